@@ -1,9 +1,9 @@
 """The matrix H = I + Lambda'Z'WZ Lambda of the random effects in blocks, eliminated term by term.
 
-Terms are in order of size. The first is block diagonal, one q x q block D_g a group; what it leaves of the others is
-the Schur complement S = H_RR - B'D^-1 B, B = H_1R. Where every group of the first term meets one group of each other
-term (nested terms) S has the pattern of H_RR, and elimination goes on; else S is dense. Of H^-1 only the entries at
-pairs of groups that meet in a row are ever needed [Takahashi, Fagan and Chen 1973].
+Terms are sorted from most to fewest groups. The first is block diagonal, one q x q block D_g per group; eliminating it
+leaves the Schur complement S = H_RR - B'D^-1 B, B = H_1R. If the first term is nested in all others, S has the
+pattern of H_RR and elimination continues; otherwise S is dense. Only those entries of H^-1 are needed whose two groups
+share a row [Takahashi, Fagan and Chen 1973].
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ..formula.sample import RandomColumns, sums_by
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """The pairs of groups of two terms that meet.
+    """The pairs of groups of two terms that share a row.
 
     Attributes
     ----------
     first, second : (P,) groups
     of : (n,)
-        Which pair each row has.
+        Index of the pair of each row.
     """
 
     first: IntArray
@@ -37,29 +37,29 @@ class Pattern:
 
     @classmethod
     def among(cls, first: RandomColumns, second: RandomColumns) -> Pattern:
-        """The pairs that occur."""
+        """The pairs that occur in the rows of two terms."""
         pairs, of = np.unique(first.codes * second.n_groups + second.codes, return_inverse=True)
         return cls(pairs // second.n_groups, pairs % second.n_groups, of.astype(np.intp))
 
     def unique(self, n_groups: int) -> bool:
-        """Whether each of the first groups meets one second group."""
+        """Whether each first group is in exactly one pair."""
         return bool(self.first.size == n_groups and np.array_equal(self.first, np.arange(n_groups)))
 
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """Random terms in order of size, and which groups meet.
+    """Random terms, sorted from most to fewest groups, and the pairs of groups that share rows.
 
     Attributes
     ----------
     codes : tuple of (n,)
     sizes, widths : tuple of int
-        G and q of each term.
+        Number of groups and of columns of each term.
     patterns : dict of (s, t), s < t, to Pattern
     inner : dict of (s, t) to (G,)
-        For nested terms, where elimination of the first term adds to the pair (s, t): the pair of each of its groups.
+        For nested terms: the pair of terms s and t in which each group of the first term lies.
     rest : Structure or None
-        Of the other terms, where the first is nested in all of them.
+        Structure of the other terms if the first is nested in all of them.
     """
 
     codes: tuple[IntArray, ...]
@@ -71,17 +71,17 @@ class Structure:
 
     @property
     def nested(self) -> bool:
-        """Whether every group of a term lies in one group of each larger one."""
+        """Whether every group of a term lies in one group of each later term."""
         return len(self.codes) == 1 or (self.rest is not None and self.rest.nested)
 
     @cached_property
     def layout(self) -> Layout | None:
-        """Of the first term beside the others, where these are crossed."""
+        """Sparse layout of the first term by the others; None unless terms are crossed."""
         return None if self.rest is not None or len(self.codes) == 1 else Layout.of(self)
 
     @classmethod
     def of(cls, terms: Sequence[RandomColumns]) -> Structure:
-        """Of terms whose sizes fall."""
+        """The structure of terms sorted from most to fewest groups."""
         count = len(terms)
         patterns = {(s, t): Pattern.among(terms[s], terms[t]) for s in range(count) for t in range(s + 1, count)}
         shape = tuple(t.codes for t in terms), tuple(t.n_groups for t in terms), tuple(t.q for t in terms)
@@ -96,12 +96,12 @@ class Structure:
         return cls(*shape, patterns)
 
     def places(self, t: int, groups: IntArray) -> IntArray:
-        """(n, q) places of the effects of some groups of term t among those of all terms but the first."""
+        """(n, q) indices of the effects of groups of term t among the effects of all terms after the first."""
         offset = sum(self.sizes[s] * self.widths[s] for s in range(1, t))
         return np.asarray(offset + groups[:, None] * self.widths[t] + np.arange(self.widths[t]))
 
     def gram(self, x: Sequence[FloatArray], W: FloatArray) -> BlockMatrix:
-        """I + X'WX of columns x = z Lambda (n, q) of each term."""
+        """I + X'WX, where X has columns x = z Lambda (n, q) for each term."""
         diagonal = [
             block_sums(codes, size, columns, columns, W) + np.eye(columns.shape[1])
             for codes, size, columns in zip(self.codes, self.sizes, x, strict=True)
@@ -114,7 +114,7 @@ class Structure:
 
 
 def block_sums(codes: IntArray, size: int, left: FloatArray, right: FloatArray, W: FloatArray) -> FloatArray:
-    """(size, q, q') sums of W x x' by code."""
+    """(size, q, q') sums of W left right' by code."""
     if size == 1:
         return np.asarray((left.T @ (W[:, None] * right))[None])
     out = np.empty((size, left.shape[1], right.shape[1]))
@@ -130,7 +130,7 @@ def block_sums(codes: IntArray, size: int, left: FloatArray, right: FloatArray, 
 
 @dataclass(frozen=True, eq=False)
 class BlockMatrix:
-    """A symmetric matrix over the random effects: blocks of each group, and of each pair of groups that meet.
+    """A symmetric matrix over the random effects: one block per group and per pair of groups.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ class Factor:
     V : dict of t to (P, q_1, q_t)
         D^-1 B.
     rest : Factor, Dense or None
-        Of what is left.
+        Factor of the Schur complement.
     logdet : float
         log|H|.
     """
@@ -192,7 +192,7 @@ class Factor:
         if self.rest is None:
             return BlockMatrix([self.inverse], {})
         if isinstance(self.rest, Dense):
-            return self._selected_beside(self.rest)
+            return self._selected_crossed(self.rest)
         return self._selected_nested(self.rest)
 
     def _selected_nested(self, rest: Factor) -> BlockMatrix:
@@ -212,7 +212,7 @@ class Factor:
             diagonal -= coupling @ self.V[t].transpose(0, 2, 1)
         return BlockMatrix([diagonal, *inner.diagonal], pairs)
 
-    def _selected_beside(self, rest: Dense) -> BlockMatrix:
+    def _selected_crossed(self, rest: Dense) -> BlockMatrix:
         inner, diagonal, layout = rest.selected(), self.inverse.copy(), self.structure.layout
         assert layout is not None
         V = layout.entries(self.V)
@@ -266,7 +266,7 @@ class Layout:
     Attributes
     ----------
     order : (E,)
-        Place of every entry among those of the blocks, one block after another.
+        Index of every entry in the concatenated blocks.
     starts : (G q_1 + 1,)
     columns : (E,)
     """
@@ -277,7 +277,7 @@ class Layout:
 
     @classmethod
     def of(cls, structure: Structure) -> Layout:
-        """Of the first term beside all others."""
+        """The layout of the first term by all others."""
         q, rows, columns = structure.widths[0], [], []
         for t in range(1, len(structure.codes)):
             pattern = structure.patterns[0, t]
@@ -292,11 +292,11 @@ class Layout:
         return cls(order, starts.astype(np.intp), np.ascontiguousarray(column[order], dtype=np.intp))
 
     def entries(self, blocks: dict[int, FloatArray]) -> FloatArray:
-        """(E,) row by row."""
+        """(E,) entries of blocks, row by row."""
         return np.concatenate([blocks[t].reshape(-1) for t in sorted(blocks)])[self.order]
 
     def blocks(self, entries: FloatArray, like: dict[int, FloatArray]) -> dict[int, FloatArray]:
-        """The inverse of `entries`, in blocks of the shape of some others."""
+        """The inverse of `entries`: blocks with the shapes of `like`."""
         values = np.empty_like(entries)
         values[self.order] = entries
         ends = np.cumsum([like[t].size for t in sorted(like)])[:-1]
@@ -304,7 +304,7 @@ class Layout:
 
 
 def factor(matrix: BlockMatrix, structure: Structure) -> Factor | None:
-    """Eliminate term by term; None where the matrix is not positive definite."""
+    """Eliminate term by term; None if the matrix is not positive definite."""
     inverses = _inverses(matrix.diagonal[0])
     if inverses is None:
         return None
@@ -321,7 +321,7 @@ def factor(matrix: BlockMatrix, structure: Structure) -> Factor | None:
 
 
 def _inverses(blocks: FloatArray) -> tuple[FloatArray, float] | None:
-    """Inverses of (G, q, q) blocks and the sum of their log determinants; None where one is not positive definite."""
+    """Inverses of (G, q, q) blocks and the sum of their log determinants; None if one is not positive definite."""
     if blocks.shape[1] == 1:
         if not np.all((blocks > 0.0) & (blocks < np.inf)):
             return None
@@ -338,7 +338,7 @@ def _inverses(blocks: FloatArray) -> tuple[FloatArray, float] | None:
 
 
 def _nested(matrix: BlockMatrix, structure: Structure, V: dict[int, FloatArray]) -> Factor | None:
-    """What is left where every group of the first term meets one of each other."""
+    """Factor of the Schur complement if the first term is nested in all others."""
     assert structure.rest is not None
     diagonal, pairs = [], {}
     for t, size in enumerate(structure.sizes[1:], start=1):
@@ -349,15 +349,15 @@ def _nested(matrix: BlockMatrix, structure: Structure, V: dict[int, FloatArray])
         second = structure.patterns[0, t].second
         gone = sums_by(second, product.reshape(len(product), -1), size).reshape(matrix.diagonal[t].shape)
         diagonal.append(matrix.diagonal[t] - gone)
-    for (s, t), place in structure.inner.items():
+    for (s, t), index in structure.inner.items():
         product = matrix.pairs[0, s].transpose(0, 2, 1) @ V[t]
         old = matrix.pairs[s, t]
-        pairs[s - 1, t - 1] = old - sums_by(place, product.reshape(len(product), -1), len(old)).reshape(old.shape)
+        pairs[s - 1, t - 1] = old - sums_by(index, product.reshape(len(product), -1), len(old)).reshape(old.shape)
     return factor(BlockMatrix(diagonal, pairs), structure.rest)
 
 
 def _dense(matrix: BlockMatrix, structure: Structure, V: dict[int, FloatArray]) -> Dense | None:
-    """What is left of crossed terms."""
+    """Factor of the Schur complement of crossed terms."""
     layout = structure.layout
     assert layout is not None
     others = range(1, len(structure.codes))

@@ -39,22 +39,22 @@ from .search import (
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MarginalLikelihood:
-    """An integrated likelihood at its estimates, for predictions, profiles and influence to ask again.
+    """An integrated likelihood at its estimates, for predictions, profiles and influence.
 
     Attributes
     ----------
     model : MixedModel
     quadrature : int
     at : Evaluation
-        There; `at.psi` is on the scaled columns.
+        The likelihood at the estimates; `at.psi` is on the scaled columns.
     information : (P' + m, P' + m)
-        Negative Hessian by psi.
+        Negative Hessian in psi.
     free : (P' + m,)
         Components of psi not at a boundary.
     penalised : bool
         Whether log det Lambda is added (`search.py`).
     infinite : (P',) bool or None
-        Fixed parameters of the user without a finite estimate, which are held; None if there are none.
+        Fixed parameters of the user without a finite estimate, which are held fixed; None if all are finite.
     """
 
     model: MixedModel
@@ -67,7 +67,7 @@ class MarginalLikelihood:
 
     @property
     def objective(self) -> Objective:
-        """psi and where to seek the modes -> Evaluation, with the penalty where there is one."""
+        """psi and start values of the modes -> Evaluation, with the penalty if there is one."""
         plain = objective_of(self.model, self.quadrature)
         return penalised(self.model, plain) if self.penalised else plain
 
@@ -94,18 +94,18 @@ class MarginalLikelihood:
         return MixedProfile(self)
 
     def left_over(self) -> FloatArray:
-        """(P' + m',) what is left of the gradient by the user's parameters."""
+        """(P' + m',) the remaining gradient, by the user's parameters."""
         return np.asarray(np.where(self.free, self.at.gradient, 0.0) @ self.from_user())
 
     def last_step(self) -> FloatArray:
-        """(P' + m',) the Newton step of the user's parameters that is left."""
+        """(P' + m',) the next Newton step, in the user's parameters."""
         gradient = np.where(self.free, self.at.gradient, 0.0)
         inner = np.nan_to_num(self.inner_covariance)
         return np.asarray(self.to_user @ (inner @ gradient))
 
     @property
     def condition(self) -> float:
-        """Condition number of the information about what is not at a boundary, on the scaled columns."""
+        """Condition number of the information about parameters not at a boundary, on the scaled columns."""
         return float(np.linalg.cond(self._known)) if np.isfinite(self._known).all() else float("nan")
 
     @cached_property
@@ -129,27 +129,27 @@ class MarginalLikelihood:
 
     @cached_property
     def smallest_eigenvalue(self) -> float:
-        """Of the information about the free parameters, on the scaled columns; NaN where it is not known."""
+        """Smallest eigenvalue of the information about the free parameters; NaN if that is not finite."""
         return float(np.linalg.eigvalsh(self._known)[0]) if np.isfinite(self._known).all() else float("nan")
 
     @cached_property
     def to_user(self) -> FloatArray:
-        """(P' + m', P' + m) from psi to the user's parameters; columns of Lambda keep their signs as shown."""
+        """(P' + m', P' + m) from psi to the user's parameters, with the signs of Lambda that results show."""
         return user_map(self.model, self.at.psi)
 
     def from_user(self) -> FloatArray:
-        """(P' + m, P' + m') inverse of `to_user` from the left; m' > m where orthogonalised slopes are correlated."""
+        """(P' + m, P' + m') left inverse of `to_user`; m' > m if orthogonalised slopes are correlated."""
         size = np.linalg.norm(self.to_user, axis=1)
         size[size == 0.0] = 1.0
         return np.asarray(np.linalg.pinv(self.to_user / size[:, None]) / size)
 
     @property
     def fixed(self) -> FloatArray:
-        """(P',) on the user's scale."""
+        """(P',) fixed parameters on the user's scale."""
         return np.asarray(self.model.to_user @ self.at.psi[: self.model.n_fixed])
 
     def covariance(self) -> FloatArray:
-        """(P' + m', P' + m') on the user's scale; NaN at a boundary and of infinite estimates."""
+        """(P' + m', P' + m') on the user's scale; NaN at a boundary and for infinite estimates."""
         inner = self.inner_covariance
         finite = np.where(np.isnan(inner), 0.0, inner)
         to_user = self.to_user
@@ -161,38 +161,38 @@ class MarginalLikelihood:
         return np.asarray(out)
 
 
-def marginal_of(here: MarginalLikelihood, boundaries: tuple[Boundary, ...], plain_loglik: float) -> Marginal:
+def marginal_of(likelihood: MarginalLikelihood, boundaries: tuple[Boundary, ...], plain_loglik: float) -> Marginal:
     """The random effects, for the results."""
-    model, covariances = here.model, here.at.covariances()
-    factors, modes = model.effects(here.at.psi, here.at.v)
-    signed = model.factors(here.at.psi[model.n_fixed :])
+    model, covariances = likelihood.model, likelihood.at.covariances()
+    factors, modes = model.effects(likelihood.at.psi, likelihood.at.v)
+    signed = model.factors(likelihood.at.psi[model.n_fixed :])
     terms: dict[int, EffectsOfGroups] = {}
-    for k, place in enumerate(model.order):
-        root, factor, unit_diagonal = model.roots[place], model.scaling[k] @ signed[k], True
+    for k, index in enumerate(model.order):
+        root, factor, unit_diagonal = model.roots[index], model.scaling[k] @ signed[k], True
         conditional = factor @ covariances[k] @ factor.T
         if root is not None:
             conditional = np.einsum("ga,ab,gb->g", root, conditional[0], root)[:, None, None]
             unit_diagonal = np.allclose((root**2).sum(axis=1), 1.0, rtol=0.0, atol=1e-6)
-        terms[place] = EffectsOfGroups(
-            factor=factors[place],
+        terms[index] = EffectsOfGroups(
+            factor=factors[index],
             entries=model.user_entries(k),
             n_phi=model.terms[k].n_phi,
-            modes=modes[place],
+            modes=modes[index],
             conditional=conditional,
             boundary={zero.column: zero.derivative for zero in boundaries if zero.term == k},
             unit_diagonal=unit_diagonal,
         )
     return Marginal(
-        terms=tuple(terms[place] for place in range(len(terms))),
-        covariance=here.covariance(),
-        quadrature=here.quadrature,
+        terms=tuple(terms[index] for index in range(len(terms))),
+        covariance=likelihood.covariance(),
+        quadrature=likelihood.quadrature,
         plain_loglik=plain_loglik,
-        likelihood=here,
+        likelihood=likelihood,
     )
 
 
 def free_moves(model: MixedModel, free: BoolArray, infinite: BoolArray | None) -> FloatArray:
-    """(P' + m, r) orthonormal moves of psi that hold what is at a boundary or infinite."""
+    """(P' + m, r) orthonormal moves of psi that hold parameters at a boundary or infinite."""
     moves = np.eye(free.size)[:, free]
     if infinite is None:
         return moves
@@ -207,20 +207,20 @@ def user_map(model: MixedModel, psi: FloatArray) -> FloatArray:
     P = model.n_fixed
     parts: list[FloatArray] = [np.empty(0)] * len(model.terms)
     start = P
-    for k, (place, Lambda) in enumerate(zip(model.order, model.factors(psi[P:]), strict=True)):
-        (rows, columns), (inner, own) = model.user_entries(k), model.terms[k].entries
+    for k, (index, Lambda) in enumerate(zip(model.order, model.factors(psi[P:]), strict=True)):
+        (rows, columns), (inner, own_columns) = model.user_entries(k), model.terms[k].entries
         signs = np.where(np.diag(Lambda) < 0.0, -1.0, 1.0)[columns]
-        parts[place] = np.zeros((rows.size, psi.size))
-        parts[place][:, start : start + own.size] = (
-            signs[:, None] * model.scaling[k][np.ix_(rows, inner)] * (columns[:, None] == own)
+        parts[index] = np.zeros((rows.size, psi.size))
+        parts[index][:, start : start + own_columns.size] = (
+            signs[:, None] * model.scaling[k][np.ix_(rows, inner)] * (columns[:, None] == own_columns)
         )
-        start += own.size
+        start += own_columns.size
     fixed = np.hstack([model.to_user, np.zeros((P, psi.size - P))])
     return np.vstack([fixed, *parts])
 
 
 def objective_of(model: MixedModel, quadrature: int) -> Objective:
-    """The integrated log-likelihood by a rule of so many nodes."""
+    """The integrated log-likelihood with `quadrature` nodes."""
     general = partial(evaluate, model) if quadrature == 1 else partial(evaluate_by_nodes, model, quadrature)
     if not model.compiled:
         return general
@@ -236,23 +236,23 @@ def mixed_estimate(
     penalty: str | None = None,
     infinite: BoolArray | None = None,
 ) -> tuple[MarginalLikelihood, Maximum, tuple[Boundary, ...]]:
-    """The estimates, from those without random effects.
+    """The estimates, starting from those without random effects.
 
     Parameters
     ----------
     problem : Problem
     start : (P',)
-        In the solver's coordinates.
+        Estimates without random effects, in the solver's coordinates.
     quadrature : int
     max_iter : int
     penalty : "gamma" or None
-        On the covariances.
+        Penalty of the covariances.
     infinite : (P',) bool or None
         Fixed parameters of the user without a finite estimate.
     """
     model = MixedModel.of(problem)
-    alpha, rest = problem.user.parted(start)
-    psi = np.concatenate([alpha.T.reshape(-1), rest, model.start_phi()])
+    alpha, effects = problem.user.parted(start)
+    psi = np.concatenate([alpha.T.reshape(-1), effects, model.start_phi()])
     if quadrature != 1:
         check_grid(model, quadrature)
     objective = objective_of(model, quadrature)
@@ -263,7 +263,7 @@ def mixed_estimate(
         objective = penalised(model, objective)
         maximum, free = _from_starts(model, objective, psi, max_iter), np.ones(psi.size, dtype=bool)
     information = maximum.information
-    if infinite is not None:  # components of psi that go with infinite estimates are too long for steps of their own
+    if infinite is not None:  # unit steps of psi are too long along infinite estimates
         information = information_along(objective, maximum.at, free_moves(model, free, infinite))
     likelihood = MarginalLikelihood(
         model=model,
@@ -278,7 +278,7 @@ def mixed_estimate(
 
 
 def _from_starts(model: MixedModel, objective: Objective, psi: FloatArray, max_iter: int) -> Maximum:
-    """The maximum, from the first start of a few that is inside the domain: smaller and smaller random effects."""
+    """The maximum from the first start inside the domain; each start has smaller random effects than the last."""
     every = np.ones(psi.size, dtype=bool)
     for factor in (1.0, 0.3, 0.1, 0.01):
         begin = psi.copy()
@@ -294,11 +294,11 @@ def _from_starts(model: MixedModel, objective: Objective, psi: FloatArray, max_i
 
 # Profiles
 
-#: Evaluations at one value, and how exactly a limit has to have its deviance.
+#: Most iterations at one value, and tolerance of the deviance at a limit.
 _MOST, _EXACT = 60, 1e-4
-#: A standard deviation that tells whether one of 0 still belongs there.
+#: Standard deviation at which one estimated as 0 is tried again.
 _AWAY = 0.05
-JUMP = "modes of random effects jump on its way: use more quadrature nodes"
+JUMP = "modes of random effects jump along the profile: use more quadrature nodes"
 BENT = (
     "only the first standard deviation of a random term, and one without correlations, has a profile: take "
     "bootstrap(), or use type='wald'"
@@ -307,7 +307,7 @@ BENT = (
 
 @dataclass(frozen=True, eq=False)
 class MixedProfile:
-    """Profiles by place: the estimated fixed parameters, then standard deviations and correlations as in `confint`.
+    """Profiles by index: the estimated fixed parameters, then standard deviations and correlations as in `confint`.
 
     Attributes
     ----------
@@ -316,32 +316,32 @@ class MixedProfile:
 
     likelihood: MarginalLikelihood
 
-    def end(self, place: int, direction: int, drop: float) -> tuple[float, str]:
-        """Where the deviance has risen by `drop` below (-1) or above (+1) the estimate, and why it is not finite."""
-        functional = self._functional(place)
+    def end(self, index: int, direction: int, drop: float) -> tuple[float, str]:
+        """Where the deviance has risen by `drop` below (-1) or above (+1) the estimate; why that is not finite."""
+        functional = self._functional(index)
         if functional is None:
             return math.nan, BENT
-        here, (a, is_deviation) = self.likelihood, functional
-        centre, last = float(a @ here.at.psi), here.at
+        likelihood, (a, is_deviation) = self.likelihood, functional
+        centre, last = float(a @ likelihood.at.psi), likelihood.at
         sign = -1.0 if is_deviation and centre < 0.0 else 1.0  # a standard deviation is |a'psi|
 
         def deviance(value: float) -> float:
             nonlocal last
-            held = None if is_deviation and sign * value < 0.0 else self._maximum(a, value, last)
-            last = held or last
-            return math.nan if held is None else 2.0 * (here.at.loglik - held.loglik)
+            at = None if is_deviation and sign * value < 0.0 else self._maximum(a, value, last)
+            last = at or last
+            return math.nan if at is None else 2.0 * (likelihood.at.loglik - at.loglik)
 
         if is_deviation and direction < 0 and (centre == 0.0 or deviance(0.0) <= drop):
             return 0.0, ""
-        last = here.at
+        last = likelihood.at
         limit = crossing(deviance, centre, sign * direction * self._error(a), drop)
         if math.isnan(limit):
             return limit, NOT_REACHED
         return (sign * limit, "") if abs(deviance(limit) - drop) <= _EXACT else (math.nan, JUMP)
 
-    def curve(self, place: int, values: FloatArray) -> FloatArray:
+    def curve(self, index: int, values: FloatArray) -> FloatArray:
         """Maximised log-likelihood at values of the parameter; NaN where the search ends outside the domain."""
-        functional = self._functional(place)
+        functional = self._functional(index)
         if functional is None:
             raise UnavailableError(f"No profile: {BENT}.")
         a = functional[0]
@@ -353,48 +353,54 @@ class MixedProfile:
                 logliks[i] = math.nan if at is None else at.loglik
         return logliks
 
-    def _functional(self, place: int) -> tuple[FloatArray, bool] | None:
-        """a, and whether the parameter is a standard deviation; None where it is no element of a covariance factor."""
-        here, P = self.likelihood, self.likelihood.model.n_fixed
-        if place < P:
-            return here.to_user[place], False
-        row = _deviation_row(here, place - P)
-        return None if row is None else (here.to_user[row], True)
+    def _functional(self, index: int) -> tuple[FloatArray, bool] | None:
+        """a, and whether the parameter is a standard deviation; None if it is not an element of a covariance factor."""
+        likelihood, P = self.likelihood, self.likelihood.model.n_fixed
+        if index < P:
+            return likelihood.to_user[index], False
+        row = _deviation_row(likelihood, index - P)
+        return None if row is None else (likelihood.to_user[row], True)
 
     def _error(self, a: FloatArray) -> float:
-        """Standard error, or what the curvature at a boundary gives for one."""
+        """Standard error, or a first step if there is none."""
         variance = float(a @ np.nan_to_num(self.likelihood.inner_covariance) @ a)
         return math.sqrt(variance) if variance > 0.0 else 0.5 * float(np.abs(a).max())
 
     def _maximum(self, a: FloatArray, value: float, near: Evaluation) -> Evaluation | None:
-        """The maximum among psi with a'psi = value, from one near it; None where no start is inside the domain."""
-        here = self.likelihood
-        V = np.nan_to_num(here.inner_covariance)
+        """The maximum among psi with a'psi = value, starting near `near`; None if no start is inside the domain."""
+        likelihood = self.likelihood
+        V = np.nan_to_num(likelihood.inner_covariance)
         estimated = float(a @ V @ a) > 0.0
         along = V @ a if estimated else a
         B = V - np.outer(along, along) / float(a @ along) if estimated else V
-        start = self._start(a, value, here.at, along) or self._start(a, value, near, along)
+        start = self._start(a, value, likelihood.at, along) or self._start(a, value, near, along)
         if start is None:
             return None
         at = self._climb(start, B, a)
-        # A variance at its boundary may want to be positive once the parameter has moved.
+        # A variance at its boundary may become positive once the parameter has moved.
         away = np.zeros(a.size)
-        away[here.model.diagonals] = _AWAY
-        away[here.free | (a != 0.0) | (at.psi != 0.0)] = 0.0
-        further = here.objective(at.psi + away, at.v) if away.any() else None
+        away[likelihood.model.diagonals] = _AWAY
+        away[likelihood.free | (a != 0.0) | (at.psi != 0.0)] = 0.0
+        further = likelihood.objective(at.psi + away, at.v) if away.any() else None
         return at if further is None or further.loglik <= at.loglik else self._climb(further, B, a)
 
     def _climb(self, start: Evaluation, B: FloatArray, a: FloatArray) -> Evaluation:
-        """The maximum from a start, components of phi that have left their boundary free as well."""
-        here = self.likelihood
-        left: BoolArray = ~here.free & (start.psi != 0.0) & (a == 0.0)
-        wider = B + np.diag(np.where(left, 0.1, 0.0))
-        return quasi_newton(here.objective, start, wider, here.free | left, _MOST, [start.loglik], here.model.n_fixed)[
-            0
-        ]
+        """The maximum from a start; components of phi that have left their boundary are free."""
+        likelihood = self.likelihood
+        released: BoolArray = ~likelihood.free & (start.psi != 0.0) & (a == 0.0)
+        wider = B + np.diag(np.where(released, 0.1, 0.0))
+        return quasi_newton(
+            likelihood.objective,
+            start,
+            wider,
+            likelihood.free | released,
+            _MOST,
+            [start.loglik],
+            likelihood.model.n_fixed,
+        )[0]
 
     def _start(self, a: FloatArray, value: float, near: Evaluation, along: FloatArray) -> Evaluation | None:
-        """By the linear prediction, or less of it for the other parameters where that leaves the domain."""
+        """Move the other parameters by linear prediction, or by less of it to stay inside the domain."""
         move = along * ((value - float(a @ near.psi)) / float(a @ along))
         for shorter in (1.0, 0.5, 0.0):
             step = np.where(a != 0.0, move, shorter * move)
@@ -406,9 +412,9 @@ class MixedProfile:
 
 
 def _deviation_row(likelihood: MarginalLikelihood, index: int) -> int | None:
-    """Row of `to_user` of a standard deviation, by its place in the results' list; None of any other parameter."""
+    """Row of `to_user` of a standard deviation, by its index in the results; None for any other parameter."""
     model, start = likelihood.model, likelihood.model.n_fixed
-    inverse = [model.order.index(place) for place in range(len(model.terms))]
+    inverse = [model.order.index(index) for index in range(len(model.terms))]
     for k in inverse:
         term, (rows, columns) = model.terms[k], model.user_entries(k)
         q = term.width

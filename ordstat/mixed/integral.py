@@ -3,7 +3,7 @@
 Adaptive [Liu and Pierce 1994; Pinheiro and Bates 1995]: with B upper triangular, B B' = H_g^-1, and the nodes
 v_j = v^ + sqrt(2) B x_j of a product grid, of weights w_j,
   log L_g = log sum_j w_j exp(x_j'x_j + h_g(v_j)) + log |B| - (q / 2) log(pi);
-one node is Laplace's approximation. In its gradient, with posterior weights pi_j of the nodes, the explicit terms are
+one node is Laplace's approximation. In the gradient, with posterior weights pi_j of the nodes, the explicit terms are
 means over the nodes; sum_j pi_j h'(v_j) is added to X'rho before solving for q, since v^ moves all nodes; and H moves
 B: from B'HB = I and B triangular, dB = -B up(B' dH B), up = the part above the diagonal and half of this [Murray 2016,
 arXiv 1602.07527]. With U = up(Gamma), Gamma = sqrt(2) sum_j pi_j B'h'(v_j) x_j', all that H does to log L_g is
@@ -29,26 +29,26 @@ from ..likelihood.predictor import Predictor
 from .blocks import BlockMatrix, Effects, Factor, factor
 from .model import MixedModel
 
-#: Newton's decrement at which the modes are known to half the digits of a double, an effect.
+#: Newton decrement per effect at which the modes are exact to half the digits of a double.
 _SMALL = 1e-22
-#: Conditional variance of an effect whose variance is 1 beyond which there is no saying where its mode is.
+#: Largest conditional variance of an effect with variance 1 at which its mode is determined.
 _WIDEST = 20.0
-#: Steps, and halvings of one.
+#: Most Newton steps, and most halvings of a step.
 _STEPS, _HALVINGS = 100, 40
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Point:
-    """Effects with the rows there.
+    """Random effects, and the terms of the rows at them.
 
     Attributes
     ----------
     v : Effects
     shift : (n,)
-        What they add to the scores.
+        What the effects add to the scores.
     h : float
     terms : LocationTerms
-        Of the rows there, without weights.
+        Terms of the rows, unweighted.
     """
 
     v: Effects
@@ -64,9 +64,9 @@ class Modes(Point):
     Attributes
     ----------
     factor : Factor
-        H there.
+        Factor of H at the modes.
     decrement : float
-        Of the Newton step that was not taken any more.
+        Decrement of the next Newton step, not taken.
     """
 
     factor: Factor
@@ -74,7 +74,7 @@ class Modes(Point):
 
 
 def conditional_modes(model: MixedModel, predictor: Predictor, x: list[FloatArray], start: Effects) -> Modes | None:
-    """The modes, from a start; None outside the domain, or where H is not positive definite at them.
+    """The modes, from a start; None outside the domain, or if H is not positive definite at the modes.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def _point(model: MixedModel, predictor: Predictor, x: list[FloatArray], v: Effe
 
 
 def _newton(model: MixedModel, x: list[FloatArray], at: Point) -> tuple[Factor, Effects, float] | None:
-    """H (where it is not positive definite, with positive curvatures alone), the step and its decrement."""
+    """H, the step and its decrement; negative curvatures are set to 0 if H is not positive definite."""
     curvature = model.weights * at.terms.curvature
     H = factor(model.structure.gram(x, curvature), model.structure)
     if H is None and not model.family.concave:
@@ -126,7 +126,7 @@ def _newton(model: MixedModel, x: list[FloatArray], at: Point) -> tuple[Factor, 
 def _search(
     model: MixedModel, predictor: Predictor, x: list[FloatArray], at: Point, step: Effects, decrement: float
 ) -> Point | None:
-    """The longest of the steps 1, 1/2, ... that raises h; None where rounding is all that is left."""
+    """The longest of the steps 1, 1/2, ... that raises h; None if none does."""
     slack, length = 1e-13 * (1.0 + abs(at.h)), 1.0
     for _ in range(_HALVINGS):
         moved = [v + length * part for v, part in zip(at.v, step, strict=True)]
@@ -138,10 +138,10 @@ def _search(
 
 
 def _settled(model: MixedModel, x: list[FloatArray], at: Point, H: Factor, decrement: float) -> Modes | None:
-    """The modes with the true H; None where that is not positive definite, or hardly.
+    """The modes with the exact H; None if H is not positive definite or nearly singular.
 
-    Where two modes of a group become one, which concave families do not have, H is singular and Laplace's
-    approximation infinite: effects vary far more given the data than without them.
+    Families that are not concave can have two modes in a group. Where these merge, H is singular and Laplace's
+    approximation infinite.
     """
     if not model.family.concave:
         exact = factor(model.structure.gram(x, model.weights * at.terms.curvature), model.structure)
@@ -164,9 +164,9 @@ class Evaluation:
     v : Effects
         The modes.
     decrement : float
-        Of the Newton step that they are away from theirs.
+        Newton decrement at the modes.
     curvature : (G,) or None
-        H, where one pass gives it: one random effect a group.
+        Diagonal of H from the compiled pass, for one random effect per group.
     """
 
     model: MixedModel
@@ -178,7 +178,7 @@ class Evaluation:
     curvature: FloatArray | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what is worked out again when asked for."""
+        """Leave out `state`, which is computed again on demand."""
         return {name: value for name, value in self.__dict__.items() if name != "state"}
 
     @cached_property
@@ -189,19 +189,19 @@ class Evaluation:
         return state
 
     def covariances(self) -> list[FloatArray]:
-        """(G, q, q) of the effects of the groups of each term given psi."""
+        """Conditional covariances (G, q, q) of the effects of each term, given psi."""
         if self.curvature is not None:
             return [1.0 / self.curvature[:, None, None]]
         return self.state.modes.factor.selected().diagonal
 
 
-#: psi and where to seek the modes -> value and gradient; None outside the domain.
+#: psi and start values of the modes -> value and gradient; None outside the domain.
 Objective = Callable[[FloatArray, Effects], Evaluation | None]
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """The modes at some psi, the columns x = z Lambda (n, q) of each random term, and the predictor with and without.
+    """The modes at some psi, columns x = z Lambda (n, q) of each term, and predictors with and without effects.
 
     Attributes
     ----------
@@ -220,14 +220,14 @@ class State:
 
     @cached_property
     def terms(self) -> RowTerms:
-        """Of the rows at the modes."""
+        """Terms of the rows at the modes."""
         terms = self.model.family.terms(self.predictor, self.model.y)
         assert terms is not None
         return terms
 
 
 def state_at(model: MixedModel, psi: FloatArray, start: Effects) -> State | None:
-    """The modes, sought from `start`; None outside the domain."""
+    """The modes, starting from `start`; None outside the domain."""
     fixed, phi = psi[: model.n_fixed], psi[model.n_fixed :]
     predictor = model.predictor(fixed)
     if predictor is None:
@@ -240,7 +240,7 @@ def state_at(model: MixedModel, psi: FloatArray, start: Effects) -> State | None
 
 
 def evaluate(model: MixedModel, psi: FloatArray, start: Effects) -> Evaluation | None:
-    """Laplace's approximation at psi, the modes sought from `start`; None outside the domain."""
+    """Laplace's approximation at psi, modes starting from `start`; None outside the domain."""
     at = state_at(model, psi, start)
     if at is None:
         return None
@@ -255,7 +255,7 @@ def if_finite(at: Evaluation) -> Evaluation | None:
 
 @dataclass(frozen=True, eq=False)
 class RowScores:
-    """What every row adds to the gradient; it depends on rows whose groups are connected with its own alone.
+    """What every row adds to the gradient; it depends only on rows of connected groups.
 
     Attributes
     ----------
@@ -263,9 +263,9 @@ class RowScores:
     places : (M, n)
         The thresholds that each row depends on.
     kappa : (M + 2, n)
-        Derivatives by its predictors, through the modes and the curvature too.
+        Derivatives by the predictors of the row, including those through the modes and the curvature.
     inner : list of (n, q)
-        Those by the rows z_r Lambda of each term, without z_r.
+        Derivatives by the row of Lambda of each term, without the factor z.
     """
 
     model: MixedModel
@@ -289,16 +289,16 @@ class RowScores:
 
 
 def row_scores(at: State) -> RowScores:
-    """Of Laplace's approximation."""
+    """Contributions of the rows to the gradient of Laplace's approximation."""
     model, x, modes = at.model, at.x, at.modes
     slopes, curved = model.family.curvature_slopes(at.predictor, model.y), at.terms.second()
-    place, weights = len(at.terms.places), model.weights
+    H_row, weights = len(at.terms.places), model.weights
     e = own_solutions(model, x, modes.factor.selected())
     s = np.asarray(sum(np.einsum("nq,nq->n", a, b) for a, b in zip(x, e, strict=True)))
-    q = modes.factor.solve(model.gathered(x, -0.5 * weights * s * slopes[place]))
-    kappa = weights * (at.terms.score - 0.5 * s * slopes - model.shift(x, q) * curved[place])
+    q = modes.factor.solve(model.gathered(x, -0.5 * weights * s * slopes[H_row]))
+    kappa = weights * (at.terms.score - 0.5 * s * slopes - model.shift(x, q) * curved[H_row])
     score, curvature = weights * modes.terms.score, weights * modes.terms.curvature
-    location, parts = kappa[place], []
+    location, parts = kappa[H_row], []
     for k, term in enumerate(model.terms):
         inner = location[:, None] * modes.v[k][term.codes] - curvature[:, None] * e[k]
         inner += score[:, None] * q[k][term.codes]
@@ -307,7 +307,7 @@ def row_scores(at: State) -> RowScores:
 
 
 def own_solutions(model: MixedModel, x: list[FloatArray], selected: BlockMatrix) -> list[FloatArray]:
-    """e_i (n, q) of each term: H^-1 x_i within the row's own groups."""
+    """e_i (n, q) of each term: H^-1 x_i within the groups of the row."""
     solutions = [
         columns @ block[0] if len(block) == 1 else np.einsum("nab,nb->na", block[term.codes], columns)
         for term, block, columns in zip(model.terms, selected.diagonal, x, strict=True)
@@ -321,9 +321,9 @@ def own_solutions(model: MixedModel, x: list[FloatArray], selected: BlockMatrix)
 
 # Quadrature
 
-#: Columns of a term, and nodes of a group, that a grid may have.
+#: Most columns of a term, and most nodes of a group, in a grid.
 MOST_COLUMNS, MOST_POINTS = 3, 10_000
-#: Posterior weight of a node, in all groups, below which it adds nothing to a mean.
+#: Nodes with smaller posterior weight in every group are left out of means.
 _NOTHING = 1e-20
 _SQRT_2 = float(np.sqrt(2.0))
 
@@ -348,13 +348,13 @@ class Grid:
 @cache
 def grid_of(quadrature: int, q: int) -> Grid:
     points, weights = np.polynomial.hermite.hermgauss(quadrature)
-    places = np.stack(np.meshgrid(*[np.arange(points.size)] * q, indexing="ij"), axis=-1).reshape(-1, q)
+    indices = np.stack(np.meshgrid(*[np.arange(points.size)] * q, indexing="ij"), axis=-1).reshape(-1, q)
     logs = np.log(weights) + points**2
-    return Grid(np.ascontiguousarray(points[places]), logs[places].sum(axis=1))
+    return Grid(np.ascontiguousarray(points[indices]), logs[indices].sum(axis=1))
 
 
 def check_grid(model: MixedModel, quadrature: int) -> None:
-    """OptionError unless there is one random term of few columns, whose groups are independent."""
+    """OptionError unless there is one random term of few columns with independent groups."""
     terms, laplace = model.terms, "Use quadrature=1, Laplace's approximation."
     if any(term.alike for term in terms):
         raise OptionError(f"quadrature={quadrature} needs independent groups; cov= makes them dependent. {laplace}")
@@ -373,7 +373,7 @@ def check_grid(model: MixedModel, quadrature: int) -> None:
 
 
 def evaluate_by_nodes(model: MixedModel, quadrature: int, psi: FloatArray, start: Effects) -> Evaluation | None:
-    """The integrated log-likelihood at psi by `quadrature` nodes a column; None outside the domain."""
+    """The integrated log-likelihood at psi with `quadrature` nodes per column; None outside the domain."""
     at = state_at(model, psi, start)
     nodes = None if at is None else Nodes.of(at, quadrature)
     if at is None or nodes is None:
@@ -383,7 +383,7 @@ def evaluate_by_nodes(model: MixedModel, quadrature: int, psi: FloatArray, start
 
 
 def evaluate_compiled(model: MixedModel, quadrature: int, psi: FloatArray, start: Effects) -> Evaluation | None:
-    """The same of a `model.compiled`, one node being Laplace's approximation; None where values are too far out."""
+    """The same for a `model.compiled`, including Laplace's approximation (one node); None if not finite."""
     full = psi[:-1] if model.expand is None else model.expand @ psi[:-1]
     count, grid, v = model.n_thresholds, grid_of(quadrature, 1), start[0][:, 0].copy()
     score = model.rows.x @ full[count:] + model.rows.offset
@@ -406,7 +406,7 @@ class Nodes:
 
     @classmethod
     def of(cls, at: State, quadrature: int) -> Nodes | None:
-        """None outside the domain."""
+        """The nodes around the modes; None outside the domain."""
         term = at.model.terms[0]
         grid, B = grid_of(quadrature, term.q), upper_root(at.modes.factor.inverse)
         if B is None:
@@ -430,7 +430,7 @@ class Nodes:
 
 @dataclass(frozen=True, eq=False)
 class _Means:
-    """Posterior means over the nodes: scores (M + 2, n), those by H times v (n, q), h' (G, q), h'x' (G, q, q)."""
+    """Posterior means over the nodes: scores (M + 2, n), score by H times v (n, q), h' (G, q), h'x' (G, q, q)."""
 
     score: FloatArray
     by_v: FloatArray
@@ -440,7 +440,7 @@ class _Means:
 
 def _means(at: State, nodes: Nodes) -> _Means:
     model, predictor, term, x = at.model, at.bare, at.model.terms[0], at.x[0]
-    place, posterior, q = len(at.terms.places), nodes.posterior(), term.q
+    H_row, posterior, q = len(at.terms.places), nodes.posterior(), term.q
     out = _Means(
         np.zeros_like(at.terms.score),
         np.zeros_like(x),
@@ -449,14 +449,14 @@ def _means(at: State, nodes: Nodes) -> _Means:
     )
     for j in np.flatnonzero(posterior.max(axis=0) > _NOTHING).tolist():
         point, v = nodes.grid.points[j], nodes.grid.at(j, at.modes.v[0], nodes.B)
-        there = replace(predictor, H=predictor.H + model.shift(at.x, [v]))
-        terms = model.family.terms(there, model.y, second=False)
+        moved = replace(predictor, H=predictor.H + model.shift(at.x, [v]))
+        terms = model.family.terms(moved, model.y, second=False)
         assert terms is not None
         share = posterior[term.codes, j]
         score = share * terms.score
         out.score[:] += score
-        out.by_v[:] += score[place][:, None] * v[term.codes]
-        slope = model.gathered(at.x, model.weights * score[place])[0] - posterior[:, j, None] * v
+        out.by_v[:] += score[H_row][:, None] * v[term.codes]
+        slope = model.gathered(at.x, model.weights * score[H_row])[0] - posterior[:, j, None] * v
         out.slope[:] += slope
         out.turn[:] += slope[:, :, None] * point
     return out
@@ -473,22 +473,22 @@ def group_heights(at: State, v: FloatArray) -> FloatArray | None:
 
 
 def scores_by_nodes(at: State, nodes: Nodes) -> RowScores:
-    """What every row adds to the gradient."""
-    model, x, weights, place = at.model, at.x, at.model.weights, len(at.terms.places)
+    """What every row adds to the gradient of a quadrature sum."""
+    model, x, weights, H_row = at.model, at.x, at.model.weights, len(at.terms.places)
     means, codes = _means(at, nodes), model.terms[0].codes
-    slopes, bent = model.family.curvature_slopes(at.predictor, model.y), at.terms.second()[place]
+    slopes, bent = model.family.curvature_slopes(at.predictor, model.y), at.terms.second()[H_row]
     e = np.einsum("nab,nb->na", moved_inverse(nodes.B, means.turn)[codes], x[0])
     s = np.einsum("nq,nq->n", x[0], e)
-    rho = model.gathered(x, -0.5 * weights * s * slopes[place])[0]
+    rho = model.gathered(x, -0.5 * weights * s * slopes[H_row])[0]
     q = at.modes.factor.solve([rho + means.slope])
     moved = -0.5 * s * slopes - model.shift(x, q) * bent
-    inner = means.by_v + moved[place][:, None] * at.modes.v[0][codes] - bent[place][:, None] * e
-    inner += at.terms.score[place][:, None] * q[0][codes]
+    inner = means.by_v + moved[H_row][:, None] * at.modes.v[0][codes] - bent[H_row][:, None] * e
+    inner += at.terms.score[H_row][:, None] * q[0][codes]
     return RowScores(model, at.terms.places, weights * (means.score + moved), [weights[:, None] * inner])
 
 
 def upper_root(inverse: FloatArray) -> FloatArray | None:
-    """(G, q, q) B, upper triangular with B B' = inverse; None where that is not positive definite."""
+    """(G, q, q) B, upper triangular with B B' = inverse; None if that is not positive definite."""
     try:
         return np.asarray(np.linalg.cholesky(inverse[:, ::-1, ::-1])[:, ::-1, ::-1])
     except np.linalg.LinAlgError:

@@ -1,4 +1,4 @@
-"""Random effects in a likelihood fit: what they go with."""
+"""Random effects in a likelihood fit: checks of the options, and the fit."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from ..likelihood.problem import CovarianceMatrix
 MOST_NODES = 100
 #: The largest component of the gradient of a fit that has reached its maximum.
 TOLERANCE = 1e-6
-#: Crossed effects beside the largest term: an elimination of more takes many minutes, by the cube of their number.
+#: Most crossed effects besides the largest term; the time of elimination grows with the cube of their number.
 _MOST_CROSSED = 10_000
-#: Penalties of the covariances of random effects, and one in a summary.
+#: Penalties of the covariances of random effects, and the name in the summary.
 RANDOM_PENALTIES = ("gamma", None)
 GAMMA = "gamma(2, 0) on random effects"
 
 
 def check_random(sample: Sample, penalty: str | None, quadrature: int, **options: Any) -> None:
-    """OptionError where random effects meet what they do not go with, or their own options meet none."""
+    """OptionError for options that random effects do not support, and for options that need random effects."""
     if sample.rows.random is None:
         for name, value, default in (("quadrature", quadrature, 1), ("random_penalty", penalty, None)):
             if value != default:
@@ -47,7 +47,7 @@ def check_random(sample: Sample, penalty: str | None, quadrature: int, **options
 
 
 def _check_crossed(sample: Sample) -> None:
-    """DataError if the dense matrix of the crossed effects beside the largest term is too large."""
+    """DataError if the dense matrix of the crossed effects besides the largest term is too large."""
     from .blocks import Structure
 
     assert sample.rows.random is not None
@@ -67,7 +67,7 @@ def with_random_effects(
     quadrature: int,
     max_iter: int,
     penalty: str | None,
-    known: dict[str, Any],
+    shared: dict[str, Any],
 ) -> LikelihoodFit:
     """The fit with random effects, from the estimates without.
 
@@ -80,52 +80,52 @@ def with_random_effects(
     quadrature : int
     max_iter : int
     penalty : "gamma" or None
-        That of the covariances of random effects.
-    known : dict
-        The fields of the fit that random effects leave as they are.
+        Penalty of the covariances of random effects.
+    shared : dict
+        Fields of the fit that do not depend on the random effects.
     """
     from .estimate import marginal_of, mixed_estimate
 
-    infinite = None if known["separation"] is None else (known["separation"] != 0.0)[~known["aliased"]]
+    infinite = None if shared["separation"] is None else (shared["separation"] != 0.0)[~shared["aliased"]]
     problem = plain.problem
-    here, end, boundaries = mixed_estimate(problem, plain.optimum.x, quadrature, max_iter, penalty, infinite)
-    marginal = marginal_of(here, boundaries, plain.loglik())
+    likelihood, end, boundaries = mixed_estimate(problem, plain.optimum.x, quadrature, max_iter, penalty, infinite)
+    marginal = marginal_of(likelihood, boundaries, plain.loglik())
     if marginal.certain:
         marginal = replace(marginal, covariance=np.full_like(marginal.covariance, np.nan))
-    rule = problem.rule(here.fixed, plain.family, cost, tuple(term.modes for term in marginal.terms))
-    size = here.model.n_fixed
+    rule = problem.rule(likelihood.fixed, plain.family, cost, tuple(term.modes for term in marginal.terms))
+    size = likelihood.model.n_fixed
     information = CovarianceMatrix(marginal.covariance[:size, :size])
-    rounding = 2.0**-53 * np.abs(here.model.to_user) @ np.abs(here.at.psi[:size])
+    rounding = 2.0**-53 * np.abs(likelihood.model.to_user) @ np.abs(likelihood.at.psi[:size])
     facts = () if penalty is None else (("penalty", GAMMA),)
     certificate = Certificate(
         name="max |gradient|",
-        value=float(np.abs(here.at.gradient[here.free]).max(initial=0.0)),
-        tolerance=max(TOLERANCE, 1e-14 * abs(here.loglik)),  # sums over very many rows are rounded
+        value=float(np.abs(likelihood.at.gradient[likelihood.free]).max(initial=0.0)),
+        tolerance=max(TOLERANCE, 1e-14 * abs(likelihood.loglik)),  # sums over very many rows are rounded
         details=(
-            ("gradient of the modes", float(np.sqrt(max(here.at.decrement, 0.0)))),
-            ("smallest eigenvalue of the information", here.smallest_eigenvalue),
+            ("gradient of the modes", float(np.sqrt(max(likelihood.at.decrement, 0.0)))),
+            ("smallest eigenvalue of the information", likelihood.smallest_eigenvalue),
         ),
     )
     return LikelihoodFit(
-        **{**known, "facts": (*known["facts"], *facts)},
+        **{**shared, "facts": (*shared["facts"], *facts)},
         rule=rule,
         certificate=certificate,
         trace=Trace(iterations=len(end.logliks) - 1, objective=np.array(end.logliks), message=end.message),
         scores=rule.scores(sample.rows),
-        coefficients=problem.spread(here.fixed),
+        coefficients=problem.spread(likelihood.fixed),
         information=information,
         digits=problem.spread(
-            correct_digits(here.fixed, np.abs(here.last_step()[:size]) + rounding, information.variances)
+            correct_digits(likelihood.fixed, np.abs(likelihood.last_step()[:size]) + rounding, information.variances)
         ),
-        loglik=here.loglik,
+        loglik=likelihood.loglik,
         marginal=marginal,
-        likelihood=cast(Any, here),
+        likelihood=cast(Any, likelihood),
     )
 
 
 @dataclass(frozen=True, eq=False)
 class ForNewGroups:
-    """A method whose fits predict averages over the random effects [Learner]."""
+    """A method whose fits predict averages over the random effects."""
 
     method: Any
 
@@ -138,11 +138,11 @@ class ForNewGroups:
         return self.method.needs
 
     def with_cost(self, cost: Any) -> ForNewGroups:
-        """The same under another cost."""
+        """The same method with another cost."""
         return ForNewGroups(self.method.with_cost(cost))
 
     def fit(self, sample: Sample, rng: np.random.Generator) -> LikelihoodFit:
-        """Fit to some rows, without clusters and groups that are not among them."""
+        """Fit to a sample, without its clusters and unused groups."""
         from .predictions import over_population
 
         random = sample.rows.random

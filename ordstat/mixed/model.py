@@ -18,38 +18,38 @@ from ..likelihood.problem import Problem
 from ..likelihood.rows import LARGEST_LOG_SCALE
 from .blocks import Effects, Structure
 
-#: Condition number from which columns are nearly multiples: an intercept and a column 5 deviations away from 0.
+#: Condition number of nearly collinear columns, such as an intercept and a column 5 deviations away from 0.
 _ALIKE = 10.0
-#: Links of the compiled passes, by their number there.
+#: Links of the compiled passes; the index is their number.
 LINKS = ("logit", "probit")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MixedModel:
-    """What is maximised.
+    """Rows, parameters and random terms of an integrated likelihood.
 
     Attributes
     ----------
     rows : ModelRows
-        Scaled columns; rows are in order of the groups of the first term.
+        Scaled columns; rows are sorted by the groups of the first term.
     y : (n,) codes
     weights : (n,)
     family : Family
     n_thresholds : int
     expand : (F, P) or None
-        From the fixed parameters to all thresholds and effects; None where they are those.
+        From the fixed parameters to all thresholds and effects; None for the identity.
     to_user : (P, P)
-        From the fixed parameters to those of the user.
+        From the fixed parameters to the user's parameters.
     terms : tuple of RandomColumns
-        In order of size, their columns scaled.
+        Scaled terms, sorted from most to fewest groups.
     scaling : tuple of (q, q)
-        M of each term, its scaled columns being z M: their effects b' are b = M b' of the user's columns.
+        M of each term: scaled columns are z M, so the user's effects are b = M b'.
     order : tuple of int
-        Place of each term among those of the sample.
+        Index of each term in the sample.
     along : (n,)
-        Place of each row among those of the sample.
+        Index of each row in the sample.
     roots : tuple of (G, G) or None
-        Of the given covariances of the groups, in the order of the sample.
+        Root of the covariance of the groups (cov=), in the order of the sample.
     """
 
     rows: ModelRows
@@ -67,7 +67,7 @@ class MixedModel:
 
     @classmethod
     def of(cls, problem: Problem) -> MixedModel:
-        """Of a problem whose sample has random terms."""
+        """The model of a problem whose sample has random terms."""
         random = problem.sample.rows.random
         assert random is not None
         spelt = [term.spelt_out() for term in random.terms]
@@ -104,24 +104,24 @@ class MixedModel:
 
     @cached_property
     def structure(self) -> Structure:
-        """Which groups of the terms meet."""
+        """The pairs of groups that share rows."""
         return Structure.of(self.terms)
 
     @cached_property
     def starts(self) -> IntArray:
-        """(G + 1,) where the rows of each group of the first term begin, and the end."""
+        """(G + 1,) first row of each group of the first term, and the number of rows."""
         first = self.terms[0]
         return np.asarray(np.searchsorted(first.codes, np.arange(first.n_groups + 1)), dtype=np.intp)
 
     @cached_property
     def compiled(self) -> bool:
-        """Whether the compiled walk covers the model: a logit, one effect a group, thresholds shared by all rows."""
+        """Whether the compiled pass covers the model: logit, one effect per group, no nominal or scale effects."""
         alone = len(self.terms) == 1 and self.terms[0].q == 1
         return alone and self.link == 0 and self.rows.w.shape[1] == 1 and not self.scaled
 
     @cached_property
     def common(self) -> bool:
-        """Whether the column of the first term is constant, so that an effect moves all rows of its group alike."""
+        """Whether the column of the first term is constant, so that an effect moves all rows of its group equally."""
         z = self.terms[0].z
         return bool(np.all(z == z[0]))
 
@@ -138,7 +138,7 @@ class MixedModel:
     # Parameters
 
     def phi_of(self, phi: FloatArray) -> list[FloatArray]:
-        """The part of each term."""
+        """The components of phi of each term."""
         ends = accumulate(term.n_phi for term in self.terms)
         return [phi[end - term.n_phi : end] for end, term in zip(ends, self.terms, strict=True)]
 
@@ -148,7 +148,7 @@ class MixedModel:
 
     @cached_property
     def diagonal_of(self) -> IntArray:
-        """(m,) place in psi of the diagonal element of the column of Lambda that each component of phi is in."""
+        """(m,) index in psi of the diagonal element in the same column of Lambda as each component of phi."""
         parts, start = [], self.n_fixed
         for term in self.terms:
             rows, columns = term.entries
@@ -158,19 +158,19 @@ class MixedModel:
 
     @cached_property
     def diagonals(self) -> IntArray:
-        """Places in psi of the diagonal elements of the Lambdas, term by term."""
+        """Indices in psi of the diagonal elements of the Lambdas, term by term."""
         return np.unique(self.diagonal_of)
 
     def effects(self, psi: FloatArray, v: Effects) -> tuple[tuple[FloatArray, ...], tuple[FloatArray, ...]]:
         """Factors of the covariances and modes (G, q) of the user's terms, in the order of the sample."""
         factors, modes = dict[int, FloatArray](), dict[int, FloatArray]()
-        for place, Lambda, M, part in zip(self.order, self.factors(psi[self.n_fixed :]), self.scaling, v, strict=True):
-            factor, root = M @ Lambda, self.roots[place]
-            factors[place], modes[place] = factor * np.where(np.diag(Lambda) < 0.0, -1.0, 1.0), part @ factor.T
+        for index, Lambda, M, part in zip(self.order, self.factors(psi[self.n_fixed :]), self.scaling, v, strict=True):
+            factor, root = M @ Lambda, self.roots[index]
+            factors[index], modes[index] = factor * np.where(np.diag(Lambda) < 0.0, -1.0, 1.0), part @ factor.T
             if root is not None:  # one column for each group, all with one standard deviation
-                factors[place], modes[place] = factors[place][:1, :1], root @ modes[place].T
-        places = range(len(self.order))
-        return tuple(factors[place] for place in places), tuple(modes[place] for place in places)
+                factors[index], modes[index] = factors[index][:1, :1], root @ modes[index].T
+        indices = range(len(self.order))
+        return tuple(factors[index] for index in indices), tuple(modes[index] for index in indices)
 
     def user_entries(self, k: int) -> tuple[IntArray, IntArray]:
         """(m',) and (m',) rows and columns of M Lambda of term k that are not always 0, column by column."""
@@ -180,7 +180,7 @@ class MixedModel:
         return rows, columns
 
     def start_phi(self) -> FloatArray:
-        """Standard deviations of a half on the latent scale, or of a half a deviation of the column if that is less."""
+        """Standard deviations of 0.5 on the latent scale, or 0.5 per unit of the column if that is less."""
         parts = []
         for term, M in zip(self.terms, self.scaling, strict=True):
             rows, columns = term.entries
@@ -190,15 +190,15 @@ class MixedModel:
     # Rows
 
     def predictor(self, fixed: FloatArray) -> Predictor | None:
-        """At the fixed parameters, without random effects; None outside the domain of log scales."""
+        """The predictor without random effects; None if a log scale is too large."""
         full = fixed if self.expand is None else self.expand @ fixed
         m, count, p = self.rows.w.shape[1], self.n_thresholds, self.rows.x.shape[1]
-        alpha, rest = np.ascontiguousarray(full[: m * count].reshape(m, count).T), full[m * count :]
-        predictor = self.rows.at(alpha, rest[:p], rest[p:])
+        alpha, effects = np.ascontiguousarray(full[: m * count].reshape(m, count).T), full[m * count :]
+        predictor = self.rows.at(alpha, effects[:p], effects[p:])
         return predictor if np.abs(predictor.tau).max() <= LARGEST_LOG_SCALE else None
 
     def located(self, predictor: Predictor, shift: FloatArray) -> LocationTerms | None:
-        """Terms of rows by their location, their scores moved by `shift` (n,); None outside the domain."""
+        """Terms of the rows with scores moved by `shift` (n,); None outside the domain."""
         if self.link is not None:
             u, lo, d = self.ends(predictor)
             if not np.all(d > 0.0):
@@ -209,16 +209,16 @@ class MixedModel:
         return self.family.by_location(replace(predictor, H=predictor.H + shift), self.y)
 
     def ends(self, predictor: Predictor) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """`predictor.ends`, kept with the predictor."""
-        ends = predictor.__dict__.get("own_ends")
+        """`predictor.ends` of the response, cached on the predictor."""
+        ends = predictor.__dict__.get("ends_of_y")
         if ends is None:
             u, lo, d = predictor.ends(self.y)
-            ends = predictor.__dict__["own_ends"] = (u, lo, d)
+            ends = predictor.__dict__["ends_of_y"] = (u, lo, d)
         return ends
 
     @cached_property
     def link(self) -> int | None:
-        """Number of the link in the compiled passes; None where they are not for the family."""
+        """Number of the link in the compiled passes; None if they do not cover the family."""
         name = self.family.link.name
         return LINKS.index(name) if isinstance(self.family, Cumulative) and name in LINKS else None
 
@@ -232,19 +232,19 @@ class MixedModel:
         return np.asarray(sum(np.einsum("nq,nq->n", columns, part[term.codes]) for columns, part, term in parts))
 
     def gathered(self, x: Iterable[FloatArray], values: FloatArray) -> Effects:
-        """X'values (n,), the other way round."""
+        """X'values, the transpose of `shift`, for values (n,)."""
         return [
             (values @ columns)[None] if term.n_groups == 1 else sums_by(term.codes, columns, term.n_groups, values)
             for term, columns in zip(self.terms, x, strict=True)
         ]
 
     def jacobian(self, places: IntArray) -> Jacobian:
-        """How the predictors of the rows move with the fixed parameters."""
+        """The Jacobian of the predictors of the rows by the fixed parameters."""
         return Jacobian(self.rows, places, self.n_thresholds, self.expand)
 
 
 def _scaling(term: RandomColumns, weights: FloatArray) -> FloatArray:
-    """(q, q) M, diagonal unless correlated effects have columns that are nearly multiples of each other."""
+    """(q, q) M, diagonal unless correlated effects have nearly collinear columns."""
     size = np.sqrt(weights @ term.z**2 / weights.sum())
     if term.alike:
         size = np.full(term.q, np.linalg.norm(size))
@@ -258,7 +258,7 @@ def _scaling(term: RandomColumns, weights: FloatArray) -> FloatArray:
 
 
 def _by_columns(shape: tuple[int, int], size: int) -> IntArray:
-    """Places of coordinates that have the thresholds row by row, in the order of the fixed parameters."""
+    """Indices that reorder coordinates from thresholds row by row to the order of the fixed parameters."""
     order = np.arange(size)
     order[: shape[0] * shape[1]] = order[: shape[0] * shape[1]].reshape(shape).T.reshape(-1)
     return order

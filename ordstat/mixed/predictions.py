@@ -192,7 +192,7 @@ class Predicted(CostRule):
         return replace(self.rule, beta=np.append(self.rule.beta, np.zeros(self.n_phi)))
 
     def _nodes(self, rows: Rows) -> Iterator[tuple[Rows, IntArray, float]]:
-        """All rows at all nodes, as rows without random effects, their places among all, and the weight of the node."""
+        """All rows at all nodes, as rows without random effects, their indices, and the weight of the node."""
         z, x = self._columns(rows)
         deviation = np.sqrt(np.asarray(sum(np.einsum("nq,nq->n", part, part) for part in x)))
         products = [

@@ -130,7 +130,7 @@ class MixedResults(LikelihoodResults):
             for a, b in combinations(range(len(term.names)), 2) if term.correlated else ():
                 frame.iloc[start + b, 5 + a] = effects.correlations[a, b]
             start += len(term.names)
-        return NotedFrame.of(frame, (f"{100 * level:g}% limits: those of log standard deviations.",), "Random effects")
+        return NotedFrame.of(frame, (f"{100 * level:g}% limits: computed on the log scale.",), "Random effects")
 
     def ranef(self, group: str | None = None) -> pd.DataFrame:
         """Conditional modes of the random effects, as R's ranef, with conditional standard deviations.
@@ -445,7 +445,7 @@ def _table(r: MixedResults, level: float) -> Table:
     if correlations:
         frame = frame.rename(columns={correlations[0]: "corr"} | dict.fromkeys(correlations[1:], ""))
     frame.index = pd.Index([f"{group} {name}" for group, name in frame.index])
-    title, note = "Random effects", "Limits are those of log standard deviations."
+    title, note = "Random effects", "Limits are computed on the log scale."
     brief = Table(title="", frame=frame.rename_axis(title), formats=dict.fromkeys(frame, "brief"))
     return Table(title=title, frame=frame, note=note, brief=brief)
 

@@ -1,17 +1,17 @@
-"""The maximum of an integrated likelihood: quasi-Newton from an information that is nearly right, then Newton.
+"""The maximum of an integrated likelihood: quasi-Newton, then Newton.
 
-BFGS begins at an inverse information that is nearly right, which is what makes ten to twenty evaluations enough:
+BFGS starts from a close approximation of the inverse information, so ten to twenty evaluations are enough:
 blockdiag((J - C'H^-1 C)^-1, 1 / G), J the information of the fixed parameters at the modes, C = d2h / dv dpsi, G the
-number of groups of each phi. The Hessian is one of central differences of the exact gradient, at the end alone.
+number of groups of each phi. The Hessian is computed only at the end, by central differences of the exact gradient.
 
-Variances at their boundary, 0, are proven by the one-sided derivative and left out of the covariance. l is even in
-every column of Lambda, so that its derivative by a standard deviation is 0 at 0 whether or not the variance wants to be
-positive; dl / d(sigma^2) = (d2l / d sigma^2) / 2 at 0 is not above 0 at a boundary.
+Variances at their boundary, 0, are verified by the one-sided derivative and left out of the covariance. l is even in
+every column of Lambda, so its derivative by a standard deviation is always 0 at 0; the sign of
+dl / d(sigma^2) = (d2l / d sigma^2) / 2 at 0 decides: it is not positive at a boundary.
 
 A penalty keeps covariances off that boundary: + log det Lambda for every term. For one column that is log sd, the gamma
 density of shape 2 and rate 0 of Chung, Rabe-Hesketh, Dorie, Gelman and Liu (2013, Psychometrika 78, 685-709); for q
-correlated ones the Wishart density of q + 2 degrees of freedom and infinite scale, |Sigma|^(1/2), of Chung, Gelman,
-Rabe-Hesketh, Liu and Dorie (2015, JEBS 40, 136-157). Other units of columns, or other sums of correlated ones, add a
+correlated columns the Wishart density of q + 2 degrees of freedom, infinite scale, |Sigma|^(1/2), of Chung, Gelman,
+Rabe-Hesketh, Liu and Dorie (2015, JEBS 40, 136-157). Rescaling or recombining columns adds a
 constant.
 """
 
@@ -29,29 +29,29 @@ from .model import MixedModel
 
 #: A quasi-Newton search ends where its step is shorter than 1e-5 of a standard error.
 _NEAR = 1e-10
-#: Largest change of phi in one step, factor of a step refused, and how many are tried.
+#: Largest change of phi in one step, factor that shortens a rejected step, and most trials.
 _CAP, _SHORTER, _TRIES = 1.0, 0.4, 30
-#: Step of the differences, and how much shorter it may be near the end of the domain.
+#: Step of the differences, and factors that shorten it near the limits of the domain.
 _STEP, _SHORTENED = 1e-4, (1.0, 0.1, 0.01)
-#: Gradient that Newton's method goes on to, that which is enough, and that where a Hessian is as good as at the end.
+#: Gradients: where Newton's method stops, what is enough, and below which the Hessian equals that of the maximum.
 _GOAL, _ENOUGH, _CLOSE = 1e-9, 1e-7, 1e-2
 #: Gradient up to which a search has converged.
 _CONVERGED = 1e-6
-#: Where a family is not concave, groups may have two modes, and the integral jumps as they go from one to the other.
+#: Families that are not concave may have two modes in a group; the integral jumps where the higher one changes.
 JUMPS = "no further progress, as modes of random effects jump: use more quadrature nodes"
-#: Steps on one Hessian, and Hessians.
+#: Most steps with one Hessian, and most Hessians.
 _NEWTON, _HESSIANS = 6, 8
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Maximum:
-    """Where a search ended.
+    """The result of a search.
 
     Attributes
     ----------
     at : Evaluation
     information : (P + m, P + m)
-        Negative Hessian there.
+        Negative Hessian at the maximum.
     logliks : list of float
     message : str
     """
@@ -65,7 +65,7 @@ class Maximum:
 def maximise(
     model: MixedModel, objective: Objective, psi: FloatArray, free: BoolArray, max_iter: int
 ) -> Maximum | None:
-    """The maximum over the free components of psi, from a start; None where that is outside the domain."""
+    """The maximum over the free components of psi; None if the start is outside the domain."""
     at = objective(psi, zero_effects(model))
     if at is None:
         return None
@@ -75,7 +75,7 @@ def maximise(
     for _ in range(_HESSIANS):
         information = negative_hessian(objective, at, free)
         reached, message = _newton(objective, at, information, free, logliks, message)
-        near = np.abs(at.gradient[free]).max(initial=0.0) <= _CLOSE  # so near that its Hessian is that of the end
+        near = np.abs(at.gradient[free]).max(initial=0.0) <= _CLOSE
         done = np.abs(reached.gradient[free]).max(initial=0.0) <= _ENOUGH
         stuck, at = reached is at, reached
         if stuck or (done and near):
@@ -101,7 +101,7 @@ def quasi_newton(
     logliks: list[float],
     n_fixed: int,
 ) -> tuple[Evaluation, str]:
-    """BFGS from an inverse B of the information, 0 where psi is not free; logs the log-likelihood of every step."""
+    """BFGS from an inverse information B, 0 where psi is not free; appends the log-likelihood of every step."""
     for _ in range(max_iter):
         step = B @ at.gradient  # 0 where psi is not free, as B is
         slope = float(at.gradient @ step)
@@ -121,7 +121,7 @@ def quasi_newton(
 
 
 def _search(objective: Objective, at: Evaluation, step: FloatArray, slope: float) -> Evaluation | None:
-    """The longest of the steps 1, 0.4, 0.16, ... with enough of a gain."""
+    """The longest of the steps 1, 0.4, 0.16, ... that gains enough."""
     length, slack = 1.0, 1e-13 * (1.0 + abs(at.loglik))
     for _ in range(_TRIES):
         trial = objective(at.psi + length * step, at.v)
@@ -149,7 +149,7 @@ def _newton(
     logliks: list[float],
     message: str,
 ) -> tuple[Evaluation, str]:
-    """Steps on one Hessian, as long as the gradient falls."""
+    """Steps with one Hessian while the gradient falls."""
     inverse = _inverse(information, free)
     for _ in range(_NEWTON):
         size = np.abs(at.gradient[free]).max(initial=0.0)
@@ -160,7 +160,7 @@ def _newton(
         moved = objective(at.psi + step, at.v)
         lowest = at.loglik - 1e-9 * (1.0 + abs(at.loglik))
         if moved is None or moved.loglik < lowest or np.abs(moved.gradient[free]).max() >= size:
-            # far from quadratic, as near a variance of 0: a shorter step that gains, where there is something to gain
+            # not quadratic, for instance near a variance of 0: try a shorter step that gains
             moved = _search(objective, at, step, float(gradient @ step)) if size > _ENOUGH else None
             if moved is None or moved.loglik <= at.loglik:
                 break
@@ -170,14 +170,14 @@ def _newton(
 
 
 def _inverse(information: FloatArray, free: BoolArray) -> FloatArray:
-    """Of the free part, directions of no positive curvature left out; 0 elsewhere."""
+    """Inverse of the free part without directions of curvature <= 0; 0 elsewhere."""
     out = np.zeros_like(information)
     out[np.ix_(free, free)] = pseudo_inverse(information[free][:, free])
     return out
 
 
 def negative_hessian(objective: Objective, at: Evaluation, free: BoolArray) -> FloatArray:
-    """Central differences of the gradient; 0 outside the free part, NaN where the domain ends too near."""
+    """Central differences of the gradient; 0 outside the free part, NaN too near the limits of the domain."""
     size = at.psi.size
     out = np.zeros((size, size))
     for j in np.flatnonzero(free):
@@ -188,7 +188,7 @@ def negative_hessian(objective: Objective, at: Evaluation, free: BoolArray) -> F
 
 
 def information_along(objective: Objective, at: Evaluation, moves: FloatArray) -> FloatArray:
-    """(P + m, P + m) negative Hessian in the space of some orthonormal moves (P + m, r) of psi."""
+    """(P + m, P + m) negative Hessian in the space of orthonormal moves (P + m, r) of psi."""
     bent = moves.T @ np.stack([_slope(objective, at, move) for move in moves.T], axis=1)
     return np.asarray(0.5 * moves @ (bent + bent.T) @ moves.T)
 
@@ -200,18 +200,18 @@ def _slope(objective: Objective, at: Evaluation, along: FloatArray) -> FloatArra
         ahead = objective(at.psi + move, at.v)
         if ahead is None:
             continue
-        mirrored = [2.0 * here - there for here, there in zip(at.v, ahead.v, strict=True)]
+        mirrored = [2.0 * mode - mode_ahead for mode, mode_ahead in zip(at.v, ahead.v, strict=True)]
         behind = objective(at.psi - move, mirrored)
         if behind is not None:
             return np.asarray((behind.gradient - ahead.gradient) / (2.0 * shorter * _STEP))
     return np.full(at.psi.size, np.nan)
 
 
-# Where a search begins
+# Start
 
 
 def start_covariance(model: MixedModel, at: Evaluation) -> FloatArray:
-    """(P + m, P + m), 0 in directions of no information."""
+    """(P + m, P + m) approximate inverse information; 0 in directions without information."""
     P, size = model.n_fixed, at.psi.size
     out = np.zeros((size, size))
     out[:P, :P] = pseudo_inverse(_information(at.state))
@@ -223,7 +223,7 @@ def start_covariance(model: MixedModel, at: Evaluation) -> FloatArray:
 def _information(at: State) -> FloatArray:
     """(P, P) J - C'H^-1 C."""
     model, P = at.model, at.model.n_fixed
-    jacobian, place = model.jacobian(at.terms.places), len(at.terms.places)
+    jacobian, H_row = model.jacobian(at.terms.places), len(at.terms.places)
     curvature = model.weights * at.terms.second()
     J = np.empty((P, P))
     for p, unit in enumerate(np.eye(P)[:, :, None]):
@@ -231,7 +231,7 @@ def _information(at: State) -> FloatArray:
         J[p] = jacobian.total(np.einsum("qrn,rn->qn", curvature, moves))
     C = []
     for term, x in zip(model.terms, at.x, strict=True):
-        parts = [jacobian.totals(-column * curvature[place], term.codes, term.n_groups) for column in x.T]
+        parts = [jacobian.totals(-column * curvature[H_row], term.codes, term.n_groups) for column in x.T]
         C.append(np.stack(parts, axis=1))
     solved = [at.modes.factor.solve([part[:, :, p] for part in C]) for p in range(P)]
     moved = np.array([np.concatenate([part.reshape(-1) for part in effects]) for effects in solved])
@@ -240,22 +240,22 @@ def _information(at: State) -> FloatArray:
 
 
 def pseudo_inverse(matrix: FloatArray) -> FloatArray:
-    """Of a symmetric matrix, directions of no positive curvature left out; 0 where it is not finite."""
+    """Inverse of a symmetric matrix without directions of curvature <= 0; 0 if it is not finite."""
     if not np.isfinite(matrix).all():
         return np.zeros_like(matrix)
     values, vectors = np.linalg.eigh(matrix)
-    kept = values > 1e-12 * max(values[-1], 0.0)
-    half = vectors[:, kept] / np.sqrt(values[kept])
+    positive = values > 1e-12 * max(values[-1], 0.0)
+    half = vectors[:, positive] / np.sqrt(values[positive])
     return np.asarray(half @ half.T)
 
 
 # Variances at their boundary
 
-#: A standard deviation, on the scale of the columns, below which it is tried whether it is 0.
+#: Standard deviations below this, on the scaled columns, are tried at 0.
 _SMALL = 1e-3
-#: What the log-likelihood may lose by that.
+#: Relative loss of log-likelihood that this may cost.
 _LOST = 1e-9
-#: Standard deviation that a search begins anew with.
+#: Standard deviation with which a search is restarted.
 _AWAY = 0.1
 
 
@@ -266,11 +266,11 @@ class Boundary:
     Attributes
     ----------
     term : int
-        Among those of the model.
+        Index of the term in the model.
     column : int
-        Of Lambda.
+        Index of the column of Lambda.
     derivative : float
-        Of the log-likelihood by the square of its diagonal element, at 0.
+        Derivative of the log-likelihood by the square of the diagonal element, at 0.
     """
 
     term: int
@@ -281,9 +281,9 @@ class Boundary:
 def settled(
     model: MixedModel, objective: Objective, maximum: Maximum, max_iter: int
 ) -> tuple[Maximum, BoolArray, tuple[Boundary, ...]]:
-    """A maximum with small standard deviations set to 0 where they belong there, its free components and the others.
+    """The maximum after small standard deviations are tried at 0, its free components and its boundaries.
 
-    Variances that turn out to want to be positive are searched for again from a start away from 0.
+    If the likelihood rises away from 0, the search is repeated from a start away from 0.
     """
     every = np.ones(maximum.at.psi.size, dtype=np.bool_)
     if all(term.width == 1 for term in model.terms) and np.abs(maximum.at.psi[model.n_fixed :]).min() >= _SMALL:
@@ -296,17 +296,17 @@ def settled(
     bent = np.diag(negative_hessian(objective, at, zero))
     columns = [(k, column) for k, term in enumerate(model.terms) for column in range(term.width)]
     boundaries = {
-        int(place): Boundary(k, column, -0.5 * float(bent[place]))
-        for place, (k, column) in zip(model.diagonals, columns, strict=True)
-        if zero[place]
+        int(index): Boundary(k, column, -0.5 * float(bent[index]))
+        for index, (k, column) in zip(model.diagonals, columns, strict=True)
+        if zero[index]
     }
-    away = [place for place, boundary in boundaries.items() if boundary.derivative > 0.0]
+    away = [index for index, boundary in boundaries.items() if boundary.derivative > 0.0]
     if away:
         start = canonical.copy()
         start[away] = _AWAY
-        left = maximise(model, objective, start, every, max_iter)
-        assert left is not None
-        return left, every, ()
+        restarted = maximise(model, objective, start, every, max_iter)
+        assert restarted is not None
+        return restarted, every, ()
     again = maximise(model, objective, canonical, ~zero, max_iter)
     if again is not None:
         maximum = replace(again, logliks=[*maximum.logliks, *again.logliks[1:]])
@@ -314,7 +314,7 @@ def settled(
 
 
 def _canonical(model: MixedModel, psi: FloatArray) -> FloatArray:
-    """psi with every Lambda the Cholesky factor of its covariance: a pivot of 0 has a column of zeros."""
+    """psi with every Lambda replaced by the Cholesky factor of its covariance; a zero pivot gives a zero column."""
     out, start = psi.copy(), model.n_fixed
     for term, Lambda in zip(model.terms, model.factors(psi[model.n_fixed :]), strict=True):
         root = semidefinite_factor(Lambda @ Lambda.T) if term.correlated else Lambda
@@ -326,12 +326,12 @@ def _canonical(model: MixedModel, psi: FloatArray) -> FloatArray:
 
 
 def semidefinite_factor(matrix: FloatArray) -> FloatArray:
-    """Lower triangular, a column of zeros for every pivot that is (nearly) 0."""
-    left, out = matrix.copy(), np.zeros_like(matrix)
+    """Lower triangular Cholesky factor, with a column of zeros for every pivot near 0."""
+    remainder, out = matrix.copy(), np.zeros_like(matrix)
     for j in range(len(matrix)):
-        if left[j, j] > _SMALL**2:
-            out[j:, j] = left[j:, j] / np.sqrt(left[j, j])
-            left -= np.outer(out[:, j], out[:, j])
+        if remainder[j, j] > _SMALL**2:
+            out[j:, j] = remainder[j:, j] / np.sqrt(remainder[j, j])
+            remainder -= np.outer(out[:, j], out[:, j])
     return out
 
 
@@ -350,15 +350,15 @@ def log_determinant(model: MixedModel, psi: FloatArray) -> float:
 
 
 def penalised(model: MixedModel, objective: Objective) -> Objective:
-    """An integrated log-likelihood with the penalty; None where a Lambda is singular."""
-    places = model.diagonals
+    """An integrated log-likelihood with the penalty; None if a Lambda is singular."""
+    diagonals = model.diagonals
 
     def evaluate(psi: FloatArray, start: list[FloatArray]) -> Evaluation | None:
-        plain = objective(psi, start) if psi[places].all() else None
+        plain = objective(psi, start) if psi[diagonals].all() else None
         if plain is None:
             return None
         gradient = plain.gradient.copy()
-        gradient[places] += 1.0 / psi[places]
+        gradient[diagonals] += 1.0 / psi[diagonals]
         return replace(plain, loglik=plain.loglik + log_determinant(model, psi), gradient=gradient)
 
     return evaluate
