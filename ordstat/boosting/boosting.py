@@ -98,7 +98,7 @@ class RoundsMethod(Method):
         Parameters
         ----------
         sample : Sample
-            Rows of weight 0 take no part.
+            Rows of weight 0 are ignored.
         rng : numpy.random.Generator
             Used by weak learners that draw at random.
         progress : callable(step, total, message), optional

@@ -43,9 +43,9 @@ class Judged:
     values : (n,) of MEASURES
         NaN where a measure has no meaning, or the fit failed.
     seconds : float
-        Of the fit.
+        Time of the fit.
     reached : bool
-        Whether it reached its tolerance.
+        Whether the fit reached its tolerance.
     failure : str
         Why the fit failed; empty if it did not.
     """
@@ -76,29 +76,29 @@ class Contestant:
 
     @property
     def sample(self) -> Sample:
-        """The rows as the method takes them: with clusters only if it keeps them together in folds."""
+        """The rows for the method: with clusters only if it keeps them together in folds."""
         keeps_clusters = self.calibrated is not None or self.method.keeps_clusters
         return self.design.sample if keeps_clusters else replace(self.design.sample, cluster=None)
 
     @cached_property
     def groupings(self) -> list[IntArray]:
-        """(N,) codes of groups of rows that belong together: of the clusters, and of the random effects."""
+        """(N,) codes of the groups of rows that belong together: clusters, and groups of random effects."""
         sample = self.design.sample
         groups = None if sample.rows.random is None else sample.rows.random.apart()
         return [codes for codes in (sample.cluster, groups) if codes is not None]
 
-    def judged(self, held: FloatArray, cost: Any, seed: list[int]) -> Judged:
+    def judged(self, held_out: FloatArray, cost: Any, seed: list[int]) -> Judged:
         """Fit to the rows that are not held out, and measure errors on the others.
 
         Parameters
         ----------
-        held : (N,) held-out part of the case weight of every row
+        held_out : (N,) held-out part of the case weight of every row
         cost : str or (K, K) array
             Cost of predictions, which may differ from the cost that the method minimises.
         seed : list of int
         """
         method: Any = self.method
-        train, test = (with_weights(self.sample, part) for part in (self.sample.case_weights - held, held))
+        train, test = (with_weights(self.sample, part) for part in (self.sample.case_weights - held_out, held_out))
         learner = method if self.calibrated is None else self.calibrated
         if self.sample.rows.random is not None:
             learner = method.for_new_groups()  # predicts averages over the groups
@@ -123,7 +123,7 @@ SHOWN = (
     "ranked probability score", "log-loss",
 )  # fmt: skip
 _DIFFERENCE = ("difference", "std_error", "lower", "upper", "statistic", "p_value")
-# Letters of a method's name in what is printed.
+# Most letters of a method's name in print.
 _LONGEST = 22
 
 
@@ -137,15 +137,15 @@ class Comparison(Reported):
     labels : tuple of str
         Names of the M methods.
     values : (M, J, n) of MEASURES
-        By method and fold, repeat after repeat; NaN where a measure has no meaning or a fit failed.
+        By method and fold, one repeat after another; NaN where a measure has no meaning or a fit failed.
     seconds : (M, J)
-        Of every fit.
+        Time of each fit.
     weights : (J,)
-        Rows of each fold, by their case weights.
+        Case weight of each fold.
     cv, repeats : int
         J = cv times repeats.
     measure : str
-        The one that methods are sorted by: the mean cost.
+        The measure that methods are sorted by: the mean cost.
     failed : pandas.DataFrame
         Columns method, repeat, fold, message of the fits that failed.
     notes : tuple of str
@@ -164,7 +164,7 @@ class Comparison(Reported):
 
     @property
     def folds(self) -> pd.DataFrame:
-        """Every measure of every fold: columns method, repeat, fold, measure, value; the seconds of a fit are one."""
+        """Every measure of every fold: columns method, repeat, fold, measure, value. "seconds" is a measure."""
         M, J, n = self.values.shape
         every = np.concatenate([self.values, self.seconds[:, :, None]], axis=2)
         number = np.arange(J)
@@ -180,15 +180,15 @@ class Comparison(Reported):
 
     @property
     def best(self) -> str:
-        """The method of the best mean."""
+        """The method with the best mean."""
         return self._order(self.measure)[0]
 
     @property
     def table(self) -> pd.DataFrame:
-        """One row a method, the best first.
+        """One row per method, the best first.
 
-        Every measure with its standard error (column "... se", corrected for the
-        training rows that folds share), then the mean seconds of a fit. NaN of a method that failed in a fold.
+        Every measure with its standard error (column "... se", corrected for the training rows that folds share), then
+        the mean seconds of a fit. NaN for a method that failed in a fold.
         """
         frame = pd.DataFrame(index=pd.Index(self.labels, name="method"))
         for measure in self._shown:
@@ -204,9 +204,9 @@ class Comparison(Reported):
         Parameters
         ----------
         measure : str, optional
-            Any in `.folds`; the mean cost if not given.
+            Any measure in `.folds`; the mean cost by default.
         against : str, optional
-            A method; that of the best mean if not given.
+            A method; by default the best.
         level : float in (0, 1)
             Of the limits.
 
@@ -260,36 +260,36 @@ class Comparison(Reported):
         title: str | None = None,
         draw: bool = True,
     ) -> Any:
-        """Means of a measure with their limits, and the folds as small marks; the best on top.
+        """Plot means of a measure with limits, and the folds as small marks; the best on top.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
         measure : str, optional
-            The mean cost if not given.
+            The mean cost by default.
         against : str, optional
-            A method: draws the differences from it instead of the means. Judge methods by these differences, as folds
-            that are hard for one method are hard for the others too.
+            Plot differences from this method instead of means. They compare methods better, as folds that are hard for
+            one method are hard for the others too.
         level : float in (0, 1)
             Of the limits.
         title : str, optional
         draw : bool
-            False returns the frame: mean, lower and upper of each method, the best first.
+            False returns the frame instead: mean, lower and upper for each method, the best first.
         """
         measure = self._measure(measure)
         fraction("level", level)
-        what = f"{measure}, {100 * level:g}% limits"
+        axis_label = f"{measure}, {100 * level:g}% limits"
         if against is not None:
             against = self._against(measure, against)
-            what = f"difference in {measure} from {against}, {100 * level:g}% limits"
+            axis_label = f"difference in {measure} from {against}, {100 * level:g}% limits"
         folds = self._fold_values(measure, against)
         rows = [self._resampled(values, level) for values in folds.values()]
         frame = pd.DataFrame(rows, columns=["mean", *_DIFFERENCE[1:]], index=pd.Index(list(folds), name="method"))
         frame = frame[["mean", "lower", "upper"]]
-        return Sheet(ax, title).show(compared, frame, folds, what) if draw else frame
+        return Sheet(ax, title).show(compared, frame, folds, axis_label) if draw else frame
 
     def report(self) -> Report:
-        """What is printed: means, differences from the best, ranks and seconds."""
+        """The printed report: means, differences from the best, and seconds."""
         frame = self.table[[self.measure, f"{self.measure} se", "seconds"]]
         differences = self.differences()[["difference", "p_value"]]
         frame = frame.set_axis(["mean", "SE", "seconds"], axis=1)
@@ -305,9 +305,9 @@ class Comparison(Reported):
         return Report(title=self.title, header=(), tables=(table,), notes=self.notes)
 
     def _of(self, measure: str) -> FloatArray:
-        """(M, J) values, all NaN of a method that failed in a fold, and of a fold in which a method lacks its value.
+        """(M, J) values; all NaN for a method that failed in a fold, and for a fold in which a method has no value.
 
-        All means are over the same folds, so that no method goes without those that are hard.
+        All means are over the same folds, so that no method skips hard ones.
         """
         values = self.values[:, :, MEASURES.index(measure)].copy()
         values[self._failing] = np.nan
@@ -323,16 +323,16 @@ class Comparison(Reported):
         return resampled(values, self.weights, 1.0 / (self.cv - 1), level)
 
     def _order(self, measure: str) -> list[str]:
-        """Methods by their mean, the best first; those without one last."""
+        """Methods by mean, the best first; methods without a mean last."""
         means = np.array([self._resampled(values)[0] for values in self._of(measure)])
         signed = -means if measure in LARGER_IS_BETTER else means
         return [self.labels[i] for i in np.argsort(signed, kind="stable")]
 
     @cached_property
     def _shown(self) -> list[str]:
-        """Measures of a table that some method has, the one that sorts first."""
-        there = [name for name in SHOWN if np.isfinite(self.values[:, :, MEASURES.index(name)]).any()]
-        return [self.measure, *(name for name in there if name != self.measure)]
+        """Measures that some method has, starting with the sorting measure."""
+        available = [name for name in SHOWN if np.isfinite(self.values[:, :, MEASURES.index(name)]).any()]
+        return [self.measure, *(name for name in available if name != self.measure)]
 
     def _measure(self, measure: str | None) -> str:
         if measure is not None:
@@ -349,23 +349,23 @@ class Comparison(Reported):
         """(J,) values of each method, or their differences from another, the best first."""
         values = self._of(measure)
         if against is not None:
-            other = values[self.labels.index(against)]
+            reference = values[self.labels.index(against)]
             with np.errstate(invalid="ignore"):
-                unknown = (np.isinf(values) & np.isinf(other)).any(axis=1)
-                values = values - other
-            values[unknown] = np.nan  # infinity less infinity
+                unknown = (np.isinf(values) & np.isinf(reference)).any(axis=1)
+                values = values - reference
+            values[unknown] = np.nan  # infinity minus infinity
         order = [label for label in self._order(measure) if label != against]
         return {label: values[self.labels.index(label)] for label in order}
 
 
 def fold_notes(comparison: Comparison) -> list[str]:
-    """Notes on measures that have no value in some folds, or an infinite one."""
+    """Notes on measures that are missing or infinite in some folds."""
     notes, J = [], comparison.values.shape[1]
     for measure in comparison._shown:
         values = comparison._of(measure)
         lacking = int(np.isnan(values).all(axis=0).sum())
         if 0 < lacking < J:
-            notes.append(f"{measure}: {J - lacking} of {counted(J, 'fold')}, where all that have it have a value.")
+            notes.append(f"{measure}: {J - lacking} of {counted(J, 'fold')}, in which all these methods have a value.")
         for label, infinite in zip(comparison.labels, np.isinf(values).sum(axis=1), strict=True):
             if infinite:
                 notes.append(

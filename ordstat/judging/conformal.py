@@ -84,10 +84,10 @@ def conformal_radius(scores: FloatArray, counts: FloatArray, level: float) -> fl
     >>> conformal_radius(np.array([3.0, 1.0, 2.0]), np.ones(3), 0.8)
     inf
     """
-    place = math.ceil((float(counts.sum()) + 1.0) * level - _ROUNDING)
+    rank = math.ceil((float(counts.sum()) + 1.0) * level - _ROUNDING)
     order = np.argsort(scores, kind="stable")
     cumulated = np.cumsum(counts[order])
-    position = int(np.searchsorted(cumulated, place - _ROUNDING))
+    position = int(np.searchsorted(cumulated, rank - _ROUNDING))
     return float(scores[order[position]]) if position < scores.size else math.inf
 
 
@@ -199,8 +199,8 @@ class ConformalIntervals(Reported):
         target, sample = self.results.judged_sample(_some(newdata), weights)
         ends = interval_ends(entered(self.results, sample.rows, target.scores)[0], self.radius)
         lower, upper, w = *ends, sample.case_weights
-        held = (lower <= sample.y) & (sample.y <= upper)
-        sums = {"weight": w, "coverage": w * held, "size": w * (upper - lower + 1.0)}
+        covered = (lower <= sample.y) & (sample.y <= upper)
+        sums = {"weight": w, "coverage": w * covered, "size": w * (upper - lower + 1.0)}
         by_level = pd.DataFrame(sums).groupby(sample.y).sum()
         by_level.index = pd.Index([self.results.levels[code] for code in by_level.index], dtype=object)
         frame = pd.concat([by_level.sum().to_frame("all").T, by_level]).rename_axis(self.results.design.response)
@@ -283,12 +283,12 @@ def _split(results: FittedRanker, share: float, rng: np.random.Generator) -> tup
     require_memory(
         f"Dealing out {weights.sum():g} rows", 16.0 * weights.sum(), "Divide the weights by a common factor."
     )
-    each = rng.permutation(np.repeat(np.arange(sample.n), weights.astype(np.intp)))
-    held = round(share * each.size)
-    if not 0 < held < each.size:
-        raise DataError(f"share={share:g} of {each.size} rows leaves no rows to fit, or none to calibrate on.")
-    counts = np.bincount(each[:held], minlength=sample.n).astype(np.float64)
-    part, rest = with_weights(sample, weights - counts), with_weights(sample, counts)
+    copies = rng.permutation(np.repeat(np.arange(sample.n), weights.astype(np.intp)))
+    n_held_out = round(share * copies.size)
+    if not 0 < n_held_out < copies.size:
+        raise DataError(f"share={share:g} of {copies.size} rows leaves no rows to fit, or none to calibrate on.")
+    counts = np.bincount(copies[:n_held_out], minlength=sample.n).astype(np.float64)
+    part, calibration = with_weights(sample, weights - counts), with_weights(sample, counts)
     if Present.of(part).codes.size < 2:
         raise DataError(
             "the rows left for the fit have a single level. Use more rows, a smaller share=, or data= for calibration."
@@ -302,7 +302,7 @@ def _split(results: FittedRanker, share: float, rng: np.random.Generator) -> tup
         )
     design = replace(results.design, sample=part, index=results.design.index[weights > counts])
     ranker = replace(results, fit=fit, design=design)
-    return ranker, rest, fit.rule.scores(rest.rows)
+    return ranker, calibration, fit.rule.scores(calibration.rows)
 
 
 def _some(newdata: Any) -> Any:
@@ -313,10 +313,10 @@ def _some(newdata: Any) -> Any:
     return newdata
 
 
-def _whole(weights: FloatArray, what: str) -> FloatArray:
+def _whole(weights: FloatArray, name: str) -> FloatArray:
     if not np.array_equal(weights, np.rint(weights)):
         raise OptionError(
-            f"{what} must be whole numbers of rows: rows of other weights are not exchangeable, and coverage is not "
+            f"{name} must be whole numbers of rows: rows of other weights are not exchangeable, and coverage is not "
             "guaranteed for them."
         )
     return weights

@@ -311,11 +311,11 @@ def least_cost_thresholds(scores: FloatArray, costs: FloatArray, weights: FloatA
     >>> least_cost_thresholds(scores, costs, np.ones(4)).tolist()
     [3.5]
     """
-    values, place = np.unique(merged(scores), return_inverse=True)
+    values, index = np.unique(merged(scores), return_inverse=True)
     gains = (costs[:, :-1] - costs[:, 1:]) * weights[:, None]
     totals = np.zeros((values.size + 1, gains.shape[1]))
     for total, gain in zip(totals.T, gains.T, strict=True):
-        np.cumsum(np.bincount(place.ravel(), gain, minlength=values.size), out=total[1:])
+        np.cumsum(np.bincount(index.ravel(), gain, minlength=values.size), out=total[1:])
     half = 0.5 * (values[-1] - values[0]) / (values.size - 1) if values.size > 1 else 0.5
     ends = np.concatenate([[values[0] - 2.0 * half], values, [values[-1] + 2.0 * half]])
     gaps = np.diff(ends)
@@ -325,7 +325,7 @@ def least_cost_thresholds(scores: FloatArray, costs: FloatArray, weights: FloatA
 
 
 def best_cuts(totals: FloatArray) -> IntArray:
-    """(K-1,) places n_1 <= ... <= n_{K-1} that minimise sum_k totals[n_k, k]; ties go to the first.
+    """(K-1,) positions n_1 <= ... <= n_{K-1} that minimise sum_k totals[n_k, k]; ties go to the first.
 
     Parameters
     ----------
@@ -384,13 +384,13 @@ def macro_cost(y: Any, *, levels: Sequence[Any] | None = None, weights: Any = No
     """
     column = read(y if isinstance(y, pd.Series) else pd.Series(y))
     response = read_response(column, "y", None if levels is None else check_levels(levels))
-    given = np.ones(response.codes.size) if weights is None else np.asarray(weights, dtype=np.float64)
-    if given.shape != response.codes.shape or not (np.isfinite(given) & (given >= 0)).all():
+    w = np.ones(response.codes.size) if weights is None else np.asarray(weights, dtype=np.float64)
+    if w.shape != response.codes.shape or not (np.isfinite(w) & (w >= 0)).all():
         raise DataError(
-            f"weights must be {response.codes.size} finite numbers of 0 or more, one a label; got shape {given.shape}."
+            f"weights must be {response.codes.size} finite numbers of 0 or more, one a label; got shape {w.shape}."
         )
     present = response.codes >= 0
-    counts = np.bincount(response.codes[present], given[present], len(response.declared))
+    counts = np.bincount(response.codes[present], w[present], len(response.declared))
     counts = counts[counts > 0]
     if counts.size < 2:
         raise DataError(f"y must have rows of two levels or more; got {counts.size}.")

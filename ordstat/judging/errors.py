@@ -20,9 +20,9 @@ class PairCounts:
     Attributes
     ----------
     concordant, discordant, tied : float
-        Pairs whose scores are ordered as the ranks, the other way round, or equal.
+        Pairs with scores ordered like the ranks, in reverse, or equal.
     weight : float
-        Sum of the case weights W; there are W^2 ordered pairs of rows, a row with itself included.
+        Sum of the case weights W; there are W^2 ordered pairs of rows, including each row with itself.
     """
 
     concordant: float
@@ -37,7 +37,7 @@ class PairCounts:
 
 
 def pair_table(y: IntArray, scores: AnyArray, weights: FloatArray) -> FloatArray:
-    """(U, K) weight of the rows of each distinct score, rising, and each rank; differences by rounding are ties.
+    """(U, K) weight of the rows by distinct score, increasing, and rank; differences by rounding are ties.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def pair_table(y: IntArray, scores: AnyArray, weights: FloatArray) -> FloatArray
 
 
 def pair_counts(table: FloatArray) -> PairCounts:
-    """Pairs of the rows of a table (U, K) of distinct scores, rising, by ranks; see `pair_table`."""
+    """Counts of pairs from a table (U, K) of increasing scores by ranks; see `pair_table`."""
     lower = np.cumsum(table, axis=0) - table  # weight of the rows of lower score, by rank
     to_rank = np.cumsum(lower, axis=1)
     return PairCounts(
@@ -70,12 +70,12 @@ def pair_counts(table: FloatArray) -> PairCounts:
 
 
 def ratio(numerator: float, denominator: float) -> float:
-    """Their quotient; NaN where the denominator is 0."""
+    """The quotient; NaN if the denominator is 0."""
     return numerator / denominator if denominator > 0 else float("nan")
 
 
 def concordance(pairs: PairCounts) -> float:
-    """C index: the share of the pairs of different ranks whose scores are in order, ties counting one half."""
+    """C index: share of pairs of different ranks with scores in the same order; ties count one half."""
     return ratio(pairs.concordant + 0.5 * pairs.tied, pairs.total)
 
 
@@ -85,7 +85,7 @@ def somers_d(pairs: PairCounts) -> float:
 
 
 def confusion(y: IntArray, codes: IntArray, weights: FloatArray, n_levels: int) -> FloatArray:
-    """(K, K) weight of the rows of each observed rank (row) that are given each rank (column).
+    """(K, K) weight of the rows by observed rank (rows) and predicted rank (columns).
 
     Examples
     --------
@@ -116,7 +116,7 @@ def _macro(cells: FloatArray, cost: str) -> float:
 
 
 def preference_risk(cells: FloatArray) -> float:
-    """R_pref: the share of all ordered pairs (x1, x2) that have different ranks and are not ordered as their ranks.
+    """R_pref: the share of all ordered pairs (x1, x2) that have different ranks and predictions in another order.
 
     A tie of the predictions counts as an error [Herbrich et al. 2000, eq. 7.11, 7.13].
     """
@@ -125,9 +125,9 @@ def preference_risk(cells: FloatArray) -> float:
 
 
 def inversions(cells: FloatArray) -> float:
-    """Share of the pairs of different ranks that are not ordered as their ranks, ties included.
+    """Share of the pairs of different ranks with predictions in another order, or tied.
 
-    The figure of the experiments of Herbrich et al. (2000), R_emp / m'.
+    This is R_emp / m' in the experiments of Herbrich et al. (2000).
     """
     pairs = pair_counts(cells.T)
     return ratio(pairs.discordant + pairs.tied, pairs.total)
@@ -144,12 +144,12 @@ def kendall_tau_b(cells: FloatArray) -> float:
 
 
 def spearman(cells: FloatArray) -> float:
-    """Spearman's rank correlation between the ranks of rows and columns (K, M), ties at their average place."""
+    """Spearman's rank correlation between the ranks of rows and columns (K, M), ties at their average rank."""
     margins = cells.sum(axis=1), cells.sum(axis=0)
     if min(map(np.count_nonzero, margins)) <= 1:  # before dividing by a rounded variance
         return float("nan")
-    places = [np.cumsum(margin) - 0.5 * margin for margin in margins]
-    a, b = (place - np.average(place, weights=margin) for place, margin in zip(places, margins, strict=True))
+    ranks = [np.cumsum(margin) - 0.5 * margin for margin in margins]
+    a, b = (rank - np.average(rank, weights=margin) for rank, margin in zip(ranks, margins, strict=True))
     return float(a @ cells @ b) / float(np.sqrt((margins[0] @ a**2) * (margins[1] @ b**2)))
 
 
@@ -182,17 +182,17 @@ _OF_SCORES: dict[str, Callable[[PairCounts], float]] = {"concordance": concordan
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Predictions:
-    """Observed ranks beside what a ranker says of them.
+    """Observed ranks with the predictions of a ranker.
 
     Attributes
     ----------
     y, codes : (N,) observed and predicted codes 0..K-1
-    scores : (N,) potential H, or what else orders the rows; only its order is used
+    scores : (N,) potential H or another score; only its order is used
     n_levels : int
         K.
     weights : (N,) case weights
     paid : (N,) or None
-        What every prediction costs under the fit's own cost.
+        Cost of each prediction, by the cost of the fit.
     probabilities : (N, K) or None
     """
 
@@ -206,7 +206,7 @@ class Predictions:
 
     @cached_property
     def losses(self) -> dict[str, FloatArray]:
-        """(N,) cost of each row under the fit's own cost, and its losses by the probabilities."""
+        """(N,) cost of each row by the cost of the fit, and its losses by probabilities."""
         losses = {} if self.paid is None else {"cost": self.paid}
         if self.probabilities is not None:
             losses |= {name: loss(self.probabilities, self.y) for name, loss in _OF_PROBABILITIES.items()}
@@ -223,7 +223,7 @@ def log_losses(probabilities: FloatArray, y: IntArray) -> FloatArray:
 def ranked_probability_scores(probabilities: FloatArray, y: IntArray) -> FloatArray:
     """(N,) sum over the K-1 thresholds of (P(rank <= k) - [y <= k])^2 (Epstein 1969), not divided by K-1.
 
-    For a prediction without doubt it is the absolute error |y - code|.
+    If one rank has probability 1, it is the absolute error |y - code|.
     """
     cumulative = np.cumsum(probabilities[:, :-1], axis=1)
     happened = y[:, None] <= np.arange(probabilities.shape[1] - 1)
@@ -241,7 +241,7 @@ _OF_PROBABILITIES = {
     "ranked probability score": ranked_probability_scores,
     "Brier score": brier_scores,
 }
-#: Every measure, in the order of a table of predictions that have all; and those of which more is better.
+#: All measures in the order of a table, and those for which larger is better.
 MEASURES = (
     "classification error", "absolute error", "squared error", "macro classification error", "macro absolute error",
     "macro squared error", "cost", "R_pref", "inversions", "concordance", "Somers' D", "Kendall tau-b", "Spearman",
@@ -259,7 +259,7 @@ def measures_of(p: Predictions) -> tuple[str, ...]:
 
 
 def measured(p: Predictions, names: Sequence[str]) -> list[float]:
-    """Measures by name, without the work for the others.
+    """Some measures by name, without computing the others.
 
     Examples
     --------
@@ -282,13 +282,13 @@ def measured(p: Predictions, names: Sequence[str]) -> list[float]:
 
 
 def error_table(predictions: Predictions) -> pd.Series:
-    """Every measure of methods of ordinal regression that these predictions allow.
+    """All measures that these predictions allow.
 
     Classification error [y != code], absolute error |y - code| and squared error (y - code)^2; their macro averages,
-    the mean over the ranks observed of the mean within a rank; the fit's own cost. R_pref, inversions, Kendall's
+    the mean over observed ranks of the mean within a rank; the cost of the fit. R_pref, inversions, Kendall's
     tau-b, Spearman and kappa compare observed with predicted ranks; concordance and Somers' D use the scores, or
-    under nominal or scale effects, where scores of different rows do not compare, the expected ranks. Of probabilities:
-    log-loss, ranked probability score and Brier score (over all ranks, from 0 to 2).
+    the expected ranks with nominal or scale effects, as scores of rows are then not comparable. Measures of
+    probabilities are log-loss, ranked probability score and Brier score (over all ranks, from 0 to 2).
 
     Examples
     --------
@@ -314,5 +314,5 @@ def drawn_weights(weights: FloatArray, cluster: IntArray | None, rng: np.random.
 
 
 def deviations(values: FloatArray) -> FloatArray:
-    """(M,) standard deviation of each column of (B, M), over the rows where it is finite; NaN below two of them."""
+    """(M,) standard deviation of the finite values of each column of (B, M); NaN below two values."""
     return pd.DataFrame(np.where(np.isfinite(values), values, np.nan)).std().to_numpy(dtype=np.float64)

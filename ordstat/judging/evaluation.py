@@ -94,15 +94,15 @@ def stratified_folds(
     if folds > len(counts):
         what = "rows" if cluster is None else "clusters"
         raise OptionError(f"folds must not exceed the number of {what}, {len(counts)}; got {folds}.")
-    held = np.zeros((folds, n_levels))
+    held_out = np.zeros((folds, n_levels))
     chosen = np.empty(len(counts), dtype=np.intp)
     total = counts.sum(axis=0).clip(min=1.0)
     # Large clusters first, so that small ones can balance them; clusters of equal size in random order.
     shuffled = rng.permutation(len(counts))
     for g in shuffled[np.argsort(-counts[shuffled].sum(axis=1), kind="stable")]:
-        crowding = held @ (counts[g] / total)
-        chosen[g] = np.lexsort((held.sum(axis=1), crowding))[0]
-        held[chosen[g]] += counts[g]
+        crowding = held_out @ (counts[g] / total)
+        chosen[g] = np.lexsort((held_out.sum(axis=1), crowding))[0]
+        held_out[chosen[g]] += counts[g]
     return chosen[labels]
 
 
@@ -155,10 +155,10 @@ def held_weights(
         first = np.unique(alike, return_index=True)[1]
         one_each = _dealt(y[first], np.arange(first.size), np.ones(first.size), folds, rng, first.size)
         return np.asarray((one_each > 0.0)[:, alike] * weights)
-    whole = bool((weights == np.rint(weights)).all()) and weights.sum() <= MOST_COPIES
-    copies = np.repeat(np.arange(y.size), weights.astype(np.intp)) if whole else np.arange(y.size)
-    each = np.ones(copies.size) if whole else weights
-    return _dealt(y, copies, each, folds, rng, y.size)
+    is_whole = bool((weights == np.rint(weights)).all()) and weights.sum() <= MOST_COPIES
+    copies = np.repeat(np.arange(y.size), weights.astype(np.intp)) if is_whole else np.arange(y.size)
+    copy_weights = np.ones(copies.size) if is_whole else weights
+    return _dealt(y, copies, copy_weights, folds, rng, y.size)
 
 
 def _whole_clusters(
@@ -168,23 +168,23 @@ def _whole_clusters(
     if folds < 2:
         return np.zeros((0, y.size))
     fold = stratified_folds(y.astype(np.intp), n_levels, folds, rng, cluster)
-    held = weights * (fold == np.arange(folds)[:, None])
-    inside = np.stack([np.bincount(y, weights - out, n_levels) for out in held])
+    held_out = weights * (fold == np.arange(folds)[:, None])
+    inside = np.stack([np.bincount(y, weights - out, n_levels) for out in held_out])
     present = np.bincount(y, weights, n_levels) > 0.0
-    return np.asarray(held[(inside[:, present] > 0.0).all(axis=1)])
+    return np.asarray(held_out[(inside[:, present] > 0.0).all(axis=1)])
 
 
 def _dealt(
-    y: AnyArray, copies: IntArray, each: FloatArray, folds: int, rng: np.random.Generator, size: int
+    y: AnyArray, copies: IntArray, copy_weights: FloatArray, folds: int, rng: np.random.Generator, size: int
 ) -> FloatArray:
     """(F, size) held-out weights, from copies of rows and their weights."""
     several = np.bincount(y[copies])[y[copies]] > 1
-    copies, each = copies[several], each[several]
+    copies, copy_weights = copies[several], copy_weights[several]
     folds = min(folds, copies.size)
     if folds < 2:
         return np.zeros((0, size))
     fold = stratified_folds(y[copies].astype(np.intp), int(y.max()) + 1, folds, rng)
-    return np.stack([np.bincount(copies[fold == f], each[fold == f], size) for f in range(folds)])
+    return np.stack([np.bincount(copies[fold == f], copy_weights[fold == f], size) for f in range(folds)])
 
 
 def require_folds(method: Any, sample: Sample, instead: str) -> None:
@@ -197,7 +197,7 @@ def require_folds(method: Any, sample: Sample, instead: str) -> None:
 
 
 def part_of_rows(y: AnyArray, most: int, rng: np.random.Generator) -> IntArray:
-    """Increasing places of all rows, or of about `most` rows, stratified by level, with ten of each level.
+    """Increasing indices of all rows, or of about `most` rows, stratified by level, with ten of each level.
 
     Parameters
     ----------
@@ -244,8 +244,8 @@ def crossvalidate(
         A training part lacks a level.
     """
     predictions, missed, crossed = [], 0, 0
-    for fold, held in enumerate(held_out(sample, folds, rng, stratified)):
-        train, test = (with_weights(sample, weights) for weights in (sample.case_weights - held, held))
+    for fold, test_weights in enumerate(held_out(sample, folds, rng, stratified)):
+        train, test = (with_weights(sample, weights) for weights in (sample.case_weights - test_weights, test_weights))
         fit = method.fit(train, rng)
         predictions.append(evaluate(fit, test, method.cost, probabilities))
         missed += not fit.certificate.reached
@@ -299,7 +299,7 @@ def held_out(sample: Sample, n_folds: int, rng: np.random.Generator, stratified:
         Whether levels are spread evenly over the folds; else folds are simple random samples.
     """
     whole("the number of folds", n_folds, 2)
-    copies, each = dealt_rows(sample)
+    copies, copy_weights = dealt_rows(sample)
     y, K = sample.y[copies], sample.n_levels
     together = None if sample.cluster is None else sample.cluster[copies]
     folds = stratified_folds(y if stratified else np.zeros_like(y), K, n_folds, rng, together)
@@ -310,7 +310,7 @@ def held_out(sample: Sample, n_folds: int, rng: np.random.Generator, stratified:
             f"cross-validation needs every level in every training part; all rows of level {lacking[0] + 1} of {K}, "
             "counted from the lowest, are in one fold. Join the level with a neighbour, or use more rows or clusters."
         )
-    return np.stack([np.bincount(copies[folds == f], each[folds == f], sample.n) for f in range(n_folds)])
+    return np.stack([np.bincount(copies[folds == f], copy_weights[folds == f], sample.n) for f in range(n_folds)])
 
 
 def dealt_rows(sample: Sample) -> tuple[IntArray, FloatArray]:

@@ -14,7 +14,7 @@ from ..svm.kernels import Kernel
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Geometry(ABC):
-    """What margins and their bounds need of a potential.
+    """Norm, thresholds and complexity of a potential, for margins and their bounds.
 
     Attributes
     ----------
@@ -23,19 +23,19 @@ class Geometry(ABC):
     theta : (K-1,)
         Thresholds in the units of the potential that `norm` measures.
     radius : float
-        The largest normalised margin thought possible before seeing data; the largest Delta scanned.
+        Largest normalised margin considered possible before seeing data; the largest Delta scanned.
     """
 
     norm: float
     theta: FloatArray
     radius: float
-    #: How complexities are found.
+    #: Method of computing complexities.
     name: ClassVar[str]
 
     @property
     @abstractmethod
     def total(self) -> float:
-        """What margins are divided by: the size of coefficients and thresholds together."""
+        """The divisor of margins: joint size of coefficients and thresholds."""
 
     @abstractmethod
     def complexity(self, weights: FloatArray, counted: BoolArray | None = None) -> float:
@@ -48,7 +48,7 @@ class Geometry(ABC):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BallGeometry(Geometry):
-    """An l2 ball of a feature space: margins are divided by sqrt(|v|^2 + sum theta_k^2), theta less the offset of H.
+    """An l2 ball of a feature space: margins are divided by sqrt(|v|^2 + sum theta_k^2), with the offset of H in theta.
 
     Attributes
     ----------
@@ -57,13 +57,13 @@ class BallGeometry(Geometry):
     squared_lengths : (N,)
         k(x_n, x_n) of the training rows in that space.
     theta : (K-1,)
-        Thresholds in the same units as <v, phi(x)> (offset b taken in).
+        Thresholds in the same units as <v, phi(x)> (with offset b).
     radius : float
-        sqrt of the largest k(x, x) + 1 thought possible before seeing data.
+        sqrt of the largest k(x, x) + 1 considered possible before seeing data.
     price : float
-        Length of the code, in nats, that tells this origin of the space from the others that were thought of.
+        Code length, in nats, of the choice of this origin among the candidates.
     moved : tuple of BallGeometry
-        The same ranker in the same space counted from other origins.
+        The same ranker in the same space with other origins.
     """
 
     squared_lengths: FloatArray
@@ -90,14 +90,14 @@ class HullGeometry(Geometry):
     norm : float
         sum |alpha_t|.
     theta : (K-1,)
-        Empty where the hypotheses answer every question "above threshold k?" themselves.
+        Empty if the hypotheses answer each question "above threshold k?".
     log_size : float
-        Logarithm of the number of label vectors that hypotheses give the training rows at one k.
+        Logarithm of the number of label vectors of the training rows at one k.
     log_size_own : float
-        The same where every row has a k of its own.
+        The same with a separate k for each row.
     squared_lengths : (N,) or None
-        |phi(x_n)|^2 of real-valued hypotheses, 1-Lipschitz functions of <v, phi(x)>, |v| <= 1. The sizes then are
-        those of the thresholds alone.
+        |phi(x_n)|^2 of real-valued hypotheses, 1-Lipschitz functions of <v, phi(x)>, |v| <= 1. The sizes then
+        count thresholds only.
     nats : float
         Divergence of the vote from a prior over voters; NaN if unknown.
     """
@@ -126,9 +126,9 @@ class HullGeometry(Geometry):
 def ball(kernel: Kernel, Z: FloatArray, scaling: str | None, squared_norm: float, theta: FloatArray) -> BallGeometry:
     """Norms in the feature space of the scaled columns Z (N, D) of the training rows.
 
-    The radius is that of the box [-1, 1]^D where scaling="range", or of a kernel that is bounded everywhere; otherwise
-    it is the largest length among the training rows, which is not fixed before seeing data, and bounds that use it hold
-    only for rows no longer than that.
+    With scaling="range" the radius is that of the box [-1, 1]^D, and for a bounded kernel that of the kernel. Otherwise
+    it is the largest length among the training rows: it is not fixed before seeing data, and bounds only hold for rows
+    of at most this length.
     """
     lengths = kernel.diagonal(Z)
     largest = kernel.radius(Z.shape[1], 1.0 if scaling == "range" else np.inf)
@@ -142,14 +142,14 @@ def hull(
     round_weights: FloatArray, theta: FloatArray, log_size: float, squared_lengths: FloatArray | None
 ) -> HullGeometry:
     """The hull of a class of `exp(log_size)` label vectors, or of real-valued hypotheses, with K-1 thresholds."""
-    both = np.log([2.0, 2.0 * theta.size])
+    joint = np.log([2.0, 2.0 * theta.size])
     if squared_lengths is None:
-        with np.errstate(invalid="ignore"):  # NaN where the class is of unknown size
-            both = np.logaddexp(log_size, both)
+        with np.errstate(invalid="ignore"):  # NaN if the size of the class is unknown
+            joint = np.logaddexp(log_size, joint)
     return HullGeometry(
         norm=float(np.abs(round_weights).sum()),
         theta=theta,
-        log_size=float(both[0]),
-        log_size_own=float(both[1]),
+        log_size=float(joint[0]),
+        log_size_own=float(joint[1]),
         squared_lengths=squared_lengths,
     )

@@ -60,14 +60,14 @@ _PARTS = ("X", "nominal", "scale", "offset", "scale_offset")
 def data_of_fit(
     design: Design, data: Any = None, remedy: str = "pass data= with the data that were fitted, here"
 ) -> Any:
-    """The data given, else the data of the fit; DataError with the remedy if there are none."""
-    given = design.data if data is None else data
-    if given is None:
+    """`data`, or else the data of the fit; DataError with the remedy if neither exists."""
+    frame = design.data if data is None else data
+    if frame is None:
         raise DataError(
             "The data of the fit are not at hand, as it was saved or pickled without them: "
             f"{remedy} or to load(path, data=...)."
         )
-    return given
+    return frame
 
 
 def own_rows(design: Design, data: Any = None) -> pd.DataFrame:
@@ -77,7 +77,7 @@ def own_rows(design: Design, data: Any = None) -> pd.DataFrame:
     ----------
     design : Design
     data : data frame, optional
-        The data of the fit; by default those stored with it.
+        The data of the fit; by default the stored data.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def own_rows(design: Design, data: Any = None) -> pd.DataFrame:
     for part in _PARTS:
         old, new = getattr(fitted, part), getattr(rebuilt.rows, part)
         if not rebuilt.complete.all() or (old is not None and not np.array_equal(old, new, equal_nan=True)):
-            raise DataError("The data are not what they were at the fit: pass data= with the data that were fitted.")
+            raise DataError("The data have changed since the fit. Pass data= with the data that were fitted.")
     return frame
 
 
@@ -115,10 +115,10 @@ def are_own(design: Design, data: Any) -> bool:
     """Whether all rows of a frame are rows of the fit, by their index and the common columns."""
     if design.data is None:
         return False
-    fitted, given = copied(design.data, None), copied(data, None)
-    both = [column for column in fitted.columns if column in given.columns]
-    labelled = fitted.index.is_unique and len(given) > 0 and given.index.isin(design.index).all()
-    return bool(labelled and fitted.loc[given.index, both].equals(given[both]))
+    fitted, frame = copied(design.data, None), copied(data, None)
+    shared = [column for column in fitted.columns if column in frame.columns]
+    labelled = fitted.index.is_unique and len(frame) > 0 and frame.index.isin(design.index).all()
+    return bool(labelled and fitted.loc[frame.index, shared].equals(frame[shared]))
 
 
 def by_name(frame: pd.DataFrame, variables: Sequence[str]) -> pd.DataFrame:
@@ -135,7 +135,7 @@ def frame_of_fit(fit: FittedRanker) -> pd.DataFrame:
 
 #: Kinds of importance of methods with trees or rounds.
 GAIN_FIRST = ("gain", "permutation")
-# The defaults of measure, repeats, seed and level.
+# Defaults of measure, repeats, seed and level.
 _USUAL = ("absolute error", 10, 0, 0.95)
 
 
@@ -156,8 +156,8 @@ def importance(
     if (kind or (fit.importance_kinds[0] if plain else "permutation")) == "gain":
         if not plain:
             raise OptionError(
-                "newdata, weights, measure, repeats, seed and level do not go with kind='gain'. "
-                "Ask for kind='permutation'."
+                "newdata, weights, measure, repeats, seed and level do not apply to kind='gain'. "
+                "Use kind='permutation'."
             )
         return fit.gain_importance()
     whole("repeats", repeats, 1)

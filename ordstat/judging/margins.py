@@ -216,9 +216,9 @@ def margin_bounds(
     bounds, notes = [], []
     if ordered:
         nearest = np.where(_own_ends(y, cuts), rho, np.inf).min(axis=1)
-        both = geometry.complexity(weights, y > 0) + geometry.complexity(weights, y < cuts)
+        joint_complexity = geometry.complexity(weights, y > 0) + geometry.complexity(weights, y < cuts)
         named = "classification error", "Lin & Li 2006, cor. 1", 1.0
-        bounds.append(_smallest(named, nearest, weights, (1.0, both, 1), sizes))
+        bounds.append(_smallest(named, nearest, weights, (1.0, joint_complexity, 1), sizes))
     else:
         notes.append("No bound of the classification error: the thresholds are not in order.")
     named = "absolute error", "Lin & Li 2006, th. 1", float(cuts)
@@ -394,10 +394,10 @@ def _from_origin(counted: Comparisons, geometry: BallGeometry, delta: float) -> 
     """The bound kl^-1(q | ...) / Phi(g) for one origin, at its best size |s w| and g."""
     unit = np.sqrt(geometry.squared_lengths + 1.0) * (geometry.total or 1.0)
     m = counted.rho / unit[:, None]
-    place = np.clip(((m.ravel() + 1.0) * (_BINS / 2.0)).astype(np.intp), 0, _BINS - 1)
-    share = np.bincount(place, counted.shares.ravel(), _BINS)
+    bins = np.clip(((m.ravel() + 1.0) * (_BINS / 2.0)).astype(np.intp), 0, _BINS - 1)
+    share = np.bincount(bins, counted.shares.ravel(), _BINS)
     inside = share > 0
-    centre = np.bincount(place, (counted.shares * m).ravel(), _BINS)[inside] / share[inside]
+    centre = np.bincount(bins, (counted.shares * m).ravel(), _BINS)[inside] / share[inside]
     nats = geometry.price + np.log(2.0 * np.sqrt(counted.n) * MARGINS.size / delta)
 
     sizes = np.geomspace(0.1, np.sqrt(2.0 * counted.n) + 1.0, _SIZES)
@@ -442,9 +442,9 @@ def vote_bound(counted: Comparisons, geometry: HullGeometry, delta: float) -> Bo
     for k, active in enumerate((geometry.norm + np.abs(geometry.theta)) / total):
         below = chances_below(min(float(active), 1.0))
         # Margins are rounded down to values from -active to active.
-        place = (counted.rho[:, k] / total + active) * (_VOTE_BINS / (2.0 * active or 1.0))
-        place = np.clip(np.floor(place - _TRANSFORM_ROUNDING), 0, _VOTE_BINS).astype(np.intp)
-        q += np.bincount(place, shares[:, k], _VOTE_BINS + 1) @ below
+        bins = (counted.rho[:, k] / total + active) * (_VOTE_BINS / (2.0 * active or 1.0))
+        bins = np.clip(np.floor(bins - _TRANSFORM_ROUNDING), 0, _VOTE_BINS).astype(np.intp)
+        q += np.bincount(bins, shares[:, k], _VOTE_BINS + 1) @ below
         least = np.minimum(least, below[:, _VOTE_BINS // 2] - 2.0 * _TRANSFORM_ROUNDING)
     n = np.array(VOTERS, dtype=np.float64)[:, None]
     rows = counted.n - _ROWS * n

@@ -25,7 +25,7 @@ from ..report.sections import (
 )
 from ..results import OrdinalResults
 
-#: Shown in place of margin bounds.
+#: Shown instead of margin bounds.
 NO_BOUNDS = "No margin bounds for this method; .bounds(cv=5) bounds the errors from held-out rows."
 _BY_MEDIAN = "No threshold was fitted: the score is the interpolated median, with thresholds 1, 2, ... by definition."
 
@@ -44,27 +44,27 @@ class ThresholdResults(OrdinalResults):
 
     @property
     def by_median(self) -> bool:
-        """Whether the score is the interpolated median, whose thresholds, 1, ..., K-1, were not fitted."""
+        """Whether the score is the interpolated median, with fixed thresholds 1, ..., K-1."""
         return bool(getattr(self.fit.rule, "by_median", False))
 
     def figures_of_fit(self) -> tuple[str, ...]:
-        """What the score is, where that is the same for all data."""
+        """Description of the score, if it is the interpolated median."""
         return (*super().figures_of_fit(), *("score: the interpolated median",) * self.by_median)
 
     @property
     def thresholds(self) -> pd.Series:
-        """(K-1,) thresholds "low|high", in units of the score; 1, ..., K-1 where that is the interpolated median."""
+        """(K-1,) thresholds "low|high", in units of the score; 1, ..., K-1 for the interpolated median."""
         theta = cast(ThresholdRule, self.fit.rule).theta
         return pd.Series(np.array(theta), index=self.threshold_names, name="threshold")
 
     @property
     def coef(self) -> pd.Series:
-        """Effects of the columns on the score, on their own scale; a linear potential only.
+        """Effects of the unscaled columns on the score, for a linear potential.
 
         Raises
         ------
         UnavailableError
-            The potential is not linear (an OptionError; `hasattr` answers False).
+            The potential is not linear; `hasattr` is False.
         """
         if self.fit.coefficients is None:
             linear = ", or kernel='linear'" if hasattr(self.method, "kernel") else ""
@@ -76,7 +76,7 @@ class ThresholdResults(OrdinalResults):
 
     @property
     def params(self) -> pd.Series:
-        """Thresholds that were fitted, then coefficients where the potential is linear."""
+        """Fitted thresholds, then coefficients of a linear potential."""
         parts = [self.thresholds.iloc[: 0 if self.by_median else None]]
         parts += [] if self.fit.coefficients is None else [self.coef]
         params: pd.Series = pd.concat(parts).rename("estimate")
@@ -179,7 +179,7 @@ class VoteResults(OrdinalResults):
 
     @property
     def bound(self) -> CostBound | None:
-        """The bound on the training cost by the costs of the binary classifiers; None where there is no theorem."""
+        """Bound of the training cost by the costs of the binary classifiers; None if no theorem applies."""
         return self.fit.bound
 
     def summary_data(self) -> Report:

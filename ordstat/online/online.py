@@ -162,7 +162,7 @@ class OnlineMethod(Method):
         Parameters
         ----------
         sample : Sample
-            A row of weight w is presented w times in a pass; rows of weight 0 take no part.
+            A row of weight w is presented w times in a pass; rows of weight 0 are ignored.
         rng : numpy.random.Generator
             Source of a presentation that draws.
         progress : callable(step, total, message), optional

@@ -352,7 +352,7 @@ class Blend(ProbabilityMethod):
         Parameters
         ----------
         sample : Sample
-            Rows of weight 0 take no part.
+            Rows of weight 0 are ignored.
         rng : numpy.random.Generator
             Seeds a separate generator for each member.
         progress : callable(step, total, message), optional

@@ -77,7 +77,7 @@ class ForestShares:
 
 
 def padded(X: FloatArray) -> FloatArray:
-    """X, or a column of zeros if it has no column: scikit-learn takes no table without columns."""
+    """X, or a column of zeros if it has no column: scikit-learn refuses tables without columns."""
     return X if X.shape[1] else np.zeros((len(X), 1))
 
 
@@ -135,7 +135,7 @@ class ForestResults(ProbabilityResults):
         return ranker_report(self, [table, *error_tables(self)], (), notes)
 
 
-# Rows of whole weights are repeated for the forest, up to this number of rows.
+# Rows with whole weights are repeated for the forest, up to this number of rows.
 _MOST_ROWS = 200_000
 # Rounding of means over trees.
 _ROUNDING = 1e-9
@@ -198,7 +198,7 @@ class RPSForest(ProbabilityMethod):
         Parameters
         ----------
         sample : Sample
-            Rows of weight 0 take no part.
+            Rows of weight 0 are ignored.
         rng : numpy.random.Generator
         progress : callable(step, total, message), optional
         """
@@ -223,7 +223,7 @@ class RPSForest(ProbabilityMethod):
 
 
 def _certificate(above: FloatArray, score: float) -> Certificate:
-    """Whether P(y > k) lies between 0 and 1 and never grows with k."""
+    """Whether P(y > k) lies between 0 and 1 and never increases with k."""
     ends = np.hstack([np.ones((len(above), 1)), above, np.zeros((len(above), 1))])
     return Certificate(
         name="largest rise of P(y > k) with k",

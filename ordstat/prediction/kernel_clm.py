@@ -376,7 +376,7 @@ class KernelCumulativeLink(ProbabilityMethod):
         Parameters
         ----------
         sample : Sample
-            Rows of weight 0 take no part.
+            Rows of weight 0 are ignored.
         rng : numpy.random.Generator
             Draws the landmarks.
         progress : callable(step, total, message), optional

@@ -361,7 +361,7 @@ class OrdinalBoosting(ProbabilityMethod):
         Parameters
         ----------
         sample : Sample
-            Rows of weight 0 take no part.
+            Rows of weight 0 are ignored.
         rng : numpy.random.Generator
             Draws the folds, and the rows and columns of each tree.
         progress : callable(step, total, message), optional

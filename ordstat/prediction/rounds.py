@@ -16,25 +16,25 @@ from ..formula.sample import CACHED, Rows, row_blocks
 from ..threads import Team, in_threads
 from .trees import BoostedTrees, HeldOut, LinearStart, ValueTree
 
-#: Codes of a column of numbers at most, and of a column of categories.
+#: Most codes of a column of numbers, and of a column of categories.
 MOST_BINS, MOST_CATEGORIES = 128, 254
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Bins:
-    """The codes of rows: the number of cuts of the column below x, a cut lying half way between two values.
+    """Codes of rows: the number of cuts of the column below x. Cuts lie half way between two values.
 
     Attributes
     ----------
     codes : (D, N) uint8
-        The code after the last one stands for a missing value.
+        One more than the last code stands for a missing value.
     counts : (D,) int32
-        Number of the codes of values: one more than cuts, or the number of categories.
+        Number of codes of values: number of cuts plus 1, or number of categories.
     gaps : (D,) uint8
         1 if a row has a missing value.
     kinds : (D,) uint8
-        1 for categories, whose codes are those of X; else 0.
-    cuts : tuple of D growing arrays
+        1 for categories, whose codes are the values of X; else 0.
+    cuts : tuple of D increasing arrays
         Empty for categories.
     """
 
@@ -48,19 +48,19 @@ class Bins:
     def of(
         cls, X: FloatArray, rows: IntArray, weights: FloatArray, categories: IntArray | None, most: int = MOST_BINS
     ) -> Bins:
-        """Bins of one value each if a column has few different values, else of about equal weight.
+        """One bin per value if a column has few distinct values, else bins of about equal weight.
 
         Parameters
         ----------
         X : (N, D)
             NaN for a missing value.
         rows : (M,)
-            Rows of X to take.
+            Rows of X to use.
         weights : (M,)
         categories : (D,) or None
             Numbers of categories of the columns, 0 for numbers; None if all columns are numbers.
         most : int
-            Bins of a column at most.
+            Most bins of a column.
         """
         D = X.shape[1]
         kinds = np.zeros(D, dtype=np.intp) if categories is None else categories
@@ -90,14 +90,14 @@ class Bins:
 
 
 def _present(X: FloatArray, rows: IntArray, d: int, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The values of a column that are not missing, and their weights."""
+    """The non-missing values of a column, and their weights."""
     x = X[rows, d]
     missing = np.isnan(x)
     return (x[~missing], weights[~missing]) if missing.any() else (x, weights)
 
 
 def _cuts(x: FloatArray, weights: FloatArray, most: int) -> FloatArray:
-    """Growing cuts below the largest value; x is sorted in place."""
+    """Increasing cuts below the largest value; sorts x in place."""
     if x.size == 0:
         return np.empty(0)
     if (weights == weights[:1]).all():
@@ -111,18 +111,18 @@ def _cuts(x: FloatArray, weights: FloatArray, most: int) -> FloatArray:
 
 
 def _last_of_each(values: FloatArray) -> BoolArray:
-    """(N,) whether the next of the growing values differs."""
+    """(N,) whether the next of the sorted values differs."""
     last = np.ones(values.size, dtype=np.bool_)
     np.not_equal(values[1:], values[:-1], out=last[:-1])
     return last
 
 
 def _places(values: FloatArray, most: int) -> IntArray:
-    """Last rows of the different growing values, or of those that end at about equal shares of the rows."""
+    """Last rows of the distinct sorted values, or of those that divide the rows into about equal parts."""
     last = _last_of_each(values)
     if np.count_nonzero(last) <= most:
         return np.flatnonzero(last)
-    # Among the rows below a share, the last value that ends there; the first value if none does.
+    # For each share, the last value that ends below it; the first value if there is none.
     shares = np.arange(1.0, most) * (values.size / most * (1.0 + 1e-12))
     ends = np.floor(shares).astype(np.intp) - 1
     inside = ~last[ends]
@@ -132,32 +132,32 @@ def _places(values: FloatArray, most: int) -> IntArray:
 
 
 def _weighted_places(values: FloatArray, below: FloatArray, most: int) -> IntArray:
-    """The same for rows with cumulated weights `below` (N,)."""
+    """As `_places`, for rows with cumulative weights `below` (N,)."""
     places = np.flatnonzero(_last_of_each(values))
     if places.size <= most:
         return places
     sums = below[places]
     shares = sums[-1] * np.arange(1, most) / most
-    # The last different value whose cumulated weight does not exceed the share.
+    # The last distinct value whose cumulative weight does not exceed the share.
     ends = np.searchsorted(sums, shares * (1.0 + 1e-12), side="right") - 1
     return np.unique(np.append(places[np.unique(ends.clip(min=0))], values.size - 1))
 
 
 _NONE = np.empty(0)
-#: Rounds from one step of the thresholds to the next.
+#: Rounds between steps of the thresholds.
 EVERY = 10
-#: Largest step of a leaf, before the learning rate, and least curvature of a leaf.
+#: Largest step of a leaf before the learning rate, and smallest curvature of a leaf.
 LONGEST, _FLATTEST = 4.0, 1e-3
-# Newton steps to the best thresholds at most, the largest slope of a row that ends them, and what keeps the system of a
+# Most Newton steps to the best thresholds, largest slope per row at their end, and a ridge that keeps the system of a
 # threshold far from all rows from being singular.
 _MOST_STEPS, _FLAT, _REGULAR = 200, 1e-9, 1e-6
-# Rounds end at this mean held-out loss.
+# Stop at this mean held-out loss.
 _PERFECT = 0.01
-# Share of the first held-out loss by which a loss must be smaller to count as smaller.
+# A loss counts as smaller if it falls by this share of the first held-out loss.
 _LESS = 5e-4
 #: Rounds between reports of progress.
 TELL = 50
-# Columns that a tree may always choose from: fewer would forbid interactions; and their usual share.
+# Fewest columns per tree (fewer would rule out interactions), and default share of columns.
 _FEW_COLUMNS, _SHARE = 5, 0.6
 
 
@@ -169,15 +169,15 @@ class Settings:
     ----------
     learning_rate : float
     depth : int
-        Cuts on a path at most.
+        Most cuts on a path.
     penalty : float
         Penalty of the squared leaf values.
     min_weight : float
-        Case weight of a leaf at least.
+        Smallest case weight of a leaf.
     subsample : float
-        Share of the rows that a tree is given.
+        Share of the rows for each tree.
     column_share : float or None
-        Share of the columns; None for 0.6, and five columns at least.
+        Share of the columns; None for 0.6, but at least five columns.
     """
 
     learning_rate: float
@@ -190,16 +190,16 @@ class Settings:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Binned:
-    """The rows of the rounds, by the codes of their bins.
+    """Binned rows for boosting.
 
     Attributes
     ----------
     bins : Bins
     y : (N,) uint16
     weights : (N,)
-        0 for rows that are held out.
+        0 for held-out rows.
     signs : (D,) int8
-        1 if H must not fall with the column, -1 if it must not rise, else 0.
+        1 if H must not decrease in the column, -1 if it must not increase, else 0.
     """
 
     bins: Bins
@@ -218,7 +218,7 @@ class Binned:
         return _NONE if (self.weights == 1.0).all() else self.weights
 
     def shares(self, n_levels: int) -> FloatArray:
-        """(K,) shares of the levels, a quarter of a row added to either side of every threshold."""
+        """(K,) shares of the levels, with a quarter of a row added on each side of every threshold."""
         counts = np.zeros(n_levels)
         for block in row_blocks(self.y.size, 1, CACHED):
             counts += np.bincount(self.y[block], self.weights[block], n_levels)
@@ -228,21 +228,21 @@ class Binned:
 
 @dataclass(eq=False, kw_only=True)
 class Booster:
-    """A sum of trees that grows.
+    """A growing sum of trees.
 
     Attributes
     ----------
     data : Binned
     settings : Settings
     rng : numpy.random.Generator
-    scores : (N,) of all rows, changed by every round
+    scores : (N,) of all rows, updated in each round
     theta : (K-1,)
     trees : list of ValueTree
     losses : list of float
         Mean training loss before every round.
     thetas : list of (K-1,)
     team : callable or None
-        Runs tasks on parts of the rows side by side; see `threads.team_of`.
+        Runs tasks on parts of the rows in parallel; see `threads.team_of`.
     """
 
     data: Binned
@@ -277,7 +277,7 @@ class Booster:
         return len(self.trees)
 
     def add(self) -> None:
-        """One round: a tree, and every few rounds a step of the thresholds."""
+        """Add a tree; every few rounds, also step the thresholds."""
         data, theta = self.data, self.theta
         loss, tree = self._grown(self._drawn())
         self.losses.append(loss / data.total)
@@ -303,7 +303,7 @@ class Booster:
         return BoostedTrees(linear=start, cuts=self.data.bins.cuts, trees=tuple(self.trees))
 
     def _grown(self, weights: FloatArray) -> tuple[float, ValueTree]:
-        """The loss, and a tree of Newton steps on the rows that are drawn, whose values are added to the scores."""
+        """Grow a tree of Newton steps on drawn rows and add it to the scores; return the loss and the tree."""
         data, s, bins, out = self.data, self.settings, self.data.bins, self._out
         made, loss = grow(
             bins.codes,
@@ -338,7 +338,7 @@ class Booster:
         return loss, out.upto(made)
 
     def _drawn(self) -> FloatArray:
-        """Mark the rows that the tree learns from; their weights, each copy of a row being drawn independently."""
+        """Draw and mark the rows for a tree, each copy of a row independently; return their weights."""
         share = self.settings.subsample
         if share == 1.0 or (self._alike and not self._marked(share)):
             self._mark_all()
@@ -352,7 +352,7 @@ class Booster:
             self._place[self._used] = 0
 
     def _marked(self, share: float) -> bool:
-        """Mark each row of positive weight with the probability `share`; whether any is marked."""
+        """Mark each row of positive weight with probability `share`; return whether any is marked."""
         if self._used is not None:
             self._place[:] = OUTSIDE
         n, marked = self._place.size if self._used is None else self._used.size, False
@@ -363,7 +363,7 @@ class Booster:
         return marked
 
     def _drawn_copies(self, share: float) -> FloatArray:
-        """(N,) how many copies of every row are drawn, the rows marked; all copies if none is drawn."""
+        """(N,) number of copies drawn of each row, which is marked; all copies if none is drawn."""
         copies = self.rng.binomial(self._whole, share) + self._rest * self._hits(self._rows.size, share)
         if not copies.any():
             self._mark_all()
@@ -374,7 +374,7 @@ class Booster:
         return weights
 
     def _hits(self, n: int, share: float) -> AnyArray:
-        """(n,) True with the probability `share`."""
+        """(n,) True with probability `share`."""
         return self.rng.random(n, dtype=np.float32) < share
 
     def _drawn_columns(self) -> AnyArray:
@@ -386,12 +386,12 @@ class Booster:
 
 
 def logit_loss(y: AnyArray, weights: FloatArray, scores: FloatArray, theta: FloatArray) -> float:
-    """The sum of -log P(y) of rows; `weights` may be empty if all are 1."""
+    """Sum of -log P(y) over rows; `weights` may be empty if all are 1."""
     return float(logit_slopes(y, scores, theta, weights, _NONE, _NONE))
 
 
 def stepped(y: AnyArray, weights: FloatArray, scores: FloatArray, theta: FloatArray) -> tuple[FloatArray, float]:
-    """The thresholds after one damped Newton step, in order, and the largest slope of the loss before it."""
+    """Ordered thresholds after one damped Newton step, and the largest slope of the loss before it."""
     gradient, diagonal, beside = (np.empty(theta.size) for _ in range(3))
     logit_thresholds(y, scores, theta, weights, gradient, diagonal, beside)
     diagonal = np.maximum(diagonal, 0.0) + _REGULAR
@@ -403,7 +403,7 @@ def stepped(y: AnyArray, weights: FloatArray, scores: FloatArray, theta: FloatAr
 
 
 def damped(theta: FloatArray, step: FloatArray) -> FloatArray:
-    """theta - step, made shorter so that no threshold moves by more than 1 and no gap loses more than half.
+    """theta - step, shortened so that no threshold moves by more than 1 and no gap shrinks by more than half.
 
     Examples
     --------
@@ -421,7 +421,7 @@ def damped(theta: FloatArray, step: FloatArray) -> FloatArray:
 def best_thresholds(
     y: AnyArray, weights: FloatArray, scores: FloatArray, theta: FloatArray
 ) -> tuple[FloatArray, float]:
-    """The thresholds of least loss for scores (N,), from a start, and the largest slope of a row at them."""
+    """The thresholds with the smallest loss for scores (N,), from a start, and the largest slope per row there."""
     w = _NONE if (weights == 1.0).all() else weights
     total = float(weights.sum())
     for _ in range(_MOST_STEPS):
@@ -433,32 +433,32 @@ def best_thresholds(
 
 
 def boosted_until(
-    booster: Booster, held: IntArray, weights: FloatArray, patience: int, most: int, tell: Callable[[int], None]
+    booster: Booster, held_weights: IntArray, weights: FloatArray, patience: int, most: int, tell: Callable[[int], None]
 ) -> FloatArray:
-    """Add rounds until the loss of held-out rows has not fallen for some of them.
+    """Add rounds until the loss of held-out rows has not fallen for `patience` rounds.
 
     Parameters
     ----------
     booster : Booster
-        Its data give the held-out rows no weight.
-    held : (M,)
+        Held-out rows have weight 0 in its data.
+    held_weights : (M,)
     weights : (M,)
     patience : int
-        Rounds without a smaller loss after which the rounds end.
+        Stop after this many rounds without a smaller loss.
     most : int
-        Rounds at most.
+        Most rounds.
     tell : callable(rounds)
         Called every 50 rounds.
 
     Returns
     -------
     curve : (T+1,)
-        Mean loss of the held-out rows before and after every round.
+        Mean loss of the held-out rows before the first and after each round.
     """
-    y, w = booster.data.y[held], _NONE if (weights == 1.0).all() else weights
+    y, w = booster.data.y[held_weights], _NONE if (weights == 1.0).all() else weights
     curve, least, best, total = list[float](), np.inf, 0, float(weights.sum())
     while True:
-        H = booster.scores[held]
+        H = booster.scores[held_weights]
         curve.append(logit_loss(y, w, H, booster.theta) / total)
         if curve[-1] < least - _LESS * curve[0]:
             least, best = curve[-1], booster.made
@@ -469,13 +469,13 @@ def boosted_until(
             tell(booster.made)
 
 
-#: From a depth, the fold that is held out and a generator to a booster before its first round.
+#: (depth, held-out fold, generator) -> booster before its first round.
 Starts = Callable[[int, int, np.random.Generator], Booster]
 
 
 def held_out_losses(
     starts: Starts,
-    held: FloatArray,
+    held_weights: FloatArray,
     depths: tuple[int, ...],
     rng: np.random.Generator,
     tick: Callable[[str, int], None],
@@ -485,51 +485,51 @@ def held_out_losses(
     fixed: bool,
     n_jobs: int,
 ) -> HeldOut:
-    """The mean held-out loss after every round, of every depth.
+    """Mean held-out loss for each depth and number of rounds.
 
     Parameters
     ----------
     starts : callable
-    held : (F, N)
+    held_weights : (F, N)
         Weights of the rows that each fold holds out.
-    depths : tuple of int, growing
+    depths : increasing tuple of int
     rng : numpy.random.Generator
         Each fold has its own generator, so that the result does not depend on the number of threads.
     tick : callable(message, steps)
         Called with 0 steps while rounds are added, and with 1 after each depth of each fold.
     most : int
-        Rounds at most.
+        Most rounds.
     patience : int
-        Rounds without a smaller loss after which those of a fold end.
+        A fold stops after this many rounds without a smaller loss.
     fixed : bool
-        Whether the loss after `most` rounds counts, rather than the least loss.
+        Whether the loss after `most` rounds counts, instead of the smallest loss.
     n_jobs : int
-        Folds at work at once, as threads.
+        Number of threads; each works on one fold.
     """
-    seeds = rng.integers(2**63, size=len(held))
+    seeds = rng.integers(2**63, size=len(held_weights))
 
     def trial(depth: int, fold: int) -> FloatArray:
-        where = f"depth {depth}, fold {fold + 1} of {len(held)}"
+        where = f"depth {depth}, fold {fold + 1} of {len(held_weights)}"
         booster = starts(depth, fold, np.random.default_rng(seeds[fold]))
-        rows = np.flatnonzero(held[fold])
+        rows = np.flatnonzero(held_weights[fold])
 
-        def tell(made: int) -> None:
-            tick(f"{where}: {made} rounds", 0)
+        def tell(rounds: int) -> None:
+            tick(f"{where}: {rounds} rounds", 0)
 
-        curve = boosted_until(booster, rows, held[fold, rows], patience, most, tell)
+        curve = boosted_until(booster, rows, held_weights[fold, rows], patience, most, tell)
         tick(where, 1)
         return curve
 
-    tasks = [(depth, fold) for depth in depths for fold in range(len(held))]
+    tasks = [(depth, fold) for depth in depths for fold in range(len(held_weights))]
     curves = in_threads(trial, tasks, n_jobs)
-    parts = [curves[start : start + len(held)] for start in range(0, len(curves), len(held))]
-    means = tuple(_mean_curve(part, held.sum(axis=1)) for part in parts)
+    parts = [curves[start : start + len(held_weights)] for start in range(0, len(curves), len(held_weights))]
+    means = tuple(_mean_curve(part, held_weights.sum(axis=1)) for part in parts)
     chosen = int(np.argmin([curve[-1] if fixed else curve.min() for curve in means]))
-    return HeldOut(depths=depths, losses=means, chosen=chosen, folds=len(held))
+    return HeldOut(depths=depths, losses=means, chosen=chosen, folds=len(held_weights))
 
 
 def _mean_curve(curves: Sequence[FloatArray], sizes: FloatArray) -> FloatArray:
-    """Weighted mean of curves of different length; one that ended keeps its last value."""
+    """Weighted mean of curves of different length; shorter ones are extended by their last value."""
     longest = max(curve.size for curve in curves)
     padded = np.stack([np.pad(curve, (0, longest - curve.size), mode="edge") for curve in curves])
     return np.asarray(sizes @ padded / sizes.sum())

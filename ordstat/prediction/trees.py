@@ -16,7 +16,7 @@ from ..formula.sample import CACHED, Rows, has_gaps, row_blocks
 
 @dataclass(frozen=True, eq=False)
 class LinearStart:
-    """H = sum_d x_d slopes_d + sum over columns of categories of the effect of the row's.
+    """H = sum_d x_d slopes_d + effects of the row's categories.
 
     Attributes
     ----------
@@ -66,19 +66,18 @@ class ValueTree:
     """M nodes of a tree, the root first.
 
     A row goes left at a node
-    - with `bin` >= 0 (numbers) where its value is at most `cuts[column][bin]` of the sum of trees, and any value where
-      `bin` is the number of these cuts: values are then on the left and missing ones on the right;
-    - with `bin` < 0 (categories) where its code is in the set `sets[-1 - bin]`: bit c % 8 of byte c // 8 is that of
-      code c;
-    - without a value (NaN), where `gaps_left` is 1.
-    Categories, and missing values, that no row of a node had in the fit go to the side of most of its rows.
+    - with `bin` >= 0 (numbers) if its value is at most `cuts[column][bin]` of the sum of trees; if `bin` is the number
+      of these cuts, all values go left and missing values right;
+    - with `bin` < 0 (categories) if its code c is in the set `sets[-1 - bin]`: bit c % 8 of byte c // 8;
+    - if its value is missing (NaN) and `gaps_left` is 1.
+    Categories and missing values that did not occur in a node during the fit go to the side with more rows.
 
     Attributes
     ----------
     column : (M,) int32
         -1 for a leaf.
     bin : (M,) int32
-        Number of a cut, or -1 minus the number of a set; 0 for a leaf.
+        Index of a cut, or -1 minus the index of a set; 0 for a leaf.
     child : (M,) int32
         The left child; the right child follows it. -1 for a leaf.
     value : (M,)
@@ -115,7 +114,7 @@ class ValueTree:
         return ValueTree(**{name: getattr(self, name)[:n].copy() for name, n in sizes.items()})
 
     def lefts(self, X: FloatArray, cuts: Sequence[FloatArray]) -> BoolArray:
-        """(N, M) whether rows X (N, D) would go left at each node, by the cuts of the columns; False for leaves."""
+        """(N, M) whether rows X (N, D) go left at each node; False for leaves."""
         lefts = np.zeros((len(X), self.column.size), dtype=np.bool_)
         for node in np.flatnonzero(self.column >= 0):
             x, bin = X[:, self.column[node]], int(self.bin[node])
@@ -136,8 +135,8 @@ class BoostedTrees:
     Attributes
     ----------
     linear : LinearStart
-    cuts : tuple of D growing arrays
-        Between the bins of every column: a row goes left where x <= cuts[column][bin]. Empty for categories.
+    cuts : tuple of D increasing arrays
+        Cuts between the bins of each column; empty for categories.
     trees : tuple of ValueTree
     """
 
@@ -165,7 +164,7 @@ class BoostedTrees:
             np.concatenate([getattr(tree, name) for tree in trees])
             for name in ("column", "bin", "value", "gaps_left", "sets")
         )
-        # Column -1 of a leaf takes the 0 at the end.
+        # Column -1 of a leaf refers to the 0 at the end.
         firsts = np.cumsum([0, *(cuts.size + 1 for cuts in self.cuts)])
         cuts = np.concatenate([part for cuts in self.cuts for part in (cuts, [np.inf])] + [[0.0]])
         child = [np.where(tree.child < 0, -1, tree.child + s) for tree, s in zip(trees, starts, strict=True)]
@@ -294,7 +293,7 @@ class LeafWays(NamedTuple):
     conditions : (L+1,) int32
         Start of the conditions of each leaf.
     node, side, place : (C,) int32, uint8, int32
-        For each condition: node, 1 for left, and place of its player (variable) among those of the leaf.
+        For each condition: node, 1 for left, and index of its player (variable) in the leaf.
     players : (L+1,) int32
         Start of the players of each leaf.
     player, share : (P,) int32, float64
@@ -380,9 +379,9 @@ def shapley_values(
     fitted : Rows
         Rows of the fit; their means are the reference of the linear start.
     weights : (M,)
-        Their case weights.
+        Case weights of `fitted`.
     group : (D,)
-        Player, 0..G-1, that every column belongs to.
+        Player, 0..G-1, of each column.
     n_players : int
         G.
 

@@ -58,27 +58,27 @@ def takes_weights(model: Any) -> bool:
 
 
 def copied(model: Any, rng: np.random.Generator) -> Any:
-    """An unfitted copy that prints nothing, with a seed where the user has set neither."""
+    """An unfitted copy: quiet and seeded, unless the user has set these options."""
     from sklearn.base import clone
 
     copy = clone(model)
     settings = copy.get_params(deep=False)
-    given = {name for name, value in settings.items() if value is not None}
-    if given.isdisjoint(_VERBOSITY):
+    set_by_user = {name for name, value in settings.items() if value is not None}
+    if set_by_user.isdisjoint(_VERBOSITY):
         copy.set_params(**_QUIET.get(type(model).__module__.partition(".")[0], {}))
-    if "random_state" in settings and given.isdisjoint(_SEEDS):
+    if "random_state" in settings and set_by_user.isdisjoint(_SEEDS):
         copy.set_params(random_state=int(rng.integers(_LARGEST_SEED)))
     return copy
 
 
 def written(model: Any) -> str:
-    """A classifier as code, on one line and without settings that are None, of which XGBoost lists all."""
+    """A classifier as code, on one line and without settings that are None."""
     text = " ".join(repr(model).split())
     if "=None" not in text:
         return text
     settings = model.get_params(deep=False).items()
-    given = (f"{name}={value!r}" for name, value in settings if value is not None and value == value)
-    return f"{type(model).__name__}({', '.join(given)})"
+    arguments = (f"{name}={value!r}" for name, value in settings if value is not None and value == value)
+    return f"{type(model).__name__}({', '.join(arguments)})"
 
 
 @contextmanager
@@ -111,13 +111,13 @@ def unconverged() -> Iterator[list[Any]]:
 
 
 def sklearn_model(module: str, name: str, **settings: Any) -> Any:
-    """An estimator of scikit-learn, imported when it is made."""
+    """An estimator of scikit-learn, imported on demand."""
     return getattr(import_module(f"sklearn.{module}"), name)(**settings)
 
 
 @dataclass(frozen=True)
 class _Constant:
-    """The answer to a problem with one label, or without examples."""
+    """The constant classifier of a problem with one label or without examples."""
 
     value: float
 
@@ -127,13 +127,13 @@ class _Constant:
         return np.full(len(X), self.value)
 
     def above(self, X: FloatArray) -> FloatArray:
-        """(N,) 1 or 0; 1/2 if there was no example."""
+        """(N,) 1 or 0; 1/2 without examples."""
         return np.full(len(X), (1.0 + self.value) / 2.0)
 
 
 @dataclass(frozen=True, eq=False)
 class _Fitted:
-    """A fitted classifier: its decision function, or P(+1) - 1/2, or its answer."""
+    """A fitted classifier. The score is its decision function, else P(+1) - 1/2, else its predicted label."""
 
     model: Any
 
@@ -158,7 +158,7 @@ class _Fitted:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """P fitted classifiers side by side."""
+    """P fitted classifiers, one score each."""
 
     members: tuple[_Constant | _Fitted, ...]
     scaling: Scaling
@@ -186,15 +186,14 @@ class Panel:
 
 @dataclass(frozen=True)
 class Classifier(BinaryLearner):
-    """A classifier, cloned and fitted anew to the labels 0 and 1 of every problem.
+    """A classifier; a clone is fitted to the labels 0 and 1 of each problem.
 
     Attributes
     ----------
     model : classifier with fit(X, y, sample_weight=)
-        Of scikit-learn, LightGBM, XGBoost, CatBoost or alike. If it has a random_state that is None, each clone is
-        given one.
+        From scikit-learn, LightGBM, XGBoost, CatBoost or similar. If its random_state is None, each clone gets a seed.
     scaling : str or None
-        As in `fit_scaling`.
+        See `fit_scaling`.
     """
 
     model: Any
@@ -202,7 +201,7 @@ class Classifier(BinaryLearner):
 
     @property
     def counts_rows(self) -> bool:
-        """True unless the classifier is a logistic regression, which is known to count weights alone."""
+        """False for a logistic regression, which depends on weights only; True otherwise."""
         from sklearn.linear_model import LogisticRegression
 
         return not isinstance(self.model, LogisticRegression)
@@ -248,13 +247,13 @@ class Clones:
 
 
 def _answers(scorer: Scorer, rows: Rows) -> FloatArray:
-    """(N,) +1 where a classifier's score is above 0, else -1."""
+    """(N,) +1 if the score is above 0, else -1."""
     return np.where(scorer(rows)[:, 0] > 0.0, 1.0, -1.0)
 
 
 @dataclass(frozen=True)
 class WeakClassifier(WeakLearner):
-    """The answers of a binary learner, fitted anew every round.
+    """The answers of a binary learner that is fitted in every round.
 
     Attributes
     ----------
@@ -305,7 +304,7 @@ NOMINAL: dict[str, Callable[[], Any]] = {
     "forest": partial(sklearn_model, "ensemble", "RandomForestClassifier", n_estimators=300),
     "hgb": _HGB,
 }
-#: Classes of weak learners that a string stands for, beside `CLASSIFIERS`.
+#: Classes of weak learners that a string stands for, besides `CLASSIFIERS`.
 WEAK = {
     "stump": "DecisionStump",
     "perceptron": "RCDPerceptron",
@@ -325,7 +324,7 @@ def parse_classifier(
 ) -> BinaryLearner:
     """The binary learner that the option `name` of `owner` stands for: a name, a learner or a classifier.
 
-    Names of None appear in the message alone.
+    Names with value None only appear in the message.
 
     Raises
     ------
@@ -342,7 +341,7 @@ def parse_classifier(
     if not takes_weights(model):
         owner = owner if isinstance(owner, str) else type(owner).__name__
         raise OptionError(
-            f"{name} of {owner}, {type(model).__name__}, has no sample_weight in fit, and its examples are weighted. "
+            f"{name} of {owner}, {type(model).__name__}, must accept sample_weight in fit, as examples are weighted. "
             "Choose a classifier that takes weights."
         )
     return Classifier(model, scaling)

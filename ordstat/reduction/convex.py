@@ -21,8 +21,8 @@ class Loss(NamedTuple):
     hessian: FloatArray
 
 
-#: From margins (n, Q), which may be overwritten, and weights (n, Q) to the loss, minus its derivative by each margin
-#: (n, Q), and its curvature (n, Q).
+#: (margins, weights), both (n, Q) -> loss, minus its derivative by each margin, and its curvature, both (n, Q). Margins
+#: may be overwritten.
 Cells = Callable[[FloatArray, FloatArray], tuple[float, FloatArray, FloatArray]]
 
 
@@ -36,7 +36,7 @@ class Minimum:
     theta : (Q,)
     objective : (T,) at the start and after every step
     gradient : float
-        Largest component of the gradient, tied thresholds being one parameter.
+        Largest component of the gradient; tied thresholds are one parameter.
     """
 
     coef: FloatArray
@@ -83,7 +83,7 @@ def minimum(
 ) -> Minimum:
     """The minimum of a convex function of v = (w, theta) from a start, with theta_1 <= ... <= theta_Q if `ordered`.
 
-    Thresholds that would be out of order are tied, and untied where the multipliers of their order have the wrong sign.
+    Thresholds that would be out of order are tied, and untied if the multiplier of their constraint has the wrong sign.
 
     Parameters
     ----------
@@ -93,11 +93,11 @@ def minimum(
         Q.
     ordered : bool
     slack : float
-        A multiplier of the order must be this far below zero for its tie to be cut.
+        A tie is cut if its multiplier is below -slack.
     flat : float
-        Largest component of the gradient where the iteration ends.
+        Stop when no component of the gradient is larger.
     rounding : float
-        Newton's decrement, as a share of the value, where it ends.
+        Stop at this Newton decrement relative to the value.
     """
     D = v.size - n_thresholds
     group, path = np.arange(n_thresholds), list[float]()
@@ -125,7 +125,7 @@ def minimum(
 
 
 def _regrouped(theta: FloatArray, gradient: FloatArray, group: IntArray, slack: float) -> IntArray | None:
-    """Groups joined where the next threshold lies below, or that with the worst multiplier cut; None where neither is.
+    """Join groups that are out of order, or else cut the tie with the worst multiplier; None if there is nothing to do.
 
     The multiplier of theta_k <= theta_{k+1} is minus the sum of the gradients (Q,) of its group up to k.
     """

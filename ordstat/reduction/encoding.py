@@ -1,4 +1,4 @@
-"""Encodings of ranks as binary examples, and their answers put together."""
+"""Encodings of ranks as binary examples, and rules that combine the answers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def extended_rows(X: FloatArray, codes: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EncodedAnswers:
-    """g(x, k) by one classifier of extended rows, or by a classifier for every k.
+    """g(x, k) by one classifier of extended rows, or by one classifier per k.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class EncodedAnswers:
         return self._by_blocks(self.scorer.above, rows)
 
     def _by_blocks(self, function: Callable[[Rows], FloatArray], rows: Rows) -> FloatArray:
-        """Extended rows are made for one block of rows of x at a time."""
+        """Apply a function to extended rows, one block of rows at a time."""
         X, codes = self.scaling(rows.X), self.codes
         if codes is None:
             return function(Rows(X=X))
@@ -95,10 +95,10 @@ class EncodedAnswers:
 
 
 def in_order(answers: FloatArray) -> FloatArray:
-    """(N, K-1) the same answers, each row sorted so that they do not grow in k.
+    """(N, K-1) answers sorted in each row so that they do not increase in k.
 
-    The number of answers above any level, and so the rank, stays; the sum of probabilities, and so the mean rank, stays
-    too. A rearrangement is never farther from the truth, which does not grow either (Chernozhukov et al. 2010).
+    Predicted rank (the number of positive answers) and mean rank (the sum of probabilities) do not change. Sorted
+    values are never farther from the true ones, which do not increase in k either (Chernozhukov et al. 2010).
 
     Examples
     --------
@@ -109,12 +109,12 @@ def in_order(answers: FloatArray) -> FloatArray:
 
 
 def out_of_order(answers: FloatArray) -> IntArray:
-    """(N,) 1 for a row whose answers (N, K-1) grow somewhere in k, else 0."""
+    """(N,) 1 for a row whose answers (N, K-1) increase somewhere in k, else 0."""
     return np.asarray((np.diff(answers, axis=1) > 0).any(axis=1), dtype=np.intp)
 
 
 class CumulativeProbabilities(ABC):
-    """Probabilities of ranks by those of "rank at most k"."""
+    """Probabilities of ranks from cumulative probabilities."""
 
     @abstractmethod
     def cum_probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
@@ -129,15 +129,14 @@ class CumulativeProbabilities(ABC):
 class CountingRule(CumulativeProbabilities, MedianRule):
     """rank(x) = 1 + #{k : g(x, k) > 0} [Lin 2008, eq. 4.1].
 
-    Its score is the interpolated median of the answers g / (1 + |g|) put in order, on which the thresholds are
-    1, ..., K-1; its gaps are the answers as they are.
+    The score is the interpolated median of the sorted answers g / (1 + |g|), with thresholds 1, ..., K-1; the gaps are
+    the unsorted answers.
 
     Attributes
     ----------
     potential : EncodedAnswers
     unbiased : bool
-        Whether the examples of each question were weighted alike, so that probabilities of its answers are those of
-        the ranks.
+        Whether the examples of each question had equal weights, so that probabilities of answers are those of ranks.
     """
 
     potential: EncodedAnswers
@@ -168,7 +167,7 @@ class ModalRule(CountingRule):
 
 def position(answers: FloatArray) -> FloatArray:
     """(N,) interpolated median of answers (N, K-1)."""
-    # Scores of some classifiers are infinite.
+    # Some classifiers have infinite scores.
     finite = np.clip(answers, -1e150, 1e150)
     squashed = finite / (1.0 + np.abs(finite))
     return interpolated_median(in_order(squashed), 1.0)
@@ -181,9 +180,9 @@ class LogisticRule(CumulativeProbabilities, ThresholdRule):
     Attributes
     ----------
     potential : Potential
-    theta : (K-1,) not falling
+    theta : (K-1,) nondecreasing
     unbiased : bool
-        Whether the examples of each question were weighted alike, so that there are probabilities.
+        Whether the examples of each question had equal weights; only then there are probabilities.
     """
 
     unbiased: bool
@@ -198,7 +197,7 @@ class LogisticRule(CumulativeProbabilities, ThresholdRule):
         return np.hstack([expit(-self.gaps(rows, scores)), np.ones((rows.n, 1))])
 
 
-# Steps of costs that differ by less than this share are alike.
+# Steps of costs that differ by a smaller share are equal.
 _ALIKE = 1e-12
 
 
@@ -225,7 +224,7 @@ def extend(y: IntArray, costs: FloatArray, case_weights: FloatArray) -> Extended
     ----------
     y : (N,) codes 0..K-1
     costs : (N, K)
-        Price of every prediction for every row.
+        Cost of each prediction for each row.
     case_weights : (N,) >= 0
 
     Examples
@@ -248,7 +247,7 @@ class ReductionFit(MarginFit):
     ----------
     bound : CostBound, or None if the theorem does not apply
     crossed : float
-        Weight of the training rows whose answers contradict each other, or whose probabilities of answers do.
+        Weight of the training rows whose answers (or their probabilities) contradict each other.
     """
 
     bound: CostBound | None = None
@@ -261,7 +260,7 @@ def alike(steps: FloatArray) -> bool:
 
 
 def binary_cost(gaps: FloatArray, extended: Extended) -> float:
-    """Weight of the wrong answers among g(x_n, k) (N, K-1); an answer of 0 is no."""
+    """Weight of the wrong answers among g(x_n, k) (N, K-1); an answer of 0 means no."""
     return float(extended.weights[np.where(gaps > 0, 1.0, -1.0) != extended.labels].sum())
 
 

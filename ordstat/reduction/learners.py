@@ -1,4 +1,4 @@
-"""Binary and weak learners: weighted examples in, a score out; and the sums of hypotheses that rounds make."""
+"""Binary and weak learners, and sums of hypotheses over rounds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..fit import Certificate, MarginFit, Potential, count_above
 from ..formula.sample import CACHED, Rows, Sample, Scaling, row_blocks
 
-# Numbers that a row takes while the stumps of one column are added: its value, its position and its sum.
+# Numbers per row while the stumps of one column are added: value, position and sum.
 _WIDTH = 4
 
 
@@ -34,12 +34,12 @@ class InRounds(ABC):
         """(N,) scores, or (N, K-1) or (N, K) votes."""
 
     def __getstate__(self) -> dict[str, object]:
-        return {f.name: getattr(self, f.name) for f in fields(self)}  # without what is cached
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # without cached values
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StumpSum(InRounds):
-    """H(x) = sum_t weight_t sign(x[column_t] - cut_t), a tie x = cut counting as -1.
+    """H(x) = sum_t weight_t sign(x[column_t] - cut_t); a tie x = cut counts as -1.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class StumpSum(InRounds):
 
     @cached_property
     def steps(self) -> dict[int, tuple[FloatArray, FloatArray]]:
-        """By column: the growing cuts of its stumps, and the sum of the stumps above 0, 1, ... of these cuts."""
+        """For each column: sorted cuts, and the sum of its stumps for values above 0, 1, ... of these cuts."""
         merged = {}
         for column in np.unique(self.columns[np.isfinite(self.cuts)]).tolist():
             chosen = (self.columns == column) & np.isfinite(self.cuts)
@@ -63,7 +63,7 @@ class StumpSum(InRounds):
         return merged
 
     def column_sum(self, X: FloatArray, column: int) -> FloatArray:
-        """(N,) what the stumps on one column add to the scores of rows X (N, D)."""
+        """(N,) contribution of the stumps on one column to the scores of rows X (N, D)."""
         cuts, values = self.steps[column]
         return values[np.searchsorted(cuts, np.ascontiguousarray(X[:, column]), side="left")]
 
@@ -76,7 +76,7 @@ class StumpSum(InRounds):
         return scores
 
     def importance(self, sample: Sample) -> FloatArray:
-        """(D,) standard deviations, over the rows, of what each column adds to H."""
+        """(D,) standard deviations over the rows of the contribution of each column to H."""
         sizes = np.zeros(sample.rows.X.shape[1])
         weights = sample.case_weights / sample.case_weights.sum()
         for column in self.steps:
@@ -115,7 +115,7 @@ class DirectionSum(InRounds):
         return scores
 
     def importance(self, sample: Sample) -> FloatArray:
-        """(D,) sizes of the rounds' weights, each shared among the scaled columns by its direction's entries."""
+        """(D,) sum of absolute round weights, each divided among the scaled columns by the entries of its direction."""
         sizes = np.abs(self.directions[:, :-1])
         total = sizes.sum(axis=1, keepdims=True)
         return np.asarray(np.abs(self.round_weights) @ (sizes / np.where(total > 0.0, total, 1.0)))
@@ -150,7 +150,7 @@ class MemberSum(InRounds):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Raised:
-    """H(x) = first(x) + added(x), the rounds being those of `added`."""
+    """H(x) = first(x) + added(x), with the rounds of `added`."""
 
     first: Callable[[Rows], FloatArray]
     added: InRounds
@@ -172,11 +172,11 @@ class Rounds:
     Attributes
     ----------
     members : tuple of length T
-        The hypothesis of every round, as its learner knows it.
+        The hypothesis of every round, in the form of its learner.
     alphas : (T,)
-        Its weight.
+        Weight of each hypothesis.
     losses, limits : (T+1,)
-        Mean training loss before the first and after every round, and what the training-error theorem allows it.
+        Mean training loss before the first and after every round, and its limit by the training-error theorem.
     thetas : (T+1, K-1) or None
         Thresholds after every round; None if they are computed at the end.
     start : callable or None
@@ -184,7 +184,7 @@ class Rounds:
     message : str
         Why the rounds ended.
     state : dict
-        State of the random generator after the last round, for more of them.
+        State of the random generator after the last round, to continue from.
     """
 
     members: tuple[Any, ...]
@@ -204,9 +204,9 @@ class EnsembleFit(MarginFit):
     Attributes
     ----------
     rounds : Rounds
-        All that were made.
+        All rounds.
     kept : int
-        How many of them, from the first, the rule uses.
+        Number of rounds, from the first, that the rule uses.
     """
 
     rounds: Rounds
@@ -214,13 +214,13 @@ class EnsembleFit(MarginFit):
 
     @property
     def stages(self) -> range:
-        """After how many rounds the fit can be asked; 0 is the start."""
+        """Numbers of rounds at which predictions are available; 0 is the start."""
         return range(self.rounds.losses.size)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RankStumpVotes(InRounds):
-    """Votes of ranking stumps: ranker t puts x above k where sign_t (x[column_t] - cut_tk) > 0, a tie being -sign_t.
+    """Votes of ranking stumps: ranker t puts x above k if sign_t (x[column_t] - cut_tk) > 0; a tie is -sign_t.
 
     Attributes
     ----------
@@ -241,7 +241,7 @@ class RankStumpVotes(InRounds):
     @cached_property
     def sums(self) -> tuple[StumpSum, ...]:
         """One sum of binary stumps for every k."""
-        # No row lies above +inf: a constant of the other sign.
+        # No row lies above +inf: use a constant with the opposite sign.
         beyond = np.isposinf(self.cuts)
         cuts = np.where(beyond, -np.inf, self.cuts)
         round_weights = np.where(beyond, -1.0, 1.0) * (self.signs * self.round_weights)[:, None]
@@ -251,11 +251,11 @@ class RankStumpVotes(InRounds):
         )
 
     def importance(self, sample: Sample) -> FloatArray:
-        """(D,) standard deviations, over the rows, of what each column adds to the votes; the sum over k."""
+        """(D,) standard deviations, over the rows, of the contribution of each column to the votes, summed over k."""
         return np.asarray(np.sum([stumps.importance(sample) for stumps in self.sums], axis=0), dtype=np.float64)
 
     def __call__(self, rows: Rows) -> FloatArray:
-        """(N, K-1)."""
+        """(N, K-1) votes."""
         return np.column_stack([stumps(rows) for stumps in self.sums])
 
 
@@ -273,8 +273,8 @@ def answers(codes: IntArray, n_levels: int) -> FloatArray:
 def interpolated_median(votes: FloatArray, total: float) -> FloatArray:
     """(N,) where the votes g_1 >= ... >= g_{K-1} (N, K-1), with g_0 = total and g_K = -total, cross 0.
 
-    The crossing between k and k + 1 is interpolated linearly, as in the median of grouped data: the number of
-    k = 1, ..., K-1 below it is the number of positive votes, so that it is a score with these thresholds.
+    The crossing is interpolated linearly, as in the median of grouped data. The number of positive votes is the number
+    of k = 1, ..., K-1 below it, so it is a score with thresholds 1, ..., K-1.
 
     Examples
     --------
@@ -292,14 +292,14 @@ def interpolated_median(votes: FloatArray, total: float) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class MedianRule:
-    """rank(x) = the weighted median of rankers, 1 + #{k : g_k(x) > 0} [Lin 2008, eq. 4.9-4.10], a tie being the lower.
+    """rank(x) = the weighted median of rankers, 1 + #{k : g_k(x) > 0} [Lin 2008, eq. 4.9-4.10]; ties go to the lower.
 
-    Its score is the interpolated median, on which the thresholds are 1, ..., K-1; its gaps are the votes g_k.
+    The score is the interpolated median, with thresholds 1, ..., K-1; the gaps are the votes g_k.
 
     Attributes
     ----------
     potential : RankStumpVotes or MemberSum
-        g_k(x) = sum_t vote_t (+1 where ranker t puts x above k, else -1).
+        g_k(x) = sum_t vote_t (+1 if ranker t puts x above k, else -1).
     """
 
     potential: Any
@@ -330,7 +330,7 @@ class Binary:
 
     Attributes
     ----------
-    index : (M,) positions of rows; a row may come more than once, under both labels too
+    index : (M,) positions of rows; a row may occur several times, also with both labels
     labels : (M,) +1.0 or -1.0
     weights : (M,) > 0
     """
@@ -341,7 +341,7 @@ class Binary:
 
     @classmethod
     def of(cls, index: IntArray, labels: FloatArray, weights: FloatArray) -> Binary:
-        """The examples whose weight is not zero."""
+        """The examples with nonzero weight."""
         used = weights > 0
         return cls(index=index[used], labels=labels[used], weights=weights[used])
 
@@ -355,18 +355,18 @@ class Binary:
         """The label of a one-sided problem; 0 without examples."""
         return float(self.labels[0]) if self.labels.size else 0.0
 
-    def among(self, kept: BoolArray) -> Binary:
-        """The examples of the rows where `kept` (N,) is true."""
-        inside = kept[self.index]
+    def among(self, mask: BoolArray) -> Binary:
+        """The examples of the rows where `mask` (N,) is true."""
+        inside = mask[self.index]
         return Binary(index=self.index[inside], labels=self.labels[inside], weights=self.weights[inside])
 
     def loss(self, scores: FloatArray) -> float:
-        """Total weight of the examples on the wrong side of scores (N,); a score of 0 answers -1."""
+        """Total weight of the examples on the wrong side of scores (N,); a score of 0 means -1."""
         answers = np.where(scores[self.index] > 0, 1.0, -1.0)
         return float(self.weights[answers != self.labels].sum())
 
 
-#: Fitted binary classifiers: from rows to (N, P) scores of P classifiers, which answer +1 above 0.
+#: P fitted binary classifiers: rows -> (N, P) scores; a score above 0 means +1.
 Scorer = Callable[[Rows], FloatArray]
 
 
@@ -379,9 +379,9 @@ class Learned:
     scorer : Scorer
     scores : (N, P) of the rows of the sample
     certificate : Certificate
-        Certificate of the worst of them.
+        Certificate of the worst classifier.
     iterations : int
-        Iterations of all of them.
+        Total number of iterations.
     facts : tuple of (label, value)
         For the summary.
     """
@@ -394,18 +394,18 @@ class Learned:
 
 
 class Trainer(Protocol):
-    """A learner on the rows of one sample; work that the problems share is done once."""
+    """A learner on the rows of one sample; shared work is done once."""
 
     def fit(self, problems: Sequence[Binary], rng: np.random.Generator) -> Learned:
         """Solve every problem."""
 
 
 class BinaryLearner(ABC):
-    """A weighted binary classifier, as a value of its settings."""
+    """Settings of a weighted binary classifier."""
 
     @property
     def counts_rows(self) -> bool:
-        """Whether the number of rows matters beside their weights, as for a minimum size of leaves."""
+        """Whether the number of rows matters besides their weights, as for a minimum size of leaves."""
         return False
 
     @abstractmethod
@@ -413,14 +413,14 @@ class BinaryLearner(ABC):
         """The trainer for problems among the rows of X (N, D); rows of case weight 0 appear in no problem."""
 
     def fit(self, X: FloatArray, z: FloatArray, w: FloatArray, rng: np.random.Generator) -> Learned:
-        """One problem: labels z (N,) of +1 and -1 with weights w (N,) >= 0."""
+        """Fit one problem: labels z (N,) of +1 and -1 with weights w (N,) >= 0."""
         problem = Binary.of(np.arange(len(X)), z, w)
         return self.on(X, w).fit((problem,), rng)
 
 
 @dataclass(frozen=True, eq=False)
 class Weak:
-    """A weak hypothesis as its trainer describes it, and its values (N,) on the trainer's rows."""
+    """A weak hypothesis in the form of its trainer, and its values (N,) on the training rows."""
 
     member: Any
     values: FloatArray
@@ -428,12 +428,12 @@ class Weak:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HypothesisClass:
-    """How rich a class of hypotheses is on the rows of a sample.
+    """The size of a class of hypotheses on the rows of a sample.
 
     Attributes
     ----------
     log_size : float
-        Logarithm of (a bound of) the number of distinct label vectors; NaN if unknown, or if values are real.
+        Logarithm of a bound on the number of distinct label vectors; NaN if unknown or if values are real.
     squared_lengths : (N,) or None
         |phi(x_n)|^2 of real-valued hypotheses x -> <v, phi(x)>, |v| <= 1, inside a 1-Lipschitz function.
     """
@@ -444,11 +444,11 @@ class HypothesisClass:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WeakTrainer(ABC):
-    """A weak learner on the rows X (N, D) of one sample; work that the rounds share is done once."""
+    """A weak learner on the rows X (N, D) of one sample; shared work is done once."""
 
     X: FloatArray
 
-    #: A hypothesis that is worse than chance gets a negative weight; a sigmoid of a good perceptron may be one.
+    #: Whether a hypothesis worse than chance, such as a sigmoid of a good perceptron, gets a negative weight.
     reversible: ClassVar[bool] = True
 
     @abstractmethod
@@ -461,7 +461,7 @@ class WeakTrainer(ABC):
 
     @abstractmethod
     def richness(self) -> HypothesisClass:
-        """Richness of the class of all hypotheses that `best` may return."""
+        """Size of the class of all hypotheses that `best` may return."""
 
     @property
     def n(self) -> int:
@@ -470,7 +470,7 @@ class WeakTrainer(ABC):
 
 
 class WeakLearner(ABC):
-    """A learner that boosting calls every round, as a value of its settings."""
+    """Settings of a learner that boosting calls in every round."""
 
     @abstractmethod
     def on(self, X: FloatArray, case_weights: FloatArray) -> WeakTrainer:

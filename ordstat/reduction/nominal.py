@@ -1,4 +1,4 @@
-"""Any classifier of unordered classes, with the order put into its predictions."""
+"""Any classifier of unordered classes as an ordinal method."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class NominalResults(ProbabilityResults):
 
     no_bounds = "No margin bounds: probabilities of classes have no norm."
 
-    kind = "Classifier of levels without order"
+    kind = "Classifier that ignores the order of levels"
 
     def summary_data(self) -> Report:
         """The summary as data."""
@@ -47,12 +47,12 @@ class NominalResults(ProbabilityResults):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClassShares:
-    """P(y > k) by the class probabilities of a fitted classifier, whose columns are put in the order of the levels.
+    """P(y > k) from the class probabilities of a fitted classifier.
 
     Attributes
     ----------
     model : classifier with predict_proba, fitted to codes
-    codes : (C,) the codes that its columns stand for
+    codes : (C,) code of each column of its probabilities
     n_levels : int
     scaling : Scaling
     """
@@ -63,7 +63,7 @@ class ClassShares:
     scaling: Scaling
 
     def __call__(self, rows: Rows) -> FloatArray:
-        """(N, K-1), not growing with k."""
+        """(N, K-1), nonincreasing in k."""
         above = np.empty((rows.n, self.n_levels - 1))
         with one_openmp_thread(rows.n), refusing(self.model):
             for block in row_blocks(rows.n, self.n_levels):
@@ -85,7 +85,7 @@ class ClassShares:
         return np.asarray(np.minimum(from_above, 1.0))
 
 
-# Rows of whole weights are repeated for the classifier, up to this number of rows.
+# Rows with whole weights are repeated for the classifier, up to this number of rows.
 _MOST_ROWS = 200_000
 
 
@@ -98,36 +98,36 @@ def _nominal_base(name: str, value: Any, of: Any) -> None:
         raise unknown(name, value, NOMINAL, of=of, also=also)
     if not hasattr(value, "predict_proba"):
         raise OptionError(
-            f"base of {type(of).__name__}, {type(value).__name__}, has no predict_proba, which gives the probabilities "
-            "of the levels: choose a classifier that has it, or set its probability=True where there is such an option."
+            f"base of {type(of).__name__}, {type(value).__name__}, must have predict_proba for the probabilities "
+            "of the levels: choose a classifier that has it, or set its option probability=True, if there is one."
         )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class NominalClassifier(Method):
-    """A classifier that ignores the order of the levels, and the rank of least expected cost.
+    """A classifier that ignores the order of the levels; predictions minimise the expected cost.
 
-    P(y = k | x) are those of the classifier, put in the order of the levels; the predicted rank minimises sum_k P(y =
-    k) cost[k, rank]: the median under the absolute cost, the mode under the classification cost. For a classifier a
-    threshold, which uses the order, see `Reduction(base=..., encoding="separate")`; a classifier among the members of
-    a `Blend` is this method. A row of weight 2 is given twice; where weights are not whole numbers, or come to more
-    than 200,000 rows, rows alike are given once, with the sum of their weights.
+    P(y = k | x) are the probabilities of the classifier; the predicted rank minimises sum_k P(y = k) cost[k, rank]: the
+    median for the absolute cost, the mode for the classification cost. `Reduction(base=..., encoding="separate")` fits
+    one classifier per threshold instead, which uses the order. A classifier among the members of a `Blend` is this
+    method. The classifier gets a row of weight 2 twice; if weights are not whole numbers or sum to more than 200,000
+    rows, it gets identical rows once, with the sum of their weights.
 
     Parameters
     ----------
     base : {"logistic", "forest", "hgb", "tree"} or classifier with predict_proba
-        Such as lightgbm.LGBMClassifier(), xgboost.XGBClassifier() or catboost.CatBoostClassifier(), cloned and made
-        quiet; given a seed where its random_state is None. The names are scikit-learn's: multinomial logistic
-        regression, random forest, histogram boosting, tree.
+        Such as lightgbm.LGBMClassifier(), xgboost.XGBClassifier() or catboost.CatBoostClassifier(). It is cloned, made
+        quiet, and gets a seed if its random_state is None. The names stand for scikit-learn's multinomial logistic
+        regression, random forest, histogram boosting and tree.
     cost : str or (K, K) array
-        What predicted ranks minimise in expectation. The probabilities do not depend on it.
+        Predicted ranks minimise its expectation. Probabilities do not depend on it.
     scaling : {"range", "standard", None}
-        Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
+        Scale columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or not at all.
 
     Raises
     ------
     OptionError
-        A base that is no classifier, or has no probabilities.
+        The base is not a classifier, or has no probabilities.
 
     Examples
     --------
@@ -156,7 +156,7 @@ class NominalClassifier(Method):
         Parameters
         ----------
         sample : Sample
-            Rows of weight 0 take no part.
+            Rows of weight 0 are ignored.
         rng : numpy.random.Generator
             Source of the classifier's seed, if it has none.
         progress : callable(step, total, message), optional
@@ -190,8 +190,8 @@ class NominalClassifier(Method):
         equal = bool((train.weights == train.weights[0]).all())
         if not equal and not takes_weights(model):
             raise DataError(
-                f"{type(model).__name__} takes no sample_weight in fit, and the weights are not whole numbers. Choose "
-                "a base that takes weights."
+                f"{type(model).__name__} must accept sample_weight in fit, as the weights are not whole numbers. "
+                "Choose a base that does."
             )
         codes, classes = np.unique(train.y, return_inverse=True)
         scaling = fit_scaling(self.scaling, train.X, train.weights)

@@ -1,4 +1,4 @@
-"""Any weighted binary classifier as a ranker, and the results of rankers that ask "is the rank above k?"."""
+"""Any weighted binary classifier as a ranker, and results of rankers with K-1 questions "is the rank above k?"."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ from .encoding import (
 )
 from .learners import Binary, BinaryLearner, Learned
 
-# Rows of whole weights are repeated for a classifier that need not count rows, up to this number of rows.
+# Rows with whole weights are repeated, up to this number, for a classifier that depends on weights only.
 _MOST_ROWS = 200_000
 
 
 class QuestionResults(MarginResults):
-    """A fitted ranker that asks K-1 questions "is the rank above k?"."""
+    """A fitted ranker that answers K-1 questions "is the rank above k?"."""
 
     fit: ReductionFit
 
@@ -54,7 +54,7 @@ class QuestionResults(MarginResults):
 
     @property
     def bound(self) -> CostBound | None:
-        """Training cost by the weighted training error of the binary classifier; None if no theorem bounds it."""
+        """Bound of the training cost by the weighted training error; None if no theorem applies."""
         return self.fit.bound
 
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
@@ -63,7 +63,7 @@ class QuestionResults(MarginResults):
             why = (
                 "its base classifier has no predict_proba"
                 if rule.unbiased
-                else "the costs weigh a question's examples by their ranks, so that its answers are not P(rank above k)"
+                else "its costs weight the examples of a question by rank, so answers are not P(rank above k)"
             )
             raise UnavailableError(f"{self.method!r} has no probabilities: {why}.")
         return super()._predicted(target, type)
@@ -76,7 +76,7 @@ class QuestionResults(MarginResults):
 class ReductionResults(QuestionResults):
     """A fitted ranker that asks a binary classifier "is the rank above k?" for every k.
 
-    `score` is the interpolated median of the answers, with thresholds 1, ..., K-1; margins are the answers themselves.
+    `score` is the interpolated median of the answers, with thresholds 1, ..., K-1; margins are the answers.
 
     Examples
     --------
@@ -86,32 +86,32 @@ class ReductionResults(QuestionResults):
     [0.182, 0.535, 0.255, 0.018, 0.01]
     """
 
-    no_bounds: ClassVar[str] = "No margin bounds: a binary classifier of any kind has no norm."
+    no_bounds: ClassVar[str] = "No margin bounds: the binary classifier has no norm."
 
     def summary_data(self) -> Report:
         """The summary as data."""
         notes = []
         if self.fit.bound is None:
             notes.append(
-                "No bound of the training cost: theorem 4.1 needs ranks by counting, and convex costs or answers that "
+                "No bound of the training cost: theorem 4.1 needs decision='count', and convex costs or answers that "
                 "do not contradict each other."
             )
         if self.fit.crossed:
             probable = cast(CountingRule, self.fit.rule).probable
-            rows = f"{count(self.fit.crossed)} of {count(self.nobs)} training rows grow somewhere in k"
+            rows = f"{count(self.fit.crossed)} of {count(self.nobs)} training rows increase somewhere in k"
             notes.append(
-                f"Probabilities of 'above k' of {rows}: they are put in order, which leaves their sum as it is."
+                f"Probabilities of 'above k' of {rows}: they were sorted, which keeps their sum."
                 if probable
-                else f"Answers to 'above k?' of {rows}, and contradict each other."
+                else f"Answers to 'above k?' of {rows}: they contradict each other."
             )
         return ranker_report(self, error_tables(self), [bound_header(self.bound)], notes)
 
 
 class ThresholdLossResults(QuestionResults):
-    """A fitted ranker, rank(x) = 1 + #{k : H(x) > threshold_k}, whose K-1 questions "above k?" are logistic.
+    """A fitted ranker, rank(x) = 1 + #{k : H(x) > threshold_k}, with logistic losses of the questions "above k?".
 
-    Under the absolute cost `predict` has "prob" and "cum_prob", by P(rank > k) = 1 / (1 + exp(threshold_k - H)): odds
-    of each question alone, not those of a likelihood of ranks.
+    With the absolute cost `predict` has "prob" and "cum_prob", from P(rank > k) = 1 / (1 + exp(threshold_k - H)). Each
+    question has its own odds; they do not come from a likelihood of ranks.
 
     Examples
     --------
@@ -121,7 +121,7 @@ class ThresholdLossResults(QuestionResults):
     [2.229, 1.28]
     """
 
-    no_bounds: ClassVar[str] = "No margin bounds: they need a potential of known norm, and a network has none."
+    no_bounds: ClassVar[str] = "No margin bounds: a network has no norm."
 
     def summary_data(self) -> Report:
         """The summary as data."""
@@ -136,37 +136,38 @@ RULES: dict[str, Callable[[EncodedAnswers, bool], CountingRule]] = {"count": Cou
 class Reduction(Method):
     """Ordinal ranking by any weighted binary classifier [Lin 2008, alg. 4.1; Li & Lin 2007].
 
-    Row n makes K - 1 examples ((x_n, k), is y_n > k?) of weight |c_n[k+1] - c_n[k]|, times its case weight; a binary
-    classifier g learns them, and rank(x) = 1 + #{k : g(x, k) > 0}. Its training cost is at most the weighted training
-    error of g where the costs are convex, or where the answers do not contradict each other (theorem 4.1): the summary
-    shows both sides. Costs are V-shaped. The classifier is given the rows sorted, a row of weight 2
-    twice; where weights are not whole numbers, rows alike once, with the sum of their weights (and where they come to
-    more than 200,000 rows, if the classifier is a logistic regression or C4.5, to whom that is the same).
+    Row n becomes K - 1 examples ((x_n, k), is y_n > k?) of weight |c_n[k+1] - c_n[k]|, times its case weight. A binary
+    classifier g is fitted to them, and rank(x) = 1 + #{k : g(x, k) > 0}. If costs are convex, or answers do not
+    contradict each other, the training cost is at most the weighted training error of g (theorem 4.1): the summary
+    shows both. Costs must be V-shaped. The classifier gets sorted rows, a row of weight 2 twice. If weights are not
+    whole numbers, it gets identical rows once, with the sum of their weights; so do logistic regression and C4.5, for
+    which this is equivalent, if weights sum to more than 200,000 rows.
 
-    A classifier with predict_proba gives probabilities of the ranks where each question's examples are weighted alike,
-    as under the absolute cost. Where its P(y > k) grow in k, they are put in order (the ranks stay), and the
-    summary says for how many rows.
+    A classifier with predict_proba gives probabilities of the ranks if each question's examples have equal weights, as
+    with the absolute cost. If its P(y > k) increase in k, they are sorted (ranks do not change), and the summary says
+    for how many rows.
 
     Parameters
     ----------
     base : {"logistic", "c4.5", "tree", "hgb"}, learner or scikit-learn classifier
-        Its clones take sample weights: a logistic regression, Quinlan's C4.5, a tree of leaves of 5 or more, gradient
-        boosted trees; C45(confidence=0.1); or any scikit-learn classifier, given a seed where its random_state is None.
+        A logistic regression, Quinlan's C4.5, a tree with at least 5 rows per leaf, gradient boosted trees; a learner
+        such as C45(confidence=0.1); or any scikit-learn classifier that accepts sample weights. It is cloned and gets a
+        seed if its random_state is None.
     encoding : {"one-hot", "ordinal", "separate"}
         Columns that encode k: one for each k (a linear classifier then has one score and K-1 thresholds), steps [k > j]
-        (a tree then cuts k as a number), or none, for a separate classifier for every k [Frank & Hall 2001].
+        (a tree then splits k as a number), or no column but a separate classifier for each k [Frank & Hall 2001].
     cost : str or (K, K) array
-        "absolute", "classification", "squared", or a V-shaped matrix [true rank, predicted rank]; a row's own costs in
-        the sample take its place.
+        "absolute", "classification", "squared", or a V-shaped matrix [true rank, predicted rank]; costs given for
+        single rows replace it.
     decision : {"count", "mode"}
-        Rank by counting, or the most probable rank, as Frank & Hall (2001) choose it: method="frank-hall".
+        Count positive answers, or take the most probable rank as Frank & Hall (2001) do (method="frank-hall").
     scaling : {"range", "standard", None}
-        Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
+        Scale columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or not at all.
 
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
 
     Examples
     --------
@@ -190,7 +191,7 @@ class Reduction(Method):
             parse_base(self.base, self)
 
     def check(self, sample: Sample) -> None:
-        """Raise where the sample holds something this method does not support."""
+        """Raise if the method does not support the sample."""
         super().check(sample)
         require_differences(self.costs(sample), sample.case_weights)
 
@@ -200,15 +201,15 @@ class Reduction(Method):
         Parameters
         ----------
         sample : Sample
-            Rows of weight 0 take no part.
+            Rows of weight 0 are ignored.
         rng : numpy.random.Generator
-            Source of the base learner, if it is random and has no seed.
+            Source of the seed of a random base learner, if it has none.
         progress : callable(step, total, message), optional
 
         Raises
         ------
         DataError
-            Costs that are all alike or not V-shaped; decision="mode" without probabilities.
+            Costs are all equal or not V-shaped; decision="mode" without probabilities.
         """
         self.check(sample)
         base = parse_base(self.base, self)
@@ -220,11 +221,11 @@ class Reduction(Method):
         rule = RULES[self.decision](answers, alike(split_weights(train.costs)))
         if self.decision == "mode" and not rule.probable:
             raise DataError(
-                "decision='mode' needs probabilities: a base classifier with predict_proba, and costs that weigh the "
-                "examples of each question alike, such as the absolute cost."
+                "decision='mode' needs probabilities: a base classifier with predict_proba, and costs that weight the "
+                "examples of each question equally, such as the absolute cost."
             )
         gaps = answers(Rows(X=train.X))
-        asked = answers.above(Rows(X=train.X)) if rule.probable else gaps
+        answered = answers.above(Rows(X=train.X)) if rule.probable else gaps
         if progress is not None:
             progress(1, 1, "extended examples learned")
         return ReductionFit(
@@ -245,16 +246,13 @@ class Reduction(Method):
                 *learned.facts,
             ),
             bound=training_bound(train, gaps, extended) if self.decision == "count" else None,
-            crossed=float(train.weights @ out_of_order(asked)),
+            crossed=float(train.weights @ out_of_order(answered)),
         )
 
     def _learned(
         self, base: BinaryLearner, X: FloatArray, extended: Extended, scaling: Scaling, rng: np.random.Generator
     ) -> tuple[EncodedAnswers, Learned]:
-        """Fit a base learner to the extended examples of rows X (N, D), their columns scaled first; its answers.
-
-        Examples of weight 0 are left out.
-        """
+        """Scale the columns of X (N, D) and fit a base learner to the extended examples with weight > 0."""
         scaled, n_levels = scaling(X), extended.labels.shape[1] + 1
         codes = codes_of(self.encoding, n_levels)
         if codes is None:

@@ -1,4 +1,4 @@
-"""Threshold models by their loss: all-threshold logistic regression and networks."""
+"""Threshold models that minimise a loss: all-threshold logistic regression and networks."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class NetworkPotential:
 
 
 def threshold_logistic(X: FloatArray, extended: Extended, alpha: float, offset: FloatArray) -> Minimum:
-    """The optimum of a linear score with ordered thresholds; its gradient as a share of the total weight.
+    """The optimum of a linear score with ordered thresholds; its gradient is relative to the total weight.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def threshold_logistic(X: FloatArray, extended: Extended, alpha: float, offset: 
 
 
 def log_odds(extended: Extended) -> FloatArray:
-    """(K-1,) those of the labels -1, the best thresholds without a score."""
+    """(K-1,) log odds of the label -1, the best thresholds if the score is 0."""
     weights = extended.weights
     yes = (weights * (extended.labels > 0)).sum(axis=0)
     return np.asarray(np.log((weights.sum(axis=0) - yes) / yes))
@@ -88,7 +88,7 @@ def _cells(margins: FloatArray, weights: FloatArray) -> tuple[float, FloatArray,
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ThresholdNetwork:
-    """The loss under a network of one hidden layer, see `OrdinalNetwork`; by L-BFGS.
+    """The loss of a network with one hidden layer (see `OrdinalNetwork`), minimised by L-BFGS.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class ThresholdNetwork:
     def solve(self, rng: np.random.Generator, max_iter: int, tolerance: float) -> tuple[FloatArray, FloatArray, float]:
         """A local minimum from a random start: parameters, objective after every step, largest gradient.
 
-        The gradient, a share of the total weight, should come down to `tolerance`.
+        The gradient, relative to the total weight, should reach `tolerance`.
         """
         from scipy.optimize import minimize
 
@@ -121,7 +121,7 @@ class ThresholdNetwork:
         def note(intermediate_result: Any) -> None:
             objective.append(float(intermediate_result.fun) * total)
 
-        # Random hidden units that the score does not use yet: from there mirrored ranks go the mirrored way.
+        # Hidden units start at random with output weights 0, so that reversed ranks give mirrored results.
         units = rng.standard_normal(self.hidden * (self.X.shape[1] + 1))
         start = np.concatenate([units, np.zeros(self.hidden), log_odds(self.extended)])
         objective.append(self.evaluate(start)[0])
@@ -130,7 +130,7 @@ class ThresholdNetwork:
         return end.x, np.array(objective), float(np.abs(end.jac).max())
 
     def evaluate(self, v: FloatArray) -> tuple[float, FloatArray]:
-        """Objective and gradient at all parameters v: inner, bias, outer, theta."""
+        """Objective and gradient at the parameters v = (inner, bias, outer, theta)."""
         inner, bias, outer, theta = self.parts(v)
         hidden = np.tanh(self.X @ inner.T + bias)
         z, w = self.extended.labels, self.extended.weights
@@ -149,19 +149,19 @@ class ThresholdNetwork:
         return value, np.concatenate(parts)
 
     def parts(self, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """inner (J, D), bias (J,), outer (J,) and theta (K-1,) of all parameters."""
+        """Split v into inner (J, D), bias (J,), outer (J,) and theta (K-1,)."""
         d, j = self.X.shape[1], self.hidden
         inner, bias, outer, theta = np.split(v, [j * d, j * d + j, j * d + 2 * j])
         return inner.reshape(j, d), bias, outer, theta
 
 
-#: A potential, its thresholds (K-1,), the objective after every step, and the largest gradient a row.
+#: Potential, thresholds (K-1,), objective after every step, and largest gradient per row.
 Solution = tuple[LinearPotential | NetworkPotential, FloatArray, FloatArray, float]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ThresholdLossMethod(Method):
-    """Base of the methods that lower sum_nk W_nk log(1 + exp(-Y_nk (H(x_n) - theta_k))) plus a penalty of H.
+    """Base of the methods that minimise sum_nk W_nk log(1 + exp(-Y_nk (H(x_n) - theta_k))) plus a penalty of H.
 
     A concrete class finds H (`solve`).
     """
@@ -172,15 +172,15 @@ class ThresholdLossMethod(Method):
 
     needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True)
     results_class: ClassVar[type[Any]] = ThresholdLossResults
-    #: Largest gradient that counts as 0, as a share of the total weight.
+    #: Largest gradient that counts as 0, relative to the total weight.
     tolerance: ClassVar[float] = 1e-7
 
     def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solution:
-        """The optimum on rows X (M, D), not scaled yet."""
+        """The optimum on unscaled rows."""
         raise TypeError(f"{type(self).__name__} defines no potential")
 
     def facts(self, n_columns: int) -> tuple[tuple[str, Any], ...]:
-        """Further header lines of the summary."""
+        """Additional header lines of the summary."""
         return ()
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> ReductionFit:
@@ -189,14 +189,14 @@ class ThresholdLossMethod(Method):
         Parameters
         ----------
         sample : Sample
-            Rows of weight 0 take no part.
+            Rows of weight 0 are ignored.
         rng : numpy.random.Generator
         progress : callable(step, total, message), optional
 
         Raises
         ------
         DataError
-            Costs that are not V-shaped, or that put a price on one answer alone to some question.
+            Costs are not V-shaped, or one answer to some question costs nothing in every row.
         """
         self.check(sample)
         train = distinct_rows(sample, self.costs(sample))
@@ -206,8 +206,8 @@ class ThresholdLossMethod(Method):
         if (short := np.flatnonzero((yes <= 0) | (no <= 0))).size:
             k = int(short[0])
             raise DataError(
-                f"the costs put no price on one of the answers to 'above rank code {k}?', whose threshold is then "
-                f"infinite: give rows above and below it costs that differ between rank codes {k} and {k + 1}."
+                f"costs must differ between rank codes {k} and {k + 1} for rows above and for rows below; they do not, "
+                "so the threshold between them is infinite. Change the costs."
             )
         scaling = fit_scaling(self.scaling, train.X, train.weights)
         potential, theta, objective, gradient = self.solve(train, extended, scaling, rng)
@@ -216,7 +216,7 @@ class ThresholdLossMethod(Method):
             progress(1, 1, "thresholds learned")
         return ReductionFit(
             rule=rule,
-            certificate=Certificate(name="max |gradient| a row", value=gradient, tolerance=self.tolerance),
+            certificate=Certificate(name="max |gradient| per row", value=gradient, tolerance=self.tolerance),
             trace=Trace(iterations=objective.size - 1, objective=objective, message="gradient vanished"),
             scores=rule.scores(sample.rows),
             facts=(*self.facts(train.X.shape[1]), ("Columns scaled", SCALED[self.scaling])),
@@ -227,28 +227,28 @@ class ThresholdLossMethod(Method):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ThresholdLogisticRegression(ThresholdLossMethod):
-    """Logistic regression of every question "rank above k?" with one slope [Rennie & Srebro 2005; Lin 2008, alg. 4.1].
+    """Logistic regression of each question "rank above k?" with one slope [Rennie & Srebro 2005; Lin 2008, alg. 4.1].
 
     Minimises penalty/2 |w|^2 + sum_nk W_nk log(1 + exp(-Y_nk (w'x_n - theta_k))) over w and theta_1 <= ... <=
-    theta_{K-1}, with Y_nk = +1 where y_n > k, else -1, and W_nk = |c_n[k+1] - c_n[k]| times the case weight. The
-    absolute cost makes it the all-threshold form (LogisticAT of the package mord, penalty its alpha, scaling=None), the
-    classification cost the immediate-threshold form (LogisticIT), the squared cost its LogisticSE. It is no cumulative
-    logit model: its terms are those of K-1 dependent regressions.
+    theta_{K-1}, with Y_nk = +1 if y_n > k, else -1, and W_nk = |c_n[k+1] - c_n[k]| times the case weight. The
+    absolute cost gives the all-threshold form (LogisticAT of the package mord with alpha=penalty, scaling=None), the
+    classification cost the immediate-threshold form (LogisticIT), the squared cost mord's LogisticSE. This is not a
+    cumulative logit model: the objective sums the losses of K-1 dependent regressions.
 
     Parameters
     ----------
     penalty : float
-        > 0; of the coefficients of the scaled columns, the thresholds being free.
+        > 0. Applies to the coefficients of the scaled columns, not to the thresholds.
     cost : str or (K, K) array
-        "absolute", "classification", "squared", or a V-shaped matrix [true rank, predicted rank]; a row's own costs in
-        the sample take its place.
+        "absolute", "classification", "squared", or a V-shaped matrix [true rank, predicted rank]; costs given for
+        single rows replace it.
     scaling : {"range", "standard", None}
-        Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
+        Scale columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or not at all.
 
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
 
     Examples
     --------
@@ -280,18 +280,18 @@ class ThresholdLogisticRegression(ThresholdLossMethod):
 class OrdinalNetwork(ThresholdLossMethod):
     """The data replication method with a neural network, oNN [Cardoso & da Costa 2007, sec. 4.2; Lin 2008, table 4.1].
 
-    Every row is replicated K-1 times, as (x_n, k) with the label "rank above k?". x goes through a hidden layer to one
-    score H, k enters behind it as a threshold, so that the boundaries do not cross: minimises
+    Every row is replicated K-1 times, as (x_n, k) with the label "rank above k?". A hidden layer maps x to one score H,
+    and k adds a threshold to it, so that boundaries do not cross. Minimises
     sum_nk W_nk log(1 + exp(-Y_nk (H(x_n) - theta_k))) + penalty/2 (sum_j |w_j|^2 + |v|^2) with
-    H(x) = sum_j v_j tanh(w_j'x + b_j), from a random start, by a quasi-Newton method. A local minimum: another seed may
-    find another one.
+    H(x) = sum_j v_j tanh(w_j'x + b_j), from a random start, by a quasi-Newton method. The minimum is
+    local: another seed may give a different one.
 
     Parameters
     ----------
     hidden : int
         Units of the hidden layer, at least 1.
     penalty : float
-        Weight decay, > 0; thresholds and b are free.
+        Weight decay, > 0; does not apply to thresholds and b.
     max_iter : int
         Quasi-Newton steps, at least 1.
     cost, scaling
@@ -300,7 +300,7 @@ class OrdinalNetwork(ThresholdLossMethod):
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
 
     Examples
     --------
@@ -319,7 +319,7 @@ class OrdinalNetwork(ThresholdLossMethod):
     )
 
     def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solution:
-        """The network, then its thresholds once more, in order."""
+        """Fit the network, then its ordered thresholds again."""
         network = ThresholdNetwork(X=scaling(train.X), extended=extended, penalty=self.penalty, hidden=self.hidden)
         v, objective, gradient = network.solve(rng, self.max_iter, self.tolerance)
         inner, bias, outer, _ = network.parts(v)

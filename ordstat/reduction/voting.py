@@ -1,7 +1,7 @@
 """One versus all, one versus one, and cost-sensitive voting.
 
 Cost-sensitive classification into K levels becomes weighted binary problems [Lin 2008, chapter 2]. Costs are (N, K),
-the price of predicting k for row n, of any shape: the order of the levels plays no part.
+the cost of predicting k for row n, of any shape: the order of the levels does not matter.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from .learners import Binary, BinaryLearner, Trainer
 
 # A sum of weights this close to a whole number counts as whole.
 _ROUNDING = 1e-9
-# Rows that can be drawn at once.
+# Largest number of rows that are drawn.
 _MOST = 1e18
 
 
 def label_weights(costs: FloatArray) -> FloatArray:
     """(N, K) weights q[l] = c_max - c[l] of the labels that a cost vector stands for [eq. 2.2].
 
-    Up to a constant of the row, sum_l q[l] [k != l] is the cost c[k] of every prediction k, and of the weights
-    q >= 0 for which that holds these spread least.
+    Up to a constant for each row, sum_l q[l] [k != l] is the cost c[k] of every prediction k. Among weights q >= 0 with
+    this property these are the most concentrated.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def label_weights(costs: FloatArray) -> FloatArray:
 def support_weights(costs: FloatArray, y: IntArray) -> FloatArray:
     """(N, K) weight of row n in the problem "is it level l?" [eq. 2.5].
 
-    With q = `label_weights`: q[l] where y = l, and q_max - q[l] = c[l] - c_min elsewhere.
+    With q = `label_weights`: q[l] if y = l, else q_max - q[l] = c[l] - c_min.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def all_pairs_potential(costs: FloatArray) -> FloatArray:
     """
     order = np.argsort(costs, axis=1, kind="stable")
     steps = np.diff(np.take_along_axis(costs, order, axis=1), axis=1)
-    # Between the j-th and the next cost j levels cost no more.
+    # Between the j-th and the next cost, j levels cost no more.
     steps /= np.arange(1, costs.shape[1])
     rising = np.concatenate([np.zeros((len(costs), 1)), np.cumsum(steps, axis=1)], axis=1)
     potential = np.empty_like(rising)
@@ -92,7 +92,7 @@ def against_the_rest(costs: FloatArray, y: IntArray, case_weights: FloatArray) -
 
 
 def against_each_other(potential: FloatArray, case_weights: FloatArray) -> tuple[Binary, ...]:
-    """K (K - 1) / 2 problems "j rather than i?", the level of smaller potential being right, by the difference.
+    """K (K - 1) / 2 problems "j rather than i?": the level of smaller potential is right, weighted by the difference.
 
     The potential is the cost itself [eq. 2.6] or `all_pairs_potential` [eq. 2.7], (N, K).
     """
@@ -102,7 +102,7 @@ def against_each_other(potential: FloatArray, case_weights: FloatArray) -> tuple
 
 
 def labelled_pairs(weights: FloatArray) -> tuple[Binary, ...]:
-    """K (K - 1) / 2 problems "j rather than i?" among examples that carry several weighted labels (N, K) each."""
+    """K (K - 1) / 2 problems "j rather than i?" among rows with several weighted labels (N, K) each."""
     rows = np.arange(len(weights))
     twice, sides = np.concatenate([rows, rows]), np.repeat([-1.0, 1.0], len(rows))
     pairs = combinations(range(weights.shape[1]), 2)
@@ -110,7 +110,7 @@ def labelled_pairs(weights: FloatArray) -> tuple[Binary, ...]:
 
 
 def pair_votes(scores: FloatArray, n_levels: int) -> FloatArray:
-    """(N, K) number of pairs that each level wins, from scores (N, K (K - 1) / 2); a score of 0 is for the lower.
+    """(N, K) number of pairs that each level wins, from scores (N, K (K - 1) / 2); a score of 0 counts for the lower.
 
     Examples
     --------
@@ -127,10 +127,10 @@ def pair_votes(scores: FloatArray, n_levels: int) -> FloatArray:
 def drawn_labels(X: FloatArray, costs: FloatArray, case_weights: FloatArray, rng: np.random.Generator) -> FloatArray:
     """(N, K) number of times that each row was accepted with each label.
 
-    A row is accepted with a probability proportional to sum_l q[l], q = `label_weights`, the largest being 1. It then
+    A row is accepted with a probability proportional to sum_l q[l], q = `label_weights`, with maximum 1. It then
     gets label l with probability q[l] / sum q. A case weight w stands for w rows, each drawn independently; the
-    fraction of a weight is one more row with that probability. The draws do not depend on the order of the rows, and a
-    weighted row is drawn like repeated ones (all counted at the first of them).
+    fractional part is the probability of one more row. Draws do not depend on the order of the rows, and a weighted row
+    is drawn like repeated rows (counted at the first of them).
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def drawn_labels(X: FloatArray, costs: FloatArray, case_weights: FloatArray, rng
     Raises
     ------
     DataError
-        The weights stand for more rows than can be drawn, or for so few that no row was drawn.
+        Weights sum to more rows than can be drawn, or to so few that no row was drawn.
     """
     counts = np.zeros(costs.shape)
     used = np.flatnonzero(case_weights > 0)
@@ -150,31 +150,31 @@ def drawn_labels(X: FloatArray, costs: FloatArray, case_weights: FloatArray, rng
     largest = float(q.sum(axis=1).max(initial=0.0))
     if largest == 0.0:
         return counts
-    # Adding 0 makes -0 and 0 one value.
+    # Adding 0 turns -0 into 0.
     _, first, group = np.unique(
         np.column_stack([X[used], costs[used]]) + 0.0, axis=0, return_index=True, return_inverse=True
     )
     total = np.bincount(group.ravel(), weights=case_weights[used])
     if total.sum() > _MOST:
         raise DataError(
-            f"the weights add up to {total.sum():g} rows, and labels can be drawn for {_MOST:g}; divide the weights "
+            f"weights must add up to at most {_MOST:g} rows to draw labels; got {total.sum():g}. Divide the weights "
             "by a common factor."
         )
-    whole = np.floor(total + _ROUNDING)
-    copies = whole + (rng.random(total.size) < total - whole)
+    certain = np.floor(total + _ROUNDING)
+    copies = certain + (rng.random(total.size) < total - certain)
     chances = np.column_stack([q[first] / largest, np.zeros(total.size)])
     chances[:, -1] = np.maximum(1.0 - chances.sum(axis=1), 0.0)
     chances /= chances.sum(axis=1, keepdims=True)
     counts[used[first]] = rng.multinomial(copies.astype(np.int64), chances)[:, :-1]
     if not counts.any():
         raise DataError(
-            f"the weights add up to {total.sum():g} rows, and no row was drawn; multiply the weights so that "
+            f"no row was drawn, as the weights add up to {total.sum():g} rows. Multiply the weights so that "
             "they count rows."
         )
     return counts
 
 
-#: Options that only support vector machines have.
+#: Options of support vector machines.
 _OF_SVM = ("C", "kernel", "solver", "tol", "folds", "n_jobs")
 
 
@@ -187,21 +187,21 @@ class VotingMethod(CrossValidated, Method):
     Parameters
     ----------
     base : {"svm", "logistic", "tree"} or scikit-learn classifier
-        The binary classifier: a support vector machine, or a classifier that takes sample weights, cloned for each
-        problem; its score is the decision function, or P(yes) - 1/2.
+        The binary classifier: a support vector machine, or a classifier that accepts sample weights and is cloned for
+        each problem. Its score is the decision function, else P(yes) - 1/2.
     C, kernel, solver, tol, folds, n_jobs
         Only with base="svm": see `ordstat.judging.selection.CrossValidated`, and `solver` {"auto", "coordinate",
         "interior-point", "cvxpy"}.
     cost : str or (K, K) array
-        "absolute", "classification", "squared", or any matrix [true rank, predicted rank]; a row's own costs in the
-        sample take its place.
+        "absolute", "classification", "squared", or any matrix [true rank, predicted rank]; costs given for single
+        rows replace it.
     scaling : {"range", "standard", None}
-        Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
+        Scale columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or not at all.
 
     Raises
     ------
     OptionError
-        A value outside these, or an option of support vector machines with another base.
+        An option has a value outside its range, or belongs to support vector machines and the base is another.
     """
 
     base: Any = "svm"
@@ -215,11 +215,11 @@ class VotingMethod(CrossValidated, Method):
         if self.by_svm:
             return
         self.classifier()
-        given = [f.name for f in fields(self) if f.name in _OF_SVM and getattr(self, f.name) != f.default]
-        if given:
+        misplaced = [f.name for f in fields(self) if f.name in _OF_SVM and getattr(self, f.name) != f.default]
+        if misplaced:
             raise OptionError(
-                f"{type(self).__name__} with base={self.base!r} does not support {', '.join(given)}, which belong to "
-                "base='svm'; leave them out, or set what the classifier itself calls them."
+                f"{type(self).__name__} with base={self.base!r} does not support {', '.join(misplaced)}, which need "
+                "base='svm'. Leave them out, or set the options of the classifier."
             )
 
     @property
@@ -237,7 +237,7 @@ class VotingMethod(CrossValidated, Method):
         Raises
         ------
         OptionError
-            Neither a known name nor a scikit-learn classifier that takes sample weights.
+            The base is neither a valid name nor a scikit-learn classifier that accepts sample weights.
         """
         return parse_classifier("base", self.base, {"svm": None, **CLASSIFIERS}, self, scaling=self.scaling)
 
@@ -247,15 +247,15 @@ class VotingMethod(CrossValidated, Method):
 
     @staticmethod
     def tally(scores: FloatArray, n_levels: int) -> FloatArray:
-        """(N, K) votes from the scores (N, P) of the binary classifiers: by default one classifier a level."""
+        """(N, K) votes from the scores (N, P) of the binary classifiers; by default one classifier per level."""
         return scores
 
     def bound(self, above: float, problems: Sequence[Binary], scores: FloatArray, total: float) -> CostBound | None:
-        """The bound of a theorem on the mean training cost above the least possible; None without a theorem."""
+        """Bound of the mean training cost above the least possible; None if no theorem applies."""
         return None
 
     def check(self, sample: Sample) -> None:
-        """Raise where the sample holds something this method does not support."""
+        """Raise if the method does not support the sample."""
         super().check(sample)
         require_folds(self, sample, "set C='cv'")
         self.costs(sample)
@@ -266,7 +266,7 @@ class VotingMethod(CrossValidated, Method):
         Parameters
         ----------
         sample : Sample
-            Rows of weight 0 take no part.
+            Rows of weight 0 are ignored.
         rng : numpy.random.Generator
             Source of the folds, of random labels, and of the base learner.
         progress : callable(step, total, message), optional
@@ -274,8 +274,7 @@ class VotingMethod(CrossValidated, Method):
         Raises
         ------
         DataError
-            Costs that are all alike; a kernel matrix that is not finite, symmetric and (conditionally) positive
-            definite.
+            All costs are equal, or a kernel matrix is not finite, symmetric and (conditionally) positive definite.
         """
         self.check(sample)
         weights, costs = sample.case_weights, self.costs(sample)
@@ -305,7 +304,7 @@ class VotingMethod(CrossValidated, Method):
         rng: np.random.Generator,
         progress: Progress | None,
     ) -> tuple[Trainer, Selection | None]:
-        """The base learner on the sample, at the chosen C if C is chosen."""
+        """The base learner on the sample, with C chosen if requested."""
         X, weights, kernel = sample.X, sample.case_weights, self.similarity
         if not self.by_svm:
             return self.classifier().on(X, weights), None
@@ -315,7 +314,7 @@ class VotingMethod(CrossValidated, Method):
             judge = partial(votes_judge, problems, self.tally, sample.n_levels, route)
             return self.choose(grams, judge, len(problems), sample, costs, rng, progress)
 
-        # If C is chosen, the machine is fitted at every value of the grid.
+        # To choose C, the machine is fitted at every value of the grid.
         machine = self.machine(self.grid[0], kernel)
         if kernel.gammas:
             selection = chosen(machine.each(X, weights))
@@ -328,15 +327,15 @@ class VotingMethod(CrossValidated, Method):
 
     def _facts(self, n_problems: int, selection: Selection | None, n_columns: int) -> tuple[tuple[str, Any], ...]:
         if not self.by_svm:
-            each = f"{n_problems}, each by {getattr(self.classifier(), 'model', self.base)!r}"
-            return ("Binary problems", each), ("Columns scaled", SCALED[self.scaling])
+            problems = f"{n_problems}, problems by {getattr(self.classifier(), 'model', self.base)!r}"
+            return ("Binary problems", problems), ("Columns scaled", SCALED[self.scaling])
         return (
             ("Binary problems", f"{n_problems}, each by a support vector machine"),
             *self.settled_facts(selection, n_columns),
         )
 
 
-#: Costs (N, K) to the potential (N, K) whose differences are the weights of a pair of levels.
+#: Costs (N, K) -> potential (N, K); its differences are the weights of pairs of levels.
 WEIGHTINGS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "difference": lambda costs: costs,
     "all-pairs": all_pairs_potential,
@@ -349,11 +348,11 @@ _SOURCES = {
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OneVersusAll(VotingMethod):
-    """K binary classifiers "is it level k?", the largest score winning [Lin 2008, alg. 2.4-2.6].
+    """K binary classifiers "is it level k?"; the largest score wins [Lin 2008, alg. 2.4-2.6].
 
-    Row n has the weight c_max - c[k] in the problem of its own level and c[k] - c_min in the others (eq. 2.5), times
-    its case weight. Under the classification cost all weights are 1, which is plain one-versus-all: method="ova"; any
-    other cost, or costs by row, make it cost-sensitive: method="csova". The order of the levels does not matter.
+    Row n has weight c_max - c[k] in the problem of its level and c[k] - c_min in the others (eq. 2.5), times its case
+    weight. With the classification cost all weights are 1, which is plain one-versus-all (method="ova"); another
+    cost, or costs of single rows, make it cost-sensitive (method="csova"). The order of the levels does not matter.
 
     Parameters
     ----------
@@ -374,16 +373,16 @@ class OneVersusAll(VotingMethod):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OneVersusOne(VotingMethod):
-    """K (K - 1) / 2 binary classifiers "j rather than i?", the level that wins most pairs [Lin 2008, alg. 2.7-2.9].
+    """K (K - 1) / 2 binary classifiers "j rather than i?"; the level with most wins is chosen [Lin 2008, alg. 2.7-2.9].
 
     For the pair i, j the right answer for row n is the cheaper of the two, and its weight, times the case weight, is
     |c_n[i] - c_n[j]| (eq. 2.6) or, weighted all-pairs, the integral between the two costs of 1 / |{k : c_n[k] <= t}| dt
-    (eq. 2.7). Under the classification cost both are 1 for the rows of either level and 0 for the others, which is
-    plain one-versus-one: method="ovo"; under any other cost, or costs by row, method="csovo" and method="wap". The
-    order of the levels plays no part but for ties, which go to the lower level.
+    (eq. 2.7). With the classification cost both are 1 for the rows of either level and 0 for the others, which is plain
+    one-versus-one (method="ovo"); any other cost, or costs of single rows, give method="csovo" and method="wap". The
+    order of the levels only matters for ties, which go to the lower level.
 
     The mean training cost above the least possible is at most twice the total weight of wrong answers by all pairs
-    (theorem 2.7); the summary shows both sides.
+    (theorem 2.7); the summary shows both.
 
     Parameters
     ----------
@@ -418,10 +417,10 @@ class CostTransform(VotingMethod):
     classification error of any classifier on these examples is its cost, up to a constant (theorem 2.4). mode="expand"
     (method="tsew", training set expansion and weighting, also called data space expansion) gives all NK weighted
     examples to the classifier; mode="relabel" (method="relabel") accepts each row with a probability proportional to
-    sum_l q_n[l] and draws its label in proportion to q_n. The classifier of K levels is one-versus-one over the base.
+    sum_l q_n[l] and draws its label in proportion to q_n. The classifier of K levels is one-versus-one with the base.
 
-    Both are simple, but rows with several labels are hard for a classifier; prefer `OneVersusOne`, which cancels what
-    two labels of a row have in common.
+    Both are simple, but rows with several labels are hard to classify; prefer `OneVersusOne`, which only uses the
+    difference between two labels of a row.
 
     Parameters
     ----------

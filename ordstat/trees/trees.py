@@ -127,7 +127,7 @@ class TreeMethod(Method):
         Parameters
         ----------
         sample : Sample
-            Rows of weight 0 take no part.
+            Rows of weight 0 are ignored.
         rng : numpy.random.Generator
             Draws the samples.
         progress : callable(step, total, message), optional

@@ -196,7 +196,7 @@ def test_a_weight_of_zero_takes_no_part():
 
 @pytest.mark.parametrize("option", [{"C": 2.0}, {"kernel": "linear"}, {"solver": "cvxpy"}, {"tol": 1e-4}, {"folds": 3}])
 def test_options_of_the_svm_need_it(option):
-    with pytest.raises(OptionError, match=rf"does not support {next(iter(option))}, which belong to base='svm'"):
+    with pytest.raises(OptionError, match=rf"does not support {next(iter(option))}, which need base='svm'"):
         OneVersusAll(base="tree", **option)
 
 

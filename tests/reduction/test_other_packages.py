@@ -170,10 +170,10 @@ def test_a_classifier_that_only_answers(frame):
     [
         ("nominal-classifier", {"base": "lightgbm"}, "or a classifier with predict_proba such as LGBMClassifier"),
         ("nominal-classifier", {"base": GaussianNB}, "got <class"),
-        ("nominal-classifier", {"base": LinearSVC()}, "LinearSVC, has no predict_proba"),
+        ("nominal-classifier", {"base": LinearSVC()}, "LinearSVC, must have predict_proba"),
         ("blend", {"members": [GaussianNB]}, "got <class"),
-        ("blend", {"members": [LinearSVC()]}, "has no predict_proba"),
-        ("reduction", {"base": KNeighborsClassifier()}, "has no sample_weight in fit"),
+        ("blend", {"members": [LinearSVC()]}, "must have predict_proba"),
+        ("reduction", {"base": KNeighborsClassifier()}, "must accept sample_weight in fit"),
     ],
 )
 def test_what_is_no_classifier(frame, method, options, words):
@@ -182,7 +182,7 @@ def test_what_is_no_classifier(frame, method, options, words):
 
 
 def test_weights_that_are_no_counts_need_a_classifier_that_takes_weights(frame):
-    with pytest.raises(DataError, match="KNeighborsClassifier takes no sample_weight"):
+    with pytest.raises(DataError, match="KNeighborsClassifier must accept sample_weight"):
         ordfit("y ~ a + b", frame.assign(w=frame["w"] / 3), NominalClassifier(base=KNeighborsClassifier()), weights="w")
 
 

@@ -202,12 +202,12 @@ def test_theorem_4_1_is_silent_where_it_may_fail():
     assert training_bound(_train(y, costs), gaps, extended) is None
 
 
-def test_the_summary_says_what_the_theorem_says():
+def test_the_summary_shows_the_bound_of_the_theorem():
     wine = datasets.load("wine")
     text = " ".join(str(ordfit("rating ~ temp + contact", wine, "red-c45").summary("all")).split())
     assert "cost above the least possible 0.6111 <= 0.6111 (Lin 2008, th. 4.1)" in text
     counted = " ".join(str(ordfit("rating ~ temp + contact", wine, "frank-hall").summary("all")).split())
-    assert "theorem 4.1 needs ranks by counting" in counted
+    assert "theorem 4.1 needs decision='count'" in counted
 
 
 # Probabilities
@@ -219,14 +219,14 @@ def crossing():
     return rng.standard_normal((60, 2)), rng.integers(0, K, 60)
 
 
-def test_probabilities_are_put_in_order_and_the_summary_counts_them():
+def test_crossing_probabilities_are_sorted_and_counted_in_the_summary():
     X, y = crossing()
     base = DecisionTreeClassifier(max_depth=3, random_state=0)
     fit = OrdinalClassifier(Reduction(base=base, encoding="separate")).fit(X, y).results_
     above = fit.fit.rule.potential.above(fit.design.sample.rows)
     crossed = int((np.diff(above, axis=1) > 0).any(axis=1).sum())
     assert crossed > 0
-    assert f"Probabilities of 'above k' of {crossed} of 60 training rows grow somewhere in k" in " ".join(
+    assert f"Probabilities of 'above k' of {crossed} of 60 training rows increase somewhere in k" in " ".join(
         str(fit.summary()).split()
     )
     P = fit.predict(type="prob").to_numpy()
@@ -239,7 +239,7 @@ def test_probabilities_are_put_in_order_and_the_summary_counts_them():
 
 
 @pytest.mark.parametrize(
-    ("options", "why"), [({"base": SVC()}, "no predict_proba"), ({"cost": "squared"}, "weigh a question's examples")]
+    ("options", "why"), [({"base": SVC()}, "no predict_proba"), ({"cost": "squared"}, "weight the examples")]
 )
 def test_no_probabilities_where_they_would_be_wrong(data, options, why):
     X, y = data
@@ -283,7 +283,7 @@ def test_random_classifiers_follow_the_seed(data, encoding):
 @pytest.mark.parametrize(
     ("base", "message"),
     [
-        (KNeighborsClassifier(), r"base of Reduction, KNeighborsClassifier, has no sample_weight"),
+        (KNeighborsClassifier(), r"base of Reduction, KNeighborsClassifier, must accept sample_weight"),
         ("c45", r"base of Reduction must be one of 'logistic', 'c4.5', 'tree', 'hgb'.*got 'c45'"),
         (LogisticRegression, r"base of Reduction"),
         (3, r"base of Reduction must be one of.*got 3"),
@@ -375,11 +375,11 @@ def test_red_logistic_is_the_estimator_of_mord(data, cost, name, alpha):
         np.testing.assert_allclose(ours.results_.predict(type="prob"), theirs.predict_proba(X), atol=1e-4)
 
 
-def test_a_price_on_one_answer_alone_is_refused(data):
+def test_costs_that_ignore_a_question_are_refused(data):
     X, y = data
     cost = np.abs(np.arange(K)[:, None] - np.arange(K)).astype(float)
     cost[0] = [0, 0, 1, 2]
-    with pytest.raises(DataError, match=r"no price on one of the answers to 'above rank code 0\?'"):
+    with pytest.raises(DataError, match="must differ between rank codes 0 and 1"):
         OrdinalClassifier("red-logistic", cost=cost).fit(X, y)
 
 
