@@ -1,8 +1,8 @@
 """Centre, spread and rank of the columns of a model matrix, with R's choice of what to drop.
 
 One cheap pass gives means, deviations and the Gram matrix; only if its Cholesky pivots look suspicious are the
-columns themselves swept, in column order: a column whose part outside the span of the intercept and the columns kept
-before it is below 1e-7 of its own deviation is aliased.
+columns themselves swept, in column order: a column is aliased if its part outside the span of the intercept and the
+columns kept before it is below 1e-7 of its deviation.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .._typing import BoolArray, FloatArray
 from ..compiled.sums import spreads
 from ..exceptions import DataError
 
-#: Relative length of what is left of an aliased column [R's lm and clm].
+#: Largest relative length of the residual of an aliased column [R's lm and clm].
 TOLERANCE = 1e-7
 #: A column whose deviation is below this share of its largest value is constant but for rounding.
 _CONSTANT = 1e-11
@@ -42,12 +42,12 @@ NO_COLUMNS = Columns(np.zeros(0), np.ones(0), np.zeros(0, dtype=bool))
 
 
 def survey(X: FloatArray, weights: FloatArray | None) -> Columns:
-    """Means, deviations and aliased columns of X (N, p) beside an intercept.
+    """Means, deviations and aliased columns of X (N, p) in a model with intercept.
 
     Raises
     ------
     DataError
-        If a column holds values that are not finite, or so large or small that their squares are not.
+        A column has values that are not finite, or squares that overflow or vanish.
     """
     n, p = X.shape
     if p == 0:
@@ -84,7 +84,7 @@ def _repeated(X: FloatArray, sums: FloatArray) -> BoolArray:
 
 
 def _check_size(X: FloatArray, squares: FloatArray) -> None:
-    """Raise where sums of squares (p,) are not finite, or vanish for a column that is not constant."""
+    """DataError if sums of squares (p,) are not finite, or vanish for a column that is not constant."""
     suspects = np.flatnonzero(~np.isfinite(squares) | (squares == 0.0))
     for column in suspects:
         if squares[column] != 0.0 or np.any(X[:, column] != X[0, column]):

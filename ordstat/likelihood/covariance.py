@@ -27,7 +27,7 @@ _CHUNK = 1 << 17
 def _score_terms(
     problem: Problem, estimates: FloatArray, level: int | None = None
 ) -> tuple[Callable[[slice, IntArray], Jacobian], Callable[[slice], RowTerms]]:
-    """From some rows, and the places of their thresholds, to the derivatives of their predictors by the parameters; and
+    """Return a function from rows and their thresholds to derivatives of predictors by the parameters; and
     from some rows to their terms, at the levels observed or at one `level`."""
     sample, n_lambda = problem.sample, int(problem.flexible is not None)
     columns, n_levels = ModelRows.of(sample.rows), sample.n_levels
@@ -56,9 +56,9 @@ def _score_terms(
 _ZERO = 1e-12
 #: Variances below this share of the largest of a cluster count as this share.
 _LEAST = 1e-8
-#: A cluster alone determines the directions in which the others have less than this share of the information.
+#: A cluster alone determines directions in which the others have less than this share of the information.
 _ALONE = 1e-10
-#: Step of the trapezoid rule and how far it goes beyond the logs of the ends: errors near 1e-13.
+#: Step of the trapezoid rule, and its range beyond the logs of the ends: errors near 1e-13.
 _STEP, _TAIL = 0.32, 30.0
 
 
@@ -214,17 +214,17 @@ class LikelihoodAtEstimates:
         return weighted
 
     def replicated(self, weights: FloatArray) -> FloatArray:
-        """(R, P') estimates with each column of other weights (N, R).
+        """(R, P') estimates with each column of replicate weights (N, R).
 
         Raises
         ------
         DataError
-            A replicate gives no weight to a level or to what a parameter needs, so it has no estimates.
+            A replicate gives no weight to a level, or to the rows that determine a parameter.
         """
         return np.array([self._replicate(column, number) for number, column in enumerate(self._used(weights).T, 1)])
 
     def _replicate(self, weights: FloatArray, number: int) -> FloatArray:
-        """(P',) estimates with other weights, scaled to the same total, which a penalty is measured by."""
+        """(P',) estimates with other weights, scaled to the same total so that a penalty keeps its meaning."""
         problem, penalty, positive = self.problem, self.estimation.penalty, weights > 0.0
         factor = problem.counts.sum() / weights[positive].sum()
         sample = replace(problem.sample.take(positive), weights=weights[positive] * factor)
@@ -232,13 +232,13 @@ class LikelihoodAtEstimates:
         if not counts.all():
             raise DataError(
                 f"replicate {number} gives no weight to level {int(np.argmin(counts)) + 1} of {sample.n_levels}, so "
-                "that its thresholds have no estimate: merge levels of the response."
+                "its thresholds have no estimate. Merge levels of the response."
             )
         fresh = Problem.of(sample, problem.family, problem.flexible, self.threshold)
         if (penalty is None or not penalty.determines) and not identified(fresh).estimated.all():
             raise DataError(
-                f"replicate {number} gives no weight to rows that tell the effects of the model apart (perhaps "
-                "those of one level of a factor), so that they have no estimates: take out a column, or merge levels."
+                f"replicate {number} gives no weight to rows that the effects of the model need (perhaps one "
+                "level of a factor), so they have no estimates. Leave out a column, or merge levels."
             )
         began = replace(self.estimation, start=tuple(self.estimates.tolist()))
         estimate = began.of(replace(problem, sample=sample, counts=counts, used=None))
@@ -254,12 +254,12 @@ class LikelihoodAtEstimates:
         return bias_reduced(self.problem, self.estimates, self._used(cluster))
 
     def score_statistic(self, sample: Sample, estimates: FloatArray) -> float:
-        """Rao's statistic U' J^-1 U of a wider model; NaN where its observed information J is not positive definite.
+        """Rao's statistic U' J^-1 U of a wider model; NaN if its observed information J is not positive definite.
 
         Parameters
         ----------
         sample : Sample
-            The sample of the wider model, no column aliased.
+            The sample of the wider model, without aliased columns.
         estimates : (P',) of the model of the fit, in the parameters of the wider one
         """
         wider = identified(Problem.of(sample, self.problem.family, self.problem.flexible, self.threshold))
@@ -270,7 +270,7 @@ class LikelihoodAtEstimates:
         return float(factor.solve(at.score) @ at.score)
 
     def profile(self) -> ProfileLikelihood:
-        """The profile likelihood of the estimated parameters, penalised where the fit is."""
+        """The profile likelihood of the estimated parameters, penalised if the fit is."""
         problem = self.problem
         objective, x = self.estimation.objective(problem), problem.from_user(self.estimates)
         return ProfileLikelihood(objective, problem.user, x, float(problem.counts.sum()), self.separation)

@@ -38,7 +38,7 @@ class Curve:
     value : callable
         (n, K-1).
     slope : callable
-        Its derivatives: (n, K-1) where each value depends on its own eta alone, else (n, K-1 values, K-1 of eta).
+        Its derivatives: (n, K-1) where each value depends only on its eta, else (n, K-1 values, K-1 of eta).
     """
 
     value: Callable[[Family, FloatArray], FloatArray]
@@ -60,7 +60,7 @@ ABOVE_LOG_ODDS = Curve(
 
 @dataclass(frozen=True)
 class Quantity:
-    """Something predicted: a linear combination over k of a curve.
+    """A predicted quantity: a linear combination over k of a curve.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Quantity:
     combine : callable ((K-1, ...), float) -> (M, ...)
         Given the value of the curve at eta = +inf: 1 for probabilities, 0 for their derivatives.
     per : {"level", "lower level", "threshold", "row"}
-        What the M outputs are for: the K levels, all but the highest level, the K-1 thresholds, or the row.
+        Meaning of the M outputs: the K levels, all levels except the highest, the K-1 thresholds, or the row.
     """
 
     curve: Curve
@@ -97,7 +97,7 @@ def _latent_mean(values: FloatArray, top: float) -> FloatArray:
     return np.asarray(-values.mean(axis=0)[None])
 
 
-#: Everything that has a gradient, by name.
+#: Quantities by name.
 QUANTITIES: dict[str, Quantity] = {
     "prob": Quantity(CUMULATIVE, _differences, "level"),
     "cum_prob": Quantity(CUMULATIVE, _with_top, "level"),
@@ -235,14 +235,14 @@ def moved(rows: Rows, tangent: Rows, step: FloatArray) -> Rows:
 
 
 def steps_along(rule: LikelihoodRule, rows: Rows, tangent: Rows, further: FloatArray | float = 0.0) -> FloatArray:
-    """(n,) steps along a tangent that move the fastest predictor of a row by `_ETA_STEP`; 1 where nothing moves.
+    """(n,) steps along a tangent that move the fastest predictor of a row by `_ETA_STEP`; 1 if none moves.
 
     `further` is the speed that random effects add.
     """
-    here, along = rule.predictor(rows), rule.predictor(tangent)
+    predictor, along = rule.predictor(rows), rule.predictor(tangent)
     with np.errstate(invalid="ignore"):  # infinite thresholds
-        slope = here.s[:, None] * (along.thresholds() - rule.alpha[:, 0] - along.H[:, None])
-        slope = np.abs(slope - along.tau[:, None] * here.eta())
+        slope = predictor.s[:, None] * (along.thresholds() - rule.alpha[:, 0] - along.H[:, None])
+        slope = np.abs(slope - along.tau[:, None] * predictor.eta())
     speed = np.where(np.isfinite(slope), slope, 0.0).max(axis=1) + further
     return np.asarray(np.divide(_ETA_STEP, speed, out=np.ones(rows.n), where=speed > 0.0))
 

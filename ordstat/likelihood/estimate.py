@@ -1,4 +1,4 @@
-"""From a problem to its estimates: where Newton's method begins, what it maximises, and facts about the maximum."""
+"""From a problem to its estimates: start, objective, and facts about the maximum."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .penalty import Penalty
 from .problem import CovarianceMatrix, InverseInformation, Problem, UserScale
 from .separation import separation
 
-# ------------------------------------------------------------------------------------------ where to begin
+# ------------------------------------------------------------------------------------------ start
 
 #: Newton steps towards a maximum, and the largest score that counts as one.
 _STEPS, _NEAR = 30, 1e-3
@@ -31,7 +31,7 @@ _COARSE, _LAMBDA_STEPS, _ACCURACY = 9, 20, 0.05
 _STRIDE = 10
 #: The small sample is fitted until the next step, which is taken unchecked, is below one standard error (tol / 1000).
 _ROUGH = 1e3
-#: Information of the small sample about every effect, per row and deviation of its column, at least.
+#: Smallest information of the small sample about each effect, per row and deviation of its column.
 _LEAST_INFORMATION = 1e-9
 #: Longest step, in the units of `newton.py`, on the information of the small sample.
 _LONGEST = 0.2
@@ -41,24 +41,24 @@ _SAME, _CLEARLY = 1e-3, 1e-2
 
 @dataclass(frozen=True, eq=False)
 class Reached:
-    """Where some Newton steps lead: the point, and the optimum unless no step was possible."""
+    """The end of some Newton steps: the point, and the optimum unless no step was possible."""
 
     x: FloatArray
     optimum: Optimum | None = None
 
     @property
     def loglik(self) -> float:
-        """Minus infinity outside the domain."""
+        """Log-likelihood at the end; minus infinity outside the domain."""
         return -math.inf if self.optimum is None else self.optimum.at.loglik
 
     @property
     def ends(self) -> bool:
-        """Whether the steps end there, in a maximum."""
+        """Whether the steps ended in a maximum."""
         return self.optimum is not None and self.optimum.converged and self.optimum.damping == 0.0
 
 
 class Start(NamedTuple):
-    """A point to begin at, the log-likelihood there (None outside the domain), and a path that rises further.
+    """A start, the likelihood there (None outside the domain), and a path that rises further.
 
     On a path through `higher`, without a maximum, the log-likelihood is at least `rise` above the maximum that the
     point leads to.
@@ -94,7 +94,7 @@ def thinned(problem: Problem) -> Problem:
 
 
 def starting_values(problem: Problem, max_iter: int) -> Start:
-    """Where to begin; no search on the way takes more than `max_iter` steps."""
+    """A start for Newton's method; each search for it takes at most `max_iter` steps."""
     family, scaled = problem.family, problem.sample.rows.scale is not None
     if problem.flexible is not None:  # lambda and the thresholds are nearly collinear, and steps far off are wild
         x = starting_values(problem.at_link(family.link), max_iter).x
@@ -155,7 +155,7 @@ def _stepped(problem: Problem, rough: Optimum, ratio: float) -> Start:
 
 
 def _best(problem: Problem, points: list[FloatArray], max_iter: int) -> Start:
-    """The highest of the maxima that some points lead to, preferably one that a search ends in.
+    """The highest maximum that Newton's method reaches from some points.
 
     With scale effects the likelihood may rise without end elsewhere: a maximum is preferred, and the start keeps how
     much higher the likelihood was.
@@ -190,9 +190,9 @@ def search_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:
     Raises
     ------
     DataError
-        Newton's method comes to no maximum.
+        Newton's method finds no maximum.
     """
-    for part in (thinned(problem), problem):  # all rows only where some of them have no maximum
+    for part in (thinned(problem), problem):  # use all rows only if a part of them has no maximum
         best = _best_lambda(part, x, max_iter)
         reached = follow(part, best, max_iter)
         if reached.ends:
@@ -267,7 +267,7 @@ class Estimation:
     ----------
     penalty : Penalty or None
     start : tuple of float or None
-        On the user's scale, in the order of the estimated parameters.
+        Starting values on the user's scale, in the order of the estimated parameters.
     tol : float
     max_iter : int
     """
@@ -298,7 +298,7 @@ class Estimation:
         return Estimate(self, problem, optimum, start)
 
     def null_loglik(self, problem: Problem) -> float:
-        """Log-likelihood, without the penalty, of thresholds and offsets alone."""
+        """Log-likelihood, without the penalty, with thresholds and offsets only."""
         rows = problem.sample.rows
         if rows.offset is None and rows.scale_offset is None and problem.structure is None:
             return float(problem.counts @ np.log(problem.counts / problem.counts.sum()))
@@ -360,14 +360,14 @@ class Estimate:
 
     @cached_property
     def separation(self) -> FloatArray | None:
-        """(P',) a direction of infinite estimates on the user's scale; None where all are finite, or penalised."""
+        """(P',) a direction of infinite estimates on the user's scale; None if all are finite, or penalised."""
         return None if self.by.penalty is not None else separation(self.problem, self.optimum)
 
     @cached_property
     def endless(self) -> BoolArray:
         """(P',) parameters without a maximum: log-scale effects along which the likelihood rises without end.
 
-        All parameters if the search ended at a point that is no maximum.
+        All parameters if the search did not end in a maximum.
         """
         endless = np.zeros(self.problem.n_parameters, dtype=bool)
         if self.by.penalty is not None:
@@ -378,7 +378,7 @@ class Estimate:
 
     @property
     def residual(self) -> float:
-        """Largest score; NaN where the likelihood has no maximum."""
+        """Largest score; NaN if the likelihood has no maximum."""
         return math.nan if self.endless.any() else float(np.abs(self.optimum.at.score).max())
 
     def information(self) -> InverseInformation | CovarianceMatrix:
@@ -404,7 +404,7 @@ class Estimate:
 
 
 def running(problem: Problem, optimum: Optimum) -> BoolArray:
-    """(P',) log-scale effects that a search has left moving, or with a standard error that is all but infinite."""
+    """(P',) log-scale effects that are still moving, or have a huge standard error."""
     scale, r = np.zeros(problem.n_parameters, dtype=bool), problem.rows.scale.mean.size
     first = scale.size - r - int(problem.flexible is not None)
     moving = np.abs(optimum.step[first : first + r]) > (np.inf if optimum.converged else _MOVING)
@@ -426,7 +426,7 @@ def correct_digits(estimates: FloatArray, errors: FloatArray, variances: FloatAr
 
 
 def _restricted_covariance(blocks: Blocks, user: UserScale, infinite: BoolArray) -> CovarianceMatrix:
-    """Covariance where some estimates (P',) are infinite: that of the finite ones, NaN for the others.
+    """Covariance of the finite estimates if some (P',) are infinite; NaN for the infinite ones.
 
     In the limit separated rows carry no information, and the information is singular along the directions to infinity.
     Its pseudo-inverse is the covariance of the finite estimates in the remaining problem.

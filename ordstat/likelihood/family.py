@@ -1,4 +1,4 @@
-"""Likelihood families: what one is, and the cumulative one, P(y <= k) = F(eta_k) [McCullagh 1980].
+"""Likelihood families: the base class, and the cumulative family, P(y <= k) = F(eta_k) [McCullagh 1980].
 
 Cumulative: log p = log(F(u) - F(lo)) with u = eta_y, lo = eta_{y-1} and d = u - lo. With a, b, c, r_u, r_l, h_ul and W
 of `links.Interval` and e = a u - b lo:
@@ -132,7 +132,7 @@ class Family(ABC):
 
     @abstractmethod
     def probabilities(self, predictor: Predictor) -> FloatArray:
-        """(n, K), each to its own relative accuracy."""
+        """(n, K) probabilities with full relative accuracy."""
 
     @abstractmethod
     def below(self, eta: FloatArray) -> FloatArray:
@@ -152,7 +152,7 @@ class Family(ABC):
 
     @abstractmethod
     def log_odds_above_slope(self, eta: FloatArray) -> FloatArray:
-        """Its derivatives by eta, of the shape of `below_slope`."""
+        """Derivatives of `log_odds_above` by eta, with the shape of `below_slope`."""
 
     @property
     @abstractmethod
@@ -373,7 +373,7 @@ def log_odds_above(link: Link, eta: FloatArray) -> FloatArray:
 
 
 def latent_mean(link: Link) -> float:
-    """Mean of the latent distribution; of cauchit, which has none, the median.
+    """Mean of the latent distribution; the median for cauchit.
 
     Aranda-Ordaz: lambda e^t is Lomax of shape 1 / lambda. Log-gamma: a e^(lambda t) is gamma of shape a = lambda^-2.
     """

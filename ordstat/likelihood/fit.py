@@ -17,7 +17,7 @@ from ..formula.sample import row_blocks
 
 #: Fewer clusters than these make cluster-robust standard errors too small.
 FEW_CLUSTERS = 20
-#: Work of CR2 that is done unasked (seconds), and when asked (a minute or two); see `cr2_work`.
+#: Largest work of CR2 by default (seconds) and on request (a minute or two); see `cr2_work`.
 QUICK_CR2, LARGEST_CR2 = 1 << 25, 1 << 29
 #: What to use if CR2 is not available.
 WITHOUT_CR2 = (
@@ -121,7 +121,7 @@ class EffectsOfGroups:
 
     @property
     def correlations(self) -> FloatArray:
-        """(q, q); NaN beside a standard deviation of 0."""
+        """(q, q) correlations; NaN for a standard deviation of 0."""
         sd = self.deviations
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(self.covariance / np.outer(sd, sd))
@@ -154,7 +154,7 @@ class Marginal:
     Attributes
     ----------
     terms : tuple of EffectsOfGroups
-        In the order of the formula.
+        Terms in the order of the formula.
     covariance : (P' + m', P' + m')
         Covariance of the fixed parameters, then of the entries of Lambda, term by term; NaN at a boundary.
     quadrature : int
@@ -229,7 +229,7 @@ class LikelihoodFit(Fit):
     threshold_names : tuple of str
         Names of the t threshold parameters of a structure ("central.1", "spacing"); empty for flexible thresholds.
     jacobian : (K-1, t) or None
-        Thresholds theta = jacobian @ alpha of a structure (0 at thresholds that are infinite beside levels without
+        Thresholds theta = jacobian @ alpha of a structure (0 at thresholds that are infinite next to levels without
         rows); None for flexible thresholds.
     confounded : tuple of int
         Places of the log-scale effects, and of lambda, that the cell probabilities do not determine.

@@ -50,7 +50,7 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def kind(self) -> str:
-        """What was fitted."""
+        """Title of the fit."""
         return self.family.name
 
     def estimates(self) -> dict[str, pd.Series]:
@@ -61,7 +61,7 @@ class FittedLikelihood(FittedRanker):
         return {**frames, "Thresholds": self.thresholds, **random}
 
     def figures_of_fit(self) -> tuple[str, ...]:
-        """Link, log-likelihood and, where it has a meaning, AIC."""
+        """Link, log-likelihood and, if meaningful, AIC."""
         link = f"link {self.family.link.name}"
         if self.design.survey is not None:  # has no likelihood of independent rows
             return (link,)
@@ -70,9 +70,9 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def without_aic(self) -> str:
-        """Why AIC and BIC have no meaning for this fit; empty if they have."""
+        """Why AIC and BIC are not meaningful for this fit; empty if they are."""
         penalised = self.method.penalty is not None
-        return "a penalised fit is no maximum of the likelihood" if penalised else self.own_covariance.without_aic
+        return "a penalised fit does not maximise the likelihood" if penalised else self.own_covariance.without_aic
 
     # Predictions
 
@@ -164,7 +164,7 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def se(self) -> pd.Series:
-        """(P,) standard errors of `params`: cluster-robust where the fit has clusters; NaN of infinite estimates."""
+        """(P,) standard errors of `params`: cluster-robust if the fit has clusters; NaN for infinite estimates."""
         return self._column("std_error")
 
     @property
@@ -174,7 +174,7 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def p_values(self) -> pd.Series:
-        """(P,) two-sided p-values of the z-values, under CR2 and survey designs by t; of no interest for thresholds."""
+        """(P,) two-sided p-values of the z-values, by t under CR2 and survey designs; not meaningful for thresholds."""
         return self._column("p_value")
 
     def _column(self, name: str) -> pd.Series:
@@ -188,7 +188,7 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def covariance(self) -> str:
-        """Its name: "model", "HC0", "HC1", "cluster", "CR2" or "survey"."""
+        """Name of the covariance: "model", "HC0", "HC1", "cluster", "CR2" or "survey"."""
         return self.own_covariance.name
 
     @property
@@ -203,10 +203,10 @@ class FittedLikelihood(FittedRanker):
         ----------
         type : str or dict, optional
             "model": inverse of the observed information. "HC0": sandwich; "HC1": the same times n / (n - p).
-            "cluster": sandwich summed within the clusters of the fit, times G / (G - 1), or, with the type "CR1",
-            {"cluster": "judge", "type": "CR1"}: within others, a column of the data or one value per row of the fit.
-            "CR2", or {"cluster": "judge", "type": "CR2"}: corrected for few clusters. Clusters without a type have CR2
-            below 20 where it can be had, else "CR1". None: the fit's own (see `covariance`).
+            "cluster": sandwich summed within the clusters of the fit, times G / (G - 1). {"cluster": "judge",
+            "type": "CR1"}: the same for other clusters, a column of the data or one value per row of the fit. "CR2", or
+            {"cluster": "judge", "type": "CR2"}: corrected for few clusters. Without a type, fewer than 20 clusters get
+            CR2 if it is available, else "CR1". None: the covariance of the fit (see `covariance`).
 
         Returns
         -------
@@ -219,7 +219,7 @@ class FittedLikelihood(FittedRanker):
         clubSandwich for glm. Tests of single coefficients, and limits of predictions, effects and means, have
         Satterthwaite's degrees of freedom; there are no joint tests.
 
-        Beside random effects clusters must be whole groups, or unions of them, and there is no HC0, HC1 or CR2.
+        With random effects clusters must be whole groups, or unions of them; HC0, HC1 and CR2 are not available.
 
         Examples
         --------
@@ -262,7 +262,7 @@ class FittedLikelihood(FittedRanker):
 
     @cached_property
     def bias_reduced(self) -> BiasReduced | None:
-        """The adjusted scores behind a CR2 covariance; None under another one, or where estimates are infinite."""
+        """The adjusted scores behind a CR2 covariance; None for other covariances, or with infinite estimates."""
         cluster = self.own_covariance.cluster
         if self.own_covariance.name != "CR2" or cluster is None or self.fit.separation is not None:
             return None
@@ -320,7 +320,7 @@ class FittedLikelihood(FittedRanker):
         return issued if self.design.sample.rows.nominal is None else issued + self._crossing_alerts()
 
     def _covariance_alerts(self) -> list[Alert]:
-        """No CR2 covariance beside infinite estimates; few clusters. Raises if the covariance cannot be computed."""
+        """Alerts: infinite estimates rule out CR2; few clusters. Raises if the covariance cannot be computed."""
         chosen = self.own_covariance
         if chosen.name == "model":
             return []
@@ -331,7 +331,7 @@ class FittedLikelihood(FittedRanker):
         return [(DataWarning, few)] if (few := chosen.few_clusters) else []
 
     def _crossing_alerts(self) -> list[Alert]:
-        """Rows of the fit with negative probabilities; a DataError where the method refuses them."""
+        """Rows of the fit with negative probabilities; a DataError if the method refuses them."""
         sample = self.design.sample
         crossed = crossed_rows(self.rule, sample.rows)
         crossed = crossed[sample.case_weights[crossed] > 0]

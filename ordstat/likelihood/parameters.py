@@ -40,7 +40,7 @@ class Parameters:
     kinds: list[str]
 
     def of(self, *kinds: str) -> IntArray:
-        """Places of the parameters of some kinds."""
+        """Indices of the parameters of some kinds."""
         return np.flatnonzero(np.isin(self.kinds, kinds))
 
 
@@ -59,7 +59,7 @@ def parameters(design: Design, thresholds: list[str], fit: LikelihoodFit) -> Par
 
 
 def threshold_values(fit: LikelihoodFit) -> FloatArray:
-    """(K-1,) thresholds that predictions are made by, at zero of the nominal columns; NaN beside a level without rows.
+    """(K-1,) thresholds used by predictions, at zero of the nominal columns; NaN next to a level without rows.
 
     Infinite thresholds of a separated response have the value where the search stopped.
     """
@@ -68,15 +68,13 @@ def threshold_values(fit: LikelihoodFit) -> FloatArray:
 
 
 def spread(values: FloatArray, fit: LikelihoodFit) -> FloatArray:
-    """(P,) values of the estimated parameters (P',) in place, NaN at aliased ones."""
+    """(P,) values of the estimated parameters (P',), with NaN for aliased ones."""
     full = np.full(fit.aliased.size, np.nan)
     full[~fit.aliased] = values
     return full
 
 
-NO_CR2 = (
-    f"a CR2 covariance is not defined where estimates are infinite, so that there are no standard errors. {WITHOUT_CR2}"
-)
+NO_CR2 = f"a CR2 covariance is not defined where estimates are infinite, so there are no standard errors. {WITHOUT_CR2}"
 
 
 def listed(names: Any) -> list[Any]:
@@ -102,10 +100,10 @@ def why_confounded(index: int, fit: LikelihoodFit, parameters: Parameters) -> st
     )
 
 
-#: What to do where few clusters have no remedy.
+#: Advice for few clusters without a remedy.
 _CAUTION = "Read p-values near 0.05 with caution."
 COVARIANCES = ("model", "HC0", "HC1", "cluster", "CR2")
-#: Kinds of cluster-robust covariances, as {"cluster": ..., "type": ...} has them, and their names.
+#: Kinds of cluster-robust covariances, by the "type" in {"cluster": ..., "type": ...}, and their names.
 _TYPES = {"CR1": "cluster", "CR2": "CR2"}
 
 
@@ -120,11 +118,11 @@ class Covariance:
     cluster : (N,) codes or None
     survey : Survey or None
     given : str or None
-        The column of the clusters, where they were named.
+        Name of the column of the clusters, if there is one.
     asked : bool
-        Whether the user named the type; else few clusters get CR2 where it can be had (`for_few_clusters`), and t.
+        Whether the user named the type; otherwise few clusters get CR2 if available (`for_few_clusters`), and t.
     without_cr2 : (str, str)
-        Why few clusters do not get CR2, and what to do.
+        Why CR2 is not available for few clusters, and what to do instead.
     """
 
     name: str
@@ -142,7 +140,7 @@ class Covariance:
 
     @property
     def df(self) -> float:
-        """Degrees of freedom of t-values and Wald F tests; infinite where they are normal and chi-squared."""
+        """Degrees of freedom of t-values and Wald F tests; infinite for normal and chi-squared tests."""
         if self.survey is not None:
             return float(self.survey.df)
         few = self.name == "cluster" and not self.asked and self.n_clusters < FEW_CLUSTERS
@@ -150,7 +148,7 @@ class Covariance:
 
     @property
     def few_clusters(self) -> str:
-        """What few clusters do to standard errors, and what to do; empty with many clusters, or CR2 by name."""
+        """Warning about few clusters, with a remedy; empty for many clusters, or CR2 on request."""
         if not 0 < self.n_clusters < FEW_CLUSTERS or (self.name == "CR2" and self.asked):
             return ""
         begin = f"{self.n_clusters} clusters are few (below {FEW_CLUSTERS}): standard errors are"
@@ -166,7 +164,7 @@ class Covariance:
 
     @property
     def words(self) -> str:
-        """For the summary."""
+        """Description for the summary."""
         if self.survey is not None:
             return self.survey.errors
         if self.cluster is not None:
@@ -177,7 +175,7 @@ class Covariance:
 
     @property
     def without_aic(self) -> str:
-        """Why AIC and BIC have no meaning under this covariance; empty if they have."""
+        """Why AIC and BIC are not meaningful under this covariance; empty if they are."""
         if self.survey is not None:
             return "a weighted sample has no likelihood of independent rows"
         if self.cluster is not None:
@@ -186,14 +184,14 @@ class Covariance:
 
     @property
     def most_at_once(self) -> float:
-        """How many hypotheses have a joint test: G - 1 of G clusters, whose score sums add up to 0; one under CR2."""
+        """Most hypotheses of a joint test: G - 1 for G clusters, whose score sums add up to 0; 1 for CR2."""
         if self.cluster is None:
             return float("inf")
         return 1.0 if self.name == "CR2" else self.n_clusters - 1.0
 
     @property
     def why_no_more(self) -> str:
-        """Why more than `most_at_once` hypotheses have no joint test."""
+        """Why more than `most_at_once` hypotheses cannot be tested jointly."""
         if self.name == "CR2":
             return "CR2 tests one coefficient at a time"
         return f"{self.n_clusters} clusters are too few to test so many effects at once"
@@ -208,7 +206,7 @@ def own_covariance(design: Design) -> Covariance:
 
 
 def for_few_clusters(chosen: Covariance, fit: LikelihoodFit, design: Design, penalty: Any) -> Covariance:
-    """CR2 in place of few clusters without a named type; else the same, with the reason why not."""
+    """CR2 for few clusters without a named type; else the same covariance, with the reason."""
     if chosen.n_clusters >= FEW_CLUSTERS:
         return chosen
     sample, other = design.sample, "Use a random effect, (1 | g)"
@@ -260,7 +258,7 @@ def _named_covariance(choice: Any, design: Design) -> Covariance:
             return own_covariance(design)
         raise OptionError(
             f"vcov must be left out, or be 'survey', where the fit has a survey design; got {choice!r}. For other "
-            "errors fit with weights= and cluster= in place of design=."
+            "errors fit with weights= and cluster= instead of design=."
         )
     if isinstance(choice, Mapping) and set(choice) - {"type"} == {"cluster"}:
         kind, given = choice.get("type", "CR1"), choice["cluster"]
@@ -283,7 +281,7 @@ def _named_covariance(choice: Any, design: Design) -> Covariance:
 
 
 def cluster_codes(given: Any, design: Design) -> IntArray:
-    """(N,) codes of the clusters that the user gives beside the fit: a column of the data, or values."""
+    """(N,) codes of the clusters that the user passes: a column of the data, or values."""
     if isinstance(given, str):
         return _column_codes(given, design)
     if isinstance(given, pd.Series) and not given.index.equals(design.index):

@@ -19,14 +19,14 @@ from .problem import Problem
 
 
 class Penalty(ABC):
-    """What is added to a log-likelihood; estimates then maximise the sum.
+    """A term added to the log-likelihood; estimates maximise the sum.
 
     Attributes
     ----------
     determines : bool
         Whether effects that the data do not determine have estimates.
     text : str
-        As in a summary.
+        Name in a summary.
     """
 
     determines: ClassVar[bool] = False
@@ -42,11 +42,11 @@ class Penalty(ABC):
         Raises
         ------
         OptionError
-            It has no maximum.
+            The penalised log-likelihood has no maximum.
         """
 
     def factor(self, problem: Problem, optimum: Optimum) -> Factor | None:
-        """Of the information that standard errors come from; None where it is not positive definite."""
+        """Factor of the information for standard errors; None if it is not positive definite."""
         return None if optimum.indefinite else optimum.factor
 
 
@@ -86,7 +86,7 @@ _STEP = 1e-3
 
 @dataclass(frozen=True)
 class Jeffreys(Penalty):
-    """Half the log determinant of the expected information; standard errors come from that."""
+    """Half the log determinant of the expected information, which also gives standard errors."""
 
     @property
     def text(self) -> str:

@@ -1,8 +1,8 @@
 """The predictors of a likelihood model, eta_k = s (theta_k - H), and how they move with the parameters.
 
 theta_k = w'alpha_k with w = (1, nominal columns), H = x'beta + offset, s = exp(-tau), tau = z'zeta + scale offset.
-What a row's log-probability depends on is theta_k at some places k, H and tau; where the parameter lambda of a link is
-estimated it comes last. Their derivatives by the parameters are w (by alpha_k), x, z and 1.
+The log-probability of a row depends on theta_k for some k, on H and on tau, and on the parameter lambda of the link if
+that is estimated. Their derivatives by the parameters are w (by alpha_k), x, z and 1.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ModelRows:
 
     @classmethod
     def of(cls, rows: Rows) -> ModelRows:
-        """The columns as they are."""
+        """The unscaled columns."""
         ones, zero = np.ones((rows.n, 1)), np.zeros(rows.n)
         return cls(
             x=rows.X,
@@ -86,7 +86,7 @@ class Predictor:
         return int(self.alpha.shape[0])
 
     def thresholds(self) -> FloatArray:
-        """(n, K-1); (1, K-1) where they are the same for all rows."""
+        """(n, K-1); (1, K-1) if they are the same for all rows."""
         if self.alpha.shape[1] == 1:
             return self.alpha[:, 0][None, :]
         return self.alpha[:, 0] + self.w[:, 1:] @ self.alpha[:, 1:].T
@@ -100,11 +100,11 @@ class Predictor:
         return self.s[:, None] * np.diff(self.thresholds(), axis=1)
 
     def ends(self, y: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """(n,) eta_y, eta_{y-1} and their difference, infinite where a level has no such end."""
+        """(n,) eta_y, eta_{y-1} and their difference, infinite if the level has no such end."""
         last = self.n_thresholds
         high, low = np.minimum(y, last - 1), np.maximum(y - 1, 0)
         top, bottom = y == last, y == 0
-        with np.errstate(invalid="ignore"):  # both infinite beside levels without rows
+        with np.errstate(invalid="ignore"):  # both infinite next to levels without rows
             upper, lower = (self.s * (self._of_rows(self.alpha[k]) - self.H) for k in (high, low))
             width = self.s * self._of_rows(self.alpha[high] - self.alpha[low])
         return (
@@ -114,7 +114,7 @@ class Predictor:
         )
 
     def _of_rows(self, alpha: FloatArray) -> FloatArray:
-        """(n,) w'alpha by rows of coefficients (n, m); effects beside an infinite threshold are 0."""
+        """(n,) w'alpha by rows of coefficients (n, m); effects on an infinite threshold are 0."""
         return alpha[:, 0] if alpha.shape[1] == 1 else np.einsum("nm,nm->n", self.w, alpha)
 
 
@@ -132,7 +132,7 @@ class Jacobian:
         The thresholds that each row depends on.
     n_thresholds : int
     structure : (F, P) or None
-        From the parameters of the structure to the above; None where they are those.
+        From the parameters of the structure to these; None without a structure.
     n_lambda : int
     """
 
@@ -226,10 +226,10 @@ class ThresholdMap:
 
     @property
     def intercept(self) -> FloatArray | None:
-        """(t,) c with jacobian @ c = 1, so that all thresholds can move together; None where they cannot."""
-        one = np.ones(self.jacobian.shape[0])
-        c = np.round(np.linalg.lstsq(self.jacobian, one, rcond=None)[0])  # whole numbers, as the map itself
-        return c if np.array_equal(self.jacobian @ c, one) else None
+        """(t,) c with jacobian @ c = 1, so that all thresholds can move together; None if they cannot."""
+        ones = np.ones(self.jacobian.shape[0])
+        c = np.round(np.linalg.lstsq(self.jacobian, ones, rcond=None)[0])  # whole numbers, as the map itself
+        return c if np.array_equal(self.jacobian @ c, ones) else None
 
 
 #: Structures of the thresholds: each free; symmetric about a free middle; symmetric about 0; equally spaced.

@@ -20,7 +20,7 @@ from .predictor import ThresholdMap, threshold_map
 from .rows import LikelihoodRows
 from .rule import LikelihoodRule
 
-#: Rows a parameter, of a plain cumulative model and of others, whose passes over the rows cost more.
+#: Rows per parameter of plain cumulative models, and of others, which take longer per row.
 _MANY, _MANY_TERMS = 800, 200
 
 
@@ -87,13 +87,13 @@ class InverseInformation:
     user: UserScale
 
     def _by_rest(self) -> tuple[FloatArray, FloatArray]:
-        """(P', q) how the user's parameters move with rest~, and (q, q) the covariance of that."""
+        """(P', q) derivatives of the user's parameters by rest~, and (q, q) the covariance of rest~."""
         moves = self.user.coefficients(np.vstack([-self.factor.V, np.eye(self.user.scale.size)]))
         return moves, self.factor.schur_inverse()
 
     @cached_property
     def variances(self) -> FloatArray:
-        """(P',) without ever forming the covariance of the thresholds."""
+        """(P',) variances, without forming the covariance of the thresholds."""
         G, (moves, schur) = self.user.G, self._by_rest()
         alpha = np.einsum("ij,kjl,il->ik", G, self.factor.inverse_diagonal_blocks(len(G)), G).reshape(-1)
         total = ((moves @ schur) * moves).sum(axis=1)
@@ -124,12 +124,12 @@ class CovarianceMatrix:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Problem:
-    """What is maximised, on which columns, and the map to the user's parameters.
+    """The objective, its columns, and the map to the user's parameters.
 
     Attributes
     ----------
     sample : Sample
-        Rows of positive weight, codes over the levels present, columns not aliased.
+        Rows of positive weight, codes of the levels present, columns without aliased ones.
     present : (K,) bool
         Levels of the original sample that have rows.
     location, nominal, scale : Columns
@@ -141,8 +141,8 @@ class Problem:
     structure : ThresholdMap or None
         Structure of the thresholds between the levels present.
     confounded : tuple of int
-        Places, among all parameters, of the log-scale effects and lambda left out, as the cell probabilities do not
-        determine them. Such a lambda stays where the search would begin.
+        Indices, among all parameters, of log-scale effects and lambda that are left out, as cell probabilities do not
+        determine them. Such a lambda keeps its start value.
     n_lambda : int
         1 if the link has a parameter that the user did not fix, whether estimated or confounded.
     used : (N,) or None
@@ -166,7 +166,7 @@ class Problem:
     def of(
         cls, sample: Sample, family: Family, flexible: FlexibleLink | None = None, threshold: str = "flexible"
     ) -> Problem:
-        """Survey a sample; with `flexible` the parameter of the link is estimated.
+        """Survey a sample; with `flexible` also estimate the parameter of the link.
 
         Raises
         ------
@@ -232,28 +232,28 @@ class Problem:
         )
 
     def without_scale(self) -> Problem:
-        """The same without log-scale effects."""
+        """The problem without log-scale effects."""
         rows = replace(self.sample.rows, scale=None)
         return replace(self, sample=replace(self.sample, rows=rows), scale=NO_COLUMNS)
 
     def without_effects(self) -> Problem:
-        """The same rows with thresholds and offsets alone."""
+        """The problem with thresholds and offsets only."""
         rows = replace(self.sample.rows, X=np.zeros((self.sample.n, 0)), nominal=None, scale=None)
         sample, none = replace(self.sample, rows=rows), NO_COLUMNS
         return replace(self, sample=sample, location=none, nominal=none, scale=none)
 
     def of_rows(self, index: IntArray | slice) -> Problem | None:
-        """The same on some of the rows; None if a level is lost."""
+        """The problem on a part of the rows; None if that lacks a level."""
         part = self.sample.take(index)
         counts = np.bincount(part.y, weights=part.weights, minlength=self.counts.size).astype(np.float64)
         return replace(self, sample=part, counts=counts) if np.all(counts > 0.0) else None
 
     def at_link(self, link: Link) -> Problem:
-        """The same at another link, without a parameter to estimate."""
+        """The problem with another link, whose parameter is fixed."""
         return replace(self, family=self.family.at(link), flexible=None)
 
     def family_at(self, lam: float) -> Family:
-        """The family, at this parameter of its link where that is estimated."""
+        """The family with this parameter of its link, if that is estimated."""
         return self.family if self.flexible is None else self.family.at(self.flexible.at(lam))
 
     # The likelihood
@@ -297,7 +297,7 @@ class Problem:
 
     @property
     def many_rows(self) -> bool:
-        """Whether rough steps from some of the rows cost little compared with a pass over all rows."""
+        """Whether rough steps on a part of the rows are cheap compared with a pass over all rows."""
         plain = self.family.local and self.flexible is None and self.sample.rows.one_scale
         return self.sample.n >= (_MANY if plain else _MANY_TERMS) * self.n_parameters
 
@@ -334,7 +334,7 @@ class Problem:
 
     @property
     def n_parameters(self) -> int:
-        """How many parameters are estimated."""
+        """Number of estimated parameters."""
         return int(self.user.c.size * self.user.G.shape[0] + self.user.scale.size)
 
     def from_user(self, values: FloatArray) -> FloatArray:
@@ -343,7 +343,7 @@ class Problem:
         Raises
         ------
         OptionError
-            Not as many values as there are parameters.
+            The number of values differs from the number of parameters.
         """
         (t, m), q = self.user.shape, self.user.scale.size
         if values.size != self.n_parameters:
@@ -358,7 +358,7 @@ class Problem:
         """(P,) parameters that are not aliased, among all."""
         if self.structure is not None:
             thresholds = np.ones(len(self.structure.names), dtype=bool)
-        else:  # those beside a level without rows are not estimated
+        else:  # thresholds next to a level without rows are not estimated
             thresholds = np.asarray(self.present[:-1] & (np.cumsum(self.present[::-1])[-2::-1] > 0))
         alpha = np.append(True, self.nominal.kept)[:, None] & thresholds
         lam = np.full(self.n_lambda, self.flexible is not None)
@@ -371,9 +371,9 @@ class Problem:
         return out
 
     def over_levels(self, values: FloatArray, outside: float) -> FloatArray:
-        """(K-1, ...) from the thresholds between levels present; `outside` with its sign where they are infinite.
+        """(K-1, ...) from the thresholds between levels present; `outside` with its sign if they are infinite.
 
-        A threshold beside a level without rows is -inf or +inf at the ends, and equal to the next one inside.
+        A threshold next to a level without rows is -inf or +inf at the ends, and equal to the next one inside.
         """
         below = np.cumsum(self.present)[:-1]  # levels with rows up to each threshold
         bottom, top = below == 0, below == self.present.sum()
@@ -399,5 +399,5 @@ class Problem:
 
 
 def _columns(matrix: FloatArray, kept: BoolArray) -> FloatArray:
-    """The kept columns, C-contiguous; the matrix itself where all are kept."""
+    """The kept columns, C-contiguous; the matrix itself if all are kept."""
     return np.ascontiguousarray(matrix if kept.all() else matrix[:, kept])

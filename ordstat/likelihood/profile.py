@@ -25,14 +25,14 @@ _NEAR = 0.02
 #: A fall of the log-likelihood too small to matter for an interval.
 _HARDLY = 1e-3
 
-SEPARATED = "the estimate itself is infinite (separation)"
+SEPARATED = "the estimate is infinite (separation)"
 NOT_REACHED = "the profile likelihood levels off before it has fallen far enough, or cannot be followed that far"
 
 
 def crossing(deviance: Callable[[float], float], centre: float, step: float, drop: float) -> float:
-    """Where the root of the deviance, which is nearly a line, reaches the root of `drop` outwards from the estimate.
+    """The value beyond the estimate at which the deviance equals `drop`; its root is nearly linear.
 
-    NaN where the profile does not get there.
+    NaN if the profile does not reach it.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class ProfileLikelihood:
         return at.loglik
 
     def end(self, index: int, direction: int, drop: float) -> tuple[float, str]:
-        """Where the deviance has risen by `drop`.
+        """The value at which the deviance has risen by `drop`.
 
         Parameters
         ----------
@@ -125,8 +125,8 @@ class ProfileLikelihood:
         Returns
         -------
         (value, reason)
-            The value is infinite where the estimate itself is, and NaN where the profile does not get there; the reason
-            is empty otherwise.
+            The value is infinite if the estimate is, and NaN if the profile does not reach it; the reason is empty
+            otherwise.
         """
         if self.separation is not None and self.separation[index] * direction > 0.0:
             return direction * math.inf, SEPARATED
@@ -147,11 +147,11 @@ class ProfileLikelihood:
         return limit, NOT_REACHED if math.isnan(limit) else ""
 
     def curve(self, index: int, values: FloatArray) -> FloatArray:
-        """(n,) maximised log-likelihood with the parameter held at each value; NaN where none is found."""
+        """(n,) maximised log-likelihood with the parameter held at each value; NaN if there is none."""
         return np.array([math.nan if each is None else each.at.loglik for each in self.held(index, values)])
 
     def held(self, index: int, values: FloatArray) -> list[Optimum | None]:
-        """The maxima with the parameter held at each value, each sought from the one before it; None where lost."""
+        """The maxima with the parameter held at each value, each starting from the previous one; None if lost."""
         a, maxima = self.user.gradient(index), list[Optimum | None]([None] * values.size)
         centre = float(a @ self._start.x)
         for side in (np.flatnonzero(values >= centre), np.flatnonzero(values < centre)):
@@ -180,7 +180,7 @@ class ProfileLikelihood:
         return self._stay(x)
 
     def _maximum(self, a: FloatArray, near: Optimum, value: float) -> Optimum | None:
-        """The maximum with a'x = value, by Newton's method from a maximum nearby; None where it is not reached."""
+        """The maximum with a'x = value, by Newton's method from a maximum nearby; None if it is not reached."""
         x, factor, at = near.x, near.factor, near.at
         allowed = 1e-13 * (abs(value) + float(np.abs(a) @ np.abs(self.x)))
         for _ in range(_STEPS):  # to the plane a'x = value, as far as the domain allows at a time

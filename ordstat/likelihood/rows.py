@@ -32,14 +32,14 @@ _BUFFER = 1 << 18
 LARGEST_LOG_SCALE = 100.0
 #: Thresholds and effects up to this many times the latent spread have differences to five digits.
 _FARTHEST = 1e-5 * 2.0**52
-#: Distributions that the compiled pass has.
+#: Distributions of the compiled pass.
 _COMPILED = {"logit": 1, "probit": 2, "cloglog": 3, "loglog": 4, "cauchit": 5}
-#: At most so many different rows of nominal columns are treated as patterns.
+#: Most distinct rows of nominal columns that are treated as patterns.
 _PATTERNS = 64
 
 
 def _inside(predictor: Predictor, beta: FloatArray) -> bool:
-    """Whether log scales are in the domain, and predictors are more than rounding."""
+    """Whether log scales are in the domain and predictors exceed rounding."""
     largest = max(np.abs(predictor.alpha).max(), np.abs(beta).max(initial=0.0))
     return bool(np.abs(predictor.tau).max() <= LARGEST_LOG_SCALE and largest * predictor.s.max() <= _FARTHEST)
 
@@ -57,7 +57,7 @@ class LikelihoodRows:
         Means and deviations of the columns of the sample.
     family : Family
     flexible : FlexibleLink or None
-        Where the parameter of the link is estimated.
+        Set if the parameter of the link is estimated.
     """
 
     sample: Sample
@@ -81,7 +81,7 @@ class LikelihoodRows:
         return replace(rows, x=x, w=w, z=rows.z / self.scale.deviation)
 
     def evaluate(self, x: FloatArray, information: Blocks | None = None, /) -> Evaluation | None:
-        """At x; None outside the domain. With `information` only the score is computed."""
+        """Evaluate at x; None outside the domain. If `information` is given, only the score is computed."""
         largest = float(np.abs(x[: self.shape[0] * self.shape[1] + self.location.mean.size]).max())
         if not largest <= _FARTHEST:
             return None
@@ -91,7 +91,7 @@ class LikelihoodRows:
 
     @cached_property
     def _patterns(self) -> tuple[FloatArray, IntArray] | None:
-        """(G, m) different rows of the nominal columns, and the index of each row's; None if there are many."""
+        """(G, m) distinct rows of the nominal columns, and the index of each row; None if there are many."""
         nominal = self.sample.rows.nominal
         if nominal is None:
             return None
@@ -105,7 +105,7 @@ class LikelihoodRows:
 
     @cached_property
     def _arrays(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        """What the compiled pass reads, row by row, and the means and inverse deviations of its columns."""
+        """Arrays by row for the compiled pass, and means and inverse deviations of its columns."""
         rows, sample, r = self.sample.rows, self.sample, self.scale.mean.size
         codes = None if self._patterns is None else self._patterns[1]
         w = None if rows.nominal is None or codes is not None else self.model_rows(slice(None)).w
@@ -116,7 +116,7 @@ class LikelihoodRows:
     def scores(self, x: FloatArray) -> FloatArray | None:
         """(4, N) derivatives at x of every row's log-probability, times its weight, by theta_y, theta_{y-1}, H and tau.
 
-        None outside the domain, or where the rows take `_by_terms`.
+        None outside the domain, or if the model needs `_by_terms`.
         """
         if not self.family.local or self.flexible is not None:
             return None

@@ -31,9 +31,9 @@ class LikelihoodRule(CostRule):
     beta : (D,)
     zeta : (r,)
     cost : CostMatrix
-        What `codes` minimise in expectation.
+        Cost that `codes` minimises in expectation.
     effects : tuple of (G, q)
-        Of the groups of each random term, which scores of rows in known groups include.
+        Modes of each random term, added to scores of rows in known groups.
     """
 
     family: Family
@@ -63,21 +63,21 @@ class LikelihoodRule(CostRule):
         return H + self._effects(rows.random) if self.effects else H
 
     def _effects(self, random: RandomRows | None) -> FloatArray:
-        """(N,) what the effects of the rows' groups add to their scores."""
+        """(N,) sum of the random effects of each row."""
         if random is None or any(np.any(term.codes < 0) for term in random.terms):
-            raise DataError("Scores at the random effects take rows of groups that the fit has seen.")
+            raise DataError("Scores at the random effects need rows of groups of the fit.")
         parts = zip(random.terms, self.effects, strict=True)
-        return np.asarray(sum(np.einsum("nq,nq->n", term.z, own[term.codes]) for term, own in parts))
+        return np.asarray(sum(np.einsum("nq,nq->n", term.z, modes[term.codes]) for term, modes in parts))
 
     def predictor(self, rows: Rows, scores: FloatArray | None = None) -> Predictor:
-        """The predictors of rows, at other scores where given."""
+        """The predictors of rows; `scores` replaces their scores."""
         H = self.scores(rows) if scores is None else scores
         tau = np.zeros(rows.n) if rows.scale is None else rows.scale @ self.zeta
         tau = tau if rows.scale_offset is None else tau + rows.scale_offset
         return Predictor(w=ModelRows.of(rows).w, alpha=self.alpha, H=H, tau=tau)
 
     def thresholds(self, rows: Rows) -> FloatArray:
-        """(N, K-1) thresholds of each row; (1, K-1) where they are the same for all."""
+        """(N, K-1) thresholds of each row; (1, K-1) if they are the same for all."""
         return self.predictor(rows).thresholds()
 
     def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
@@ -109,7 +109,7 @@ _NAMED = 5
 
 
 def crossed_rows(rule: LikelihoodRule, rows: Rows) -> IntArray:
-    """Places of the rows whose thresholds are out of order; none where the family has no order to keep."""
+    """Indices of rows with thresholds out of order; empty for families without ordered thresholds."""
     if rows.nominal is None or not rule.family.ordered:
         return np.empty(0, dtype=np.intp)
     crossed = np.zeros(rows.n, dtype=np.bool_)
@@ -120,37 +120,37 @@ def crossed_rows(rule: LikelihoodRule, rows: Rows) -> IntArray:
     return np.flatnonzero(crossed)
 
 
-def crossing_text(crossed: IntArray, n: int, labels: Sequence[Any] | AnyArray | None, what: str) -> str:
-    """How many of n rows are crossed, the first of them by their labels, and what to do."""
-    shown = "" if labels is None else ", ".join(str(labels[place]) for place in crossed[:_NAMED])
+def crossing_text(crossed: IntArray, n: int, labels: Sequence[Any] | AnyArray | None, kind: str) -> str:
+    """Message: number of crossed rows, the labels of the first, and what to do."""
+    shown = "" if labels is None else ", ".join(str(labels[row]) for row in crossed[:_NAMED])
     names = f" ({'row' if crossed.size == 1 else 'rows'} {shown})" if shown else ""
     return (
-        f"nominal effects put the thresholds of {crossed.size} of {n} {what}{names} out of order, so that some of "
-        "their probabilities are negative. Give the variable a location effect instead of a nominal one, or a scale "
+        f"nominal effects put the thresholds of {crossed.size} of {n} {kind}{names} out of order, so some "
+        "of their probabilities are negative. Give the variable a location effect instead of a nominal one, or a scale "
         "effect, scale='~ x'."
     )
 
 
 def report_crossing(
-    crossed: IntArray, n: int, labels: Sequence[Any] | AnyArray | None, what: str, *, refuse: bool = False
+    crossed: IntArray, n: int, labels: Sequence[Any] | AnyArray | None, kind: str, *, refuse: bool = False
 ) -> None:
-    """Warn where rows have negative probabilities.
+    """Warn of rows with negative probabilities.
 
     Parameters
     ----------
-    crossed : places of these rows
+    crossed : indices of these rows
     n : int
-        How many rows there are.
+        Total number of rows.
     labels : sequence of n labels, optional
         The names of the rows.
-    what : str
-        What they are: "rows of newdata".
+    kind : str
+        Description of the rows, such as "rows of newdata".
     refuse : bool
-        Raise the DataError instead of the DataWarning.
+        Raise DataError instead of warning.
     """
     if crossed.size == 0:
         return
-    text = crossing_text(crossed, n, labels, what)
+    text = crossing_text(crossed, n, labels, kind)
     if refuse:
         raise DataError(text)
     warn(text)

@@ -20,7 +20,7 @@ from .rule import LikelihoodRule
 def places(fit: LikelihoodFit, rule: LikelihoodRule) -> FloatArray:
     """(F, P') the parameters of the rule as linear functions of the estimated ones.
 
-    Aliased effects are 0; a flexible threshold beside a level without rows equals the one before it.
+    Aliased effects are 0; a flexible threshold next to a level without rows equals the previous one.
     """
     structured = fit.on_flexible_scale()
     if structured is not None:
@@ -34,9 +34,9 @@ def places(fit: LikelihoodFit, rule: LikelihoodRule) -> FloatArray:
 
 
 def rule_covariance(fit: LikelihoodFit, rule: LikelihoodRule, covariance: FloatArray) -> FloatArray:
-    """(F, F) covariance of all parameters of the rule, from that of the estimated ones (P', P').
+    """(F, F) covariance of all parameters of the rule, from the covariance of the estimated ones (P', P').
 
-    Infinite estimates have no error here; `infinite_parameters` marks what depends on them.
+    Infinite estimates have no error here; `infinite_parameters` marks them.
     """
     full = covariance
     if fit.separation is not None:
@@ -45,8 +45,8 @@ def rule_covariance(fit: LikelihoodFit, rule: LikelihoodRule, covariance: FloatA
     if fit.jacobian is not None or fit.aliased.any():
         jacobian = places(fit, rule)
         full = jacobian @ full @ jacobian.T
-    given = rule.n_parameters - len(full)  # the parameter of a link, where it was given
-    return np.pad(full, (0, given))
+    n_fixed = rule.n_parameters - len(full)  # the parameter of a link that the user fixed
+    return np.pad(full, (0, n_fixed))
 
 
 def infinite_parameters(fit: LikelihoodFit) -> BoolArray | None:
@@ -69,13 +69,13 @@ def depends_on_infinite(fit: LikelihoodFit, rule: LikelihoodRule, rows: Rows, ty
 
 
 def two_sided(statistic: FloatArray, df: Any = np.inf) -> FloatArray:
-    """P(|t| > |statistic|) with degrees of freedom df; normal where they are infinite."""
+    """P(|t| > |statistic|) with degrees of freedom df; normal if df is infinite."""
     tail = -np.abs(statistic)
     return 2.0 * np.where(np.isinf(df), ndtr(tail), stdtr(df, tail))
 
 
 def t_quantile(level: Any, df: FloatArray) -> FloatArray:
-    """t with P(|T| < t) = level, or levels of the shape of df; normal where the degrees of freedom are infinite."""
+    """t with P(|T| < t) = level, or levels of the shape of df; normal if df is infinite."""
     share = 0.5 + (np.asarray(level) if np.ndim(level) else fraction("level", level)) / 2.0
     return np.asarray(np.where(np.isinf(df), ndtri(share), stdtrit(df, share)))
 
@@ -96,7 +96,7 @@ def logit_limits(
     Parameters
     ----------
     share, complement : arrays
-        p and 1 - p; where p is exactly 0 or 1 without error so are its limits, and they are NaN outside [0, 1].
+        p and 1 - p. If p is exactly 0 or 1 without error, its limits are too; they are NaN outside [0, 1].
     std_error : array
         Standard error of p.
     level : float in (0, 1)

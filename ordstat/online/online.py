@@ -66,15 +66,15 @@ class OnlineMethod(Method):
     margin : float
         Learn until the true rank leads by margin times the cost of any other, >= 0.
     presentation : {"shuffled", "order", "cost"}
-        Order of a pass. "shuffled": each row as often as its weight, in a new random order. "order": the given order,
-        a row of weight w shown w times in turn. "cost": random rows, with a probability proportional to weight times
-        max_k c_n[k]; weights need not be whole numbers. "shuffled" and "cost" draw from the sorted distinct rows, so
-        the fit depends neither on the given order nor on whether a row is weighted or repeated.
+        Order of a pass. "shuffled": each row as often as its weight, in a new random order. "order": the order of the
+        data, a row of weight w shown w times in turn. "cost": random rows, with a probability proportional to weight
+        times max_k c_n[k]; weights need not be whole numbers. "shuffled" and "cost" draw from the sorted distinct rows,
+        so the fit depends neither on the order of the data nor on whether a row is weighted or repeated.
     cost : str or (K, K) array
-        "absolute", "classification", "squared", or any matrix [true rank, predicted rank]; a row's own costs in the
-        sample take its place.
+        "absolute", "classification", "squared", or any matrix [true rank, predicted rank]; costs given for single
+        rows replace it.
     scaling : {"range", "standard", None}
-        Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
+        Scale columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or not at all.
     """
 
     epochs: int = option(20, whole, 1)
@@ -86,18 +86,18 @@ class OnlineMethod(Method):
 
     needs: ClassVar[Needs] = Needs(row_costs=True)
     fit_class: ClassVar[type[OnlineMarginFit | OnlineVoteFit]]
-    #: Whether it learns one direction and thresholds; otherwise weights of the columns and a constant for every step.
+    #: Whether the method learns one direction and thresholds, instead of weights and a constant for each step.
     projects: ClassVar[bool]
-    #: What `keep` may be.
+    #: Values of `keep`.
     keeps: ClassVar[tuple[str, ...]] = ("mean", "last")
 
     @property
     def incremental(self) -> bool:
-        """Whether it can learn further batches; not if it chooses hypotheses or draws rows by the whole sample."""
+        """Whether it can learn further batches: not if it needs the whole sample to choose hypotheses or draw rows."""
         return self.keep != "pocket" and self.presentation != "cost"
 
     def one_pass(self) -> Self:
-        """This method for a stream: every row once, in the order given."""
+        """This method for a stream: every row once, in order."""
         return replace(self, epochs=1, presentation="order")
 
     @property
@@ -131,11 +131,11 @@ class OnlineMethod(Method):
         raise TypeError(f"{type(self).__name__} defines no best_margin")
 
     def ruled(self, learner: Any) -> tuple[ThresholdRule | ScoreRule, dict[str, Any]]:
-        """The rule of a learner after its passes, and further fields of its fit."""
+        """The rule of a learner after its passes, and additional fields of its fit."""
         raise TypeError(f"{type(self).__name__} defines no rule")
 
     def own_facts(self, learner: Any) -> tuple[tuple[str, Any], ...]:
-        """Header lines of the summary that only this method has."""
+        """Header lines of the summary specific to this method."""
         return ()
 
     # Fits
@@ -164,7 +164,7 @@ class OnlineMethod(Method):
         sample : Sample
             A row of weight w is presented w times in a pass; rows of weight 0 are ignored.
         rng : numpy.random.Generator
-            Source of a presentation that draws.
+            Draws the order of presentation.
         progress : callable(step, total, message), optional
         """
         self.check(sample)
@@ -185,7 +185,7 @@ class OnlineMethod(Method):
         Raises
         ------
         OptionError
-            The method chooses hypotheses or draws rows by the whole sample.
+            The method needs the whole sample to choose hypotheses or draw rows.
         """
         self.check(sample)
         if not self.incremental:
@@ -248,12 +248,12 @@ class OnlineMethod(Method):
     # Mistake bound
 
     def mistake_bound(self, sample: Sample, fit: Any) -> MistakeBound:
-        """The limit on sum |y - yhat| while learning that follows from a separation of the rows.
+        """The limit on sum |y - yhat| while learning, if the rows are separable.
 
         sum |y - yhat| <= (R^2 + 2 margin s) / delta^2 for perceptron steps, and (s / r)^2 R^2 / ((1 - margin)^2
-        delta^2) for passive-aggressive ones, s and r the largest and the smallest cost of a mistake per |y - yhat|; 1
-        under the absolute cost, where this is corollary 3 of Milidiú & Rocha. Their corollary 4, R^2 / delta^4, cannot
-        hold: it changes with the units of the rows, and the mistakes do not.
+        delta^2) for passive-aggressive steps, with s and r the largest and smallest cost of a mistake per |y - yhat|.
+        With the absolute cost both are 1, and this is corollary 3 of Milidiú & Rocha. Their corollary 4, R^2 / delta^4,
+        cannot hold: it changes with the units of the rows, but mistakes do not.
 
         Parameters
         ----------
@@ -281,7 +281,7 @@ class OnlineMethod(Method):
         return MistakeBound(value=tally.distance, source=source, limit=limit, radius=square**0.5, margin=delta)
 
     def _limit(self, square: float, examples: Examples) -> float:
-        """sum |y - yhat| times delta^2 at most."""
+        """Upper limit of sum |y - yhat| times delta^2."""
         distance = np.abs(examples.y[:, None] - np.arange(examples.n_levels))
         wrong = distance > 0
         price = examples.own_costs[wrong] / distance[wrong]
@@ -295,7 +295,7 @@ class OnlineMethod(Method):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OnKernel(OnlineMethod):
-    """Base of the online rankers on sums of kernels; comes first among the bases."""
+    """Base of the online rankers on sums of kernels; must be the first base class."""
 
     kernel: str | Kernel | Callable[[FloatArray, FloatArray], Any] = "perceptron"
     scaling: str | None = option("range", scaling_of_kernel)
@@ -321,7 +321,7 @@ class OnKernel(OnlineMethod):
         return KernelLearner(self, examples, scaling)
 
     def features(self, examples: Examples, fit: Any) -> FloatArray:
-        """(N, J) rows with the kernel (and its constant) as their scalar products."""
+        """(N, J) features with the kernel (and its constant) as scalar product."""
         X = fit.learned.scaling(examples.sample.X)
         gram, _, _ = definite_gram(self.similarity, X, examples.rows)
         values, vectors = np.linalg.eigh(gram + float(not self.projects))
@@ -346,18 +346,18 @@ class PRank(OnlineMethod):
     Parameters
     ----------
     epochs, presentation, cost, scaling
-        Those of every online ranker: see `ordstat.online.online.OnlineMethod`.
+        See `ordstat.online.online.OnlineMethod`.
     keep : {"mean", "last", "pocket"}
-        The hypothesis used: the mean of those after each example (averaged perceptron), the last one, or the one in
-        the pocket: whenever a run of exact hits is longer than that of the pocket, and after every pass, the hypothesis
-        takes its place if its total cost is lower (pocket with ratchet).
+        The hypothesis used: the mean of those after each example (averaged perceptron), the last, or the one in the
+        pocket. A hypothesis with a longer run of exact hits, or at the end of a pass, replaces the pocket if its total
+        cost is lower (pocket with ratchet).
     margin : float
         Learn until the true rank leads by margin times the cost of any other, >= 0; more than 0 needs convex costs.
 
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
 
     Examples
     --------
@@ -372,7 +372,7 @@ class PRank(OnlineMethod):
     projects: ClassVar[bool] = True  # Phi(x, y) = (y x, -1 for each of the y thresholds below)
 
     def check_costs(self, costs: FloatArray) -> None:
-        """DataError where a margin meets costs that would put thresholds out of order."""
+        """DataError if margin > 0 and the costs could put thresholds out of order."""
         if self.margin and not is_convex(costs):
             raise DataError(
                 f"{type(self).__name__} with margin > 0 needs convex costs, which keep thresholds in order. "
@@ -405,12 +405,12 @@ class KernelPRank(OnKernel, PRank):
     kernel : str, Kernel or callable
         As for REDSVM. "perceptron" and "stump" count from the origin of the scaled columns: |x| + |x'| - |x - x'|.
     epochs, keep, margin, presentation, cost, scaling
-        Those of every online ranker: see `ordstat.online.online.OnlineMethod`; margin > 0 needs convex costs.
+        See `ordstat.online.online.OnlineMethod`; margin > 0 needs convex costs.
 
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
 
     Examples
     --------
@@ -430,21 +430,21 @@ class CuSumRank(OnlineMethod):
     """Cumulative sum ranking [Milidiú & Rocha, fig. 1 and 2], a structured perceptron.
 
     rank(x) = argmax_k sum_{j<=k} w_j'x, w_1 = 0 and x with a constant -1, ties to the lower rank. A mistake yhat moves
-    the w_j between y and yhat by tau x: by +-1 (update="perceptron", method="cusum"), or so far that the true rank
-    leads by the cost c[yhat] (update="passive-aggressive", method="pa-cusum"): |y - yhat| under cost="absolute", the
-    loss-sensitive step of theorem 2; the same lead for every mistake under cost="classification", figure 2, where the
-    size of delta only sets the scale of the weights.
+    the w_j between y and yhat by tau x: by +-1 (update="perceptron", method="cusum"), or just enough that the
+    true rank leads by the cost c[yhat] (update="passive-aggressive", method="pa-cusum"). cost="absolute" gives
+    |y - yhat|, the loss-sensitive step of theorem 2; cost="classification" gives the same lead for every mistake, figure 2, where
+    the size of delta only sets the scale of the weights.
 
     Parameters
     ----------
     update : {"perceptron", "passive-aggressive"}
     epochs, keep, margin, presentation, cost, scaling
-        Those of every online ranker: see `ordstat.online.online.OnlineMethod`.
+        See `ordstat.online.online.OnlineMethod`.
 
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
 
     Examples
     --------
@@ -464,7 +464,7 @@ class CuSumRank(OnlineMethod):
         return self.update == "passive-aggressive"
 
     def best_margin(self, Z: FloatArray, y: IntArray, n_levels: int) -> float | None:
-        """delta of rank linear separability [Milidiú & Rocha, eq. 6]: one w_k for every k, |(w_2, ..., w_K)| = 1.
+        """delta of rank linear separability [Milidiú & Rocha, eq. 6]: one w_k for each k, |(w_2, ..., w_K)| = 1.
 
         With delta_k the margin of "rank above k?" alone, 1 / delta^2 = sum_k 1 / delta_k^2.
         """
@@ -477,7 +477,7 @@ class CuSumRank(OnlineMethod):
         return float(total**-0.5)
 
     def gaps(self, learner: Any) -> LinearGaps | KernelSums:
-        """The score of every step."""
+        """The score of each step."""
         return LinearGaps(scaling=learner.scaling, weights=learner.state.kept(self.keep, learner.tally.examples))
 
     def ruled(self, learner: Any) -> tuple[ScoreRule, dict[str, Any]]:
@@ -497,14 +497,14 @@ class KernelCuSumRank(OnKernel, CuSumRank):
     kernel : str, Kernel or callable
         As for REDSVM. "perceptron" and "stump" count from the origin of the scaled columns: |x| + |x'| - |x - x'|.
     update : {"perceptron", "passive-aggressive"}
-        tau = +-1, or so far that the true rank leads by its cost.
+        tau = +-1, or just enough that the true rank leads by its cost.
     epochs, keep, margin, presentation, cost, scaling
-        Those of every online ranker: see `ordstat.online.online.OnlineMethod`.
+        See `ordstat.online.online.OnlineMethod`.
 
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
 
     Examples
     --------

@@ -24,7 +24,7 @@ class Examples:
     Attributes
     ----------
     sample : Sample
-        The N rows of which these are a selection.
+        The N rows that the examples come from.
     rows : (M,) their positions in the sample
     X : (M, D)
     y : (M,) codes
@@ -99,8 +99,8 @@ class Examples:
         return examples if self.repeats is None else np.repeat(examples, self.repeats.astype(np.intp))
 
     def drawn_by_cost(self, rng: np.random.Generator) -> IntArray:
-        """As many draws as the weights add up to, with a probability proportional to weight times largest cost,
-        which is above 0 somewhere.
+        """sum(weights) draws with probability proportional to weight times largest cost, which is above 0 for some
+        row.
         """
         self._require_room()
         share = np.cumsum(self.weights * self.costs.max(axis=1)[self.kinds])
@@ -117,7 +117,7 @@ class Tally:
     examples : int
         Presentations of a row.
     mistakes : int
-        Examples answered with another rank than the true one.
+        Examples with a wrong answer.
     distance : float
         Sum of |y - yhat|.
     cost : float
@@ -173,7 +173,7 @@ class MistakeBound:
     Attributes
     ----------
     value : float
-        sum |y - yhat| of the answers given while learning.
+        sum |y - yhat| of the answers while learning.
     source : str
         The theorem, or why there is no limit.
     limit : float
@@ -199,7 +199,7 @@ class LinearGaps:
     ----------
     scaling : Scaling
     weights : (K-1, D + 1)
-        The last column is of the constant -1.
+        The last column belongs to the constant -1.
     """
 
     scaling: Scaling
@@ -219,17 +219,17 @@ class LinearGaps:
 class KernelSums:
     """H(x) = sum_s coef_s (k(x_s, x) + constant), by the positive definite form of a kernel.
 
-    That form is k(x, x') - k(x, 0) - k(0, x') + k(0, 0) where a kernel is definite on coefficients of sum zero alone.
+    For a kernel that is definite only on coefficients of sum zero it is k(x, x') - k(x, 0) - k(0, x') + k(0, 0).
 
     Attributes
     ----------
     kernel : Kernel
     scaling : Scaling
-    anchors : (S, ...) support rows as the kernel keeps them (already scaled)
+    anchors : (S, ...) scaled support rows in the form that the kernel takes
     coef : (S,), or (S, Q) of Q sums
-    origins : (S,) k(x_s, 0), zeros where the kernel is its own positive definite form
+    origins : (S,) k(x_s, 0); zeros if the kernel is positive definite
     centre : float
-        k(0, 0) in that case, else 0.
+        k(0, 0), or 0 if the kernel is positive definite.
     constant : float
     squared_norm : float
         |H|^2; NaN if it is not computed.
@@ -276,9 +276,9 @@ class CumulativeVotes:
         return votes
 
 
-def mean_of(last: FloatArray, sums: FloatArray, seen: int) -> FloatArray:
-    """Mean of the weights after each of `seen` examples; `sums` holds the updates times the number of the example."""
-    return np.asarray(((seen + 1) * last - sums) / max(seen, 1))
+def mean_of(last: FloatArray, sums: FloatArray, n_examples: int) -> FloatArray:
+    """Mean of the weights after each of `n_examples` examples; `sums` has the updates times their example number."""
+    return np.asarray(((n_examples + 1) * last - sums) / max(n_examples, 1))
 
 
 @dataclass(eq=False, kw_only=True)
@@ -287,10 +287,10 @@ class Weights:
 
     Attributes
     ----------
-    weights : (D + K-1,) u and thresholds b of PRank; (K-1, D + 1) of CuSum Rank, the last column of the constant -1
-    sums : of the same shape, the updates, each times the number of its example
+    weights : (D + K-1,) u and thresholds b of PRank; (K-1, D + 1) of CuSum Rank, the constant -1 in the last column
+    sums : (same shape) sums of updates times the number of the example
     pocket : (D + K-1,) or (0,)
-        If kept: the weights of least cost among those with ever longer runs of exact hits and those after each pass.
+        With keep="pocket": the cheapest weights among those with a longest run of exact hits and those after a pass.
     record : (4,) see `ordstat.compiled.online.prank_pass`
     """
 
@@ -307,15 +307,15 @@ class Weights:
             weights=np.zeros(shape), sums=np.zeros(shape), pocket=np.zeros(shape if pocket else 0), record=record
         )
 
-    def kept(self, keep: str, seen: int) -> FloatArray:
-        """The hypothesis to predict with after `seen` examples: "last", "mean" or "pocket"."""
+    def kept(self, keep: str, n_examples: int) -> FloatArray:
+        """The hypothesis to predict with after `n_examples` examples: "last", "mean" or "pocket"."""
         if keep == "mean":
-            return mean_of(self.weights, self.sums, seen)
+            return mean_of(self.weights, self.sums, n_examples)
         return (self.pocket if keep == "pocket" else self.weights).copy()
 
 
 def _loop_arrays(examples: Examples) -> tuple[IntArray, FloatArray, IntArray]:
-    """Codes, costs, and the row of the costs for each example, as the compiled loops take them."""
+    """Codes, costs, and the row of the costs for each example, for the compiled loops."""
     return (
         np.ascontiguousarray(examples.y, dtype=np.intp),
         np.ascontiguousarray(examples.costs, dtype=np.float64),
@@ -329,11 +329,11 @@ class Learner(ABC):
     Attributes
     ----------
     method : OnlineMethod
-        Answers are those under the score plus its margin times the cost; its steps may be passive-aggressive.
+        Gives the margin, whose product with the cost is added to the scores, and the kind of steps.
     examples : Examples
     scaling : Scaling
     tally : Tally
-        Of all examples so far.
+        Tally of all examples so far.
     path : list of float
         Mean cost of the answers in each pass.
     state : Weights or None
@@ -367,7 +367,7 @@ class Learner(ABC):
 
     @abstractmethod
     def sweep(self, order: IntArray, counts: FloatArray) -> None:
-        """One pass; adds to (4,) mistakes, their |y - yhat|, cost, limit of the growth of |w|^2."""
+        """One pass; adds to `counts` (4,): mistakes, their |y - yhat|, cost, limit of the growth of |w|^2."""
 
     @abstractmethod
     def squared_norm(self) -> float:
@@ -382,9 +382,9 @@ class ColumnLearner(Learner):
     method, examples, scaling, tally
         As for `Learner`.
     state : Weights
-        Changed by `learn`; (D + K-1,) weights are those of PRank.
+        Updated by `learn`; weights of shape (D + K-1,) mean PRank.
     one_pass : bool
-        Scale rows one by one while they are learned, which spares a copy; a pocket is not possible.
+        Scale rows one at a time, to save a copy; not possible with a pocket.
     """
 
     def __init__(
@@ -399,18 +399,18 @@ class ColumnLearner(Learner):
         self._case_weights = empty if one_pass else examples.weights
 
     def sweep(self, order: IntArray, counts: FloatArray) -> None:
-        state, seen, margin = self.state, self.tally.examples, self.method.margin
+        state, n_examples, margin = self.state, self.tally.examples, self.method.margin
         arrays = (state.weights, state.sums, np.empty(sum(state.weights.shape)))
         if state.weights.ndim == 1:
             pocket = (state.pocket, state.record)
-            prank_pass(*self._rows, self._case_weights, order, margin, *arrays, *pocket, seen, counts)
+            prank_pass(*self._rows, self._case_weights, order, margin, *arrays, *pocket, n_examples, counts)
             if state.pocket.size:
                 self._compare()
         else:
-            cusum_pass(*self._rows, order, margin, self.method.aggressive, *arrays, seen, counts)
+            cusum_pass(*self._rows, order, margin, self.method.aggressive, *arrays, n_examples, counts)
 
     def _compare(self) -> None:
-        """Put the weights after a pass in the pocket, if they cost less."""
+        """Put the weights after a pass in the pocket if they cost less."""
         state, X = self.state, self._rows[0]
         u, b = np.split(state.weights, [X.shape[1]])
         answers = np.searchsorted(b, X @ u, side="left")
@@ -424,7 +424,7 @@ class ColumnLearner(Learner):
 
 
 class KernelLearner(Learner):
-    """PRank or CuSum Rank on sums of a kernel; the coefficient of a row is the sum of the steps at it.
+    """PRank or CuSum Rank on sums of a kernel; the coefficient of a row is the sum of its steps.
 
     A kernel that is definite only on coefficients of sum zero ("perceptron", "stump") takes the form
     k(x, x') - k(x, 0) - k(0, x') + k(0, 0), which is positive definite.
@@ -447,14 +447,14 @@ class KernelLearner(Learner):
         self._b, self._b_sums = np.zeros((2, steps if projects else 0))
 
     def sweep(self, order: IntArray, counts: FloatArray) -> None:
-        beta, sums, scores, seen = self._beta, self._beta_sums, self._scores, self.tally.examples
+        beta, sums, scores, n_examples = self._beta, self._beta_sums, self._scores, self.tally.examples
         margin, work = self.method.margin, np.empty(max(len(beta), self._b.size))
         if self._b.size:
             arrays = (beta[0], sums[0], self._b, self._b_sums, scores[0], work)
-            kernel_prank_pass(*self._rows, order, margin, *arrays, seen, counts)
+            kernel_prank_pass(*self._rows, order, margin, *arrays, n_examples, counts)
         else:
             flag = self.method.aggressive
-            kernel_cusum_pass(*self._rows, order, margin, flag, beta, sums, scores, work, seen, counts)
+            kernel_cusum_pass(*self._rows, order, margin, flag, beta, sums, scores, work, n_examples, counts)
 
     def squared_norm(self) -> float:
         return max(float((self._beta * self._scores).sum()), 0.0) + float(self._b @ self._b)
@@ -468,8 +468,8 @@ class KernelLearner(Learner):
         """The sums and thresholds of the hypothesis to predict with."""
         coef, b, moved = self._beta, self._b, self.moved
         if self.method.keep == "mean":
-            seen = self.tally.examples
-            coef, b = mean_of(coef, self._beta_sums, seen), mean_of(b, self._b_sums, seen)
+            n_examples = self.tally.examples
+            coef, b = mean_of(coef, self._beta_sums, n_examples), mean_of(b, self._b_sums, n_examples)
         sums = KernelSums(
             kernel=self.method.similarity,
             scaling=self.scaling,
@@ -488,14 +488,14 @@ class KernelLearner(Learner):
 
 
 def definite_gram(kernel: Kernel, X: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray, float]:
-    """Positive definite kernel matrix (M, M) of `rows` (M,) of X (N, D), with k(x_n, 0) (M,) and k(0, 0) taken off.
+    """Positive definite kernel matrix (M, M) of `rows` (M,) of X (N, D), with k(x_n, 0) (M,) and k(0, 0).
 
-    The latter two are zeros where the kernel is its own positive definite form.
+    The latter two are zeros if the kernel is positive definite.
 
     Raises
     ------
     DataError
-        It is not finite, symmetric and positive definite.
+        The matrix is not finite, symmetric and positive definite.
     """
     gram = checked_gram(kernel, X, rows)
     origins, centre = np.zeros(rows.size), 0.0

@@ -31,9 +31,9 @@ class FittedOnline(FittedRanker):
         """UnavailableError after `partial_fit`, which keeps only the rows of the last batch."""
         if self.fit.learned.tally.batches > 1:
             raise UnavailableError(
-                "after partial_fit the rows of earlier batches are not stored, and the last batch alone would "
-                "give another ranker: use errors(newdata) or conformal(data=...) with rows kept aside, or fit "
-                "to all rows at once."
+                "after partial_fit the rows of earlier batches are not stored, and a fit to the last batch "
+                "would be another ranker. Use errors(newdata) or conformal(data=...) with other rows, or fit all rows "
+                "at once."
             )
 
     @cached_property
@@ -42,24 +42,24 @@ class FittedOnline(FittedRanker):
         return cast(MistakeBound, cast(Any, self.method).mistake_bound(self.design.sample, self.fit))
 
     def partial_fit(self, data: Any, *, weights: str | None = None) -> Self:
-        """The results after one pass over further rows, in their order; these results stay as they are.
+        """Results after one pass over further rows, in order; the present results do not change.
 
-        Only one batch is in memory: rows, errors and margins of the new results are those of the last batch, counts of
-        mistakes those of all examples so far. Columns are scaled as on the first rows.
+        Only the last batch is in memory: the new results have its rows, errors and margins, but the mistakes of all
+        examples so far. Columns are scaled as for the first rows.
 
         Parameters
         ----------
         data : data frame, or list, tuple or iterator of data frames
-            With the response; rows with a missing value are left out.
+            Data with the response; rows with missing values are dropped.
         weights : str, optional
-            Column of case weights: how often a row is presented in turn.
+            Column of case weights: how often a row is presented.
 
         Raises
         ------
         DataError
-            A response level that is not in the first rows, a missing column, or no complete row.
+            A level is not in the first rows, a column is missing, or no row is complete.
         OptionError
-            A method that needs all rows at once (SiPrank, sums of kernels), or rows with costs of their own.
+            The method needs all rows at once (SiPrank, sums of kernels), or the fit has costs of single rows.
 
         Examples
         --------
@@ -84,7 +84,7 @@ class FittedOnline(FittedRanker):
         header = tuple(
             (name, f"{value}, the last batch" if name == "Observations" else value) for name, value in header
         )
-        note = "Levels, errors and margins are those of the last batch, the ranker that of all batches."
+        note = "Levels, errors and margins are from the last batch; the ranker has learned all batches."
         return replace(report, header=header, notes=(*report.notes, note))
 
 
@@ -107,8 +107,8 @@ class Stream:
     learner: Learner | None = None
 
     def after(self, sample: Sample, index: pd.Index, n_given: int) -> Stream:
-        """The stream with one more batch: its rows, their labels (N,), and the number of rows before any was left
-        out."""
+        """The stream with one more batch: its rows, their labels (N,), and the number of rows before missing values
+        were dropped."""
         before = self.first.fit.learned if self.learner is None else self.learner.learned
         learner = cast(Any, self.first.method).continued(sample, before)
         parts: dict[str, Any] = {"sample": sample, "index": index, "n_given": n_given}
@@ -124,12 +124,12 @@ class Stream:
         return replace(self.first, design=self.last, fit=fit)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle the results alone."""
+        """Pickle only the results."""
         return {"first": self.results, "last": None, "learner": None}
 
 
 def _batch(fit: FittedOnline, frame: Any, weights: str | None) -> tuple[Sample, pd.Index, int]:
-    """Sample of a further frame, labels of its rows, and the number of rows before any was left out."""
+    """Sample of a further frame, labels of its rows, and the number of rows before missing values were dropped."""
     if fit.design.sample.costs is not None:
         raise OptionError(
             "partial_fit has no costs for new rows; fit with a cost for all rows, such as cost='absolute'."

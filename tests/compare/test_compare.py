@@ -336,7 +336,7 @@ def test_means_are_over_folds_where_all_have_a_value():
     for label, own in (("logit", logit), ("acat", acat)):
         by_hand = np.average(own[there], weights=found.weights[there])
         assert found.table.loc[label, "log-loss"] == pytest.approx(by_hand, rel=1e-12)
-    assert "log-loss: 4 of 5 folds, where all that have it have a value." in found.notes
+    assert "log-loss: 4 of 5 folds, in which all these methods have a value." in found.notes
     told = found.differences("log-loss")
     t = told["statistic"].iloc[0]
     assert told["p_value"].iloc[0] == pytest.approx(2 * stats.t.sf(abs(t), 3))
