@@ -144,7 +144,7 @@ def test_hints_name_what_is_there():
         ("rating ~ (response > 40)", r"I\(x > 40\)"),
         ("rating ~ temp \N{MINUS SIGN} contact", "is not an operator"),
         ("rating ~ temp, contact", "is not an operator"),
-        ("rating = temp", "Write '~' in place of '='"),
+        ("rating = temp", "Write '~' instead of '='"),
     ],
 )
 def test_formulas(formula, match):

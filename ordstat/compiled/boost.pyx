@@ -1,9 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Newton trees on histograms of uint8 bins, level by level; twins in `tests/prediction/naive.py`.
 
-A row is nothing but its bins, its score and the node that it has come to: slopes are made again where a node needs
-them, so that a round holds 10 bytes a row beside the bins. Sums are made by fixed parts of the rows, one after another
-or side by side, and put together in their order: they do not depend on the number of threads.
+A row has its bins, its score and its present node; slopes are computed again when a node needs them, so a round uses
+10 bytes per row besides the bins. Sums are computed for fixed parts of the rows, in turn or in parallel, and added in
+order: they do not depend on the number of threads.
 
 Predictions of trees, their Shapley values, and slopes of the cumulative logit.
 """
@@ -18,10 +18,10 @@ from ordstat.compiled.logit cimport log_p, prepare, tails, Tails, Thresholds, TI
 
 
 cdef enum:
-    MOST_SLOTS = 64  # nodes whose histograms are there at once
-    ROOM = 1 << 23  # numbers in all of them, about
+    MOST_SLOTS = 64  # most nodes with histograms at the same time
+    ROOM = 1 << 23  # about the most numbers in all of them
 
-#: Where a row is that a tree does not learn from: this, beside the node.
+#: Added to the node of a row that a tree is not grown on.
 OUTSIDE = AWAY
 
 
@@ -37,7 +37,7 @@ cdef void leaf(Growth* t, int place) noexcept nogil:
 
 
 cdef void write(Growth* t, int place, const Split* split) noexcept nogil:
-    """Put a split where the tree has the node."""
+    """Write the split of a node to the tree."""
     t.column[place], t.gain[place], t.child[place] = split.column, split.gain, t.nodes
     t.gaps_left[place] = split.gaps_left
     if split.bin >= 0:
@@ -49,7 +49,7 @@ cdef void write(Growth* t, int place, const Split* split) noexcept nogil:
 
 
 cdef void divide(Growth* t, int place) noexcept nogil:
-    """Split a node by its histograms, where a split gains anything."""
+    """Split a node by its histograms if a split has a gain."""
     cdef Node node = t.node[place]
     cdef Split split = search(t, t.sums + node.slot * t.size, node)
     cdef Node* left = t.node + t.nodes
@@ -75,7 +75,7 @@ cdef void divide(Growth* t, int place) noexcept nogil:
 
 
 cdef inline bint divisible(const Growth* t, int place) noexcept nogil:
-    """Whether a node has weight enough for two children."""
+    """Whether a node has enough weight for two children."""
     return t.node[place].w >= 2.0 * t.least
 
 
@@ -85,7 +85,7 @@ cdef inline int larger(const Growth* t, int left) noexcept nogil:
 
 
 cdef void by_difference(Growth* t) noexcept nogil:
-    """Ask for the histograms of the lighter of siblings; the other one takes its parent's over, less these."""
+    """Request the histograms of the lighter sibling; the other gets its parent's minus these."""
     cdef int place, heavy, light, slot = 0
     cdef uint8_t used[MOST_SLOTS]
     memset(used, 0, MOST_SLOTS)
@@ -108,7 +108,7 @@ cdef void by_difference(Growth* t) noexcept nogil:
 
 
 cdef void from_rows(Growth* t) noexcept nogil:
-    """Ask for the histograms of as many nodes of the level as there is room for."""
+    """Request histograms of as many nodes of the level as fit in memory."""
     cdef int most = max(t.slots // 2, 1)
     while t.next < t.last and t.fills < most:
         t.node[t.next].slot = -1
@@ -119,7 +119,7 @@ cdef void from_rows(Growth* t) noexcept nogil:
 
 
 cdef bint descend(Growth* t) noexcept nogil:
-    """Go to the next level; whether there is one to be split."""
+    """Go to the next level; return whether it can be split."""
     cdef int place, wanted = 0
     t.first, t.last, t.next = t.last, t.nodes, t.last
     t.depth -= 1
@@ -132,7 +132,7 @@ cdef bint descend(Growth* t) noexcept nogil:
 
 
 cdef bint ask(Growth* t) noexcept nogil:
-    """Whether there are histograms to be made: for the rest of the level, or for the next one."""
+    """Whether histograms are needed, for the remaining nodes of the level or the next level."""
     t.fills = 0
     while t.fills == 0:
         if t.next == t.last and not descend(t):
@@ -147,7 +147,7 @@ cdef bint ask(Growth* t) noexcept nogil:
 
 
 cdef void divide_all(Growth* t) noexcept nogil:
-    """Split the nodes whose histograms have been made."""
+    """Split the nodes that have histograms."""
     cdef int place
     cdef Py_ssize_t i
     cdef double* sums
@@ -164,7 +164,7 @@ cdef void divide_all(Growth* t) noexcept nogil:
 
 
 cdef void start(Growth* t) noexcept nogil:
-    """The root, from the sums of the parts."""
+    """Make the root from the sums of the parts."""
     cdef Node* root = t.node
     cdef int c
     root.low, root.high = -INFINITY, INFINITY
@@ -179,33 +179,33 @@ cdef void start(Growth* t) noexcept nogil:
 
 
 cdef void free_all(Growth* t) noexcept nogil:
-    """Give the memory back."""
+    """Free the memory."""
     cdef int c
     if t.parts != NULL:
         for c in range(t.n_parts):
             free(t.parts[c].row)
-            free(t.parts[c].own)
+            free(t.parts[c].memory)
     free(t.parts)
     free(t.codes)
-    free(t.own)
+    free(t.memory)
     free(t.node)
     free(t.slot_of_fill)
     free(t.logit.odds)
 
 
-cdef inline double* aligned(double* own) noexcept nogil:
-    """The first place from an address on, less than 8 numbers later, where a line of the cache begins."""
-    return <double*>((<size_t>own + 63) & ~<size_t>63)
+cdef inline double* aligned(double* memory) noexcept nogil:
+    """The start of the first cache line at or after an address, less than 8 numbers later."""
+    return <double*>((<size_t>memory + 63) & ~<size_t>63)
 
 
 cdef bint room_of_part(Growth* t, Part* part, Py_ssize_t sums) noexcept nogil:
-    """Whether there was memory for a block of rows, and for so many numbers of histograms."""
+    """Allocate a block of rows and histograms; False if there is not enough memory."""
     part.row = <int*>malloc(2 * BLOCK * sizeof(int))
-    part.own = <double*>malloc(((WIDTH + 4) * BLOCK + sums + 8) * sizeof(double))
-    if part.row == NULL or part.own == NULL:
+    part.memory = <double*>malloc(((WIDTH + 4) * BLOCK + sums + 8) * sizeof(double))
+    if part.row == NULL or part.memory == NULL:
         return False
     part.place = part.row + BLOCK
-    part.gh = aligned(part.own)
+    part.gh = aligned(part.memory)
     part.x = part.gh + WIDTH * BLOCK
     part.up, part.low, part.p = part.x + BLOCK, part.x + 2 * BLOCK, part.x + 3 * BLOCK
     part.sums = part.x + 4 * BLOCK if sums > 0 else NULL
@@ -213,28 +213,28 @@ cdef bint room_of_part(Growth* t, Part* part, Py_ssize_t sums) noexcept nogil:
 
 
 cdef bint room(Growth* t, Py_ssize_t most_nodes) noexcept nogil:
-    """Whether there was memory for nodes, their histograms, and the rows that they are made of at a time."""
+    """Allocate nodes, histograms and blocks of rows; False if there is not enough memory."""
     cdef int c
     cdef Py_ssize_t f
     t.parts = <Part*>calloc(t.n_parts, sizeof(Part))
     t.node = <Node*>malloc(most_nodes * sizeof(Node))
     t.slot_of_fill = <int*>malloc(t.slots * sizeof(int))
     t.codes = <const uint8_t**>malloc((t.F + 1) * sizeof(void*))
-    t.own = <double*>malloc((t.slots * t.size + 8) * sizeof(double))
-    if t.parts == NULL or t.node == NULL or t.slot_of_fill == NULL or t.codes == NULL or t.own == NULL:
+    t.memory = <double*>malloc((t.slots * t.size + 8) * sizeof(double))
+    if t.parts == NULL or t.node == NULL or t.slot_of_fill == NULL or t.codes == NULL or t.memory == NULL:
         return False
-    t.sums = aligned(t.own)
+    t.sums = aligned(t.memory)
     for f in range(t.F):
         t.codes[f] = t.bins + t.columns[f] * t.N
     for c in range(t.n_parts):
-        # The first part makes its histograms where those of the nodes are.
+        # The first part writes to the histograms of the nodes.
         if not room_of_part(t, t.parts + c, max(t.slots // 2, 1) * t.size + 1 if c > 0 else 0):
             return False
     return True
 
 
 def work(size_t address, bint last, int part):
-    """Go over one part of the rows of a tree that is growing; `last` to take them to their leaves."""
+    """Pass over one part of the rows of a growing tree; `last` moves them to their leaves."""
     cdef Growth* t = <Growth*>address
     with nogil:
         if last:
@@ -244,7 +244,7 @@ def work(size_t address, bint last, int part):
 
 
 cdef over(Growth* t, bint last, team):
-    """Go over all parts of the rows."""
+    """Pass over all parts of the rows."""
     cdef int c
     if team is not None and t.n_parts > 1:
         team(work, [(<size_t>t, last, c) for c in range(t.n_parts)])
@@ -258,7 +258,7 @@ cdef over(Growth* t, bint last, team):
 
 
 def parts_of(Py_ssize_t N):
-    """In how many parts N rows are gone over."""
+    """Number of parts of N rows."""
     return 1 if N < 1 << 15 else 2 if N < 1 << 17 else 4 if N < 1 << 19 else 8
 
 
@@ -268,55 +268,55 @@ def grow(const uint8_t[:, ::1] bins, const int[::1] n_bins, const uint8_t[::1] g
          bint plain, int depth, double least, double penalty, double flattest, double longest, double rate,
          int[::1] column, int[::1] bin, int[::1] child, uint8_t[::1] gaps_left, uint8_t[:, ::1] sets,
          double[::1] value, double[::1] gain, double[::1] weight, team):
-    """Grow one tree of Newton steps and add its values to the scores; the number of its nodes, and the loss before.
+    """Grow one tree of Newton steps and add it to the scores; return its number of nodes and the loss before.
 
-    A node splits where G_l^2 / (V_l + penalty) + G_r^2 / (V_r + penalty) - G^2 / (V + penalty) is largest, G and V
-    being the weighted sums of slopes and curvatures; where signs bound the values of its children, with these values.
-    Rows without a value go to the side where they gain more, or to the right with all values on the left. Categories
-    are put in the order of G / (V + penalty) and cut there [Fisher 1958], no value being one of them. What a node has
-    not seen goes with the larger part of its rows. Of gains that differ by rounding alone the first counts: by column,
-    rows without a value on the right before the left, and by bin.
+    A node is split where G_l^2 / (V_l + penalty) + G_r^2 / (V_r + penalty) - G^2 / (V + penalty) is largest, with
+    G and V the weighted sums of slopes and curvatures; if signs bound the values of its children, the gain uses these.
+    Missing values go to the side with the larger gain, or to the right with all values on the left. Categories are
+    sorted by G / (V + penalty) and cut [Fisher 1958]; missing is one of them. Codes that a node does not have go to the
+    side with more rows. Among gains that differ by rounding the first is chosen: by column, missing values on the right
+    before the left, and by bin.
 
     Parameters
     ----------
     bins : (D, N)
-        Codes 0, ..., n_bins[d] - 1 of values, n_bins[d] of none.
+        Codes 0, ..., n_bins[d] - 1 of values; n_bins[d] if missing.
     n_bins : (D,)
     gaps : (D,)
-        1 where a row of the column has no value, else 0.
+        1 if the column has missing values, else 0.
     kinds : (D,)
-        1 where codes are categories, 0 where they are in order.
+        1 for categories, 0 for ordered codes.
     signs : (D,)
-        1 where values must not fall with the code, -1 where they must not rise, else 0.
-    columns : (F,) those to choose from
+        1 if values must not fall with the code, -1 if they must not rise, else 0.
+    columns : (F,) columns to choose from
     place : (N,) in and out
-        0 of rows to learn from, OUTSIDE of others; the leaf, OUTSIDE added, in the end.
+        In: 0 for rows to grow the tree on, else OUTSIDE. Out: the leaf, plus OUTSIDE for these others.
     y : (N,) codes
     theta : (K-1,) thresholds of the loss, the likelihood of the logit
     counts : (N,) weights of the rows in the loss; empty if all are 1
     H : (N,) in and out, scores
     w : (N,) weights for the tree; empty if all are 1
     plain : bool
-        Whether there are neither categories nor rows without a value.
+        Whether there are neither categories nor missing values.
     depth : int
-        Splits on a path at most, 12 or fewer.
+        Most splits on a path, at most 12.
     least, flattest : float
-        Sum of the weights, and of the curvatures, of a child at least.
+        Smallest sum of weights, and of curvatures, of a child.
     penalty : float
     longest : float
-        Largest value of a leaf, before
+        Largest value of a leaf, before it is
     rate : float
-        it is multiplied by this.
-    column, bin, child : (S,) out, S = 2^(depth + 1) - 1 at most, 2 M - 1 of M rows are enough
-        A row goes left where its code is at most `bin`, or, of a negative one, in the set -1 - bin; column -1 is a
-        leaf; the right child follows the left one.
+        multiplied by this.
+    column, bin, child : (S,) out, S at most 2^(depth + 1) - 1; 2 M - 1 are enough for M rows
+        A row goes left if its code is at most `bin` or, for negative `bin`, in the set -1 - bin; column -1 is a leaf;
+        the right child follows the left child.
     gaps_left : (S,) out
-        1 where rows without a value go left.
-    sets : (S // 2, 32) out, or none without categories
-        Bit c % 8 of byte c // 8 tells whether code c goes left.
+        1 if missing values go left.
+    sets : (S // 2, 32) out, empty without categories
+        Bit c % 8 of byte c // 8 is set if code c goes left.
     value, gain, weight : (S,) out
     team : callable(task, [arguments, ...]) or None
-        Runs the parts of the rows side by side; None for one after another.
+        Runs the parts of the rows in parallel; None runs them in turn.
     """
     cdef Growth t
     cdef Py_ssize_t F = columns.shape[0], D = bins.shape[0], S = column.shape[0], d, most = 1
@@ -343,7 +343,7 @@ def grow(const uint8_t[:, ::1] bins, const int[::1] n_bins, const uint8_t[::1] g
     t.sets = &sets[0, 0] if sets.shape[0] > 0 else NULL
     t.value, t.gain, t.weight = &value[0], &gain[0], &weight[0]
     t.n_parts = parts_of(t.N)
-    # The deepest splits have 2^(depth - 1) nodes at most, and no tree more than (S + 1) / 2 leaves.
+    # The deepest level of splits has at most 2^(depth - 1) nodes, and a tree at most (S + 1) / 2 leaves.
     t.slots = <int>min(min(<Py_ssize_t>1 << max(depth - 1, 0), (S + 1) // 2),
                        min(<Py_ssize_t>MOST_SLOTS, max(<Py_ssize_t>8, ROOM // (t.size + 1))))
     t.slots = max(t.slots, 1)
@@ -374,7 +374,7 @@ def grow(const uint8_t[:, ::1] bins, const int[::1] n_bins, const uint8_t[::1] g
 
 
 cdef inline bint left_of(const uint8_t* codes, double cut, bint gaps_left, double x) noexcept nogil:
-    """Whether a value goes left: by a cut, or by a set of codes unless that is NULL."""
+    """Whether a value goes left: by a set of codes, or by a cut if that is NULL."""
     if codes == NULL:
         return x <= cut or (x != x and gaps_left)
     return holds(codes, <int>x) if 0.0 <= x < 256.0 else gaps_left
@@ -391,9 +391,9 @@ def add_trees(const double[:, ::1] X, const int[::1] roots, const int[::1] colum
         NaN where a value is missing; codes in columns of categories.
     roots : (T,) first node of every tree
     column, cut, set_of, child, gaps_left, value : (M,) of all nodes
-        A row goes left where x <= cut, or where its code is in the set number `set_of`, which is -1 for cuts between
-        numbers; without a value, or with an unknown code, where `gaps_left` is 1. Column -1 is a leaf; the right child
-        follows the left one.
+        A row goes left if x <= cut, or if its code is in the set number `set_of`, which is -1 for cuts of numbers; if
+        its value is missing or an unknown code, it goes left if `gaps_left` is 1. Column -1 is a leaf; the right child
+        follows the left child.
     sets : (S, 32) sets of codes
     plain : bool
         Whether there are neither categories nor missing values.
@@ -403,7 +403,7 @@ def add_trees(const double[:, ::1] X, const int[::1] roots, const int[::1] colum
     cdef int node, d
     cdef const uint8_t* codes
     with nogil:
-        # A block of rows stays in the cache while all trees go over it.
+        # A block of rows stays in the cache while all trees are added.
         for start in range(0, N, 64):
             end = start + 64 if start + 64 < N else N
             for t in range(T):
@@ -425,20 +425,20 @@ def add_shapley(const uint8_t[:, ::1] left, const int[::1] conditions, const int
                 double[:, ::1] table, uint8_t[::1] known, double[:, ::1] phi):
     """Add the Shapley values of a tree to those of N rows.
 
-    The way to leaf l asks a row to go to a side at some nodes. With z_j the share of the tree's rows that player j's
-    conditions let through, and o_j whether the row meets them, player i gets value_l (o_i - z_i) times the integral
+    The path to leaf l has conditions at some nodes. With z_j the share of the training rows that satisfy the conditions
+    of player j, and o_j whether the row does, player i gets value_l (o_i - z_i) times the integral
     over t from 0 to 1 of prod over j != i of (1 - t) z_j + t o_j.
 
     Parameters
     ----------
     left : (M, N) whether a row goes left at a node
-    conditions : (L+1,) where those of every leaf begin
-    node, side, place : (C,) of a condition: node, 1 for left, and position of its player among those of the leaf
-    players : (L+1,) where those of every leaf begin
+    conditions : (L+1,) start of the conditions of each leaf
+    node, side, place : (C,) of a condition: node, 1 for left, and index of its player in the leaf
+    players : (L+1,) start of the players of each leaf
     player, share : (P,) column of `phi`, and z
     value : (L,)
-    points, weights : (Q,) of a quadrature on [0, 1], exact for the polynomials above
-    table, known : (2^m, m), (2^m,) to work in, m the most players of a leaf
+    points, weights : (Q,) of a quadrature on [0, 1] that is exact for these polynomials
+    table, known : (2^m, m), (2^m,) work, m the most players of a leaf
     phi : (N, G) changed
     """
     cdef Py_ssize_t L = value.shape[0], N = left.shape[1], Q = points.shape[0]
@@ -450,7 +450,7 @@ def add_shapley(const uint8_t[:, ::1] left, const int[::1] conditions, const int
             m = players[leaf + 1] - first
             memset(&known[0], 0, <size_t> 1 << m)
             for n in range(N):
-                # Rows that meet the conditions of the same players get the same from a leaf.
+                # Rows that satisfy the conditions of the same players get the same values.
                 met = (<Py_ssize_t> 1 << m) - 1
                 for c in range(conditions[leaf], conditions[leaf + 1]):
                     if left[node[c], n] != side[c]:
@@ -474,18 +474,18 @@ def add_shapley(const uint8_t[:, ::1] left, const int[::1] conditions, const int
 
 def logit_slopes(const uint16_t[::1] y, const double[::1] H, const double[::1] theta, const double[::1] w, double[::1] g,
                  double[::1] h):
-    """-log P(y_n) of the cumulative logit, the weighted sum, and its first two derivatives by every H_n.
+    """Weighted sum of -log P(y_n) of the cumulative logit, and its first two derivatives by each H_n.
 
-    With a = P(at most y) and b = P(below y), the slope is 1 - a - b and the curvature a (1 - a) + b (1 - b): nothing
-    is divided by the probability a (1 - b) (1 - exp(theta_{y-1} - theta_y)).
+    With a = P(at most y) and b = P(below y), the slope is 1 - a - b and the curvature a (1 - a) + b (1 - b),
+    without division by the probability a (1 - b) (1 - exp(theta_{y-1} - theta_y)).
 
     Parameters
     ----------
     y : (N,) codes 0..K-1
     H : (N,)
-    theta : (K-1,) rising
-    w : (N,) weights, or none where all are 1
-    g, h : (N,) out, of weight 1; or none
+    theta : (K-1,) increasing
+    w : (N,) weights; empty if all are 1
+    g, h : (N,) out, unweighted; or empty
     """
     cdef Py_ssize_t n, N = y.shape[0]
     cdef bint sloped = g.shape[0] > 0, unit = w.shape[0] == 0
@@ -547,7 +547,7 @@ def logit_thresholds(const uint16_t[::1] y, const double[::1] H, const double[::
                 if weight == 0.0:
                     continue
             q = tails(&t, k, H[n])
-            # Densities over the probability.
+            # Densities divided by the probability.
             r, s = q.not_a / (q.not_b * t.wide[k]), q.b / (q.a * t.wide[k])
             if k < t.Q:
                 gradient[k] -= weight * r

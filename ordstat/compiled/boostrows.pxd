@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Passes over a part of the rows of a tree that grows: their slopes, histograms, and ways down."""
+"""Passes over a part of the rows of a growing tree: slopes, histograms, and descent."""
 
 from libc.math cimport fabs, log
 from libc.stddef cimport ptrdiff_t
@@ -12,19 +12,19 @@ from ordstat.compiled.logit cimport FAR, TINY, Tails, log_p, tails
 cdef extern from "boost_rows.h" nogil:
     void logit_block(int n, const double* x, const double* up, const double* low, double* gh, double* p) noexcept
     void spread_some(int m, const int* row, const int* place, const double* gh, int F, const uint8_t* const* codes,
-                     double* own, ptrdiff_t stride) noexcept
-    void spread_all(int m, ptrdiff_t start, const double* gh, int F, const uint8_t* const* codes, double* own,
+                     double* hist, ptrdiff_t stride) noexcept
+    void spread_all(int m, ptrdiff_t start, const double* gh, int F, const uint8_t* const* codes, double* hist,
                     ptrdiff_t stride) noexcept
     void add_rows(int m, const double* gh, double* total) noexcept
 
 cdef enum:
-    BLOCK = 512  # rows whose slopes are put side by side at a time
-    AWAY = 0x8000  # a row that the tree does not learn from
+    BLOCK = 512  # rows whose slopes are computed at a time
+    AWAY = 0x8000  # flag of a row that the tree is not grown on
     NODE = 0x7FFF
 
 
 cdef inline bint to_left(const Growth* t, int node, Py_ssize_t n) noexcept nogil:
-    """Whether a row goes left at a node that is split."""
+    """Whether a row goes left at a split node."""
     cdef int d = t.column[node]
     cdef uint8_t code = t.bins[d * t.N + n]
     if t.plain:
@@ -42,7 +42,7 @@ cdef inline Py_ssize_t begin(const Growth* t, int part) noexcept nogil:
 
 
 cdef inline void slopes(const Growth* t, Part* part, int m) noexcept nogil:
-    """Slopes and curvatures of m rows of a block, and their probabilities but for the factor of the level."""
+    """Slopes and curvatures of m rows of a block, and their probabilities without the factor of the level."""
     cdef int i, k
     cdef Py_ssize_t n
     cdef bint near = t.logit.near
@@ -62,7 +62,7 @@ cdef inline void slopes(const Growth* t, Part* part, int m) noexcept nogil:
 
 
 cdef inline void weigh(const Growth* t, Part* part, int m) noexcept nogil:
-    """Multiply what m rows have by their weights."""
+    """Multiply the values of m rows by their weights."""
     cdef int i, j
     for i in range(m):
         for j in range(WIDTH - 1):
@@ -70,7 +70,7 @@ cdef inline void weigh(const Growth* t, Part* part, int m) noexcept nogil:
 
 
 cdef inline void add_loss(const Growth* t, Part* part, int m) noexcept nogil:
-    """Add the losses of the rows of a block, with one logarithm for many."""
+    """Add the losses of the rows of a block, with one logarithm for many rows."""
     cdef int i, k
     cdef double p, w = 1.0, product = 1.0
     for i in range(m):
@@ -89,7 +89,7 @@ cdef inline void add_loss(const Growth* t, Part* part, int m) noexcept nogil:
 
 
 cdef inline int first_rows(Growth* t, Part* part, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
-    """Slopes of all rows of a block, 0 of those that the root does not learn from; the loss of all on the way."""
+    """Slopes of all rows of a block, 0 for rows that the tree is not grown on; also adds the loss of all rows."""
     cdef int i, j, m = <int>(end - start)
     cdef double learned
     for i in range(m):
@@ -107,7 +107,7 @@ cdef inline int first_rows(Growth* t, Part* part, Py_ssize_t start, Py_ssize_t e
 
 
 cdef inline int next_rows(Growth* t, Part* part, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
-    """Take the rows of a block a level down; those whose node wants histograms, and their slopes."""
+    """Move the rows of a block one level down; collect rows of nodes that need histograms, with their slopes."""
     cdef Py_ssize_t n
     cdef int m = 0, i, place, node, fill
     for n in range(start, end):
@@ -129,7 +129,7 @@ cdef inline int next_rows(Growth* t, Part* part, Py_ssize_t start, Py_ssize_t en
 
 
 cdef inline void fill(Growth* t, int number) noexcept nogil:
-    """Histograms of a part of the rows, of all nodes that want them."""
+    """Histograms of a part of the rows, for all nodes that need them."""
     cdef Part* part = t.parts + number
     cdef double* sums = t.sums if part.sums == NULL else part.sums
     cdef Py_ssize_t start = begin(t, number), end = begin(t, number + 1), stop
@@ -148,7 +148,7 @@ cdef inline void fill(Growth* t, int number) noexcept nogil:
 
 
 cdef inline void put_together(Growth* t) noexcept nogil:
-    """Add the histograms of the parts in their order."""
+    """Add the histograms of the parts in order."""
     cdef int c, k
     cdef Py_ssize_t i
     cdef double* sums
@@ -162,7 +162,7 @@ cdef inline void put_together(Growth* t) noexcept nogil:
 
 
 cdef inline void settle(Growth* t, int number) noexcept nogil:
-    """Take a part of the rows to their leaves, and add the values of these to the scores."""
+    """Move a part of the rows to their leaves, and add the leaf values to the scores."""
     cdef Py_ssize_t n
     cdef int place, node
     for n in range(begin(t, number), begin(t, number + 1)):

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Splits of a node by its histograms: gains, Newton steps, categories in their order."""
+"""Splits of a node by its histograms: gains, Newton steps, sorted categories."""
 
 from libc.math cimport fabs
 from libc.stdint cimport int8_t, uint8_t, uint16_t
@@ -9,13 +9,13 @@ from ordstat.compiled.logit cimport Thresholds
 
 cdef enum:
     WIDTH = 4  # sums of one bin: slopes, curvatures, weight, and a 0
-    BYTES = 32  # of a set of codes
+    BYTES = 32  # size of a set of codes
 
 cdef extern from *:
     """
     #define FEW 1e-9
     """
-    const double FEW  # a share of the weight of a node that is no more than rounding
+    const double FEW  # a smaller share of the weight of a node is rounding
 
 
 cdef struct Split:
@@ -35,23 +35,23 @@ cdef struct Node:
     double w
     double low
     double high
-    int slot  # of its histograms; -1 of none
-    int fill  # which of those are filled next; -1 of none
-    int less  # the sibling whose histograms are taken from them; -1 of none
+    int slot  # index of its histograms; -1 for none
+    int fill  # index among the histograms to fill next; -1 for none
+    int less  # sibling whose histograms are subtracted; -1 for none
 
 
 cdef struct Part:
     double loss
     double total[WIDTH]
-    double* own  # memory of what follows but for `row` and `place`
-    double* sums  # histograms of its rows; NULL where these are those of the nodes
-    int* row  # of a block, that are learned from
-    int* place  # of their histograms
+    double* memory  # memory of the following except `row` and `place`
+    double* sums  # histograms of its rows; NULL to write to those of the nodes
+    int* row  # rows of a block that the tree is grown on
+    int* place  # offsets of their histograms
     double* gh  # slope and curvature, times the weight, the weight, 0
-    double* x  # scores less the centre of the thresholds
+    double* x  # scores minus the centre of the thresholds
     double* up  # odds at the two thresholds of the level, and
     double* low
-    double* p  # the probability but for a factor of the level
+    double* p  # the probability without a factor of the level
 
 
 cdef struct Growth:
@@ -64,7 +64,7 @@ cdef struct Growth:
     const int8_t* signs
     Py_ssize_t F
     Py_ssize_t stride
-    Py_ssize_t size  # of the histograms of a node
+    Py_ssize_t size  # numbers in the histograms of a node
     bint plain
     uint16_t* place
     const uint16_t* y
@@ -88,19 +88,19 @@ cdef struct Growth:
     int nodes
     int n_sets
     Node* node
-    int first  # nodes of the level are from here
-    int last  # to here,
-    int asked  # those whose histograms are made from here
-    int next  # to here
+    int first  # first node of the level,
+    int last  # and the end
+    int asked  # first node whose histograms are computed,
+    int next  # and the end
     int* slot_of_fill
     int fills
     int slots
-    int depth  # levels of splits that are left
-    bint whole  # the histograms of all nodes of the level are there
+    int depth  # remaining levels of splits
+    bint whole  # whether all nodes of the level have histograms
     bint began
-    double* own  # memory of `sums`
+    double* memory  # memory of `sums`
     double* sums
-    const uint8_t** codes  # of the columns to choose from
+    const uint8_t** codes  # codes of the columns to choose from
     Part* parts
     int n_parts
 
@@ -110,12 +110,12 @@ cdef inline double clipped(double x, double low, double high) noexcept nogil:
 
 
 cdef inline double newton(double G, double V, const Growth* t, double low, double high) noexcept nogil:
-    """The value between two ends at which G v + (V + penalty) v^2 / 2 is least."""
+    """The value between two bounds that minimises G v + (V + penalty) v^2 / 2."""
     return clipped(-G / (V + t.penalty), low, high)
 
 
 cdef inline double fall(double G, double V, const Growth* t, double low, double high) noexcept nogil:
-    """Twice the fall of that function; G^2 / (V + penalty) where neither end is met."""
+    """Twice the fall of that function; G^2 / (V + penalty) inside the bounds."""
     cdef double v = newton(G, V, t, low, high)
     return -v * (2.0 * G + (V + t.penalty) * v)
 
@@ -137,30 +137,30 @@ cdef struct Scan:
 
 
 cdef inline bint against(const Growth* t, const Scan* scan, double gl, double vl, int sign) noexcept nogil:
-    """Whether the values of the children are not in the order that a column demands."""
+    """Whether the values of the children violate the sign of a column."""
     cdef double left = step(gl, vl, t, scan.node.low, scan.node.high)
     return sign * (step(scan.node.g - gl, scan.node.v - vl, t, scan.node.low, scan.node.high) - left) < 0.0
 
 
-cdef inline void cut(const Growth* t, const Scan* scan, const double* own, int d, bint gaps_left, Split* best) noexcept nogil:
-    """Try the cuts between the bins of a column, rows without a value on one side.
+cdef inline void cut(const Growth* t, const Scan* scan, const double* hist, int d, bint gaps_left, Split* best) noexcept nogil:
+    """Try the cuts between the bins of a column, with missing values on one side.
 
-    Where these are on the right, all values together may be on the left, whatever the sign of the column.
+    With missing values on the right, all values may be on the left, for any sign of the column.
     """
     cdef int b, last = t.n_bins[d] - 1, sign = t.signs[d]
-    cdef const double* gap = own + WIDTH * t.n_bins[d]
+    cdef const double* gap = hist + WIDTH * t.n_bins[d]
     cdef double G = scan.node.g, V = scan.node.v, W = scan.node.w, low = scan.node.low, high = scan.node.high
     cdef double whole = scan.whole, enough = best.gain + scan.slack, gl = 0.0, vl = 0.0, wl = 0.0, gain
-    cdef double alone = -1.0  # weight of the right side where it has no values
+    cdef double alone = -1.0  # weight of the right side if it has only missing values
     if gaps_left:
         gl, vl, wl = gap[0], gap[1], gap[2]
     elif t.gaps[d] and gap[2] > FEW * W:
         last += 1
         alone = gap[2] + FEW * W
     for b in range(last):
-        gl += own[WIDTH * b]
-        vl += own[WIDTH * b + 1]
-        wl += own[WIDTH * b + 2]
+        gl += hist[WIDTH * b]
+        vl += hist[WIDTH * b + 1]
+        wl += hist[WIDTH * b + 2]
         if wl < t.least or vl < t.flattest:
             continue
         if W - wl < t.least or V - vl < t.flattest:
@@ -175,16 +175,16 @@ cdef inline void cut(const Growth* t, const Scan* scan, const double* own, int d
         enough = gain + scan.slack
 
 
-cdef inline void sort_out(const Growth* t, const Scan* scan, const double* own, int d, Split* best) noexcept nogil:
-    """Try the cuts of categories in the order of their Newton steps, downwards; no value is one more category."""
+cdef inline void sort_out(const Growth* t, const Scan* scan, const double* hist, int d, Split* best) noexcept nogil:
+    """Try the cuts of categories in decreasing order of their Newton steps; missing values are one more category."""
     cdef int order[256]
     cdef double ratio[256]
     cdef int b, i, j, found = 0
     cdef double at, gain, gl = 0.0, vl = 0.0, wl = 0.0
     for b in range(t.n_bins[d] + t.gaps[d]):
-        if own[WIDTH * b + 2] <= FEW * scan.node.w:
+        if hist[WIDTH * b + 2] <= FEW * scan.node.w:
             continue
-        at = own[WIDTH * b] / (own[WIDTH * b + 1] + t.penalty + 1e-300)
+        at = hist[WIDTH * b] / (hist[WIDTH * b + 1] + t.penalty + 1e-300)
         j = found
         while j > 0 and ratio[j - 1] > at:
             ratio[j], order[j] = ratio[j - 1], order[j - 1]
@@ -193,9 +193,9 @@ cdef inline void sort_out(const Growth* t, const Scan* scan, const double* own, 
         found += 1
     for i in range(found - 1):
         b = order[i]
-        gl += own[WIDTH * b]
-        vl += own[WIDTH * b + 1]
-        wl += own[WIDTH * b + 2]
+        gl += hist[WIDTH * b]
+        vl += hist[WIDTH * b + 1]
+        wl += hist[WIDTH * b + 2]
         if wl < t.least or vl < t.flattest:
             continue
         if scan.node.w - wl < t.least or scan.node.v - vl < t.flattest:
@@ -205,7 +205,7 @@ cdef inline void sort_out(const Growth* t, const Scan* scan, const double* own, 
         if gain > best.gain + scan.slack:
             best.gain, best.g, best.v, best.w = gain, gl, vl, wl
             best.column, best.bin = d, -1
-            # Categories that the node has not seen go with most of its rows.
+            # Categories without rows in the node go to the side with more rows.
             memset(best.codes, 255 if 2.0 * wl >= scan.node.w else 0, BYTES)
             for j in range(found):
                 b = order[j]
@@ -217,10 +217,10 @@ cdef inline void sort_out(const Growth* t, const Scan* scan, const double* own, 
 
 
 cdef inline Split search(const Growth* t, const double* sums, Node node) noexcept nogil:
-    """The split of a node with the largest gain; the first of those that are alike."""
+    """The split of a node with the largest gain; ties go to the first."""
     cdef Py_ssize_t f
     cdef int d
-    cdef const double* own
+    cdef const double* hist
     cdef Split best
     cdef Scan scan
     scan.node = node
@@ -230,14 +230,14 @@ cdef inline Split search(const Growth* t, const double* sums, Node node) noexcep
     best.g = best.v = best.w = 0.0
     for f in range(t.F):
         d = t.columns[f]
-        own = sums + f * t.stride
+        hist = sums + f * t.stride
         if t.kinds[d]:
-            sort_out(t, &scan, own, d, &best)
+            sort_out(t, &scan, hist, d, &best)
             continue
-        cut(t, &scan, own, d, False, &best)
-        if t.gaps[d] and own[WIDTH * t.n_bins[d] + 2] > FEW * node.w:
-            cut(t, &scan, own, d, True, &best)
+        cut(t, &scan, hist, d, False, &best)
+        if t.gaps[d] and hist[WIDTH * t.n_bins[d] + 2] > FEW * node.w:
+            cut(t, &scan, hist, d, True, &best)
         elif best.column == d:
-            # Rows without a value, of which the node has seen none, go with most of its rows.
+            # If the node has no missing values, these go to the side with more rows.
             best.gaps_left = 2.0 * best.w >= node.w
     return best

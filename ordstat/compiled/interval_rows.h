@@ -1,8 +1,8 @@
 /* Log-probabilities of intervals of the latent distribution and their derivatives, for the rows of a chunk.
 
    With u = eta_y, lo = eta_{y-1}, d = u - lo, p = F(u) - F(lo) and h = log p: a = dh/du, b = -dh/dlo, c = a - b,
-   r_u = dc/du, r_l = dc/dlo, W = -(r_u + r_l), h_ul = d2h/(du dlo). Where a level has no upper end u = lo, where it has
-   no lower one lo = u, and d = 0 in both. */
+   r_u = dc/du, r_l = dc/dlo, W = -(r_u + r_l), h_ul = d2h/(du dlo). If a level has no upper end, u = lo; if it has no
+   lower end, lo = u; then d = 0. */
 #ifndef ORDSTAT_INTERVAL_ROWS_H
 #define ORDSTAT_INTERVAL_ROWS_H
 
@@ -12,17 +12,17 @@ enum { ORDSTAT_ROOM = 256 }; /* rows of a chunk */
 
 typedef double OrdstatColumn[ORDSTAT_ROOM];
 
-/* One number for each row, 0 beyond the last row but in the ends. has_u and has_l are 1 where a row has an upper or a
-   lower end, else 0. */
+/* One number per row, 0 beyond the last row except in the ends. has_u and has_l are 1 if a row has an upper or lower
+   end, else 0. */
 typedef struct {
     OrdstatColumn u, lo, d, s, v, has_u, has_l;
     OrdstatColumn log_p, a, b, c, W, r_u, r_l, h_ul;
     OrdstatColumn score[4];  /* by theta_y, theta_{y-1}, H, tau */
-    OrdstatColumn curve[10]; /* their negative derivatives, the upper triangle by rows */
+    OrdstatColumn curve[10]; /* negative derivatives of the score, upper triangle by rows */
 } OrdstatChunk;
 
 /* For each level of each pattern of nominal columns: its thresholds, the width between them, whether it has an upper and
-   a lower one, and for the logit exp(-theta_y), exp(theta_{y-1}) and 1 / (exp(width) - 1), 0 where there is none. */
+   a lower threshold, and for the logit exp(-theta_y), exp(theta_{y-1}) and 1 / (exp(width) - 1), 0 if missing. */
 typedef struct {
     double *high, *low, *width, *has_u, *has_l, *exp_u, *exp_l, *gap;
 } OrdstatLevels;
@@ -47,7 +47,7 @@ ORDSTAT_TWICE(logit_levels,
                const OrdstatLevels *levels, OrdstatChunk *ORDSTAT_RESTRICT at),
               (n, place, H, levels, at))
 
-/* The same of any rows, from their ends. */
+/* The same for any rows, from their ends. */
 ORDSTAT_INLINE void logit_ends_body(int n, OrdstatChunk *ORDSTAT_RESTRICT at) {
     for (int i = 0; i < n; i++) {
         double both = at->has_u[i] * at->has_l[i], d = at->d[i] + (1.0 - both), e_d;
@@ -58,7 +58,7 @@ ORDSTAT_INLINE void logit_ends_body(int n, OrdstatChunk *ORDSTAT_RESTRICT at) {
 }
 ORDSTAT_TWICE(logit_ends, (int n, OrdstatChunk *at), (n, at))
 
-/* Of the logistic distribution, from what `logit_levels` or `logit_ends` left, in forms in which nothing cancels. */
+/* Logistic distribution, from the results of `logit_levels` or `logit_ends`, without cancellation. */
 ORDSTAT_INLINE void logit_intervals_body(int n, OrdstatChunk *ORDSTAT_RESTRICT at) {
     for (int i = 0; i < n; i++) {
         double e_u = at->a[i], e_l = at->b[i], g = at->h_ul[i], upper = 1.0 + e_u, lower = 1.0 + e_l;
@@ -76,7 +76,7 @@ ORDSTAT_INLINE void logit_intervals_body(int n, OrdstatChunk *ORDSTAT_RESTRICT a
 }
 ORDSTAT_TWICE(logit_intervals, (int n, OrdstatChunk *at), (n, at))
 
-/* Of the normal distribution: differences in the smaller tail. Ends up to 6, d >= 0.1. */
+/* Normal distribution: differences in the smaller tail. Ends up to 6, d >= 0.1. */
 static void probit_intervals(int n, OrdstatChunk *at) {
     const double root_half = 0.70710678118654752440, peak = 0.39894228040143267794;
     for (int i = 0; i < n; i++) {
@@ -99,8 +99,8 @@ static void probit_intervals(int n, OrdstatChunk *at) {
     }
 }
 
-/* log p, a, b and c of a row with what follows from them, from S = (log f)' at both ends and S(lo) - S(u). Nothing is
-   lost where S(u), S(lo) and c nearly agree. */
+/* log p, a, b, c and the terms derived from them, from S = (log f)' at both ends and S(lo) - S(u). No digits are lost
+   if S(u), S(lo) and c nearly agree. */
 ORDSTAT_INLINE void ordstat_assemble(int i, double log_p, double a, double b, double c, double s_u, double s_l,
                                      double gap, OrdstatChunk *ORDSTAT_RESTRICT at) {
     at->log_p[i] = log_p;
@@ -113,7 +113,7 @@ ORDSTAT_INLINE void ordstat_assemble(int i, double log_p, double a, double b, do
     at->h_ul[i] = a * b;
 }
 
-/* Of F(t) = 1 - exp(-exp(t)), or with `flip` of its mirror image. Ends up to 30, d >= 1e-3. */
+/* F(t) = 1 - exp(-exp(t)), or with `flip` its mirror image. Ends up to 30, d >= 1e-3. */
 ORDSTAT_INLINE void cloglog_intervals_body(int n, int flip, OrdstatChunk *ORDSTAT_RESTRICT at) {
     for (int i = 0; i < n; i++) {
         double has_u = flip ? at->has_l[i] : at->has_u[i], has_l = flip ? at->has_u[i] : at->has_l[i];
@@ -132,7 +132,7 @@ ORDSTAT_INLINE void cloglog_intervals_body(int n, int flip, OrdstatChunk *ORDSTA
 }
 ORDSTAT_TWICE(cloglog_intervals, (int n, int flip, OrdstatChunk *at), (n, flip, at))
 
-/* Of the Cauchy distribution: pi p = atan2(d, 1 + u lo). Ends up to 1e6, d >= 1e-3. */
+/* Cauchy distribution: pi p = atan2(d, 1 + u lo). Ends up to 1e6, d >= 1e-3. */
 static void cauchit_intervals(int n, OrdstatChunk *at) {
     for (int i = 0; i < n; i++) {
         double has_u = at->has_u[i], has_l = at->has_l[i], u = at->u[i], lo = at->lo[i], d = at->d[i];
@@ -149,8 +149,8 @@ static void cauchit_intervals(int n, OrdstatChunk *at) {
     }
 }
 
-/* Scores of the rows and, with `second`, their curvature, case weights v multiplied in; what the log scale needs where
-   `scaled`. Formulas in likelihood/family.py. */
+/* Scores of the rows and, with `second`, their curvature, times the case weights v; with `scaled` also terms of the log
+   scale. Formulas in likelihood/family.py. */
 ORDSTAT_INLINE void interval_terms_body(int n, int second, int scaled, OrdstatChunk *ORDSTAT_RESTRICT at) {
     for (int i = 0; i < n; i++) {
         double s = at->v[i] * at->s[i];
@@ -190,7 +190,7 @@ ORDSTAT_INLINE void interval_scales_body(int n, const double *ORDSTAT_RESTRICT t
 }
 ORDSTAT_TWICE(interval_scales, (int n, const double *tau, OrdstatChunk *at), (n, tau, at))
 
-/* Ends of the rows, after their scales, from H and the place of each among the levels. */
+/* Scaled ends of the rows, from H and the index of each row's level. */
 ORDSTAT_INLINE void interval_ends_body(int n, const ptrdiff_t *ORDSTAT_RESTRICT place, const double *ORDSTAT_RESTRICT H,
                                        const OrdstatLevels *levels, OrdstatChunk *ORDSTAT_RESTRICT at) {
     for (int i = 0; i < n; i++) {
@@ -221,7 +221,7 @@ static int within(int n, double far, double least, double farthest, const Ordsta
     return inside;
 }
 
-/* out = (x - mean) / deviation for rows of p columns, to rows `pitch` apart; `inverse` is 1 / deviation. */
+/* out = (x - mean) / deviation for rows of p columns, written `pitch` apart; `inverse` is 1 / deviation. */
 ORDSTAT_INLINE void standard_rows_body(int n, int p, int pitch, const double *ORDSTAT_RESTRICT x,
                                        const double *ORDSTAT_RESTRICT mean, const double *ORDSTAT_RESTRICT inverse,
                                        double *ORDSTAT_RESTRICT out) {
@@ -234,8 +234,8 @@ ORDSTAT_TWICE(standard_rows,
                const double *ORDSTAT_RESTRICT inverse, double *ORDSTAT_RESTRICT out),
               (n, p, pitch, x, mean, inverse, out))
 
-/* The sums of thresholds: row `place` of `sums` is that of the lower end, the next one of the upper. Its first entries are
-   the score, the information and that with the threshold above, then one to spare; then that with the columns. */
+/* Sums of thresholds: row `place` of `sums` belongs to the lower end, the next row to the upper. Its entries are the
+   score, the information, the information with the threshold above, an unused one; then those with the columns. */
 ORDSTAT_INLINE void add_places_body(int n, int px, int pz, const ptrdiff_t *ORDSTAT_RESTRICT place,
                                     const OrdstatChunk *ORDSTAT_RESTRICT at, const double *ORDSTAT_RESTRICT rows,
                                     double *ORDSTAT_RESTRICT sums) {

@@ -9,8 +9,8 @@ cdef extern from *:
     #define FAR 50.0
     #define TINY 1e-100
     """
-    const double FAR  # exp of less than this cannot overflow in a product of four
-    const double TINY  # the product of three such is still a number of full precision
+    const double FAR  # a product of four exp() below this cannot overflow
+    const double TINY  # a product of three of these keeps full precision
 
 
 cdef struct Tails:
@@ -30,7 +30,7 @@ cdef struct Thresholds:
 
 
 cdef inline bint prepare(Thresholds* t, const double[::1] theta) noexcept nogil:
-    """Whether there was memory for what rows share."""
+    """Allocate the values that rows share; False if there is not enough memory."""
     cdef int k, Q = <int>theta.shape[0]
     t.Q, t.theta = Q, &theta[0]
     t.centre = 0.5 * (theta[0] + theta[Q - 1])
@@ -57,7 +57,7 @@ cdef inline void sigmoid(double x, double* p, double* q) noexcept nogil:
 
 
 cdef inline Tails tails(const Thresholds* t, int k, double H) noexcept nogil:
-    """a = P(at most k), b = P(below k), and 1 less each, by one exponential where nothing can overflow."""
+    """a = P(at most k), b = P(below k), and 1 minus each, by one exponential if nothing can overflow."""
     cdef Tails p
     cdef double e, u, l, r, x = H - t.centre
     if t.near and fabs(x) < FAR:

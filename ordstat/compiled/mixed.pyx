@@ -1,9 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Rows of logit and probit models with random effects, and a logit with one effect a group integrated out in one walk.
+"""Rows of logit and probit models with random effects, and a logit with one effect per group integrated out.
 
-Formulas in ordstat/mixed/integral.py, those of a row in mixedrows.pxd. Values that these
-plain forms are not made for (far tails, intervals of no width) are left to the general route: NaN or False says so.
-The NumPy twins are in tests/mixed/twins_mixed.py.
+Formulas are in ordstat/mixed/integral.py, for single rows in mixedrows.pxd. NaN or False mean that values are outside
+the range of these formulas (far tails, intervals without width): the caller then uses the general route. The NumPy
+twins are in tests/mixed/twins_mixed.py.
 """
 
 from libc.math cimport exp, expm1, fabs, INFINITY, isinf, log, NAN, sqrt
@@ -14,13 +14,13 @@ from ordstat.compiled.mixedrows cimport FAR, HALF_LOG_2PI, LOGIT, logit_row, pro
 cdef enum:
     STEPS = 200
 
-cdef double SMALL = 1e-22  # Newton's decrement of a mode that is known to half the digits
+cdef double SMALL = 1e-22  # Newton decrement of a mode that is exact to half the digits
 cdef double SQRT_2 = 1.41421356237309504880
 
 
 cdef struct Group:
-    # the rows of one group, and what all groups share
-    bint common  # whether x is the same in all rows, so that one exp() serves the group
+    # rows of one group, and values shared by all groups
+    bint common  # whether x is the same in all rows, so that one exp() is enough for the group
     Py_ssize_t first, last
     const double *z
     const double *w
@@ -39,15 +39,15 @@ cdef inline void _at(const Group *g, Py_ssize_t i, double factor, Row *at) noexc
     logit_row(g.e_u[i] * factor, g.e_l[i] * factor, g.D[i], at)
 
 
-cdef inline double _factor(const Group *g, Py_ssize_t i, double v, double known) noexcept nogil:
-    """exp(x v), NaN where that is far out; what is known already where x is the same in all rows."""
+cdef inline double _factor(const Group *g, Py_ssize_t i, double v, double factor) noexcept nogil:
+    """exp(x v), NaN if it is too large; the value of the group if x is the same in all rows."""
     if g.common and i > g.first:
-        return known
+        return factor
     return exp(g.x[i] * v) if fabs(g.x[i] * v) < FAR else NAN
 
 
 cdef bint _mode(const Group *g, double *v, double *H, double *decrement) noexcept nogil:
-    """Newton's method on h, inside the bracket that the signs of h' make; False where it fails."""
+    """Newton's method on h, inside a bracket from the signs of h'; False if it fails."""
     cdef double low = -INFINITY, high = INFINITY, slope, total, factor, new
     cdef Py_ssize_t i
     cdef int step
@@ -80,13 +80,13 @@ cdef void _integrate(Group *g, double v, double H, const double *points, const d
                      double *loglik, double *by_sigma) noexcept nogil:
     """Add the log-likelihood of a group and its derivatives.
 
-    `here` has room for the n_g rows at the mode, and behind them for Q (3 n_g + 4) numbers of the nodes.
+    `here` has room for the n_g rows at the mode, followed by Q (3 n_g + 4) numbers of the nodes.
     """
     cdef Py_ssize_t n = g.last - g.first, i, k, j
     cdef double tau = sqrt(1.0 / H), factor = 1.0, total = -0.5 * v * v, pushed = 0.0, m_g = 1.0, q = 0.0, largest
     cdef double x, w, a, b, c, by_v, variance, t, extra
-    cdef double *there = <double *>(here + n)  # (Q, n, 3)
-    cdef double *h = there + 3 * Q * n
+    cdef double *node_rows = <double *>(here + n)  # (Q, n, 3)
+    cdef double *h = node_rows + 3 * Q * n
     cdef double *slope = h + Q
     cdef double *nodes = slope + Q
     cdef double *posterior = nodes + Q
@@ -105,7 +105,7 @@ cdef void _integrate(Group *g, double v, double H, const double *points, const d
             nodes[j] = v + SQRT_2 * tau * points[j]
             h[j], slope[j] = -0.5 * nodes[j] * nodes[j], -nodes[j]
             for k in range(n):
-                i, row = g.first + k, there + 3 * (j * n + k)
+                i, row = g.first + k, node_rows + 3 * (j * n + k)
                 factor = _factor(g, i, nodes[j], factor)
                 _at(g, i, factor, &at)
                 h[j] += g.w[i] * log(at.log_p)
@@ -133,7 +133,7 @@ cdef void _integrate(Group *g, double v, double H, const double *points, const d
         else:
             a = b = c = by_v = 0.0
             for j in range(Q):
-                row = there + 3 * (j * n + k)
+                row = node_rows + 3 * (j * n + k)
                 a += posterior[j] * row[0]
                 b += posterior[j] * row[1]
                 c += posterior[j] * row[2]
@@ -152,13 +152,14 @@ def integrate_logit(bint common, const Py_ssize_t[::1] starts, const double[::1]
                     const Py_ssize_t[::1] y, double sigma, const double[::1] z, const double[::1] w,
                     const double[::1] points, const double[::1] logs, double[::1] v, double[::1] H,
                     double[::1] by_score, double[::1] by_theta):
-    """Log-likelihood of a logit with one random effect a group integrated out, by sigma, and the worst decrement.
+    """Log-likelihood of a logit with one random effect per group integrated out, its derivative by sigma, and the largest
+    decrement of a mode.
 
-    Rows are in order of their groups, group g from starts[g] to starts[g + 1], and share the thresholds theta (K-1,);
-    `score` (n,) are their scores without random effects, y (n,) the levels, z (n,) the column of the effect, w the
-    weights. The Q nodes and their logarithms of weights are those of integral.py; Q = 1 is Laplace's approximation.
-    Moves v (G,) to the modes, and fills H (G,), by_score (n,) and by_theta (K-1,), total derivatives. NaN where a row or
-    a mode is beyond these forms, or thresholds are not in order.
+    Rows are sorted by group, group g from starts[g] to starts[g + 1], and share the thresholds theta (K-1,); `score`
+    (n,) are scores without random effects, y (n,) levels, z (n,) the column of the effect, w weights. The Q nodes and
+    log weights are those of integral.py; Q = 1 is Laplace's approximation. Moves v (G,) to the modes, and fills H (G,)
+    and total derivatives by_score (n,) and by_theta (K-1,). NaN if a row or a mode is out of range, or thresholds are
+    not in order.
     """
     cdef Py_ssize_t n = z.shape[0], m = theta.shape[0], Q = points.shape[0], i, k, longest = 0
     cdef double loglik = 0.0, by_sigma = 0.0, worst = 0.0, decrement, grown
@@ -205,7 +206,7 @@ def integrate_logit(bint common, const Py_ssize_t[::1] starts, const double[::1]
 
 
 cdef inline bint _moved(int link, double u, double lo, double d, double move, Row *at) noexcept nogil:
-    """A row whose score has moved, log p in the place of p; False where it is beyond these forms."""
+    """Terms of a row with a moved score, with log p instead of p; False if it is too far out."""
     if link != LOGIT:
         return probit_row(u - move, lo - move, d, at)
     if (not isinf(u) and fabs(u - move) > FAR) or (not isinf(lo) and fabs(lo - move) > FAR):
@@ -217,9 +218,9 @@ cdef inline bint _moved(int link, double u, double lo, double d, double move, Ro
 
 def location_terms(int link, const double[::1] u, const double[::1] lo, const double[::1] d, const double[::1] s,
                    const double[::1] shift, double[::1] log_p, double[::1] score, double[::1] curvature):
-    """The log-probability of rows whose scores have moved by `shift`, its derivative by H and its negative second one.
+    """Log-probability of rows with scores moved by `shift`, its derivative by H and its negative second derivative.
 
-    u, lo, d are the ends and widths of their intervals, s the inverse scale. False where a row is beyond these forms.
+    u, lo, d are the ends and widths of their intervals, s the inverse scale. False if a row is out of range.
     """
     cdef Py_ssize_t i
     cdef bint fine = True
@@ -237,21 +238,21 @@ def schur_complement(const Py_ssize_t[::1] starts, const Py_ssize_t[::1] columns
                      const double[::1] V, double[:, ::1] S):
     """Subtract B'V, sparse matrices with the same entries, from the lower triangle of S (R, R).
 
-    Row g of both has its entries from starts[g] to starts[g + 1], in the growing `columns`.
+    Entries of row g of both are starts[g] to starts[g + 1], with increasing `columns`.
     """
     cdef Py_ssize_t g, i, j
-    cdef double own
+    cdef double entry
     with nogil:
         for g in range(starts.shape[0] - 1):
             for i in range(starts[g], starts[g + 1]):
-                own = B[i]
+                entry = B[i]
                 for j in range(starts[g], i + 1):
-                    S[columns[i], columns[j]] -= own * V[j]
+                    S[columns[i], columns[j]] -= entry * V[j]
 
 
 def coupled(const Py_ssize_t[::1] starts, const Py_ssize_t[::1] columns, const double[::1] V, const double[:, ::1] P,
             double[::1] out):
-    """The entries of V P, P (R, R) symmetric, at those of the sparse V; see `schur_complement`."""
+    """The entries of V P, P (R, R) symmetric, at the entries of the sparse V; see `schur_complement`."""
     cdef Py_ssize_t g, i, j
     cdef double total
     with nogil:

@@ -19,7 +19,7 @@ cdef extern from *:
                                            0.3626837833783620, 0.3626837833783620, 0.3137066458778873,
                                            0.2223810344533745, 0.1012285362903763};
     """
-    const double FAR  # exp() of what lies further out is not formed
+    const double FAR  # largest argument of exp()
     const double NARROW, HALF_LOG_2PI, SQRT_HALF_PI, SQRT_HALF
     const double NODES[8]
     const double NODE_WEIGHTS[8]
@@ -35,7 +35,7 @@ cdef inline void logit_row(double e_u, double e_l, double D, Row *at) noexcept n
     """From exp(-u), exp(-lo) and 1 - exp(-d)."""
     cdef double F_u = 1.0 / (1.0 + e_u), G_u = e_u * F_u, F_l = 1.0 / (1.0 + e_l)
     cdef double G_l = 1.0 if isinf(e_l) else e_l * F_l, f_u = F_u * G_u, f_l = F_l * G_l
-    at.log_p = F_u * G_l * D  # p: its logarithm is taken where it is wanted
+    at.log_p = F_u * G_l * D  # p; the caller takes the logarithm
     at.c = G_u - F_l
     at.W = f_u + f_l
     at.r_u, at.r_l = -f_u, -f_l
@@ -50,7 +50,7 @@ cdef inline double mills(double t) noexcept nogil:
 
 
 cdef inline bint probit_row(double u, double lo, double d, Row *at) noexcept nogil:
-    """Measured in the lower tail; False where that is too far out."""
+    """From the lower tail; False if it is too far out."""
     cdef bint flip = u + lo > 0.0
     cdef double upper = -lo if flip else u, lower = -u if flip else lo, q, ratio, missing, half, t, both
     cdef int k

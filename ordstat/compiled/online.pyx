@@ -1,13 +1,12 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Passes of the online rankers over examples; the readable twins are in `tests/twins.py`.
 
-Everywhere: y codes 0..K-1, Q = K-1 gaps a row, costs (C, K), `kinds` (N,) which of the costs are those of a row, order
-(M,) rows as they are presented; ranks are answered before the update, under the cost times `margin`; ties go to the
-lower rank. `seen` examples came before; sums hold the updates times the number of the example, so that
-((c + 1) w - sums) / c is the mean of w. Added to tally (4,): the answers that were wrong, their |y - yhat|, the cost of all,
-and what the squared norm of the weights can have grown by at most: with h = |Phi(y) - Phi(yhat)|^2, the sum of
-h + 2 margin cost, for yhat was the answer; or of cost^2 / h under passive-aggressive steps, whose hinge is at most the
-cost.
+Common arguments: y codes 0..K-1, Q = K-1 gaps per row, costs (C, K), `kinds` (N,) index of each row's costs, order (M,)
+rows in order of presentation. Ranks are predicted before the update, with the cost times `margin`; ties go to the lower
+rank. `seen` is the number of earlier examples; sums are of updates times the number of the example, so that
+((c + 1) w - sums) / c is the mean of w. Added to tally (4,): wrong answers, their |y - yhat|, the cost of all answers,
+and the largest possible growth of the squared norm of the weights: with h = |Phi(y) - Phi(yhat)|^2, the sum of h + 2 margin
+cost; or of cost^2 / h for passive-aggressive steps, whose hinge is at most the cost.
 """
 
 from libc.stdlib cimport free, malloc
@@ -35,7 +34,7 @@ cdef inline void add(double* w, double step, const double* x, Py_ssize_t n) noex
 
 
 cdef inline void gaps_of(const double* x, const double* w, Py_ssize_t n, Py_ssize_t q_count, double* gaps) noexcept nogil:
-    """gaps[q] = w_q'x - w_q[n], w being q_count rows of n + 1."""
+    """gaps[q] = w_q'x - w_q[n], with w of q_count rows of n + 1."""
     cdef Py_ssize_t q
     for q in range(q_count):
         gaps[q] = dot(x, w + q * (n + 1), n) - w[q * (n + 1) + n]
@@ -64,7 +63,7 @@ cdef inline Py_ssize_t count_above(double score, const double* b, Py_ssize_t Q) 
 
 cdef inline const double* scaled(const double* x, const double[::1] centre, const double[::1] factor, double* z,
                                  Py_ssize_t n) noexcept nogil:
-    """(x - centre) * factor, or x itself where there is no factor."""
+    """(x - centre) * factor, or x if there is no factor."""
     cdef Py_ssize_t i
     if factor.shape[0] == 0:
         return x
@@ -85,7 +84,7 @@ cdef inline Py_ssize_t rank_between(double score, const double* b, double* gaps,
 
 
 cdef inline void move(double* b, double* sums, Py_ssize_t low, Py_ssize_t high, double step, double number) noexcept nogil:
-    """Thresholds low..high-1 less a step."""
+    """Subtract a step from thresholds low..high-1."""
     cdef Py_ssize_t k
     for k in range(low, high):
         b[k] -= step
@@ -94,7 +93,7 @@ cdef inline void move(double* b, double* sums, Py_ssize_t low, Py_ssize_t high, 
 
 cdef inline double tau(const double* gaps, double cost, Py_ssize_t low, Py_ssize_t high, double sign, double square,
                        bint aggressive) noexcept nogil:
-    """Step of CuSum Rank: `sign`, or so far that the true rank leads by the cost, for a row of this squared length."""
+    """Step of CuSum Rank: `sign`, or just enough that the true rank leads by the cost, for a row of this squared length."""
     cdef double lead = cost
     cdef Py_ssize_t k
     if not aggressive:
@@ -108,7 +107,7 @@ cdef inline double tau(const double* gaps, double cost, Py_ssize_t low, Py_ssize
 
 cdef inline void count(double* tally, double distance, double cost, double change, double margin,
                        bint aggressive) noexcept nogil:
-    """A mistake; `change` is |Phi(y) - Phi(yhat)|^2."""
+    """Count a mistake; `change` is |Phi(y) - Phi(yhat)|^2."""
     tally[0] += 1.0
     tally[1] += distance
     tally[3] += cost * cost / change if aggressive else change + 2.0 * margin * cost
@@ -134,14 +133,14 @@ def prank_pass(const double[:, ::1] X, const double[::1] centre, const double[::
     ----------
     X : (N, D), D >= 1
     centre, factor : (D,)
-        Columns are (x - centre) * factor; (0,) where they are scaled already.
-    weights : (N,) case weights of the pocket's cost
+        Columns are (x - centre) * factor; (0,) if X is scaled already.
+    weights : (N,) case weights, for the cost of the pocket
     w : (D + Q,) u, then b; changed in place
     sums : (D + Q,)
     work : (D + Q,)
-    pocket : (D + Q,) the best weights so far, in place; (0,) keeps no pocket and leaves `weights` unread
+    pocket : (D + Q,) the best weights so far, in place; (0,) for no pocket, then `weights` is not used
     record : (4,)
-        Run of exact hits now and at the pocket, cost of the pocket, whether the weights of now were compared with it.
+        Present run of exact hits, run and cost of the pocket, whether the present weights were compared with it.
     """
     cdef Py_ssize_t D = X.shape[1], Q = w.shape[0] - X.shape[1], M = order.shape[0]
     cdef Py_ssize_t i, n, rank, low, high
@@ -193,14 +192,13 @@ def cusum_pass(const double[:, ::1] X, const double[::1] centre, const double[::
         As for `prank_pass`.
     aggressive : bool
         tau is the step after which the true rank leads by its cost; otherwise +-1.
-    w : (Q, D + 1) weights of "rank above k?", the last one of the constant -1; changed in place
+    w : (Q, D + 1) weights of "rank above k?", the last for the constant -1; changed in place
     sums : (Q, D + 1)
     work : (D + Q,)
 
     Notes
     -----
-    The gaps of a row are worked out before the answer to the row before it is known, which the processor would
-    otherwise wait for.
+    The gaps of a row are computed before the previous row is predicted, so that the processor does not wait.
     """
     cdef Py_ssize_t D = X.shape[1], Q = w.shape[0], M = order.shape[0]
     cdef Py_ssize_t i, k, n, label, rank, low, high
@@ -225,7 +223,7 @@ def cusum_pass(const double[:, ::1] X, const double[::1] centre, const double[::
             n = order[i]
             x, z, z_after = x_after, z_after, z
             gaps, gaps_after = gaps_after, gaps
-            if i + 1 < M:  # the next row, whose gaps a step below moves by the step times `product`
+            if i + 1 < M:  # the next row; the step below moves its gaps by step * product
                 x_after = scaled(&X[order[i + 1], 0], centre, factor, z_after, D)
                 gaps_of(x_after, &w[0, 0], D, Q, gaps_after)
                 product = dot(x, x_after, D) + 1.0
@@ -239,7 +237,7 @@ def cusum_pass(const double[:, ::1] X, const double[::1] centre, const double[::
                 high = rank + label - low
                 square = dot(x, x, D) + 1.0
                 step = tau(gaps, price[rank], low, high, <double> ((label > rank) - (label < rank)), square, aggressive)
-                for k in range(low, high if step != 0.0 else low):  # no step to rows whose squares overflow
+                for k in range(low, high if step != 0.0 else low):  # no step for rows whose squares overflow
                     add(&w[k, 0], step, x, D)
                     add(&sums[k, 0], step * seen, x, D)
                     move(&w[k, 0], &sums[k, 0], D, D + 1, step, seen)
@@ -291,7 +289,7 @@ def kernel_cusum_pass(const double[:, ::1] gram, const Py_ssize_t[::1] y, const 
 
     Parameters
     ----------
-    gram : (N, N) kernel matrix, the constant's 1 added
+    gram : (N, N) kernel matrix plus 1, for the constant
     beta, sums : (Q, N) coefficients of the rows; changed in place
     scores : (Q, N) gaps of every row, kept up to date
     work : (Q,)

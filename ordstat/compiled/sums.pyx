@@ -1,8 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The pass over the rows of a cumulative model, and sums over the columns of a matrix.
 
-Rows are taken in chunks that stay in cache: predictors, intervals, terms, and their sums. Every function adds into
-arrays given by the caller and has a plain NumPy twin in `tests/twins_sums.py`.
+Rows are taken in chunks that stay in cache: predictors, intervals, terms, and their sums. Every function adds to
+arrays of the caller and has a plain NumPy twin in `tests/twins_sums.py`.
 """
 
 from libc.math cimport NAN, exp, expm1, fabs
@@ -57,24 +57,24 @@ cdef extern from "interval_rows.h":
                     double *sums) noexcept nogil
 
 cdef enum:
-    TILE = 32  # columns that BLAS takes at once
-    FIRST = 4  # sums of a threshold alone, before those with the columns
+    TILE = 32  # columns per call of BLAS
+    FIRST = 4  # sums of a threshold only, before the sums with columns
     LOGIT = 1
     PROBIT = 2
     CLOGLOG = 3
     LOGLOG = 4
     CAUCHIT = 5
 
-#: Ends of intervals that the closed forms of each distribution are good for, and their least widths.
+#: Limits of the closed forms of each distribution: largest end of an interval, and smallest width.
 cdef double[6] LARGEST = [0.0, 250.0, 6.0, 30.0, 30.0, 1e6]
 cdef double[6] LEAST = [0.0, 1e-30, 0.1, 1e-3, 1e-3, 1e-3]
 
 cdef struct Shape:
-    # columns of x and z, both, and their padded widths
+    # numbers of columns of x and z, in total, and padded widths
     int p, r, q, px, pz, width
 
 cdef struct Room:
-    # What a pass needs; `all` is the one to free.
+    # Buffers of a pass; free `all`.
     double *all
     double *rows
     double *weighed
@@ -88,7 +88,7 @@ cdef struct Room:
 
 
 cdef bint _open(Room *room, const Shape *of, Py_ssize_t places) noexcept nogil:
-    """Buffers, all zero; False where there is no memory."""
+    """Allocate zeroed buffers; False if there is not enough memory."""
     cdef size_t width = <size_t>of.width, chunk = ORDSTAT_ROOM, size = <size_t>places
     room.all = <double *>calloc(chunk * (2 * width + 2) + width * (2 + width) + size * (width + FIRST + 8), sizeof(double))
     if room.all == NULL:
@@ -114,7 +114,7 @@ cdef bint _open(Room *room, const Shape *of, Py_ssize_t places) noexcept nogil:
 
 cdef bint _set_levels(OrdstatLevels *levels, const double[:, ::1] theta, const double[:, ::1] step,
                       Py_ssize_t last) noexcept nogil:
-    """The ends of each level of each pattern, level y of pattern g at g (last + 2) + y; one that is missing is the other.
+    """The ends of each level of each pattern, level y of pattern g at g (last + 2) + y; a missing end is set to the other.
 
     Returns whether they are in the range of `logit_levels`.
     """
@@ -138,11 +138,11 @@ cdef bint _set_levels(OrdstatLevels *levels, const double[:, ::1] theta, const d
     return inside
 
 
-cdef inline double _dot(const double *one, const double *other, Py_ssize_t n) noexcept nogil:
+cdef inline double _dot(const double *a, const double *b, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t j
     cdef double total = 0.0
     for j in range(n):
-        total += one[j] * other[j]
+        total += a[j] * b[j]
     return total
 
 
@@ -154,7 +154,7 @@ cdef inline void _add(double by, const double *what, Py_ssize_t n, double *into)
 
 
 cdef void _project(const double *rows, int n, int pitch, int width, const double *by, double *out) noexcept nogil:
-    """out += the first `width` columns of rows that lie `pitch` apart, times by."""
+    """out += by times the first `width` columns of rows that are `pitch` apart."""
     cdef double one = 1.0
     cdef int step = 1
     cdef char trans = b'T'
@@ -163,7 +163,7 @@ cdef void _project(const double *rows, int n, int pitch, int width, const double
 
 
 cdef void _add_score(int n, int pitch, int width, const double *by, const double *rows, double *score) noexcept nogil:
-    """score += by' rows, for `width` columns of rows that lie `pitch` apart."""
+    """score += by' rows, for `width` columns of rows that are `pitch` apart."""
     cdef double one = 1.0
     cdef int step = 1, start, count
     cdef char plain = b'N'
@@ -174,7 +174,7 @@ cdef void _add_score(int n, int pitch, int width, const double *by, const double
 
 cdef void _add_gram(int n, int pitch, int first, int height, int second, int width, const double *by,
                     const double *rows, double *weighed, double *gram) noexcept nogil:
-    """gram += A' diag(by) B for the columns A of rows from `first` and B from `second`; of A = B the upper triangle.
+    """gram += A' diag(by) B, A the columns of rows from `first`, B from `second`; the upper triangle if A = B.
 
     BLAS runs on one thread for products of this size, so that the sums are the same on any number of threads.
     """
@@ -194,19 +194,19 @@ cdef void _add_gram(int n, int pitch, int first, int height, int second, int wid
 
 cdef void _own_ends(int rows, const Py_ssize_t *y, const double *w, Py_ssize_t last, Py_ssize_t m, const double *theta,
                     const double *step, const double *H, OrdstatChunk *at) noexcept nogil:
-    """The ends of rows that have nominal columns w, after their scales."""
+    """The scaled ends of rows with nominal columns w."""
     cdef int i
     cdef Py_ssize_t k
     cdef double s
-    cdef const double *own
+    cdef const double *w_row
     for i in range(rows):
-        own, s, k = w + i * m, at.s[i], y[i]
+        w_row, s, k = w + i * m, at.s[i], y[i]
         at.has_u[i], at.has_l[i] = 1.0 if k < last else 0.0, 1.0 if k > 0 else 0.0
-        at.d[i] = s * _dot(step + k * m, own, m) if 0 < k < last else 0.0
+        at.d[i] = s * _dot(step + k * m, w_row, m) if 0 < k < last else 0.0
         if k < last:
-            at.u[i] = s * (_dot(theta + k * m, own, m) - H[i])
+            at.u[i] = s * (_dot(theta + k * m, w_row, m) - H[i])
         if k > 0:
-            at.lo[i] = s * (_dot(theta + (k - 1) * m, own, m) - H[i])
+            at.lo[i] = s * (_dot(theta + (k - 1) * m, w_row, m) - H[i])
         if k == 0:
             at.lo[i] = at.u[i]
         elif k == last:
@@ -216,34 +216,34 @@ cdef void _own_ends(int rows, const Py_ssize_t *y, const double *w, Py_ssize_t l
 cdef void _add_nominal(int rows, const Py_ssize_t *y, const double *w, Py_ssize_t last, Py_ssize_t m,
                        const double *columns, const OrdstatChunk *at, const Shape *of, double *alpha, double *pairs,
                        Py_ssize_t places, double *cross, bint second) noexcept nogil:
-    """All sums of thresholds, whose nominal columns are w."""
+    """All sums of thresholds with nominal columns w."""
     cdef int i, j, end
     cdef Py_ssize_t k, mm = m * m
-    cdef const double *own
+    cdef const double *w_row
     cdef const double *x
     cdef double *into
     for i in range(rows):
-        own, x = w + i * m, columns + i * of.width
+        w_row, x = w + i * m, columns + i * of.width
         for end in range(2):
             if y[i] == (last if end == 0 else 0):
                 continue
             k = y[i] - end
-            _add(at.score[end][i], own, m, alpha + k * m)
+            _add(at.score[end][i], w_row, m, alpha + k * m)
             if not second:
                 continue
             for j in range(m):
-                _add(own[j] * at.curve[4 * end][i], own, m, pairs + k * mm + j * m)
+                _add(w_row[j] * at.curve[4 * end][i], w_row, m, pairs + k * mm + j * m)
                 if end == 1 and y[i] < last:
-                    _add(own[j] * at.curve[1][i], own, m, pairs + (places + k) * mm + j * m)
+                    _add(w_row[j] * at.curve[1][i], w_row, m, pairs + (places + k) * mm + j * m)
                 into = cross + (k * m + j) * of.q
-                _add(own[j] * at.curve[2 + 3 * end][i], x, of.p, into)
-                _add(own[j] * at.curve[3 + 3 * end][i], x + of.px, of.r, into + of.p)
+                _add(w_row[j] * at.curve[2 + 3 * end][i], x, of.p, into)
+                _add(w_row[j] * at.curve[3 + 3 * end][i], x + of.px, of.r, into + of.p)
 
 
 cdef void _hand_over_places(const Room *room, const Shape *of, Py_ssize_t patterns, Py_ssize_t last,
                             double[:, ::1] alpha, double[:, :, :, ::1] pairs, double[:, :, ::1] cross,
                             bint second) noexcept nogil:
-    """Add the sums of thresholds, of each pattern all but the outer two rows."""
+    """Add the sums of thresholds: all rows of each pattern except the outer two."""
     cdef Py_ssize_t g, k, at
     cdef const double *sums
     for g in range(patterns):
@@ -260,7 +260,7 @@ cdef void _hand_over_places(const Room *room, const Shape *of, Py_ssize_t patter
 
 
 cdef void _hand_over_columns(const Room *room, const Shape *of, double[::1] rest, double[:, ::1] gram) noexcept nogil:
-    """Add the sums of the columns, those of the information on both sides of the diagonal."""
+    """Add the sums of the columns; the information on both sides of the diagonal."""
     cdef int i, j, k
     cdef double *row
     for i in range(of.q):
@@ -275,7 +275,7 @@ cdef void _hand_over_columns(const Room *room, const Shape *of, double[::1] rest
 
 
 cdef void _set_intervals(int rows, const double[:, ::1] parts, Py_ssize_t start, OrdstatChunk *at) noexcept nogil:
-    """Derivatives made elsewhere, in the order of `Interval`."""
+    """Derivatives computed by the caller, in the order of `Interval`."""
     cdef int i
     cdef Py_ssize_t k
     for i in range(rows):
@@ -293,16 +293,15 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
                   double[:, ::1] gram, bint second, double[:, ::1] scores=None):
     """Add up score and information of rows of a cumulative model; returns the log-likelihood.
 
-    The columns of X (n, p), as (x - mean) inverse, with their part of `by` and offset make H, those of Z (n, r), as
-    z inverse, and scale_offset tau. theta (G last, m) are the
-    coefficients of the `last` thresholds, of each pattern where `pattern` (n,) is given, and step (G last, m) their
-    differences from the threshold below, which are known better than by theta; they go with the nominal columns w
-    (n, m), or 1 where w is None. The distribution is the logit (link 1), normal (2), cloglog (3), loglog (4), Cauchy
-    (5), or given by log p and its derivatives `parts` (8, n). Adds to alpha (G last, m), pairs (2, G last, m, m), the blocks (k, k) and
-    (k, k - 1) at k - 1, cross (G last, m, q), rest (q,) and gram (q, q). Without `parts` returns NaN, and sums that are
-    not complete, where thresholds are out of order or too close, |tau| is above `largest`, exp(-tau) above `farthest`,
-    or an end too far out. Without `second` the scores alone are added up. Those
-    of the rows, by the upper and the lower threshold, H and tau, are written into `scores` (4, n).
+    H comes from the columns of X (n, p), as (x - mean) inverse, with their part of `by` and the offset; tau from Z (n, r),
+    as z inverse, and scale_offset. theta (G last, m) are the coefficients of the `last` thresholds, for each pattern if
+    `pattern` (n,) is not None, and step (G last, m) their differences from the threshold below, more exact than from
+    theta; they multiply the nominal columns w (n, m), or 1 if w is None. The distribution is the logit (link 1), normal
+    (2), cloglog (3), loglog (4) or Cauchy (5), or `parts` (8, n) has log p and its derivatives. Adds to alpha
+    (G last, m), pairs (2, G last, m, m), the blocks (k, k) and (k, k - 1) at k - 1, cross (G last, m, q), rest (q,) and
+    gram (q, q). Without `parts` returns NaN and incomplete sums if thresholds are out of order or too close, |tau| is
+    above `largest`, exp(-tau) above `farthest`, or an end is too far out. Without `second` only scores are added. Scores
+    of the rows, by the upper and lower threshold, H and tau, are written to `scores` (4, n).
     """
     cdef Py_ssize_t n = y.shape[0], m = theta.shape[1], start = 0, i, k, patterns = theta.shape[0] // last
     cdef int rows
@@ -310,8 +309,8 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
     of.p, of.r, of.q = <int>X.shape[1], <int>Z.shape[1] if Z is not None else 0, <int>rest.shape[0]
     of.px, of.pz = (of.p + 3) // 4 * 4, (of.r + 3) // 4 * 4
     of.width = of.px + of.pz
-    cdef bint scaled = of.r > 0 or scale_offset is not None, given = parts is not None, inside, shared = w is None
-    cdef bint levels_only = link == LOGIT and shared and not scaled and not given
+    cdef bint scaled = of.r > 0 or scale_offset is not None, has_parts = parts is not None, inside, shared = w is None
+    cdef bint levels_only = link == LOGIT and shared and not scaled and not has_parts
     cdef double total = 0.0, far = LARGEST[link], least = LEAST[link]
     cdef Room room
     cdef Py_ssize_t place[ORDSTAT_ROOM]
@@ -360,11 +359,11 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
                     interval_ends(rows, place, room.H, &room.levels, at)
                 else:
                     _own_ends(rows, &y[start], &w[start, 0], last, m, &theta[0, 0], &step[0, 0], room.H, at)
-                inside = inside and (given or within(rows, far, least, farthest, at))
+                inside = inside and (has_parts or within(rows, far, least, farthest, at))
             if not inside:
                 total = NAN
                 break
-            if given:
+            if has_parts:
                 _set_intervals(rows, parts, start, at)
             elif link == PROBIT:
                 probit_intervals(rows, at)
@@ -409,7 +408,7 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
 
 
 def add_by(const Py_ssize_t[:] codes, const double[:, :] values, const double[:] weights, double[:, ::1] sums):
-    """Add the rows of values (n, p), times their weights (n,) where given, to the rows `codes` of `sums` (G, p)."""
+    """Add the rows of values (n, p), times their weights (n,) if not None, to the rows `codes` of `sums` (G, p)."""
     cdef Py_ssize_t n = values.shape[0], p = values.shape[1], i, j
     cdef double weight = 1.0
     cdef double *into
@@ -443,7 +442,7 @@ def spreads(const double[:, ::1] X, const double[::1] weights, const double[::1]
 
 
 cdef enum:
-    BLOCK = 16  # rows written at a time: what is read and written stays in the first-level cache
+    BLOCK = 16  # rows written at a time, so that they stay in the first-level cache
 
 
 ctypedef fused Entry:
@@ -452,12 +451,12 @@ ctypedef fused Entry:
 
 
 cdef inline double _entry(const Entry *source, Py_ssize_t step, Py_ssize_t i) noexcept nogil:
-    """The one i steps, in bytes, from the first."""
+    """The element i steps (in bytes) after the first."""
     return <double>(<const Entry *>(<const char *>source + i * step))[0]
 
 
 cdef double _copy(const Entry *source, Py_ssize_t step, Py_ssize_t rows, double *out, Py_ssize_t width) noexcept nogil:
-    """Write one column's entries `width` apart; the sum of their squares, in four parts so that they overlap."""
+    """Write a column with entries `width` apart; return its sum of squares, computed in four overlapping parts."""
     cdef double a, b, c, d, first = 0.0, second = 0.0, third = 0.0, fourth = 0.0
     cdef Py_ssize_t i = 0
     while i + 4 <= rows:

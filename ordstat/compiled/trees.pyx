@@ -32,8 +32,8 @@ cdef Cut search(const int* order, Py_ssize_t stride, Py_ssize_t start, Py_ssize_
                 double least, double slack) noexcept nogil:
     """The cut of the rows order[d, start:end] with the largest fall of the entropy, over all columns d.
 
-    A cut is worth at most W (W A - L^2) / (L R), A = sum_c L_c^2 / V_c, which is the chi-square bound of the
-    divergences of both sides from the node: logarithms are taken only where that could beat the best so far.
+    The gain of a cut is at most W (W A - L^2) / (L R), A = sum_c L_c^2 / V_c, the chi-square bound of the divergences
+    of both sides from the node: logarithms are computed only if this exceeds the best gain so far.
     """
     cdef Py_ssize_t D = ranks.shape[0], C = inverse - left
     cdef Py_ssize_t d, i, c
@@ -45,7 +45,7 @@ cdef Cut search(const int* order, Py_ssize_t stride, Py_ssize_t start, Py_ssize_
     cdef double bar = slack
     for c in range(C):
         W += values[c]
-        # The inverse of less would overflow; a class of no more adds nothing to the bound.
+        # The inverse of a smaller number would overflow; such a class adds nothing to the bound.
         inverse[c] = 1.0 / values[c] if values[c] > 1e-290 else 0.0
     whole = entropy(values, C, W)
     if whole <= slack:
@@ -132,8 +132,8 @@ cdef Cut search_two(const int* order, Py_ssize_t stride, Py_ssize_t start, Py_ss
 
 cdef void part(int* order, Py_ssize_t D, Py_ssize_t stride, Py_ssize_t start, Py_ssize_t end, Cut cut,
                unsigned char* side, int* spare) noexcept nogil:
-    """The rows start:end of every column in two runs, those of the cut's left side first, each in its order."""
-    cdef Py_ssize_t d, i, here, there
+    """Partition the rows start:end of every column, left side of the cut first, keeping their order."""
+    cdef Py_ssize_t d, i, left_end, n_spare
     cdef int row
     cdef int* place = order + cut.column * stride
     for i in range(start, end):
@@ -142,49 +142,49 @@ cdef void part(int* order, Py_ssize_t D, Py_ssize_t stride, Py_ssize_t start, Py
         if d == cut.column:
             continue
         place = order + d * stride
-        here, there = start, 0
+        left_end, n_spare = start, 0
         for i in range(start, end):
             row = place[i]
-            # Both are written, and one of the two places moves on: no branch to mispredict.
-            place[here] = row
-            spare[there] = row
-            here += 1 - side[row]
-            there += side[row]
-        for i in range(there):
-            place[here + i] = spare[i]
+            # Write to both sides and advance one of them: no branch to mispredict.
+            place[left_end] = row
+            spare[n_spare] = row
+            left_end += 1 - side[row]
+            n_spare += side[row]
+        for i in range(n_spare):
+            place[left_end + i] = spare[i]
 
 
 def grow(const int[:, ::1] order, const int[:, ::1] ranks, const int[::1] y, const double[::1] w, int leaves,
          int depth, double least, double tie, int[::1] column, int[:, ::1] ends, int[::1] child, int[::1] parent,
          double[:, ::1] values, double[::1] gains):
-    """Split again and again the leaf whose best cut lowers the deviance most, until there are `leaves` of them.
+    """Repeatedly split the leaf whose best cut lowers the deviance most, until there are `leaves` leaves.
 
     Parameters
     ----------
     order : (D, N) rows in the order of each column
-    ranks : (D, N) place of each row's value among the different values of the column
+    ranks : (D, N) rank of each row's value among the distinct values of the column
     y : (N,) classes 0..C-1
-    w : (N,) weights >= 0; rows of weight 0 take no part
+    w : (N,) weights >= 0; rows of weight 0 are ignored
     leaves : int
-        At most.
+        Most leaves.
     depth : int
-        Cuts on a path at most; negative for no limit.
+        Most cuts on a path; negative for no limit.
     least : float
-        Weight of a leaf at least.
+        Smallest weight of a leaf.
     tie : float
-        Share of the whole weight by which a later cut has to be better than an earlier one, and any cut than none.
+        A cut must gain this share of the total weight, and exceed an earlier cut by as much.
     column : (M,) out
-        Column of each node's cut, -1 of a leaf; M >= 2 leaves - 1.
+        Column of the cut of each node, -1 for a leaf; M >= 2 leaves - 1.
     ends : (M, 2) out
         Rows just below and just above the cut.
     child : (M,) out
-        Left child; the right one follows it.
+        Left child; the right child follows it.
     parent : (M,) out
-        -1 of the root.
+        -1 for the root.
     values : (M, C) out
-        Weight of every class.
+        Weight of each class.
     gains : (M,) out
-        By how much the cut lowers sum_c w_c log(w / w_c).
+        Fall of sum_c w_c log(w / w_c) by the cut.
 
     Returns
     -------
@@ -192,7 +192,7 @@ def grow(const int[:, ::1] order, const int[:, ::1] ranks, const int[::1] y, con
         Number of nodes; a child comes after its parent.
     """
     cdef Py_ssize_t D = order.shape[0], N = order.shape[1], C = values.shape[1], M = column.shape[0]
-    cdef Py_ssize_t d, i, c, node, one, at, nodes = 1, made = 1, kept = 0
+    cdef Py_ssize_t d, i, c, node, leaf, at, nodes = 1, made = 1, kept = 0
     cdef double total = 0.0, slack, best
     cdef int row
     cdef int* rows = <int*> malloc((D + 1) * N * sizeof(int))
@@ -231,10 +231,10 @@ def grow(const int[:, ::1] order, const int[:, ::1] ranks, const int[::1] y, con
                 total += w[i]
         slack = tie * total
         start[0], end[0], level[0], parent[0] = 0, kept, 0, -1
-        one = 0
+        leaf = 0
         while True:
-            # Children made last, or the root, look for their cuts.
-            for node in range(one, nodes):
+            # Find cuts of the newest children, or of the root.
+            for node in range(leaf, nodes):
                 column[node], child[node], gains[node] = -1, -1, 0.0
                 ends[node, 0], ends[node, 1] = -1, -1
                 cuts[node] = none
@@ -247,28 +247,28 @@ def grow(const int[:, ::1] order, const int[:, ::1] ranks, const int[::1] y, con
                                             sums + C, least, slack)
             if made >= leaves:
                 break
-            one, best = -1, 0.0
+            leaf, best = -1, 0.0
             for node in range(nodes):
                 if column[node] < 0 and cuts[node].column >= 0 and cuts[node].gain > best:
-                    one, best = node, cuts[node].gain + slack
-            if one < 0:
+                    leaf, best = node, cuts[node].gain + slack
+            if leaf < 0:
                 break
-            node, made = one, made + 1
+            node, made = leaf, made + 1
             column[node], gains[node], child[node] = <int> cuts[node].column, cuts[node].gain, <int> nodes
             at = cuts[node].column * N + cuts[node].place
             ends[node, 0], ends[node, 1] = rows[at], rows[at + 1]
-            for one in range(nodes, nodes + 2):
-                parent[one], level[one] = <int> node, level[node] + 1
-                start[one] = start[node] if one == nodes else cuts[node].place + 1
-                end[one] = cuts[node].place + 1 if one == nodes else end[node]
+            for leaf in range(nodes, nodes + 2):
+                parent[leaf], level[leaf] = <int> node, level[node] + 1
+                start[leaf] = start[node] if leaf == nodes else cuts[node].place + 1
+                end[leaf] = cuts[node].place + 1 if leaf == nodes else end[node]
                 for c in range(C):
-                    values[one, c] = 0.0
-                for i in range(start[one], end[one]):
+                    values[leaf, c] = 0.0
+                for i in range(start[leaf], end[leaf]):
                     row = rows[cuts[node].column * N + i]
-                    values[one, y[row]] += w[row]
+                    values[leaf, y[row]] += w[row]
             if made < leaves:
                 part(rows, D, N, start[node], end[node], cuts[node], side, spare)
-            one = nodes
+            leaf = nodes
             nodes += 2
     free(rows)
     free(side)
@@ -289,7 +289,7 @@ cdef bint divisible(const double* values, Py_ssize_t C, double least) noexcept n
 
 
 def find_leaves(const double[:, ::1] X, const int[::1] roots, const int[::1] column, const double[::1] cut,
-                const int[::1] child, int[:, ::1] found):
+                const int[::1] child, int[:, ::1] leaf_of):
     """The leaf of every row in every tree, its left child where x <= cut.
 
     Parameters
@@ -297,7 +297,7 @@ def find_leaves(const double[:, ::1] X, const int[::1] roots, const int[::1] col
     X : (N, D)
     roots : (T,) node where each tree starts
     column, cut, child : (M,) of all nodes; column -1 is a leaf, the right child follows the left
-    found : (N, T) out
+    leaf_of : (N, T) out
     """
     cdef Py_ssize_t N = X.shape[0], T = roots.shape[0], n, t
     cdef int node
@@ -307,7 +307,7 @@ def find_leaves(const double[:, ::1] X, const int[::1] roots, const int[::1] col
                 node = roots[t]
                 while column[node] >= 0:
                     node = child[node] + (X[n, column[node]] > cut[node])
-                found[n, t] = node
+                leaf_of[n, t] = node
 
 
 cdef double _NONE = -1.0
@@ -327,7 +327,7 @@ cdef double _best_cut(
     Py_ssize_t lo, Py_ssize_t hi, double positive, double negative, double least, double slack,
     Py_ssize_t* place, double* split_bits,
 ) noexcept nogil:
-    """The largest gain times weight of a cut of one column in a node; -1 where no cut leaves `least` on both sides."""
+    """The largest gain times weight of a cut of one column in a node; -1 if no cut leaves `least` on both sides."""
     cdef double total = positive + negative, whole = _bits(positive, negative)
     cdef double below_p = 0.0, below_n = 0.0, below, gain, best = _NONE
     cdef Py_ssize_t i
@@ -366,9 +366,9 @@ def grow_c45(
     label : (N,) 1 or 0
     w : (N,) > 0
     min_cases : float
-        Least weight on two sides of a cut; 5% of the node's weight where that is more, but not more than 25.
+        Smallest weight on each side of a cut; 5% of the weight of the node if that is more, but at most 25.
     column, left, right, start, stop : (2N - 1,) out
-        column and children are -1 at a leaf.
+        column and children are -1 for a leaf.
     low, high : (2N - 1,) out
         The values of the node on either side of the cut.
     positive, negative : (2N - 1,) out, weights of the labels

@@ -1,4 +1,4 @@
-/* Elementary functions as plain arithmetic, which a compiler can do for several numbers at once.
+/* Elementary functions as plain arithmetic, which compilers can vectorise.
 
    On x86-64 each loop is compiled twice, for every such processor and for those with AVX2 and FMA, and chosen at run time;
    the two round differently in the last place. */

@@ -24,7 +24,7 @@ from ..likelihood.standard_errors import infinite_parameters, rule_covariance, s
 from ..mixed.predictions import Predicted, chosen_effects, effects_words, predicted_by, predicted_covariance
 from ..report.warnings import without_end
 
-#: Scale -> the quantity behind it.
+#: Scale -> quantity.
 SCALES = {
     "prob": "prob",
     "cum_prob": "inner_cum_prob",
@@ -35,7 +35,7 @@ SCALES = {
     "log_odds": "log_odds",
     "odds": "log_odds",
 }
-#: Unbounded scales: what depends on infinite estimates is infinite or undetermined.
+#: Unbounded scales, on which infinite estimates give infinite or undetermined values.
 _ENDLESS = ("latent", "log_odds", "odds")
 #: Kinds of contrasts of two values.
 PAIRS = ("reference", "sequential", "pairwise")
@@ -47,7 +47,7 @@ _SAME = 1e-6
 _ROUNDING = 1e-9
 #: Derivatives below this share of the largest are rounding.
 _SMALL = 1e-10
-#: Derivatives of a contrast, and its error, below this share of those of what it is made of are rounding.
+#: Derivatives and error of a contrast below this share of those of its parts are rounding.
 CANCELLED = 1e-10
 #: Errors below this share of their estimate are rounding.
 _CERTAIN = 1e-12
@@ -71,11 +71,11 @@ class Average:
     Attributes
     ----------
     values : (C, M)
-        M outputs of each of C means; NaN where the data do not determine it.
+        M outputs of each of C means; NaN if the data do not determine it.
     jacobian : (C, M, F)
-        With respect to the parameters of the rule, then to those of random effects that are averaged over.
+        Derivatives by the parameters of the rule, then of the random effects averaged over.
     has_error : (C, M) bool
-        Whether it has an error, that is, depends on no infinite estimate.
+        Whether it has an error, that is, does not depend on an infinite estimate.
     """
 
     values: FloatArray
@@ -84,7 +84,7 @@ class Average:
 
     @classmethod
     def stacked(cls, parts: Sequence[Average]) -> Average:
-        """The means of several, one after another."""
+        """Concatenate several."""
         return cls(*map(np.concatenate, zip(*map(_PARTS, parts), strict=True)))
 
     def __getitem__(self, index: Any) -> Average:
@@ -94,7 +94,7 @@ class Average:
         return Average(self.values - other.values, self.jacobian - other.jacobian, self.has_error & other.has_error)
 
     def combined(self, L: FloatArray) -> Average:
-        """(h, M) linear combinations by coefficients (h, C); means of coefficient 0 do not count."""
+        """(h, M) linear combinations by coefficients (h, C); means with coefficient 0 are ignored."""
         used = L != 0.0
         values = np.where(used @ np.isnan(self.values), np.nan, L @ np.nan_to_num(self.values))
         jacobian = np.tensordot(L, self.jacobian, 1)
@@ -112,11 +112,11 @@ class Averager:
     scale : str
         A key of SCALES.
     predicted : Predicted
-        What is averaged.
+        The predictor that is averaged.
     covariance : (F, F)
-        Covariance of its parameters.
+        Covariance of the parameters of `predicted`.
     sign : str
-        What stands between two values that are compared.
+        Text between two compared values.
     notes : tuple of str
         How random effects are treated, and which estimates are infinite; printed below tables.
     """
@@ -139,7 +139,7 @@ class Averager:
 
     @property
     def quantity(self) -> Quantity:
-        """What is averaged, with its derivatives."""
+        """The averaged quantity, with its derivatives."""
         return QUANTITIES[SCALES[self.scale]]
 
     @property
@@ -153,7 +153,7 @@ class Averager:
         return {"level": levels[:-1]} if per == "lower level" else {}
 
     def report_crossed(self, designs: Sequence[Rows], weights: FloatArray | None) -> None:
-        """Warn of rows with weight whose thresholds are out of order in one of some designs, or refuse them."""
+        """Warn of weighted rows with thresholds out of order in some designs, or refuse them."""
         if self.scale == "latent" or self.results.design.sample.rows.nominal is None:
             return
         used = np.arange(designs[0].n) if weights is None else np.flatnonzero(weights)
@@ -169,8 +169,8 @@ class Averager:
         """Weighted sums over rows (1, M), or without weights each row (n, M); of derivatives if a tangent is given."""
         predicted, quantity = self.predicted, self.quantity
         if weights is None:
-            each = predicted.each(quantity, rows) if tangent is None else predicted.slopes(quantity, rows, tangent)
-            average = Average(*each, ~np.isnan(each[0]))
+            values = predicted.each(quantity, rows) if tangent is None else predicted.slopes(quantity, rows, tangent)
+            average = Average(*values, ~np.isnan(values[0]))
         else:
             if tangent is None:
                 values, jacobian = predicted.averages(quantity, rows, weights)
@@ -198,10 +198,10 @@ class Averager:
         return estimable, involved(self.predicted.rule, either, self.quantity, infinite)
 
     def settled(self, average: Average) -> Average:
-        """The limit where estimates are infinite: infinite too, or NaN where it is undetermined.
+        """The limit for infinite estimates: infinite, or NaN if undetermined.
 
-        Where infinite estimates cancel out, as a threshold does in a difference of means, the value is finite and has
-        an error. Probabilities and ranks are their own limits but for rounding.
+        If infinite estimates cancel, as a threshold does in a difference of means, the value is finite and has an
+        error. Probabilities and ranks already equal their limits up to rounding.
         """
         fit = self.results.fit
         if fit.separation is None or self.scale not in _ENDLESS:
@@ -220,7 +220,7 @@ class Averager:
         return replace(average, values=average.values + ends, has_error=has_error)
 
     def _without_rounding(self, jacobian: FloatArray) -> FloatArray:
-        """Derivatives (..., F), 0 where they are rounding beside the others, in units of the columns."""
+        """Derivatives (..., F), set to 0 if they are rounding compared with the others, in units of the columns."""
         rule, rows = self.predicted.rule, self.results.design.sample.rows
         sizes = [np.ones(1) if part is None else np.abs(part).max(axis=0) for part in (rows.nominal, rows.X)]
         of_alpha = np.repeat(np.append(1.0, sizes[0][: rule.alpha.shape[1] - 1]), rule.alpha.shape[0])
@@ -235,7 +235,7 @@ class Averager:
         return self.estimates(average.values.ravel(), self.errors(average).ravel(), level, df.ravel())
 
     def estimates(self, values: FloatArray, errors: FloatArray, level: Any, df: FloatArray) -> pd.DataFrame:
-        """Columns STATISTICS, and df under CR2; what has no error, such as the slope of an offset, is not tested.
+        """Columns STATISTICS, and df under CR2; values without error, such as the slope of an offset, are not tested.
 
         Odds have the errors of the delta method, and the tests and limits of the log odds.
         """
@@ -260,7 +260,7 @@ class Averager:
 
     @property
     def df_words(self) -> str | None:
-        """The degrees of freedom of t, in words; None where tests are normal."""
+        """The degrees of freedom of t, in words; None for normal tests."""
         if self.results.bias_reduced is not None:
             return "Satterthwaite's df"
         df = self.results.design_df
@@ -270,9 +270,9 @@ class Averager:
 def aliased_gaps(
     fit: LikelihoodFit, trained: Rows, rows: Rows, weights: FloatArray | None = None, tangent: bool = False
 ) -> FloatArray:
-    """(h, U) aliased columns less what the other columns imply, in sums of rows by weights (h, n), or in each row.
+    """(h, U) aliased columns minus what other columns imply, in sums of rows by weights (h, n), or in each row.
 
-    Where they differ, the data say nothing about the sum: a prediction would depend on the coding. The rows of a
+    If they differ, the data do not determine the sum: a prediction would depend on the coding. The rows of a
     tangent have a constant of 0.
     """
     gaps = [np.zeros((rows.n if weights is None else len(weights), 0))]
@@ -301,7 +301,7 @@ def _columns(rows: Rows, parts: Sequence[str]) -> FloatArray:
 
 
 def _either(rows: Rows, tangent: Rows) -> Rows:
-    """Rows with an entry wherever these or their tangent have one."""
+    """Rows with an entry wherever the rows or their tangent have one."""
 
     def joined(a: FloatArray | None, b: FloatArray | None) -> FloatArray | None:
         return None if a is None or b is None else np.abs(a) + np.abs(b)

@@ -26,7 +26,7 @@ Contrasts = dict[str, FloatArray]
 ALIASES = {"trt.vs.ctrl": "reference", "consec": "sequential"}
 #: Adjustment of each set, as in R; Dunnett's is exact here.
 DEFAULT_ADJUST = {"pairwise": "tukey", "revpairwise": "tukey", "reference": "dunnett", "sequential": "mvt"}
-#: What the differences of a set are; directions are R's.
+#: Descriptions of the sets; directions are R's.
 WORDS = {
     "pairwise": "each earlier mean minus each later one",
     "revpairwise": "each later mean minus each earlier one",
@@ -36,7 +36,7 @@ WORDS = {
 
 
 def named_method(method: Any) -> str:
-    """The package's name of a set; OptionError for anything that names none."""
+    """The package's name of a set; OptionError for an unknown name."""
     name = ALIASES.get(method, method) if isinstance(method, str) else method
     one_of("method", name, WORDS, also=', or coefficients such as {"first": [1, -1, 0]}')
     return str(name)
@@ -50,16 +50,16 @@ def contrasts_of(method: Any, names: Sequence[str], sign: str, ref: Any = None) 
     method : str, mapping or sequence
         A set, or coefficients.
     names : sequence of str
-        Of the n means.
+        Names of the n means.
     sign : str
-        What stands between two means that are compared.
+        Text between two compared means.
     ref : optional
-        Name of the mean that "reference" compares with; the first if not given.
+        Name of the mean that "reference" compares with; by default the first.
     """
     names = _distinct(names)
     name = named_method(method) if isinstance(method, str) else ""
     if ref is not None and name != "reference":
-        raise OptionError("ref= goes with method='reference'.")
+        raise OptionError("ref= needs method='reference'.")
     if not name:
         return _given(method, names)
     if len(names) < 2:
@@ -112,7 +112,7 @@ def _row(name: Any, row: Any, names: Sequence[str]) -> FloatArray:
 
 
 def sums_of_means(contrasts: Contrasts) -> list[str]:
-    """Names of those whose coefficients do not add up to 0, but for rounding."""
+    """Names of contrasts with coefficients that do not add up to 0."""
     return [name for name, row in contrasts.items() if abs(float(row.sum())) > _ROUNDED * float(np.abs(row).sum())]
 
 
@@ -120,7 +120,7 @@ def sums_of_means(contrasts: Contrasts) -> list[str]:
 
 #: Directions that the maximum of correlated normals is averaged over: a power of 2, for Sobol points.
 _DIRECTIONS = 1 << 18
-#: Groups of like directions, which stand for all.
+#: Number of groups of similar directions.
 _GROUPS = 1 << 12
 #: Fewer groups than these do not determine a probability well.
 _CARRIERS = 64
@@ -130,7 +130,7 @@ _RANK = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Tests that are adjusted together, all of them with a p-value.
+    """Tests that are adjusted together; all have a p-value.
 
     Attributes
     ----------
@@ -138,11 +138,11 @@ class Family:
     p : (m,) p-values, two-sided
     spread : (m, m) covariance of the estimates
     n_means : int
-        How many means are compared.
+        Number of compared means.
     level : float
         Confidence level of the limits before adjustment.
     df : (m,) degrees of freedom of each test
-        Infinite for z-tests. Adjustments by a distribution use those of each test.
+        Infinite for z-tests. Adjustments by a distribution use these.
     """
 
     z: FloatArray
@@ -165,7 +165,7 @@ class Family:
         return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
 
 
-#: Adjusted p-values (m,), and the levels (m,) at which single limits hold together.
+#: Adjusted p-values (m,), and the levels (m,) of single limits that hold jointly.
 Adjusted = tuple[FloatArray, FloatArray]
 
 
@@ -189,9 +189,9 @@ def _sidak(family: Family) -> Adjusted:
 
 
 def _tukey(family: Family) -> Adjusted:
-    """By the range of `n_means` independent means: exact where all pairs have one variance, else conservative.
+    """By the range of `n_means` independent means: exact if all pairs have equal variance, else conservative.
 
-    SciPy's tail is 1 less a probability; Bonferroni's bound keeps the digits of small p-values.
+    SciPy's tail is 1 minus a probability; Bonferroni's bound keeps the digits of small p-values.
     """
     from scipy.stats import studentized_range
 
@@ -221,7 +221,7 @@ def _radius(rank: int, alpha: float, df: float) -> float:
 def _mvt(family: Family) -> Adjusted:
     """By the largest of normals (or t) with the correlations of the estimates.
 
-    Far in the tail, where few directions are left, by Bonferroni's bound, which is close there.
+    Far in the tail, where few directions remain, Bonferroni's bound is used, which is close there.
     """
     from scipy.optimize import brentq
 
@@ -277,12 +277,12 @@ ADJUST = (*_JOINT, *STEPWISE)
 
 
 def method_of(adjust: str) -> str:
-    """Whose adjustment it is, for the notes of a table."""
+    """The authors of an adjustment, for the notes of a table."""
     return "Benjamini and Hochberg's" if adjust == "fdr" else f"{adjust.capitalize()}'s"
 
 
 def adjusted(adjust: str, family: Family) -> Adjusted:
-    """Adjusted p-values, and the level at which single limits hold together; of one test as it is."""
+    """Adjusted p-values, and the level at which single limits hold jointly; a single test is not adjusted."""
     if family.size < 2:
         return _none(family)
     if adjust in _JOINT:

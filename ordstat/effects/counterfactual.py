@@ -21,7 +21,7 @@ from ..likelihood.derivatives import stencil
 from ..likelihood.fitted import FittedLikelihood
 from .average import Averager
 
-#: What `at` looks like, for its error.
+#: Example of `at`, for its error.
 AT = "{'age': [30, 50]}"
 #: Sums of weights that differ by this share of their total are the same.
 _SAME = 1e-9
@@ -41,7 +41,7 @@ class Population:
     categories : mapping of str to tuple
         Levels of the variables that are factors.
     evaluable : tuple of pandas.DataFrame
-        Rows whose numbers the model can be evaluated at: all of these, and those of the fit where they are at hand.
+        Rows with numbers at which the model can be evaluated: these, and the rows of the fit if available.
     total : float
         Sum of the case weights.
     """
@@ -54,12 +54,12 @@ class Population:
     total: float
 
     def check(self, name: str) -> None:
-        """OptionError where the formula has no such variable."""
+        """OptionError if the formula has no such variable."""
         if name not in self.variables:
             raise OptionError(f"the formula has no variable {name!r}; it has {', '.join(map(repr, self.variables))}.")
 
     def check_level(self, name: str, value: Any) -> None:
-        """OptionError for a level that a factor lacks, or for a value of a number that is no finite number."""
+        """OptionError for an unknown level of a factor, or a value of a number that is not finite."""
         self.check(name)
         levels = self.categories.get(name)
         if levels is not None and value not in levels:
@@ -73,7 +73,7 @@ class Population:
         return self.frame.assign(**{name: new})
 
     def at(self, values: Mapping[str, Any]) -> Population:
-        """With variables set for all rows."""
+        """The population with variables set in all rows."""
         changed = self
         for name, value in values.items():
             self.check_level(name, value)
@@ -94,7 +94,7 @@ class Population:
         return self.mean(name) if how == "mean" else self.quantile(name, 0.5)
 
     def quantile(self, name: str, share: float) -> float:
-        """R's type 7, with every row as often as its case weight says."""
+        """R's quantile of type 7, with each row repeated by its case weight."""
         values = self.frame[name].to_numpy(dtype=np.float64)
         order = np.argsort(values)
         upto = np.cumsum(self.weights[order]) * self.total
@@ -105,7 +105,7 @@ class Population:
         return float(low + (position - below) * (high - low))
 
     def deviation(self, name: str) -> float:
-        """Standard deviation of a number; the divisor is the sum of the case weights less 1."""
+        """Standard deviation of a number; the divisor is the sum of the case weights minus 1."""
         values = self.frame[name].to_numpy(dtype=np.float64)
         if values.min() == values.max() or self.total <= 1.0:
             return 0.0
@@ -117,7 +117,7 @@ class Population:
         return list(np.unique(self.frame[name][self.weights > 0]).tolist())
 
     def grid(self, values: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
-        """Every combination of values, the last variable running fastest; columns of the types of the frame."""
+        """Every combination of values, the last variable running fastest; with the column types of the frame."""
         rows = list(product(*values.values()))
         template = self.frame.iloc[np.zeros(len(rows), dtype=np.intp)].reset_index(drop=True)
         columns = {name: list(column) for name, column in zip(values, zip(*rows, strict=True), strict=True)}
@@ -125,14 +125,14 @@ class Population:
 
 
 def _like(old: pd.Series, values: list[Any]) -> Any:
-    """Values as a column of the kind of another."""
+    """Values as a column with the type of another."""
     if isinstance(old.dtype, pd.CategoricalDtype):
         return pd.Categorical(values, dtype=old.dtype)
     return pd.Series(values, index=old.index)
 
 
 def population(results: FittedLikelihood, newdata: Any, weights: Any, data: Any) -> Population:
-    """The complete rows of new data, or the rows of the fit (from `data` where given) with its weights."""
+    """The complete rows of new data, or the rows of the fit (from `data` if given) with its weights."""
     design = results.design
     variables = design.spec.columns
     fitted: pd.DataFrame | None = None
@@ -159,7 +159,7 @@ def population(results: FittedLikelihood, newdata: Any, weights: Any, data: Any)
 
 
 def _categories(results: FittedLikelihood, frame: pd.DataFrame, variables: Sequence[str]) -> dict[str, tuple[Any, ...]]:
-    """Levels of the factors: those of the fit's coding, else those of the rows."""
+    """Levels of the factors: from the coding of the fit, else from the rows."""
     coded = results.design.spec.categories()
     levels = {}
     for name in variables:
@@ -186,7 +186,7 @@ def tangent(averager: Averager, rows: Population, frame: pd.DataFrame, name: str
 
 
 def in_one_unit(moved: Rows) -> Rows:
-    """A tangent along which the scale stays as it is: else the unit of latent variables would move with the number."""
+    """A tangent that keeps the scale, so that the unit of the latent variable does not change."""
     scale, offset = (None if part is None else np.zeros_like(part) for part in (moved.scale, moved.scale_offset))
     return replace(moved, scale=scale, scale_offset=offset)
 

@@ -37,7 +37,7 @@ from .contrasts import (
 from .counterfactual import AT, Population, in_one_unit, population, tangent
 from .grid import WEIGHTS, Grid, Specs, cell_weights, grid_of, on_one_scale, read_specs
 
-#: What is averaged, in words.
+#: Scale -> description.
 _QUANTITIES = {
     "latent": "the latent score (0 = average threshold)",
     "prob": "P(response = level)",
@@ -56,25 +56,25 @@ _RANK, _ROUNDING = 1e-8, 1e-9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Emmeans:
-    """Estimated marginal means, or slopes, and what their contrasts need.
+    """Estimated marginal means, or slopes, with their contrasts.
 
     Attributes
     ----------
     cells : pandas.DataFrame
-        C rows: the combinations of the variables, those of `by` last.
+        C rows: the combinations of the variables, with `by` last.
     by : tuple of str
         Contrasts are taken within each combination of these.
     averages : Average
-        Of the C cells.
+        Averages of the C cells.
     averager : Averager
     level : float
         Confidence level of the limits.
     notes : tuple of str
-        What was averaged over, and what was held; printed below the table.
+        Variables averaged over or held, printed below the table.
     method : str, optional
         The contrasts that a formula such as "pairwise ~ a" requests.
     slope_of : str, optional
-        The variable by which they are derivatives (`emtrends`).
+        The variable of the slopes (`emtrends`).
     """
 
     cells: pd.DataFrame
@@ -100,16 +100,16 @@ class Emmeans:
 
     @property
     def quantity(self) -> str:
-        """What the means are means of, in words."""
+        """Description of the averaged quantity."""
         scale, family = self.averager.scale, self.averager.results.family
         if scale != "latent" or family.ordered:
             return _QUANTITIES[scale]
-        what = "log odds" if family.link.name in family.ratios else "linear predictor"
-        return f"the {what} of the higher of two neighbouring levels, averaged over the pairs"
+        name = "log odds" if family.link.name in family.ratios else "linear predictor"
+        return f"the {name} of the higher of two neighbouring levels, averaged over the pairs"
 
     @property
     def _words(self) -> tuple[str, str]:
-        """What a row of the table is, and of what."""
+        """Names for a row of the table and for the table."""
         if self.slope_of is None:
             return "mean", self.quantity
         return "slope", f"slopes by {self.slope_of} of {self.quantity}"
@@ -124,11 +124,11 @@ class Emmeans:
     def table_notes(self) -> list[str]:
         """The notes below the whole table."""
         words, df = self._words[1], self.averager.df_words
-        what = f"Means of {words}" if self.slope_of is None else words.capitalize()
+        title = f"Means of {words}" if self.slope_of is None else words.capitalize()
         how = self._distribution
         if self._ends() is not None:
             how = "on the logit scale" if df is None else f"on the logit scale by t with {df}"
-        return [f"{what}; {100 * self.level:g}% limits, {how}.", *self.notes]
+        return [f"{title}; {100 * self.level:g}% limits, {how}.", *self.notes]
 
     @property
     def _distribution(self) -> str:
@@ -137,11 +137,10 @@ class Emmeans:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The variables, level or threshold where the scale has them, estimate, std_error, lower, upper; df under CR2.
+        """The variables, level or threshold if the scale has them, estimate, std_error, lower, upper; df under CR2.
 
-        Limits of probabilities, and of the expected rank as a share of 1..K, are formed on the logit scale (R's
-        emmeans: symmetric ones, which may leave the scale); those of odds are the exponents of the limits of the log
-        odds.
+        Limits of probabilities, and of the expected rank as a share of 1..K, are computed on the logit scale (in
+        R's emmeans they are symmetric and may leave the scale). Limits of odds are exponents of those of the log odds.
         """
         table = self.averager.table(self.averages, self.level).drop(columns=["statistic", "p_value"])
         ends = self._ends()
@@ -152,7 +151,7 @@ class Emmeans:
         return self._labelled(self.cells, table)
 
     def _ends(self) -> tuple[float, float] | None:
-        """The ends of a bounded scale, between which limits are formed on the logit scale."""
+        """The ends of a bounded scale, for limits on the logit scale."""
         if self.slope_of is None and self.averager.scale in ("mean", "mean_class"):
             return 1.0, float(len(self.averager.results.levels))
         return (0.0, 1.0) if self.slope_of is None and self.averager.scale.endswith("prob") else None
@@ -165,7 +164,7 @@ class Emmeans:
         return pd.concat([rows, pd.DataFrame(labels, index=table.index), table], axis=1)
 
     def contrasts(self, method: Any = None, adjust: str | None = None, *, ref: Any = None) -> NotedFrame:
-        """Differences of the means, within the groups of `by`; on the scale "odds" their ratios.
+        """Differences of the means within the groups of `by`; ratios on the scale "odds".
 
         Parameters
         ----------
@@ -178,7 +177,7 @@ class Emmeans:
         adjust : str, optional
             Adjustment of p-values and limits, for the contrasts of one group and level: "none", "tukey", "sidak",
             "bonferroni"; "mvt" and, for "reference", "dunnett", by the correlations of the estimates; "holm" and "fdr"
-            adjust p-values only, and Bonferroni's limits are printed. If not given it is R's: Tukey's for "pairwise",
+            adjust p-values only, and Bonferroni's limits are printed. The default is R's: Tukey's for "pairwise",
             Dunnett's for "reference" (R approximates it), "mvt" for "sequential", none for others. A single contrast is
             not adjusted.
         ref : optional
@@ -193,8 +192,8 @@ class Emmeans:
         Raises
         ------
         OptionError
-            Another method or adjustment, not one coefficient for each mean, or "tukey" and "dunnett" of contrasts
-            they are not made for.
+            Unknown method or adjustment, wrong number of coefficients, or "tukey" or "dunnett" for other contrasts than
+            theirs.
 
         Examples
         --------
@@ -215,11 +214,11 @@ class Emmeans:
         return out
 
     def _contrasted(self, method: Any = None, adjust: str | None = None, ref: Any = None) -> NotedFrame:
-        """`contrasts` without its warning, which printing does not repeat."""
+        """`contrasts` without its warning."""
         method = (self.method or "pairwise") if method is None else method
         method = named_method(method) if isinstance(method, str) else method
         if not set(self.cells.columns) - {*self.by, "row"}:
-            raise OptionError("contrasts compare effects between places: ask for them with by= or at={...}.")
+            raise OptionError("contrasts compare effects between places: use by= or at={...} to get several.")
         adjust = _adjustment(adjust, method)
         parts, sizes, sums = [], set(), []
         for key, members in groups_of(self.cells, self.by):
@@ -244,7 +243,7 @@ class Emmeans:
     def _group(
         self, contrasts: Contrasts, members: list[int], key: Mapping[str, Any], adjust: str
     ) -> tuple[pd.DataFrame, list[int]]:
-        """The table of the contrasts of one group, adjusted within each level or threshold; how many each."""
+        """The table of the contrasts of one group, adjusted within each level or threshold, and the number of tests."""
         L, averager = np.array(list(contrasts.values())), self.averager
         means = self.averages[members]
         compared = averager.settled(means.combined(L))
@@ -265,11 +264,11 @@ class Emmeans:
         return self._labelled(pd.DataFrame(self._named(list(contrasts), key)), table), tested.sum(axis=0).tolist()
 
     def _named(self, compared: list[str], key: Mapping[str, Any]) -> dict[str, Any]:
-        """What is compared, and within what, by column."""
+        """Columns that are compared, and columns of the groups."""
         return {"contrast": compared, **key}
 
     def _contrast_notes(self, method: Any, adjust: str, sizes: set[tuple[int, int]], first: str) -> list[str]:
-        """What is minus what, the quantity, and how it is adjusted."""
+        """Title and notes: differences, quantity and adjustment."""
         row, quantity = self._words
         words = WORDS[method].replace("mean", row) if isinstance(method, str) else "by coefficients"
         if self.averager.sign == " / ":
@@ -283,7 +282,7 @@ class Emmeans:
 
 
 def _adjustment_note(how: str, sizes: set[tuple[int, int]], level: float, by_t: bool) -> str:
-    """How p-values and limits are adjusted, and for how many tests, or means, of a group."""
+    """Adjustment of p-values and limits, and the number of tests or means of a group."""
     limits = f"{100 * level:g}% limits"
     if how == "none" or max(tests for tests, _ in sizes) < 2:
         return f"p-values and {limits} are not adjusted."
@@ -297,21 +296,21 @@ def _adjustment_note(how: str, sizes: set[tuple[int, int]], level: float, by_t: 
 
 
 def groups_of(cells: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[dict[str, Any], list[int]]]:
-    """Each combination of the values of `by`, and the places of its cells."""
+    """Each combination of the values of `by`, and the indices of its cells."""
     keys = [tuple(row) for row in cells[list(by)].to_numpy(dtype=object)]
     for key in dict.fromkeys(keys):
         yield dict(zip(by, key, strict=True)), [place for place, other in enumerate(keys) if other == key]
 
 
 def _adjustment(adjust: str | None, method: Any) -> str:
-    """The adjustment, R's if not given; OptionError for one that does not go with the contrasts."""
+    """The adjustment, by default R's; OptionError if it does not fit the contrasts."""
     name = method if isinstance(method, str) else None
     if adjust is None:
         return DEFAULT_ADJUST.get(str(name), "none")
     one_of("adjust", adjust, ADJUST)
     needed = {"tukey": "pairwise", "dunnett": "reference"}.get(adjust)
     if needed is not None and str(name).removeprefix("rev") != needed:
-        raise OptionError(f"adjust={adjust!r} goes with method={needed!r} alone: use 'mvt', which fits any contrasts.")
+        raise OptionError(f"adjust={adjust!r} needs method={needed!r}; use 'mvt', which fits any contrasts.")
     return adjust
 
 
@@ -351,8 +350,8 @@ def marginal_means(
     if var is not None:
         everyone.check(var)
         if var in everyone.categories or var in specs.names:
-            what = "a factor" if var in everyone.categories else "among the variables of the means"
-            raise OptionError(f"var must be a number of the formula that is not in the groups; {var!r} is {what}.")
+            problem = "a factor" if var in everyone.categories else "among the variables of the means"
+            raise OptionError(f"var must be a number of the formula that is not in the groups; {var!r} is {problem}.")
     grid = grid_of(everyone, specs, at)
     averages, notes = _cells(averager, grid, weights, var), _notes(averager, grid, weights)
     if not averager.settled(averages).has_error.all():
@@ -361,7 +360,7 @@ def marginal_means(
 
 
 def _cells(averager: Averager, grid: Grid, weights: str, var: str | None) -> Average:
-    """The average or slope of each cell; NaN where the data have no row in a cell and `weights` needs them."""
+    """The average or slope of each cell; NaN for an empty cell if `weights` needs rows."""
     rows, shares = _grid_rows(averager, grid.frame), cell_weights(grid, weights)
     averager.report_crossed([rows], np.nan_to_num(shares.ravel()))
     moved = None if var is None else tangent(averager, grid.population, grid.frame, var)
@@ -379,13 +378,13 @@ def _cells(averager: Averager, grid: Grid, weights: str, var: str | None) -> Ave
 
 
 def _grid_rows(averager: Averager, frame: pd.DataFrame) -> Rows:
-    """The design of the grid; latent variables on one scale."""
+    """The design of the grid, with latent variables on one scale."""
     rows = averager.design(frame)
     return on_one_scale(rows) if averager.scale == "latent" else rows
 
 
 def _notes(averager: Averager, grid: Grid, weights: str) -> tuple[str, ...]:
-    """What was averaged over what."""
+    """Notes on averaging."""
     averaged = [name for name, values in grid.values.items() if name not in grid.names and len(values) > 1]
     held = [
         f"{name} = {shown_value(values[0])}"
@@ -424,7 +423,7 @@ def joint_tests(
     terms = [frozenset(term) for term in r.design.spec.variables().values()]
     free = [name for name in rows.variables if name not in groups]
     sizes = range(1, max(map(len, terms), default=0) + 1)
-    # All sets of variables that some term has together, the small ones first.
+    # All sets of variables in a common term, small sets first.
     sets = [chosen for size in sizes for chosen in combinations(free, size) if any(term >= {*chosen} for term in terms)]
     if not sets:
         raise OptionError("joint_tests needs a variable of the formula that is not in by=.")
@@ -437,7 +436,7 @@ def joint_tests(
             front.append({"term": ":".join(chosen), **key})
             tests.append(test)
     if not front:
-        raise OptionError("joint_tests needs a variable that moves the location: none of the formula does.")
+        raise OptionError("joint_tests needs a variable that affects the location; the formula has none.")
     tested = joint_frame([str(row["term"]) for row in front], tests).reset_index(drop=True)
     table = pd.concat([pd.DataFrame(front), tested], axis="columns")
     r, inside = averager.results, f" within {listing(groups)}" if groups else ""
@@ -453,7 +452,7 @@ def joint_tests(
 
 
 def _around_means(rows: Population, settled: Sequence[str]) -> dict[str, list[float]]:
-    """Two values of every other number: its mean less and plus one, or as much as keeps both among the data."""
+    """Two values of every other number: its mean minus and plus 1, within the range of the data."""
     around = {}
     for name in rows.variables:
         if name not in rows.categories and name not in settled:
@@ -468,7 +467,7 @@ def _tests(
 ) -> Iterator[tuple[dict[str, Any], Joint]]:
     """The test of all differences (of differences) of the means of a term, at each combination of the values of `by`.
 
-    A term of the scale alone, which moves no mean, has no test.
+    A term that only affects the scale has no test.
     """
     rows = _grid_rows(averager, grid.frame)
     size = rows.n // len(grid.cells)

@@ -28,7 +28,7 @@ _LARGEST = 1_000_000
 
 @dataclass(frozen=True)
 class Specs:
-    """The variables of the means, those of the groups, and the contrasts requested."""
+    """The variables of the means, of the groups, and the requested contrasts."""
 
     main: tuple[str, ...]
     by: tuple[str, ...]
@@ -36,7 +36,7 @@ class Specs:
 
     @property
     def names(self) -> list[str]:
-        """All variables, those of the groups last."""
+        """All variables, with the groups last."""
         return [*self.main, *self.by]
 
 
@@ -46,7 +46,7 @@ def read_specs(variables: str | Sequence[str], by: Any, response: str, ask: str 
     Raises
     ------
     OptionError
-        For a formula that cannot be read, the response among the variables, or no variable that is not in `by`.
+        The formula cannot be read, the response is among the variables, or all variables are in `by`.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def read_specs(variables: str | Sequence[str], by: Any, response: str, ask: str 
 
 
 def _listed_values(rows: Population, name: str, given: Any) -> list[Any]:
-    """The values that `at` has for a variable; "mean" and "median" of a number are computed."""
+    """The values of a variable in `at`; "mean" and "median" of a number are computed."""
     values = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     if name not in rows.categories:
         values = [rows.middle(name, one) if one in ("mean", "median") else one for one in values]
@@ -101,7 +101,7 @@ def _check_size(values: Mapping[str, Sequence[Any]]) -> None:
 
 
 def on_one_scale(rows: Rows) -> Rows:
-    """Rows with the mean of their log scales in each, so that their latent variables have one unit."""
+    """Rows with the mean of their log scales, so that latent variables have one unit."""
     columns = None if rows.scale is None else np.tile(rows.scale.mean(axis=0), (rows.n, 1))
     offset = None if rows.scale_offset is None else np.full(rows.n, rows.scale_offset.mean())
     return replace(rows, scale=columns, scale_offset=offset)
@@ -117,7 +117,7 @@ class Grid:
     names : tuple of str
         Variables of the cells.
     values : mapping of str to list
-        Values of every variable; those of the cells come first, so that the rows of each cell are contiguous.
+        Values of every variable; variables of the cells come first, so that rows of a cell are contiguous.
     """
 
     population: Population
@@ -136,9 +136,9 @@ class Grid:
 
 
 def grid_of(rows: Population, specs: Specs, at: Any) -> Grid:
-    """The grid with cells for some variables; OptionError where it is too large.
+    """The grid with cells for some variables; OptionError if it is too large.
 
-    Values are those of `at`, all levels of factors, and the weighted mean of numbers.
+    Values come from `at`; by default all levels of factors, and the weighted mean of numbers.
     """
     at = mapping("at", at, AT)
     for name in (*specs.names, *at):
@@ -164,7 +164,7 @@ WEIGHTS: dict[str, Callable[[FloatArray], FloatArray]] = {
 
 
 def cell_weights(grid: Grid, weights: str) -> FloatArray:
-    """(C, S) the weight of each row of each cell, summing to 1; NaN in cells where the data have no rows."""
+    """(C, S) the weight of each row of each cell, summing to 1; NaN for empty cells."""
     n_cells = len(grid.cells)
     if weights == "equal":  # needs no table of the rows
         size = math.prod(len(column) for column in grid.values.values()) // n_cells
@@ -176,12 +176,12 @@ def cell_weights(grid: Grid, weights: str) -> FloatArray:
 
 
 def _frequencies(grid: Grid) -> FloatArray:
-    """Weights of the rows of the data at each combination of the levels of factors, one axis a variable."""
+    """Weights of the rows of the data at each combination of the levels of factors, one axis per variable."""
     rows, values = grid.population, grid.values
     names = [name for name in values if name in rows.categories]
     for name in names:
         if len(set(values[name])) < len(values[name]):
-            raise OptionError(f"at= gives a value of {name!r} twice, so that rows cannot be counted: name it once.")
+            raise OptionError(f"at= gives a value of {name!r} twice, so rows cannot be counted. Name it once.")
     codes = [pd.Index(values[name]).get_indexer(pd.Index(rows.frame[name])) for name in names]
     inside = np.all([code >= 0 for code in codes], axis=0) if names else np.ones(len(rows.frame), dtype=np.bool_)
     table = np.zeros([len(values[name]) for name in names])
@@ -197,7 +197,7 @@ Group = tuple[dict[str, Any], Population]
 
 
 def places_of(everyone: Population, at: Any, by: Any) -> list[Group]:
-    """The labels and the rows of every place; of at="rows" all of them in one.
+    """Labels and rows of every place; at="rows" is one place with all rows.
 
     Parameters
     ----------
@@ -241,9 +241,11 @@ def _check(everyone: Population, at: Any, by: Sequence[Any]) -> None:
         if name not in everyone.frame.columns:
             raise OptionError(f"by names no column of the data: {name!r}.")
         if name in given:
-            raise OptionError(f"{name!r} is in at= and in by=: at sets all rows to a value, by takes rows as they are.")
+            raise OptionError(
+                f"{name!r} is in at= and in by=: at sets all rows to a value, by= keeps the values of rows."
+            )
     if at == "rows" and by:
-        raise OptionError("by= goes with averages; at='rows' gives every row separately.")
+        raise OptionError("by= needs averages; at='rows' gives every row separately.")
     for name in (*by, *given):
         if name in _TAKEN:
             raise OptionError(f"{name!r} is a column of the table itself: rename that of the data.")

@@ -41,14 +41,14 @@ class Change:
 
 
 def _changes(everyone: Population, name: str, contrast: str, change: Any, sign: str) -> list[Change]:
-    """The changes of a variable; OptionError for those that it cannot make."""
+    """The changes of a variable; OptionError if they do not fit it."""
     levels = everyone.categories.get(name)
     if change is None and levels is None:
         return [Change("dY/dX")]
     if isinstance(change, (str, Real)):
         if levels is not None:
             shown = ", ".join(map(repr, levels))
-            raise OptionError(f"change={change!r} goes with a number; {name!r} is a factor, of the levels {shown}.")
+            raise OptionError(f"change={change!r} needs a number; {name!r} is a factor with levels {shown}.")
         return [_step(everyone, name, change, sign)]
     if change is not None and not isinstance(change, (Sequence, np.ndarray)):
         raise OptionError(f"change must be {_CHANGES}; got {change!r}.")
@@ -73,18 +73,18 @@ def _step(everyone: Population, name: str, change: Any, sign: str) -> Change:
         raise OptionError(f"change must be {_CHANGES}; got {change!r}.")
     if change == "sd":
         size = everyone.deviation(name)
-        what, step = "standard deviation", Change("+SD", step=size)
+        name_of_step, step = "standard deviation", Change("+SD", step=size)
     else:
         shares, (below, above) = ((0.25, 0.75), ("Q1", "Q3")) if change == "iqr" else ((0.0, 1.0), ("min", "max"))
         low, high = (everyone.quantile(name, share) for share in shares)
-        size, what, step = high - low, "range", Change(f"{above}{sign}{below}", pair=(low, high))
+        size, name_of_step, step = high - low, "range", Change(f"{above}{sign}{below}", pair=(low, high))
     if size <= 0.0:
-        raise OptionError(f"the {what} of {name!r} is 0 in these rows: give change= as a number.")
+        raise OptionError(f"the {name_of_step} of {name!r} is 0 in these rows: give change= as a number.")
     return step
 
 
 def _per_variable(names: Sequence[str], categories: Mapping[str, Any], change: Any) -> dict[str, Any]:
-    """The change of each variable: of a mapping, or the same for all numbers and a single factor."""
+    """The change of each variable: from a mapping, or the same for all numbers and a single factor."""
     if isinstance(change, Mapping):
         for name in change:
             if name not in names:
@@ -93,22 +93,22 @@ def _per_variable(names: Sequence[str], categories: Mapping[str, Any], change: A
     if len(names) == 1:
         return {names[0]: change}
     if change is not None and not isinstance(change, (str, Real)):
-        raise OptionError(f"values to compare go with one variable: give change={{{names[0]!r}: {change!r}}}.")
+        raise OptionError(f"values to compare need a single variable. Use change={{{names[0]!r}: {change!r}}}.")
     return {name: None if name in categories else change for name in names}
 
 
 @dataclass
 class Counterfactuals:
-    """Rows as they are and as they would be, each predicted once.
+    """Observed and changed rows; each design is predicted once.
 
     Attributes
     ----------
     averager : Averager
     rows : Population
     weights : (n,) or None
-        For the average of the rows; None gives every row.
+        Weights of the average; None for each row separately.
     designs : list of Rows
-        All that was predicted.
+        All predicted designs.
     """
 
     averager: Averager
@@ -118,7 +118,7 @@ class Counterfactuals:
     _averages: dict[tuple[str | None, Any], Average] = field(default_factory=dict)
 
     def effect(self, name: str, change: Change) -> Average:
-        """What a change does, on average or in each row."""
+        """The effect of a change, on average or in each row."""
         if change.pair is not None:
             low, high = change.pair
             return self._at(name, high, high) - self._at(name, low, low)
@@ -140,7 +140,7 @@ class Counterfactuals:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MarginalEffects(Emmeans):
-    """Marginal effects, and what their differences need.
+    """Marginal effects, with contrasts.
 
     The attributes are those of `Emmeans`; `cells` has a row for every term, contrast and place, and `by` is (term,
     contrast): `contrasts` compares effects between places ("differences of differences"), within each of these.
@@ -167,7 +167,7 @@ class MarginalEffects(Emmeans):
 
     @property
     def frame(self) -> pd.DataFrame:
-        """term, contrast, columns of the places, level or threshold where the scale has them, estimate, std_error,
+        """term, contrast, columns of the places, level or threshold if the scale has them, estimate, std_error,
         statistic, p_value, lower, upper; under CR2 also df, Satterthwaite's."""
         return self._labelled(self.cells, self.averager.table(self.averages, self.level))
 
@@ -203,15 +203,15 @@ def marginal_effects(
     cells: list[dict[str, Any]] = []
     effects: list[Average] = []
     steps = []
-    for name, change_of_one in _per_variable(names, everyone.categories, change).items():
-        for one in _changes(everyone, name, contrast, change_of_one, averager.sign):
-            if isinstance(at, Mapping) and name in at and one.pair is not None:
+    for name, value in _per_variable(names, everyone.categories, change).items():
+        for step in _changes(everyone, name, contrast, value, averager.sign):
+            if isinstance(at, Mapping) and name in at and step.pair is not None:
                 raise OptionError(f"{name!r} is compared over its levels or values: leave it out of at=.")
-            if one.label == "+SD":
-                steps.append(f"{name}: {one.step:.4g}")
-            front = {"term": name, "contrast": one.label}
+            if step.label == "+SD":
+                steps.append(f"{name}: {step.step:.4g}")
+            front = {"term": name, "contrast": step.label}
             for (labels, rows), counterfactuals in zip(places, predictions, strict=True):
-                effects.append(counterfactuals.effect(name, one))
+                effects.append(counterfactuals.effect(name, step))
                 cells += [front | {"row": row} for row in rows.frame.index] if at == "rows" else [front | labels]
     for counterfactuals in predictions if r.design.sample.rows.nominal is not None else ():
         averager.report_crossed(counterfactuals.designs, counterfactuals.weights)
@@ -225,19 +225,19 @@ def marginal_effects(
 
 
 def _names(everyone: Population, variables: Any, at: Any) -> list[str]:
-    """The variables whose effects are computed; without names, all that `at` does not set."""
+    """The variables whose effects are computed; by default all that `at` does not set."""
     names = [variables] if isinstance(variables, str) else texts("variables", variables)
     if variables is None:
         names = [name for name in everyone.variables if not (isinstance(at, Mapping) and name in at)]
     if not names:
-        raise OptionError("the formula has no variable that could have an effect.")
+        raise OptionError("the formula has no variable with an effect.")
     for name in names:
         everyone.check(name)
     return list(dict.fromkeys(names))
 
 
 def _note(everyone: Population, at: Any, by: Any) -> str:
-    """What was averaged over what."""
+    """Note on averaging."""
     groups = f" of each group of {listing(list(map(str, listed(by))))}" if by is not None and listed(by) else ""
     if at == "rows":
         return "Of each row separately."

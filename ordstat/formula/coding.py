@@ -19,12 +19,12 @@ from ..exceptions import DataError, FormulaError
 from .columns import Factor, Value, factor_of, recode, shown_labels, suggest
 from .parse import MAX_COLUMNS, Expression, Part, Term, shown
 
-#: (K, K-1) matrix and what each column adds to the factor's name, from the K levels.
+#: K levels -> (K, K-1) matrix, and the suffixes that columns add to the name of the factor.
 Contrasts = Callable[..., tuple[FloatArray, tuple[str, ...]]]
 
 
 def treatment(levels: tuple[Any, ...], base: Any = None) -> tuple[FloatArray, tuple[str, ...]]:
-    """Indicators of all levels but the base (the first) [R: contr.treatment]."""
+    """Indicators of all levels except the base (the first) [R: contr.treatment]."""
     if base is not None and base not in levels:
         raise FormulaError(f"The base of a contrast must be one of {shown_labels(levels)}; got base level {base!r}.")
     omitted = 0 if base is None else levels.index(base)
@@ -57,7 +57,7 @@ KINDS: dict[str, Contrasts] = {"treatment": treatment, "sum": deviation, "helmer
 
 
 def explicit(given: AnyArray, levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
-    """A matrix that the user gives."""
+    """The matrix of the user."""
     k, matrix = len(levels), np.asarray(given, dtype=float)
     if matrix.ndim != 2 or matrix.shape[0] != k or not np.isfinite(matrix).all():
         raise FormulaError(f"A contrast matrix must have one finite row per level, {k} here; got {matrix.shape}.")
@@ -77,7 +77,7 @@ def contrast(given: Any, base: Any = None) -> Contrasts:
     return KINDS[kind] if base is None else partial(treatment, base=base)
 
 
-#: Numbers of a model matrix below which no memory is checked.
+#: Memory is not checked for model matrices with fewer numbers.
 _MANY_NUMBERS = 100_000
 #: Name and values of a column of a model matrix.
 Named = tuple[str, AnyArray]
@@ -85,21 +85,21 @@ Named = tuple[str, AnyArray]
 
 @dataclass(frozen=True, eq=False)
 class Coding:
-    """How a factor of the formula becomes columns.
+    """The columns of a factor of the formula.
 
     Attributes
     ----------
     label : str
     suffixes : tuple of str
-        What each column adds to the name.
+        Suffix of the name of each column.
     levels : tuple
-        Those of a categorical factor; empty if it is a number, or the columns of a spline or polynomial.
+        Levels of a categorical factor; empty for numbers, splines and polynomials.
     matrix : (K, m) or None
-        Contrasts; used where the factor's margin is in the model.
+        Contrasts, used if the margin of the factor is in the model.
     whole : bool
-        Whether the factor is one column of codes in a term of its own.
+        Whether the factor alone in a term is one column of codes.
     ordered : bool
-        Whether its levels were declared to be in order.
+        Whether its levels were declared as ordered.
     """
 
     label: str
@@ -140,9 +140,9 @@ class Coding:
 def fit_coding(
     expression: Expression, value: Value, contrast: Contrasts | None, whole: bool = False
 ) -> tuple[Coding, list[Any]]:
-    """The coding of an evaluated factor, and its levels without rows, which it leaves out as R's clm does.
+    """The coding of an evaluated factor, and its levels without rows, which are left out as in R's clm.
 
-    With `whole` a factor without contrasts of the user is one column of codes where it stands alone.
+    With `whole` a factor without contrasts of the user is one column of codes in a term of its own.
     """
     if isinstance(value, np.ndarray) and value.dtype != bool:
         if contrast is not None:
@@ -152,15 +152,15 @@ def fit_coding(
     counts = np.bincount(factor.codes[factor.codes >= 0], minlength=len(factor.levels))
     kept, unused = list[Any](), list[Any]()
     for level, count in zip(factor.levels, counts, strict=True):
-        (kept if count or not isinstance(value, Factor) else unused).append(level)  # a condition keeps both levels
+        (kept if count or not isinstance(value, Factor) else unused).append(level)  # conditions keep both levels
     levels = tuple(kept)
     if len(levels) < 2:
         raise DataError(f"{expression.label!r} has one level only in the rows used: {shown_labels(levels)}.")
-    what = f"The contrasts of the {len(levels):,} levels of {expression.label!r}, in two copies,"
-    require_memory(what, 16.0 * len(levels) ** 2, "Join levels, or write (1 | group).")
-    asked = factor.contrast or contrast
-    matrix, suffixes = (asked or treatment)(levels)
-    return Coding(expression.label, suffixes, levels, matrix, whole and asked is None, factor.ordered), unused
+    description = f"The contrasts of the {len(levels):,} levels of {expression.label!r}, in two copies,"
+    require_memory(description, 16.0 * len(levels) ** 2, "Join levels, or write (1 | group).")
+    contrasts = factor.contrast or contrast
+    matrix, suffixes = (contrasts or treatment)(levels)
+    return Coding(expression.label, suffixes, levels, matrix, whole and contrasts is None, factor.ordered), unused
 
 
 def _numbered(count: int) -> tuple[str, ...]:
@@ -168,9 +168,9 @@ def _numbered(count: int) -> tuple[str, ...]:
 
 
 def full_codings(terms: Sequence[Term]) -> list[tuple[bool, ...]]:
-    """Per term and factor, whether it is coded by all its levels.
+    """For each term and factor, whether it is coded by all its levels.
 
-    R's rule: a factor is coded by contrasts where the term without it is empty (the intercept) or lies within an
+    R's rule: a factor is coded by contrasts if the term without it is empty (the intercept) or lies within an
     earlier term.
     """
     flags = list[tuple[bool, ...]]()
@@ -192,7 +192,7 @@ def full_codings(terms: Sequence[Term]) -> list[tuple[bool, ...]]:
 def term_columns(
     term: Term, full: Sequence[bool], values: Mapping[str, Value], codings: Mapping[str, Coding]
 ) -> list[Named]:
-    """Columns of one term: products of its factors' columns, the first factor varying fastest."""
+    """Columns of one term: products of the columns of its factors; the first factor varies fastest."""
     factors = zip(term.keys, full, strict=True)
     blocks = [codings[key].columns(values[key], flag, len(full) == 1) for key, flag in factors]
     if len(blocks) == 1:
@@ -207,8 +207,8 @@ def term_columns(
 class Assembled(NamedTuple):
     """A model matrix with its names, the columns of each term, its columns' sums of squares (D,).
 
-    `categories` (D,) are the numbers of categories without an order that columns are codes of, 0 for other columns;
-    None without such columns.
+    `categories` (D,) are numbers of categories for columns that are codes without an order, 0 for other columns; None
+    if there are no such columns.
     """
 
     matrix: FloatArray
@@ -241,15 +241,17 @@ def assemble(part: Part | None, values: Mapping[str, Value], codings: Mapping[st
 
 
 def _check_size(terms: Sequence[Term], widths: Sequence[int], n: int) -> None:
-    """An error for more columns than a formula may give, or the memory may hold."""
+    """Raise an error for more columns than are allowed, or fit in memory."""
     total = sum(widths)
     if total <= MAX_COLUMNS and n * total < _MANY_NUMBERS:
         return
     largest = f"{max(widths):,} of them come from {shown(terms[widths.index(max(widths))].label)}"
     if total > MAX_COLUMNS:
-        raise FormulaError(f"The formula gives {total:,} columns, and may give at most {MAX_COLUMNS:,}; {largest}.")
+        raise FormulaError(f"The formula gives {total:,} columns; at most {MAX_COLUMNS:,} are allowed. {largest}.")
     what = f"A design of {total:,} columns for {n:,} rows ({largest})"
-    require_memory(what, 2.0 * 3 * 8.0 * n * total, "Leave out interactions, or join levels.")  # half of it for the fit
+    require_memory(
+        what, 2.0 * 3 * 8.0 * n * total, "Leave out interactions, or join levels."
+    )  # half of this is for the fit
 
 
 def stack(columns: Sequence[AnyArray], n: int) -> tuple[FloatArray, FloatArray]:

@@ -1,4 +1,4 @@
-"""Data frames of any kind, their columns as plain values, and data that are probably wrong."""
+"""Data frames of any kind, and their columns as plain values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def as_frame(data: Any) -> pd.DataFrame:
-    """The data as a pandas frame whose column names are texts; nothing is ever written to the data."""
+    """The data as a pandas frame with text column names; the data are never changed."""
     frame = data
     package = type(data).__module__.split(".")[0]
     if isinstance(data, Mapping):
@@ -41,7 +41,7 @@ def as_frame(data: Any) -> pd.DataFrame:
 
 
 def with_codes(X: Any) -> Any:
-    """A frame with numbers in place of its columns of text and categories; X itself if it has none, and arrays."""
+    """A frame with columns of text and categories replaced by numbers; arrays and frames of numbers are unchanged."""
     if not hasattr(X, "columns"):
         return X
     frame = as_frame(X)
@@ -71,15 +71,15 @@ def _from_polars(data: Any) -> pd.DataFrame:
 
 def suggest(name: str, names: Iterable[Any]) -> str:
     """The end of a message about an unknown name: the nearest names, else the first few."""
-    known = [str(other) for other in names]
-    if close := nearest(name, known, most=3):
+    texts = [str(other) for other in names]
+    if close := nearest(name, texts, most=3):
         return "did you mean " + " or ".join(repr(other) for other in close) + "?"
-    shown = ", ".join(repr(other) for other in known[:12])
-    return f"there are {shown}{', ...' if len(known) > 12 else ''}." if known else "the data have no columns."
+    shown = ", ".join(repr(other) for other in texts[:12])
+    return f"there are {shown}{', ...' if len(texts) > 12 else ''}." if texts else "the data have no columns."
 
 
 def find_column(frame: pd.DataFrame, name: str, role: str) -> pd.Series:
-    """The column of that name; DataError says what needs it."""
+    """The column with a name; DataError if it is missing, with the role that needs it."""
     if name not in frame.columns:
         raise DataError(f"The data have no column {name!r}, needed for {role}; {suggest(name, frame.columns)}")
     check_printable([name], "The column name")
@@ -91,27 +91,29 @@ def find_column(frame: pd.DataFrame, name: str, role: str) -> pd.Series:
 
 
 def check_printable(names: Iterable[Any], where: str) -> None:
-    """DataError if a name holds a control character, which would reach the terminal; `where` says what it names."""
+    """DataError if a name holds a control character, which would reach the terminal; `where` describes the name."""
     for name in names:
         if isinstance(name, str) and _CONTROL.search(name):
             raise DataError(f"{where} {name!r} has a control character; rename it.")
 
 
 def row_name(index: pd.Index, position: int) -> str:
-    """A row in words: its label, and its position if the label is another number."""
+    """Description of a row: its label, and its position if the label is another number."""
     label = index[position]
     if isinstance(label, (int, np.integer)) and int(label) == position:
         return f"row {position}"
     return f"row {tuple(map(plain, label)) if isinstance(label, tuple) else plain(label)!r} (position {position})"
 
 
-def refuse(bad: BoolArray, index: pd.Index, name: str, value: AnyArray | str, rest: str, where: str = "") -> None:
-    """DataError that names the first of the bad rows, with its value or what is wrong with it, and counts them."""
+def refuse(bad: BoolArray, index: pd.Index, name: str, value: AnyArray | str, advice: str, where: str = "") -> None:
+    """DataError with the first bad row, its value (or the problem), and the number of bad rows."""
     if not bad.any():
         return
-    place = int(np.argmax(bad))
-    is_what = value if isinstance(value, str) else f"{value[place]:g}"
-    raise DataError(f"{name} is {is_what} in {row_name(index, place)}{where} ({int(bad.sum())} such rows){rest}")
+    index_of_first = int(np.argmax(bad))
+    is_what = value if isinstance(value, str) else f"{value[index_of_first]:g}"
+    raise DataError(
+        f"{name} is {is_what} in {row_name(index, index_of_first)}{where} ({int(bad.sum())} such rows){advice}"
+    )
 
 
 def shown_labels(labels: Iterable[Any], limit: int = 10) -> str:
@@ -137,9 +139,9 @@ class Factor:
     codes : (N,) integers, -1 where missing
     levels : tuple
     ordered : bool
-        Whether the levels were declared to be in order.
+        Whether the levels were declared as ordered.
     contrast : Contrasts or None
-        Coding asked for in the formula, as in C(f, Sum).
+        Coding in the formula, as in C(f, Sum).
     """
 
     codes: IntArray
@@ -153,7 +155,7 @@ Value = AnyArray | Factor
 
 
 class Column(NamedTuple):
-    """A value with its missing rows, None if no row is missing. Entries of missing rows mean nothing."""
+    """A value with its missing rows, None if no row is missing. Entries of missing rows are arbitrary."""
 
     value: Value
     missing: BoolArray | None = None
@@ -175,12 +177,12 @@ def with_gaps(value: Value, missing: BoolArray | None) -> Value:
 
 
 def read(column: pd.Series) -> Column:
-    """What a column holds: numbers, booleans, or a factor (categoricals and text; text sorts its levels).
+    """The values of a column: numbers, booleans, or a factor (categoricals and text; text sorts its levels).
 
     Raises
     ------
     DataError
-        For dates, complex numbers and mixtures of text and numbers.
+        Dates, complex numbers, or a mixture of text and numbers.
     """
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -222,7 +224,7 @@ def _numbers(column: pd.Series) -> Column:
     values = column.to_numpy() if plain_dtype else column.to_numpy(dtype=float, na_value=np.nan)
     if values.dtype.kind in "iu":
         return Column(values)
-    with np.errstate(invalid="ignore", over="ignore"):  # one sum tells whether anything is not finite
+    with np.errstate(invalid="ignore", over="ignore"):  # the sum shows whether all values are finite
         if np.isfinite(np.add.reduce(values, dtype=float)):
             return Column(values)
     rest = ": make it finite, or missing (NaN) to leave the row out."
@@ -245,7 +247,7 @@ def factor_of(value: Value, label: str) -> Factor:
 
 
 def matched(factor: Factor, levels: tuple[Any, ...]) -> tuple[IntArray, list[Any]]:
-    """Codes of a factor by other levels, -1 where missing and -2 where unknown, and its labels that are unknown."""
+    """Codes of a factor by other levels, -1 if missing and -2 if unknown, and the unknown labels."""
     if factor.levels == levels:
         return factor.codes, []
     position = {level: code for code, level in enumerate(levels)}
@@ -254,16 +256,16 @@ def matched(factor: Factor, levels: tuple[Any, ...]) -> tuple[IntArray, list[Any
 
 
 def recode(value: Value, levels: tuple[Any, ...], name: str) -> IntArray:
-    """(N,) codes by the levels of a fit, -1 where missing; DataError names levels the fit has not seen."""
+    """(N,) codes by the levels of a fit, -1 if missing; DataError for levels that are not in the fit."""
     codes, unseen = matched(factor_of(value, name), levels)
     if unseen:
-        known = f"known levels are {shown_labels(levels, 30)}"
-        raise DataError(f"{name!r} has levels the fit has not seen: {shown_labels(unseen)}; {known}.")
+        fitted = f"the levels of the fit are {shown_labels(levels, 30)}"
+        raise DataError(f"{name!r} has levels that are not in the fit: {shown_labels(unseen)}; {fitted}.")
     return codes
 
 
 class Columns:
-    """The columns of a frame, read once each when first asked for.
+    """The columns of a frame, each read once, on demand.
 
     Parameters
     ----------
@@ -277,7 +279,7 @@ class Columns:
         self._declared = declared or {}
         self._columns: dict[str, Column] = {}
         if declared == {} and frame.shape[1] > 99 and frame.columns.is_unique and (frame.dtypes == np.float64).all():
-            values = frame.to_numpy()  # of a wide frame of numbers at once, which is faster
+            values = frame.to_numpy()  # reading a wide frame of numbers at once is faster
             if np.isfinite(values.sum()):
                 self._columns = dict(zip(frame.columns, map(Column, values.T), strict=True))
 
@@ -285,7 +287,7 @@ class Columns:
         return name in self.frame.columns
 
     def column(self, name: str, role: str = "the model") -> Column:
-        """A column that must be there; DataError says what needs it."""
+        """A required column; DataError if it is missing, with the role that needs it."""
         if name not in self._columns:
             column = read(find_column(self.frame, name, role))
             if (factor := self._declared.get(name)) is not None:
@@ -295,6 +297,6 @@ class Columns:
         return self._columns[name]
 
     def declared(self, names: Iterable[str]) -> dict[str, Factor]:
-        """Those of these columns that are factors, without their rows."""
+        """The factors among some columns, without their rows."""
         values = zip(names, map(self.column, names), strict=True)
         return {name: replace(f, codes=f.codes[:0]) for name, (f, _) in values if isinstance(f, Factor)}

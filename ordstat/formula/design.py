@@ -1,4 +1,4 @@
-"""From a formula and a frame to a Design: a sample with its names, and how it was asked for."""
+"""From a formula and a frame to a Design: a sample with its names, and the arguments that made it."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from .survey import Survey, SurveyDesign, survey_of
 ZERO_WEIGHT = "(weight 0)"
 #: Sums of squares below this have lost digits.
 _LEAST = 1e-290
-#: The longest value of an argument that a call writes out.
+#: Longest value of an argument that is printed in a call.
 _LONGEST = 60
 _SIGNS = {"+": 1, "-": -1}
-_CONSTRAINTS = "constraints must be such as {'x1': '+', 'x2': '-'}"
+_CONSTRAINTS = "constraints must have the form {'x1': '+', 'x2': '-'}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +55,9 @@ class Recipe:
         Case weights (rows of weight 0 are left out), a known part of the score, groups of dependent rows. A Series must
         have the index of the data.
     costs : (N, K) values, optional
-        A row's own price of each predicted rank.
+        Cost of each predicted rank for each row.
     design : SurveyDesign, optional
-        How rows were drawn, in place of `weights` and `cluster`.
+        Survey design, instead of `weights` and `cluster`.
     levels : sequence, optional
         Labels of the response in order, lowest first.
     subset : mask or condition, optional
@@ -66,13 +66,13 @@ class Recipe:
         Labelled data frames; see `random_terms.py`.
     contrasts : mapping of factor to contrast, optional
         "treatment" (the default, for ordered factors too), "sum", "helmert", "poly", R's names, or a (K, m)
-        matrix. That of a column outside the formula is kept for an update.
+        matrix. Contrasts of columns outside the formula are kept for updates.
     constraints : mapping or list of str, optional
         Signs of effects; see `constrained`.
     na_action : {"omit", "raise", "keep"}
-        What to do with rows where a value is missing; "keep" leaves those of location terms to the method.
+        Treatment of rows with missing values; "keep" leaves missing values of location terms to the method.
     as_categories : bool
-        Whether a factor without contrasts of the user is one column of codes in a term of one factor.
+        Whether a factor without contrasts of the user, alone in a term, is one column of codes.
     """
 
     formula: str
@@ -102,7 +102,7 @@ class Recipe:
         shown = []
         for argument in fields(self)[1:]:
             value = getattr(self, argument.name)
-            whole = argument.name == "levels" and value is not None  # without them the call is another
+            whole = argument.name == "levels" and value is not None  # always printed in full
             value = pd.Index(value, dtype=object).tolist() if whole else value
             text = repr(value) if isinstance(value, (str, bool, int, float, list, tuple, dict)) else "..."
             if value is None or text in ("{}", "[]", "()", repr(argument.default)) or argument.name == "as_categories":
@@ -112,7 +112,7 @@ class Recipe:
         return ", ".join(shown)
 
     def updated(self, changes: Mapping[str, Any]) -> Recipe:
-        """With some arguments changed; None leaves an argument as it is, and a dot stands for the old formula."""
+        """A copy with some arguments changed; None keeps an argument, and a dot stands for the old formula."""
         names = {argument.name for argument in fields(self)}
         if unknown := ", ".join(changes.keys() - names):
             raise OptionError(f"update must have arguments among {', '.join(sorted(names))}; got {unknown}.")
@@ -177,7 +177,7 @@ class Levels:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Design:
-    """A sample with the names that arrays cannot carry.
+    """A sample with its names.
 
     Attributes
     ----------
@@ -188,7 +188,7 @@ class Design:
     terms, nominal_terms, scale_terms : mapping of str to slice
         Columns of X, and of the nominal and scale columns, that belong to each term of their formula.
     categorical : tuple of str
-        Location terms of factors alone.
+        Location terms that consist of factors only.
     random : tuple of RandomTerm
         Names of the random terms and their groups.
     levels : Levels
@@ -198,19 +198,19 @@ class Design:
     index : pandas.Index
         Index of the rows used, in order.
     n_given : int
-        Rows of the data before any were left out.
+        Number of rows of the data before any were left out.
     dropped : mapping of str to int
         Rows left out for a missing value, by variable (a row may count under several), and
         under "(weight 0)" for rows of zero weight.
     survey : Survey or None
-        How the rows were drawn; the weights of the sample are then sampling weights of mean 1.
+        The survey design; weights of the sample are then sampling weights with mean 1.
     notes : tuple of str
-        What was left out or changed, in words, for warnings and the summary.
+        Notes on rows left out and other changes, for warnings and the summary.
     spec : FormulaSpec
-    data : the frame the design was made of, or None
+    data : frame that the design was made from, or None
         A reference, neither copied nor pickled.
     recipe : Recipe
-        How it was asked for.
+        Arguments of `ordfit`.
     """
 
     sample: Sample
@@ -235,7 +235,7 @@ class Design:
     data: Any = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the data."""
+        """Leave out the data."""
         return {**self.__dict__, "data": None}
 
     def updated(self, data: Any = None, **changes: Any) -> Design:
@@ -246,8 +246,8 @@ class Design:
         data : data frame, optional
             By default the data of the fit; they must not have changed.
         **changes
-            `formula`, `nominal`, `scale` (a dot stands for the old one), `weights`, `cluster`, ...; None changes
-            nothing.
+            `formula`, `nominal`, `scale` (a dot stands for the old one), `weights`, `cluster`, ...; None keeps
+            an argument.
 
         Raises
         ------
@@ -258,27 +258,27 @@ class Design:
         if data is not None:
             return make(recipe, data)
         if self.data is None:
-            raise DataError("The data of the fit are not at hand: pass data=, here or to load(path, data=...).")
+            raise DataError("The data of the fit are missing. Pass data= here or to load(path, data=...).")
         if changed := self._changed(self.data):
             raise DataError(f"The data have changed since the fit ({changed}): fit again, or pass data=.")
         return make(recipe, self.data)
 
     def coded(self, as_categories: bool) -> Design:
-        """The same with factors as columns of codes, or of contrasts."""
+        """The design with factors as columns of codes, or of contrasts."""
         if self.recipe.as_categories == as_categories or not self.spec.categories():
             return self
         return self.updated(as_categories=as_categories)
 
     def beside(self, data: Any) -> Design:
-        """The same with a reference to its data; DataError if they are other data."""
-        if not isinstance(self.recipe, Recipe):  # a forged file may hold anything
+        """The design with a reference to its data; DataError if the data differ."""
+        if not isinstance(self.recipe, Recipe):  # a forged file may contain anything
             raise DataError(f"A design must be made from a Recipe; got {type(self.recipe).__name__}.")
         if changed := self._changed(data):
             raise DataError(f"data= must be the data of the fit, all rows in their order; they differ: {changed}.")
         return replace(self, data=data)
 
     def _changed(self, data: Any) -> str:
-        """What differs in the design of some data, in words; empty if nothing does."""
+        """Description of the first difference to the design of some data; empty if there is none."""
         rebuilt = make(self.recipe, data)
         if self.levels.values != rebuilt.levels.values:
             return "the levels of the response"
@@ -303,12 +303,12 @@ def _arrays(value: Any, name: str = "") -> Iterator[tuple[str, AnyArray]]:
             yield from _arrays(item, name)
 
 
-#: What the arrays of a sample hold, beside those that the user knows by the names of their fields.
+#: Descriptions of arrays of a sample; the others are called by their field.
 _HELD = {"X": "columns of the formula", "y": "response", "z": "groups", "codes": "groups", "root": "groups"}
 
 
 def build(formula: str, data: Any, **arguments: Any) -> Design:
-    """The sample a formula makes of a frame, with its names and the way to rebuild it.
+    """Make a sample from a formula and a frame, with its names and the spec to rebuild it.
 
     Parameters
     ----------
@@ -316,7 +316,7 @@ def build(formula: str, data: Any, **arguments: Any) -> Design:
     data : pandas or polars DataFrame, pyarrow Table or mapping of columns
         Never changed.
     **arguments
-        Those of `Recipe`.
+        Fields of `Recipe`.
 
     Returns
     -------
@@ -330,7 +330,7 @@ def build(formula: str, data: Any, **arguments: Any) -> Design:
     -----
     Text columns and unordered categoricals are factors (text in sorted order of its code points); levels without rows
     are left out, as R's clm does. Booleans are factors with levels False, True. Splines, polynomials and scale() are
-    fitted to all rows of the subset in which their own variable is present, as in R.
+    fitted to all rows of the subset in which their variable is present, as in R.
 
     Examples
     --------
@@ -347,7 +347,7 @@ def build(formula: str, data: Any, **arguments: Any) -> Design:
 
 
 def make(recipe: Recipe, data: Any, keep_levels: bool = False) -> Design:
-    """The design of a recipe and some data, `keep_levels` with declared levels of the response without rows."""
+    """The design of a recipe and data; `keep_levels` keeps declared levels of the response without rows."""
     one_of("na_action", recipe.na_action, ("omit", "raise", "keep"))
     whole = as_frame(data)
     survey = None if recipe.design is None else _survey(recipe, whole)
@@ -363,15 +363,15 @@ def make(recipe: Recipe, data: Any, keep_levels: bool = False) -> Design:
     response = inputs.read_response(labelled, spec.response_name, recipe.levels)
     if recipe.levels is None and all(isinstance(label, str) for label in response.declared):
         response.notes.extend(inputs.disordered(f"Response {response.name}", [*response.declared]))
-    given: dict[str, Column] = {}
-    asked = {role: getattr(recipe, role) for role in ("weights", "offset", "cluster")}
-    asked["weights"] = recipe.weights if recipe.design is None else recipe.design.weights
-    for role, value in asked.items():
+    vectors: dict[str, Column] = {}
+    arguments = {role: getattr(recipe, role) for role in ("weights", "offset", "cluster")}
+    arguments["weights"] = recipe.weights if recipe.design is None else recipe.design.weights
+    for role, value in arguments.items():
         if value is not None and (role != "offset" or not isinstance(value, str)):  # a named offset is in the formula
-            column = given[role] = inputs.vector(value, role, columns, rows, whole.index)
+            column = vectors[role] = inputs.vector(value, role, columns, rows, whole.index)
             missing |= {} if column.missing is None else {value if isinstance(value, str) else role: column.missing}
-    weights = inputs.weights_of(given["weights"], asked["weights"], frame.index) if "weights" in given else None
-    offset = inputs.numbers(given["offset"], "offset", frame.index) if "offset" in given else None
+    weights = inputs.weights_of(vectors["weights"], arguments["weights"], frame.index) if "weights" in vectors else None
+    offset = inputs.numbers(vectors["offset"], "offset", frame.index) if "offset" in vectors else None
     costs = None if recipe.costs is None else inputs.cost_matrix(recipe.costs, rows, whole.index)
     if costs is not None:
         missing["costs"] = np.asarray(np.isnan(costs).any(axis=1))
@@ -380,7 +380,7 @@ def make(recipe: Recipe, data: Any, keep_levels: bool = False) -> Design:
     part, fields = _model(recipe, spec, values, columns, used, kept)
     if offset is not None:
         part = replace(part, offset=kept.take(offset) if part.offset is None else part.offset + kept.take(offset))
-    cluster = inputs.cluster_codes(kept.take(given["cluster"].value)) if "cluster" in given else None
+    cluster = inputs.cluster_codes(kept.take(vectors["cluster"].value)) if "cluster" in vectors else None
     weights = kept.take(weights)
     if survey is not None and weights is not None:
         survey = (survey if rows is None else survey.take(rows)).take(slice(None) if kept.mask is None else kept.mask)
@@ -401,12 +401,12 @@ def make(recipe: Recipe, data: Any, keep_levels: bool = False) -> Design:
 
 
 def _survey(recipe: Recipe, frame: pd.DataFrame) -> Survey:
-    """The survey of all rows, which has weights and clusters of its own."""
+    """The survey of all rows, with its weights and clusters."""
     if not isinstance(recipe.design, SurveyDesign):
         raise OptionError(f"design must be a SurveyDesign(weights=..., ...); got {recipe.design!r}.")
     for name, inside in (("weights", "weights"), ("cluster", "clusters")):
         if getattr(recipe, name) is not None:
-            raise OptionError(f"{name}= must be left out beside design=: SurveyDesign({inside}=...) has it.")
+            raise OptionError(f"{name}= must be left out with design=. Use SurveyDesign({inside}=...).")
     return survey_of(recipe.design, frame)
 
 
@@ -418,9 +418,9 @@ class _Kept(NamedTuple):
     mask : (N,) or None
         None if all rows are kept.
     y : (n,) codes of the levels in use
-    used : (K,) codes of these among the declared ones
+    used : (K,) codes of these among the declared levels
     fields : dict
-        The fields of a design that these rows settle; the notes are a list that grows.
+        Fields of a design that these rows determine; notes are appended later.
     """
 
     mask: BoolArray | None
@@ -441,23 +441,25 @@ def _kept(
     na_action: str = "omit",
     keep_levels: bool = False,
 ) -> _Kept:
-    """Which rows are used, `keep_levels` with the declared levels that have none; the masks `missing` are by name."""
+    """The rows to use; `keep_levels` keeps declared levels without rows; masks `missing` are by name."""
     masks = {name: mask for name, mask in {response.name: response.codes < 0, **missing}.items() if mask.any()}
     lost = np.any([*masks.values()], axis=0) if masks else np.zeros(len(index), dtype=bool)
     dropped, notes = {name: int(mask.sum()) for name, mask in masks.items()}, list[str]()
     if masks:
-        what = f"{int(lost.sum())} of {len(index)} rows"
+        count_of_rows = f"{int(lost.sum())} of {len(index)} rows"
         counts = ", ".join(f"{name} ({count})" for name, count in dropped.items())
         if na_action == "raise":
-            what = f"{what} have missing values: {counts}; first {row_name(index, int(np.argmax(lost)))}"
-            raise DataError(f"{what}. Fill or drop them, or use na_action='omit'.")
-        notes = [f"{what} left out for missing values: {counts}."]
+            count_of_rows = (
+                f"{count_of_rows} have missing values: {counts}; first {row_name(index, int(np.argmax(lost)))}"
+            )
+            raise DataError(f"{count_of_rows}. Fill or drop them, or use na_action='omit'.")
+        notes = [f"{count_of_rows} left out for missing values: {counts}."]
     if weights is not None and (zero := weights == 0).any():
         dropped[ZERO_WEIGHT] = int(zero.sum())
         lost = lost | zero
     if lost.all():
         why = ", ".join(f"{name} ({count})" for name, count in dropped.items()).replace(ZERO_WEIGHT, "weights= of 0")
-        raise DataError(f"No row of the {len(index)} given can be used{why and '; left out for '}{why}.")
+        raise DataError(f"None of the {len(index)} rows can be used{why and '; left out for '}{why}.")
     mask = ~lost if dropped else None
     codes, index_kept = (response.codes, index) if mask is None else (response.codes[mask], index[mask])
     declared = response.declared
@@ -479,7 +481,7 @@ def _formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
     named = (recipe.weights, recipe.offset, recipe.cluster, *surveyed)
 
     def free(text: str, response: str = "") -> tuple[str, ...]:
-        """The columns that a dot stands for."""
+        """Columns that a dot stands for."""
         if not uses_dot(text):
             return ()
         taken = {name for name in named if isinstance(name, str)} | {response}
@@ -497,8 +499,8 @@ def _formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
             raise FormulaError(f"{role}= must be a one-sided formula such as '~ x1 + x2'; got {text!r}.")
         side = sides[role] = parse_one_sided(text, free(text, response), role)
         if side.random or (role == "nominal" and side.offsets):
-            what = "random term" if side.random else "offset()"
-            raise FormulaError(f"{role}= must have no {what}: put it in the formula.")
+            problem = "random term" if side.random else "offset()"
+            raise FormulaError(f"{role}= must have no {problem}: put it in the formula.")
     if location.random and recipe.design is not None:
         raise OptionError(
             "design= must be left out if the formula has random effects. Give the groups as its clusters."
@@ -512,38 +514,38 @@ def _formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
     )
     key = quoted(response)
     if key in spec.factors or key in spec.groups:
-        raise FormulaError(f"The response {response!r} stands on the right of the formula too; take it out.")
+        raise FormulaError(f"The response {response!r} is also on the right of the formula. Take it out there.")
     return spec
 
 
-def _contrasts(asked: Any, spec: FormulaSpec, used: Collection[str], frame: pd.DataFrame) -> dict[str, Contrasts]:
+def _contrasts(contrasts: Any, spec: FormulaSpec, used: Collection[str], frame: pd.DataFrame) -> dict[str, Contrasts]:
     """contrasts= by factor key."""
     labels = [factor.label for factor in spec.factors.values()]
     keys = {factor.label: key for key, factor in spec.factors.items()} | {key: key for key in spec.factors}
     coded = {}
-    for name, kind in mapping("contrasts", asked, "{'x': 'sum'}").items():
+    for name, kind in mapping("contrasts", contrasts, "{'x': 'sum'}").items():
         call = isinstance(kind, str) and "(" in kind
         coding = contrast_of(parse_expression(kind).tree) if call else contrast(kind)
         if name in keys:
             coded[keys[name]] = coding
         elif name in used or (isinstance(name, str) and "(" not in name and name not in frame.columns):
-            what = f"contrasts= names {name!r}, which is no factor of the model ({shown_labels(labels)})"
-            raise FormulaError(f"{what}; {suggest(name, [*labels, *frame.columns])}")
+            problem = f"contrasts= names {name!r}, which is not a factor of the model ({shown_labels(labels)})"
+            raise FormulaError(f"{problem}; {suggest(name, [*labels, *frame.columns])}")
     return coded
 
 
 def _model(
     recipe: Recipe, spec: FormulaSpec, given: Mapping[str, Value], columns: Columns, used: Collection[str], kept: _Kept
 ) -> tuple[Rows, dict[str, Any]]:
-    """The complete rows, and the fields of a design that describe their columns; notes join those of `kept`.
+    """The complete rows, and fields of a design that describe their columns; notes are appended to those of `kept`.
 
-    `given` are the values of all rows, made of the columns `used`.
+    `given` are values of all rows, made from the columns `used`.
     """
     notes, codings, n = kept.fields["notes"], dict[str, Coding](), kept.y.size
     if not all(part.intercept for part in spec.parts):
-        notes.append("A formula removes the intercept; it stays, as the thresholds are the intercepts.")
+        notes.append("A formula removes the intercept; this has no effect, as the thresholds are the intercepts.")
     needed = frozenset().union(*(expression.names for expression in (spec.factors | spec.offsets).values()))
-    predictors = [name for name in used if name in needed]  # new data may lack columns that make groups alone
+    predictors = [name for name in used if name in needed]  # new data may lack columns that only define groups
     doubts = [doubt for name in predictors for doubt in inputs.doubtful(f"Column {name}", columns.column(name))]
     notes += [f"{'; '.join(doubts)}{inputs.SET_MISSING}."] if doubts else []
     notes += [note for name in predictors for note in inputs.odd_levels(name, columns.column(name))]
@@ -585,40 +587,40 @@ def _model(
 
 
 def _check_squares(part: Assembled) -> None:
-    """DataError for a column whose squares overflow or vanish, by its name."""
+    """DataError for a column with squares that overflow or vanish, by name."""
     for j in np.flatnonzero(~((part.squares > _LEAST) & (part.squares < np.inf))):
-        column = np.nan_to_num(part.matrix[:, j])  # missing values make the sum NaN
+        column = np.nan_to_num(part.matrix[:, j])  # missing values turn the sum into NaN
         with np.errstate(over="ignore", under="ignore"):
             square = np.sum(column**2)
         if column.any() and not _LEAST < square < np.inf:
-            reach = f"Column {part.names[j]!r} reaches {np.abs(column).max():g}"
-            raise DataError(f"{reach}: rescale it, so that its squares neither overflow nor vanish.")
+            reach = f"Column {part.names[j]!r} has values up to {np.abs(column).max():g}"
+            raise DataError(f"{reach}. Rescale it, so that its squares neither overflow nor vanish.")
 
 
 def constrained(design: Design, constraints: Any) -> Design:
-    """The design with the signs of the effects of some columns.
+    """The design with sign constraints on some columns.
 
     Parameters
     ----------
     design : Design
     constraints : mapping of column to "+" or "-"
-        Columns under their names in the design, such as "g[T.b]".
+        Columns by their names in the design, such as "g[T.b]".
 
     Raises
     ------
     OptionError
-        A constraint that is not a sign, an unknown column, or a column of categories without an order.
+        A constraint is not a sign, or a column is unknown or has categories without order.
     """
     if not isinstance(constraints, Mapping):
         raise OptionError(f"{_CONSTRAINTS}; got {constraints!r}.")
     signs = np.zeros(len(design.names), dtype=np.int8)
     for column, sign in constraints.items():
         if column not in design.names or str(sign) not in _SIGNS:
-            there = f"The columns are {', '.join(design.names)}.{did_you_mean(str(column), design.names)}"
-            raise OptionError(f"{_CONSTRAINTS}; got {column!r}: {sign!r}. {there}")
+            columns_text = f"The columns are {', '.join(design.names)}.{did_you_mean(str(column), design.names)}"
+            raise OptionError(f"{_CONSTRAINTS}; got {column!r}: {sign!r}. {columns_text}")
         signs[design.names.index(column)] = _SIGNS[sign]
     unordered = () if design.sample.categories is None else design.sample.categories * (signs != 0)
     if np.any(unordered):
         name = design.names[int(np.argmax(unordered))]
-        raise OptionError(f"constraints must be on columns with an order; make {name!r} an ordered categorical.")
+        raise OptionError(f"constraints must be on ordered columns. Make {name!r} an ordered categorical.")
     return replace(design, sample=replace(design.sample, signs=signs)) if signs.any() else design

@@ -24,7 +24,7 @@ CODED = ("C", "factor", "ordered")
 #: Most knots of a spline, and most columns by df=.
 MAX_KNOTS = 500
 
-#: A fitted transform, the same function of new values as of the old: (N,) to (N,) or (N, m); pickles, prints, compares.
+#: A fitted transform (N,) -> (N,) or (N, m), to apply to new values; can be pickled, printed and compared.
 Transform = Callable[[FloatArray], FloatArray]
 
 
@@ -40,7 +40,7 @@ class Affine:
 
 
 def fit_scale(x: FloatArray, center: bool = True, scale: bool = True) -> Affine:
-    """scale(x, center=True, scale=True): less the mean, over the standard deviation of divisor n - 1, as R.
+    """scale(x, center=True, scale=True): minus the mean, divided by the standard deviation (divisor n - 1), as R.
 
     Without centring the divisor is the root mean square.
     """
@@ -57,7 +57,7 @@ def _constant(x: FloatArray) -> DataError:
 
 @dataclass(frozen=True)
 class Polynomial:
-    """poly() of formulaic, with the recurrence that it learned from the rows of the fit."""
+    """formulaic's poly(), with the recurrence from the rows of the fit."""
 
     degree: int
     raw: bool
@@ -81,8 +81,8 @@ def fit_poly(x: FloatArray, degree: int = 1, raw: bool = False) -> Polynomial:
 class Spline:
     """bs() and ns() of R's splines, with knots at quantiles of x.
 
-    bs() refuses values outside the boundary knots: a polynomial tail means little there. ns() is a straight line
-    outside; its columns are cubic B-splines projected on the complement of the second derivatives at the boundary.
+    bs() refuses values outside the boundary knots, where polynomial tails are unreliable. ns() is linear outside; its
+    columns are cubic B-splines projected on the complement of the second derivatives at the boundary.
     """
 
     knots: tuple[float, ...]
@@ -99,12 +99,12 @@ class Spline:
             rotation = np.linalg.qr(self._basis(ends, 2).T, mode="complete").Q
             return np.asarray((basis @ rotation)[:, 2:])
         if (outside := (x < low) | (x > high)).any():
-            what = f"bs() was fitted on [{low:g}, {high:g}]; {int(outside.sum())} values lie outside"
-            raise DataError(f"{what}, such as {x[outside][0]:g}. Use ns(), or set boundary_knots=[low, high].")
+            problem = f"bs() was fitted on [{low:g}, {high:g}]; {int(outside.sum())} values lie outside"
+            raise DataError(f"{problem}, such as {x[outside][0]:g}. Use ns(), or set boundary_knots=[low, high].")
         return self._basis(x)
 
     def _basis(self, x: FloatArray, derivative: int = 0) -> FloatArray:
-        """B-splines within the bounds; at the upper bound they have their limits from below, and so sum to one."""
+        """B-splines within the bounds; at the upper bound they have their limits from below, so they sum to one."""
         from scipy.interpolate import BSpline
 
         low, high = self.boundary
@@ -169,7 +169,7 @@ class Interpreter:
     ----------
     columns : Columns
     states : dict
-        Fitted transforms by the text of their call; a call not among them is fitted and put there.
+        Fitted transforms by the text of their call; new calls are fitted and added.
     """
 
     def __init__(self, columns: Columns, states: dict[str, Transform]):
@@ -178,7 +178,7 @@ class Interpreter:
         self.used: dict[str, None] = {}
 
     def evaluate(self, expression: Expression) -> tuple[Value, tuple[str, ...], BoolArray | None]:
-        """The value, the columns it was made of, and the rows where any of those is missing."""
+        """The value, the columns it depends on, and the rows in which one of these is missing."""
         self.used = {}
         if expression.key.isidentifier():
             value = self._lookup(unquoted(expression.key))
@@ -187,7 +187,7 @@ class Interpreter:
                 with np.errstate(all="ignore"):
                     value = self._value(expression.tree)
             except RecursionError as error:
-                raise FormulaError(f"{shown(expression.label)} has too many parts inside each other.") from error
+                raise FormulaError(f"{shown(expression.label)} is nested too deeply.") from error
         missing = None
         for name in self.used:
             mask = self.columns.column(name).missing
@@ -289,12 +289,12 @@ class Interpreter:
 
 
 def refusal(node: ast.AST) -> FormulaError:
-    """The error for something outside the language of formulas."""
+    """The error for code that formulas do not allow."""
     return FormulaError(f"{said(node)} is not allowed in a formula. Make it a column of the data.")
 
 
 def unknown_function(node: ast.Call, name: str | None) -> FormulaError:
-    """The error for a call of a function that formulas do not have."""
+    """The error for a call of an unknown function."""
     hint = advice("function", name or "")
     if not hint and (name is None or "__" in name or "." in name):
         return refusal(node)
@@ -303,7 +303,7 @@ def unknown_function(node: ast.Call, name: str | None) -> FormulaError:
 
 
 def bound(function: Callable[..., Any], node: ast.Call, *arguments: Any, **keywords: Any) -> Any:
-    """function(*arguments, **keywords), with a message that names the arguments where they do not fit."""
+    """function(*arguments, **keywords), with a message that names the arguments if they do not fit."""
     signature = inspect.signature((lambda x: x) if isinstance(function, np.ufunc) else function)
     try:
         signature.bind(*arguments, **keywords)
@@ -322,7 +322,7 @@ def numeric(value: Any, node: ast.AST) -> Any:
         shown = f"{said(node)} is not numeric: it is a factor of {len(value.levels)} levels"
         raise FormulaError(f"{shown}, such as {value.levels[0]!r}. Use it alone, or convert it with pd.to_numeric.")
     if isinstance(value, (str, tuple, type(None))):
-        raise FormulaError(f"{value!r} stands where a number is needed.")
+        raise FormulaError(f"{value!r} must be a number.")
     return value.astype(float) if isinstance(value, np.ndarray) and value.dtype.kind in "biu" else value
 
 
@@ -347,7 +347,7 @@ def compare(left: Any, kind: ast.cmpop, right: Any, node: ast.Compare) -> BoolAr
             raise FormulaError(f"{said(node)}: < and > need an ordered factor; use == or !=.")
         left, right = left.codes, left.levels.index(right)
     if isinstance(right, Factor) or isinstance(left, str) or isinstance(right, str):
-        raise FormulaError(f"{said(node)} compares text with numbers, or has a factor on the right alone.")
+        raise FormulaError(f"{said(node)} compares text with numbers, or has a factor only on the right.")
     return np.asarray(test(left, right), dtype=bool)
 
 

@@ -1,4 +1,4 @@
-"""The response, and arguments beside the formula: weights, offset, cluster, costs and subset."""
+"""The response, and arguments besides the formula: weights, offset, cluster, costs and subset."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from .factors import Interpreter
 from .parse import Expression, column_expression, parse_expression
 from .sample import HEAVIEST, LIGHTEST, extreme
 
-_FEW = 30  # distinct values that are not whole numbers beyond which a response is taken for continuous
-#: Levels of text from which numbers are expected to be numbers.
+_FEW = 30  # with more distinct values that are not whole numbers, a response counts as continuous
+#: Text with at least this many numeric levels is expected to be a number.
 _MANY = 10
 #: A text that is a number.
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 
 
 class Response(NamedTuple):
-    """A response before any row is left out.
+    """The response of all rows.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ def read_response(column: Column, name: str, levels: Any = None) -> Response:
     Raises
     ------
     DataError
-        For text or unordered categories without `levels`, values outside `levels`, a continuous response.
+        Text or unordered categories without `levels`, values outside `levels`, or a continuous response.
     """
     if levels is not None:
         levels = check_levels(levels)
@@ -142,7 +142,7 @@ def read_items(
     return item.declared, item.codes.reshape(len(names), -1).T, item.notes
 
 
-# Arguments beside the formula
+# Arguments besides the formula
 
 
 def subset_mask(subset: Any, frame: pd.DataFrame) -> BoolArray:
@@ -160,7 +160,7 @@ def values_of(given: Any, role: str, index: pd.Index) -> pd.Series:
     """N values under the index of the data."""
     if isinstance(given, pd.Series):
         if not given.index.equals(index):
-            rest = f"its index is not that of the data: reindex it, or give {role}.to_numpy()"
+            rest = f"its index differs from that of the data. Reindex it, or pass {role}.to_numpy()"
             raise DataError(f"{role}= must have the index of the data; {rest}.")
         return given
     if hasattr(given, "to_numpy"):
@@ -184,7 +184,7 @@ def shape_of(values: Any) -> tuple[int, ...] | None:
 def vector(given: Any, role: str, columns: Columns, rows: BoolArray | None, index: pd.Index, of: str = "") -> Column:
     """An argument by column name, by arithmetic over columns such as "w - 1", or as N values.
 
-    `rows` is the mask of the subset, `index` that of all rows.
+    `rows` is the mask of the subset, `index` the index of all rows.
     """
     if isinstance(given, str) and is_arithmetic(given, columns):
         value, _, missing = Interpreter(columns, {}).evaluate(parse_expression(given))
@@ -201,12 +201,12 @@ def expression_of(text: str, columns: Columns) -> Expression:
 
 
 def is_arithmetic(text: str, columns: Columns) -> bool:
-    """Whether a text is arithmetic over columns rather than the name of one."""
+    """Whether a text is arithmetic over columns rather than a column name."""
     return any(mark in text for mark in "+-*/^(<>=&|") and text not in columns
 
 
 def numbers(column: Column, role: str, index: pd.Index) -> FloatArray:
-    """The values of an argument that must be numeric; those of missing rows mean nothing."""
+    """The values of an argument that must be numeric; values of missing rows are arbitrary."""
     if isinstance(column.value, Factor) or column.value.ndim != 1:
         raise DataError(f"{role}= must be one column of numbers. Convert it with pd.to_numeric, or name another.")
     array = column.value.astype(float)
@@ -234,9 +234,9 @@ def cluster_codes(values: AnyArray | Factor) -> IntArray:
 
 
 def cost_matrix(costs: Any, rows: BoolArray | None, index: pd.Index) -> FloatArray:
-    """(N, K) costs of the rows in the subset, NaN where missing; `index` is that of all rows."""
+    """(N, K) costs of the rows in the subset, NaN if missing; `index` is the index of all rows."""
     if isinstance(costs, pd.DataFrame) and not costs.index.equals(index):
-        raise DataError("cost= is a frame whose index is not that of the data: reindex it, or give cost.to_numpy().")
+        raise DataError("cost= is a frame with another index than the data. Reindex it, or pass cost.to_numpy().")
     try:
         matrix = np.asarray(costs, dtype=float)
     except (ValueError, TypeError, OverflowError) as error:
@@ -258,8 +258,8 @@ def check_costs(costs: FloatArray, response: Response, used: IntArray, index: pd
 def check_cost_labels(cost: pd.DataFrame, levels: Sequence[Any], unused: Sequence[Any], by_row: bool) -> None:
     """OptionError if the labels of a frame of costs are not the levels in their order.
 
-    Columns numbered 0, 1, ... by default say nothing and are taken as they stand, and so are the rows of a matrix.
-    `by_row` says that the rows are those of the data.
+    Default columns 0, 1, ... are not checked, and neither are rows of a matrix. With `by_row` the rows are those of the
+    data.
     """
     axes = {"columns": cost.columns} if by_row else {"rows": cost.index, "columns": cost.columns}
     for name, labels in axes.items():
@@ -269,13 +269,13 @@ def check_cost_labels(cost: pd.DataFrame, levels: Sequence[Any], unused: Sequenc
             raise OptionError(f"the {name} of cost= are labelled {order}: reorder them, or give cost.to_numpy().")
 
 
-# Data that are probably not what they seem: they are named, and never changed
+# Suspicious data are reported, never changed
 
-#: Codes of missing answers in surveys; those below 0 too.
+#: Codes of missing answers in surveys; also their negatives.
 _CODES = (7, 8, 9, 66, 77, 88, 777, 888, 7777, 8888, *range(96, 100), *range(996, 1000), *range(9996, 10000), 99999)
 _ALL_CODES = np.array([-1, -2, -3, *(-code for code in _CODES), *_CODES])
 _CODE_SET = frozenset(_ALL_CODES.tolist())
-#: Answers that have no place on a scale.
+#: Answers that are not part of a scale.
 _NO_ANSWER = re.compile(
     r"(do(n'?t| ?not|n’t)[ _]*know|\bdk\b|refus(ed|al)|no[ _]answer|not[ _](applicable|stated|asked|available)"
     r"|prefer not|missing|unknown|inapplicable|^n\.?/?a\.?$|^nan$|^null$|^none given$|^\s*$)",
@@ -283,7 +283,7 @@ _NO_ANSWER = re.compile(
 )
 _LEADING = re.compile(r"^\s*[<>≤≥$€£]*\s*([-+]?\d{1,3}(?:,\d{3})+|[-+]?\d+)(\.\d+)?\s*([kKmM]\b)?")
 _FACTORS = {"k": 1e3, "m": 1e6}
-#: Words of answers from the lowest to the highest, with those that mean the same; {} stands for each of the pairs.
+#: Words of answers from the lowest to the highest, with synonyms; {} stands for each pair.
 _SCALES = (
     "never<rarely|seldom|hardly ever<sometimes|occasionally<often|frequently|usually|most of the time<always",
     "none|not at all|no<a little|slight|mild|very low|minor<low|small|little<some|somewhat|medium|moderate|moderately"
@@ -297,7 +297,7 @@ _PAIRS = ("agree", "disagree"), ("satisfied", "dissatisfied"), ("likely", "unlik
 
 
 def scale_order(labels: Iterable[str]) -> list[str]:
-    """The labels from the lowest to the highest if all are words of one known scale; else an empty list.
+    """The labels from the lowest to the highest if all are words of one scale; else an empty list.
 
     Examples
     --------
@@ -318,7 +318,7 @@ SET_MISSING = ": if that is not an answer, set it to missing (NaN), or leave the
 
 
 def doubtful(what: str, column: Column, labels: tuple[Any, ...] = ()) -> list[str]:
-    """Which values of a column may be codes of missing answers, in words; `labels` are those of a response in order."""
+    """Notes on values that may be codes of missing answers; `labels` are the ordered labels of a response."""
     value = column.value
     if isinstance(value, Factor):
         texts = enumerate(value.levels)
@@ -360,7 +360,7 @@ def _several(word: str, labels: Sequence[Any], rows: BoolArray) -> str:
 
 
 def disordered(what: str, texts: list[str]) -> list[str]:
-    """A note on levels of text in an order that their numbers, or their words, do not have."""
+    """A note on levels of text in an order that contradicts their numbers or words."""
     matches = [match for text in texts if (match := _LEADING.match(text))]  # such as "1,000-4,999" or "$25k"
     numbers = [float(m[1].replace(",", "") + (m[2] or "")) * _FACTORS.get((m[3] or "").lower(), 1.0) for m in matches]
     words = [text for text in texts if not _NO_ANSWER.search(text)]
@@ -374,10 +374,9 @@ def disordered(what: str, texts: list[str]) -> list[str]:
 
 
 def codes_apart(values: AnyArray) -> tuple[list[Any], str]:
-    """Codes of missing answers beyond a gap, in order, and the range of the other values, in words.
+    """Codes of missing answers beyond a gap, in order, and the range of the other values as text.
 
-    The gap above is wider than the range of the other values. Below numbers that are never negative a code needs a gap
-    of more than 1.
+    The gap above must be wider than the range of the other values; below nonnegative numbers it must exceed 1.
     """
     if not values.size or not {values.min(), values.max()} & _CODE_SET:
         return [], ""
@@ -392,14 +391,14 @@ def codes_apart(values: AnyArray) -> tuple[list[Any], str]:
 
 
 def _beyond(codes: list[int], low: float, high: float, positive: bool = False) -> tuple[list[int], float]:
-    """Of growing codes above a range those beyond a gap wider than it, and the highest of the others.
+    """Increasing codes beyond a gap that is wider than the range below, and the highest of the other values.
 
-    Next to a single value a code must have two digits. `positive` is for ranges and codes with their signs turned.
+    Next to a single value a code must have two digits. `positive` is for ranges and codes with reversed signs.
     """
-    for place, code in enumerate(codes):
+    for index, code in enumerate(codes):
         gap = code - high
         far = gap > max(high - low, 3.0) and (low < high or abs(code) > 9)
         if far or (positive and gap > 1 and low < high <= 0 < code):
-            return codes[place:], high
+            return codes[index:], high
         high = float(code)
     return [], high

@@ -16,35 +16,35 @@ from ..checks import advice
 from ..exceptions import FormulaError, warn
 
 MAX_CHARACTERS, MAX_TERMS, MAX_COLUMNS = 100_000, 10_000, 100_000
-#: Parentheses inside each other, bars of random terms and conditions, the largest exponent as in (a + b)^2.
+#: Most nested parentheses, most bars of random terms and conditions, and largest exponent as in (a + b)^2.
 MAX_DEPTH, MAX_BARS, MAX_POWER = 50, 100, 99
-#: Characters of all terms together; unions and products of terms formed on the way, well below a second of work.
+#: Most characters of all terms; most unions and products of terms, well below a second of work.
 MAX_LABELS, MAX_STEPS = 1_000_000, 2_000_000
-#: Characters of a formula that an error repeats.
+#: Most characters of a formula in an error.
 _SHOWN = 200
 
-#: The right form, for every message about a bar.
+#: The form of random terms, for messages about bars.
 FORM = (
     "A random term reads (1 | group), (1 + x | group), (1 + x || group) or (1 | outer/inner), after a +; "
     "several groups are several terms: (1 | a) + (1 | b)"
 )
-NO_DOLLAR = "columns stand by their names alone, without 'data$' before them."
-#: Names that stand for a value where the data have no such column.
+NO_DOLLAR = "write columns without 'data$' before their names."
+#: Names of values, unless the data have such a column.
 CONSTANTS = {"TRUE": True, "FALSE": False, "pi": math.pi}
 
 #: A name, with the marks of other scripts that follow a letter.
 NAME = r"[^\W\d](?:\w|[^\x00-\xbf\xd7\xf7\u2000-\u2bff\u3000-\u303f])*"
-#: A text in quotes; one that is not closed reaches to the end, so that the search does not start over inside.
+#: A text in quotes; without a closing quote it reaches to the end.
 TEXT = r"'(?:\\.|[^'\\])*(?:'|\\?\Z)|\"(?:\\.|[^\"\\])*(?:\"|\\?\Z)|`[^`]+`"
 _QUOTED = "quoted_name_"
-#: Operators and options of R that Python spells otherwise; & and | bind less than comparisons, as in R.
+#: Operators and options of R that Python spells differently; & and | bind less than comparisons, as in R.
 _R_SPELLING = {
     "^": "**", "&": " and ", "&&": " and ", "|": " or ", "||": " or ", "!": " not ", "%in%": " in ", "%%": "%",
     "%/%": "//", "Boundary.knots": "boundary_knots",
 }  # fmt: skip
 _PIECES = re.compile(rf"{TEXT}|\^|&&?|\|\|?|!(?!=)|%in%|%%|%/%|\bBoundary\.knots\b(?=\s*=)|{NAME}", re.DOTALL)
 _STAND_IN = re.compile(rf"\b{_QUOTED}((?:[0-9a-f]{{2}})+)\b")
-_R_CALL = re.compile(r"\W*((?:as|is)\.\w+)\(")  # "as" and "is" are no names in Python
+_R_CALL = re.compile(r"\W*((?:as|is)\.\w+)\(")  # "as" and "is" are keywords of Python
 _SINGLE_EQUALS = re.compile(r"^[^(=!<>]*=[^=]")
 _EQUALS = re.compile(r"(?<![=!<>])=(?!=)")
 _WITH_BLANKS = re.compile(r"\b[^\W\d]\w*(?: [^\W\d]\w*)+")
@@ -56,18 +56,18 @@ _BRACKETS = re.compile(rf"{TEXT}|[\[\](){{}}]", re.DOTALL)
 
 
 def shown(text: str) -> str:
-    """A formula in quotes for an error, cut short where it is long."""
+    """A formula in quotes for an error, shortened if it is long."""
     return repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}..."
 
 
 def too_large(text: str, what: str) -> FormulaError:
-    """The error for a formula that passes a limit; `what` says how."""
+    """The error for a formula that exceeds a limit."""
     limits = f"at most {MAX_CHARACTERS:,} characters and give at most {MAX_TERMS:,} terms"
     return FormulaError(f"The formula {shown(text)} {what}. A formula may have {limits}.")
 
 
 def check_text(text: Any) -> None:
-    """FormulaError if a formula is not a text, or passes a limit."""
+    """FormulaError if a formula is not a text, or exceeds a limit."""
     if not isinstance(text, str):
         raise FormulaError(f"A formula must be a text such as 'rating ~ temp + contact'; got {type(text).__name__}.")
     if len(text) > MAX_CHARACTERS:
@@ -77,7 +77,7 @@ def check_text(text: Any) -> None:
     if text.count("(") + text.count("[") > MAX_DEPTH:
         steps = ((character in "([") - (character in ")]") for character in text)
         if max(accumulate(steps)) > MAX_DEPTH:
-            raise FormulaError(f"The formula {shown(text)} has more than {MAX_DEPTH} parentheses inside each other.")
+            raise FormulaError(f"The formula {shown(text)} has more than {MAX_DEPTH} nested parentheses.")
 
 
 # Expressions: the factors of terms, conditions
@@ -90,9 +90,9 @@ class Expression:
     Attributes
     ----------
     key : str
-        Normal form: two spellings of one factor share it.
+        Normal form, the same for all spellings of a factor.
     label : str
-        As the user wrote it.
+        Text of the user.
     """
 
     key: str
@@ -104,7 +104,7 @@ class Expression:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The columns in it: its names without those of the functions that it calls."""
+        """Names of its columns, without the functions that it calls."""
         calls = [node.func for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
         called = {id(part) for function in calls for part in ast.walk(function)}
         names = (dotted_name(part) for part in ast.walk(self.tree) if id(part) not in called)
@@ -112,18 +112,18 @@ class Expression:
 
     @property
     def text(self) -> str:
-        """As a formula writes it: column names of any characters in backticks."""
+        """Formula text, with backticks around column names that need them."""
         return f"`{self.label}`" if self.key.startswith(_QUOTED) and self.key.isidentifier() else self.label
 
 
 def quoted(name: str) -> str:
-    """A Python identifier that stands for a column of any name."""
+    """A Python identifier in place of a column name."""
     usable = name.isascii() and name.isidentifier() and not iskeyword(name) and not name.startswith(_QUOTED)
     return name if usable else _QUOTED + name.encode("utf-8", "surrogatepass").hex()
 
 
 def unquoted(text: str) -> str:
-    """A text with the names behind its stand-ins."""
+    """A text with stand-ins replaced by the column names."""
     if _QUOTED not in text:
         return text
     return _STAND_IN.sub(lambda match: bytes.fromhex(match[1]).decode("utf-8", "surrogatepass"), text)
@@ -142,7 +142,7 @@ def parse_expression(text: str) -> Expression:
         piece = match.group()
         if piece[0] == "`":
             return quoted(piece[1:-1])
-        # Python takes names that look alike for one: such a name gets a stand-in.
+        # Python normalises similar names to one, so these get a stand-in.
         alike = piece[0] not in "'\"" and (not piece.isascii() or piece.startswith(_QUOTED))
         return quoted(piece) if alike else _R_SPELLING.get(piece, piece)
 
@@ -155,7 +155,7 @@ def parse_expression(text: str) -> Expression:
 
 
 def _why(error: Exception, label: str) -> str:
-    """What is wrong with an expression, without Python's line numbers."""
+    """Python's reason why an expression cannot be read, without line numbers."""
     why = error.msg.split(". ")[0] if isinstance(error, SyntaxError) else str(error)
     if call := _R_CALL.match(label):
         return f"{call.group(1)} is R's.{advice('function', call.group(1))}"
@@ -168,7 +168,7 @@ def _why(error: Exception, label: str) -> str:
 
 
 def column_expression(name: str) -> Expression:
-    """A column by its name, whatever characters that has."""
+    """A column by name, with any characters."""
     return Expression(quoted(name), name)
 
 
@@ -213,7 +213,7 @@ def said(node: ast.AST) -> str:
 
 @dataclass(frozen=True)
 class Term:
-    """A product of factors, in the order in which the formula first names them."""
+    """A product of factors, in order of their first occurrence in the formula."""
 
     factors: tuple[Expression, ...]
 
@@ -241,7 +241,7 @@ class Part:
         Main effects first, then two-way terms and so on; without the intercept, which is always implied.
     offsets : tuple of Expression
     intercept : bool
-        False where the text tried to remove the intercept.
+        False if the text tries to remove the intercept.
     random : tuple of RandomPart
     """
 
@@ -270,7 +270,7 @@ class RandomPart:
     columns : Part
         The left side, with its intercept.
     group : Term
-        The factor, or the factors a:b, whose values make the groups.
+        The factor, or factors a:b, that define the groups.
     correlated : bool
         False if the bar is double.
     text : str
@@ -284,14 +284,14 @@ class RandomPart:
 
     @property
     def key(self) -> str:
-        """The text without blanks, which differs from every expression of columns."""
+        """The text without blanks; no expression of columns has the same key."""
         return "".join(self.text.split())
 
     label = property(lambda self: self.text)
 
 
 class Token(NamedTuple):
-    """A piece of a formula: a name, a call, a number or an operator, and where it stands."""
+    """A piece of a formula: a name, a call, a number or an operator, with its position."""
 
     kind: str
     text: str
@@ -301,11 +301,11 @@ class Token(NamedTuple):
 
 @lru_cache(maxsize=256)
 def parse_formula(text: str, columns: tuple[str, ...]) -> tuple[str, Part]:
-    """The response (see `parse_response`) and the location part; `columns` stand for a dot on the right."""
+    """The response (see `parse_response`) and the location part; a dot on the right stands for `columns`."""
     left, tilde, right = split_formula(text)
     if not tilde or not left.strip():
-        meant = " Write '~' in place of '='." if "=" in text and not tilde else ""
-        raise FormulaError(f"{shown(text)} has no response: a formula reads 'response ~ x1 + x2'.{meant}")
+        meant = " Write '~' instead of '='." if "=" in text and not tilde else ""
+        raise FormulaError(f"{shown(text)} has no response; a formula has the form 'response ~ x1 + x2'.{meant}")
     response = parse_response(left)
     others = tuple(name for name in columns if name != response)
     if right.strip() == "." and others:
@@ -341,7 +341,7 @@ def split_formula(text: str) -> tuple[str, str, str]:
 
 
 def substitute_dot(text: str, replacement: str) -> str:
-    """The right-hand side with every dot that stands alone replaced by another right-hand side, in parentheses."""
+    """The right-hand side with every separate dot replaced by another right-hand side in parentheses."""
     dots = [token.start for token in _tokens(text) if token.text == "."]
     inside = f"({replacement.strip()})"
     if (size := len(text) + len(dots) * (len(inside) - 1)) > MAX_CHARACTERS:
@@ -350,22 +350,22 @@ def substitute_dot(text: str, replacement: str) -> str:
     return inside.join(text[start:end] for start, end in zip(starts, [*dots, len(text)], strict=True)).strip()
 
 
-@lru_cache(maxsize=16)  # one text is asked for several times in a row
+@lru_cache(maxsize=16)  # the same text is needed several times in a row
 def _tokens(text: str) -> tuple[Token, ...]:
-    tokens, place = list[Token](), 0
-    while place < len(text):
-        match = _TOKEN.match(text, place)
+    tokens, position = list[Token](), 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
         assert match is not None
-        kind, place = match.lastgroup, match.end()
-        if kind == "name" and _CALL.match(text, place):
-            kind, place = "call", _closing(text, place)
+        kind, position = match.lastgroup, match.end()
+        if kind == "name" and _CALL.match(text, position):
+            kind, position = "call", _closing(text, position)
         if kind is not None:
-            tokens.append(Token(kind, text[match.start() : place], match.start(), place))
+            tokens.append(Token(kind, text[match.start() : position], match.start(), position))
     return tuple(tokens)
 
 
 def _closing(text: str, start: int) -> int:
-    """The place after the bracket that closes the one at `start`."""
+    """The position after the bracket that closes the bracket at `start`."""
     depth = 0
     for match in _BRACKETS.finditer(text, start):
         depth += (match.group() in "([{") - (match.group() in ")]}")
@@ -376,14 +376,14 @@ def _closing(text: str, start: int) -> int:
 
 def parse_response(text: str) -> str:
     """The column of y, factor(y), ordered(y), C(y) or I(y)."""
-    if text.strip() in ("class", "pass"):  # keywords of Python that name many a response
+    if text.strip() in ("class", "pass"):  # keywords of Python that are common names of responses
         return text.strip()
     expression = parse_expression(text)
     node: Any = expression.tree
     function = dotted_name(getattr(node, "func", node)) or ""
     if function in ("factor", "ordered", "C", "I") and isinstance(node, ast.Call) and len(node.args) == 1:
         if node.keywords:
-            raise FormulaError(f"{said(node)}: give the levels of the response as levels=[...], beside the formula.")
+            raise FormulaError(f"{said(node)}: pass the levels of the response as levels=[...] to ordfit.")
         node = node.args[0]
     if (name := dotted_name(node)) is not None:
         return name
@@ -391,7 +391,7 @@ def parse_response(text: str) -> str:
     raise FormulaError(f"The response must be one column; got {expression.label!r}.{hint}")
 
 
-#: Products of factors as bits, in the order in which they arise; 0 is the intercept.
+#: Products of factors as bits, in order of occurrence; 0 is the intercept.
 Terms = dict[int, None]
 
 
@@ -422,12 +422,12 @@ def _parse_part(text: str, dot: tuple[str, ...]) -> Part:
             raise FormulaError(f"An offset must stand alone, not in a product, as must a random term. {FORM}.")
         elif chosen:
             terms.append(Term(tuple(chosen)))
-    terms.sort(key=lambda term: len(term.factors))  # stable: R's order, by degree and then as written
+    terms.sort(key=lambda term: len(term.factors))  # stable: R's order, by degree, then by occurrence
     return Part(tuple(terms), tuple(offsets), 0 in products, tuple(random))
 
 
 def _inside_offset(factor: Expression) -> Expression | None:
-    """What is inside offset(...), None for other factors."""
+    """The argument of offset(...); None for other factors."""
     tree: Any = factor.tree
     if not isinstance(tree, ast.Call) or dotted_name(tree.func) != "offset":
         return None
@@ -437,16 +437,16 @@ def _inside_offset(factor: Expression) -> Expression | None:
 
 
 class _Reader:
-    """Reads one right-hand side by recursive descent, and forms its terms only as far as the limits allow.
+    """Reads one right-hand side by recursive descent; terms are formed within the limits.
 
     Attributes
     ----------
     factors : dict of key to Expression or RandomPart
-        In the order in which they are first named.
+        Factors in order of first occurrence.
     bits : dict of key to int
-        The bit that stands for each factor alone.
+        The bit of each factor.
     steps : int
-        Unions and products of terms so far.
+        Number of unions and products of terms so far.
     """
 
     def __init__(self, text: str, dot: tuple[str, ...]):
@@ -459,14 +459,14 @@ class _Reader:
         self.steps = 0
 
     def read(self) -> Terms:
-        """The terms in the order of R before it sorts them by degree, 0 for an intercept that stays."""
+        """The terms in R's order before sorting by degree; includes 0 for an intercept that is not removed."""
         terms = self._sum({0: None})
         if self.tokens[self.place].kind != "end":
             raise self._misplaced()
         return terms
 
     def _take(self, *operators: str) -> str:
-        """The next token, which is passed, if it is one of these operators; else an empty text."""
+        """Consume the next token if it is one of these operators; else return an empty text."""
         kind, text = self.tokens[self.place][:2]
         if kind != "operator" or text not in operators:
             return ""
@@ -476,9 +476,9 @@ class _Reader:
     def _sum(self, terms: Terms) -> Terms:
         sign = "+"
         while sign:
-            while again := self._take("+", "-"):  # a second minus undoes the first
+            while again := self._take("+", "-"):  # a second minus cancels the first
                 sign = sign if again == "+" else {"+": "-", "-": "+"}[sign]
-            if self.tokens[self.place].text == "0":  # "+ 0" takes the intercept away
+            if self.tokens[self.place].text == "0":  # "+ 0" removes the intercept
                 self.place += 1
                 sign, right = {"+": "-", "-": "+"}[sign], {0: None}
             else:
@@ -510,7 +510,7 @@ class _Reader:
         return left
 
     def _power(self) -> Terms:
-        """A value times itself, until that adds nothing: by then every product of its factors is there."""
+        """A value times itself until nothing is added: then all products of its factors are present."""
         base = terms = self._value()
         while self._take("^", "**"):
             kind, exponent = self.tokens[self.place][:2]
@@ -518,7 +518,7 @@ class _Reader:
                 raise self._unreadable(f"an exponent must be a whole number from 1 to {MAX_POWER}")
             self.place += 1
             if len(base) == 1 and int(exponent) > 1:
-                warn(f"A power of one term is the term itself, as in R: {self.text!r}. Write I(x^2) for a square.")
+                warn(f"A power of one term equals the term, as in R: {self.text!r}. Write I(x^2) for a square.")
             for _ in range(int(exponent) - 1):
                 size, terms = len(terms), self._product(terms, base)
                 if len(terms) == size:
@@ -537,7 +537,7 @@ class _Reader:
             return self._term(column_expression(text.strip("`")))
         if text == "1":
             return {0: None}
-        if text == ".":  # the intercept where there are no other columns
+        if text == ".":  # the intercept if there are no other columns
             return {term: None for name in self.dot for term in self._term(column_expression(name))} or {0: None}
         if text == "(" and (random := self._random()):
             return random
@@ -550,7 +550,7 @@ class _Reader:
         raise self._misplaced()
 
     def _random(self) -> Terms:
-        """The random terms of the parenthesis that was just opened, two for a/b after its bar; empty without a bar."""
+        """The random terms in the parenthesis just opened, two for a/b after the bar; empty without a bar."""
         depth, bars, end = 1, list[Token](), self.place
         while depth and end < len(self.tokens) and "|" in self.text:
             text = self.tokens[end].text
@@ -577,11 +577,11 @@ class _Reader:
         return {bits: None for part in parts for bits in self._term(part)}
 
     def _term(self, factor: Expression | RandomPart) -> Terms:
-        place = self.bits.setdefault(factor.key, len(self.bits))
+        index = self.bits.setdefault(factor.key, len(self.bits))
         self.factors.setdefault(factor.key, factor)
-        if place >= MAX_TERMS:
+        if index >= MAX_TERMS:
             raise too_large(self.text, f"has more than {MAX_TERMS:,} variables")
-        return {1 << place: None}
+        return {1 << index: None}
 
     def _product(self, left: Terms, right: Terms) -> Terms:
         self._limited({}, len(left) * len(right))
@@ -592,16 +592,16 @@ class _Reader:
         return out
 
     def _limited(self, terms: Terms, steps: int = 0) -> Terms:
-        """The terms, which took some more steps; FormulaError beyond a limit."""
+        """Count the steps for these terms and return them; FormulaError beyond a limit."""
         self.steps += steps
         if self.steps > MAX_STEPS:
-            raise too_large(self.text, f"takes more than {MAX_STEPS:,} sums and products of terms to work out")
+            raise too_large(self.text, f"needs more than {MAX_STEPS:,} sums and products of terms")
         if len(terms) - (0 in terms) > MAX_TERMS:
             raise too_large(self.text, f"gives more than {MAX_TERMS:,} terms")
         return terms
 
     def _misplaced(self) -> FormulaError:
-        """The error for a token that cannot stand where it does, with what may have been meant."""
+        """The error for a misplaced token, with a suggestion."""
         kind, text = self.tokens[self.place][:2]
         before = self.tokens[self.place - 1].text if self.place else ""
         if kind == "end":

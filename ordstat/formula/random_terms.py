@@ -18,9 +18,9 @@ from .columns import Value, as_frame, factor_of, find_column, matched, shown_lab
 from .parse import RandomPart
 from .sample import RandomColumns, RandomRows
 
-#: Name of the column of ones, as R has it.
+#: Name of the column of ones, as in R.
 INTERCEPT = "(Intercept)"
-#: Asymmetry, and smallest eigenvalue beside the largest, that rounding explains.
+#: Asymmetry, and ratio of smallest to largest eigenvalue, within rounding.
 _ROUNDING = 1e-10
 
 
@@ -32,13 +32,13 @@ class RandomTerm:
     ----------
     part : RandomPart
     names : tuple of str
-        Its columns.
+        Names of its columns.
     levels : tuple of tuple
         Labels of each factor of the group.
     cells : (G,)
-        Which combinations of the factors are groups: their codes as one number, growing.
+        Combinations of the factors that are groups: their codes as one number, increasing.
     root : (G, G) or None
-        L of a given covariance L L' of the groups.
+        L of the covariance L L' of the groups (cov=).
     """
 
     part: RandomPart
@@ -68,7 +68,7 @@ class RandomTerm:
 
     @property
     def groups(self) -> list[object]:
-        """(G,) labels of the groups; "a:b" where they are combinations."""
+        """(G,) labels of the groups; "a:b" for combinations."""
         if len(self.levels) == 1:
             return [self.levels[0][cell] for cell in self.cells]
         codes = np.unravel_index(self.cells, [len(labels) for labels in self.levels])
@@ -76,30 +76,30 @@ class RandomTerm:
         return [":".join(str(labels[c]) for labels, c in zip(self.levels, row, strict=True)) for row in rows]
 
     def codes(self, values: Mapping[str, Value]) -> IntArray:
-        """(n,) groups of rows, -1 where the fit has not seen it."""
+        """(n,) groups of rows, -1 for groups that are not in the fit."""
         cells = _cells(self.part, values, self.levels)
         places = np.minimum(np.searchsorted(self.cells, cells), self.cells.size - 1)
         return np.where(self.cells[places] == cells, places, -1).astype(np.intp)
 
     def columns(self, values: Mapping[str, Value], codings: Mapping[str, Coding], codes: IntArray) -> RandomColumns:
-        """The columns of rows whose groups are known."""
+        """The columns of rows with these groups."""
         named = column_values(self.part, values, codings, codes.size)
         z = stack([np.asarray(column) for _, column in named], codes.size)[0]
         return RandomColumns(z=z, codes=codes, n_groups=self.cells.size, correlated=self.correlated, root=self.root)
 
     def unknown(self, data: Any) -> str:
-        """In words the first column of the group that shares no label of the fit with new data; empty without such."""
+        """Description of the first column of the group without common labels in the fit and new data; empty if none."""
         frame = as_frame(data)
-        for factor, known in zip(self.part.group.factors, self.levels, strict=True):
+        for factor, fitted_labels in zip(self.part.group.factors, self.levels, strict=True):
             if isinstance(factor.tree, ast.Name) and factor.label in frame.columns:
                 labels = [*find_column(frame, factor.label, "a group").dropna().unique()]
-                if labels and set(labels).isdisjoint(known):
-                    first = f"{factor.label!r} has {shown_labels(known, 3)} in the fit"
+                if labels and set(labels).isdisjoint(fitted_labels):
+                    first = f"{factor.label!r} has {shown_labels(fitted_labels, 3)} in the fit"
                     return f"{first} and {shown_labels(labels, 3)} in newdata"
         return ""
 
     def apart(self, data: Any, complete: BoolArray) -> IntArray:
-        """(n,) whole numbers below n, equal for complete rows with the same labels; all different without columns."""
+        """(n,) numbers below n, equal for complete rows with the same labels; all different without columns."""
         frame, names = as_frame(data), self.group_columns
         if not all(name in frame.columns for name in names):
             return np.arange(int(complete.sum()))
@@ -109,7 +109,7 @@ class RandomTerm:
 
 
 def _cells(part: RandomPart, values: Mapping[str, Value], levels: tuple[tuple[object, ...], ...]) -> IntArray:
-    """(n,) the codes of all factors as one number; -1 where a level is unknown."""
+    """(n,) the codes of all factors as one number; -1 if a level is unknown."""
     cells = np.zeros(1, dtype=np.intp)
     for factor, labels in zip(part.group.factors, levels, strict=True):
         codes, _ = matched(factor_of(values[factor.key], factor.label), labels)
@@ -121,7 +121,7 @@ def column_values(part: RandomPart, values: Mapping[str, Value], codings: Mappin
     """Names and values of the columns; without an intercept the first factor has one for each level."""
     terms, fulls = part.columns.terms, full_codings(part.columns.terms)
     columns: list[Named] = [(INTERCEPT, np.ones(n))] if part.columns.intercept else []
-    categorical = [place for place, term in enumerate(terms) if codings[term.keys[0]].levels]
+    categorical = [index for index, term in enumerate(terms) if codings[term.keys[0]].levels]
     if not part.columns.intercept and categorical and len(fulls[categorical[0]]) == 1:
         fulls[categorical[0]] = (True,)
     for term, full in zip(terms, fulls, strict=True):
@@ -137,11 +137,11 @@ def fit_random_terms(
     Raises
     ------
     FormulaError
-        The same column of the same groups twice, or one that follows from others of its term.
+        A column occurs twice for the same groups, or depends on others of its term.
     DataError
-        One group only, or a given covariance that lacks one.
+        There is only one group, or cov= lacks a group.
     OptionError
-        A given covariance that does not fit the formula.
+        cov= does not fit the formula.
     """
     if cov is not None:
         _check_groups(cov, [part.group.label for part in parts])
@@ -156,7 +156,7 @@ def fit_random_terms(
         if cells.size < 2:
             raise DataError(f"The group {term.group!r} of {term.text} has the same value in every row used.")
         if cells.size == n:
-            notes.append(f"{term.text} has a group for each of the {n} rows: only the link tells its variance.")
+            notes.append(f"{term.text} has a group for each of the {n} rows: only the link determines its variance.")
         elif cells.size < 3:
             notes.append(f"{term.text} has {cells.size} groups: a variance cannot be estimated reliably from so few.")
         terms.append(term)
@@ -166,10 +166,10 @@ def fit_random_terms(
 
 
 def _check_columns(terms: list[RandomTerm], columns: list[FloatArray]) -> None:
-    """FormulaError if the variances of a group's effects cannot be told apart.
+    """FormulaError if the variances of the effects of a group are not identified.
 
-    A column may not stand in two terms of the same groups, nor be a sum of multiples of correlated ones; sums of
-    columns without correlations can be told apart.
+    A column must not occur in two terms of the same groups, nor be a linear combination of correlated columns; linear
+    combinations of uncorrelated columns are allowed.
     """
     seen: dict[tuple[frozenset[str], str], str] = {}
     spans: dict[frozenset[str], list[FloatArray]] = {}
@@ -186,20 +186,20 @@ def _check_columns(terms: list[RandomTerm], columns: list[FloatArray]) -> None:
             blocks = [unit[:, :k]] if term.correlated else [unit[:, [j]] for j in range(k)]
             with_column = [np.column_stack([span, unit[:, k]]) for span in (*earlier, *blocks) if span.shape[1]]
             if sizes[k] == 0.0 or any(np.linalg.matrix_rank(span) < span.shape[1] for span in with_column):
-                what = "is 0, or a sum of multiples of the columns before it: its variance cannot be told"
-                raise FormulaError(f"The column {name!r} of {term.text} {what}. Take it out.")
+                problem = "is 0, or a sum of multiples of the columns before it: its variance is not identified"
+                raise FormulaError(f"The column {name!r} of {term.text} {problem}. Take it out.")
         earlier += [unit] if term.correlated else [unit[:, [j]] for j in range(len(sizes))]
 
 
 def _check_groups(cov: Any, groups: Sequence[str]) -> None:
     """OptionError unless cov is a dict by groups of the formula."""
     if not isinstance(cov, Mapping) or not all(isinstance(K, pd.DataFrame) for K in cov.values()):
-        what = "cov must be a dict of groups and their covariances, labelled data frames"
-        raise OptionError(f"{what}; got {type(cov).__name__}.")
+        problem = "cov must be a dict of groups and their covariances, labelled data frames"
+        raise OptionError(f"{problem}; got {type(cov).__name__}.")
     for name in cov:
         if name not in groups:
-            there = f"its groups are {shown_labels(groups)}" if groups else "it has no random terms"
-            raise OptionError(f"cov= names the group {name!r}, which the formula has not: {there}.")
+            available = f"its groups are {shown_labels(groups)}" if groups else "it has no random terms"
+            raise OptionError(f"cov= names the group {name!r}, which is not in the formula: {available}.")
 
 
 def _root(term: RandomTerm, K: pd.DataFrame, n: int) -> FloatArray:

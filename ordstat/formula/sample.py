@@ -14,12 +14,12 @@ from ..checks import SMALLER_WEIGHTS, require_memory
 from ..compiled.sums import add_by
 from ..exceptions import DataError, OptionError
 
-#: Numbers held at once (32 MB), and numbers that stay in the cache.
+#: Most numbers in memory at once (32 MB), and numbers that fit in the cache.
 HELD, CACHED = 1 << 22, 1 << 15
 
 
 def row_blocks(n: int, per_row: int = 1, room: int = HELD) -> Iterator[slice]:
-    """Slices of the rows 0..n-1, each of so many rows that `per_row` numbers a row fit into `room`.
+    """Slices of the rows 0..n-1, such that `per_row` numbers per row fit into `room`.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def row_blocks(n: int, per_row: int = 1, room: int = HELD) -> Iterator[slice]:
 
 
 def sums_by(codes: IntArray, values: FloatArray, size: int, weights: FloatArray | None = None) -> FloatArray:
-    """(size, P) sums of the rows of values (n, P), times their weights (n,), that have each code 0..size-1.
+    """(size, P) sums of the rows of values (n, P), times their weights (n,), for each code 0..size-1.
 
     Examples
     --------
@@ -51,13 +51,13 @@ class RandomColumns:
     ----------
     z : (N, q)
         Columns whose effects vary by group.
-    codes : (N,) groups 0..G-1, -1 of a group that the fit has not seen
+    codes : (N,) groups 0..G-1, -1 for a group that is not in the fit
     n_groups : int
         G.
     correlated : bool
         Whether the effects of one group are correlated.
     root : (G, G) or None
-        L, where the effects of the groups have the covariance sigma^2 L L'.
+        L if the effects of the groups have the covariance sigma^2 L L'.
     alike : bool
         Whether all columns have the same standard deviation.
     """
@@ -75,7 +75,7 @@ class RandomColumns:
 
     @property
     def size(self) -> int:
-        """How many random effects there are."""
+        """Number of random effects."""
         return self.n_groups * self.q
 
     @cached_property
@@ -101,34 +101,34 @@ class RandomColumns:
         return out
 
     def by_phi(self, inner: FloatArray) -> FloatArray:
-        """(m,) derivatives by phi, from those (n, q) by the effects Lambda v of the rows times v."""
+        """(m,) derivatives by phi, from derivatives (n, q) by Lambda v of each row, times v."""
         return np.array([np.vdot(self.z, inner)]) if self.alike else (self.z.T @ inner)[self.entries]
 
     def rows_by_phi(self, inner: FloatArray) -> list[FloatArray]:
-        """m parts (n,), what each row adds to `by_phi`."""
+        """m arrays (n,): contributions of the rows to `by_phi`."""
         if self.alike:
             return [np.einsum("nq,nq->n", self.z, inner)]
         return [self.z[:, r] * inner[:, c] for r, c in zip(*self.entries, strict=True)]
 
     @property
     def width(self) -> int:
-        """How many columns have a standard deviation of their own."""
+        """Number of columns with separate standard deviations."""
         return 1 if self.alike else self.q
 
     def variances(self, covariance: FloatArray) -> FloatArray:
-        """(n,) of z'b, by the covariance of the effects of a group."""
-        own = np.einsum("nq,qp,np->n", self.z, covariance, self.z)
-        return np.asarray(own if self.root is None else own * (self.root**2).sum(axis=1)[self.codes])
+        """(n,) variances of z'b, from the covariance of the effects of a group."""
+        variances = np.einsum("nq,qp,np->n", self.z, covariance, self.z)
+        return np.asarray(variances if self.root is None else variances * (self.root**2).sum(axis=1)[self.codes])
 
     def spelt_out(self) -> RandomColumns:
-        """With independent effects, where the covariance of the groups is given; codes -1 stay."""
+        """The term with independent effects if the groups have a covariance; codes of -1 do not change."""
         if self.root is None:
             return self
         z = self.z * self.root[self.codes]
         return RandomColumns(z=z, codes=np.minimum(self.codes, 0), n_groups=1, correlated=False, alike=True)
 
     def with_groups(self, groups: IntArray, codes: IntArray) -> RandomColumns:
-        """With some of the groups alone, and the place of each row among those."""
+        """The term with some of the groups, and the index of each row among them."""
         root = None if self.root is None else self.root[groups]
         return replace(self, codes=codes.astype(np.intp), n_groups=groups.size, root=root)
 
@@ -148,15 +148,16 @@ class RandomRows:
         return RandomRows(tuple(term[index] for term in self.terms))
 
     def renumbered(self) -> RandomRows:
-        """With groups 0..G-1 that all have rows."""
-        found = [np.unique(term.codes, return_inverse=True) for term in self.terms]
-        pairs = zip(self.terms, found, strict=True)
-        return RandomRows(tuple(term.with_groups(own, codes) for term, (own, codes) in pairs))
+        """The terms with groups 0..G-1 that all have rows."""
+        renumbered = [np.unique(term.codes, return_inverse=True) for term in self.terms]
+        pairs = zip(self.terms, renumbered, strict=True)
+        return RandomRows(tuple(term.with_groups(groups, codes) for term, (groups, codes) in pairs))
 
     def apart(self) -> IntArray:
-        """(N,) whole groups that share no effect with others; those of the term of most groups where all are connected.
+        """(N,) unions of groups that share no effect; the groups of the largest term if all are connected.
 
-        The groups of a single term, the outermost ones of nested terms, the largest ones of crossed terms.
+        These are the groups of a single term, the outermost groups of nested terms, or those of the crossed term with
+        most groups.
         """
         from scipy.sparse import coo_matrix
         from scipy.sparse.csgraph import connected_components
@@ -173,25 +174,25 @@ class RandomRows:
         return largest.codes if np.all(labels == labels[0]) else np.asarray(labels, dtype=np.intp)
 
     def unseen(self, names: Sequence[str]) -> str:
-        """How many rows have a group that the fit has not seen, in words, by the names of the groups."""
+        """Numbers of rows with groups that are not in the fit, as text, by the names of the groupings."""
         counts = [(name, int((term.codes < 0).sum())) for name, term in zip(names, self.terms, strict=True)]
         return ", ".join(f"{name!r} in {count} rows" for name, count in counts if count)
 
     def require_covariances(self) -> None:
-        """DataError where the fit has not seen a group of a term whose covariance was given."""
+        """DataError for groups that are not in the fit, of a term with cov=."""
         if any(term.root is not None and (term.codes < 0).any() for term in self.terms):
             raise DataError("newdata has groups of cov= without rows in the fit. Use predict(re='zero'), or drop them.")
 
 
 def check_whole_groups(random: RandomRows | None, clusters: IntArray, texts: Sequence[str] = ()) -> None:
-    """OptionError where clusters (N,) part rows of a group, whose likelihood is one number.
+    """OptionError if clusters (N,) divide the rows of a group, whose likelihood is one number.
 
     Parameters
     ----------
     random : RandomRows or None
     clusters : (N,)
     texts : sequence of str, optional
-        The terms as the formula has them.
+        Formula texts of the terms.
 
     Raises
     ------
@@ -200,27 +201,28 @@ def check_whole_groups(random: RandomRows | None, clusters: IntArray, texts: Seq
     if random is None:
         return
     if any(term.root is not None for term in random.terms):
-        raise OptionError("cluster must not part dependent groups, and cov= makes all dependent. Use vcov='model'.")
-    named = texts or [f"random term {place + 1}" for place in range(len(random.terms))]
+        raise OptionError(
+            "cluster must not divide dependent groups, and cov= makes all groups dependent. Use vcov='model'."
+        )
+    named = texts or [f"random term {index + 1}" for index in range(len(random.terms))]
     for name, term in zip(named, random.terms, strict=True):
-        pairs = np.unique(np.stack([term.codes, clusters]), axis=1)  # of groups and clusters
+        pairs = np.unique(np.stack([term.codes, clusters]), axis=1)  # pairs of group and cluster
         if split := int(np.count_nonzero(np.bincount(pairs[0]) > 1)):
             got = f"got clusters that split {split} of the {term.n_groups} groups of {name}"
             raise OptionError(f"cluster must keep the rows of each group of the random effects together; {got}.")
 
 
-#: A weight that is not 0 lies between these: totals and products of a few are then far from over- and underflow, and
-#: a whole weight is an exact number.
+#: Limits of nonzero weights: totals and products are then far from over- and underflow, and whole weights are exact.
 LIGHTEST, HEAVIEST = 1e-15, 1e15
 
 
 def extreme(weights: FloatArray) -> BoolArray:
-    """(N,) which of the weights, >= 0, are too small or too large for a number of rows."""
+    """(N,) whether weights >= 0 are too small or too large for a number of rows."""
     return np.asarray((weights != 0) & ((weights < LIGHTEST) | (weights > HEAVIEST)))
 
 
 def has_gaps(X: FloatArray) -> bool:
-    """Whether values of a matrix without infinite ones are missing, NaN."""
+    """Whether a matrix without infinite values has missing values (NaN)."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isnan(X.sum())) and bool(np.isnan(X).any())
 
@@ -236,8 +238,8 @@ class Rows:
     Attributes
     ----------
     X : (N, D) float64, C-contiguous
-        Location columns, no intercept (the thresholds are the intercepts). NaN where a value is missing, for the few
-        methods that take such rows.
+        Location columns, no intercept (the thresholds are the intercepts). NaN for missing values, in the few methods
+        that support them.
     offset : (N,) or None
         Known part of the score H(x).
     nominal : (N, q) or None
@@ -263,7 +265,7 @@ class Rows:
 
     @property
     def one_scale(self) -> bool:
-        """Whether rows differ in their location alone, so that a larger score is a larger expected rank."""
+        """Whether rows only differ in location, so that a larger score is a larger expected rank."""
         return self.nominal is None and self.scale is None and self.scale_offset is None
 
     def take(self, index: AnyArray | slice) -> Rows:
@@ -284,13 +286,13 @@ class Sample:
     weights : (N,) or None
         Case (frequency) weights, 0 or from LIGHTEST to HEAVIEST; None means 1 for every row.
     costs : (N, K) or None
-        A row's own price of each predicted rank; None where the method's own cost applies.
+        Cost of each predicted rank for each row; None if the cost of the method applies.
     cluster : (N,) codes 0..G-1 or None
         Rows of one cluster are not independent.
     signs : (D,) int8 or None
-        1 or -1 for columns of X whose effects must rise or fall, 0 for others.
+        1 or -1 for columns of X with effects that must increase or decrease, 0 for others.
     categories : (D,) or None
-        How many categories a column of X has, whose codes 0, 1, ... it holds, and 0 of numbers; None of numbers alone.
+        Number of categories for columns of codes 0, 1, ..., 0 for columns of numbers; None if all are numbers.
     """
 
     rows: Rows
@@ -312,11 +314,11 @@ class Sample:
 
     @property
     def case_weights(self) -> FloatArray:
-        """(N,) weights, ones where none were given."""
+        """(N,) weights; ones if `weights` is None."""
         return np.ones(self.n) if self.weights is None else self.weights
 
     def take(self, index: AnyArray | slice) -> Sample:
-        """The sample at `index` (integers, a mask or a slice); `n_levels` stays."""
+        """The sample at `index` (integers, a mask or a slice); `n_levels` does not change."""
         return replace(
             self,
             rows=self.rows.take(index),
@@ -329,15 +331,15 @@ class Sample:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DistinctRows:
-    """M rows that differ in columns, rank or costs, sorted by rank and then by the columns.
+    """M distinct rows (by columns, rank and costs), sorted by rank, then by columns.
 
     Attributes
     ----------
     X : (M, D)
-    y : (M,) codes, not falling
+    y : (M,) codes, nondecreasing
     costs : (M, K)
     weights : (M,) sums of the case weights, > 0
-    rows : (M,) the first row of the sample that is alike
+    rows : (M,) the first identical row of the sample
     """
 
     X: FloatArray
@@ -355,9 +357,9 @@ class DistinctRows:
         return DistinctRows(**{f.name: getattr(self, f.name)[index] for f in fields(self)})
 
     def repeated(self, most: float) -> DistinctRows:
-        """Each row as often as its weight says, where all weights are whole and come to `most` rows or fewer; or self.
+        """Rows repeated by their weights, if these are whole and sum to at most `most`; else self.
 
-        For learners that count rows whatever they weigh.
+        For learners that count rows regardless of weights.
         """
         times = np.rint(self.weights)
         if (times != self.weights).any() or times.sum() > most:
@@ -370,10 +372,10 @@ class DistinctRows:
 
 
 def distinct_rows(sample: Sample, costs: FloatArray) -> DistinctRows:
-    """Rows alike counted once, with the sum of their case weights; rows of weight 0 left out.
+    """Identical rows once, with the sum of their case weights; rows of weight 0 are left out.
 
-    A row of weight w and w rows of weight 1 become the same row, in the same place: loops over the result give the
-    same floating-point numbers, and break ties alike, whatever order the rows came in.
+    A row of weight w and w rows of weight 1 give the same result: loops over it compute the same floating-point
+    numbers, and break ties in the same way, for any order of the rows.
 
     Parameters
     ----------
@@ -386,14 +388,14 @@ def distinct_rows(sample: Sample, costs: FloatArray) -> DistinctRows:
         Every weight is zero.
     """
     rows, weights = distinct_places(sample, costs)
-    # Adding 0 makes -0 and 0 one value.
+    # Adding 0 turns -0 into 0.
     return DistinctRows(X=sample.X[rows] + 0.0, y=sample.y[rows], costs=costs[rows], weights=weights, rows=rows)
 
 
 def distinct_places(sample: Sample, costs: FloatArray) -> tuple[IntArray, FloatArray]:
-    """(M,) the first rows of a sample that are alike, in the order of `distinct_rows`, and the sums of their weights.
+    """(M,) first rows of each set of identical rows, in the order of `distinct_rows`, and the sums of their weights.
 
-    Two values that are missing, NaN, are alike.
+    Missing values (NaN) are equal.
     """
     keys = [sample.y, *sample.X.T, *costs.T]
     if sample.weights is None:
@@ -411,9 +413,9 @@ def distinct_places(sample: Sample, costs: FloatArray) -> tuple[IntArray, FloatA
 
 
 def _sorted(keys: list[AnyArray]) -> tuple[IntArray, BoolArray]:
-    """(N,) stable order by the keys (N,), the first before the next, and which of these rows differ from the one above.
+    """(N,) stable order by the keys (N,), the first key first, and whether each row differs from the previous one.
 
-    Rows that the first two keys tell apart are compared by these alone.
+    Rows that differ in the first two keys are compared by these only.
     """
     order: IntArray = np.lexsort(keys[1::-1])
     first = _differs(keys[:2], order)
@@ -427,7 +429,7 @@ def _sorted(keys: list[AnyArray]) -> tuple[IntArray, BoolArray]:
 
 
 def _differs(keys: list[AnyArray], order: IntArray) -> BoolArray:
-    """(M,) whether a row of `order` (M,) differs from the one before it in any key; the first one does."""
+    """(M,) whether a row of `order` (M,) differs from the previous one in any key; True for the first."""
     differs: BoolArray = np.ones(order.size, dtype=np.bool_)
     differs[1:] = False
     for key in keys:
@@ -439,13 +441,13 @@ def _differs(keys: list[AnyArray], order: IntArray) -> BoolArray:
     return differs
 
 
-# A column whose spread is below this share of its size holds rounding, not information.
+# A column with spread below this share of its size is rounding.
 _CONSTANT = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """x -> (x - centre) * factor, column by column; a column that was constant on the training rows becomes 0.
+    """x -> (x - centre) * factor by column; columns that are constant on the training rows become 0.
 
     Attributes
     ----------
@@ -461,7 +463,7 @@ class Scaling:
         return bool(self.centre.any() or (self.factor != 1.0).any())
 
     def __call__(self, X: FloatArray) -> FloatArray:
-        """The mapped columns of X (n, D); X itself where nothing changes."""
+        """The mapped columns of X (n, D); X itself if nothing changes."""
         if not self.changes:
             return X
         mapped: FloatArray = X - self.centre
@@ -479,13 +481,13 @@ def _identity(X: FloatArray, weights: FloatArray) -> Scaling:
 
 
 def _to_range(X: FloatArray, weights: FloatArray) -> Scaling:
-    # Halves first: the difference of two large numbers of opposite sign may overflow.
-    low, high = np.fmin.reduce(X, axis=0) / 2.0, np.fmax.reduce(X, axis=0) / 2.0  # of values that are there
+    # Halve first: the difference of two large numbers of opposite sign may overflow.
+    low, high = np.fmin.reduce(X, axis=0) / 2.0, np.fmax.reduce(X, axis=0) / 2.0  # ignores missing values
     return Scaling(high + low, _factor(high - low, np.maximum(np.abs(low), np.abs(high))))
 
 
 def _standardised(X: FloatArray, weights: FloatArray) -> Scaling:
-    if has_gaps(X):  # column by column, by the rows that have a value; columns without any stay as they are
+    if has_gaps(X):  # column by column, over rows with a value; columns without values do not change
         columns = [(column[~np.isnan(column), None], weights[~np.isnan(column)]) for column in X.T]
         fitted = [_standardised(*column) if column[1].size else _identity(*column) for column in columns]
         return Scaling(np.hstack([one.centre for one in fitted]), np.hstack([one.factor for one in fitted]))
@@ -494,19 +496,19 @@ def _standardised(X: FloatArray, weights: FloatArray) -> Scaling:
     return Scaling(mean, _factor(deviation, np.abs(X).max(axis=0)))
 
 
-#: How columns may be scaled: to [-1, 1], to mean 0 and standard deviation 1, or not at all.
+#: Scalings of columns: to [-1, 1], to mean 0 and standard deviation 1, or none.
 SCALINGS: dict[str | None, Callable[[FloatArray, FloatArray], Scaling]] = {
     "range": _to_range,
     "standard": _standardised,
     None: _identity,
 }
 
-#: What the summary says of them.
+#: Descriptions of scalings in the summary.
 SCALED = {"range": "each to [-1, 1]", "standard": "each to mean 0, standard deviation 1", None: "no"}
 
 
 def require_finite_squares(X: FloatArray) -> None:
-    """DataError naming a column of X (N, D), scaled as on earlier rows, whose squares overflow."""
+    """DataError if squares of a column of X (N, D), scaled as earlier rows, overflow."""
     with np.errstate(over="ignore"):
         squares = np.einsum("nd,nd->d", X, X)
     if not np.isfinite(squares).all():
@@ -524,7 +526,7 @@ def fit_scaling(kind: str | None, X: FloatArray, weights: FloatArray, *, about_m
     X : (N, D), N >= 1
     weights : (N,) positive case weights
     about_mean : bool
-        Columns that are left alone count from their means: products of rows far from 0 would be all rounding.
+        Whether unscaled columns are centred: products of rows far from 0 would lose all digits.
 
     Examples
     --------
@@ -535,7 +537,7 @@ def fit_scaling(kind: str | None, X: FloatArray, weights: FloatArray, *, about_m
     """
     with np.errstate(over="ignore", divide="ignore"):
         scaling = SCALINGS[kind](X, weights)
-    if np.isinf(scaling.factor).any():  # NaN is that of a column without values
+    if np.isinf(scaling.factor).any():  # NaN for a column without values
         column = int(np.argmax(np.isinf(scaling.factor)))
         raise DataError(f"Column {column} of X must vary by more than about 1e-300 to be scaled. Rescale it.")
     if about_mean and not scaling.changes:

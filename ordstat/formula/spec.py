@@ -1,4 +1,4 @@
-"""What a fit knows of its columns: how to make the same columns of new data."""
+"""The specification of a fit: makes the same columns from new data."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class NewRows:
     rows : Rows
         Only the complete rows.
     complete : (N,) mask
-        Which rows of the new data have all inputs.
+        Whether rows of the new data have all inputs.
     index : pandas.Index
         Index of all rows of the new data.
     """
@@ -54,12 +54,12 @@ class NewRows:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FormulaSpec:
-    """The formulas of a fit, with everything that new data need.
+    """The formulas of a fit, and what is needed to apply them to new data.
 
     Attributes
     ----------
     location, nominal, scale : Part
-        The right-hand sides; the random terms are those of `location`.
+        The right-hand sides; random terms are in `location`.
     response_name : str
     codings : mapping of factor key to Coding
     states : mapping of call to fitted transform
@@ -71,7 +71,7 @@ class FormulaSpec:
         Labels of the response, lowest first.
     random : tuple of RandomTerm
     array_offset : bool
-        Whether the fit had an offset given as an array, which new data cannot supply.
+        Whether the offset of the fit was an array, which new data do not have.
     na_action : str
         With "keep" rows with a missing value of a location term are complete.
     """
@@ -91,12 +91,12 @@ class FormulaSpec:
 
     @cached_property
     def parts(self) -> list[Part]:
-        """The right-hand sides that were given."""
+        """The right-hand sides that exist."""
         return [part for part in (self.location, self.nominal, self.scale) if part is not None]
 
     @cached_property
     def factors(self) -> dict[str, Expression]:
-        """Every factor of every term by key, those of random terms too."""
+        """All factors of terms by key, including random terms."""
         factors: dict[str, Expression] = {}
         for part in (*self.parts, *[random.columns for random in self.location.random]):
             factors |= part.factors
@@ -104,7 +104,7 @@ class FormulaSpec:
 
     @cached_property
     def groups(self) -> dict[str, Expression]:
-        """The factors whose values make the groups of random terms."""
+        """The factors that define the groups of random terms."""
         return {factor.key: factor for random in self.location.random for factor in random.group.factors}
 
     @cached_property
@@ -115,10 +115,10 @@ class FormulaSpec:
     def evaluate(
         self, expressions: Mapping[str, Expression], interpreter: Interpreter
     ) -> tuple[dict[str, Value], dict[str, BoolArray], tuple[str, ...]]:
-        """Values of expressions by key, the missing rows of the columns they came from, and those columns.
+        """Values of expressions by key, the missing rows of their columns, and these columns.
 
         A NaN or infinity made from finite values raises DataError. If na_action is "keep", values of location terms
-        are NaN where a column is missing, and these rows do not count as missing.
+        are NaN if a column is missing, and these rows do not count as missing.
         """
         values: dict[str, Value] = {}
         missing: dict[str, BoolArray] = {}
@@ -160,16 +160,16 @@ class FormulaSpec:
         ----------
         data : data frame
         without : frozenset of str
-            Random terms whose groups are ignored: all count as new, and none is missing.
+            Random terms to ignore: all their groups count as new and not missing.
 
         Raises
         ------
         DataError
-            For a missing column, a level the fit has not seen, or a term that is not finite.
+            A column is missing, a level is not in the fit, or a term is not finite.
         """
         if self.array_offset:
-            raise DataError("The fit had offset= given as an array. Fit with offset= a column name instead.")
-        if isinstance(data, np.ndarray) and data.ndim == 2:  # named as OrdinalClassifier names columns of an array
+            raise DataError("The offset= of the fit was an array. Fit with the name of a column as offset= instead.")
+        if isinstance(data, np.ndarray) and data.ndim == 2:  # names as in OrdinalClassifier
             data = pd.DataFrame(data, columns=[f"x{j + 1}" for j in range(data.shape[1])])
         frame = as_frame(data)
         complete = np.ones(len(frame), dtype=bool)
@@ -178,7 +178,7 @@ class FormulaSpec:
             needs = shown_labels(self.columns, 60)
             raise DataError(f"The new data have no column {shown_labels(absent)}; the model needs {needs}.")
         interpreter = Interpreter(Columns(frame, self.declared), dict(self.states))
-        grouped = [  # groups whose columns are missing are new ones
+        grouped = [  # groups with missing columns are new
             term.text
             for term in self.random
             if term.text not in without and all(name in frame.columns for name in term.group_columns)
@@ -201,12 +201,12 @@ class FormulaSpec:
         return NewRows(rows=rows, complete=complete, index=frame.index)
 
     def response(self, data: Any) -> IntArray:
-        """(N,) codes of the response in new data, -1 where missing; DataError for a level the fit has not seen."""
+        """(N,) codes of the response in new data, -1 if missing; DataError for a level that is not in the fit."""
         column = find_column(as_frame(data), self.response_name, "the response")
         return known_codes(read(column), self.response_name, self.levels)
 
     def categories(self) -> dict[str, tuple[Any, ...]]:
-        """Levels of the columns that are factors of the formula, alone or by C()."""
+        """Levels of columns that are factors of the formula, directly or by C()."""
         levels: dict[str, tuple[Any, ...]] = {}
         for key, expression in self.factors.items():
             tree = expression.tree
@@ -225,13 +225,13 @@ class FormulaSpec:
         }
 
     def linear_in(self, name: str) -> bool:
-        """Whether a number enters the columns only as it is or times others, and no transform."""
+        """Whether a number enters the columns only linearly or in products, without transforms."""
         expressions = (self.factors | self.offsets).values()
         return all(dotted_name(expression.tree) == name for expression in expressions if name in expression.names)
 
 
 def _total(part: Part | None, values: Mapping[str, Value]) -> FloatArray | None:
-    """Sum of the offsets of a side, None without any."""
+    """Sum of the offsets of a side; None if there are none."""
     total: Any = None
     for offset in () if part is None else part.offsets:
         value = values[offset.key]

@@ -17,9 +17,9 @@ from .columns import Column, Columns, Factor, find_column, refuse
 from .inputs import numbers, vector
 from .sample import sums_by
 
-#: What a stratum of a single unit adds to the variance.
+#: Treatments of a stratum with a single unit.
 LONELY = ("fail", "remove", "certainty", "adjust", "average")
-#: A stratum of which a smaller share than this was left out was drawn whole [R: survey, onestrat].
+#: Largest share of undrawn units in a stratum that counts as completely drawn [R: survey, onestrat].
 _WHOLE = 1e-7
 #: Singular values of the replicate weights below this share of the largest are zero, as in R's degf().
 _RANK = 1e-5
@@ -36,12 +36,12 @@ class Linearised:
     psu : (N,) codes 0..G-1
         Unit of each row.
     stratum : (G,) codes 0..H-1
-        Stratum of each unit drawn, whether it has rows or not.
-    fraction : (H,) share of the units of the population that was drawn, 0 where it counts as infinite
+        Stratum of each drawn unit, with or without rows.
+    fraction : (H,) drawn share of the units of the population, 0 if it counts as infinite
     lonely : one of `LONELY`
     names : tuple of H str
     clustered : bool
-        Whether units were given, rather than the rows themselves.
+        Whether units are clusters rather than single rows.
     """
 
     psu: IntArray
@@ -58,27 +58,27 @@ class Linearised:
 
     @cached_property
     def units(self) -> BoolArray:
-        """(G,) which units have rows."""
+        """(G,) whether units have rows."""
         return np.asarray(np.bincount(self.psu, minlength=self.stratum.size) > 0)
 
     @cached_property
     def strata(self) -> BoolArray:
-        """(H,) which strata have rows."""
+        """(H,) whether strata have rows."""
         return np.asarray(np.bincount(self.stratum[self.units], minlength=self.fraction.size) > 0)
 
     @cached_property
     def left(self) -> FloatArray:
-        """(H,) share of the units of each stratum that was not drawn."""
+        """(H,) undrawn share of the units of each stratum."""
         return np.where(1.0 - self.fraction < _WHOLE, 0.0, 1.0 - self.fraction)
 
     @cached_property
     def alone(self) -> BoolArray:
-        """(H,) strata with rows of which one unit was drawn, and not all of them."""
+        """(H,) strata with rows in which one unit, but not all, was drawn."""
         return np.asarray(self.strata & (self.drawn == 1) & (self.left > 0.0))
 
     @property
     def df(self) -> int:
-        """Units less strata, of those with rows."""
+        """Number of units minus number of strata, among those with rows."""
         return int(self.units.sum() - self.strata.sum())
 
     @property
@@ -89,7 +89,7 @@ class Linearised:
 
     @property
     def errors(self) -> str:
-        """Where standard errors come from, for the summary."""
+        """Source of standard errors, for the summary."""
         return "linearised survey covariance" + (", finite population" if self.fraction.any() else "")
 
     @property
@@ -111,7 +111,7 @@ class Linearised:
             raise DataError(f"design= must leave a degree of freedom, more PSUs than strata; got {self.words}.")
         varying = (self.left > 0.0) & ((self.drawn > 1) | (self.lonely == "adjust"))
         if not varying[self.strata].any():
-            raise DataError("fpc= leaves no error of sampling, as all PSUs of every stratum were drawn. Leave it out.")
+            raise DataError("fpc= leaves no sampling error, as all PSUs of every stratum were drawn. Leave it out.")
 
     def covariance(self, at: Any, bread: FloatArray) -> FloatArray:
         """(P', P') covariance of the estimates; `bread` is the inverse of the information."""
@@ -135,16 +135,16 @@ class Linearised:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Replicates:
-    """Replicate weights, as agencies give them in place of strata and units.
+    """Replicate weights, which agencies publish instead of strata and units.
 
     Attributes
     ----------
     weights : (N, R)
-    factor : (R,) what each squared difference is multiplied by
+    factor : (R,) factor of each squared difference
     mse : bool
         Differences from the estimates, rather than from the mean of the replicates.
     kind : str
-        Their type, for the summary.
+        Type of the weights, for the summary.
     """
 
     weights: FloatArray
@@ -154,7 +154,7 @@ class Replicates:
 
     @cached_property
     def df(self) -> int:
-        """Rank of the weights less 1, of the rows at hand alone [R: survey, degf]."""
+        """Rank of the weights of the used rows, minus 1 [R: survey, degf]."""
         values = np.linalg.eigvalsh(self.weights.T @ self.weights)
         return int((values > _RANK**2 * values[-1]).sum()) - 1
 
@@ -186,9 +186,9 @@ class Replicates:
         return np.asarray(difference.T @ difference)
 
 
-#: How rows were drawn.
+#: Kinds of survey.
 Survey = Linearised | Replicates
-#: Factors of the squared differences of n replicates by kind, of all of them.
+#: Factors of the squared differences of n replicates, by kind.
 FACTORS: dict[str, Callable[[int, float], float]] = {
     "BRR": lambda n, rho: 1.0 / n,
     "Fay": lambda n, rho: 1.0 / (n * (1.0 - rho) ** 2),
@@ -199,34 +199,33 @@ FACTORS: dict[str, Callable[[int, float], float]] = {
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SurveyDesign:
-    """How the rows of a survey were drawn: `ordfit(..., design=SurveyDesign(weights="w", strata="s", clusters="psu"))`.
+    """A survey design: `ordfit(..., design=SurveyDesign(weights="w", strata="s", clusters="psu"))`.
 
-    Estimates are then those of the population (pseudo-likelihood), and standard errors are those of the design,
-    whatever the scale of the weights. Give strata and clusters, or the replicate weights that an agency publishes in
-    their place.
+    Estimates are for the population (pseudo-likelihood), and standard errors follow from the design; the scale of the
+    weights does not matter. Pass strata and clusters, or the replicate weights that an agency publishes instead.
 
     Parameters
     ----------
     weights : str or (N,) array
-        Sampling weights >= 0, the inverse of the probability to be drawn, adjusted or not.
+        Sampling weights >= 0, inverse probabilities of being drawn, adjusted or not.
     strata : str or (N,) array, optional
         Stratum of every row.
     clusters : str or (N,) array, optional
-        Primary sampling unit (PSU) of every row, of the first stage; rows are drawn one by one if not given.
+        Primary sampling unit (PSU, first stage) of every row; by default each row is a unit.
     fpc : str or (N,) array, optional
-        Finite population correction: the number of PSUs in the population of the stratum, or the share of them that
-        was drawn. Without it PSUs count as drawn with replacement.
+        Finite population correction: the number of PSUs in the population of the stratum, or the drawn share of them.
+        Without it PSUs count as drawn with replacement.
     lonely : {"fail", "remove", "certainty", "adjust", "average"}
         What a stratum with a single PSU adds to the variance: it is refused; nothing (both names); its squared distance
         from the mean of all; or the mean of the other strata.
     nest : bool
-        Whether labels of PSUs start anew in every stratum.
+        Whether labels of PSUs are repeated between strata.
     replicates : list of str, (N, R) array or frame, optional
         Columns of replicate weights, each a weight for the whole sample (R: combined.weights=TRUE).
     type : {"BRR", "Fay", "JK1", "bootstrap"}, with `replicates`
         Squared differences are multiplied by 1/R, 1/(R (1 - rho)^2), (R - 1)/R and 1/(R - 1).
-    scale : float or (R,) numbers, in place of `type`
-        What squared differences are multiplied by [R: scale * rscales]; for a stratified jackknife (JKn) the
+    scale : float or (R,) numbers, instead of `type`
+        Factor of squared differences [R: scale * rscales]; for a stratified jackknife (JKn) the
         (n_h - 1)/n_h of the stratum of each replicate.
     rho : float in (0, 1), with type "Fay"
     mse : bool
@@ -235,12 +234,12 @@ class SurveyDesign:
     Raises
     ------
     OptionError
-        Fields that do not go together, or a value outside its range.
+        Fields exclude each other, or a value is outside its range.
 
     Notes
     -----
-    A unit counts as drawn whether rows of it are left out (missing values, `subset=`, weight 0) or not, so that a
-    subset is a domain of the sample, as survey's subset() has it. The covariance is that of R's svyolr: A^-1 B A^-1,
+    A unit counts as drawn even if its rows are left out (missing values, `subset=`, weight 0), so a subset is a domain
+    of the sample, as in survey's subset(). The covariance is that of R's svyolr: A^-1 B A^-1,
     B = sum over strata of (1 - f_h) n_h / (n_h - 1) sum over PSUs of squares of centred totals of weighted scores.
 
     References
@@ -296,7 +295,7 @@ class SurveyDesign:
 
     @property
     def columns(self) -> list[str]:
-        """Names of columns that the design uses."""
+        """Names of the columns of the design."""
         several = self.replicates if _are_names(self.replicates) else ()
         given = (self.weights, self.strata, self.clusters, self.fpc, *several)
         return [name for name in given if isinstance(name, str)]
@@ -312,8 +311,8 @@ def survey_of(asked: SurveyDesign, frame: pd.DataFrame) -> Survey:
     Raises
     ------
     DataError
-        A missing column, a row without stratum, PSU or weight of a replicate, PSUs in several strata, or populations
-        smaller than their samples.
+        A column is missing, a row lacks a stratum, PSU or replicate weight, a PSU is in several strata, or a population
+        is smaller than its sample.
     """
     if asked.replicates is not None:
         return _replicates(asked, frame)
@@ -359,7 +358,7 @@ def _codes(column: Column) -> tuple[IntArray, list[str]]:
 
 
 def _fractions(given: FloatArray, stratum: IntArray, names: Sequence[str], drawn: IntArray) -> FloatArray:
-    """(H,) share of the PSUs of each stratum that was drawn, from shares or numbers in the population, as in R."""
+    """(H,) drawn share of the PSUs of each stratum, from shares or numbers in the population, as in R."""
     values = np.zeros(len(names))
     values[stratum] = given
     if (varies := values[stratum] != given).any():
@@ -381,7 +380,7 @@ def _replicates(asked: SurveyDesign, frame: pd.DataFrame) -> Replicates:
     if _are_names(values):
         values = pd.DataFrame({name: find_column(frame, name, "replicates= of SurveyDesign") for name in values})
     elif isinstance(values, pd.DataFrame) and not values.index.equals(frame.index):
-        raise DataError("replicates= is a frame whose index is not that of the data: reindex it, or give .to_numpy().")
+        raise DataError("replicates= is a frame with another index than the data. Reindex it, or pass .to_numpy().")
     weights = _numbers(values)
     if weights.ndim != 2 or weights.shape[0] != len(frame) or weights.shape[1] < 2:
         must = f"a list of 2 or more columns, or {len(frame)} rows of as many numbers"

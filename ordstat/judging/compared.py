@@ -41,7 +41,7 @@ class Judged:
     Attributes
     ----------
     values : (n,) of MEASURES
-        NaN where a measure has no meaning, or the fit failed.
+        NaN if a measure is undefined, or the fit failed.
     seconds : float
         Time of the fit.
     reached : bool
@@ -137,7 +137,7 @@ class Comparison(Reported):
     labels : tuple of str
         Names of the M methods.
     values : (M, J, n) of MEASURES
-        By method and fold, one repeat after another; NaN where a measure has no meaning or a fit failed.
+        By method and fold, one repeat after another; NaN if a measure is undefined or a fit failed.
     seconds : (M, J)
         Time of each fit.
     weights : (J,)

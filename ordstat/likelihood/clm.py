@@ -164,7 +164,7 @@ class OrdinalRegression(Method):
         rule, information = problem.rule(coefficients, estimate.family, self.cost_matrix), estimate.information()
         digits, iterations = estimate.digits(information), optimum.logliks.size - 1
         rise, higher, rising = estimate.start.rise, estimate.start.higher, None
-        if higher is not None:  # by the log-scale effects that move on that path, or else by all parameters
+        if higher is not None:  # log-scale effects that move on that path, or else all parameters
             moving = running(problem, higher)
             rising = problem.spread((moving | (not moving.any())).astype(np.float64)) == 1.0
         return LikelihoodFit(
@@ -191,7 +191,7 @@ class OrdinalRegression(Method):
             rising=rising,
             likelihood=LikelihoodAtEstimates(
                 estimation=estimate.by,
-                problem=replace(problem),  # without what it has computed
+                problem=replace(problem),  # without cached values
                 threshold=self.threshold,
                 estimates=coefficients,
                 separation=estimate.separation,
@@ -219,7 +219,7 @@ class OrdinalRegression(Method):
         return facts if penalty is None else (*facts, ("penalty", penalty.text))
 
     def geometry(self, sample: Sample, fit: LikelihoodFit) -> Geometry | None:  # type: ignore[override]
-        """Linear kernel on the columns centred and divided by their deviation; None with other parts or an offset."""
+        """Linear kernel on the columns centred and divided by their deviation; None with other effects or an offset."""
         rows, rule = sample.rows, fit.rule
         plain = rows.one_scale and rows.offset is None and self.family.ordered
         if not plain or not isinstance(rule, LikelihoodRule):
@@ -253,41 +253,40 @@ def _penalty(given: Any) -> Penalty | None:
 class CumulativeLink(OrdinalRegression):
     """Maximum likelihood of P(y <= k | x) = F(s (theta_k(w) - x'beta - offset)).
 
-    Location effects beta, and where the formula asks for them nominal effects (theta_k depends on w) and log-scale
-    effects (s = exp(-z'zeta)) [McCullagh 1980; Agresti 2010, ch. 3-5; Christensen, ordinal]. Newton's method on the
+    It has location effects beta and, on request, nominal effects (theta_k depends on w) and log-scale effects
+    (s = exp(-z'zeta)) [McCullagh 1980; Agresti 2010, ch. 3-5; Christensen, ordinal]. Newton's method on the
     block information, see `newton.py`.
 
     Parameters
     ----------
     link : {"logit", "probit", "cloglog", "loglog", "cauchit", "aranda-ordaz", "log-gamma"} or (name, lambda)
-        The latent distribution F. The last two have a parameter lambda, which is estimated unless it is given, as in
+        The latent distribution F. The last two have a parameter lambda, which is estimated unless fixed, as in
         ("log-gamma", 0.5); see `likelihood/flexible.py`.
     threshold : {"flexible", "symmetric", "symmetric2", "equidistant"}
         Structure of the thresholds: each free; symmetric about a free middle; symmetric about 0; equally spaced.
     penalty : float, "jeffreys" or None
         A number w > 0 subtracts w/2 times the sum of squared effects (location, nominal, log-scale), each per standard
         deviation of its column: ridge. "jeffreys" adds half the log determinant of the expected information, which
-        keeps estimates finite under separation (Firth's bias reduction where K = 2 and the link is logit). Standard
+        keeps estimates finite under separation (Firth's bias reduction if K = 2 and the link is logit). Standard
         errors come from the penalised, or the expected, information; the log-likelihood shown is without the penalty.
     start : sequence of float, optional
-        Where Newton's method begins: one value for every estimated parameter, in the order of `params`. By default the
-        cumulative shares, and no effects; where the likelihood may have several maxima (cauchit, scale effects), the
-        best of the fits that models nearby lead to, see `likelihood/estimate.py`.
+        Start of Newton's method: one value for each estimated parameter, in the order of `params`. By default the
+        cumulative shares, and no effects; if the likelihood may have several maxima (cauchit, scale effects), the best
+        of several fits, see `likelihood/estimate.py`.
     crossing : {"warn", "raise"}
-        What to do where nominal effects put the thresholds of a row out of order, so that a probability is negative:
-        warn, at the fit of its own rows and at predictions of new ones, or raise a DataError. The estimates are the
-        same.
+        What to do if nominal effects put the thresholds of a row out of order, so a probability is negative: warn, for
+        rows of the fit and for predictions, or raise DataError. The estimates are the same.
     cost : str or K x K matrix
-        What predicted ranks minimise in expectation: "classification" gives the most probable rank, "absolute" the
+        Cost that predicted ranks minimise in expectation: "classification" gives the most probable rank, "absolute" the
         median rank; ties go to the lower rank. The estimates do not depend on it.
     max_iter : int
         Newton steps allowed, in the search for a start too.
     tol : float
         Largest absolute component of the score, on columns of unit deviation, at which a fit counts as converged.
     quadrature : int
-        How random effects are integrated out: 1 by Laplace's approximation; a number of nodes by adaptive Gauss-Hermite
+        Integration of random effects: 1 for Laplace's approximation; a number of nodes for adaptive Gauss-Hermite
         quadrature, for one term of up to three columns: (1 + x | g) uses nodes ** 2 points, three columns use
-        nodes ** 3, at most 10,000. A formula without random effects takes 1 only.
+        nodes ** 3, at most 10,000. Without random effects only 1 is allowed.
     random_penalty : "gamma" or None
         "gamma" adds the logarithm of every standard deviation of random effects, or of the determinant of the factor of
         their covariance, to the log-likelihood [Chung et al. 2013, 2015]: with few groups an estimate of 0 becomes
@@ -297,8 +296,8 @@ class CumulativeLink(OrdinalRegression):
     Raises
     ------
     OptionError
-        An unknown link, threshold, penalty or cost, max_iter < 1, tol that is not positive, start of the wrong length
-        or outside the domain, or "jeffreys" with a parameter lambda to estimate or nominal effects.
+        Unknown link, threshold, penalty or cost, max_iter < 1, tol <= 0, start of the wrong length or outside the
+        domain, or "jeffreys" with a parameter lambda to estimate or nominal effects.
 
     Examples
     --------

@@ -33,7 +33,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     """A fitted cumulative link model, P(response <= k) = F(threshold_k - H).
 
     A positive coefficient raises the response. Standard errors come from the observed information, and are
-    cluster-robust where the fit was given clusters; see `with_vcov`.
+    cluster-robust if the fit has clusters; see `with_vcov`.
 
     Examples
     --------
@@ -59,21 +59,21 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Parameters
         ----------
         section : {"model", "fit", "errors", "margins", "bounds", "all"}, optional
-            One part in full, or all; one screen of the most important figures unless given.
+            One part in full, or all; by default one screen of the most important figures.
         exponentiate : bool, optional
-            Whether to show exp() of the effects with limits: odds ratios (logit), hazard ratios (cloglog) or, under
-            other links, exponents. Where it is not given, ratios of odds and hazards are shown on the screen.
+            Whether to show exp() of the effects with limits: odds ratios (logit), hazard ratios (cloglog) or, for
+            other links, exponents. By default the one screen shows ratios of odds and hazards.
         level : float in (0, 1)
             Confidence level of the limits.
         per : dict of variable to number, or "sd", optional
-            The change of numeric variables that effects belong to, as in `tidy`.
+            Size of the change of numeric variables that effects describe, as in `tidy`.
         labels : dict of str to str, optional
             Text for variables or terms, such as {"age": "Age (years)"}.
 
         Raises
         ------
         OptionError
-            Another section, or one that this fit does not have.
+            The section is unknown, or this fit does not have it.
 
         Examples
         --------
@@ -102,13 +102,13 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         conf_int : bool
             Whether to give the limits.
         exponentiate : bool
-            exp() of estimate and limits of all terms but thresholds; std_error, statistic and p_value stay those of
-            the coefficient.
+            exp() of estimate and limits, except for thresholds; std_error, statistic and p_value are those of the
+            coefficient.
         level : float
             Confidence level of the limits.
         per : dict of variable to number, or "sd", optional
-            The change of numeric variables that effects belong to: {"age": 10} multiplies the coefficients of age,
-            their errors and limits by 10; "sd" is one standard deviation of each. `attrs["per"]` says which terms.
+            Size of the change of numeric variables: {"age": 10} multiplies the coefficients of age,
+            their errors and limits by 10; "sd" is one standard deviation of each. `attrs["per"]` lists the terms.
 
         Raises
         ------
@@ -130,7 +130,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     def glance(self) -> pd.DataFrame:
         """One row of figures of the whole fit.
 
-        In place of lr_chi2, lr_df and lr_p_value: with robust errors wald_chi2, wald_df, wald_p_value; with a survey
+        Instead of lr_chi2, lr_df and lr_p_value: with robust errors wald_chi2, wald_df, wald_p_value; with a survey
         design or CR2 wald_F, wald_df, wald_df_resid, wald_p_value. aic and bic are NaN with robust errors and for
         penalised fits.
 
@@ -169,8 +169,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Parameters
         ----------
         parm : str, int or a sequence of them, optional
-            Parameters by name or by position in `params` (from 0), or location terms; all parameters if not given. A
-            fraction in this place is taken for the level: confint(0.9).
+            Parameters by name or by position in `params` (from 0), or location terms; by default all parameters.
+            A fraction here is taken as the level: confint(0.9).
         level : float in (0, 1)
         type : {"wald", "profile"}
             Estimate plus and minus the normal quantile (that of t under a CR2 covariance and survey designs) times the
@@ -180,13 +180,13 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Returns
         -------
         pandas.DataFrame
-            Profile limits are infinite where the estimate is, and NaN where the likelihood does not fall far enough;
-            `attrs["reasons"]` then says why, by (parameter, "lower" or "upper").
+            Profile limits are infinite if the estimate is, and NaN if the likelihood does not fall far enough;
+            `attrs["reasons"]` gives the reason, by (parameter, "lower" or "upper").
 
         Raises
         ------
         OptionError
-            Another type or parameter, a level outside (0, 1), or profile limits under a robust covariance.
+            Unknown type or parameter, level outside (0, 1), or profile limits with a robust covariance.
 
         Examples
         --------
@@ -209,16 +209,16 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Parameters
         ----------
         parm : str, int or a sequence of them, optional
-            Parameters by name or by position in `params` (from 0), or location terms; all parameters if not given.
+            Parameters by name or by position in `params` (from 0), or location terms; by default all parameters.
         level : float in (0, 1)
-            Values reach from one profile limit of this level to the other; 5 standard errors where a limit is infinite.
+            Values range between the profile limits of this level; up to 5 standard errors if a limit is infinite.
         points : int
             Values of each parameter, half on either side of the estimate.
 
         Returns
         -------
         pandas.DataFrame
-            One row a value: parameter, value, z (signed root of the deviance), loglik.
+            One row per value: parameter, value, z (signed root of the deviance), loglik.
 
         Raises
         ------
@@ -247,7 +247,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         statistic: Callable[[Any], Any] | None = None,
         callback: Progress | None = None,
     ) -> Bootstrap:
-        """Rows or clusters drawn again, or responses simulated where there are random effects, and fits to each draw.
+        """Fit again to resampled rows or clusters, or with random effects to simulated responses.
 
         Parameters
         ----------
@@ -258,12 +258,12 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         n_jobs : int
             Processes, by joblib; -1 for all processors.
         cluster : str or values, optional
-            Whole clusters are drawn: a column of the data, or one value per row of the fit. The clusters of the fit
-            where it has some. To be left out where there are random effects: every draw then has new effects for all
-            groups and new responses (the parametric bootstrap), as if the model were true.
+            Draw whole clusters: a column of the data, or one value per row of the fit; by default the clusters of the
+            fit. Leave it out with random effects: every draw then has new effects for all groups and new responses
+            from the fitted model (parametric bootstrap).
         statistic : callable(LikelihoodResults) -> number, Series or vector, optional
-            What to compute on each draw instead of the estimates, such as `lambda fit: fit.aic`; the fit it gets
-            has the drawn rows as case weights.
+            Computed on each draw instead of the estimates, such as `lambda fit: fit.aic`; the drawn rows are case
+            weights of that fit.
         callback : callable(step, total, message), optional
             Called after every replicate.
 
@@ -276,7 +276,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Raises
         ------
         OptionError
-            `n` below 2, `n_jobs` of 0, or clusters or case weights beside random effects.
+            `n` below 2, `n_jobs` of 0, or clusters or case weights with random effects.
         DataError
             Fewer than 2 clusters to draw from.
 
@@ -304,17 +304,17 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         cost: Any = None,
         re: str | None = None,
     ) -> pd.Series | pd.DataFrame:
-        """Predict rows of new data, or the rows that were fitted, with standard errors and limits where asked for.
+        """Predict new rows, or the rows of the fit, optionally with standard errors and limits.
 
         Parameters
         ----------
         newdata : data frame, optional
-            With the columns of the formula; the response is not looked at (but for "margin"): all levels are always
-            given. None means the rows of the fit.
+            With the columns of the formula; the response is ignored (except for "margin"). None means the rows of the
+            fit.
         type : str
-            "class": the level of least expected cost. "prob": P(response = level). "cum_prob": P(response <= level).
+            "class": the level of smallest expected cost. "prob": P(response = level). "cum_prob": P(response <= level).
             "score": H, larger for higher levels. "linear_predictor": s (threshold - H), one column per threshold,
-            whose F is the cumulative probability. "mean": the expected rank, in 1..K whatever the labels are.
+            whose F is the cumulative probability. "mean": the expected rank, in 1..K for any labels.
             "margin": left and right margin; needs the response.
         se : bool
             Add the standard errors.
@@ -327,26 +327,26 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         vcov : str or dict, optional
             Covariance of the parameters, as in `vcov`.
         cost : str or K x K matrix, optional
-            What the predicted class is to minimise instead of the cost of the fit; nothing is fitted again.
+            Cost that the predicted class minimises instead of the cost of the fit, which is not fitted again.
         re : {"mode", "zero", "marginal"}, optional
-            Random effects, where the fit has some: at their conditional modes (groups that the fit has seen), at
-            zero, or averaged over all groups (the population). Left out: the modes of groups that the fit has seen,
-            averages over the effects of others, as `errors(newdata)` has them.
+            For fits with random effects: at their conditional modes (groups of the fit only), at zero, or averaged
+            over all groups (the population). By default the modes for groups of the fit and averages for new groups,
+            as in `errors(newdata)`.
 
         Returns
         -------
         pandas.Series or pandas.DataFrame
-            One row per row of `newdata`, on its index; NaN where an input is missing. With `se` or `interval` the
-            columns are "estimate", "std_error", "lower", "upper" for "score" and "mean", and pairs of those and a
-            level (or threshold) for the rest, so that `out["lower"]` is a frame like `out["estimate"]`. Errors and
-            limits are NaN where a prediction depends on an infinite estimate.
+            One row per row of `newdata`, on its index; NaN if an input is missing. With `se` or `interval` the
+            columns are "estimate", "std_error", "lower", "upper" for "score" and "mean", and pairs of these and a
+            level (or threshold) for the other types, so `out["lower"]` is a frame like `out["estimate"]`. Errors and
+            limits are NaN if a prediction depends on an infinite estimate.
 
         Raises
         ------
         OptionError
-            For an unknown type, or errors of a type that has none.
+            Unknown type, or standard errors of a type without them.
         DataError
-            For a missing column or an unseen level in `newdata`.
+            `newdata` lacks a column or has an unseen level.
 
         Examples
         --------
@@ -392,27 +392,27 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Parameters
         ----------
         variables : str or sequence of str, optional
-            Columns of the data; all variables of the right-hand sides if not given.
+            Columns of the data; by default all variables of the right-hand sides.
         scale : str
             "prob": P(response = level), an effect per level. "cum_prob": P(response <= level), an effect per level
-            but the highest; "exc_prob": P(response > level). "mean_class", or "mean": the expected rank, 1..K.
-            "latent": s (H - mean threshold), the latent variable in units of each row's own scale. "log_odds": log
+            except the highest; "exc_prob": P(response > level). "mean_class", or "mean": the expected rank, 1..K.
+            "latent": s (H - mean threshold), the latent variable in units of the scale of each row. "log_odds": log
             odds of a response above each threshold; "odds": their ratios, exp() of the average difference.
         contrast : {"reference", "sequential", "pairwise"}
             Factors: each level against the first, against the one before, or all pairs.
         change : optional
-            Of numbers, in place of the derivative: a number (so much more than each row has), "sd" (a standard
-            deviation more), "iqr" (from the first to the third quartile), "minmax", or two values or more to compare,
-            [20, 60], which factors take as well. A dict {"age": 10, "income": "iqr"} for each variable.
+            For numbers, instead of the derivative: a number to add to each row, "sd" (add a standard deviation), "iqr"
+            (from the first to the third quartile), "minmax", or two or more values to compare, [20, 60], also for
+            factors. A dict {"age": 10, "income": "iqr"} for each variable.
         at : {"mean", "median", "rows"} or mapping, optional
-            Where, if not averaged over all rows: "mean" (or "median") is one row with numbers at their weighted mean
-            and factors at their most frequent level, within each group of `by`; "rows" every row separately. A mapping
-            sets variables in all rows and averages over the rest, {"age": [30, 60]}; for every combination of the
-            values, which for numbers may be "mean" and "median".
+            Places, instead of an average over all rows: "mean" (or "median") is one row with numbers at their weighted
+            mean and factors at their most frequent level, within each group of `by`; "rows" is every row separately. A
+            mapping sets variables in all rows and averages, {"age": [30, 60]}, for every combination of the values;
+            values of numbers may be "mean" and "median".
         by : str or sequence of str, optional
             Columns of the data; averages are over the rows with each of their values.
         newdata : data frame, optional
-            Rows to average over; those of the fit if not given.
+            Rows to average over; by default the rows of the fit.
         weights : str or (N,) array, optional
             Case weights of `newdata`.
         data, level, vcov, re
@@ -427,13 +427,13 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Raises
         ------
         OptionError
-            Another scale, contrast, change or place, or a name that is no variable of the formula.
+            Unknown scale, contrast, change, place or variable.
         DataError
-            The data of the fit are not at hand or have changed; a change that leaves the range of a transform.
+            The data of the fit are missing or have changed, or a change leaves the range of a transform.
 
         Notes
         -----
-        Standard errors take the rows as they are (R's marginaleffects and Stata's `margins` do so by default), with
+        Standard errors treat the rows as fixed (R's marginaleffects and Stata's `margins` do so by default), with
         analytic derivatives by all parameters. Tests are by t under survey designs and CR2 covariances.
 
         References
@@ -485,8 +485,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         """Estimated marginal means over a balanced grid of the variables.
 
         The grid has all levels of every factor and every number at its mean, by the weights of the fit. Predictions on
-        the chosen scale are averaged within the cells. R keeps both values of a number that has two: give
-        them in `at`.
+        the chosen scale are averaged within the cells. R keeps both values of a number with two values; pass
+        them in `at` to do so.
 
         Parameters
         ----------
@@ -494,42 +494,42 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             Variables of the formula; one mean per combination of their levels. Or a formula as in R, "~ a * b | c",
             where c goes to `by`, or with contrasts, "pairwise ~ a | c".
         by : str or sequence of str, optional
-            Further variables; contrasts are taken within their levels.
+            Additional variables; contrasts are within their levels.
         scale : str
             "latent": the mean of the latent score (0 = average threshold), H - mean threshold, in units of its
             scale. Where the scale varies, the unit is its geometric mean over the grid, as in R: a difference of
-            means is one of location alone (R gives its contrasts in units of scale 1). Thresholds with nominal
-            effects are those of each row (R averages them over the grid, and such effects do not show). "prob",
+            means only reflects location (R gives contrasts in units of scale 1). Nominal effects use the thresholds
+            of each row (R averages them over the grid, which hides such effects). "prob",
             "cum_prob", "exc_prob", "mean" (the expected rank, 1..K; also "mean_class"), "log_odds", "odds": as in
             `marginal_effects`.
         at : mapping, optional
             Values of variables of the grid: {"age": [30, 50]}.
         weights : {"equal", "proportional", "cells"}
-            What the rows of a cell weigh. "equal": the same. "proportional": as often as each combination of the
-            variables averaged over is in the data. "cells": as often as the row is in the data. Counts are of case
-            weights (R's emmeans counts rows of a clm fit).
+            Weights of the rows of a cell. "equal"; "proportional": frequency, in the data, of the combination of the
+            other variables; "cells": frequency of the row in the data. Frequencies are sums of case weights (R's
+            emmeans counts rows of a clm fit).
         data : data frame, optional
-            The data of the fit, where it does not have them any more (after unpickling).
+            The data of the fit, if it was saved without them.
         level : float in (0, 1)
             Confidence level of the limits.
         vcov : str or dict, optional
             Covariance of the parameters, as in `vcov`.
         re : {"marginal", "zero"}, optional
-            Of a fit with random effects: averaged over the groups there could be, or 0. "marginal" on the scales of
-            probabilities and ranks if not given, "zero" on the others (latent means are the same under both).
+            For fits with random effects: average over all possible groups, or effects of 0. Default: "marginal" on
+            scales of probabilities and ranks, "zero" on others (latent means are the same with both).
 
         Returns
         -------
         Emmeans
-            Prints as a table with notes: what was averaged over what, and whether a factor averaged over interacts.
-            `.frame` is that table, `.contrasts()` the differences of its rows.
+            Prints as a table with notes: what was averaged, and whether an averaged factor is in an interaction.
+            `.frame` is that table; `.contrasts()` gives the differences of its rows.
 
         Raises
         ------
         OptionError
-            Another scale, a name that is no variable of the formula, or no variable that is not in `by`.
+            Unknown scale or variable, or no variable besides those in `by`.
         DataError
-            The data of the fit are not at hand or have changed.
+            The data of the fit are missing or have changed.
 
         Examples
         --------
@@ -597,9 +597,9 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Raises
         ------
         OptionError
-            `var` is a factor, no variable of the formula, or among `variables`; and as in `emmeans`.
+            `var` is a factor, not in the formula, or among `variables`; or as in `emmeans`.
         DataError
-            The data of the fit are not at hand or have changed.
+            The data of the fit are missing or have changed.
 
         References
         ----------
@@ -633,9 +633,9 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         )
 
     def simulate(self, n: int = 1, seed: int | np.random.Generator = 0, newdata: Any = None) -> pd.DataFrame:
-        """Responses drawn from the fitted probabilities.
+        """Draw responses from the fitted probabilities.
 
-        Random effects are drawn anew for every group and response; rows with the same new label are one group.
+        Each response has new random effects for every group; rows with the same new label form one group.
 
         Parameters
         ----------
@@ -643,20 +643,20 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             Number of responses for every row.
         seed : int or numpy.random.Generator
         newdata : data frame, optional
-            Rows to simulate; the rows of the fit if not given.
+            Rows to simulate; by default the rows of the fit.
 
         Returns
         -------
         pandas.DataFrame
             Columns sim_1, ..., sim_n: ordered categoricals of the levels of the response, on the index of the rows;
-            NaN where an input is missing.
+            NaN if an input is missing.
 
         Raises
         ------
         OptionError
             `n` below 1.
         DataError
-            Nominal effects put thresholds out of order, so that some probabilities are negative.
+            Nominal effects put thresholds out of order, so some probabilities are negative.
 
         Examples
         --------
@@ -677,20 +677,20 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         hypotheses : str or sequence of str
             Terms or parameters, whose coefficients are tested against 0: "temp", ["temp", "contact"]. Or equations
             between commas: "temp = contact", "temp[T.warm] = 0, contact[T.yes] = 1.5", "2 * x1 - x2 = 1", with
-            parameters by name, or by their term where it has one column.
+            parameters by name, or by their term if it has one column.
         vcov : str or dict, optional
             As in `vcov`.
 
         Returns
         -------
         pandas.DataFrame
-            One row an equation, and "joint" where there are several (the test of a whole factor): difference (left
+            One row per equation, and "joint" if there are several (the test of a whole factor): difference (left
             minus right side), std_error, df, chisq, p_value; with a survey design, or CR2, df, df_resid, F, p_value.
 
         Raises
         ------
         OptionError
-            An equation that cannot be read, or is not linear; a name that the model does not have.
+            An equation cannot be read or is not linear, or a name is not in the model.
 
         Examples
         --------
@@ -704,7 +704,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         return hypothesis_tests(self, hypotheses, vcov=vcov)
 
     def anova(self, *others: Any, type: str = "I") -> pd.DataFrame:
-        """Likelihood-ratio tests against other fits, or Wald tests of the location terms of this one.
+        """Likelihood-ratio tests against other fits, or Wald tests of the location terms of this fit.
 
         Parameters
         ----------
@@ -712,33 +712,32 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             Fits of the same rows, each nested in the next larger one.
         type : {"I", "II", "III", "baseline"}
             Without other fits: each term adjusted for those before it (I), for all that do not contain it (II), or for
-            all. Where it is part of an interaction, "III" tests the average of its effect over the levels of the other
-            factors, as SAS, car with sum contrasts and R's ordinal since 2025 ("balanced" is another name of it), and
-            "baseline" its effect at their first levels, which R's ordinal called type III before.
+            all. For a term in an interaction, "III" tests the average of its effect over the levels of the other
+            factors, as SAS, car with sum contrasts and R's ordinal since 2025 (also called "balanced"), and
+            "baseline" tests its effect at their first levels, R's earlier type III.
 
         Returns
         -------
         pandas.DataFrame
-            With others, smallest model first: no_par, aic, loglik, and against the row above lr_stat, df, p_value.
-            Where a fit has random effects, also p_chi2, by the chi-squared distribution alone, and distribution, that
-            of p_value: a variance that is 0 in the smaller model is at its boundary.
-            Alone, one row a term: df, chisq, p_value, by the covariance of the fit (see `with_vcov`); with a survey
-            design, or CR2, F tests: df, df_resid, F, p_value. `attrs["notes"]` tells of models that are not nested
-            and of infinite estimates.
+            With others, smallest model first: no_par, aic, loglik, and against the row above lr_stat, df, p_value. With
+            random effects also p_chi2, from the chi-squared distribution, and distribution, used for p_value: a
+            variance that is 0 in the smaller model is at its boundary. Without others, one row per term: df, chisq,
+            p_value, by the covariance of the fit (see `with_vcov`); with a survey design, or CR2, F tests: df,
+            df_resid, F, p_value. `attrs["notes"]` reports models that are not nested and infinite estimates.
 
         Raises
         ------
         DataError
-            The fits are not of the same rows.
+            The fits do not have the same rows.
         UnavailableError
-            Others beside robust standard errors, a survey design or a penalty, which have no likelihood ratio (also
-            `drop1`, `add1`, `step`, `nominal_test`, `scale_test` and `brant`).
+            Comparison of fits with robust standard errors, a survey design or a penalty, which have no likelihood ratio
+            (also `drop1`, `add1`, `step`, `nominal_test`, `scale_test` and `brant`).
 
         Notes
         -----
         Types I and II weigh rows by their case weights, so that a weight equals repeated rows (R leaves weights out of
-        these contrasts). No type depends on the coding of factors; the last two are NaN where a cell is empty, but for
-        terms that are part of no other.
+        these contrasts). No type depends on the coding of factors; the last two are NaN if a cell is empty, except for
+        terms that are not part of another.
 
         Examples
         --------
@@ -764,15 +763,14 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     ) -> NotedFrame:
         """Wald tests of every term from contrasts of latent means: whether the means of `emmeans` differ at all.
 
-        A main effect is that of the means over the other variables with equal weights, an interaction the differences
-        of differences; with `by`, at each of its levels ("simple effects"). Numbers are compared one unit below and
-        above their mean, or as far as the data go. With all cells there, the tests of factors are those of
-        `anova(type="III")`.
+        A main effect compares means over the other variables with equal weights, an interaction differences of
+        differences; with `by`, at each of its levels ("simple effects"). Numbers are compared one unit below and above
+        their mean, within the range of the data. If no cell is empty, tests of factors equal `anova(type="III")`.
 
         Parameters
         ----------
         by : str or sequence of str, optional
-            Variables at whose levels the others are tested.
+            Test the other variables at each level of these.
         at : mapping, optional
             Values of variables of the grid.
         data, vcov
@@ -782,16 +780,16 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         -------
         NotedFrame
             A data frame that prints its notes: term, the columns of `by`, df, chisq (R's F.ratio times df1), p_value;
-            with a survey design, or CR2, df, df_resid, F, p_value, as in `anova`. Where the data have no rows of some
-            cells, or estimates are infinite, all combinations of contrasts that do not need them are tested: df is
-            lower, 0 if no combination is left.
+            with a survey design, or CR2, df, df_resid, F, p_value, as in `anova`. With empty
+            cells or infinite estimates, all combinations of contrasts that do not need them are tested: df is lower,
+            and 0 if there are none.
 
         Raises
         ------
         OptionError
-            A name that is no variable of the formula, no variable that is not in `by`, or none that moves the location.
+            Unknown variable, no variable besides those in `by`, or none that affects the location.
         DataError
-            The data of the fit are not at hand or have changed.
+            The data of the fit are missing or have changed.
 
         References
         ----------
@@ -813,23 +811,23 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     def drop1(
         self, scope: str | Sequence[str] | None = None, *, test: str | None = "LR", k: float = 2.0
     ) -> pd.DataFrame:
-        """Each term dropped alone, as R's drop1().
+        """Drop each term in turn, as R's drop1().
 
         Parameters
         ----------
         scope : str or sequence of str, optional
-            Location terms, or their formula, "~ x1 + x2"; all that are part of no other term if not given. The other
-            terms are coded as their formula asks: without a factor that is part of an interaction, the interaction
-            takes over its effect, and df is 0.
+            Location terms, or their formula, "~ x1 + x2"; by default all that are not part of another term. The other
+            terms are coded as in their own formula: if a dropped factor is part of an interaction, the interaction
+            absorbs its effect, and df is 0.
         test : {"LR", "Chisq", None}
-            Likelihood-ratio tests, or the criterion alone.
+            Likelihood-ratio tests, or only the criterion.
         k : float
-            Penalty of a parameter in the criterion (2: AIC, log(n): BIC).
+            Penalty per parameter in the criterion (2: AIC, log(n): BIC).
 
         Returns
         -------
         pandas.DataFrame
-            Rows "<none>" and the terms; columns df, aic, lrt, p_value. NaN where a model has no maximum.
+            Rows "<none>" and the terms; columns df, aic, lrt, p_value. NaN if a model has no maximum.
 
         Raises
         ------
@@ -838,8 +836,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         Notes
         -----
-        Random effects stay as they are, those of the columns of a term with them, and are integrated out by the same
-        rule; `anova` compares random terms.
+        Random effects do not change, even those of columns of a dropped term, and are integrated out by the same rule;
+        `anova` compares random terms.
 
         Examples
         --------
@@ -853,12 +851,12 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         return dropped_terms(self, scope, test=test, k=k)
 
     def add1(self, scope: str | Sequence[str], *, test: str | None = "LR", k: float = 2.0) -> pd.DataFrame:
-        """Each term of a scope added alone, as R's add1().
+        """Add each term of a scope in turn, as R's add1().
 
         Parameters
         ----------
         scope : str or sequence of str
-            A formula, "~ . + x3 + x4", or terms. Terms enter whose margins are in the model.
+            A formula, "~ . + x3 + x4", or terms. Terms are tried if their margins are in the model.
         test, k : see `drop1`
 
         Returns
@@ -869,7 +867,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Raises
         ------
         DataError
-            A term is missing in some rows of the fit, or the data are not at hand or have changed.
+            A term is missing in some rows of the fit, or the data are missing or have changed.
         OptionError
             The model has all terms of the scope already.
         UnavailableError
@@ -889,7 +887,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         return added_terms(self, scope, test=test, k=k)
 
     def step(self, scope: Any = None, *, k: float = 2.0) -> Selection:
-        """Location terms dropped and added one by one while AIC falls, as R's step().
+        """Drop and add location terms one at a time while AIC falls, as R's step().
 
         Terms that add no parameter (df 0) are dropped first.
 
@@ -899,19 +897,19 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             Formula of the largest model, and of the terms that must stay. Without a largest model terms are only
             dropped.
         k : float
-            Penalty of a parameter (2: AIC, log(n): BIC).
+            Penalty per parameter (2: AIC, log(n): BIC).
 
         Returns
         -------
         Selection
-            The chosen `fit` and the `trace` of steps. Its p-values and intervals do not know of the selection.
+            The chosen `fit` and the `trace` of steps. P-values and intervals do not account for the selection.
 
         Raises
         ------
         OptionError
             A negative `k`; a penalised fit, a survey design or robust errors, which have no AIC.
         DataError
-            A term that comes or goes is missing in some rows: models are compared on the same rows.
+            A term is missing in some rows: models must be compared on the same rows.
 
         Examples
         --------
@@ -930,13 +928,13 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Parameters
         ----------
         scope : str or sequence of str, optional
-            Terms; all location and scale terms that are not nominal already if not given.
+            Terms; by default all location and scale terms without nominal effects.
 
         Returns
         -------
         pandas.DataFrame
-            Rows "<none>" and the terms; columns df, loglik, aic, lrt, p_value, as R's nominal_test(). NaN where the
-            wider model has no maximum; `attrs["notes"]` tells of infinite estimates.
+            Rows "<none>" and the terms; columns df, loglik, aic, lrt, p_value, as R's nominal_test(). NaN if the wider
+            model has no maximum; `attrs["notes"]` reports infinite estimates.
 
         Raises
         ------
@@ -977,7 +975,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Returns
         -------
         pandas.DataFrame
-            One row a term and "omnibus" for all at once; columns df, chisq, p_value, NaN where the response is
+            One row per term and "omnibus" for all jointly; columns df, chisq, p_value, NaN if the response is
             separated.
 
         Raises
@@ -989,7 +987,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Notes
         -----
         U' J^-1 U with the score U and observed information J of the model with threshold-specific effects, at the
-        estimates of this one [Peterson and Harrell 1990, with the expected information]. A term is freed with the
+        estimates of this fit [Peterson and Harrell 1990, with the expected information]. A term is freed with the
         terms it contains, so the test does not depend on the coding of factors.
 
         Examples
@@ -1008,13 +1006,13 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Returns
         -------
         pandas.DataFrame
-            One row a term and "omnibus"; columns df, chisq, p_value. NaN, with `attrs["notes"]`, where one of the
+            One row per term and "omnibus"; columns df, chisq, p_value. NaN, with `attrs["notes"]`, if one of the
             regressions has infinite estimates; `attrs["coefficients"]` holds the effects at each threshold.
 
         Raises
         ------
         OptionError
-            A penalised fit, a response of 2 levels, no location effects, or anything beside them: nominal or scale
+            A penalised fit, a response of 2 levels, no location effects, or other parts: nominal or scale
             effects, thresholds with a structure, a link with a parameter.
 
         Notes
@@ -1036,14 +1034,14 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         return brant_tests(self)
 
     def residuals(self, type: str = "surrogate", seed: int | np.random.Generator = 0) -> pd.Series:
-        """One residual a row; positive where the level is higher than expected, of mean 0 under the true model.
+        """One residual per row: positive if the level is higher than expected, with mean 0 under the true model.
 
         Parameters
         ----------
         type : str
-            "surrogate": a latent error drawn from its distribution given the observed level, less the mean of the
-            latent distribution (the median for cauchit) and in units of the row's scale: a sample from that
-            distribution if the model is true, so any plot for continuous residuals serves [Liu & Zhang 2018].
+            "surrogate": a latent error drawn from its distribution given the observed level, minus the mean of the
+            latent distribution (the median for cauchit), in units of the scale of the row. If the model is true they
+            are a sample from that distribution, so use any plot for continuous residuals [Liu & Zhang 2018].
             "probability-scale": P(Y < y) - P(Y > y) [Li & Shepherd 2012]. "generalised": derivative of the row's
             log-likelihood by its score H [Gourieroux et al. 1987]. "deviance": square root of -2 log P(Y = y), signed
             as "probability-scale"; the squares, weighted, add up to `deviance`.
@@ -1053,18 +1051,18 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Returns
         -------
         pandas.Series
-            On the index of the rows of the fit. They do not depend on case weights.
+            Residuals on the index of the rows of the fit; they do not depend on case weights.
 
         Raises
         ------
         OptionError
-            Another type.
+            Unknown type.
 
         Notes
         -----
-        Residuals of a fit with random effects are those within the groups, at the modes of the random effects. These
-        follow the rows of their group a little: with few rows a group residuals vary less than the latent
-        distribution, and the squares of "deviance" add up to -2 log P given the modes, not to `deviance`.
+        With random effects residuals are within groups, at the modes of the random effects. Modes fit the rows of their
+        group: with few rows per group residuals vary less than the latent distribution, and the squares of "deviance"
+        add up to -2 log P given the modes, not to `deviance`.
 
         Examples
         --------
@@ -1094,8 +1092,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         Notes
         -----
-        A row of weight w counts as w equal cases that leave together. dfbeta is the estimate less the one that a single
-        step gives without the row, its own curvature taken out of the information [Pregibon 1981].
+        A row of weight w counts as w equal cases, left out together. dfbeta is the estimate minus the result of a
+        single Newton step without the row, whose curvature is subtracted from the information [Pregibon 1981].
 
         Examples
         --------
@@ -1109,7 +1107,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         return influence_of(self)
 
     def gof(self, groups: int | None = None) -> GoodnessOfFit:
-        """Test the model against departures that nobody named, by the ordinal Hosmer-Lemeshow test.
+        """Test the model against unspecified departures, by the ordinal Hosmer-Lemeshow test.
 
         It compares observed with expected counts by level, in groups by expected rank [Fagerland & Hosmer 2013].
         `score_test` and `nominal_test` have more power against effects that differ between thresholds.
@@ -1117,7 +1115,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Parameters
         ----------
         groups : int, optional
-            Groups by expected rank, 10 if not given.
+            Number of groups by expected rank; 10 by default.
 
         Returns
         -------
@@ -1147,29 +1145,29 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         Returns
         -------
-        pandas.Series, or pandas.DataFrame where there are random effects
+        pandas.Series, or pandas.DataFrame with random effects
             A row of weight w counts as w cases. n is the sum of the weights, p the number of effects, LR the likelihood
-            ratio against thresholds only, H the score. Rows are ordered by H or, under nominal or scale effects, by the
-            expected rank. NaN where an index has no meaning.
+            ratio against thresholds only, H the score. Rows are ordered by H or, with nominal or scale effects, by the
+            expected rank. NaN if an index is undefined.
 
             lr_chi2, lr_df, lr_p_value: likelihood ratio test of all effects, with robust errors the Wald test of
             `glance`; NaN with a survey design.
             cox_snell, nagelkerke, mcfadden: 1 - exp(-LR / n); the same over its largest value; 1 - loglik / null
             loglik.
-            r2_n_p, r2_effective, r2_effective_p: 1 - exp(-(LR - p) / n), 0 where LR < p; `cox_snell` and this one with
-            the effective sample size in place of n.
+            r2_n_p, r2_effective, r2_effective_p: 1 - exp(-(LR - p) / n), 0 if LR < p; `cox_snell` and this with the
+            effective sample size instead of n.
             n_effective: n (1 - sum of p_k^3), p_k the shares of the levels [Whitehead 1993].
             g, gr, gp: Gini's mean difference of H; exp(g); Gini's mean difference of P(Y >= middle level).
-            pdm: mean distance of P(Y >= median level) from 1/2; of the second level where the median is the lowest.
+            pdm: mean distance of P(Y >= median level) from 1/2; of the second level if the median is the lowest.
             rho: Spearman's correlation of that order and the ranks.
-            c_index, somers_d, gamma, tau_a: of the pairs of cases of different ranks, by that order: concordant plus
-            half the ties; concordant less discordant; the same among pairs without ties; the same among all pairs.
+            c_index, somers_d, gamma, tau_a: shares of pairs of cases with different ranks, by that order: concordant
+            plus half the ties; concordant minus discordant; the same among pairs without ties; among all pairs.
             brier_at_<level>, rps: mean squared error of P(Y >= middle level); mean ranked probability score.
 
-            The Brier score here is that of one question, whether the response reaches the middle level (rms calls it
-            Brier); the "Brier score" of `errors` is over all levels. With random effects a table: c_index, somers_d,
-            gamma and the share of the latent variance explained, at the modes, for groups not seen (population), and
-            by the pairs within each group.
+            This Brier score is for one question: does the response reach the middle level (rms calls it Brier)? The
+            "Brier score" of `errors` is over all levels. With random effects the result is a table: c_index, somers_d,
+            gamma and the explained share of the latent variance, at the modes, for new groups (population), and by the
+            pairs within each group.
 
         Examples
         --------
@@ -1184,12 +1182,12 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
     @property
     def certificate(self) -> Convergence:
-        """How far the fit is from its optimum, with the correct decimals of every estimate.
+        """Distance of the fit from its optimum, and the correct decimals of every estimate.
 
         Returns
         -------
         Convergence
-            `name`, `value` and `tolerance` of the certificate; `table` with the gradient, the error left and the
+            `name`, `value` and `tolerance` of the certificate; `table` with the gradient, the remaining error and the
             correct decimals and digits of every estimate; `eigenvalues`, `condition`, `message` and `warnings`.
 
         Examples

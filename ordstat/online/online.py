@@ -431,9 +431,9 @@ class CuSumRank(OnlineMethod):
 
     rank(x) = argmax_k sum_{j<=k} w_j'x, w_1 = 0 and x with a constant -1, ties to the lower rank. A mistake yhat moves
     the w_j between y and yhat by tau x: by +-1 (update="perceptron", method="cusum"), or just enough that the
-    true rank leads by the cost c[yhat] (update="passive-aggressive", method="pa-cusum"). cost="absolute" gives
-    |y - yhat|, the loss-sensitive step of theorem 2; cost="classification" gives the same lead for every mistake, figure 2, where
-    the size of delta only sets the scale of the weights.
+    true rank leads by the cost c[yhat] (update="passive-aggressive", method="pa-cusum"). cost="absolute" gives the
+    lead |y - yhat|, the loss-sensitive step of theorem 2; cost="classification" the same lead for every mistake, figure
+    2, where the size of delta only sets the scale of the weights.
 
     Parameters
     ----------

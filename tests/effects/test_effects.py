@@ -259,7 +259,7 @@ def test_a_fit_without_its_data() -> None:
     with pytest.raises(DataError, match="pass data="):
         again.marginal_effects("temp")
     pd.testing.assert_frame_equal(again.marginal_effects("temp", data=wine).frame, fit.marginal_effects("temp").frame)
-    with pytest.raises(DataError, match="not what they were"):
+    with pytest.raises(DataError, match="have changed since the fit"):
         again.marginal_effects("temp", data=wine.assign(temp=wine["temp"].to_numpy()[::-1]))
 
 
@@ -267,7 +267,7 @@ def test_a_fit_without_its_data() -> None:
     ("call", "message"),
     [
         (lambda f: f.marginal_effects("temp", change=["cold"]).frame, "two values"),
-        (lambda f: f.marginal_effects(change=[1, 2]).frame, "one variable"),
+        (lambda f: f.marginal_effects(change=[1, 2]).frame, "a single variable"),
         (lambda f: f.emmeans("temp", by="temp"), "not in by="),
         (lambda f: f.emmeans("temp").contrasts(adjust="scheffé"), "adjust must be"),
         (lambda f: f.emmeans("temp", level=95), "level must be a number strictly"),

@@ -294,7 +294,7 @@ def test_it_prints_what_it_is() -> None:
         ({"variables": 5}, "variables must be names of variables; got 5"),
         ({"scale": "probability"}, "scale must be one of"),
         ({"contrast": "all"}, "contrast must be one of"),
-        ({"variables": "temp", "change": 1}, "change=1 goes with a number; 'temp' is a factor"),
+        ({"variables": "temp", "change": 1}, "change=1 needs a number; 'temp' is a factor"),
         ({"variables": "temp", "change": ("cold", "hot")}, "no level 'hot'; it has 'cold', 'warm'"),
         ({"variables": "x", "change": 0}, "finite number that is not 0"),
         ({"variables": "x", "change": True}, "finite number that is not 0"),
@@ -302,7 +302,7 @@ def test_it_prints_what_it_is() -> None:
         ({"variables": "x", "change": {"temp": 1}}, "change names 'temp'"),
         ({"variables": "x", "change": (1,)}, "two values"),
         ({"variables": "x", "change": ("a", "b")}, "'x' is a number"),
-        ({"change": (1, 2)}, "go with one variable"),
+        ({"change": (1, 2)}, "need a single variable"),
         ({"variables": "one", "change": "sd"}, "standard deviation of 'one' is 0"),
         ({"at": "means"}, "at must be 'mean', 'median', 'rows'"),
         ({"at": {"temp": "hot"}}, "no level 'hot'"),
@@ -311,7 +311,7 @@ def test_it_prints_what_it_is() -> None:
         ({"at": {"judge": 1}}, "no variable 'judge'; it has 'temp', 'contact', 'x'"),
         ({"variables": "temp", "at": {"temp": "warm"}}, "leave it out of at="),
         ({"at": {"contact": "yes"}, "by": "contact"}, "in at= and in by="),
-        ({"at": "rows", "by": "contact"}, "by= goes with averages"),
+        ({"at": "rows", "by": "contact"}, "by= needs averages"),
         ({"by": "nothing"}, "by names no column"),
         ({"by": "level"}, "rename that of the data"),
         ({"level": 2}, "level must be a number strictly"),
@@ -389,5 +389,5 @@ def test_changed_offsets_are_noticed(part):
     data["y"] = np.digitize(data["x"] + rng.logistic(size=200), [-1.0, 1.0])
     fit = ordfit(data=data, **part)
     assert len(fit.marginal_effects("x", scale="mean_class").frame) == 1
-    with pytest.raises(DataError, match="not what they were"):
+    with pytest.raises(DataError, match="have changed since the fit"):
         fit.marginal_effects("x", scale="mean_class", data=data.assign(o=data["o"] + 3.0))

@@ -181,7 +181,7 @@ def test_text_and_categories_become_indicators(method, tmp_path):
     np.testing.assert_allclose(model.decision_function(frame[:9]), plain.decision_function(numbers[:9]), atol=1e-8)
     model.results_.save(tmp_path / "fit.ordstat")
     assert load(tmp_path / "fit.ordstat").predict(frame).astype(int).tolist() == model.predict(frame).tolist()
-    with pytest.raises(DataError, match="'my g' has levels the fit has not seen: 'z'"):
+    with pytest.raises(DataError, match="'my g' has levels that are not in the fit: 'z'"):
         model.predict(frame.assign(**{"my g": "z"}))
     holes = frame.assign(a=frame["a"].where(frame.index > 6), c=frame["c"].where(frame.index > 5))
     for ask in (model.predict, lambda X: OrdinalClassifier(method).fit(X, y)):

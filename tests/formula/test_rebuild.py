@@ -60,9 +60,15 @@ def test_no_row_need_be_complete():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"f": ["lo", "top", "odd"]}, r"the fit has not seen: 'odd', 'top'; known levels are 'lo', 'mid', 'hi'"),
-        ({"f": [1, 2, 3]}, "'f' has levels the fit has not seen: 1, 2, 3"),
-        ({"w": [1, 2, 9]}, r"'factor\(w\)' has levels the fit has not seen: 9; known levels are 1, 2, 3, 4"),
+        (
+            {"f": ["lo", "top", "odd"]},
+            r"that are not in the fit: 'odd', 'top'; the levels of the fit are 'lo', 'mid', 'hi'",
+        ),
+        ({"f": [1, 2, 3]}, "'f' has levels that are not in the fit: 1, 2, 3"),
+        (
+            {"w": [1, 2, 9]},
+            r"'factor\(w\)' has levels that are not in the fit: 9; the levels of the fit are 1, 2, 3, 4",
+        ),
         ({"age": ["a", "b", "c"]}, "'age' is not numeric"),
         ({"x4": ["a", "b", "c"]}, r"offset\(x4\) must be one column of numbers"),
         ({"x1": np.inf}, "infinite in row 0"),
@@ -85,20 +91,22 @@ def test_a_level_that_only_appears_in_a_comparison_is_known_later():
     data = pd.DataFrame({"y": [1, 2, 3, 1], "f": list("abca"), "x": range(4)})
     spec = build("y ~ I(f == 'b') + x", data).spec
     np.testing.assert_array_equal(spec.rebuild({"f": ["a", "a"], "x": [1, 2]}).rows.X, [[0, 1], [0, 2]])
-    with pytest.raises(DataError, match="'f' has levels the fit has not seen: 'q'"):
+    with pytest.raises(DataError, match="'f' has levels that are not in the fit: 'q'"):
         spec.rebuild({"f": ["q"], "x": [1]})
 
 
 def test_a_level_left_out_at_the_fit_is_unseen_later():
     data = pd.DataFrame({"y": [1, 2, 1, 2], "f": pd.Categorical(list("abab"), categories=list("abc"))})
-    with pytest.raises(DataError, match="'f' has levels the fit has not seen: 'c'; known levels are 'a', 'b'"):
+    with pytest.raises(
+        DataError, match="'f' has levels that are not in the fit: 'c'; the levels of the fit are 'a', 'b'"
+    ):
         build("y ~ f", data).spec.rebuild({"f": ["c", "a"]})
 
 
 def test_an_offset_given_as_an_array_cannot_be_rebuilt():
     data = load_data("sim500")
     spec = build("y ~ x1", data, offset=data["x2"].to_numpy()).spec
-    with pytest.raises(DataError, match="offset= given as an array"):
+    with pytest.raises(DataError, match="offset= of the fit was an array"):
         spec.rebuild(data)
     by_name = build("y ~ x1", data, offset="x2").spec
     np.testing.assert_array_equal(by_name.rebuild(data).rows.offset, data["x2"])

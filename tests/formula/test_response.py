@@ -76,7 +76,7 @@ def test_ways_to_name_the_response(side):
         (WORDS, ["low", "low", "mid"], "names a label twice"),
         (WORDS, "low", "a list of labels"),
         ([1] * 6, None, "at least 2 levels; the rows used all have 1"),
-        ([np.nan] * 6, None, "No row of the 6 given can be used; left out for y \\(6\\)"),
+        ([np.nan] * 6, None, "None of the 6 rows can be used; left out for y \\(6\\)"),
         ([1, 2, np.inf, 1, 1, 2], None, "infinite in row 2"),
         (pd.date_range("2020", periods=6), None, "holds datetime64 values"),
         ([1, "a"] * 3, None, "holds mixed-integer values"),

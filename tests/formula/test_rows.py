@@ -129,18 +129,18 @@ def test_costs_of_unused_levels_go_with_them():
         ({"costs": ["c1", "c2"]}, DataError, r"Give columns as data\[\['a', 'b', 'c'\]\]"),
         ({"costs": np.ones((10, 2))}, DataError, "one column per level of the response, 3; got 2"),
         ({"costs": np.full((10, 3), np.inf)}, DataError, "cost= is infinite in row 'A'"),
-        ({"costs": pd.DataFrame(np.ones((10, 3)))}, DataError, "index is not that of the data"),
+        ({"costs": pd.DataFrame(np.ones((10, 3)))}, DataError, "another index than the data"),
         ({"weights": [1, 2]}, DataError, "10 values, one per row"),
-        ({"weights": pd.Series(np.ones(10))}, DataError, "index is not that of the data"),
+        ({"weights": pd.Series(np.ones(10))}, DataError, "index differs from that of the data"),
         ({"weights": -np.ones(10)}, DataError, r"weights= is -1 in row 'A' \(position 0\) \(10 such rows\)"),
         ({"weights": np.full(10, np.inf)}, DataError, "infinite in row 'A'"),
         ({"weights": "f"}, DataError, "one column of numbers"),
-        ({"weights": np.zeros(10)}, DataError, r"No row of the 10 given can be used"),
+        ({"weights": np.zeros(10)}, DataError, r"None of the 10 rows can be used"),
         ({"subset": "w"}, DataError, "a condition or a mask"),
         ({"subset": "w > 1e9"}, DataError, "leaves none of the"),
         ({"subset": np.arange(10)}, DataError, "a condition or a mask"),
         ({"subset": "f == 'zz'"}, FormulaError, "one of its levels"),
-        ({"contrasts": {"g": "sum"}}, FormulaError, "contrasts= names 'g', which is no factor"),
+        ({"contrasts": {"g": "sum"}}, FormulaError, "contrasts= names 'g', which is not a factor"),
         ({"contrasts": {"ff": "sum"}}, FormulaError, r"the model \('x', 'f'\); did you mean 'f'"),
         ({"contrasts": {"id": "summ"}}, FormulaError, "'summ' is not a known contrast; did you mean 'sum'"),
         ({"contrasts": {"x": "sum"}}, DataError, "which is numeric"),
@@ -163,7 +163,7 @@ def test_infinite_values_are_refused(value, term):
 
 
 def test_columns_too_large_to_square_are_refused_for_their_size():
-    with pytest.raises(DataError, match="'x' reaches 1e\\+308"):
+    with pytest.raises(DataError, match="'x' has values up to 1e\\+308"):
         build("y ~ x", frame().assign(x=[1e308, 1e308, *range(8)]))
 
 

@@ -79,5 +79,5 @@ def test_columns_that_follow_from_others(term: str, column: str) -> None:
     rng = np.random.default_rng(1)
     data = pd.DataFrame({"x": rng.normal(size=200), "z": rng.normal(size=200), "g": rng.integers(0, 10, 200)})
     data["y"] = rng.integers(0, 3, 200)
-    with pytest.raises(FormulaError, match=f"The column '{column}' of .* its variance cannot be told"):
+    with pytest.raises(FormulaError, match=f"The column '{column}' of .* its variance is not identified"):
         ordfit(f"y ~ x + {term}", data)

@@ -131,7 +131,7 @@ def test_independent_levels(formula: str) -> None:
         (
             {"sire": kinship(6)},
             OptionError,
-            "cov= names the group 'sire', which the formula has not: its groups are 'g'",
+            "cov= names the group 'sire', which is not in the formula: its groups are 'g'",
         ),
         (kinship(6), OptionError, "cov must be a dict of groups and their covariances.*got DataFrame"),
         ({"g": kinship(5)}, DataError, "must have a row and a column for every level of 'g': .*animal 05"),

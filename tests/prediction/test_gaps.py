@@ -189,7 +189,7 @@ def test_contrasts_asked_for_are_columns_of_numbers(frame):
 
 def test_doubtful_input(frame):
     fit = fitted(frame, rounds=5, depth=1)
-    with pytest.raises(DataError, match="'f' has levels the fit has not seen: 'z'"):
+    with pytest.raises(DataError, match="'f' has levels that are not in the fit: 'z'"):
         fit.predict(frame.head(2).assign(f="z"))
     with pytest.raises(DataError, match="infinite"):
         fitted(frame.assign(a=np.inf), rounds=5)
@@ -238,7 +238,7 @@ def test_the_classifier_takes_categories(frame):
     assert model.results_.design.sample.categories.tolist() == [0, 0, 6, 0]
     np.testing.assert_allclose(model.feature_importances_, same.importance()["importance"].loc[list("abfg")])
     assert pickle.loads(pickle.dumps(model)).predict(X.iloc[::-1]).tolist() == model.predict(X)[::-1].tolist()
-    with pytest.raises(DataError, match="'f' has levels the fit has not seen: 'z'"):
+    with pytest.raises(DataError, match="'f' has levels that are not in the fit: 'z'"):
         model.predict(X.assign(f="z"))
     with pytest.raises(DataError, match=r"no missing values .* columns 'b' .*, 'f' "):
         OrdinalClassifier("logit").fit(X, y)

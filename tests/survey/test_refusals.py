@@ -58,7 +58,7 @@ def test_data(fields, message):
     ("arguments", "message"),
     [
         ({"design": "w"}, "design must be a SurveyDesign"),
-        ({"weights": "w"}, "weights= must be left out beside design="),
+        ({"weights": "w"}, "weights= must be left out with design="),
         ({"cluster": "psu"}, r"SurveyDesign\(clusters=\.\.\.\) has it"),
         ({"method": "redsvm"}, "design must go with a likelihood method; REDSVM"),
     ],
@@ -134,7 +134,7 @@ def errors(**design: object) -> pd.Series:
 
 def test_a_census_is_told_from_a_mistaken_population():
     drawn = WINE.groupby("stratum")["psu"].transform("nunique").to_numpy()
-    with pytest.raises(DataError, match="leaves no error of sampling"):  # R has standard errors of 0
+    with pytest.raises(DataError, match="leaves no sampling error"):  # R has standard errors of 0
         errors(strata="stratum", clusters="psu", fpc=drawn)
     assert (errors(strata="stratum", clusters="psu", fpc=drawn + (WINE["stratum"] == 0)) > 0.0).all()
     with pytest.raises(DataError, match="from 0 to 1 and not all 1"):
