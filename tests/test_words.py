@@ -137,7 +137,7 @@ def test_hints_name_what_is_there():
             "cbind(normal, mild) ~ temp",
             r"long = data.melt\(.* write ordfit\('level ~ x', long, levels=.*, weights='count'\)",
         ),
-        ("wine$rating ~ temp", "by their names alone"),
+        ("wine$rating ~ temp", "without 'data\\$'"),
         ("rating ~ relevel(temp, 'warm')", "Treatment"),
         ("rating ~ cut(response, 3)", "pandas.cut"),
         ("rating ~ rcs(response, 3)", "ns"),

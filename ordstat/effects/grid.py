@@ -241,9 +241,7 @@ def _check(everyone: Population, at: Any, by: Sequence[Any]) -> None:
         if name not in everyone.frame.columns:
             raise OptionError(f"by names no column of the data: {name!r}.")
         if name in given:
-            raise OptionError(
-                f"{name!r} is in at= and in by=: at sets all rows to a value, by= keeps the values of rows."
-            )
+            raise OptionError(f"{name!r} must not be in both: at= sets its value, by= keeps that of each row.")
     if at == "rows" and by:
         raise OptionError("by= needs averages; at='rows' gives every row separately.")
     for name in (*by, *given):

@@ -249,9 +249,7 @@ def _check_size(terms: Sequence[Term], widths: Sequence[int], n: int) -> None:
     if total > MAX_COLUMNS:
         raise FormulaError(f"The formula gives {total:,} columns; at most {MAX_COLUMNS:,} are allowed. {largest}.")
     what = f"A design of {total:,} columns for {n:,} rows ({largest})"
-    require_memory(
-        what, 2.0 * 3 * 8.0 * n * total, "Leave out interactions, or join levels."
-    )  # half of this is for the fit
+    require_memory(what, 2.0 * 3 * 8.0 * n * total, "Leave out interactions, or join levels.")  # half for the fit
 
 
 def stack(columns: Sequence[AnyArray], n: int) -> tuple[FloatArray, FloatArray]:

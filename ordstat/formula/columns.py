@@ -109,11 +109,9 @@ def refuse(bad: BoolArray, index: pd.Index, name: str, value: AnyArray | str, ad
     """DataError with the first bad row, its value (or the problem), and the number of bad rows."""
     if not bad.any():
         return
-    index_of_first = int(np.argmax(bad))
-    is_what = value if isinstance(value, str) else f"{value[index_of_first]:g}"
-    raise DataError(
-        f"{name} is {is_what} in {row_name(index, index_of_first)}{where} ({int(bad.sum())} such rows){advice}"
-    )
+    first = int(np.argmax(bad))
+    problem = value if isinstance(value, str) else f"{value[first]:g}"
+    raise DataError(f"{name} is {problem} in {row_name(index, first)}{where} ({int(bad.sum())} such rows){advice}")
 
 
 def shown_labels(labels: Iterable[Any], limit: int = 10) -> str:
@@ -259,8 +257,8 @@ def recode(value: Value, levels: tuple[Any, ...], name: str) -> IntArray:
     """(N,) codes by the levels of a fit, -1 if missing; DataError for levels that are not in the fit."""
     codes, unseen = matched(factor_of(value, name), levels)
     if unseen:
-        fitted = f"the levels of the fit are {shown_labels(levels, 30)}"
-        raise DataError(f"{name!r} has levels that are not in the fit: {shown_labels(unseen)}; {fitted}.")
+        fitted = shown_labels(levels, 30)
+        raise DataError(f"{name!r} has levels that are not in the fit: {shown_labels(unseen)}; it has {fitted}.")
     return codes
 
 

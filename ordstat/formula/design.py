@@ -446,14 +446,12 @@ def _kept(
     lost = np.any([*masks.values()], axis=0) if masks else np.zeros(len(index), dtype=bool)
     dropped, notes = {name: int(mask.sum()) for name, mask in masks.items()}, list[str]()
     if masks:
-        count_of_rows = f"{int(lost.sum())} of {len(index)} rows"
+        lost_rows = f"{int(lost.sum())} of {len(index)} rows"
         counts = ", ".join(f"{name} ({count})" for name, count in dropped.items())
         if na_action == "raise":
-            count_of_rows = (
-                f"{count_of_rows} have missing values: {counts}; first {row_name(index, int(np.argmax(lost)))}"
-            )
-            raise DataError(f"{count_of_rows}. Fill or drop them, or use na_action='omit'.")
-        notes = [f"{count_of_rows} left out for missing values: {counts}."]
+            problem = f"{lost_rows} have missing values: {counts}; first {row_name(index, int(np.argmax(lost)))}"
+            raise DataError(f"{problem}. Fill or drop them, or use na_action='omit'.")
+        notes = [f"{lost_rows} left out for missing values: {counts}."]
     if weights is not None and (zero := weights == 0).any():
         dropped[ZERO_WEIGHT] = int(zero.sum())
         lost = lost | zero

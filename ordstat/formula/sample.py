@@ -201,9 +201,7 @@ def check_whole_groups(random: RandomRows | None, clusters: IntArray, texts: Seq
     if random is None:
         return
     if any(term.root is not None for term in random.terms):
-        raise OptionError(
-            "cluster must not divide dependent groups, and cov= makes all groups dependent. Use vcov='model'."
-        )
+        raise OptionError("cluster must not divide dependent groups; cov= makes all dependent. Use vcov='model'.")
     named = texts or [f"random term {index + 1}" for index in range(len(random.terms))]
     for name, term in zip(named, random.terms, strict=True):
         pairs = np.unique(np.stack([term.codes, clusters]), axis=1)  # pairs of group and cluster

@@ -389,15 +389,8 @@ class MixedProfile:
         likelihood = self.likelihood
         released: BoolArray = ~likelihood.free & (start.psi != 0.0) & (a == 0.0)
         wider = B + np.diag(np.where(released, 0.1, 0.0))
-        return quasi_newton(
-            likelihood.objective,
-            start,
-            wider,
-            likelihood.free | released,
-            _MOST,
-            [start.loglik],
-            likelihood.model.n_fixed,
-        )[0]
+        free, n_fixed = likelihood.free | released, likelihood.model.n_fixed
+        return quasi_newton(likelihood.objective, start, wider, free, _MOST, [start.loglik], n_fixed)[0]
 
     def _start(self, a: FloatArray, value: float, near: Evaluation, along: FloatArray) -> Evaluation | None:
         """Move the other parameters by linear prediction, or by less of it to stay inside the domain."""

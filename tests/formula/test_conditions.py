@@ -69,10 +69,10 @@ def test_quoted_operators_are_text(frame):
         ("x %in% c('A')", "compares text with numbers"),
         ("sex & age > 3", "'sex' must be true or false in every row"),
         ("age > 50 &", "invalid syntax"),
-        ("d$age > 50", "without 'data\\$' before them"),
+        ("d$age > 50", "without 'data\\$' before their names"),
     ],
 )
-def test_what_is_no_condition_says_why(frame, subset, message):
+def test_refused_conditions(frame, subset, message):
     with pytest.raises(FormulaError, match=message):
         ordfit("y ~ x", frame, subset=subset)
 
@@ -81,12 +81,12 @@ def test_what_is_no_condition_says_why(frame, subset, message):
     ("formula", "message"),
     [
         ("y ~ age %% 10", r"put arithmetic and conditions inside I\(\)"),
-        ("y ~ d$age + x", "without 'data\\$' before them"),
+        ("y ~ d$age + x", "without 'data\\$' before their names"),
         ("y ~ ifelse(age > 50, 1, 0)", "Write I\\(x > 0\\)"),
         ("y ~ interaction(sex, site)", "Write a:b"),
     ],
 )
-def test_what_r_has_and_formulas_have_not_says_what_to_write(frame, formula, message):
+def test_expressions_of_r_are_refused_with_advice(frame, formula, message):
     with pytest.raises(FormulaError, match=message):
         ordfit(formula, frame)
 

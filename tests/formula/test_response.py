@@ -53,8 +53,8 @@ def test_levels_and_codes(values, levels, labels, codes, unused):
     assert shown.tolist() == frame["y"].tolist() and shown.cat.ordered
 
 
-def test_levels_are_given_beside_the_formula():
-    with pytest.raises(FormulaError, match=r"give the levels of the response as levels=\[\.\.\.\]"):
+def test_levels_belong_into_the_call():
+    with pytest.raises(FormulaError, match=r"pass the levels of the response as levels=\[\.\.\.\]"):
         build("ordered(y, levels=c('low', 'mid', 'high')) ~ x", {"y": WORDS, "x": range(6)})
 
 

@@ -177,7 +177,7 @@ def test_contrasts_are_those_of_r(kind, matrix, suffixes):
         ("lgo(x)", FormulaError, "did you mean 'log'"),
         ("agee", DataError, "no column 'agee'.*did you mean 'age'"),
         ("2:x", FormulaError, "multiplies a term by a number"),
-        ("y", FormulaError, "stands on the right"),
+        ("y", FormulaError, "is also on the right"),
         ("x +", FormulaError, "Cannot read the formula"),
         ("x | g", FormulaError, r"\(1 \| group\)"),
         ("log(x", FormulaError, "Cannot read the formula"),

@@ -59,7 +59,7 @@ def test_data(fields, message):
     [
         ({"design": "w"}, "design must be a SurveyDesign"),
         ({"weights": "w"}, "weights= must be left out with design="),
-        ({"cluster": "psu"}, r"SurveyDesign\(clusters=\.\.\.\) has it"),
+        ({"cluster": "psu"}, r"Use SurveyDesign\(clusters=\.\.\.\)"),
         ({"method": "redsvm"}, "design must go with a likelihood method; REDSVM"),
     ],
 )

@@ -57,7 +57,7 @@ def test_a_replicate_without_the_rows_that_determine_an_effect(formula, parts):
     weights = replicate_weights("BRR")
     place = int(np.argmax(weights[data["rare"] == 1.0].sum(axis=0) == 0.0)) + 1
     design = SurveyDesign(weights="w", replicates=weights, type="BRR")
-    with pytest.raises(DataError, match=f"replicate {place} gives no weight to rows that tell the effects"):
+    with pytest.raises(DataError, match=f"replicate {place} gives no weight to rows that the effects"):
         ordfit(formula, data, design=design, **parts)
 
 
