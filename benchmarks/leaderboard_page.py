@@ -74,15 +74,15 @@ def cliques(means: np.ndarray, critical: float) -> list[tuple[int, int]]:
 
 def losses(results: pd.DataFrame) -> str:
     """The sets where blend has an absolute error more than a margin above that of its rival, as a list."""
-    found = complete(results).groupby(["set", "contestant"])[["mae"]].mean()["mae"].unstack("contestant")
-    if not {"blend", _RIVAL} <= set(found):
+    actual = complete(results).groupby(["set", "contestant"])[["mae"]].mean()["mae"].unstack("contestant")
+    if not {"blend", _RIVAL} <= set(actual):
         return f"Not known: {_RIVAL} or blend took no part."
-    ratio = (found["blend"] / found[_RIVAL]).sort_values(ascending=False)
+    ratio = (actual["blend"] / actual[_RIVAL]).sort_values(ascending=False)
     lost = ratio[ratio > 1.0 + _MARGIN]
     if lost.empty:
         return f"On none of the sets is its MAE more than {_MARGIN:.0%} above that of {_RIVAL}."
     lines = [
-        f"- {name}: {found.loc[name, 'blend']:.4f} against {found.loc[name, _RIVAL]:.4f}"
+        f"- {name}: {actual.loc[name, 'blend']:.4f} against {actual.loc[name, _RIVAL]:.4f}"
         + (f" ({value - 1:+.1%})" if np.isfinite(value) else "")
         for name, value in lost.items()
     ]

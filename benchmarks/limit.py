@@ -25,13 +25,13 @@ def within(seconds: float, work: Callable[[], T]) -> T | None:
     child.start()
     sender.close()
     try:
-        found: T | None = receiver.recv()
+        actual: T | None = receiver.recv()
     except EOFError:
-        found = None
+        actual = None
     child.join()
     if child.exitcode not in (0, -SIGXCPU):
         raise RuntimeError(f"the call ended with exit code {child.exitcode}, neither done nor out of time")
-    return found
+    return actual
 
 
 def _send(sender: Connection, seconds: int, work: Callable[[], object]) -> None:

@@ -116,7 +116,7 @@ def _clmm(case: Case, frame: pd.DataFrame) -> Iterator[tuple[float, float]]:
         path = Path(folder) / "data.csv"
         frame.to_csv(path, index=False)
         command = ["Rscript", str(SCRIPT), str(path), case.formula, case.routes]
-        found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    for line in found.splitlines():
+        actual = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    for line in actual.splitlines():
         seconds, loglik = map(float, line.split())
         yield seconds, loglik

@@ -55,18 +55,18 @@ def run(quick: bool = False) -> list[dict[str, object]]:
 
 
 def _row(design: Design, each: int) -> dict[str, object]:
-    found = pd.DataFrame([_one(design, seed) for seed in range(each)])
+    actual = pd.DataFrame([_one(design, seed) for seed in range(each)])
     return {
         "model": design.name,
         "fits": each,
-        "certificate": int(found["certificate"].sum()),
-        "singular": int(found["singular"].sum()),
-        "warned": int(found["warned"].sum()),
-        "bias of x, errors": _errors(found["x"] - BETA),
-        "covered x": found["x covered"].mean(),
-        "mean sd": found["sd"].mean(),
-        "its error": found["sd"].std() / np.sqrt(each),
-        "covered sd": found["sd covered"].mean(),
+        "certificate": int(actual["certificate"].sum()),
+        "singular": int(actual["singular"].sum()),
+        "warned": int(actual["warned"].sum()),
+        "bias of x, errors": _errors(actual["x"] - BETA),
+        "covered x": actual["x covered"].mean(),
+        "mean sd": actual["sd"].mean(),
+        "its error": actual["sd"].std() / np.sqrt(each),
+        "covered sd": actual["sd covered"].mean(),
     }
 
 

@@ -69,14 +69,14 @@ def _lightgbm(X: np.ndarray, y: np.ndarray, new: np.ndarray, seed: int, **settin
     } | settings  # fmt: skip
     data = lgb.Dataset(X, y, free_raw_data=False, params={"verbosity": -1, "min_data_in_bin": 1})
     codes = y if settings["objective"] != "regression" else y.astype(np.intp)
-    found = lgb.cv(
+    actual = lgb.cv(
         own,
         data,
         _ROUNDS,
         folds=_folds(codes.astype(np.intp), seed),
         callbacks=[lgb.early_stopping(_PATIENCE, verbose=False)],
     )
-    curve = found[next(name for name in found if name.endswith("-mean"))]
+    curve = actual[next(name for name in actual if name.endswith("-mean"))]
     model = lgb.train(own, data, int(np.argmin(curve)) + 1)
     return np.asarray(model.predict(new)), float(np.min(curve))
 
@@ -89,11 +89,11 @@ def lightgbm_multiclass(X: np.ndarray, y: np.ndarray, K: int, new: np.ndarray, s
 def lightgbm_searched(X: np.ndarray, y: np.ndarray, K: int, new: np.ndarray, seed: int) -> np.ndarray:
     """The best of ten settings by the cross-validated loss."""
     rng = np.random.default_rng(seed)
-    found = []
+    collected = []
     for _ in range(_DRAWS):
         drawn = {name: values[int(rng.integers(len(values)))] for name, values in _GRID.items()}
-        found.append(_lightgbm(X, y, new, seed, objective="multiclass", num_class=K, max_depth=-1, **drawn))
-    return above_of(min(found, key=lambda one: one[1])[0])
+        collected.append(_lightgbm(X, y, new, seed, objective="multiclass", num_class=K, max_depth=-1, **drawn))
+    return above_of(min(collected, key=lambda one: one[1])[0])
 
 
 def lightgbm_per_threshold(X: np.ndarray, y: np.ndarray, K: int, new: np.ndarray, seed: int) -> np.ndarray:
@@ -108,8 +108,8 @@ def lightgbm_per_threshold(X: np.ndarray, y: np.ndarray, K: int, new: np.ndarray
 
 def lightgbm_rounded(X: np.ndarray, y: np.ndarray, K: int, new: np.ndarray, seed: int) -> np.ndarray:
     """Regression on the codes, rounded."""
-    found, _ = _lightgbm(X, y.astype(np.float64), new, seed, objective="regression")
-    return sure(np.clip(np.rint(found), 0, K - 1), K)
+    actual, _ = _lightgbm(X, y.astype(np.float64), new, seed, objective="regression")
+    return sure(np.clip(np.rint(actual), 0, K - 1), K)
 
 
 def xgboost_multiclass(X: np.ndarray, y: np.ndarray, K: int, new: np.ndarray, seed: int) -> np.ndarray:
@@ -121,8 +121,8 @@ def xgboost_multiclass(X: np.ndarray, y: np.ndarray, K: int, new: np.ndarray, se
         "colsample_bytree": _share(X.shape[1]), "seed": seed, "verbosity": 0,
     }  # fmt: skip
     data = xgb.DMatrix(X, y)
-    found = xgb.cv(own, data, _ROUNDS, folds=_folds(y, seed), early_stopping_rounds=_PATIENCE, verbose_eval=False)
-    return above_of(xgb.train(own, data, len(found)).predict(xgb.DMatrix(new)))
+    actual = xgb.cv(own, data, _ROUNDS, folds=_folds(y, seed), early_stopping_rounds=_PATIENCE, verbose_eval=False)
+    return above_of(xgb.train(own, data, len(actual)).predict(xgb.DMatrix(new)))
 
 
 def catboost_multiclass(X: np.ndarray, y: np.ndarray, K: int, new: np.ndarray, seed: int) -> np.ndarray:

@@ -178,14 +178,14 @@ SLOW, EVERY = {"profile": lambda fit: fit.confint(type="profile")}, 4
 
 def numbers() -> dict[str, np.ndarray]:
     """Every figure of every case, by "case | figure"."""
-    found: dict[str, np.ndarray] = {}
+    collected: dict[str, np.ndarray] = {}
     for place, (name, options) in enumerate([*likelihood_cases(), *random_cases(), *ranker_cases()]):
         asked = ASKED if place % EVERY or not name.startswith("clm") else ASKED | SLOW
         for figure, values in _figures(options, asked):
-            found[f"{name} | {figure}"] = values
+            collected[f"{name} | {figure}"] = values
         if sys.stderr.isatty():
             print(f"\r{place + 1} fits", end="", file=sys.stderr)
-    return found
+    return collected
 
 
 def _figures(options: dict[str, Any], asked: dict[str, Callable[[Any], Any]]) -> Iterator[tuple[str, np.ndarray]]:

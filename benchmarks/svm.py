@@ -140,11 +140,11 @@ def linear(quick: bool = False) -> list[dict[str, object]]:
         fit = _fit(method, X, y)
         timed = OnProcessor("ordstat", fit)
         seconds = min(timed.seconds(1) for _ in range(3))
-        found = fit()
-        facts = dict(found.facts)
+        result = fit()
+        facts = dict(result.facts)
         rows.append(
-            {"method": repr(method), "N": N // scale, "seconds": seconds, "gap": found.certificate.value}
-            | {"solver": facts["Solver"], "iterations": found.trace.iterations}
+            {"method": repr(method), "N": N // scale, "seconds": seconds, "gap": result.certificate.value}
+            | {"solver": facts["Solver"], "iterations": result.trace.iterations}
         )
     return rows
 

@@ -94,13 +94,13 @@ def troubles(method: str, seed: int) -> list[Trouble]:
     options |= {name: value for name, value in QUICK.items() if name in known}
     before = frame.copy()
     where = f"seed {seed}, {method}, {options['formula']}"
-    fit, found = heard(f"{where}: ordfit", lambda: ordfit(data=frame, method=method, seed=0, **options))
+    fit, actual = heard(f"{where}: ordfit", lambda: ordfit(data=frame, method=method, seed=0, **options))
     if fit is not None:
         for ask, call in calls(fit, frame):
-            found += heard(f"{where}: {ask}", call)[1]
+            actual += heard(f"{where}: {ask}", call)[1]
     if not frame.equals(before):
-        found.append(Trouble(where, "the caller's data were changed"))
-    return found
+        actual.append(Trouble(where, "the caller's data were changed"))
+    return actual
 
 
 def calls(fit: Any, frame: pd.DataFrame) -> Iterator[tuple[str, Any]]:
@@ -130,20 +130,22 @@ def heard(where: str, call: Any) -> tuple[Any, list[Trouble]]:
     """What a call gives, and its errors and warnings that are not ordstat's."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        answer, found = None, []
+        answer, collected = None, []
         try:
             answer = call()
         except OrdstatError:
             pass
         except Exception as error:  # every traceback is what is looked for
             last = traceback.extract_tb(error.__traceback__)[-1]
-            found.append(Trouble(where, f"{type(error).__name__}: {str(error)[:120]} ({last.filename}:{last.lineno})"))
+            collected.append(
+                Trouble(where, f"{type(error).__name__}: {str(error)[:120]} ({last.filename}:{last.lineno})")
+            )
     for one in caught:
         if not issubclass(one.category, OrdstatWarning):
-            found.append(
+            collected.append(
                 Trouble(where, f"{one.category.__name__}: {str(one.message)[:100]} ({one.filename}:{one.lineno})")
             )
-    return answer, found
+    return answer, collected
 
 
 def _of_set(seed: int, methods: list[str]) -> list[Trouble]:
@@ -160,9 +162,9 @@ def main() -> None:
     count = 0
     with Pool(wanted.jobs) as pool:
         seeds = range(wanted.seed, wanted.seed + wanted.sets)
-        for found in pool.imap(partial(_of_set, methods=wanted.methods), seeds):
-            count += len(found)
-            for trouble in found:
+        for actual in pool.imap(partial(_of_set, methods=wanted.methods), seeds):
+            count += len(actual)
+            for trouble in actual:
                 print(f"{trouble.where}: {trouble.what}", flush=True)
     print(f"{wanted.sets} data sets, {len(wanted.methods)} methods: {count} answers that are not ordstat's own")
     sys.exit(bool(count))

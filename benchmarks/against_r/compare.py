@@ -131,11 +131,11 @@ def _table(kind: str, ours: Answer, theirs: Answer, slack: float) -> Iterator[Ch
     if not all(given):
         yield Check(kind, False, *(answer.words.get(f"{kind}.error", "given") for answer in (ours, theirs)))
         return
-    found = theirs.numbers[kind]
+    actual = theirs.numbers[kind]
     if kind == "profile":
         yield _numbers(kind, ours, theirs, spline_error(theirs))
         return
-    allowed = slack * (1.0 + np.abs(found)) if kind in WALD else RATIO
+    allowed = slack * (1.0 + np.abs(actual)) if kind in WALD else RATIO
     df = _numbers(f"{kind}.df", *(_tested(kind, answer, ours, theirs) for answer in (ours, theirs)), RATIO)
     yield _numbers(kind, ours, theirs, allowed) if df.agrees else df
 

@@ -88,11 +88,11 @@ class Rows:
     @classmethod
     def of(cls, link: str, answer: Answer) -> Rows:
         """From what `Session.rows` answers."""
-        found = {name.replace(".", "_"): values for name, values in answer.numbers.items()}
-        n = found["weights"].size
-        parts: dict[str, Any] = {name: found[name].reshape(n, -1) for name in ("upper", "lower", "scale")}
-        ends = {name: _open_ends(found[name]) for name in ("upper_offset", "lower_offset")}
-        return cls(link=link, **parts, **ends, scale_offset=found["scale_offset"], weights=found["weights"])
+        collected = {name.replace(".", "_"): values for name, values in answer.numbers.items()}
+        n = collected["weights"].size
+        parts: dict[str, Any] = {name: collected[name].reshape(n, -1) for name in ("upper", "lower", "scale")}
+        ends = {name: _open_ends(collected[name]) for name in ("upper_offset", "lower_offset")}
+        return cls(link=link, **parts, **ends, scale_offset=collected["scale_offset"], weights=collected["weights"])
 
     def probabilities(self, parameters: np.ndarray) -> np.ndarray:
         """(N,) probability of each row's own level at parameters in R's order, without aliased ones."""
@@ -113,8 +113,8 @@ class Rows:
     def highest(self, parameters: np.ndarray, n_held: int = 0) -> float:
         """The highest log-likelihood found from some parameters, with the last of them held."""
         free, held = np.split(parameters, [parameters.size - n_held])
-        found = minimize(lambda moved: _finite(-self.loglik(np.append(moved, held))), free, method="BFGS", tol=1e-8)
-        return -float(found.fun)
+        collected = minimize(lambda moved: _finite(-self.loglik(np.append(moved, held))), free, method="BFGS", tol=1e-8)
+        return -float(collected.fun)
 
     def followed(self, parameters: np.ndarray, place: int, value: float) -> float:
         """The highest log-likelihood with one parameter held at a value, on the way there from a maximum."""

@@ -23,28 +23,28 @@ TYPE_III = {True: "III", False: "baseline"}
 
 def answer(spec: Spec, kinds: Sequence[str], balanced: bool) -> tuple[Answer, Any]:
     """The answer, and the fit, None where there is none; see `Session.balanced`."""
-    found = Answer()
+    actual = Answer()
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
             fit = ordfit(spec.formula, spec.data, **spec.options)
         except OrdstatError as problem:
-            found.words["fit.error"] = str(problem)
-            return found, None
-        _estimates(found, fit)
+            actual.words["fit.error"] = str(problem)
+            return actual, None
+        _estimates(actual, fit)
         for kind in kinds:
             try:
-                _TABLES[kind](found, fit, balanced)
+                _TABLES[kind](actual, fit, balanced)
             except OrdstatError as problem:
-                found.words[f"{kind}.error"] = str(problem)
+                actual.words[f"{kind}.error"] = str(problem)
     if told:
-        found.words["fit.warning"] = "; ".join(f"{type(w.message).__name__}: {w.message}" for w in told)
-    return found, fit
+        actual.words["fit.warning"] = "; ".join(f"{type(w.message).__name__}: {w.message}" for w in told)
+    return actual, fit
 
 
-def _estimates(found: Answer, fit: Any) -> None:
+def _estimates(actual: Answer, fit: Any) -> None:
     separated = fit.fit.separation is not None
-    found.numbers.update(
+    actual.numbers.update(
         {
             "estimates": fit.fit.coefficients,  # where the search stopped, as R's
             "confounded": np.array(fit.fit.confounded, dtype=np.float64),
@@ -57,22 +57,22 @@ def _estimates(found: Answer, fit: Any) -> None:
     )
 
 
-def _predictions(found: Answer, fit: Any, balanced: bool) -> None:
+def _predictions(actual: Answer, fit: Any, balanced: bool) -> None:
     rows = _some_rows(fit)
     for kind in ("prob", "cum_prob", "linear_predictor"):
         out = fit.predict(rows, type=kind, se=True)
         below = slice(None) if kind != "cum_prob" else slice(0, len(fit.threshold_names))
-        found.numbers[kind] = out["estimate"].to_numpy()[:, below].ravel()
-        found.numbers[f"{kind}.se"] = out["std_error"].to_numpy()[:, below].ravel()
+        actual.numbers[kind] = out["estimate"].to_numpy()[:, below].ravel()
+        actual.numbers[f"{kind}.se"] = out["std_error"].to_numpy()[:, below].ravel()
 
 
-def _observed(found: Answer, fit: Any, balanced: bool) -> None:
+def _observed(actual: Answer, fit: Any, balanced: bool) -> None:
     """The probability of the level that each of the first ten rows has."""
     out = fit.predict(fit.design.data.loc[fit.design.index].head(10), type="prob", se=True)
     y = fit.design.sample.y[:10]
     places = np.arange(y.size), y
-    found.numbers["observed"] = out["estimate"].to_numpy()[places]
-    found.numbers["observed.se"] = out["std_error"].to_numpy()[places]
+    actual.numbers["observed"] = out["estimate"].to_numpy()[places]
+    actual.numbers["observed.se"] = out["std_error"].to_numpy()[places]
 
 
 def _some_rows(fit: Any) -> pd.DataFrame:
@@ -81,21 +81,21 @@ def _some_rows(fit: Any) -> pd.DataFrame:
 
 
 def _wald(type: str) -> Callable[[Answer, Any, bool], None]:
-    def table(found: Answer, fit: Any, balanced: bool) -> None:
+    def table(actual: Answer, fit: Any, balanced: bool) -> None:
         tests = fit.anova(type=TYPE_III[balanced] if type == "III" else type)
-        _table(found, f"anova.{type}", tests, "chisq")
-        found.words[f"anova.{type}.terms"] = "\t".join(tests.index)
+        _table(actual, f"anova.{type}", tests, "chisq")
+        actual.words[f"anova.{type}.terms"] = "\t".join(tests.index)
 
     return table
 
 
 def _refits(name: str) -> Callable[[Answer, Any, bool], None]:
-    def table(found: Answer, fit: Any, balanced: bool) -> None:
+    def table(actual: Answer, fit: Any, balanced: bool) -> None:
         tests = getattr(fit, name)()
-        _table(found, name, tests, "lrt")
-        found.words[f"{name}.terms"] = "\t".join(tests.index)
+        _table(actual, name, tests, "lrt")
+        actual.words[f"{name}.terms"] = "\t".join(tests.index)
         if tests.attrs["notes"]:
-            found.words[f"{name}.notes"] = "; ".join(tests.attrs["notes"])
+            actual.words[f"{name}.notes"] = "; ".join(tests.attrs["notes"])
 
     return table
 
@@ -110,16 +110,16 @@ def profile_point(fit: Any, place: int, value: float) -> np.ndarray | None:
     return None if point is None else profile.user_values(point)
 
 
-def _table(found: Answer, name: str, tests: pd.DataFrame, statistic: str) -> None:
-    found.numbers[f"{name}.df"] = tests["df"].to_numpy(float)
-    found.numbers[name] = tests[statistic].to_numpy(float)
+def _table(actual: Answer, name: str, tests: pd.DataFrame, statistic: str) -> None:
+    actual.numbers[f"{name}.df"] = tests["df"].to_numpy(float)
+    actual.numbers[name] = tests[statistic].to_numpy(float)
 
 
-def _profiles(found: Answer, fit: Any, balanced: bool) -> None:
+def _profiles(actual: Answer, fit: Any, balanced: bool) -> None:
     """Limits of location and scale effects, as R gives them."""
     places = fit.parameters.of("location", "scale")
     limits = fit.confint(type="profile").to_numpy()[places]
-    found.numbers["profile"] = limits[~fit.fit.aliased[places]].ravel()
+    actual.numbers["profile"] = limits[~fit.fit.aliased[places]].ravel()
 
 
 _TABLES: dict[str, Callable[[Answer, Any, bool], None]] = {

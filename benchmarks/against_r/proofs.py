@@ -262,7 +262,7 @@ def profile_off(case: Case, check: Check) -> bool:
 def _above_quantile(case: Case, limits: np.ndarray, asked: np.ndarray) -> list[float]:
     """Deviances less the quantile, with effects held at some limits, wherever there is a fit with them."""
     quantile = float(chi2.ppf(0.95, 1))
-    found = []
+    collected = []
     for place, side in np.argwhere(asked):
         value = float(limits[place, side])
         above = case.held(int(place), value) - quantile
@@ -270,5 +270,5 @@ def _above_quantile(case: Case, limits: np.ndarray, asked: np.ndarray) -> list[f
             others = case.followed(int(place), value), case.at_ours(int(place), value)
             above = float(np.fmin.reduce([above, *(other - quantile for other in others)]))
         if np.isfinite(above):
-            found.append(above)
-    return found
+            collected.append(above)
+    return collected

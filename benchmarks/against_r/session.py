@@ -85,8 +85,8 @@ class Session:
     def held(self, place: int, value: float) -> float:
         """R's log-likelihood of the last model with a location or scale effect held; NaN where it stops."""
         self._send("held", str(place + 1), repr(value))
-        found = self.read()
-        return found.number("loglik") if "loglik" in found.numbers else float("nan")
+        actual = self.read()
+        return actual.number("loglik") if "loglik" in actual.numbers else float("nan")
 
     def _send(self, *words: str) -> None:
         assert self._process.stdin

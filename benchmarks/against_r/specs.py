@@ -75,7 +75,7 @@ class Spec:
     def options(self) -> dict[str, Any]:
         """Arguments of `ordfit` beyond formula and data."""
         coded = {"o1": "poly"} | dict(self.contrasts)
-        found: dict[str, Any] = {
+        collected: dict[str, Any] = {
             "link": self.link,
             "threshold": self.threshold,
             "nominal": self.nominal,
@@ -83,7 +83,7 @@ class Spec:
             "weights": self.weights,
             "contrasts": {name: kind for name, kind in coded.items() if name in self.data},
         }
-        return {name: value for name, value in found.items() if value}
+        return {name: value for name, value in collected.items() if value}
 
     @property
     def python(self) -> str:

@@ -44,8 +44,8 @@ class OnProcessor(Timed):
     def once(self) -> tuple[Any, float]:
         """What the call returns, and its seconds."""
         start = process_time()
-        found = self.call()
-        return found, process_time() - start
+        actual = self.call()
+        return actual, process_time() - start
 
 
 @dataclass(frozen=True)

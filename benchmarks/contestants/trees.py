@@ -41,7 +41,7 @@ def _one_split(X: np.ndarray, side: np.ndarray, rounds: int, leaves: int, booste
     """(vote, tree) of every round."""
     from sklearn.tree import DecisionTreeClassifier
 
-    n, found = len(side), []
+    n, collected = len(side), []
     w = np.full(n, 1 / n)
     for _ in range(rounds):
         counts = np.bincount(rng.choice(n, n, p=w), minlength=n).astype(float)
@@ -56,8 +56,8 @@ def _one_split(X: np.ndarray, side: np.ndarray, rounds: int, leaves: int, booste
                 break
             w = w * np.exp(vote * wrong)
             w /= w.sum()
-        found.append((vote, tree))
-    return found
+        collected.append((vote, tree))
+    return collected
 
 
 def _vote(ensemble, X: np.ndarray) -> np.ndarray:  # type: ignore[no-untyped-def]

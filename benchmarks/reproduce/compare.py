@@ -42,10 +42,10 @@ class Cell:
     @property
     def recipe(self) -> Recipe | None:
         """None where the column is not of a method of ordstat; with another scaling of the columns, if one is set."""
-        found, scaling = RECIPES.get(self.column), self.scaling or scaling_of(self.column, self.dataset)
-        if found is None or not scaling or not hasattr(found.value, "scaling"):
-            return found
-        return replace(found, options={**found.options, "scaling": None if scaling == "none" else scaling})
+        actual, scaling = RECIPES.get(self.column), self.scaling or scaling_of(self.column, self.dataset)
+        if actual is None or not scaling or not hasattr(actual.value, "scaling"):
+            return actual
+        return replace(actual, options={**actual.options, "scaling": None if scaling == "none" else scaling})
 
     def tasks(self, splits: int) -> list[Task]:
         """No more splits than the paper had: sets with a fixed test part have one."""
@@ -73,7 +73,7 @@ def cells(table: str, datasets: Sequence[str] = (), methods: Sequence[str] = (),
     if rows.empty:
         names = ", ".join(_ELSEWHERE)
         raise ValueError(f"there is no table {table} in {path}: name one of the thesis, such as 4.2, or {names}.")
-    found = [
+    collected = [
         Cell(
             dataset=row.dataset,
             column=Column(row.method, row.base, row.kernel, row.metric),
@@ -86,7 +86,9 @@ def cells(table: str, datasets: Sequence[str] = (), methods: Sequence[str] = (),
         )
         for row in rows.itertuples(index=False)
     ]
-    return [c for c in found if (not datasets or c.dataset in datasets) and (not methods or c.column.method in methods)]
+    return [
+        c for c in collected if (not datasets or c.dataset in datasets) and (not methods or c.column.method in methods)
+    ]
 
 
 def comparison(table: Sequence[Cell], results: pd.DataFrame, splits: int) -> pd.DataFrame:

@@ -83,14 +83,14 @@ def _generated(dataset: str, n_train: int, n_test: int, rng: np.random.Generator
 
 @lru_cache(maxsize=2)
 def _frame(dataset: str) -> pd.DataFrame:
-    found = [
+    collected = [
         path
         for kind in ("quantised", "nominal", "binary", "ordinal")
         if (path := FOLDER / kind / f"{dataset}.parquet").exists()
     ]
-    if not found:
+    if not collected:
         raise FileNotFoundError(f"no {dataset}.parquet in {FOLDER}: set ORDSTAT_BENCHMARKS to the folder of the data.")
-    return pd.read_parquet(found[0])
+    return pd.read_parquet(collected[0])
 
 
 def _sample(frame: pd.DataFrame, width: float = 0.0) -> Sample:

@@ -66,10 +66,10 @@ class ChosenOnPart(Recipe):
     def fit(self, sample: Sample, rng: np.random.Generator) -> Fit:
         if sample.n <= self.large:
             return super().fit(sample, rng)
-        found: Any = super().fit(sample.take(np.sort(rng.permutation(sample.n)[: self.part])), rng)
-        settled = {"C": found.selection.best_C, "kernel": Gaussian(gamma=found.selection.best_gamma)}
+        result: Any = super().fit(sample.take(np.sort(rng.permutation(sample.n)[: self.part])), rng)
+        settled = {"C": result.selection.best_C, "kernel": Gaussian(gamma=result.selection.best_gamma)}
         fit: Any = resolve(self.method, {**self.options, **settled}).fit(sample, rng)
-        return replace(fit, selection=found.selection)
+        return replace(fit, selection=result.selection)
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _staged_errors(method: Any, train: Sample, test: Sample, stages: range, rng:
     fit: EnsembleFit = method.fit(train, rng)
     made = [min(stage, len(fit.rounds.members)) for stage in stages]
     codes = method.staged_codes(train, fit, [test.rows], made)
-    return np.array([float((found != test.y).sum()) for (found,) in codes])
+    return np.array([float((actual != test.y).sum()) for (actual,) in codes])
 
 
 @dataclass(frozen=True)
@@ -173,5 +173,5 @@ class _Layered:
 
     def codes(self, rows: Rows) -> IntArray:
         """(N,) predicted codes."""
-        found: IntArray = self.rule.codes(_units(self.layer, rows))
-        return found
+        actual: IntArray = self.rule.codes(_units(self.layer, rows))
+        return actual

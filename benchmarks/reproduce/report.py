@@ -46,8 +46,8 @@ def section(name: str, results: pd.DataFrame) -> tuple[str, pd.DataFrame]:
     plain = cells(name)
     parts = [comparison(plain, results, SPLITS), *(_rescaled(name, plain, results, scaling) for scaling in SCALINGS)]
     parts = [part[part["splits"] > 0] for part in parts]
-    found = pd.concat(parts).sort_values(["dataset", "metric"], kind="stable", key=_as_printed(parts[0]))
-    shown = found.drop(columns="remark").assign(difference=[_marked(d) for d in found["difference"]])
+    actual = pd.concat(parts).sort_values(["dataset", "metric"], kind="stable", key=_as_printed(parts[0]))
+    shown = actual.drop(columns="remark").assign(difference=[_marked(d) for d in actual["difference"]])
     return f"\n## Table {name}\n\n{markdown(shown)}\n", parts[0]
 
 

@@ -103,17 +103,17 @@ def table(results: pd.DataFrame, dataset: str) -> pd.DataFrame:
     own = results[results["dataset"] == dataset]
     whole = own["split"] == _WHOLE
     by = own[~whole].groupby("method")[list(MEASURES)]
-    found = pd.concat(
+    actual = pd.concat(
         {_WHOLE: own[whole].set_index("method")[list(MEASURES)], "test": by.mean(), "standard error": by.sem()}, axis=1
     )
-    return found.reindex(list(METHODS))
+    return actual.reindex(list(METHODS))
 
 
 def summary(results: pd.DataFrame, measure: str) -> pd.DataFrame:
     """Mean test errors of every method (rows) on every set (columns)."""
     tests = results[results["split"] != _WHOLE]
-    found = tests.groupby(["method", "dataset"])[measure].mean().unstack()
-    return found.reindex(index=list(METHODS), columns=[d for d in DATASETS if d in found])
+    actual = tests.groupby(["method", "dataset"])[measure].mean().unstack()
+    return actual.reindex(index=list(METHODS), columns=[d for d in DATASETS if d in actual])
 
 
 def main() -> None:

@@ -34,10 +34,10 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_who_knows_the_rank_comes_first(folder):
-    found = pd.DataFrame(leaderboard.run(quick=True)).set_index("contestant")
-    assert found.index.tolist() == ["knows", "shares"]
-    assert found["mae rank"].tolist() == [1.0, 2.0]
-    assert found.loc["knows", ["MAE one", "MAE two"]].tolist() == [0.0, 0.0]
+    actual = pd.DataFrame(leaderboard.run(quick=True)).set_index("contestant")
+    assert actual.index.tolist() == ["knows", "shares"]
+    assert actual["mae rank"].tolist() == [1.0, 2.0]
+    assert actual.loc["knows", ["MAE one", "MAE two"]].tolist() == [0.0, 0.0]
     X, y = leaderboard.table("one")
     assert X.shape == (60, 3) and sorted(set(y)) == [0, 1, 2]
     train, test = leaderboard.parts(y, None, 0)
@@ -61,8 +61,8 @@ def test_scores_by_hand(folder):
     """A third of the rows of every rank, predicted by these shares: the middle rank, 2/9 + 2/9 a row."""
     frame = pd.DataFrame({"x": np.tile([0.0, 1.0, 2.0], 20), "rank": np.tile([1, 2, 3], 20)})
     frame.to_parquet(folder / "ordinal" / "one.parquet")
-    found = leaderboard.judged("one", 0, shares)
-    assert found["mae"] == pytest.approx(2 / 3)
-    assert found["error"] == pytest.approx(2 / 3)
-    assert found["rps"] == pytest.approx(4 / 9)
-    assert found["log_loss"] == pytest.approx(np.log(3))
+    actual = leaderboard.judged("one", 0, shares)
+    assert actual["mae"] == pytest.approx(2 / 3)
+    assert actual["error"] == pytest.approx(2 / 3)
+    assert actual["rps"] == pytest.approx(4 / 9)
+    assert actual["log_loss"] == pytest.approx(np.log(3))

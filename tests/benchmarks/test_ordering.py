@@ -20,11 +20,13 @@ def test_one_versus_all_errs_most(name):
     """On each of the three sets, as published; on boston RED-SVM errs least."""
     if not (path := ordering._path(name)).exists():
         pytest.skip(f"no {path}: set ORDSTAT_BENCHMARKS to the folder of the benchmark sets")
-    found = {row["method"]: row for row in ordering._rows(name)}
+    collected = {row["method"]: row for row in ordering._rows(name)}
     published = ordering.PUBLISHED[name]
     assert (
-        max(found, key=lambda method: found[method]["absolute error"]) == max(published, key=published.get) == "csova"
+        max(collected, key=lambda method: collected[method]["absolute error"])
+        == max(published, key=published.get)
+        == "csova"
     )
-    assert found["csova"]["p against redsvm"] < 0.2
+    assert collected["csova"]["p against redsvm"] < 0.2
     if name == "boston":
-        assert min(found, key=lambda method: found[method]["absolute error"]) == "redsvm"
+        assert min(collected, key=lambda method: collected[method]["absolute error"]) == "redsvm"

@@ -56,9 +56,9 @@ def test_data_go_to_r_with_all_their_digits(tmp_path):
 
 @pytest.fixture(scope="module")
 def answer():
-    found, _ = ours.answer(random_spec(1, 9), KINDS_OF_FIGURES, balanced=True)
-    assert "fit.warning" not in found.words
-    return found
+    actual, _ = ours.answer(random_spec(1, 9), KINDS_OF_FIGURES, balanced=True)
+    assert "fit.warning" not in actual.words
+    return actual
 
 
 def theirs(answer, **changed):
@@ -118,8 +118,8 @@ def test_a_higher_likelihood_of_r_is_not_excused(answer, above):
 def test_a_likelihood_that_is_not_that_of_the_estimates_is_when_theirs_is_no_higher(answer, below, name):
     other = theirs(answer, loglik=answer.numbers["loglik"] + 0.1)
     (check,) = [check for check in compare(answer, other) if not check.agrees]
-    found = explanation(case_of(answer, other, exact=answer.number("loglik") - below), check)
-    assert (found and found.name) == name
+    actual = explanation(case_of(answer, other, exact=answer.number("loglik") - below), check)
+    assert (actual and actual.name) == name
 
 
 def test_both_sides_without_an_end_agree(answer):
@@ -142,8 +142,8 @@ def profiled(answer, deviance, moved, last=3.0, followed=np.inf):
     case.held = lambda place, value: deviance if (place, value) == (1, asked) else 5.0
     case.followed, case.at_ours = (lambda place, value: followed), (lambda place, value: np.inf)
     case.mended = lambda kind, mends: None
-    found = explanation(case, check)
-    return found and found.name
+    actual = explanation(case, check)
+    return actual and actual.name
 
 
 def test_a_limit_is_right_where_rs_deviance_is_the_quantile(answer):

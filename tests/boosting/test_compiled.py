@@ -40,13 +40,13 @@ def test_climb(n, width):
     rng = np.random.default_rng(n)
     u, moves = rng.normal(size=n), np.array([-1, 0, 1, -1, 2, 3, 3, 0], dtype=np.int32)
     projections = rng.normal(size=(4, n)) * (rng.random((4, n)) < 0.9)
-    found = []
+    collected = []
     for climb in (weak.climb, twins.climb):
         scores, steps = np.zeros(n), np.zeros(moves.size)
         climb(projections, moves, u, EXACT, scores, steps)
-        found.append((scores, steps))
-    np.testing.assert_array_equal(found[0][1], found[1][1])
-    np.testing.assert_allclose(found[0][0], found[1][0], rtol=EXACT)
+        collected.append((scores, steps))
+    np.testing.assert_array_equal(collected[0][1], collected[1][1])
+    np.testing.assert_allclose(collected[0][0], collected[1][0], rtol=EXACT)
 
 
 def test_climb_tells_apart_what_single_precision_does_not():
@@ -54,13 +54,13 @@ def test_climb_tells_apart_what_single_precision_does_not():
     rng = np.random.default_rng(0)
     u, moves = rng.normal(size=300), np.array([-1, 0, 1, -1, 0, 1], dtype=np.int32)
     projections = 1e7 + rng.normal(size=(2, 300))
-    found = []
+    collected = []
     for climb in (weak.climb, twins.climb):
         scores, steps = np.zeros(300), np.zeros(moves.size)
         climb(projections, moves, u, EXACT, scores, steps)
-        found.append(steps)
+        collected.append(steps)
     assert len({*(-projections[0] / projections[1]).astype(np.float32)}) < 30
-    np.testing.assert_array_equal(*found)
+    np.testing.assert_array_equal(*collected)
 
 
 def test_climb_leaves_alone_what_no_step_can_change():

@@ -72,10 +72,10 @@ def test_a_learner_says_what_its_hypotheses_answer(learner):
     rng = np.random.default_rng(0)
     X, u = rng.normal(size=(50, 3)), rng.normal(size=50)
     trainer = learner.on(X, np.ones(50))
-    found = [trainer.best(u * rng.random(50), np.random.default_rng(seed)) for seed in range(3)]
+    collected = [trainer.best(u * rng.random(50), np.random.default_rng(seed)) for seed in range(3)]
     heights = np.array([0.5, -1.0, 2.0])
-    whole = trainer.combine([weak.member for weak in found], heights)
-    each = np.column_stack([weak.values for weak in found])
+    whole = trainer.combine([weak.member for weak in collected], heights)
+    each = np.column_stack([weak.values for weak in collected])
     np.testing.assert_allclose(whole(Rows(X=X)), each @ heights, atol=CLOSE)
     assert np.abs(each).max() <= 1.0
     assert u @ trainer.best(u, rng).values > 0

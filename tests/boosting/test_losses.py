@@ -60,10 +60,10 @@ def test_thresholds_are_the_best_in_order(name):
     def naive(free):
         return _margin_loss(scores, np.cumsum(free), s.y, paid, np.ones(15))
 
-    found = minimize(naive, np.array([-1.0, 1.0, 1.0]), bounds=[(None, None), (0, None), (0, None)], tol=1e-12)
+    optimum = minimize(naive, np.array([-1.0, 1.0, 1.0]), bounds=[(None, None), (0, None), (0, None)], tol=1e-12)
     assert (np.diff(loss.theta) >= 0).all()
-    assert loss.value * 15 <= found.fun * (1 + 1e-9)
-    assert loss.value * 15 == pytest.approx(found.fun, rel=1e-5)
+    assert loss.value * 15 <= optimum.fun * (1 + 1e-9)
+    assert loss.value * 15 == pytest.approx(optimum.fun, rel=1e-5)
 
 
 def test_thresholds_that_no_row_bears_on_lie_with_their_neighbours():

@@ -23,8 +23,8 @@ def three():
     return compare(FORMULA, WINE, methods=["logit", "redsvm", "cart"], cv=6, seed=3)
 
 
-def fold_values(found, label, measure):
-    folds = found.folds
+def fold_values(actual, label, measure):
+    folds = actual.folds
     return folds.loc[(folds["method"] == label) & (folds["measure"] == measure), "value"].to_numpy()
 
 
@@ -91,7 +91,7 @@ def test_same_for_any_number_of_jobs():
 
 
 def test_random_effects_are_averaged_over_groups_held_out():
-    found = compare(FORMULA + " + (1 | judge)", WINE, ["logit"], cv=3, cost="classification", seed=1)
+    actual = compare(FORMULA + " + (1 | judge)", WINE, ["logit"], cv=3, cost="classification", seed=1)
     held, judges = [], WINE["judge"].cat.codes.to_numpy()
     sample = ordfit(FORMULA, WINE, cluster="judge").design.sample
     folds = held_out(sample, 3, np.random.default_rng(1)).argmax(axis=0)
@@ -103,29 +103,29 @@ def test_random_effects_are_averaged_over_groups_held_out():
         p = fit.predict(test, type="prob", re="marginal").to_numpy()
         y = test["rating"].astype(int).to_numpy() - 1
         held.append([-np.log(p[np.arange(y.size), y]).mean(), (p.argmax(axis=1) != y).mean()])
-    np.testing.assert_allclose(fold_values(found, "logit", "log-loss"), np.array(held)[:, 0], rtol=1e-6)
-    np.testing.assert_allclose(fold_values(found, "logit", "classification error"), np.array(held)[:, 1])
+    np.testing.assert_allclose(fold_values(actual, "logit", "log-loss"), np.array(held)[:, 0], rtol=1e-6)
+    np.testing.assert_allclose(fold_values(actual, "logit", "classification error"), np.array(held)[:, 1])
 
 
 def test_crossed_groups_are_held_out_by_the_more_numerous_as_errors_does():
     """9 judges and 8 bottles, each with each."""
     formula = FORMULA + " + (1 | judge) + (1 | bottle)"
-    found = compare(formula, WINE, ["logit"], cv=3, cost="classification", seed=1)
+    actual = compare(formula, WINE, ["logit"], cv=3, cost="classification", seed=1)
     folds = held_out(ordfit(FORMULA, WINE, cluster="judge").design.sample, 3, np.random.default_rng(1)).argmax(axis=0)
     fit = ordfit(formula, WINE[folds != 0])
     test = WINE[folds == 0].assign(judge="somebody new", bottle="a new one")
     p = fit.predict(test, type="prob", re="marginal").to_numpy()
     y = test["rating"].astype(int).to_numpy() - 1
     expected = -np.log(p[np.arange(y.size), y]).mean()
-    assert fold_values(found, "logit", "log-loss")[0] == pytest.approx(expected, rel=1e-6)
+    assert fold_values(actual, "logit", "log-loss")[0] == pytest.approx(expected, rel=1e-6)
 
 
 def test_clusters_stay_together_for_methods_that_know_none():
-    found = compare(FORMULA, WINE, ["logit", "redsvm"], cv=3, cluster="judge")
+    actual = compare(FORMULA, WINE, ["logit", "redsvm"], cv=3, cluster="judge")
     folds = held_out(ordfit(FORMULA, WINE, cluster="judge").design.sample, 3, np.random.default_rng(0)).argmax(axis=0)
     train, test = WINE[folds != 0], WINE[folds == 0]
     away = ordfit(FORMULA, train, "redsvm").predict(test).astype(int) - test["rating"].astype(int)
-    assert fold_values(found, "redsvm", "absolute error")[0] == pytest.approx(away.abs().mean())
+    assert fold_values(actual, "redsvm", "absolute error")[0] == pytest.approx(away.abs().mean())
 
 
 def test_a_weight_counts_rows():
@@ -141,22 +141,22 @@ def test_a_weight_counts_rows():
 def test_twins_of_a_row_that_is_known_again_stay_together():
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"y": rng.integers(0, 3, 60), "x": rng.normal(size=60), "w": rng.integers(1, 4, 60)})
-    found = compare("y ~ x", data, ["logit"], weights="w", cv=3)
+    actual = compare("y ~ x", data, ["logit"], weights="w", cv=3)
     folds = folds_of(ordfit("y ~ x", data, weights="w"), 3, 0)
-    np.testing.assert_allclose(found.weights, np.bincount(folds, data["w"]))
+    np.testing.assert_allclose(actual.weights, np.bincount(folds, data["w"]))
 
 
 def test_costs_are_alike():
     price = 1.0 - np.eye(5)
     price[:, 4] += 2.0
     price[4, 4] = 0.0
-    found = compare(FORMULA, WINE, ["logit", "ova", REDSVM(cost="squared")], cv=3, cost=price)
-    assert found.measure == "cost"
-    assert any("ova, REDSVM(cost='squared')" in note for note in found.notes)
+    actual = compare(FORMULA, WINE, ["logit", "ova", REDSVM(cost="squared")], cv=3, cost=price)
+    assert actual.measure == "cost"
+    assert any("ova, REDSVM(cost='squared')" in note for note in actual.notes)
     folds = folds_of(ordfit(FORMULA, WINE), 3, 0)
     predicted = ordfit(FORMULA, WINE[folds != 0], cost=price).predict(WINE[folds == 0])
     codes = [column.astype(int) - 1 for column in (WINE["rating"][folds == 0], predicted)]
-    assert fold_values(found, "logit", "cost")[0] == pytest.approx(price[codes[0], codes[1]].mean())
+    assert fold_values(actual, "logit", "cost")[0] == pytest.approx(price[codes[0], codes[1]].mean())
     assert "REDSVM" not in " ".join(compare(FORMULA, WINE, [REDSVM(C=10.0)], cv=3).notes)
 
 
@@ -164,33 +164,33 @@ def test_costs_of_rows():
     rng = np.random.default_rng(0)
     y = WINE["rating"].astype(int).to_numpy() - 1
     prices = np.abs(np.arange(5) - y[:, None]) * rng.uniform(1, 3, 72)[:, None]
-    found = compare(FORMULA, WINE, ["redsvm", "csovo"], cv=3, cost=prices)
+    actual = compare(FORMULA, WINE, ["redsvm", "csovo"], cv=3, cost=prices)
     folds = folds_of(ordfit(FORMULA, WINE), 3, 0)
     fit = ordfit(FORMULA, WINE[folds != 0], "redsvm", cost=prices[folds != 0])
     codes = fit.predict(WINE[folds == 0]).astype(int) - 1
     paid = prices[folds == 0][np.arange(len(codes)), codes].mean()
-    assert found.measure == "cost" and fold_values(found, "redsvm", "cost")[0] == pytest.approx(paid)
+    assert actual.measure == "cost" and fold_values(actual, "redsvm", "cost")[0] == pytest.approx(paid)
 
 
 def test_fits_are_fitted_again_with_their_options():
     fits = ordfit("rating ~ temp", WINE), ordfit(FORMULA, WINE, "redsvm", C=10, kernel="linear")
-    found = compare(*fits, cv=4, seed=2)
-    assert found.labels == (
+    actual = compare(*fits, cv=4, seed=2)
+    assert actual.labels == (
         "CumulativeLink(): rating ~ temp",
         "REDSVM(C=10.0, kernel='linear'): rating ~ temp + contact",
     )
-    for label, fit in zip(found.labels, fits, strict=True):
+    for label, fit in zip(actual.labels, fits, strict=True):
         known = fit.errors(cv=4, seed=2)["cv"]
-        assert found.table.loc[label, "absolute error"] == pytest.approx(known["absolute error"], rel=1e-12)
-    assert any("CumulativeLink(): rating ~ temp" in note for note in found.notes)  # of the classification cost
+        assert actual.table.loc[label, "absolute error"] == pytest.approx(known["absolute error"], rel=1e-12)
+    assert any("CumulativeLink(): rating ~ temp" in note for note in actual.notes)  # of the classification cost
     named = compare({"small": fits[0], "svm": fits[1]}, cv=4, seed=2)
-    np.testing.assert_array_equal(named.values, found.values)
+    np.testing.assert_array_equal(named.values, actual.values)
 
 
 def test_calibrated_rankers_have_probabilities():
-    found = compare(FORMULA, WINE, [("redsvm", {"calibrate": 3}), "redsvm"], cv=3)
-    assert np.isfinite(found.table.loc["redsvm(calibrate=3)", "log-loss"])
-    assert np.isnan(found.table.loc["redsvm", "log-loss"])
+    actual = compare(FORMULA, WINE, [("redsvm", {"calibrate": 3}), "redsvm"], cv=3)
+    assert np.isfinite(actual.table.loc["redsvm(calibrate=3)", "log-loss"])
+    assert np.isnan(actual.table.loc["redsvm", "log-loss"])
 
 
 class Picky(LogisticRegression):
@@ -208,13 +208,13 @@ def test_a_failing_method_is_told_and_has_no_means():
     method = Reduction(base=Picky(), scaling=None)
     picky = str(method)
     with pytest.warns(DataWarning, match=r"failed in 1 of 5 folds and has no means .*row of 99"):
-        found = compare("y ~ x", data, [method, "logit"], cv=5)
-    assert found.table.index.tolist() == ["logit", picky]
-    assert np.isnan(found.table.loc[picky, "absolute error"]) and found.best == "logit"
-    assert found.failed["method"].tolist() == [picky] and np.isfinite(fold_values(found, picky, "cost")).sum() == 4
-    assert "failed in 1 of 5" in repr(found)
+        actual = compare("y ~ x", data, [method, "logit"], cv=5)
+    assert actual.table.index.tolist() == ["logit", picky]
+    assert np.isnan(actual.table.loc[picky, "absolute error"]) and actual.best == "logit"
+    assert actual.failed["method"].tolist() == [picky] and np.isfinite(fold_values(actual, picky, "cost")).sum() == 4
+    assert "failed in 1 of 5" in repr(actual)
     with pytest.raises(OptionError, match="against must be a method without failures"):
-        found.differences(against=picky)
+        actual.differences(against=picky)
     with pytest.raises(DataError, match=r"Every method failed in some fold: Reduction.* failed"):
         compare("y ~ x", data, [method], cv=5)
 
@@ -240,15 +240,15 @@ def mixed(group):
 def test_mixed_fits_have_the_folds_of_their_errors():
     fit = mixed("judge")
     known = fit.errors(cv=4, seed=3)["cv"]
-    found = compare(fit, cv=4, seed=3).table.iloc[0]
+    actual = compare(fit, cv=4, seed=3).table.iloc[0]
     for measure in ("absolute error", "classification error", "log-loss"):
-        assert found[measure] == pytest.approx(known[measure], rel=1e-9)
+        assert actual[measure] == pytest.approx(known[measure], rel=1e-9)
 
 
 def test_one_method_is_cross_validated():
-    found = compare(FORMULA, WINE, "logit", cv=4)
-    assert found.best == "logit" and found.differences().empty
-    assert "logit" in repr(found) and "Differences" in repr(found.differences())
+    actual = compare(FORMULA, WINE, "logit", cv=4)
+    assert actual.best == "logit" and actual.differences().empty
+    assert "logit" in repr(actual) and "Differences" in repr(actual.differences())
 
 
 INNER = {
@@ -329,15 +329,15 @@ def negative_in_one_fold():
 
 
 def test_means_are_over_folds_where_all_have_a_value():
-    found = negative_in_one_fold()
-    logit, acat = (fold_values(found, label, "log-loss") for label in ("logit", "acat"))
+    actual = negative_in_one_fold()
+    logit, acat = (fold_values(actual, label, "log-loss") for label in ("logit", "acat"))
     assert np.isnan(logit).sum() == 1 and np.isfinite(acat).all()
     there = np.isfinite(logit)
     for label, own in (("logit", logit), ("acat", acat)):
-        by_hand = np.average(own[there], weights=found.weights[there])
-        assert found.table.loc[label, "log-loss"] == pytest.approx(by_hand, rel=1e-12)
-    assert "log-loss: 4 of 5 folds, in which all these methods have a value." in found.notes
-    told = found.differences("log-loss")
+        by_hand = np.average(own[there], weights=actual.weights[there])
+        assert actual.table.loc[label, "log-loss"] == pytest.approx(by_hand, rel=1e-12)
+    assert "log-loss: 4 of 5 folds, in which all these methods have a value." in actual.notes
+    told = actual.differences("log-loss")
     t = told["statistic"].iloc[0]
     assert told["p_value"].iloc[0] == pytest.approx(2 * stats.t.sf(abs(t), 3))
     assert "3 degrees of freedom" in repr(told)
@@ -345,13 +345,13 @@ def test_means_are_over_folds_where_all_have_a_value():
 
 def test_infinite_losses():
     """Infinity less infinity is unknown, also in the mean over the other folds."""
-    found = compare(FORMULA, WINE, ["logit", "probit", "acat"], cv=3)
-    values = found.values.copy()
+    actual = compare(FORMULA, WINE, ["logit", "probit", "acat"], cv=3)
+    values = actual.values.copy()
     values[:2, 0, MEASURES.index("log-loss")] = np.inf
-    found = replace(found, values=values)
-    told = found.differences("log-loss", against="logit")["difference"]
+    actual = replace(actual, values=values)
+    told = actual.differences("log-loss", against="logit")["difference"]
     assert np.isnan(told["probit"]) and told["acat"] == -np.inf
-    assert fold_notes(found) == [
+    assert fold_notes(actual) == [
         f"log-loss of {label} is infinite in 1 of 3 folds: an observed level had probability 0."
         for label in ("logit", "probit")
     ]

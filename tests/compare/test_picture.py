@@ -29,16 +29,16 @@ def many():
 
 
 def test_dots_and_intervals_are_the_data():
-    found = compare("rating ~ temp + contact", WINE, ["logit", "redsvm", "cart"], cv=4)
+    actual = compare("rating ~ temp + contact", WINE, ["logit", "redsvm", "cart"], cv=4)
     for measure, against in ((None, None), ("quadratic kappa", None), (None, "cart")):
-        data = found.plot(measure=measure, against=against, draw=False)
-        ax = found.plot(measure=measure, against=against, title="Wine")
+        data = actual.plot(measure=measure, against=against, draw=False)
+        ax = actual.plot(measure=measure, against=against, title="Wine")
         np.testing.assert_allclose(ax.collections[1].get_offsets()[:, 0], data["mean"])
         ends = [segment[:, 0] for segment in ax.collections[0].get_segments()]
         np.testing.assert_allclose(ends, data[["lower", "upper"]])
         assert ax.get_title(loc="left") == "Wine"
         assert [label.get_text() for label in ax.get_yticklabels()] == data.index.tolist()
-    told = found.differences(against="cart")
+    told = actual.differences(against="cart")
     np.testing.assert_allclose(data, told.loc[data.index, ["difference", "lower", "upper"]])
 
 

@@ -53,6 +53,6 @@ def test_groups_that_share_rows_are_one():
         for _ in range(40):  # the least row that can be reached, again and again
             for codes in groupings:
                 merged = np.array([merged[codes == own].min() for own in codes])
-        found = group_codes([np.unique(codes, return_inverse=True)[1] for codes in groupings])
-        together = found[:, None] == found[None, :]
+        actual = group_codes([np.unique(codes, return_inverse=True)[1] for codes in groupings])
+        together = actual[:, None] == actual[None, :]
         np.testing.assert_array_equal(together, merged[:, None] == merged[None, :])

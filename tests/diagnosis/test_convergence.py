@@ -36,13 +36,13 @@ def test_errors_of_an_unfinished_fit(model: str, max_iter: int) -> None:
     """Stopped early, the error column is the distance to the optimum to first order, the gradient the likelihood's."""
     arguments = MODELS[model]
     early = unfinished(max_iter, **arguments)
-    best, found = fitted(**arguments), early.certificate
+    best, actual = fitted(**arguments), early.certificate
     distance = (early.params - best.params).abs()
     close = 3.0 * distance.max() ** 2 + 1e-9
     if max_iter == 3:
-        assert (found.table["error"] - distance).abs().max() <= 0.1 * distance.max() + close
-    assert found.warnings and "did not reach" in found.warnings[0] and "3 iterations" not in found.message[:5]
-    assert (found.table["gradient"].abs().max() > 1e-6) and (best.certificate.table["gradient"].abs().max() < 1e-6)
+        assert (actual.table["error"] - distance).abs().max() <= 0.1 * distance.max() + close
+    assert actual.warnings and "did not reach" in actual.warnings[0] and "3 iterations" not in actual.message[:5]
+    assert (actual.table["gradient"].abs().max() > 1e-6) and (best.certificate.table["gradient"].abs().max() < 1e-6)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -66,16 +66,16 @@ def test_gradient_by_differences_of_the_likelihood(model: str) -> None:
 def test_against_r() -> None:
     """Standard errors and Hessian of R's fit; its eigenvalues are those of the inverse covariance."""
     case = load_case("wine_logit")
-    found = ordfit("rating ~ temp + contact", load_data("wine")).certificate
-    np.testing.assert_allclose(found.table["std_error"], case.std_errors, rtol=1e-8)
+    actual = ordfit("rating ~ temp + contact", load_data("wine")).certificate
+    np.testing.assert_allclose(actual.table["std_error"], case.std_errors, rtol=1e-8)
     eigenvalues = np.linalg.eigvalsh(np.linalg.inv(case.matrix("vcov").to_numpy()))[::-1]
-    np.testing.assert_allclose(found.eigenvalues, eigenvalues, rtol=1e-6)
+    np.testing.assert_allclose(actual.eigenvalues, eigenvalues, rtol=1e-6)
     exact = case.coefficients.to_numpy()
-    table = found.table
+    table = actual.table
     assert (np.abs(table["estimate"] - exact) <= 10.0 ** -np.minimum(table["decimals"], 10)).all()
     assert (table["decimals"] >= 8).all() and (table["digits"] >= 10).all()
-    assert found.warnings == () and "max |gradient|" in found.message
-    assert "Eigenvalues of the information" in repr(found) and "<table" in found._repr_html_()
+    assert actual.warnings == () and "max |gradient|" in actual.message
+    assert "Eigenvalues of the information" in repr(actual) and "<table" in actual._repr_html_()
 
 
 def test_condition_number_is_free_of_units() -> None:

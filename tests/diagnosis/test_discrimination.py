@@ -71,20 +71,20 @@ def test_rows_are_ordered_by_expected_rank_where_scores_do_not_compare(asked: di
     y, mean = wine["rating"].astype(int).to_numpy(), fit.predict(type="mean").round(12).to_numpy()
     pairs = [(i, j) for i, j in combinations(range(72), 2) if y[i] != y[j]]
     signs = [np.sign(y[i] - y[j]) * np.sign(mean[i] - mean[j]) for i, j in pairs]
-    found, errors = fit.discrimination(), fit.errors()["training"]
-    assert found["somers_d"] == errors["Somers' D"] == pytest.approx(np.mean(signs))
-    assert found["c_index"] == errors["concordance"] == pytest.approx((1 + np.mean(signs)) / 2)
+    indices, errors = fit.discrimination(), fit.errors()["training"]
+    assert indices["somers_d"] == errors["Somers' D"] == pytest.approx(np.mean(signs))
+    assert indices["c_index"] == errors["concordance"] == pytest.approx((1 + np.mean(signs)) / 2)
     assert fit.errors(wine)["new data"]["concordance"] == errors["concordance"]
     assert np.isfinite(fit.errors(cv=3)["cv"]["concordance"])
 
 
 def test_the_brier_score_of_one_level_has_the_name_of_the_level() -> None:
     fit = ordfit("rating ~ temp + contact", datasets.load("wine"))
-    found = fit.discrimination()
+    indices = fit.discrimination()
     above = fit.predict(type="prob")[[3, 4, 5]].sum(axis=1)
     expected = np.mean((above - (fit.design.sample.y >= 2)) ** 2)
-    assert "brier" not in found.index and found["brier_at_3"] == pytest.approx(expected)
-    assert fit.errors().loc["Brier score", "training"] != found["brier_at_3"]
+    assert "brier" not in indices.index and indices["brier_at_3"] == pytest.approx(expected)
+    assert fit.errors().loc["Brier score", "training"] != indices["brier_at_3"]
 
 
 def test_weights_are_repeated_rows() -> None:

@@ -27,10 +27,10 @@ FROM_R = pd.read_csv(Path(__file__).with_name("gof.csv"))
 def test_against_r(row) -> None:
     data = load_data("sim500")
     fit = ordfit("y ~ x1 + x2 + f + g", data, link=row.link)
-    found = fit.gof(int(row.groups)).table.iloc[0]
-    assert found["df"] == row.df
-    assert found["statistic"] == pytest.approx(row.statistic, rel=ROOM)
-    assert found["p_value"] == pytest.approx(row.p_value, rel=ROOM)
+    actual = fit.gof(int(row.groups)).table.iloc[0]
+    assert actual["df"] == row.df
+    assert actual["statistic"] == pytest.approx(row.statistic, rel=ROOM)
+    assert actual["p_value"] == pytest.approx(row.p_value, rel=ROOM)
 
 
 def test_hosmer_lemeshow_by_hand() -> None:
@@ -42,14 +42,14 @@ def test_hosmer_lemeshow_by_hand() -> None:
     prob = fit.predict(pd.DataFrame(list(cells.groups), columns=["temp", "contact"]), type="prob").to_numpy()
     expected = observed.sum(axis=1, keepdims=True) * prob
     statistic = ((observed - expected) ** 2 / expected).sum()
-    found = fit.gof(groups=4)
-    assert found.table["statistic"].iloc[0] == pytest.approx(statistic, rel=1e-12)
-    assert found.table["df"].iloc[0] == (4 - 2) * (5 - 1) + (5 - 2)
-    assert found.p_value == pytest.approx(stats.chi2.sf(statistic, 11), rel=1e-10)
+    actual = fit.gof(groups=4)
+    assert actual.table["statistic"].iloc[0] == pytest.approx(statistic, rel=1e-12)
+    assert actual.table["df"].iloc[0] == (4 - 2) * (5 - 1) + (5 - 2)
+    assert actual.p_value == pytest.approx(stats.chi2.sf(statistic, 11), rel=1e-10)
     order = np.argsort(prob @ np.arange(1, 6))
-    np.testing.assert_array_equal(found.observed, observed[order])
-    np.testing.assert_allclose(found.expected, expected[order], rtol=1e-12)
-    assert "expect fewer than 5" in found.notes[0] and "Observed counts" in repr(found)
+    np.testing.assert_array_equal(actual.observed, observed[order])
+    np.testing.assert_allclose(actual.expected, expected[order], rtol=1e-12)
+    assert "expect fewer than 5" in actual.notes[0] and "Observed counts" in repr(actual)
 
 
 def test_weights_are_repeated_rows() -> None:
@@ -112,5 +112,5 @@ def test_the_default_sees_that_odds_are_not_proportional(seed: int) -> None:
     rng = np.random.default_rng(seed)
     x, u = rng.uniform(-1.0, 1.0, (2, 1500))
     y = 0 + (u < np.tanh(0.5 + 1.5 * x)) + (u < -0.8)
-    found = ordfit("y ~ x", pd.DataFrame({"x": x, "y": y})).gof()
-    assert found.p_value < 0.01 and "ordinal Hosmer-Lemeshow (Fagerland and Hosmer)" in str(found)
+    actual = ordfit("y ~ x", pd.DataFrame({"x": x, "y": y})).gof()
+    assert actual.p_value < 0.01 and "ordinal Hosmer-Lemeshow (Fagerland and Hosmer)" in str(actual)

@@ -30,13 +30,13 @@ def test_against_fits_without_the_row(parts: str, link: str, n_levels: int) -> N
     sample = make(PARTS[parts], n=150, n_levels=n_levels)
     method = CumulativeLink(link=link)
     fit = method.fit(sample, np.random.default_rng(0))
-    found = influence(fit.rule, fit, sample)
+    actual = influence(fit.rule, fit, sample)
     errors = np.sqrt(fit.information.variances)
     effects = slice(fit.n_alpha, None)
-    for i in (*np.argsort(-found.cook)[:4], 0, 50, 100):
+    for i in (*np.argsort(-actual.cook)[:4], 0, 50, 100):
         without = method.fit(sample.take(np.arange(150) != i), np.random.default_rng(0))
         exact = (fit.coefficients - without.coefficients) / errors
-        missed = np.abs(found.dfbeta[i] / errors - exact)[effects].max()
+        missed = np.abs(actual.dfbeta[i] / errors - exact)[effects].max()
         size = np.nanmax(np.abs(exact))
         assert missed <= SECOND_ORDER * size**2 + FIRST_ORDER * size
 
@@ -49,12 +49,12 @@ def test_every_row_a_level_of_its_own(link: str) -> None:
     sample = Sample(rows=Rows(X=X), y=np.argsort(np.argsort(X[:, 0] + rng.logistic(size=60))), n_levels=60)
     method = CumulativeLink(link=link)
     fit = method.fit(sample, rng)
-    found, error = influence(fit.rule, fit, sample), np.sqrt(fit.information.variances[-1])
+    actual, error = influence(fit.rule, fit, sample), np.sqrt(fit.information.variances[-1])
     for i in range(0, 60, 7):
         exact = fit.coefficients[-1] - method.fit(sample.take(np.arange(60) != i), rng).coefficients[-1]
-        assert found.dfbeta[i, -1] == pytest.approx(exact, abs=0.03 * error)
+        assert actual.dfbeta[i, -1] == pytest.approx(exact, abs=0.03 * error)
         gone = {sample.y[i] - 1, sample.y[i]} & set(range(59))
-        assert set(np.flatnonzero(np.isnan(found.dfbeta[i])).tolist()) == gone
+        assert set(np.flatnonzero(np.isnan(actual.dfbeta[i])).tolist()) == gone
 
 
 @pytest.mark.parametrize(("parts", "link"), EVERY)
@@ -62,17 +62,17 @@ def test_against_dense_algebra(parts: str, link: str) -> None:
     """Leverage and dfbeta from a row's own gradient and Hessian by finite differences of its log-likelihood."""
     sample = make(PARTS[parts], n=80)
     fit = CumulativeLink(link=link).fit(sample, np.random.default_rng(0))
-    found, V = influence(fit.rule, fit, sample), fit.information.covariance()
+    actual, V = influence(fit.rule, fit, sample), fit.information.covariance()
     for i in (
         *np.flatnonzero(sample.y == 0)[:2],
         *np.flatnonzero(sample.y == 2)[:2],
         *np.flatnonzero(sample.y == 3)[:2],
     ):
         gradient, hessian = row_derivatives(fit, sample, i)
-        np.testing.assert_allclose(found.leverage[i], -np.trace(hessian @ V), rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(actual.leverage[i], -np.trace(hessian @ V), rtol=1e-4, atol=1e-5)
         if sample.y[i] in (0, sample.n_levels - 1):  # one end: no barrier, the step is Newton's
             step = np.linalg.solve(np.linalg.inv(V) + hessian, gradient)
-            np.testing.assert_allclose(found.dfbeta[i], step, rtol=1e-3, atol=1e-5)
+            np.testing.assert_allclose(actual.dfbeta[i], step, rtol=1e-3, atol=1e-5)
 
 
 def row_derivatives(fit, sample, i: int) -> tuple[np.ndarray, np.ndarray]:
@@ -126,13 +126,13 @@ def test_aliased_columns_and_labels() -> None:
     data = frame().assign(twice=lambda d: 2.0 * d["x"])
     with pytest.warns(UserWarning, match="aliased"):
         fit = ordfit("y ~ x + twice + f", data)
-    found, plain = fit.influence(), fitted().influence()
-    assert found.dfbeta["twice"].isna().all()
-    np.testing.assert_allclose(found.dfbeta.drop(columns="twice"), plain.dfbeta, atol=1e-10)
-    np.testing.assert_allclose(found.cooks, plain.cooks, rtol=1e-8)
-    pd.testing.assert_frame_equal(found.dfbetas["x"].to_frame(), found.dfbeta[["x"]] / fit.se["x"])
-    assert found.largest(3).index.tolist() == found.cooks.sort_values(ascending=False).index[:3].tolist()
-    assert "Largest Cook's distances" in repr(found) and "<table" in found._repr_html_()
+    actual, plain = fit.influence(), fitted().influence()
+    assert actual.dfbeta["twice"].isna().all()
+    np.testing.assert_allclose(actual.dfbeta.drop(columns="twice"), plain.dfbeta, atol=1e-10)
+    np.testing.assert_allclose(actual.cooks, plain.cooks, rtol=1e-8)
+    pd.testing.assert_frame_equal(actual.dfbetas["x"].to_frame(), actual.dfbeta[["x"]] / fit.se["x"])
+    assert actual.largest(3).index.tolist() == actual.cooks.sort_values(ascending=False).index[:3].tolist()
+    assert "Largest Cook's distances" in repr(actual) and "<table" in actual._repr_html_()
 
 
 def test_separated_fits_are_refused() -> None:

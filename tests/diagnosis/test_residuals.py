@@ -86,8 +86,8 @@ def test_residuals_under_the_true_model(link: str) -> None:
     for half in (X[:, 0] > 1.0, X[:, 0] < -1.0):  # independent of the covariates too
         assert stats.kstest(LATENT[link].cdf(surrogate[half] + mean), "uniform").pvalue > 1e-3
     for name in ("probability-scale", "generalised"):
-        found = residuals(rule, sample, name, np.random.default_rng(1))
-        assert abs(found.mean()) < 4 * found.std() / np.sqrt(found.size)
+        actual = residuals(rule, sample, name, np.random.default_rng(1))
+        assert abs(actual.mean()) < 4 * actual.std() / np.sqrt(actual.size)
 
 
 @pytest.mark.parametrize("link", LATENT)
@@ -105,11 +105,11 @@ def test_surrogates_stay_in_their_interval_in_the_tails(link: str, shift: float)
     reach = shift / 10 if link in ("cloglog", "loglog") else shift
     sample = Sample(rows=Rows(X=np.full((200, 1), reach)), y=y, n_levels=4)
     mean = 0.0 if link == "cauchit" else LATENT[link].mean()
-    found = residuals(rule, sample, "surrogate", np.random.default_rng(0)) + mean
+    actual = residuals(rule, sample, "surrogate", np.random.default_rng(0)) + mean
     padded = np.concatenate([[-np.inf], THETA, [np.inf]]) - reach
-    assert np.all(np.isfinite(found))
-    assert np.all((found >= padded[y] - 1e-12) & (found <= padded[y + 1] + 1e-12))
-    inside = found[y == 1]
+    assert np.all(np.isfinite(actual))
+    assert np.all((actual >= padded[y] - 1e-12) & (actual <= padded[y + 1] + 1e-12))
+    inside = actual[y == 1]
     assert np.unique(inside).size > 40
 
 

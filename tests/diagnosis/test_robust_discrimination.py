@@ -10,13 +10,13 @@ WINE = datasets.load("wine")
 
 def test_beside_cluster_robust_errors_the_test_is_walds():
     fit = ordfit("rating ~ temp + contact", WINE, cluster="judge", vcov="cluster")
-    found = fit.discrimination()
-    assert not {"lr_chi2", "lr_p_value"} & set(found.index)
+    indices = fit.discrimination()
+    assert not {"lr_chi2", "lr_p_value"} & set(indices.index)
     V, b = fit.vcov().to_numpy()[4:, 4:], fit.coef.to_numpy()
-    assert found["wald_chi2"] == pytest.approx(b @ np.linalg.solve(V, b), rel=1e-10)
-    assert found["wald_df"] == 2
+    assert indices["wald_chi2"] == pytest.approx(b @ np.linalg.solve(V, b), rel=1e-10)
+    assert indices["wald_df"] == 2
     assert "wald_F" in fit.with_vcov({"cluster": "judge", "type": "CR2"}).discrimination()
-    assert found["nagelkerke"] == ordfit("rating ~ temp + contact", WINE).discrimination()["nagelkerke"]
+    assert indices["nagelkerke"] == ordfit("rating ~ temp + contact", WINE).discrimination()["nagelkerke"]
 
 
 def test_it_prints_without_powers_of_ten():

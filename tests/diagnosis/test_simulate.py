@@ -27,12 +27,12 @@ def test_frame_on_new_data_with_a_seed() -> None:
     fit = fitted()
     new = frame(n=20, seed=9).set_axis([f"row {i}" for i in range(20)])
     new.loc["row 3", "x"] = np.nan
-    found = fit.simulate(n=3, seed=5, newdata=new.drop(columns="y"))
-    assert found.columns.tolist() == ["sim_1", "sim_2", "sim_3"] and found.index.equals(new.index)
-    assert found.loc["row 3"].isna().all() and found.drop("row 3").notna().all(axis=None)
-    assert found["sim_1"].dtype == pd.CategoricalDtype([1, 2, 3, 4], ordered=True)
-    pd.testing.assert_frame_equal(found, fit.simulate(n=3, seed=np.random.default_rng(5), newdata=new))
-    assert not found.equals(fit.simulate(n=3, seed=6, newdata=new))
+    actual = fit.simulate(n=3, seed=5, newdata=new.drop(columns="y"))
+    assert actual.columns.tolist() == ["sim_1", "sim_2", "sim_3"] and actual.index.equals(new.index)
+    assert actual.loc["row 3"].isna().all() and actual.drop("row 3").notna().all(axis=None)
+    assert actual["sim_1"].dtype == pd.CategoricalDtype([1, 2, 3, 4], ordered=True)
+    pd.testing.assert_frame_equal(actual, fit.simulate(n=3, seed=np.random.default_rng(5), newdata=new))
+    assert not actual.equals(fit.simulate(n=3, seed=6, newdata=new))
     assert fit.simulate().shape == (300, 1)
 
 

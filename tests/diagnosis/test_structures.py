@@ -47,7 +47,7 @@ def loglik(fit: LikelihoodFit, sample: Sample, b: np.ndarray) -> float:
 @pytest.mark.parametrize("name", METHODS)
 def test_influence_by_finite_differences(name: str) -> None:
     fit, sample = fitted(name)
-    found, V = influence(fit.rule, fit, sample), fit.information.covariance()
+    actual, V = influence(fit.rule, fit, sample), fit.information.covariance()
     b, unit, h = fit.coefficients, np.eye(fit.coefficients.size), 2e-4
     for i in (
         *np.flatnonzero(sample.y == 0)[:2],
@@ -61,11 +61,11 @@ def test_influence_by_finite_differences(name: str) -> None:
             for e in unit
         ]
         hessian = np.sum(corners, axis=2) / (4 * h * h)
-        np.testing.assert_allclose(found.leverage[i], -np.trace(hessian @ V), rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(actual.leverage[i], -np.trace(hessian @ V), rtol=1e-3, atol=1e-4)
         if sample.y[i] in (0, 4):
             step = np.linalg.solve(np.linalg.inv(V) + hessian, gradient)
-            np.testing.assert_allclose(found.dfbeta[i], step, rtol=5e-3, atol=1e-4)
-    assert found.leverage.sum() == pytest.approx(b.size, rel=1e-5)
+            np.testing.assert_allclose(actual.dfbeta[i], step, rtol=5e-3, atol=1e-4)
+    assert actual.leverage.sum() == pytest.approx(b.size, rel=1e-5)
     terms = row_terms(fit.rule, sample, fit.n_lambda)
     total = jacobian_of(fit, sample, terms).total(sample.case_weights * terms.score)
     np.testing.assert_allclose(total, 0.0, atol=1e-4)
@@ -74,11 +74,11 @@ def test_influence_by_finite_differences(name: str) -> None:
 @pytest.mark.parametrize("name", ["equidistant", "symmetric", "both"])
 def test_influence_against_fits_without_the_row(name: str) -> None:
     fit, sample = fitted(name)
-    found, errors = influence(fit.rule, fit, sample), np.sqrt(fit.information.variances)
-    for i in (int(np.argmax(found.cook)), 0, 200):
+    actual, errors = influence(fit.rule, fit, sample), np.sqrt(fit.information.variances)
+    for i in (int(np.argmax(actual.cook)), 0, 200):
         without = METHODS[name][0].fit(sample.take(np.arange(400) != i), np.random.default_rng(0))
         exact = (fit.coefficients - without.coefficients) / errors
-        missed, size = np.abs(found.dfbeta[i] / errors - exact).max(), np.abs(exact).max()
+        missed, size = np.abs(actual.dfbeta[i] / errors - exact).max(), np.abs(exact).max()
         assert missed <= 0.3 * size**2 + 0.1 * size
 
 
@@ -107,5 +107,5 @@ def test_residuals_have_mean_zero(name: str) -> None:
     fit, sample = fitted(name)
     weights = sample.case_weights
     for type in ("surrogate", "probability-scale", "generalised"):
-        found = residuals(fit.rule, sample, type, np.random.default_rng(0))
-        assert abs(np.average(found, weights=weights)) < 0.1 * found.std()
+        actual = residuals(fit.rule, sample, type, np.random.default_rng(0))
+        assert abs(np.average(actual, weights=weights)) < 0.1 * actual.std()

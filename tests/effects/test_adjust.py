@@ -90,9 +90,9 @@ def test_dunnett_by_t() -> None:
     np.testing.assert_allclose(p, 0.0765356081737, rtol=1e-4)
     mixed = Family(np.full(2, 2.5), np.array([0.03, 0.01]), np.eye(2), 2, 0.95, np.array([10.0, np.inf]))
     alone = adjusted("mvt", family([2.5, 2.5], np.eye(2), df=10.0))
-    found = adjusted("mvt", mixed)
-    assert found[0][0] == pytest.approx(alone[0][0]) and found[0][1] < found[0][0]
-    assert found[1][0] == pytest.approx(alone[1][0])
+    actual = adjusted("mvt", mixed)
+    assert actual[0][0] == pytest.approx(alone[0][0]) and actual[0][1] < actual[0][0]
+    assert actual[1][0] == pytest.approx(alone[1][0])
 
 
 @pytest.mark.parametrize("m", [2, 5, 25])

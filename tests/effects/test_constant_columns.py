@@ -82,15 +82,15 @@ def test_slopes_at_one_value_stay_inside_the_range_of_the_fit() -> None:
     fit = ordfit("y ~ log(x)", data)
     beta = fit.tidy()["estimate"].iloc[-1]
     for x in (data["x"].min(), data["x"].max()):
-        found = fit.marginal_effects("x", scale="latent", newdata=pd.DataFrame({"x": [x]})).frame
-        np.testing.assert_allclose(found["estimate"], beta / x, rtol=1e-8)
+        actual = fit.marginal_effects("x", scale="latent", newdata=pd.DataFrame({"x": [x]})).frame
+        np.testing.assert_allclose(actual["estimate"], beta / x, rtol=1e-8)
     spline = ordfit("y ~ bs(x, df=5)", data)
     for at, h in ((data["x"].min(), 1e-5), (data["x"].max(), -1e-5)):
         near = pd.DataFrame({"x": at + h * np.arange(3.0)})
         mean = spline.predict(near, type="mean").to_numpy()
         one_sided = (-3 * mean[0] + 4 * mean[1] - mean[2]) / (2 * h)
-        found = spline.marginal_effects("x", scale="mean", newdata=near.iloc[[0]]).frame["estimate"]
-        np.testing.assert_allclose(found, one_sided, rtol=1e-4)
+        actual = spline.marginal_effects("x", scale="mean", newdata=near.iloc[[0]]).frame["estimate"]
+        np.testing.assert_allclose(actual, one_sided, rtol=1e-4)
 
 
 def test_the_slope_of_a_constant_offset_is_known() -> None:

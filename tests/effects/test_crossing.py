@@ -96,8 +96,8 @@ def test_rows_without_weight_are_no_rows():
     corner = pd.DataFrame({"g": ["b"], "h": ["v"], "x": [0.0], "y": [1]})
     new, weights = pd.concat([data.head(5), corner], ignore_index=True), [1, 1, 1, 1, 1, 0]
     expected = fit.marginal_effects("x", scale="mean", newdata=data.head(5)).frame
-    found = fit.marginal_effects("x", scale="mean", newdata=new, weights=weights).frame
-    np.testing.assert_allclose(found["estimate"], expected["estimate"], rtol=1e-8)
+    actual = fit.marginal_effects("x", scale="mean", newdata=new, weights=weights).frame
+    np.testing.assert_allclose(actual["estimate"], expected["estimate"], rtol=1e-8)
     np.testing.assert_array_equal(fit.confusion(new, weights=weights), fit.confusion(data.head(5)))
     assert fit.emmeans("g", scale="prob", weights="cells").frame["estimate"].notna().all()
     assert fit.emtrends("g", "x", scale="prob", weights="cells").frame["estimate"].notna().all()

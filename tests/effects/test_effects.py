@@ -93,14 +93,14 @@ def test_contrasts_and_slopes_are_those_of_predictions(spline, type: str) -> Non
             for v in (low, high)
         ]
         table = fit.marginal_effects(name, scale=type).frame
-        found = table.loc[table["contrast"] == f"{high} - {low}", "estimate"]
-        np.testing.assert_allclose(found, set_to[1] - set_to[0], atol=1e-13)
+        actual = table.loc[table["contrast"] == f"{high} - {low}", "estimate"]
+        np.testing.assert_allclose(actual, set_to[1] - set_to[0], atol=1e-13)
     h = 1e-5
     inner = data[(data["x1"] < data["x1"].max() - h) & (data["x1"] > data["x1"].min() + h)]
     for name, rows in (("age", data), ("x2", data), ("x1", inner)):
         slope = [averaged(fit, rows.assign(**{name: rows[name] + s}), type) for s in (-h, h)]
-        found = fit.marginal_effects(name, scale=type, newdata=rows, weights="w").frame["estimate"]
-        np.testing.assert_allclose(found, (slope[1] - slope[0]) / (2 * h), atol=2e-9)
+        actual = fit.marginal_effects(name, scale=type, newdata=rows, weights="w").frame["estimate"]
+        np.testing.assert_allclose(actual, (slope[1] - slope[0]) / (2 * h), atol=2e-9)
 
 
 def test_bounds_of_a_spline_are_not_left(spline) -> None:
@@ -111,8 +111,8 @@ def test_bounds_of_a_spline_are_not_left(spline) -> None:
     h = np.array([-1e-6, 1e-6])
     values = [fit.predict(top.assign(x1=at + j * h), type="mean").to_numpy() for j in (0, 1, 2)]
     one_sided = (-3 * values[0] + 4 * values[1] - values[2]) / (2 * h)
-    found = fit.marginal_effects("x1", scale="mean", newdata=top).frame["estimate"]
-    np.testing.assert_allclose(found, one_sided.mean(), rtol=1e-5)
+    actual = fit.marginal_effects("x1", scale="mean", newdata=top).frame["estimate"]
+    np.testing.assert_allclose(actual, one_sided.mean(), rtol=1e-5)
 
 
 def test_standard_errors_by_simulation() -> None:

@@ -56,8 +56,8 @@ def test_contrasts_of_scale_models_are_differences_of_location() -> None:
     fit = fitted("own_scale")
     estimates = fit.tidy().set_index("term")["estimate"]
     unit = np.exp((estimates["scale.f[T.mid]"] + estimates["scale.f[T.hi]"]) / 3)
-    found = fit.emmeans("f").contrasts("reference")["estimate"]
-    np.testing.assert_allclose(found, estimates[["f[T.mid]", "f[T.hi]"]] / unit, rtol=1e-10)
+    actual = fit.emmeans("f").contrasts("reference")["estimate"]
+    np.testing.assert_allclose(actual, estimates[["f[T.mid]", "f[T.hi]"]] / unit, rtol=1e-10)
 
 
 def test_a_variable_of_the_scale_alone_does_not_move_the_latent_mean() -> None:
@@ -104,9 +104,9 @@ def test_rows_of_weight_zero_are_no_rows_of_the_grid() -> None:
     d = data().assign(v=lambda d: np.where(np.arange(len(d)) < 400, 1, 0))
     d.loc[d["v"] == 0, "x1"] += 50.0
     d.loc[d.index[-1], "b"] = 2
-    found = ordfit("y ~ f + x1 + b", d, weights="v").emmeans("f").frame["estimate"]
+    actual = ordfit("y ~ f + x1 + b", d, weights="v").emmeans("f").frame["estimate"]
     expected = ordfit("y ~ f + x1 + b", d.head(400)).emmeans("f").frame["estimate"]
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    np.testing.assert_allclose(actual, expected, rtol=1e-6)
 
 
 def test_a_number_has_a_mean_for_each_value_given() -> None:

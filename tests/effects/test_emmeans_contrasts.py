@@ -85,39 +85,39 @@ CASES: dict[str, Callable[[], pd.DataFrame]] = {
 NUMBERS = ["estimate", "std_error", "lower", "upper", "statistic", "p_value", "df", "chisq"]
 
 
-def labels(found: pd.DataFrame) -> list[str]:
+def labels(actual: pd.DataFrame) -> list[str]:
     """The columns that say what a row is, in the order of the alphabet: R has them in another order."""
-    front = found.drop(columns=NUMBERS, errors="ignore").map(lambda x: f"{x:g}" if isinstance(x, float) else str(x))
+    front = actual.drop(columns=NUMBERS, errors="ignore").map(lambda x: f"{x:g}" if isinstance(x, float) else str(x))
     return ["|".join(sorted(row)) for row in front.to_numpy()]
 
 
-def expected(case: str, found: pd.DataFrame) -> pd.DataFrame:
+def expected(case: str, actual: pd.DataFrame) -> pd.DataFrame:
     """R's rows in the order of ours."""
     own = R[R["case"] == case]
     parts = own["label"].str.split("|")
     if case in ("exc_prob", "cum_prob"):  # R names thresholds, "low|high"
         parts = parts.map(lambda texts: [f"below {texts[0]}", *texts[2:]])
-        found = found.assign(level="below " + found["level"].astype(str))
+        actual = actual.assign(level="below " + actual["level"].astype(str))
     keys = pd.Index(["|".join(sorted(texts)) for texts in parts])
-    assert sorted(keys) == sorted(labels(found))
-    return own.set_index(keys).loc[labels(found)]
+    assert sorted(keys) == sorted(labels(actual))
+    return own.set_index(keys).loc[labels(actual)]
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_equal_to_r(case: str) -> None:
-    found = CASES[case]()
-    r = expected(case, found)
+    actual = CASES[case]()
+    r = expected(case, actual)
     if "joint" in case:
-        assert found["df"].tolist() == r["df"].tolist()
-        np.testing.assert_allclose(found["chisq"], r["chisq"], atol=6e-4 * r["df"].max())  # R rounds F to 3 decimals
-        np.testing.assert_allclose(found["p_value"], r["p_value"], rtol=1e-6)
+        assert actual["df"].tolist() == r["df"].tolist()
+        np.testing.assert_allclose(actual["chisq"], r["chisq"], atol=6e-4 * r["df"].max())  # R rounds F to 3 decimals
+        np.testing.assert_allclose(actual["p_value"], r["p_value"], rtol=1e-6)
         return
-    np.testing.assert_allclose(found["estimate"], r["estimate"], rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(found["std_error"], r["std_error"], rtol=1e-6)
-    if "statistic" in found:
+    np.testing.assert_allclose(actual["estimate"], r["estimate"], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(actual["std_error"], r["std_error"], rtol=1e-6)
+    if "statistic" in actual:
         loose = 1e-4 if "mvt" in case else 1e-6  # Monte Carlo in R
-        np.testing.assert_allclose(found["p_value"], r["p_value"], rtol=loose, atol=1e-9)
-        np.testing.assert_allclose(found[["lower", "upper"]], r[["lower", "upper"]], rtol=loose, atol=1e-7)
+        np.testing.assert_allclose(actual["p_value"], r["p_value"], rtol=loose, atol=1e-9)
+        np.testing.assert_allclose(actual[["lower", "upper"]], r[["lower", "upper"]], rtol=loose, atol=1e-7)
 
 
 @pytest.mark.parametrize("weights", ["proportional", "cells"])

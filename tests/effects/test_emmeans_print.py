@@ -70,9 +70,9 @@ def test_own_contrasts_in_every_form() -> None:
     means = housing().emmeans("Type")
     named = means.contrasts({"outer": [1, -1, -1, 1]})
     for given in ([[1, -1, -1, 1]], [1, -1, -1, 1], (1, -1, -1, 1), np.array([[1, -1, -1, 1]])):
-        found = means.contrasts(given)
-        assert found["contrast"].tolist() == ["(1, -1, -1, 1)"]
-        assert found.drop(columns="contrast").equals(named.drop(columns="contrast"))
+        differences = means.contrasts(given)
+        assert differences["contrast"].tolist() == ["(1, -1, -1, 1)"]
+        assert differences.drop(columns="contrast").equals(named.drop(columns="contrast"))
     assert named["estimate"].iloc[0] == pytest.approx(means.frame["estimate"] @ [1, -1, -1, 1], rel=1e-12)
 
 
@@ -97,8 +97,8 @@ def test_the_note_names_no_adjustment_that_was_not_made() -> None:
 
 
 def test_means_of_one_name_are_told_apart() -> None:
-    found = housing().emmeans("Type", at={"Type": ["Tower", "Tower", "Atrium"]}).contrasts(adjust="none")
-    assert found["contrast"].tolist() == ["Tower (1) - Tower (2)", "Tower (1) - Atrium", "Tower (2) - Atrium"]
+    differences = housing().emmeans("Type", at={"Type": ["Tower", "Tower", "Atrium"]}).contrasts(adjust="none")
+    assert differences["contrast"].tolist() == ["Tower (1) - Tower (2)", "Tower (1) - Atrium", "Tower (2) - Atrium"]
 
 
 @pytest.mark.parametrize("scale", ["latent", "prob", "exc_prob", "mean", "log_odds"])
@@ -120,9 +120,9 @@ def test_slopes_of_a_linear_effect_are_its_coefficients() -> None:
 
 
 def test_joint_tests_of_factors_are_those_of_type_three() -> None:
-    found = housing().joint_tests().set_index("term")
+    actual = housing().joint_tests().set_index("term")
     expected = housing().anova(type="III")
-    np.testing.assert_allclose(found.loc[expected.index, ["df", "chisq"]], expected[["df", "chisq"]], rtol=1e-8)
+    np.testing.assert_allclose(actual.loc[expected.index, ["df", "chisq"]], expected[["df", "chisq"]], rtol=1e-8)
 
 
 def test_joint_tests_say_what_the_data_do_not_tell() -> None:
@@ -130,8 +130,8 @@ def test_joint_tests_say_what_the_data_do_not_tell() -> None:
     wine = datasets.load("wine").query("temp == 'cold' or contact == 'no'")
     with pytest.warns(DataWarning, match="aliased"):
         fit = ordfit("rating ~ temp * contact", wine)
-    found = fit.joint_tests()
-    assert (found["df"] == 0).all() and found["p_value"].isna().all() and "NA: the data" in str(found)
+    actual = fit.joint_tests()
+    assert (actual["df"] == 0).all() and actual["p_value"].isna().all() and "NA: the data" in str(actual)
     simple = fit.joint_tests(by="contact").set_index("contact")
     assert simple["df"].to_dict() == {"no": 1, "yes": 0}
     assert simple.loc["no", "chisq"] == pytest.approx(fit.test("temp[T.warm] = 0")["chisq"].iloc[0])
@@ -146,17 +146,17 @@ def test_joint_tests_of_what_no_infinite_threshold_moves() -> None:
     """Thresholds of temp are infinite; the test of contact is that of its coefficient."""
     with pytest.warns(SeparationWarning):
         fit = ordfit("rating ~ contact", datasets.load("wine"), nominal="~ temp")
-    found = fit.joint_tests().set_index("term")
-    assert found["df"].to_dict() == {"contact": 1, "temp": 0}
-    assert found.loc["contact", "chisq"] == pytest.approx(fit.z_values["contact[T.yes]"] ** 2, rel=1e-9)
+    actual = fit.joint_tests().set_index("term")
+    assert actual["df"].to_dict() == {"contact": 1, "temp": 0}
+    assert actual.loc["contact", "chisq"] == pytest.approx(fit.z_values["contact[T.yes]"] ** 2, rel=1e-9)
 
 
 def test_cells_without_rows_have_no_mean_by_their_weights() -> None:
     wine = datasets.load("wine").query("temp == 'cold' or contact == 'no'")
     fit = ordfit("rating ~ temp + contact", wine)
     with pytest.warns(DataWarning, match="no standard error"):
-        found = fit.emmeans(["temp", "contact"], weights="cells").frame
-    assert found["estimate"].isna().tolist() == [False, False, False, True]
+        actual = fit.emmeans(["temp", "contact"], weights="cells").frame
+    assert actual["estimate"].isna().tolist() == [False, False, False, True]
     assert fit.emmeans(["temp", "contact"]).frame["estimate"].notna().all()
 
 

@@ -74,8 +74,8 @@ def test_means_and_differences_that_are_infinite(upward):
 def test_probabilities_stay(upward):
     """They are their own limits: group c gives the highest answer."""
     with pytest.warns(DataWarning):
-        found = upward.emmeans("g", scale="prob").frame.set_index(["g", "level"])["estimate"]
-    np.testing.assert_allclose(found["c"], [0.0, 0.0, 1.0], atol=1e-8)
+        actual = upward.emmeans("g", scale="prob").frame.set_index(["g", "level"])["estimate"]
+    np.testing.assert_allclose(actual["c"], [0.0, 0.0, 1.0], atol=1e-8)
 
 
 def test_differences_of_infinite_estimates_have_no_value_and_slopes_keep_theirs(fits):
@@ -86,14 +86,14 @@ def test_differences_of_infinite_estimates_have_no_value_and_slopes_keep_theirs(
         pairs = fit.emmeans("g").contrasts("revpairwise").set_index("contrast")["estimate"]
         along = fit.emmeans("z", at={"z": [0, 1]})
     assert np.isnan(pairs["c - b"]) and pairs["b - a"] == np.inf
-    for found in (
+    for actual in (
         fit.emtrends("g", "z").frame,
         along.contrasts("revpairwise"),
         fit.marginal_effects("z", scale="latent").frame,
         fit.marginal_effects("z", scale="log_odds").frame,
     ):
-        np.testing.assert_allclose(found["estimate"], left.coef["z"], rtol=1e-6)
-        np.testing.assert_allclose(found["std_error"], left.se["z"], rtol=1e-5)
+        np.testing.assert_allclose(actual["estimate"], left.coef["z"], rtol=1e-6)
+        np.testing.assert_allclose(actual["std_error"], left.se["z"], rtol=1e-5)
 
 
 def test_an_infinite_threshold_less_an_infinite_effect_is_no_number():
@@ -108,6 +108,6 @@ def test_an_infinite_threshold_less_an_infinite_effect_is_no_number():
 
 
 def test_scores_say_that_the_search_stopped(upward):
-    found = upward.predict(rated().tail(2), type="score", se=True)
-    assert np.isfinite(found["estimate"]).all() and "where the search stopped" in str(found)
+    predicted = upward.predict(rated().tail(2), type="score", se=True)
+    assert np.isfinite(predicted["estimate"]).all() and "where the search stopped" in str(predicted)
     assert "where the search stopped" not in str(upward.predict(rated().head(2), type="score", se=True))

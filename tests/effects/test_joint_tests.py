@@ -42,10 +42,10 @@ def by_cells() -> dict[str, tuple[int, float]]:
 def test_empty_cells_in_every_order_of_the_levels(order: list[str]) -> None:
     with pytest.warns(DataWarning, match="aliased"):
         fit = ordfit("Sat ~ Infl * Type + Cont", without_a_cell(order), weights="Freq")
-    found = fit.joint_tests().set_index("term")
+    actual = fit.joint_tests().set_index("term")
     for term, (df, chisq) in by_cells().items():
-        assert found.loc[term, "df"] == df
-        assert found.loc[term, "chisq"] == pytest.approx(chisq, rel=1e-6)
+        assert actual.loc[term, "df"] == df
+        assert actual.loc[term, "chisq"] == pytest.approx(chisq, rel=1e-6)
 
 
 @pytest.mark.parametrize("order", ["abc", "acb", "cab"])
@@ -55,11 +55,11 @@ def test_infinite_estimates_in_every_order_of_the_levels(order: str) -> None:
     data = pd.DataFrame({"g": rng.choice(list("abc"), 300), "y": rng.integers(0, 3, 300)})
     data.loc[data["g"] == "b", "y"] = 2
     with pytest.warns(SeparationWarning):
-        found = ordfit("y ~ g", data.assign(g=pd.Categorical(data["g"], list(order)))).joint_tests()
+        actual = ordfit("y ~ g", data.assign(g=pd.Categorical(data["g"], list(order)))).joint_tests()
     two = data[data["g"] != "b"]
     alone = ordfit("y ~ g", two.assign(g=pd.Categorical(two["g"], ["a", "c"]))).test("g = 0")
-    assert found["df"].tolist() == [1]
-    assert found["chisq"][0] == pytest.approx(alone["chisq"].iloc[0], rel=1e-5)
+    assert actual["df"].tolist() == [1]
+    assert actual["chisq"][0] == pytest.approx(alone["chisq"].iloc[0], rel=1e-5)
 
 
 def test_units_of_a_number_say_nothing():

@@ -71,9 +71,9 @@ def test_against_r(what: str) -> None:
 
 def test_differences_of_slopes_against_r() -> None:
     effects = fitted("probit").marginal_effects("x1", by="f", scale="mean_class")
-    found, expected = effects.contrasts("revpairwise", "none"), R[R["what"] == "x1 by f, differences"]
-    assert found["difference"].tolist() == ["mid - lo", "hi - lo", "hi - mid"]
-    close(found, expected["estimate"], expected["std_error"])
+    differences, expected = effects.contrasts("revpairwise", "none"), R[R["what"] == "x1 by f, differences"]
+    assert differences["difference"].tolist() == ["mid - lo", "hi - lo", "hi - mid"]
+    close(differences, expected["estimate"], expected["std_error"])
 
 
 @pytest.mark.parametrize(("place", "at"), [("overall", None), ("mean", "mean"), ("median", "median")])
@@ -194,11 +194,11 @@ def test_places_are_averages_of_their_own() -> None:
 
 def test_the_typical_row_of_each_group() -> None:
     fit = ordfit("y ~ x1 + x2 + f", SIM)
-    found = fit.marginal_effects("x1", at="median", by="f", scale="exc_prob").frame
+    actual = fit.marginal_effects("x1", at="median", by="f", scale="exc_prob").frame
     for key, rows in SIM.groupby("f", observed=True):
         row = rows[["x1", "x2"]].median().to_frame().T.assign(f=key)
         expected = fit.marginal_effects("x1", at="rows", newdata=row, scale="exc_prob").frame
-        close(found[found["f"] == key], expected["estimate"], expected["std_error"], rtol=1e-10)
+        close(actual[actual["f"] == key], expected["estimate"], expected["std_error"], rtol=1e-10)
 
 
 def test_case_weights_are_repeated_rows() -> None:
@@ -245,9 +245,9 @@ def test_differences_of_differences_by_algebra() -> None:
 def test_three_way_interactions() -> None:
     fit = ordfit("y ~ x1 * f * h", SIM.assign(h=np.where(SIM["x2"] > 0, "up", "down")))
     slopes = fit.marginal_effects("x1", at={"f": ["lo", "hi"], "h": ["down", "up"]}, scale="latent")
-    found = slopes.contrasts({"hi - lo : up - down": [1, -1, -1, 1]})
+    differences = slopes.contrasts({"hi - lo : up - down": [1, -1, -1, 1]})
     name = "x1:f[T.hi]:h[T.up]"
-    close(found, [fit.coef[name]], [fit.se[name]], rtol=1e-7)
+    close(differences, [fit.coef[name]], [fit.se[name]], rtol=1e-7)
 
 
 def test_what_the_data_cannot_say() -> None:
@@ -310,7 +310,7 @@ def test_it_prints_what_it_is() -> None:
         ({"at": {"x": []}}, "gives no value of 'x'"),
         ({"at": {"judge": 1}}, "no variable 'judge'; it has 'temp', 'contact', 'x'"),
         ({"variables": "temp", "at": {"temp": "warm"}}, "leave it out of at="),
-        ({"at": {"contact": "yes"}, "by": "contact"}, "in at= and in by="),
+        ({"at": {"contact": "yes"}, "by": "contact"}, "must not be in both: at="),
         ({"at": "rows", "by": "contact"}, "by= needs averages"),
         ({"by": "nothing"}, "by names no column"),
         ({"by": "level"}, "rename that of the data"),
@@ -376,9 +376,9 @@ def test_rows_that_are_left_out_are_told() -> None:
 def test_differences_that_cannot_be_are_not_tested() -> None:
     """Without an interaction the odds ratio is the same everywhere: the difference is rounding, not a finding."""
     fit = ordfit("y ~ x1 + age + f", SIM)
-    found = fit.marginal_effects("x1", by="f", scale="odds").contrasts(adjust="none")
-    assert (found["std_error"] == 0.0).all() and found["p_value"].isna().all()
-    np.testing.assert_allclose(found["estimate"], 1.0, atol=1e-12)
+    differences = fit.marginal_effects("x1", by="f", scale="odds").contrasts(adjust="none")
+    assert (differences["std_error"] == 0.0).all() and differences["p_value"].isna().all()
+    np.testing.assert_allclose(differences["estimate"], 1.0, atol=1e-12)
     assert (fit.emmeans("f").contrasts()["std_error"] > 0.0).all()
 
 

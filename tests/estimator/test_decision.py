@@ -48,18 +48,18 @@ def fitted(method: str, n_levels: int, **options) -> OrdinalClassifier:
 @pytest.mark.parametrize("method", METHODS)
 def test_of_two_labels_the_sign_is_the_prediction(method):
     model = fitted(method, 2)
-    found = model.decision_function(rows())
-    assert found.shape == (150,) and np.isfinite(found).all()
-    np.testing.assert_array_equal(found > 0, model.predict(rows()) == 1)
-    assert roc_auc_score(codes(2), found) > 0.75  # larger means the higher level
+    actual = model.decision_function(rows())
+    assert actual.shape == (150,) and np.isfinite(actual).all()
+    np.testing.assert_array_equal(actual > 0, model.predict(rows()) == 1)
+    assert roc_auc_score(codes(2), actual) > 0.75  # larger means the higher level
 
 
 @pytest.mark.parametrize("method", MANY)
 def test_of_more_labels_the_largest_is_the_prediction(method):
     model = fitted(method, 4)
-    found = model.decision_function(rows())
-    assert found.shape == (150, 4) and np.isfinite(found).all()
-    np.testing.assert_array_equal(model.classes_[found.argmax(axis=1)], model.predict(rows()))
+    actual = model.decision_function(rows())
+    assert actual.shape == (150, 4) and np.isfinite(actual).all()
+    np.testing.assert_array_equal(model.classes_[actual.argmax(axis=1)], model.predict(rows()))
 
 
 @pytest.mark.parametrize(
@@ -71,9 +71,9 @@ def test_columns_and_sign_follow_the_sorted_labels(method, n_levels):
     names = np.array(["c", "b", "a"][-n_levels:])
     plain = fitted(method, n_levels)
     model = OrdinalClassifier(method, levels=list(names)).fit(rows(), names[codes(n_levels)])
-    found, expected = model.decision_function(rows()), plain.decision_function(rows())
-    np.testing.assert_allclose(found, -expected if n_levels == 2 else expected[:, ::-1], rtol=1e-9, atol=1e-12)
-    chosen = (found > 0).astype(int) if n_levels == 2 else found.argmax(axis=1)
+    actual, expected = model.decision_function(rows()), plain.decision_function(rows())
+    np.testing.assert_allclose(actual, -expected if n_levels == 2 else expected[:, ::-1], rtol=1e-9, atol=1e-12)
+    chosen = (actual > 0).astype(int) if n_levels == 2 else actual.argmax(axis=1)
     np.testing.assert_array_equal(model.classes_[chosen], model.predict(rows()))
 
 
@@ -94,8 +94,8 @@ def test_log_odds_of_likelihood_methods(link):
     np.testing.assert_allclose(expit(model.decision_function(rows())), p, rtol=1e-9)
     costly = OrdinalClassifier(link, cost=((0.0, 1.0), (4.0, 0.0))).fit(rows(), codes(2))
     inside = p * (1 - p) > 1e-6  # further out log(p / (1 - p)) is rounding
-    found = costly.decision_function(rows())[inside]
-    np.testing.assert_allclose(found, (logit(p) - logit(0.2))[inside], rtol=1e-6, atol=1e-7)
+    actual = costly.decision_function(rows())[inside]
+    np.testing.assert_allclose(actual, (logit(p) - logit(0.2))[inside], rtol=1e-6, atol=1e-7)
 
 
 def test_the_log_odds_are_those_of_logistic_regression():
@@ -165,10 +165,10 @@ def test_only_methods_that_have_them_have_coefficients_and_importances(method):
 @pytest.mark.parametrize("method", TREES + ROUNDS)
 def test_importances_are_shares_in_the_order_of_the_columns(method):
     for order in ([0, 1, 2], [2, 0, 1]):
-        found = OrdinalClassifier(method).fit(rows()[:, order], codes(2)).feature_importances_
-        assert found.shape == (3,) and (found >= 0).all()
-        np.testing.assert_allclose(found.sum(), 1.0, rtol=1e-12)
-        assert order[int(found.argmax())] == 0
+        actual = OrdinalClassifier(method).fit(rows()[:, order], codes(2)).feature_importances_
+        assert actual.shape == (3,) and (actual >= 0).all()
+        np.testing.assert_allclose(actual.sum(), 1.0, rtol=1e-12)
+        assert order[int(actual.argmax())] == 0
 
 
 @pytest.mark.parametrize("method", ["orboost-lr", "rankboost-or"])

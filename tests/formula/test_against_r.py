@@ -36,9 +36,9 @@ def test_model_matrices_are_those_of_r(name):
         if expected is None:
             continue
         expected = expected.drop(columns="(Intercept)", errors="ignore").to_numpy()
-        found = getattr(design.sample.rows, field)
-        found = np.empty((design.sample.n, 0)) if found is None else found
-        np.testing.assert_allclose(found[: len(expected)], expected, rtol=EXACT, atol=1e-15)
+        actual = getattr(design.sample.rows, field)
+        actual = np.empty((design.sample.n, 0)) if actual is None else actual
+        np.testing.assert_allclose(actual[: len(expected)], expected, rtol=EXACT, atol=1e-15)
     assert design.sample.X.flags.c_contiguous and design.sample.X.dtype == np.float64
     assert design.sample.X.shape[1] == len(design.names)
     assert tuple(map(str, design.levels.values)) == tuple(case.raw["y_levels"])

@@ -18,9 +18,9 @@ def notes(y, x=None, **options) -> tuple[str, ...]:
     """Notes on a response with these labels, and a column of these values, in turn."""
     data = pd.DataFrame({"y": _filled(y), "x": RNG.normal(size=N) if x is None else _filled(x)})
     before = data.copy()
-    found = build("y ~ x", data, **options).notes
+    actual = build("y ~ x", data, **options).notes
     pd.testing.assert_frame_equal(data, before)
-    return found
+    return actual
 
 
 def _filled(values):

@@ -173,13 +173,13 @@ def test_which_factors_are_coded_in_full_follows_from_the_definition():
     rng = random.Random(1)
     for _ in range(300):
         chosen = [rng.sample("abcdef", rng.randint(1, 4)) for _ in range(rng.randint(1, 8))]
-        found = full_codings([Term(tuple(column_expression(name) for name in term)) for term in chosen])
+        actual = full_codings([Term(tuple(column_expression(name) for name in term)) for term in chosen])
         expected = []
         for position, term in enumerate(chosen):
             margins = [{*term} - {name} for name in term]
             earlier = [{*other} for other in chosen[:position]]
             expected.append(tuple(bool(m) and not any(m <= other for other in earlier) for m in margins))
-        assert found == expected
+        assert actual == expected
 
 
 def test_thousands_of_interactions_of_high_order_are_coded():

@@ -82,9 +82,9 @@ WINE = datasets.load("wine").assign(**{"wine type": lambda d: d["judge"], "sat t
     ],
 )
 def test_a_name_with_a_blank_asks_for_backticks(formula, words):
-    with pytest.raises(FormulaError, match=words) as found:
+    with pytest.raises(FormulaError, match=words) as actual:
         ordfit(formula, WINE)
-    assert "unknown" not in str(found.value) and "line 1" not in str(found.value) and "v1" not in str(found.value)
+    assert "unknown" not in str(actual.value) and "line 1" not in str(actual.value) and "v1" not in str(actual.value)
 
 
 def test_backticks_are_the_cure():

@@ -147,8 +147,8 @@ def test_transforms_are_fitted_to_the_rows_that_have_a_value():
     ],
 )
 def test_contrasts_are_those_of_r(kind, matrix, suffixes):
-    found, names = contrast(kind)(("a", "b", "c", "d"))
-    np.testing.assert_allclose(found, matrix, rtol=1e-14, atol=1e-15)
+    actual, names = contrast(kind)(("a", "b", "c", "d"))
+    np.testing.assert_allclose(actual, matrix, rtol=1e-14, atol=1e-15)
     assert list(names) == suffixes
     frame = pd.DataFrame({"y": [1, 2, 3, 1], "g": list("abcd")})
     design = build("y ~ g", frame, contrasts={"g": kind})

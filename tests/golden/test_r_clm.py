@@ -81,8 +81,8 @@ def comparable() -> list[str]:
 
 @pytest.mark.parametrize("name", comparable())
 def test_against_r(name: str) -> None:
-    found = fitted(name)
-    case, fit = found.case, found.fit
+    result = fitted(name)
+    case, fit = result.case, result.fit
     expected = best(name, "coefficients")
     np.testing.assert_array_equal(fit.aliased, np.isnan(expected))
     errors = np.sqrt(fit.information.variances)
@@ -115,15 +115,15 @@ def test_against_r(name: str) -> None:
 )
 def test_separation_is_found_with_its_direction(name: str, infinite: dict[str, int]) -> None:
     """Signs: of the estimates that R lets run away; the others and the limit of the likelihood are finite."""
-    found = fitted(name)
-    labels = list(found.case.raw["coefficients"])
-    direction = found.fit.separation
+    result = fitted(name)
+    labels = list(result.case.raw["coefficients"])
+    direction = result.fit.separation
     assert direction is not None
     assert {label: np.sign(d) for label, d in zip(labels, direction, strict=True) if d} == infinite
-    assert found.fit.loglik == pytest.approx(found.case.loglik, abs=1e-6)
+    assert result.fit.loglik == pytest.approx(result.case.loglik, abs=1e-6)
     finite = direction == 0
     expected = best(name, "coefficients")
-    np.testing.assert_allclose(found.fit.coefficients[finite], expected[finite], rtol=1e-6)
+    np.testing.assert_allclose(result.fit.coefficients[finite], expected[finite], rtol=1e-6)
 
 
 def test_columns_of_very_different_size() -> None:
@@ -141,19 +141,19 @@ def test_columns_of_very_different_size() -> None:
 
 def test_cauchit_with_scale_effects() -> None:
     """R puts +-1e5 for the infinite thresholds: 1e-3, and our likelihood is the larger one."""
-    found = fitted("wine_confint_cauchit_scale")
-    np.testing.assert_allclose(found.fit.coefficients, best(found.case.name, "coefficients"), atol=1e-3)
-    assert 0.0 < found.fit.loglik - found.case.loglik < 1e-2
+    result = fitted("wine_confint_cauchit_scale")
+    np.testing.assert_allclose(result.fit.coefficients, best(result.case.name, "coefficients"), atol=1e-3)
+    assert 0.0 < result.fit.loglik - result.case.loglik < 1e-2
 
 
 @pytest.mark.parametrize("name", case_names("flexlink"))
 def test_flexible_links(name: str) -> None:
     """R stops early, with a numeric gradient: 1e-3, and never above our likelihood."""
-    found = fitted(name)
-    assert found.fit.certificate.reached and found.fit.n_lambda == 1
-    np.testing.assert_allclose(found.fit.coefficients, found.case.coefficients, rtol=1e-3, atol=1e-3)
-    np.testing.assert_allclose(np.sqrt(found.fit.information.variances), found.case.std_errors, rtol=1e-3)
-    assert -1e-9 <= found.fit.loglik - found.case.loglik <= 1e-6
+    result = fitted(name)
+    assert result.fit.certificate.reached and result.fit.n_lambda == 1
+    np.testing.assert_allclose(result.fit.coefficients, result.case.coefficients, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(np.sqrt(result.fit.information.variances), result.case.std_errors, rtol=1e-3)
+    assert -1e-9 <= result.fit.loglik - result.case.loglik <= 1e-6
 
 
 def other_package(name: str) -> tuple[LikelihoodFit, np.ndarray, dict[str, float]]:

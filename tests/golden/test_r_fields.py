@@ -84,10 +84,10 @@ def test_wald_statistics(name: str, fits: dict[str, LikelihoodResults]) -> None:
         assert np.isfinite(fit.se[~fit.params.isna()]).all()  # R gave up on a model that is well identified
         return
     expected = np.array([np.nan if v is None else float(v) for v in case.raw["z_values"].values()])
-    found = np.asarray(fit.tvalues, dtype=float)
-    if found.size != expected.size:  # R's JSON keeps one of two coefficients of one name (location and scale effect)
+    actual = np.asarray(fit.tvalues, dtype=float)
+    if actual.size != expected.size:  # R's JSON keeps one of two coefficients of one name (location and scale effect)
         return
-    np.testing.assert_allclose(found, expected, rtol=10 * tolerance(case), atol=10 * tolerance(case))
+    np.testing.assert_allclose(actual, expected, rtol=10 * tolerance(case), atol=10 * tolerance(case))
     chance = np.array([np.nan if v is None else float(v) for v in case.raw["p_values"].values()])
     np.testing.assert_allclose(np.asarray(fit.pvalues, dtype=float), chance, rtol=1e-3, atol=10 * tolerance(case))
 
@@ -125,12 +125,12 @@ def test_a_lambda_is_that_of_r(fits: dict[str, LikelihoodResults]) -> None:
 
 def test_predictions_with_aliased_columns_and_missing_rows(fits: dict[str, LikelihoodResults]) -> None:
     case = load_case("rank_sum_column")
-    found = of(case, fits).predict(case.frame().head(3), type="prob")
-    np.testing.assert_allclose(found, case.matrix("predict3"), atol=DEFAULT)
+    predicted = of(case, fits).predict(case.frame().head(3), type="prob")
+    np.testing.assert_allclose(predicted, case.matrix("predict3"), atol=DEFAULT)
     case = load_case("simna_predict")
     expected = case.matrix("predict_with_missing")
-    found = of(case, fits).predict(case.frame().head(len(expected)), type="prob")
-    np.testing.assert_allclose(found, expected.to_numpy(dtype=float), atol=DEFAULT)
+    predicted = of(case, fits).predict(case.frame().head(len(expected)), type="prob")
+    np.testing.assert_allclose(predicted, expected.to_numpy(dtype=float), atol=DEFAULT)
 
 
 def test_classes_of_the_wine_ratings(fits: dict[str, LikelihoodResults]) -> None:
@@ -158,9 +158,9 @@ def test_polr(name: str) -> None:
         assert fit.predict().astype(str).head(len(expected)).tolist() == expected
     if "profile_ci" in raw:
         limits = case.matrix("profile_ci")
-        found = fit.confint(type="profile", parm=list(fit.coef.index))
+        actual = fit.confint(type="profile", parm=list(fit.coef.index))
         width = (limits.iloc[:, 1] - limits.iloc[:, 0]).to_numpy()[:, None]
-        assert np.all(np.abs(found.to_numpy() - limits.to_numpy()) <= 1e-3 * width)  # R interpolates a spline
+        assert np.all(np.abs(actual.to_numpy() - limits.to_numpy()) <= 1e-3 * width)  # R interpolates a spline
 
 
 @pytest.mark.parametrize(
@@ -175,8 +175,8 @@ def test_vglm_fitted_values(name: str) -> None:
     location = spec["formula"] if nominal is None else _without(spec["formula"], nominal)
     fit = ordfit(location, case.frame(), nominal=nominal, weights=spec.get("weights"))
     head = matrix(case.raw["fitted_head"])
-    found: pd.DataFrame = fit.predict(type="prob").head(len(head))
-    np.testing.assert_allclose(found, head, atol=1e-5)
+    actual: pd.DataFrame = fit.predict(type="prob").head(len(head))
+    np.testing.assert_allclose(actual, head, atol=1e-5)
 
 
 def _without(formula: str, nominal: str) -> str:

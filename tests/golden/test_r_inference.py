@@ -34,13 +34,13 @@ def block(case: Case, name: str) -> pd.DataFrame:
     return pd.DataFrame(columns, index=case.raw[name]["rows"], dtype=float)
 
 
-def check(found: pd.DataFrame, case: Case, name: str, same_rows: bool = True) -> None:
+def check(actual: pd.DataFrame, case: Case, name: str, same_rows: bool = True) -> None:
     expected = block(case, name)
-    assert set(found.columns) == set(expected.columns) and len(found) == len(expected)
+    assert set(actual.columns) == set(expected.columns) and len(actual) == len(expected)
     if same_rows:
-        assert found.index.tolist() == expected.index.tolist()
+        assert actual.index.tolist() == expected.index.tolist()
     for column in expected:
-        ours, theirs = found[column].to_numpy(dtype=float), expected[column].to_numpy()
+        ours, theirs = actual[column].to_numpy(dtype=float), expected[column].to_numpy()
         absolute = LOGLIK if column in ("aic", "loglik") else 1e-7 if column in ("lr_stat", "lrt") else 0.0
         np.testing.assert_allclose(ours, theirs, rtol=STATISTIC, atol=absolute, err_msg=column)
 
@@ -168,15 +168,15 @@ def test_of_proportionality_with_interactions() -> None:
 def test_profile_intervals(name: str, field: str, level: float, rename: dict[str, str]) -> None:
     fit, expected = fitted(name), load_case(name).matrix(field)
     effects = [n for n, kind in zip(fit.parameters.names, fit.parameters.kinds, strict=True) if kind != "threshold"]
-    found = fit.confint(effects, level, type="profile").to_numpy()
+    actual = fit.confint(effects, level, type="profile").to_numpy()
     width = np.diff(expected.to_numpy(), axis=1)
-    assert np.all(np.abs(found - expected.to_numpy()) <= SPLINE * width)
+    assert np.all(np.abs(actual - expected.to_numpy()) <= SPLINE * width)
 
 
 def test_profile_intervals_of_cauchit() -> None:
     """R's cauchit stands in +-1e5 for the infinite thresholds: 1e-3 is all it is good for."""
-    found = fitted("wine_confint_cauchit_scale").confint(type="profile").iloc[4:].to_numpy()
-    np.testing.assert_allclose(found, load_case("wine_confint_cauchit_scale").matrix("profile95"), rtol=2e-3)
+    actual = fitted("wine_confint_cauchit_scale").confint(type="profile").iloc[4:].to_numpy()
+    np.testing.assert_allclose(actual, load_case("wine_confint_cauchit_scale").matrix("profile95"), rtol=2e-3)
 
 
 @pytest.mark.parametrize(
@@ -190,5 +190,5 @@ def test_profile_intervals_of_cauchit() -> None:
     ],
 )
 def test_wald_intervals(name: str, field: str, level: float) -> None:
-    found = fitted(name).confint(level).to_numpy()
-    np.testing.assert_allclose(found, load_case(name).matrix(field), rtol=1e-6, atol=1e-8)
+    actual = fitted(name).confint(level).to_numpy()
+    np.testing.assert_allclose(actual, load_case(name).matrix(field), rtol=1e-6, atol=1e-8)

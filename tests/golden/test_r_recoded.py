@@ -86,9 +86,9 @@ def test_proportionality_of_scale_terms(
 ) -> None:
     """R: nominal_test(clm(formula, scale = ..., nominal = ..., data = sim500))"""
     fit = ordfit(arguments.pop("formula"), data=load_data("sim500"), **arguments)
-    found = fit.nominal_test()
-    check(found.loc[["<none>", *terms]], terms, df, lrt)
-    assert len(found) == len(terms) + 1
+    actual = fit.nominal_test()
+    check(actual.loc[["<none>", *terms]], terms, df, lrt)
+    assert len(actual) == len(terms) + 1
 
 
 def test_columns_that_do_not_tell_the_new_ones_come_from_the_data() -> None:

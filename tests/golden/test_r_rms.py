@@ -49,13 +49,13 @@ def test_statistics_of_rms(name: str) -> None:
     link = FAMILIES[case.spec.get("family", '"logistic"').strip('"')]
     levels = sorted(data["age"].unique()) if case.spec["formula"].startswith("age") else None
     fit = ordfit(case.spec["formula"], data, link=link, levels=levels)
-    found = fit.discrimination().rename(lambda name: "brier" if name.startswith("brier_at_") else name)
-    names = NAMES | r2_names(stats["Obs"], found["n_effective"], stats["d.f."])
+    actual = fit.discrimination().rename(lambda name: "brier" if name.startswith("brier_at_") else name)
+    names = NAMES | r2_names(stats["Obs"], actual["n_effective"], stats["d.f."])
     assert set(stats) <= set(names) | NOT_STATISTICS
     for label in set(stats) & set(names):
         tolerance = BINNED if label in BINNED_NAMES else DEFAULT_FIT
-        assert found[names[label]] == pytest.approx(stats[label], rel=tolerance, abs=1e-12), label
-    assert found["lr_p_value"] == pytest.approx(stats["P"], abs=1e-9)
+        assert actual[names[label]] == pytest.approx(stats[label], rel=tolerance, abs=1e-12), label
+    assert actual["lr_p_value"] == pytest.approx(stats["P"], abs=1e-9)
     assert fit.nobs == stats["Obs"] and len(fit.levels) == stats.get("Distinct Y", len(fit.levels))
     median = np.quantile(fit.design.sample.y, 0.5, method="inverted_cdf")
     assert stats.get("Median Y", float(fit.levels[median] if levels else median + 1)) == (
@@ -87,6 +87,6 @@ def test_covariances_of_rms(name: str) -> None:
     np.testing.assert_allclose(np.r_[fit.se.iloc[places], fit.se.iloc[-len(slopes) :]], expected, rtol=EARLY)
     if "vcov_all_intercepts" in case.raw:
         sign = np.r_[-np.ones(len(labels)), np.ones(len(slopes))]
-        found = fit.vcov().to_numpy() * np.outer(sign, sign)
-        scale = np.sqrt(np.outer(np.diag(found), np.diag(found)))
-        assert np.all(np.abs(found - case.matrix("vcov_all_intercepts")) <= EARLY * scale)
+        actual = fit.vcov().to_numpy() * np.outer(sign, sign)
+        scale = np.sqrt(np.outer(np.diag(actual), np.diag(actual)))
+        assert np.all(np.abs(actual - case.matrix("vcov_all_intercepts")) <= EARLY * scale)

@@ -65,9 +65,9 @@ def test_nominal_and_scale_effects():
 
 
 def test_intervals_and_p_values(large):
-    found = large.tidy().set_index("term")[["p_value", "conf_low", "conf_high"]]
+    actual = large.tidy().set_index("term")[["p_value", "conf_low", "conf_high"]]
     for name, row in INTERVALS.items():
-        assert found.loc[name].to_numpy() == pytest.approx(row, **EXACT)
+        assert actual.loc[name].to_numpy() == pytest.approx(row, **EXACT)
 
 
 def test_large_samples(large):
@@ -103,8 +103,8 @@ def test_few_imputations(large):
 def test_one_hypothesis(large):
     """pool.scalar(Q, U, n = 80, k = 6) of the sum of two coefficients: qbar, t, df, r."""
     row = large.test("x1 = -x2").iloc[0]
-    found = row["difference"], row["std_error"] ** 2, row["df_denom"], row["riv"]
-    assert found == pytest.approx((0.4540702627898, 0.0919015910366, 53.3586567759634, 0.1382254126477), **EXACT)
+    actual = row["difference"], row["std_error"] ** 2, row["df_denom"], row["riv"]
+    assert actual == pytest.approx((0.4540702627898, 0.0919015910366, 53.3586567759634, 0.1382254126477), **EXACT)
     assert row["F"] == pytest.approx(0.4540702627898**2 / 0.0919015910366, **EXACT)
 
 

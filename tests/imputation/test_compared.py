@@ -25,15 +25,15 @@ def test_d1_has_no_more_degrees_of_freedom_than_complete_data(df_complete, size)
     rng = np.random.default_rng(4)
     U, Q = np.tile(np.eye(3), (5, 1, 1)), rng.normal(size=(5, 3))
     Q *= np.sqrt(size / (1.2 / 3.0 * np.sum(np.var(Q, axis=0, ddof=1))))  # relative increase in variance `size`
-    found = d1(Pooled(Q, U, df_complete))
+    actual = d1(Pooled(Q, U, df_complete))
     nu, a = (df_complete + 1.0) / (df_complete + 3.0) * df_complete, size * 12 / 10
-    assert found.riv == pytest.approx(size) and 0.0 < found.df_denom <= nu and 0.0 <= found.p_value <= 1.0
+    assert actual.riv == pytest.approx(size) and 0.0 < actual.df_denom <= nu and 0.0 <= actual.p_value <= 1.0
     if nu <= 4.0 * (1.0 + a):
         lam = size / (1.0 + size)
         single = 1.0 / (lam**2 / 4.0 + 1.0 / (nu * (1.0 - lam)))
-        assert found.df_denom == pytest.approx(min(2.0 * single, nu))
+        assert actual.df_denom == pytest.approx(min(2.0 * single, nu))
     else:
-        assert 4.0 < found.df_denom <= nu
+        assert 4.0 < actual.df_denom <= nu
 
 
 def test_degrees_of_freedom_under_cr2_are_those_of_each_parameter():

@@ -47,8 +47,8 @@ def covered(rng):
 @pytest.mark.slow
 def test_pooled_intervals_hold_the_truth():
     rng = np.random.default_rng(11)
-    found = [covered(rng) for _ in range(COUNTED)]
-    share, fmi = (np.mean(values, axis=0) for values in zip(*found, strict=True))
+    collected = [covered(rng) for _ in range(COUNTED)]
+    share, fmi = (np.mean(values, axis=0) for values in zip(*collected, strict=True))
     assert fmi[1] > 0.3  # enough is missing for the test to see a fault
     assert np.all((share >= 0.935) & (share <= 0.965)), share
 

@@ -93,12 +93,12 @@ class Dense:
 
         start = parameters[free]
         for _ in range(4):
-            found = optimize.minimize(objective, start, method="BFGS", options={"gtol": 1e-7})
-            start = found.x
-        found = optimize.minimize(
+            optimum = optimize.minimize(objective, start, method="BFGS", options={"gtol": 1e-7})
+            start = optimum.x
+        optimum = optimize.minimize(
             objective, start, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-11, "maxiter": 4000}
         )
-        return -float(found.fun)
+        return -float(optimum.fun)
 
     @cache  # noqa: B019 - an oracle lives as long as its test
     def _covariance(self, parameters: tuple[float, ...]) -> np.ndarray:

@@ -18,10 +18,10 @@ def fit():
 
 def row(**weights):
     places = {"t1": 0, "t2": 1, "t3": 2, "t4": 3, "temp": 4, "contact": 5, "scale": 6}
-    found = np.zeros(7)
+    actual = np.zeros(7)
     for name, weight in weights.items():
-        found[places[name]] = weight
-    return found
+        actual[places[name]] = weight
+    return actual
 
 
 @pytest.mark.parametrize(

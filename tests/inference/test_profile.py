@@ -202,9 +202,9 @@ def test_a_profile_with_lambda_is_the_highest_over_lambda() -> None:
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"x1": rng.normal(size=80), "x2": rng.normal(size=80)})
     data["y"] = np.digitize(data["x1"] + rng.logistic(size=80), [-1.0, 0.0, 1.0])
-    found = ordfit("y ~ x1 + x2", data, link="log-gamma").profile("x1", points=3)
+    actual = ordfit("y ~ x1 + x2", data, link="log-gamma").profile("x1", points=3)
     lams = np.linspace(-8.0, 8.0, 33)
-    for row in found.itertuples():
+    for row in actual.itertuples():
         held = data.assign(known=row.value * data["x1"])
 
         def fall(lam: float, held: pd.DataFrame = held) -> float:

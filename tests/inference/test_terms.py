@@ -119,26 +119,26 @@ def test_starting_values_are_for_the_fit_alone(sim, test):
 
 def test_step_finds_the_best_neighbour_everywhere(sim):
     start = ordfit("y ~ x1 + x2 + x3 + x4 + f", data=sim)
-    found = start.step()
-    assert found.trace["aic"].is_monotonic_decreasing
-    assert found.trace["aic"].iloc[-1] == pytest.approx(found.fit.aic)
-    terms = list(found.fit.design.terms)
+    actual = start.step()
+    assert actual.trace["aic"].is_monotonic_decreasing
+    assert actual.trace["aic"].iloc[-1] == pytest.approx(actual.fit.aic)
+    terms = list(actual.fit.design.terms)
     neighbours = [ordfit(f"y ~ {' + '.join(kept)}", data=sim) for kept in combinations(terms, len(terms) - 1)]
-    assert all(fit.aic >= found.fit.aic for fit in neighbours)
+    assert all(fit.aic >= actual.fit.aic for fit in neighbours)
     up = ordfit("y ~ 1", data=sim).step("~ x1 + x2 + x3 + x4 + f")
     everything = [
         ordfit(f"y ~ {' + '.join(chosen)}", data=sim).aic
         for size in range(1, 6)
         for chosen in combinations(["x1", "x2", "x3", "x4", "f"], size)
     ]
-    assert up.fit.aic == pytest.approx(min(everything)) and found.fit.aic == pytest.approx(min(everything))
+    assert up.fit.aic == pytest.approx(min(everything)) and actual.fit.aic == pytest.approx(min(everything))
 
 
 def test_step_within_limits(sim):
     start = ordfit("y ~ x1 + x4", data=sim)
-    found = start.step({"lower": "~ x4", "upper": "~ x1 + x2 + x4"})
-    assert set(found.fit.design.terms) == {"x1", "x2", "x4"}
-    assert found.trace["change"].tolist() == ["", "+ x2"]
+    actual = start.step({"lower": "~ x4", "upper": "~ x1 + x2 + x4"})
+    assert set(actual.fit.design.terms) == {"x1", "x2", "x4"}
+    assert actual.trace["change"].tolist() == ["", "+ x2"]
     forward = ordfit("y ~ x4", data=sim).step({"lower": "~ x4", "upper": "~ x1 + x4"}, k=np.log(500))
     assert forward.trace["change"].tolist() == ["", "+ x1"]
     assert "+ x1" in repr(forward)

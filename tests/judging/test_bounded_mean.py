@@ -29,11 +29,11 @@ def _with_digits(q, budget):
 @pytest.mark.parametrize("q", [0.0, 1e-9, 0.01, 0.3, 0.9, 1.0 - 1e-9])
 @pytest.mark.parametrize("budget", [1e-8, 1e-3, 0.1, 2.0, 30.0])
 def test_kl_inverse_has_its_digits(q, budget):
-    found = float(kl_inverse(np.array(q), np.array(budget)))
+    actual = float(kl_inverse(np.array(q), np.array(budget)))
     exact = _with_digits(q, budget)
     # A bound must not come out below its value by more than the rounding of kl itself.
-    assert found == pytest.approx(exact, abs=1e-9)
-    assert q <= found <= 1.0
+    assert actual == pytest.approx(exact, abs=1e-9)
+    assert q <= actual <= 1.0
 
 
 def test_kl_inverse_at_the_ends():

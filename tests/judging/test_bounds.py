@@ -44,7 +44,7 @@ def test_bounds_are_the_smallest_value_of_their_formulas(n_levels):
     """Straight from the formulas, one margin and one row at a time."""
     sample, v, theta, geometry = _fitted(np.random.default_rng(n_levels), 60, n_levels)
     costs = CostMatrix("squared").rows(sample.y, n_levels)
-    found = {b.name: b for b in _bounds(sample, v, theta, geometry, costs).bounds}
+    collected = {b.name: b for b in _bounds(sample, v, theta, geometry, costs).bounds}
     n, r, K = sample.n, geometry.radius, n_levels
     norm = math.sqrt(v @ v + theta @ theta)
     lengths = (sample.X**2).sum(axis=1) + 1
@@ -80,10 +80,10 @@ def test_bounds_are_the_smallest_value_of_their_formulas(n_levels):
             best[name] = min(best[name], value)
     for name, value in best.items():
         # The grid of margins can only miss the minimum from above, by little.
-        assert found[name].value <= value
-        assert found[name].value == pytest.approx(value, rel=2e-3)
-    assert found["absolute error"].trivial == K - 1
-    assert found["cost"].trivial == (K - 1) ** 2
+        assert collected[name].value <= value
+        assert collected[name].value == pytest.approx(value, rel=2e-3)
+    assert collected["absolute error"].trivial == K - 1
+    assert collected["cost"].trivial == (K - 1) ** 2
 
 
 def test_complexities_exceed_simulated_ones():
@@ -121,12 +121,12 @@ def test_bounds_hold_in_simulated_samples(n, n_levels, dimension, noise):
     for _ in range(30):
         sample, v, theta, geometry = _fitted(rng, n, n_levels, dimension, noise)
         costs = CostMatrix("squared").rows(sample.y, n_levels)
-        found = _bounds(sample, v, theta, geometry, costs)
+        actual = _bounds(sample, v, theta, geometry, costs)
         fresh = _fitted(rng, 20000, n_levels, dimension, noise)[0]
         distance = np.abs(count_above((fresh.X @ v)[:, None] - theta) - fresh.y)
         truth = [np.mean(distance > 0), distance.mean(), np.mean(distance**2)]
-        held.append([b.value >= t for b, t in zip(found.bounds, truth, strict=True)])
-        informative += not found.bounds[0].vacuous
+        held.append([b.value >= t for b, t in zip(actual.bounds, truth, strict=True)])
+        informative += not actual.bounds[0].vacuous
     assert (np.mean(held, axis=0) >= 1 - DELTA).all()
     assert informative == (30 if n == 20000 else 0)
 
@@ -151,15 +151,15 @@ def test_missing_bounds_say_why():
     fractional = Sample(rows=sample.rows, y=sample.y, n_levels=4, weights=np.full(50, 0.5))
     clustered = Sample(rows=sample.rows, y=sample.y, n_levels=4, cluster=np.arange(50) // 2)
     for dependent, word in ((fractional, "whole numbers"), (clustered, "clusters")):
-        found = _bounds(dependent, v, theta, geometry)
-        assert found.bounds == () and word in found.notes[0]
+        actual = _bounds(dependent, v, theta, geometry)
+        assert actual.bounds == () and word in actual.notes[0]
     disordered = BallGeometry(
         norm=geometry.norm, squared_lengths=geometry.squared_lengths, theta=theta[::-1], radius=geometry.radius
     )
     costs = CostMatrix.classification().rows(sample.y, 4)
-    found = _bounds(sample, v, theta[::-1], disordered, costs)
-    assert [b.name for b in found.bounds] == ["absolute error"]
-    assert any("not in order" in note for note in found.notes) and any("not convex" in note for note in found.notes)
+    actual = _bounds(sample, v, theta[::-1], disordered, costs)
+    assert [b.name for b in actual.bounds] == ["absolute error"]
+    assert any("not in order" in note for note in actual.notes) and any("not convex" in note for note in actual.notes)
 
 
 @pytest.mark.parametrize(("method", "n"), [("logit", 4000), ("cloglog", 200), ("redsvm", 120), ("redsvm-linear", 150)])

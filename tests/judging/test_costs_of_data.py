@@ -47,10 +47,10 @@ def test_macro_cost_by_hand():
 
 def test_macro_cost_is_the_macro_absolute_error(frame):
     fit = ordfit("y ~ a + b", frame, weights="w", cost=macro_cost(frame["y"], weights=frame["w"]))
-    found = fit.errors()["training"]
-    assert found["cost"] == pytest.approx(found["macro absolute error"], abs=1e-12)
+    actual = fit.errors()["training"]
+    assert actual["cost"] == pytest.approx(actual["macro absolute error"], abs=1e-12)
     plain = ordfit("y ~ a + b", frame, weights="w").errors()["training"]
-    assert found["macro absolute error"] <= plain["macro absolute error"]
+    assert actual["macro absolute error"] <= plain["macro absolute error"]
 
 
 def test_what_has_no_macro_cost():

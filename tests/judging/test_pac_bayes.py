@@ -87,16 +87,16 @@ def test_random_rankers_have_the_margins_that_the_bound_counts():
     rng = np.random.default_rng(4)
     fitted = _fitted(rng, 30, 3)
     sample, v, theta, geometry = fitted
-    found = _bound("absolute error", fitted)
+    actual = _bound("absolute error", fitted)
     w = np.concatenate((v, theta)) / geometry.total
     psi = np.concatenate([np.hstack((sample.X, np.tile(-np.eye(2)[k], (30, 1)))) for k in range(2)])
     side = np.concatenate([np.where(sample.y > k, 1.0, -1.0) for k in range(2)])
     psi *= (side / np.linalg.norm(psi, axis=1))[:, None]
     gaps = []
     for g in MARGINS[MARGINS > 0]:  # margin = g / size tells the size for each g
-        size = g / found.margin if found.margin > 0 else math.nan
+        size = g / actual.margin if actual.margin > 0 else math.nan
         drawn = (rng.normal(size=(20_000, 4)) + size * w) @ psi.T
-        gaps.append(abs(2 * (drawn <= g).mean() - found.training))
+        gaps.append(abs(2 * (drawn <= g).mean() - actual.training))
     assert min(gaps) < 0.01
 
 
@@ -114,8 +114,8 @@ def test_the_smaller_of_two_bounds_pays_for_both():
         rows = _margins(*fitted)
         own = margin_bounds(rows, geometry, sample, None, DELTA / 2).bounds[-1]
         other = _bound("absolute error", fitted, delta=DELTA / 2)
-        found = training_bounds(rows, geometry, sample, None, DELTA).bounds[-1]
-        assert found.value == min(own.value, other.value) and found.delta == DELTA
+        actual = training_bounds(rows, geometry, sample, None, DELTA).bounds[-1]
+        assert actual.value == min(own.value, other.value) and actual.delta == DELTA
 
 
 def test_whole_weights_are_repeated_rows():
@@ -137,8 +137,8 @@ def test_whole_weights_are_repeated_rows():
 def test_nothing_is_said_of_a_ranker_without_coefficients():
     sample = _fitted(np.random.default_rng(1), 30, 3)[0]
     flat = BallGeometry(norm=0.0, squared_lengths=np.ones(30), theta=np.zeros(2), radius=2.0)
-    found = _bound("absolute error", (sample, np.zeros(2), np.zeros(2), flat))
-    assert found.vacuous and np.isfinite(found.value)
+    actual = _bound("absolute error", (sample, np.zeros(2), np.zeros(2), flat))
+    assert actual.vacuous and np.isfinite(actual.value)
 
 
 @pytest.mark.parametrize("kernel", ["perceptron", "stump"])

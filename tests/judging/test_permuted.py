@@ -50,11 +50,11 @@ def test_each_measure_is_that_of_the_table(known):
     p = rng.dirichlet(np.ones(4), 60)
     codes = p.argmax(axis=1)
     paid = np.abs(y - codes) ** 1.5
-    found = Predictions(
+    actual = Predictions(
         y=y, codes=codes, scores=p @ np.arange(4.0), n_levels=4, weights=weights, paid=paid if known else None,
         probabilities=p if known else None,
     )  # fmt: skip
-    table = error_table(found)
-    assert measures_of(found) == tuple(table.index)
+    table = error_table(actual)
+    assert measures_of(actual) == tuple(table.index)
     for name in table.index:
-        assert measured(found, [name])[0] == pytest.approx(table[name], rel=1e-13)
+        assert measured(actual, [name])[0] == pytest.approx(table[name], rel=1e-13)

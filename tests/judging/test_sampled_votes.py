@@ -20,8 +20,8 @@ from ordstat.reduction.learners import StumpSum
 @pytest.mark.parametrize("active", [0.0, 0.3, 1.0])
 def test_chances_by_enumeration(active):
     """All sequences of up to four draws."""
-    found = chances_below(active)
-    means = np.linspace(-active, active, found.shape[1])
+    actual = chances_below(active)
+    means = np.linspace(-active, active, actual.shape[1])
     for i, n in enumerate((1, 2, 4)):
         for place in (0, 13, 50, 77, 100):
             up, down = (active + means[place]) / 2, (active - means[place]) / 2
@@ -29,16 +29,16 @@ def test_chances_by_enumeration(active):
             for j, g in enumerate(MARGINS / math.sqrt(n)):
                 sequences = itertools.product((-1, 0, 1), repeat=n)
                 exact = sum(math.prod(chance[a] for a in s) for s in sequences if sum(s) <= n * g + 1e-9)
-                assert found[i, place, j] == pytest.approx(exact, abs=1e-10)
+                assert actual[i, place, j] == pytest.approx(exact, abs=1e-10)
 
 
 def test_chances_of_coins_are_binomial():
-    found = chances_below(1.0)
-    means = np.linspace(-1, 1, found.shape[1])
+    actual = chances_below(1.0)
+    means = np.linspace(-1, 1, actual.shape[1])
     for i, n in enumerate(VOTERS):
         for j, g in enumerate(MARGINS / math.sqrt(n)):
             exact = binom.cdf(math.floor((n + n * g + 1e-9) / 2), n, (1 + means) / 2)
-            np.testing.assert_allclose(found[i, :, j], exact, atol=1e-9)
+            np.testing.assert_allclose(actual[i, :, j], exact, atol=1e-9)
 
 
 def test_divergence_by_enumeration():
@@ -96,7 +96,7 @@ def test_the_bound_by_its_formula():
     """One row, threshold, n and g at a time."""
     fit = ordfit("y ~ a + b", _draw(np.random.default_rng(0), 70), "orboost-all", rounds=3)
     geometry, rows, sample = fit.geometry, fit.training_margins, fit.design.sample
-    found = vote_bound(comparisons("absolute error", rows, sample), geometry, 0.05)
+    actual = vote_bound(comparisons("absolute error", rows, sample), geometry, 0.05)
     total = geometry.norm + np.abs(geometry.theta).sum()
     best = math.inf
     for n in VOTERS[:5]:
@@ -111,8 +111,8 @@ def test_the_bound_by_its_formula():
             value = float(kl_inverse(np.array(min(q * 70 / kept, 1.0)), np.array(nats / kept))) / least
             best = min(best, 2 * value)
     # Margins are taken down to a grid, which can only make the bound larger.
-    assert best <= found.value + 1e-9
-    assert found.value == pytest.approx(best, rel=0.02)
+    assert best <= actual.value + 1e-9
+    assert actual.value == pytest.approx(best, rel=0.02)
 
 
 def _chance(n, g, mean, active):

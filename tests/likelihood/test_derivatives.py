@@ -24,9 +24,9 @@ def test_score_and_information_against_differences(family: type[Family], link: s
     point = problem.start() + 0.05 * np.random.default_rng(1).normal(size=problem.n_parameters)
 
     def at(values: np.ndarray):
-        found = problem.evaluate(values)
-        assert found is not None
-        return found
+        evaluation = problem.evaluate(values)
+        assert evaluation is not None
+        return evaluation
 
     steps = 1e-5 * np.eye(point.size)
     gradient = np.array([(at(point + h).loglik - at(point - h).loglik) / 2e-5 for h in steps])
@@ -40,7 +40,7 @@ def test_log_likelihood_is_the_sum_of_log_probabilities(link: str) -> None:
     sample = make(PARTS["all"])
     problem = Problem.of(sample, Cumulative(LINKS[link]))
     x, rows = problem.start(), sample.rows
-    found = problem.evaluate(x)
+    evaluation = problem.evaluate(x)
     s = np.exp(-rows.scale_offset)
     ends = s[:, None] * (problem.user.parted(x)[0][:, 0] - rows.offset[:, None])
     infinite = np.full((sample.n, 1), np.inf)
@@ -49,19 +49,19 @@ def test_log_likelihood_is_the_sum_of_log_probabilities(link: str) -> None:
     u, lo = ends[here, sample.y + 1], ends[here, sample.y]
     cdf, sf = LINKS[link].cdf, LINKS[link].sf
     p = np.where(lo > 0, sf(lo) - sf(u), cdf(u) - cdf(lo))
-    assert found is not None
-    assert found.loglik == pytest.approx(float(sample.weights @ np.log(p)), rel=1e-12)
+    assert evaluation is not None
+    assert evaluation.loglik == pytest.approx(float(sample.weights @ np.log(p)), rel=1e-12)
 
 
 @pytest.mark.parametrize("parts", [(), ("nominal",), ("nominal", "scale")], ids=["m=1", "m=2", "with scale"])
 def test_block_algebra_against_dense(parts: tuple[str, ...]) -> None:
     problem = Problem.of(make(parts, n_levels=6), Cumulative(LINKS["probit"]))
-    found = problem.evaluate(problem.start())
-    assert found is not None
-    blocks, dense = found.information, found.information.dense()
+    evaluation = problem.evaluate(problem.start())
+    assert evaluation is not None
+    blocks, dense = evaluation.information, evaluation.information.dense()
     factor = blocks.factor()
     assert factor is not None
-    np.testing.assert_allclose(factor.solve(found.score), np.linalg.solve(dense, found.score), rtol=1e-11)
+    np.testing.assert_allclose(factor.solve(evaluation.score), np.linalg.solve(dense, evaluation.score), rtol=1e-11)
     count, m = problem.rows.shape
     inverse = np.linalg.inv(dense[: count * m, : count * m])
     expected = [inverse[k * m : k * m + m, k * m : k * m + m] for k in range(count)]

@@ -38,14 +38,14 @@ def assert_same(one: LikelihoodFit, other: LikelihoodFit) -> None:
 @pytest.mark.parametrize("link", LINKS)
 def test_optimum_and_covariance(link: str, parts: tuple[str, ...]) -> None:
     """The certificate is reached, and variances are the diagonal of the covariance."""
-    found = fit(make(parts), link)
-    assert found.certificate.reached and found.separation is None
-    assert found.loglik > found.null_loglik
-    covariance = found.information.covariance()
-    np.testing.assert_allclose(found.information.variances, np.diag(covariance), rtol=1e-10)
+    result = fit(make(parts), link)
+    assert result.certificate.reached and result.separation is None
+    assert result.loglik > result.null_loglik
+    covariance = result.information.covariance()
+    np.testing.assert_allclose(result.information.variances, np.diag(covariance), rtol=1e-10)
     assert np.linalg.eigvalsh(covariance)[0] > 0
-    assert found.digits.min() >= 6
-    assert found.coefficients.size == found.n_alpha + found.n_beta + found.n_zeta
+    assert result.digits.min() >= 6
+    assert result.coefficients.size == result.n_alpha + result.n_beta + result.n_zeta
 
 
 @pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
@@ -101,12 +101,12 @@ def test_two_levels_are_a_binary_regression(link: str, binary: str) -> None:
         family=sm.families.Binomial(getattr(sm.families.links, binary)()),
     )
     glm = model.fit(method="newton", tol=1e-14, maxiter=200)
-    found = fit(sample, link)
+    result = fit(sample, link)
     sign = np.array([-1.0, 1.0, 1.0])
-    np.testing.assert_allclose(found.coefficients, sign * glm.params, rtol=1e-6)
-    assert found.loglik == pytest.approx(glm.llf, rel=1e-10)
+    np.testing.assert_allclose(result.coefficients, sign * glm.params, rtol=1e-6)
+    assert result.loglik == pytest.approx(glm.llf, rel=1e-10)
     covariance = np.linalg.inv(-model.hessian(glm.params, observed=True))
-    np.testing.assert_allclose(found.information.covariance(), covariance * np.outer(sign, sign), rtol=1e-5)
+    np.testing.assert_allclose(result.information.covariance(), covariance * np.outer(sign, sign), rtol=1e-5)
 
 
 @pytest.mark.parametrize("mean", [1e3, 1e6])
@@ -130,11 +130,11 @@ def test_one_level_a_row(link: str) -> None:
     order = np.argsort(sample.X @ [0.8, 0.8] + np.random.default_rng(5).logistic(size=sample.n))
     y = np.empty(sample.n, dtype=np.intp)
     y[order] = np.arange(sample.n)
-    found = fit(replace(sample, y=y, n_levels=sample.n), link)
-    assert found.certificate.reached
-    assert np.all(np.diff(found.coefficients[: found.n_alpha]) > 0)
-    variances = found.information.variances
-    np.testing.assert_allclose(variances, np.diag(found.information.covariance()), rtol=1e-8)
+    result = fit(replace(sample, y=y, n_levels=sample.n), link)
+    assert result.certificate.reached
+    assert np.all(np.diff(result.coefficients[: result.n_alpha]) > 0)
+    variances = result.information.variances
+    np.testing.assert_allclose(variances, np.diag(result.information.covariance()), rtol=1e-8)
 
 
 def test_levels_without_rows_get_no_parameter() -> None:
@@ -168,37 +168,37 @@ def test_aliased_columns_are_the_later_ones(columns: tuple, aliased: list[bool],
     sample = make(("weights",))
     X = np.column_stack([column(sample.X) for column in columns])
     weights = sample.weights if weighted else None
-    found = fit(replace(sample, rows=Rows(X=X), weights=weights))
-    np.testing.assert_array_equal(found.aliased[found.n_alpha :], aliased)
+    result = fit(replace(sample, rows=Rows(X=X), weights=weights))
+    np.testing.assert_array_equal(result.aliased[result.n_alpha :], aliased)
     alone = fit(replace(sample, rows=Rows(X=X[:, ~np.array(aliased)]), weights=weights))
-    np.testing.assert_allclose(found.coefficients[~found.aliased], alone.coefficients)
+    np.testing.assert_allclose(result.coefficients[~result.aliased], alone.coefficients)
     np.testing.assert_allclose(
-        found.rule.probabilities(Rows(X=X)), alone.rule.probabilities(Rows(X=X[:, ~np.array(aliased)]))
+        result.rule.probabilities(Rows(X=X)), alone.rule.probabilities(Rows(X=X[:, ~np.array(aliased)]))
     )
 
 
 def test_a_location_column_that_is_also_nominal_is_aliased() -> None:
     sample = make(("nominal",))
     X = np.column_stack([sample.X, sample.rows.nominal])
-    found = fit(replace(sample, rows=replace(sample.rows, X=X)))
+    result = fit(replace(sample, rows=replace(sample.rows, X=X)))
     assert_same_values = fit(sample)
-    np.testing.assert_array_equal(np.flatnonzero(found.aliased), [found.n_alpha + 2])
-    assert found.loglik == pytest.approx(assert_same_values.loglik, rel=1e-13)
+    np.testing.assert_array_equal(np.flatnonzero(result.aliased), [result.n_alpha + 2])
+    assert result.loglik == pytest.approx(assert_same_values.loglik, rel=1e-13)
 
 
-def numeric_scores(sample: Sample, found: LikelihoodFit, link: str) -> np.ndarray:
+def numeric_scores(sample: Sample, actual: LikelihoodFit, link: str) -> np.ndarray:
     """(N, P) derivatives of log p of each row by central differences of the rule's probabilities."""
-    K, m = sample.n_levels, found.n_alpha // (sample.n_levels - 1)
+    K, m = sample.n_levels, actual.n_alpha // (sample.n_levels - 1)
 
     def log_p(values: np.ndarray) -> np.ndarray:
-        alpha, beta, zeta = np.split(values, [found.n_alpha, found.n_alpha + found.n_beta])
+        alpha, beta, zeta = np.split(values, [actual.n_alpha, actual.n_alpha + actual.n_beta])
         rule = LikelihoodRule(
             family=Cumulative(LINKS[link]), alpha=alpha.reshape(m, K - 1).T, beta=beta, zeta=zeta, cost=CostMatrix()
         )
         return np.log(rule.probabilities(sample.rows)[np.arange(sample.n), sample.y])
 
-    steps = 1e-5 * np.eye(found.coefficients.size)
-    rows = [(log_p(found.coefficients + h) - log_p(found.coefficients - h)) / 2e-5 for h in steps]
+    steps = 1e-5 * np.eye(actual.coefficients.size)
+    rows = [(log_p(actual.coefficients + h) - log_p(actual.coefficients - h)) / 2e-5 for h in steps]
     return np.array(rows).T
 
 
@@ -206,24 +206,24 @@ def numeric_scores(sample: Sample, found: LikelihoodFit, link: str) -> np.ndarra
 @pytest.mark.parametrize("link", ["logit", "cloglog"])
 def test_meat_of_the_sandwich_against_differences(link: str, parts: tuple[str, ...]) -> None:
     sample = make(parts)
-    found = fit(sample, link)
-    scores, v = numeric_scores(sample, found, link), sample.case_weights
+    result = fit(sample, link)
+    scores, v = numeric_scores(sample, result, link), sample.case_weights
     np.testing.assert_allclose(
-        found.likelihood.score_products(None), (scores * v[:, None]).T @ scores, rtol=1e-5, atol=1e-5
+        result.likelihood.score_products(None), (scores * v[:, None]).T @ scores, rtol=1e-5, atol=1e-5
     )
     cluster = np.random.default_rng(2).integers(0, 20, size=sample.n)
     sums = np.zeros((20, scores.shape[1]))
     np.add.at(sums, cluster, scores * v[:, None])
-    np.testing.assert_allclose(found.likelihood.score_products(cluster), sums.T @ sums, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(result.likelihood.score_products(cluster), sums.T @ sums, rtol=1e-5, atol=1e-4)
 
 
 def test_meat_does_not_depend_on_how_rows_are_cut_into_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     sample = make()
-    found = fit(sample)
+    result = fit(sample)
     cluster = np.arange(sample.n) // 40
-    whole = found.likelihood.score_products(cluster)
-    monkeypatch.setattr("ordstat.likelihood.covariance._CHUNK", 7 * found.coefficients.size)
-    np.testing.assert_allclose(found.likelihood.score_products(cluster), whole, rtol=1e-12)
+    whole = result.likelihood.score_products(cluster)
+    monkeypatch.setattr("ordstat.likelihood.covariance._CHUNK", 7 * result.coefficients.size)
+    np.testing.assert_allclose(result.likelihood.score_products(cluster), whole, rtol=1e-12)
 
 
 @pytest.mark.parametrize("parts", [("offset",), ("scale", "scale_offset"), ("offset", "weights")])
@@ -236,15 +236,15 @@ def test_null_model_keeps_the_offsets(parts: tuple[str, ...]) -> None:
 
 def test_geometry_of_the_scaled_columns() -> None:
     sample = make(("weights",))
-    method, found = CumulativeLink(), fit(sample)
-    geometry = method.geometry(sample, found)
+    method, result = CumulativeLink(), fit(sample)
+    geometry = method.geometry(sample, result)
     assert geometry is not None
     mean = np.average(sample.X, axis=0, weights=sample.weights)
     scaled = (sample.X - mean) / np.sqrt(np.average((sample.X - mean) ** 2, axis=0, weights=sample.weights))
     # H - theta_k is the same number on both scales, and H is linear with that norm
-    v = np.linalg.lstsq(np.column_stack([scaled, np.ones(sample.n)]), found.scores, rcond=None)[0]
+    v = np.linalg.lstsq(np.column_stack([scaled, np.ones(sample.n)]), result.scores, rcond=None)[0]
     assert geometry.norm == pytest.approx(np.linalg.norm(v[:-1]))
-    np.testing.assert_allclose((scaled @ v[:-1])[:, None] - geometry.theta, found.rule.gaps(sample.rows), atol=1e-12)
+    np.testing.assert_allclose((scaled @ v[:-1])[:, None] - geometry.theta, result.rule.gaps(sample.rows), atol=1e-12)
     np.testing.assert_allclose(geometry.squared_lengths, (scaled**2).sum(axis=1))
     assert method.geometry(make(("nominal",)), fit(make(("nominal",)))) is None
 
@@ -254,16 +254,16 @@ def test_geometry_of_the_scaled_columns() -> None:
 )
 def test_codes_minimise_expected_cost(cost: object) -> None:
     sample = make(PARTS["all"])
-    found = fit(sample, cost=cost)
-    p = found.rule.probabilities(sample.rows)
+    result = fit(sample, cost=cost)
+    p = result.rule.probabilities(sample.rows)
     distance = np.abs(np.subtract.outer(np.arange(4), np.arange(4))).astype(float)
     table = {"classification": distance > 0, "absolute": distance, "squared": distance**2}.get(
         str(cost), np.array(cost, ndmin=2)
     )
     by_hand = [min(range(4), key=lambda k: float(row @ np.asarray(table, dtype=float)[:, k])) for row in p]
-    np.testing.assert_array_equal(found.rule.codes(sample.rows), by_hand)
+    np.testing.assert_array_equal(result.rule.codes(sample.rows), by_hand)
     if cost == "absolute":  # the median: the first rank with at least half of the probability
-        cumulative = found.rule.cum_probabilities(sample.rows)
+        cumulative = result.rule.cum_probabilities(sample.rows)
         np.testing.assert_array_equal(by_hand, (cumulative < 0.5).sum(axis=1))
 
 
@@ -292,10 +292,10 @@ def test_probabilities_sum_to_one_and_cumulate(link: str) -> None:
 def test_crossing_thresholds_are_counted_and_keep_the_formula() -> None:
     """Nominal effects can put a row's thresholds out of order: a probability is negative there, as in R."""
     sample = make(PARTS["all"])
-    found = fit(sample)
-    p, cumulative = (getattr(found.rule, name)(sample.rows) for name in ("probabilities", "cum_probabilities"))
+    result = fit(sample)
+    p, cumulative = (getattr(result.rule, name)(sample.rows) for name in ("probabilities", "cum_probabilities"))
     crossed = int(np.any(p < 0, axis=1).sum())
-    assert crossed > 0 and crossed_rows(found.rule, sample.rows).size == crossed
+    assert crossed > 0 and crossed_rows(result.rule, sample.rows).size == crossed
     np.testing.assert_allclose(p.sum(axis=1), 1.0, atol=1e-15)
     np.testing.assert_allclose(np.cumsum(p, axis=1), cumulative, atol=1e-15)
 
@@ -329,9 +329,9 @@ def test_data_that_cannot_be_fitted() -> None:
 
 
 def test_the_iteration_limit_is_obeyed_and_told() -> None:
-    found = fit(make(), max_iter=1)
-    assert found.trace.iterations == 1 and not found.certificate.reached
-    assert "1 iteration" in found.trace.message
+    result = fit(make(), max_iter=1)
+    assert result.trace.iterations == 1 and not result.certificate.reached
+    assert "1 iteration" in result.trace.message
 
 
 @pytest.mark.parametrize("factor", [1e-14, 1e-6, 1e12])

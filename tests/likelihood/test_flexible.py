@@ -132,11 +132,11 @@ def test_members_that_have_a_name(link: str, lam: float, plain: str, parts: tupl
     np.testing.assert_allclose(one.information.covariance(), other.information.covariance(), rtol=1e-7, atol=1e-10)
 
 
-def log_likelihood(sample: Sample, found: LikelihoodFit, link: str, values: np.ndarray) -> float:
-    m = found.rule.alpha.shape[1]
-    alpha = values[: found.n_alpha].reshape(m, -1).T
-    beta, zeta, lam = np.split(values[found.n_alpha :], [found.n_beta, found.n_beta + found.n_zeta])
-    rule = replace(found.rule, alpha=alpha, beta=beta, zeta=zeta, family=Cumulative(FLEXIBLE[link].at(float(lam[0]))))
+def log_likelihood(sample: Sample, actual: LikelihoodFit, link: str, values: np.ndarray) -> float:
+    m = actual.rule.alpha.shape[1]
+    alpha = values[: actual.n_alpha].reshape(m, -1).T
+    beta, zeta, lam = np.split(values[actual.n_alpha :], [actual.n_beta, actual.n_beta + actual.n_zeta])
+    rule = replace(actual.rule, alpha=alpha, beta=beta, zeta=zeta, family=Cumulative(FLEXIBLE[link].at(float(lam[0]))))
     p = rule.probabilities(sample.rows)[np.arange(sample.n), sample.y]
     return float(sample.case_weights @ np.log(p))
 
@@ -146,23 +146,23 @@ def log_likelihood(sample: Sample, found: LikelihoodFit, link: str, values: np.n
 def test_joint_optimum_and_covariance(link: str, parts: tuple[str, ...]) -> None:
     """The gradient of the log-likelihood written down by hand vanishes; its Hessian is the inverse covariance."""
     sample = make(parts, n=300)
-    found = fit(sample, link=link)
-    assert found.certificate.reached and found.separation is None and found.n_lambda == 1
-    size = found.coefficients.size
+    result = fit(sample, link=link)
+    assert result.certificate.reached and result.separation is None and result.n_lambda == 1
+    size = result.coefficients.size
     h = 1e-4 * np.eye(size)
 
     def at(move: np.ndarray) -> float:
-        return log_likelihood(sample, found, link, found.coefficients + move)
+        return log_likelihood(sample, result, link, result.coefficients + move)
 
-    assert at(np.zeros(size)) == pytest.approx(found.loglik, rel=1e-12)
+    assert at(np.zeros(size)) == pytest.approx(result.loglik, rel=1e-12)
     np.testing.assert_allclose([(at(s) - at(-s)) / 2e-4 for s in h], 0.0, atol=2e-5)
     hessian = np.array([[(at(s + t) - at(s - t) - at(t - s) + at(-s - t)) / 4e-8 for t in h] for s in h])
-    covariance = found.information.covariance()
+    covariance = result.information.covariance()
     np.testing.assert_allclose(-hessian @ covariance, np.eye(size), atol=5e-3)
-    np.testing.assert_allclose(found.information.variances, np.diag(covariance), rtol=1e-9)
-    assert found.rule.link.lam == found.coefficients[-1]
-    for lam in (found.coefficients[-1] * 0.9, found.coefficients[-1] * 1.1):  # the profile has its top there
-        assert fit(sample, link=(link, lam)).loglik < found.loglik
+    np.testing.assert_allclose(result.information.variances, np.diag(covariance), rtol=1e-9)
+    assert result.rule.link.lam == result.coefficients[-1]
+    for lam in (result.coefficients[-1] * 0.9, result.coefficients[-1] * 1.1):  # the profile has its top there
+        assert fit(sample, link=(link, lam)).loglik < result.loglik
 
 
 @pytest.mark.parametrize("parts", [(), ("nominal", "scale")], ids=["plain", "parts"])
@@ -178,23 +178,23 @@ def test_reversed_levels_change_the_sign_of_lambda(parts: tuple[str, ...]) -> No
 @pytest.mark.parametrize("link", FLEXIBLE)
 def test_meat_of_the_sandwich(link: str) -> None:
     sample = make(("scale", "weights"), n=200)
-    found = fit(sample, link=link)
-    h = 1e-5 * np.eye(found.coefficients.size)
+    result = fit(sample, link=link)
+    h = 1e-5 * np.eye(result.coefficients.size)
 
     def rows(values: np.ndarray) -> np.ndarray:
         single = [replace(sample.take(np.array([i])), weights=None) for i in range(sample.n)]
-        return np.array([log_likelihood(one, found, link, values) for one in single])
+        return np.array([log_likelihood(one, result, link, values) for one in single])
 
-    scores = np.array([(rows(found.coefficients + s) - rows(found.coefficients - s)) / 2e-5 for s in h]).T
+    scores = np.array([(rows(result.coefficients + s) - rows(result.coefficients - s)) / 2e-5 for s in h]).T
     expected = (scores * sample.weights[:, None]).T @ scores
-    np.testing.assert_allclose(found.likelihood.score_products(None), expected, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(result.likelihood.score_products(None), expected, rtol=1e-5, atol=1e-4)
 
 
 def test_a_logistic_response_gives_a_lambda_near_one() -> None:
     """Aranda-Ordaz is the logit at 1: within three standard errors on 4000 rows drawn from it."""
-    found = fit(make(n=4000), link="aranda-ordaz")
-    error = np.sqrt(found.information.variances[-1])
-    assert abs(found.coefficients[-1] - 1.0) < 3.0 * error < 0.6
+    result = fit(make(n=4000), link="aranda-ordaz")
+    error = np.sqrt(result.information.variances[-1])
+    assert abs(result.coefficients[-1] - 1.0) < 3.0 * error < 0.6
 
 
 @pytest.mark.parametrize(

@@ -21,14 +21,14 @@ def fit(sample: Sample, **options: object) -> LikelihoodFit:
     return CumulativeLink(**options).fit(sample, np.random.default_rng(0))
 
 
-def rule_at(found: LikelihoodFit, values: np.ndarray) -> LikelihoodRule:
+def rule_at(actual: LikelihoodFit, values: np.ndarray) -> LikelihoodRule:
     """The fitted rule with other parameters."""
-    m = found.rule.alpha.shape[1]
-    alpha = values[: found.n_alpha].reshape(m, -1).T
-    if found.jacobian is not None:
-        alpha = found.jacobian @ alpha
-    beta, zeta = np.split(values[found.n_alpha :], [found.n_beta])
-    return replace(found.rule, alpha=alpha, beta=beta, zeta=zeta)
+    m = actual.rule.alpha.shape[1]
+    alpha = values[: actual.n_alpha].reshape(m, -1).T
+    if actual.jacobian is not None:
+        alpha = actual.jacobian @ alpha
+    beta, zeta = np.split(values[actual.n_alpha :], [actual.n_beta])
+    return replace(actual.rule, alpha=alpha, beta=beta, zeta=zeta)
 
 
 def log_likelihood(sample: Sample, rule: LikelihoodRule) -> float:
@@ -45,11 +45,11 @@ def slopes(curve, point: np.ndarray, h: float) -> np.ndarray:
     )  # fmt: skip
 
 
-def expected_information(sample: Sample, found: LikelihoodFit, values: np.ndarray) -> np.ndarray:
+def expected_information(sample: Sample, actual: LikelihoodFit, values: np.ndarray) -> np.ndarray:
     """By definition: over rows and levels, P(k) times the outer product of the derivatives of log P(k)."""
 
     def probabilities(point: np.ndarray) -> np.ndarray:
-        return rule_at(found, point).probabilities(sample.rows)
+        return rule_at(actual, point).probabilities(sample.rows)
 
     p = probabilities(values)
     d = slopes(probabilities, values, 1e-3)
@@ -58,12 +58,12 @@ def expected_information(sample: Sample, found: LikelihoodFit, values: np.ndarra
 
 def deviations(sample: Sample) -> dict[str, np.ndarray]:
     w = sample.case_weights
-    found = {}
+    collected = {}
     for name in ("X", "nominal", "scale"):
         x = getattr(sample.rows, name)
         x = np.zeros((sample.n, 0)) if x is None else x
-        found[name] = np.sqrt(np.average((x - np.average(x, axis=0, weights=w)) ** 2, axis=0, weights=w))
-    return found
+        collected[name] = np.sqrt(np.average((x - np.average(x, axis=0, weights=w)) ** 2, axis=0, weights=w))
+    return collected
 
 
 @pytest.mark.parametrize("threshold", ["flexible", "equidistant"])
@@ -72,20 +72,20 @@ def deviations(sample: Sample) -> dict[str, np.ndarray]:
 def test_ridge_is_the_optimum_of_its_definition(parts: tuple[str, ...], link: str, threshold: str) -> None:
     sample = make(parts, n=120)
     weight = 3.0
-    found = fit(sample, link=link, threshold=threshold, penalty=weight)
+    result = fit(sample, link=link, threshold=threshold, penalty=weight)
     d = deviations(sample)
-    t = found.n_alpha // (1 + d["nominal"].size)
+    t = result.n_alpha // (1 + d["nominal"].size)
     size = np.concatenate([np.zeros(t), np.repeat(d["nominal"], t), d["X"], d["scale"]])
 
     def penalised(values: np.ndarray) -> float:
-        return log_likelihood(sample, rule_at(found, values)) - 0.5 * weight * float(np.sum((size * values) ** 2))
+        return log_likelihood(sample, rule_at(result, values)) - 0.5 * weight * float(np.sum((size * values) ** 2))
 
-    assert found.certificate.reached
-    np.testing.assert_allclose(slopes(penalised, found.coefficients, 1e-3), 0.0, atol=1e-6)
-    hessian = slopes(lambda v: slopes(penalised, v, 1e-2), found.coefficients, 1e-2)
-    np.testing.assert_allclose(-hessian @ found.information.covariance(), np.eye(size.size), atol=1e-3)
-    assert found.loglik == pytest.approx(log_likelihood(sample, found.rule), rel=1e-12)
-    assert found.loglik < fit(sample, link=link, threshold=threshold).loglik
+    assert result.certificate.reached
+    np.testing.assert_allclose(slopes(penalised, result.coefficients, 1e-3), 0.0, atol=1e-6)
+    hessian = slopes(lambda v: slopes(penalised, v, 1e-2), result.coefficients, 1e-2)
+    np.testing.assert_allclose(-hessian @ result.information.covariance(), np.eye(size.size), atol=1e-3)
+    assert result.loglik == pytest.approx(log_likelihood(sample, result.rule), rel=1e-12)
+    assert result.loglik < fit(sample, link=link, threshold=threshold).loglik
 
 
 @pytest.mark.parametrize(
@@ -98,16 +98,16 @@ def test_ridge_is_the_optimum_of_its_definition(parts: tuple[str, ...], link: st
 @pytest.mark.parametrize("parts", [(), ("weights", "offset"), ("scale",)], ids=["plain", "all", "scale"])
 def test_jeffreys_is_the_optimum_of_its_definition(parts: tuple[str, ...], link: str, threshold: str) -> None:
     sample = make(parts, n=60, n_levels=4)
-    found = fit(sample, link=link, threshold=threshold, penalty="jeffreys")
+    result = fit(sample, link=link, threshold=threshold, penalty="jeffreys")
 
     def penalised(values: np.ndarray) -> float:
-        information = expected_information(sample, found, values)
-        return log_likelihood(sample, rule_at(found, values)) + 0.5 * float(np.linalg.slogdet(information)[1])
+        information = expected_information(sample, result, values)
+        return log_likelihood(sample, rule_at(result, values)) + 0.5 * float(np.linalg.slogdet(information)[1])
 
-    assert found.certificate.reached and found.separation is None
-    np.testing.assert_allclose(slopes(penalised, found.coefficients, 1e-3), 0.0, atol=2e-5)
-    information = expected_information(sample, found, found.coefficients)
-    np.testing.assert_allclose(information @ found.information.covariance(), np.eye(found.aliased.size), atol=1e-6)
+    assert result.certificate.reached and result.separation is None
+    np.testing.assert_allclose(slopes(penalised, result.coefficients, 1e-3), 0.0, atol=2e-5)
+    information = expected_information(sample, result, result.coefficients)
+    np.testing.assert_allclose(information @ result.information.covariance(), np.eye(result.aliased.size), atol=1e-6)
 
 
 def firth(X: np.ndarray, y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -131,17 +131,17 @@ def test_two_levels_are_firths_logistic_regression(separated: bool) -> None:
     if separated:
         sample = replace(sample, y=(sample.X[:, 0] > 0.2).astype(np.intp))
     b, covariance = firth(np.column_stack([np.ones(sample.n), sample.X]), sample.y, sample.weights)
-    found = fit(sample, penalty="jeffreys")
-    assert found.certificate.reached
-    np.testing.assert_allclose(found.coefficients, np.concatenate([-b[:1], b[1:]]), rtol=1e-7)
-    np.testing.assert_allclose(found.information.variances, np.diag(covariance), rtol=1e-6)
+    result = fit(sample, penalty="jeffreys")
+    assert result.certificate.reached
+    np.testing.assert_allclose(result.coefficients, np.concatenate([-b[:1], b[1:]]), rtol=1e-7)
+    np.testing.assert_allclose(result.information.variances, np.diag(covariance), rtol=1e-6)
 
 
 def test_a_proportion_is_shrunk_by_half_a_success() -> None:
     """Jeffreys' prior of a binomial proportion is Beta(1/2, 1/2): the estimate is (y + 1/2) / (n + 1)."""
     sample = Sample(rows=Rows(X=np.zeros((10, 0))), y=np.array([1] * 3 + [0] * 7), n_levels=2)
-    found = fit(sample, penalty="jeffreys")
-    assert found.rule.probabilities(sample.rows)[0, 1] == pytest.approx(3.5 / 11.0, rel=1e-9)
+    result = fit(sample, penalty="jeffreys")
+    assert result.rule.probabilities(sample.rows)[0, 1] == pytest.approx(3.5 / 11.0, rel=1e-9)
 
 
 @pytest.mark.parametrize("link", ["logit", "probit", "cloglog", "cauchit"])
@@ -152,10 +152,10 @@ def test_estimates_are_finite_under_complete_separation(n_levels: int, penalty: 
     y = np.digitize(x, np.linspace(-1.5, 1.5, n_levels - 1) if n_levels > 2 else [0.1])
     sample = Sample(rows=Rows(X=x[:, None]), y=y, n_levels=n_levels)
     assert fit(sample, link=link).separation is not None
-    found = fit(sample, link=link, penalty=penalty)
-    assert found.certificate.reached and found.separation is None
-    assert np.all(np.isfinite(found.information.variances))
-    assert 0.0 < found.coefficients[-1] < 60.0
+    result = fit(sample, link=link, penalty=penalty)
+    assert result.certificate.reached and result.separation is None
+    assert np.all(np.isfinite(result.information.variances))
+    assert 0.0 < result.coefficients[-1] < 60.0
 
 
 def test_a_vanishing_ridge_is_no_ridge_and_a_huge_one_no_effects() -> None:
@@ -177,10 +177,10 @@ def test_units_of_the_columns_do_not_matter(penalty: object) -> None:
 def test_a_flexible_link_takes_a_ridge() -> None:
     """Lambda is not penalised: its profile of the penalised likelihood has its top at the estimate."""
     sample = make(n=300)
-    found = fit(sample, link="log-gamma", penalty=5.0)
-    assert found.certificate.reached
-    best = found.trace.objective[-1]
-    for lam in (found.coefficients[-1] - 0.05, found.coefficients[-1] + 0.05):
+    result = fit(sample, link="log-gamma", penalty=5.0)
+    assert result.certificate.reached
+    best = result.trace.objective[-1]
+    for lam in (result.coefficients[-1] - 0.05, result.coefficients[-1] + 0.05):
         assert fit(sample, link=("log-gamma", lam), penalty=5.0).trace.objective[-1] < best
     with pytest.raises(OptionError, match=r"jeffreys.*needs a link without a parameter"):
         CumulativeLink(link="log-gamma", penalty="jeffreys")

@@ -66,11 +66,11 @@ def test_sums(nominal: str, parts: tuple[str, ...], link: str) -> None:
     effects = np.ones(x.size, dtype=bool)
     effects[: (K - 1) * problem.rows.shape[1] : problem.rows.shape[1]] = False
     x[effects] += 0.02 * rng.normal(size=np.count_nonzero(effects))
-    found = problem.evaluate(x)
-    assert found is not None
+    evaluation = problem.evaluate(x)
+    assert evaluation is not None
     for other in (problem, by_terms(problem), by_numpy(problem)):
-        same(found, other.evaluate(x))
-        same(other.evaluate(x, found.information), found)
+        same(evaluation, other.evaluate(x))
+        same(other.evaluate(x, evaluation.information), evaluation)
 
 
 @pytest.mark.parametrize("nominal", ["none", "factor", "numbers"])
@@ -103,6 +103,6 @@ def test_a_log_likelihood_beyond_all_numbers_is_outside() -> None:
     sample = Sample(rows=rows, y=np.array([0, 1]), n_levels=2, weights=np.array([1e9, 1.0]))
     problem = Problem.of(sample, Cumulative(LINKS["loglog"]))
     assert problem.evaluate(np.array([-690.0, 0.0])) is None
-    found = problem.evaluate(np.array([-9.0, 0.0]))
-    assert found is not None
-    assert found.loglik == pytest.approx(-1e9 * np.exp(9.0), rel=1e-9)
+    evaluation = problem.evaluate(np.array([-9.0, 0.0]))
+    assert evaluation is not None
+    assert evaluation.loglik == pytest.approx(-1e9 * np.exp(9.0), rel=1e-9)

@@ -51,11 +51,11 @@ def test_one_column_that_separates_the_top_level(link: str, n_levels: int, sign:
     sample = make(n_levels=n_levels)
     column = sign * ((sample.y == n_levels - 1) & (np.arange(sample.n) % 4 == 0)) * 50.0 + 1000.0
     tied = with_column(sample, column)
-    found = fit(tied, link)
-    direction = found.separation
+    result = fit(tied, link)
+    direction = result.separation
     assert direction is not None
-    np.testing.assert_array_equal(np.sign(direction[found.n_alpha :]), [0.0, 0.0, sign])
-    assert brute_force(tied, direction, found.n_alpha)
+    np.testing.assert_array_equal(np.sign(direction[result.n_alpha :]), [0.0, 0.0, sign])
+    assert brute_force(tied, direction, result.n_alpha)
 
 
 @pytest.mark.parametrize("link", LINKS)
@@ -65,10 +65,10 @@ def test_complete_separation(link: str, n_levels: int) -> None:
     sample = Sample(
         rows=Rows(X=x[:, None] * 7.0 + 2.0), y=np.digitize(x, np.linspace(-1, 1, n_levels - 1)), n_levels=n_levels
     )
-    found = fit(sample, link)
-    assert found.separation is not None and found.separation[-1] > 0
-    assert brute_force(sample, found.separation, found.n_alpha)
-    assert found.loglik == pytest.approx(0.0, abs=1e-5 if link != "cauchit" else 0.1)
+    result = fit(sample, link)
+    assert result.separation is not None and result.separation[-1] > 0
+    assert brute_force(sample, result.separation, result.n_alpha)
+    assert result.loglik == pytest.approx(0.0, abs=1e-5 if link != "cauchit" else 0.1)
 
 
 def test_a_rare_level_of_a_factor_in_many_rows() -> None:
@@ -76,9 +76,9 @@ def test_a_rare_level_of_a_factor_in_many_rows() -> None:
     sample = make(n=20_000)
     rare = np.zeros(sample.n)
     rare[np.flatnonzero(sample.y == 3)[:3]] = 1.0
-    found = fit(with_column(sample, rare))
-    assert found.separation is not None
-    np.testing.assert_array_equal(np.sign(found.separation[found.n_alpha :]), [0.0, 0.0, 1.0])
+    result = fit(with_column(sample, rare))
+    assert result.separation is not None
+    np.testing.assert_array_equal(np.sign(result.separation[result.n_alpha :]), [0.0, 0.0, 1.0])
 
 
 def test_nominal_effects_separate_by_threshold() -> None:
@@ -86,10 +86,10 @@ def test_nominal_effects_separate_by_threshold() -> None:
     sample = make()
     group = (np.arange(sample.n) % 3 == 0) & (sample.y > 0)
     tied = replace(sample, rows=replace(sample.rows, nominal=group.astype(float)[:, None]))
-    found = fit(tied)
-    assert found.separation is not None
-    np.testing.assert_array_equal(np.sign(found.separation), [0, 0, 0, -1, 0, 0, 0, 0])
-    assert brute_force(tied, found.separation, found.n_alpha)
+    result = fit(tied)
+    assert result.separation is not None
+    np.testing.assert_array_equal(np.sign(result.separation), [0, 0, 0, -1, 0, 0, 0, 0])
+    assert brute_force(tied, result.separation, result.n_alpha)
 
 
 @pytest.mark.parametrize("link", LINKS)
@@ -102,12 +102,12 @@ def test_finite_estimates_keep_their_standard_errors(link: str, n_columns: int) 
     tied = sample
     for column in columns:
         tied = with_column(tied, column.astype(float))
-    found, left = fit(tied, link), fit(sample.take(np.flatnonzero(~np.any(columns, axis=0))), link)
+    result, left = fit(tied, link), fit(sample.take(np.flatnonzero(~np.any(columns, axis=0))), link)
     size = left.coefficients.size
-    np.testing.assert_allclose(found.coefficients[:size], left.coefficients, rtol=1e-7)
-    covariance = found.information.covariance()
+    np.testing.assert_allclose(result.coefficients[:size], left.coefficients, rtol=1e-7)
+    covariance = result.information.covariance()
     np.testing.assert_allclose(covariance[:size, :size], left.information.covariance(), rtol=1e-6, atol=1e-9)
-    np.testing.assert_array_equal(np.isnan(found.information.variances), np.arange(size + n_columns) >= size)
+    np.testing.assert_array_equal(np.isnan(result.information.variances), np.arange(size + n_columns) >= size)
 
 
 def test_finite_estimates_beside_an_infinite_threshold_keep_their_standard_errors() -> None:
@@ -115,30 +115,30 @@ def test_finite_estimates_beside_an_infinite_threshold_keep_their_standard_error
     sample = make()
     group = (np.arange(sample.n) % 3 == 0) & (sample.y > 0)
     tied = replace(sample, rows=replace(sample.rows, nominal=group.astype(float)[:, None]))
-    found = fit(tied)
-    finite = np.flatnonzero(found.separation == 0.0)
+    result = fit(tied)
+    finite = np.flatnonzero(result.separation == 0.0)
 
     def at(move: np.ndarray) -> float:
-        values = found.coefficients.copy()
+        values = result.coefficients.copy()
         values[finite] += move
-        alpha, beta = values[: found.n_alpha].reshape(2, 3).T, values[found.n_alpha :]
-        rule = replace(found.rule, alpha=alpha, beta=beta)
+        alpha, beta = values[: result.n_alpha].reshape(2, 3).T, values[result.n_alpha :]
+        rule = replace(result.rule, alpha=alpha, beta=beta)
         return float(np.log(rule.probabilities(tied.rows)[np.arange(tied.n), tied.y]).sum())
 
     h = 1e-3 * np.eye(finite.size)
     hessian = np.array([[(at(s + t) - at(s - t) - at(t - s) + at(-s - t)) / 4e-6 for t in h] for s in h])
-    variances = found.information.variances
+    variances = result.information.variances
     np.testing.assert_allclose(variances[finite], np.diag(np.linalg.inv(-hessian)), rtol=1e-4)
-    assert np.isnan(variances[found.separation != 0.0]).all()
+    assert np.isnan(variances[result.separation != 0.0]).all()
 
 
 def separates(X, y, n_levels):
     """Whether thresholds and effects can move so that no row comes nearer to an end, by a programme of SciPy."""
     upper, lower = np.eye(n_levels)[y, :-1], np.eye(n_levels)[y, 1:]
     ends = np.vstack([np.hstack([upper, -X])[y < n_levels - 1], np.hstack([-lower, X])[y > 0]])
-    found = linprog(-ends.sum(axis=0), A_ub=-ends, b_ub=np.zeros(len(ends)), bounds=(-1.0, 1.0))
-    assert found.status == 0
-    return bool((ends @ found.x).max() > 1e-5)
+    actual = linprog(-ends.sum(axis=0), A_ub=-ends, b_ub=np.zeros(len(ends)), bounds=(-1.0, 1.0))
+    assert actual.status == 0
+    return bool((ends @ actual.x).max() > 1e-5)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -152,10 +152,10 @@ def test_the_programme_is_never_needed_where_it_is_not_run(seed: int) -> None:
         problem = Problem.of(sample, Cumulative(LINKS[link]))
         X = problem.rows.model_rows(slice(None)).x
         expected = separates(X, problem.sample.y, problem.sample.n_levels)
-        found = fit(sample, link)
-        assert (found.separation is not None) == expected
-        if found.separation is not None and problem.present.all():
-            assert brute_force(sample, found.separation, found.n_alpha)
+        result = fit(sample, link)
+        assert (result.separation is not None) == expected
+        if result.separation is not None and problem.present.all():
+            assert brute_force(sample, result.separation, result.n_alpha)
 
 
 @pytest.mark.filterwarnings("ignore:Column g is a factor:ordstat.exceptions.DataWarning")
@@ -207,9 +207,9 @@ def test_against_all_extreme_rays(family: str, method: CumulativeLink, seed: int
         sample = Sample(rows=Rows(X=X), y=y, n_levels=K)
         rays = extreme_rays(slacks(sample, family))
         rises, falls = (rays > 1e-9).any(axis=0), (rays < -1e-9).any(axis=0)
-        found = method.fit(sample, np.random.default_rng(0))
-        assert (found.separation is not None) == (len(rays) > 0)
-        signs = np.zeros(rises.size) if found.separation is None else np.sign(found.separation)
+        result = method.fit(sample, np.random.default_rng(0))
+        assert (result.separation is not None) == (len(rays) > 0)
+        signs = np.zeros(rises.size) if result.separation is None else np.sign(result.separation)
         np.testing.assert_array_equal(signs[rises != falls], np.where(rises, 1.0, -1.0)[rises != falls])
         np.testing.assert_array_equal(signs[~(rises | falls)], 0.0)
         seen += len(rays) > 0
@@ -221,18 +221,18 @@ def test_columns_of_any_unit() -> None:
     top, lowest = np.arange(90) % 9 == 0, np.arange(90) % 9 == 1
     y = np.where(top, 2, np.where(lowest, 0, rng.integers(0, 3, 90)))
     X = np.column_stack([top * 1e9, lowest.astype(float), rng.normal(size=90)])
-    found = fit(Sample(rows=Rows(X=X), y=y, n_levels=3))
-    assert found.separation is not None and np.sign(found.separation).tolist() == [0.0, 0.0, 1.0, -1.0, 0.0]
+    result = fit(Sample(rows=Rows(X=X), y=y, n_levels=3))
+    assert result.separation is not None and np.sign(result.separation).tolist() == [0.0, 0.0, 1.0, -1.0, 0.0]
 
 
 def test_tables_and_profiles_name_infinite_estimates() -> None:
     data = pd.DataFrame({"x": [1.0, 2, 3, 5, 6, 7, 8, 9], "y": [1, 1, 1, 2, 2, 2, 3, 3]})
     with pytest.warns(SeparationWarning, match=r"\(x to \+infinity\)"):
-        found = ordfit("y ~ x", data)
-    assert found.se.isna().all() and found.params["x"] == np.inf
-    for table in (found.tidy(), found.confint()):
+        result = ordfit("y ~ x", data)
+    assert result.se.isna().all() and result.params["x"] == np.inf
+    for table in (result.tidy(), result.confint()):
         assert "The response is separated; infinite: " in str(table) and "x (+)" in str(table)
-    assert found.confint(type="profile").loc["x", "upper"] == np.inf
+    assert result.confint(type="profile").loc["x", "upper"] == np.inf
 
 
 def test_differences_of_infinite_estimates_have_no_value() -> None:
@@ -241,6 +241,6 @@ def test_differences_of_infinite_estimates_have_no_value() -> None:
     data = pd.DataFrame({"g": rng.choice(list("abc"), 150), "x": rng.normal(size=150), "y": rng.integers(1, 4, 150)})
     data.loc[data["g"] != "a", "y"] = 3
     with pytest.warns(SeparationWarning, match=r"g\[T.b\] to \+infinity, g\[T.c\] to \+infinity"):
-        found = ordfit("y ~ g + x", data)
+        result = ordfit("y ~ g + x", data)
     L = np.array([[0.0, 0, 1, 1, 0], [0, 0, 1, -1, 0], [0, 0, 0, 0, 1], [0, 0, 0, -1, 1]])
-    np.testing.assert_array_equal(found.fit.ends(L), [np.inf, np.nan, 0.0, -np.inf])
+    np.testing.assert_array_equal(result.fit.ends(L), [np.inf, np.nan, 0.0, -np.inf])

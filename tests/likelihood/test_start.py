@@ -63,10 +63,10 @@ def test_many_rows_with_a_rare_event(link: str, rows: list[int]) -> None:
     y = sample.y.copy()
     y[rows] = 1  # not an end level, which would have no finite effect
     sample = replace(sample, y=y, rows=Rows(X=np.column_stack([sample.X, event])))
-    found, plain = fit(sample, link=link), fit(sample, link=link, start=(-1.0, 1.0, 0.0, 0.0, 0.0))
-    assert found.certificate.reached and plain.certificate.reached
-    np.testing.assert_allclose(found.coefficients, plain.coefficients, atol=1e-8)
-    np.testing.assert_allclose(found.information.variances, plain.information.variances, rtol=1e-6)
+    result, plain = fit(sample, link=link), fit(sample, link=link, start=(-1.0, 1.0, 0.0, 0.0, 0.0))
+    assert result.certificate.reached and plain.certificate.reached
+    np.testing.assert_allclose(result.coefficients, plain.coefficients, atol=1e-8)
+    np.testing.assert_allclose(result.information.variances, plain.information.variances, rtol=1e-6)
 
 
 def test_a_local_maximum_beside_a_likelihood_that_rises_for_ever() -> None:
@@ -74,18 +74,18 @@ def test_a_local_maximum_beside_a_likelihood_that_rises_for_ever() -> None:
     rng = np.random.default_rng(6006)
     x, z = rng.normal(size=60), rng.normal(size=60)
     y = (x + 0.5 * z + rng.logistic(size=60) > 0.3).astype(np.intp)
-    found = fit(Sample(rows=Rows(X=np.column_stack([x, z]), scale=x[:, None]), y=y, n_levels=2))
-    assert found.certificate.reached
-    np.testing.assert_allclose(found.coefficients, [0.522, 0.906, 0.574, 0.097], atol=6e-4)  # R's clm
-    assert found.loglik == pytest.approx(-35.61737, abs=6e-6)
+    result = fit(Sample(rows=Rows(X=np.column_stack([x, z]), scale=x[:, None]), y=y, n_levels=2))
+    assert result.certificate.reached
+    np.testing.assert_allclose(result.coefficients, [0.522, 0.906, 0.574, 0.097], atol=6e-4)  # R's clm
+    assert result.loglik == pytest.approx(-35.61737, abs=6e-6)
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
 def test_the_maximum_of_a_cauchit_with_scale_effects_is_not_below_that_of_r() -> None:
     data = pd.read_csv(Path(__file__).parent / "run_off" / "plain_maximum.csv")
     contrasts = {"o1": "poly"}
-    found = ordfit("y ~ f1:x1 + x1 + f2 + x1*x2", data, "cauchit", scale="~ o1", weights="wi", contrasts=contrasts)
-    assert found.certificate.reached and found.loglik >= -139.475256
+    result = ordfit("y ~ f1:x1 + x1 + f2 + x1*x2", data, "cauchit", scale="~ o1", weights="wi", contrasts=contrasts)
+    assert result.certificate.reached and result.loglik >= -139.475256
 
 
 def test_many_rows_are_followed_from_a_few() -> None:
@@ -118,10 +118,12 @@ def test_scale_effects_with_structured_thresholds_in_many_rows(seed: int, loglik
     rng = np.random.default_rng(seed)
     data = pd.DataFrame({"x": rng.normal(size=2500)})
     data["y"] = np.digitize(data["x"] + rng.logistic(size=2500), [-2, 0, 1.5, 3])
-    found = ordfit("y ~ x", data, scale="~x", threshold="equidistant")
-    assert found.certificate.reached and found.loglik == pytest.approx(loglik, abs=1e-7)
-    np.testing.assert_allclose(found.params, estimates, rtol=1e-7)
-    assert ordfit("y ~ x", data, threshold="equidistant").scale_test().loc["x", "loglik"] == pytest.approx(found.loglik)
+    result = ordfit("y ~ x", data, scale="~x", threshold="equidistant")
+    assert result.certificate.reached and result.loglik == pytest.approx(loglik, abs=1e-7)
+    np.testing.assert_allclose(result.params, estimates, rtol=1e-7)
+    assert ordfit("y ~ x", data, threshold="equidistant").scale_test().loc["x", "loglik"] == pytest.approx(
+        result.loglik
+    )
 
 
 @pytest.mark.filterwarnings("ignore:nominal effects put:ordstat.exceptions.DataWarning")
@@ -132,15 +134,15 @@ def test_a_cauchit_with_a_numeric_nominal_effect_in_many_rows(seed: int) -> None
     data = pd.DataFrame({"x": rng.normal(size=n), "z": rng.lognormal(10, 0.6, size=n) / 1000})
     latent = data["x"] + rng.standard_cauchy(size=n)
     data["y"] = np.searchsorted(np.quantile(latent, np.arange(1, K) / K), latent)
-    found, located = ordfit("y ~ x", data, link="cauchit", nominal="~z"), ordfit("y ~ x + z", data, link="cauchit")
-    assert found.certificate.reached and found.loglik > located.loglik
-    assert located.nominal_test("z").loc["z", "lrt"] == pytest.approx(2 * (found.loglik - located.loglik), abs=1e-5)
+    result, located = ordfit("y ~ x", data, link="cauchit", nominal="~z"), ordfit("y ~ x + z", data, link="cauchit")
+    assert result.certificate.reached and result.loglik > located.loglik
+    assert located.nominal_test("z").loc["z", "lrt"] == pytest.approx(2 * (result.loglik - located.loglik), abs=1e-5)
     if seed == 7:  # R's clm, which cuts the line at 1e5
-        assert found.loglik == pytest.approx(-4841.572, abs=0.05)
+        assert result.loglik == pytest.approx(-4841.572, abs=0.05)
 
 
 def test_scale_effects_of_the_other_sign() -> None:
     """From no scale effects Newton's method ends at -227.480; R's clm ends at -222.274, a little below the maximum."""
     data = pd.read_csv(Path(__file__).parent / "local_maximum.csv")
-    found = ordfit("y ~ I(x2**2)", data, link="cauchit", scale="~ f2 + x2", threshold="symmetric", weights="wi")
-    assert found.loglik > -222.274 and found.params["scale.x2"] == pytest.approx(0.59, abs=0.01)
+    result = ordfit("y ~ I(x2**2)", data, link="cauchit", scale="~ f2 + x2", threshold="symmetric", weights="wi")
+    assert result.loglik > -222.274 and result.params["scale.x2"] == pytest.approx(0.59, abs=0.01)

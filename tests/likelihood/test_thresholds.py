@@ -38,18 +38,18 @@ def fit(sample: Sample, **options: object) -> LikelihoodFit:
     ],
 )
 def test_maps_are_those_of_r(name: str, n: int, names: str, jacobian: list[list[int]]) -> None:
-    found = threshold_map(name, n)
-    assert found is not None and found.names == tuple(names.split())
-    np.testing.assert_array_equal(found.jacobian, jacobian)
+    actual = threshold_map(name, n)
+    assert actual is not None and actual.names == tuple(names.split())
+    np.testing.assert_array_equal(actual.jacobian, jacobian)
 
 
-def log_likelihood(sample: Sample, found: LikelihoodFit, values: np.ndarray) -> float:
+def log_likelihood(sample: Sample, actual: LikelihoodFit, values: np.ndarray) -> float:
     """From the rule with its thresholds made of the parameters, by hand."""
-    m = found.rule.alpha.shape[1]
-    a = values[: found.n_alpha].reshape(m, -1).T
-    rest = values[found.n_alpha :]
-    beta, zeta = rest[: found.n_beta], rest[found.n_beta : found.n_beta + found.n_zeta]
-    rule = replace(found.rule, alpha=found.jacobian @ a, beta=beta, zeta=zeta)
+    m = actual.rule.alpha.shape[1]
+    a = values[: actual.n_alpha].reshape(m, -1).T
+    rest = values[actual.n_alpha :]
+    beta, zeta = rest[: actual.n_beta], rest[actual.n_beta : actual.n_beta + actual.n_zeta]
+    rule = replace(actual.rule, alpha=actual.jacobian @ a, beta=beta, zeta=zeta)
     p = rule.probabilities(sample.rows)[np.arange(sample.n), sample.y]
     return float(sample.case_weights @ np.log(p))
 
@@ -61,23 +61,23 @@ def test_optimum_and_covariance_on_the_users_scale(threshold: str, link: str, pa
     """The gradient of the log-likelihood written down by hand vanishes; its Hessian is the inverse covariance."""
     sample = make(parts, n_levels=5, seed=3)
     sample = replace(sample, rows=replace(sample.rows, X=sample.X + [0.3, -2.0]))  # the centring has something to undo
-    found = fit(sample, link=link, threshold=threshold, tol=1e-9)
-    assert found.certificate.reached and found.separation is None
-    size = found.coefficients.size
+    result = fit(sample, link=link, threshold=threshold, tol=1e-9)
+    assert result.certificate.reached and result.separation is None
+    size = result.coefficients.size
     h = 1e-4 * np.eye(size)
 
     def at(move: np.ndarray) -> float:
-        return log_likelihood(sample, found, found.coefficients + move)
+        return log_likelihood(sample, result, result.coefficients + move)
 
-    assert at(np.zeros(size)) == pytest.approx(found.loglik, rel=1e-12)
+    assert at(np.zeros(size)) == pytest.approx(result.loglik, rel=1e-12)
     gradient = [(at(s) - at(-s)) / 2e-4 for s in h]
     np.testing.assert_allclose(gradient, 0.0, atol=2e-5)  # rounding of a log-likelihood near 200 over 2e-4, h^2 f'''
     hessian = np.array([[(at(s + t) - at(s - t) - at(t - s) + at(-s - t)) / 4e-8 for t in h] for s in h])
-    covariance = found.information.covariance()
+    covariance = result.information.covariance()
     np.testing.assert_allclose(-hessian @ covariance, np.eye(size), atol=2e-3)
-    np.testing.assert_allclose(found.information.variances, np.diag(covariance), rtol=1e-9)
-    theta = found.jacobian @ found.coefficients[: found.jacobian.shape[1]]
-    np.testing.assert_allclose(theta, found.rule.alpha[:, 0], rtol=1e-12)
+    np.testing.assert_allclose(result.information.variances, np.diag(covariance), rtol=1e-9)
+    theta = result.jacobian @ result.coefficients[: result.jacobian.shape[1]]
+    np.testing.assert_allclose(theta, result.rule.alpha[:, 0], rtol=1e-12)
     assert np.all(np.diff(theta) > 0)
 
 
@@ -86,12 +86,12 @@ def test_a_structure_that_restricts_nothing() -> None:
     sample = make(("nominal", "scale"), n_levels=3)
     free = fit(sample)
     for threshold in ("symmetric", "equidistant"):
-        found = fit(sample, threshold=threshold)
-        to_flexible = found.on_flexible_scale()
-        assert found.loglik == pytest.approx(free.loglik, rel=1e-13)
-        assert (found.null_edf, free.null_edf) == (2, 2)
-        np.testing.assert_allclose(to_flexible @ found.coefficients, free.coefficients, rtol=1e-7)
-        covariance = to_flexible @ found.information.covariance() @ to_flexible.T
+        result = fit(sample, threshold=threshold)
+        to_flexible = result.on_flexible_scale()
+        assert result.loglik == pytest.approx(free.loglik, rel=1e-13)
+        assert (result.null_edf, free.null_edf) == (2, 2)
+        np.testing.assert_allclose(to_flexible @ result.coefficients, free.coefficients, rtol=1e-7)
+        covariance = to_flexible @ result.information.covariance() @ to_flexible.T
         np.testing.assert_allclose(covariance, free.information.covariance(), rtol=1e-6, atol=1e-9)
 
 
@@ -113,9 +113,9 @@ def test_levels_without_rows_are_left_out_of_the_structure(threshold: str) -> No
 def test_null_model_has_the_structure_too(threshold: str) -> None:
     sample = make(n_levels=5)
     bare = replace(sample, rows=replace(sample.rows, X=np.zeros((sample.n, 0))))
-    found, null = fit(sample, threshold=threshold), fit(bare, threshold=threshold)
-    assert found.null_loglik == pytest.approx(null.loglik, rel=1e-13)
-    assert found.null_edf == null.coefficients.size == found.n_alpha
+    result, null = fit(sample, threshold=threshold), fit(bare, threshold=threshold)
+    assert result.null_loglik == pytest.approx(null.loglik, rel=1e-13)
+    assert result.null_edf == null.coefficients.size == result.n_alpha
 
 
 @pytest.mark.parametrize("threshold", STRUCTURES)
@@ -123,9 +123,9 @@ def test_separation_within_a_structure(threshold: str) -> None:
     sample = make(n_levels=5)
     column = (sample.y == 4) & (np.arange(sample.n) % 3 == 0)
     tied = replace(sample, rows=replace(sample.rows, X=np.column_stack([sample.X, column])))
-    found = fit(tied, threshold=threshold)
-    expected = np.append(np.zeros(found.coefficients.size - 1), 1.0)
-    np.testing.assert_array_equal(np.sign(found.separation), expected)
+    result = fit(tied, threshold=threshold)
+    expected = np.append(np.zeros(result.coefficients.size - 1), 1.0)
+    np.testing.assert_array_equal(np.sign(result.separation), expected)
 
 
 @pytest.mark.parametrize("link", ["probit", "cloglog"])
@@ -137,19 +137,19 @@ def test_many_levels(link: str) -> None:
     y = np.clip(np.floor((latent + 5.0) * 100.0), 0, 999).astype(np.intp)
     _, y = np.unique(y, return_inverse=True)
     sample = Sample(rows=Rows(X=x), y=y, n_levels=int(y.max()) + 1)
-    found = fit(sample, link=link, threshold="equidistant")
-    assert found.certificate.reached and found.coefficients.size == 3
+    result = fit(sample, link=link, threshold="equidistant")
+    assert result.certificate.reached and result.coefficients.size == 3
 
 
 @pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
 @pytest.mark.parametrize("threshold", THRESHOLDS)
 def test_starting_at_the_optimum_there_is_nothing_to_do(threshold: str, parts: tuple[str, ...]) -> None:
     sample = make(parts, n_levels=5)
-    found = fit(sample, threshold=threshold)
-    again = fit(sample, threshold=threshold, start=tuple(found.coefficients))
+    result = fit(sample, threshold=threshold)
+    again = fit(sample, threshold=threshold, start=tuple(result.coefficients))
     assert again.trace.iterations <= 1
-    np.testing.assert_allclose(again.coefficients, found.coefficients, rtol=1e-9)
-    assert again.trace.objective[0] == pytest.approx(found.loglik, rel=1e-12)
+    np.testing.assert_allclose(again.coefficients, result.coefficients, rtol=1e-9)
+    assert again.trace.objective[0] == pytest.approx(result.loglik, rel=1e-12)
 
 
 def test_starting_values_are_checked() -> None:
@@ -173,17 +173,17 @@ def test_structures_need_three_levels() -> None:
 def test_meat_of_the_sandwich(threshold: str) -> None:
     """Against score rows by central differences of the log-probabilities."""
     sample = make(PARTS["all"], n_levels=4)
-    found = fit(sample, threshold=threshold)
-    h = 1e-5 * np.eye(found.coefficients.size)
+    result = fit(sample, threshold=threshold)
+    h = 1e-5 * np.eye(result.coefficients.size)
 
     def rows(values: np.ndarray) -> np.ndarray:
         parts = [sample.take(np.array([i])) for i in range(sample.n)]
         one = [replace(part, weights=None) for part in parts]
-        return np.array([log_likelihood(part, found, values) for part in one])
+        return np.array([log_likelihood(part, result, values) for part in one])
 
-    scores = np.array([(rows(found.coefficients + s) - rows(found.coefficients - s)) / 2e-5 for s in h]).T
+    scores = np.array([(rows(result.coefficients + s) - rows(result.coefficients - s)) / 2e-5 for s in h]).T
     expected = (scores * sample.weights[:, None]).T @ scores
-    np.testing.assert_allclose(found.likelihood.score_products(None), expected, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(result.likelihood.score_products(None), expected, rtol=1e-5, atol=1e-4)
 
 
 def test_the_problem_maps_users_values_there_and_back() -> None:

@@ -81,8 +81,8 @@ def test_modes_are_the_most_probable_effects(fit: LikelihoodResults) -> None:
         p = level_probabilities(theta, x @ fit.coef.to_numpy() + b[g])[np.arange(y.size), y]
         return float(-np.log(p).sum() + 0.5 * (b @ b) / sd**2)
 
-    found = minimize(negative, np.zeros(9), method="BFGS", options={"gtol": 1e-7})
-    np.testing.assert_allclose(fit.ranef()["mode"], found.x, atol=1e-5)
+    optimum = minimize(negative, np.zeros(9), method="BFGS", options={"gtol": 1e-7})
+    np.testing.assert_allclose(fit.ranef()["mode"], optimum.x, atol=1e-5)
 
 
 def test_predictions(fit: LikelihoodResults) -> None:

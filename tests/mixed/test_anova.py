@@ -85,11 +85,11 @@ def test_add1(wine: LikelihoodResults) -> None:
 
 
 def test_step(wine: LikelihoodResults) -> None:
-    found = ordfit("rating ~ 1 + (1 | judge)", WINE).step("~ temp * contact")
-    assert found.trace["change"].tolist() == ["", "+ temp", "+ contact"]
-    assert found.trace["loglik"].tolist() == pytest.approx([-102.98689, -88.738772, -81.565413], abs=1e-5)
-    assert found.trace["edf"].tolist() == [5, 6, 7]
-    assert found.fit.varcorr()["sd"].iloc[0] == pytest.approx(wine.varcorr()["sd"].iloc[0], rel=1e-6)
+    actual = ordfit("rating ~ 1 + (1 | judge)", WINE).step("~ temp * contact")
+    assert actual.trace["change"].tolist() == ["", "+ temp", "+ contact"]
+    assert actual.trace["loglik"].tolist() == pytest.approx([-102.98689, -88.738772, -81.565413], abs=1e-5)
+    assert actual.trace["edf"].tolist() == [5, 6, 7]
+    assert actual.fit.varcorr()["sd"].iloc[0] == pytest.approx(wine.varcorr()["sd"].iloc[0], rel=1e-6)
 
 
 def test_nominal_and_scale_tests() -> None:

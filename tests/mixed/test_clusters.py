@@ -35,11 +35,11 @@ def integral(psi: FloatArray, rows: pd.DataFrame) -> float:
 def test_scores_are_differences_of_integrals() -> None:
     fit = ordfit("rating ~ temp + contact + (1 | judge)", WINE, quadrature=25)
     psi = np.append(fit.params.to_numpy(), fit.varcorr()["sd"].to_numpy())
-    found = fit.fit.likelihood.score_totals(CODES, 9)
+    actual = fit.fit.likelihood.score_totals(CODES, 9)
     for judge in range(9):
         rows = WINE[judge == CODES]
         differences = [(integral(psi + h, rows) - integral(psi - h, rows)) / 2e-4 for h in 1e-4 * np.eye(7)]
-        assert found[judge].tolist() == pytest.approx(differences, abs=2e-7)
+        assert actual[judge].tolist() == pytest.approx(differences, abs=2e-7)
 
 
 def test_sandwich() -> None:
@@ -66,7 +66,7 @@ def test_scores_of_clusters_under_laplace(term: str) -> None:
     fit = ordfit(f"y ~ x + {term}", data, weights="w", scale="x")
     here = fit.fit.marginal.likelihood
     codes = (data["school"] % 4).to_numpy()
-    found = here.score_totals(codes, 4)
+    actual = here.score_totals(codes, 4)
 
     def loglik(psi: FloatArray, cluster: int) -> float:
         inside = (codes == cluster)[here.model.along]
@@ -76,7 +76,7 @@ def test_scores_of_clusters_under_laplace(term: str) -> None:
     for cluster in range(4):
         steps = 1e-4 * np.eye(here.at.psi.size)
         slopes = [loglik(here.at.psi + h, cluster) - loglik(here.at.psi - h, cluster) for h in steps]
-        np.testing.assert_allclose(found[cluster], np.array(slopes) / 2e-4 @ here.from_user(), atol=3e-6)
+        np.testing.assert_allclose(actual[cluster], np.array(slopes) / 2e-4 @ here.from_user(), atol=3e-6)
 
 
 @pytest.fixture(scope="module")

@@ -46,17 +46,17 @@ def test_integrated_likelihood(nodes: int, common: bool) -> None:
     starts = np.array([0, 3, 3, 20, 21, 45, 60], dtype=np.intp)
     rule = rng.integers(1, 4, 60).astype(float), points, np.log(weights) + points**2
     given = theta, score, y.astype(np.intp), 0.6, z, *rule
-    found, other = ([np.zeros(6), np.empty(6), np.empty(60), np.empty(3)] for _ in range(2))
+    actual, other = ([np.zeros(6), np.empty(6), np.empty(60), np.empty(3)] for _ in range(2))
     one, two = (
-        mixed.integrate_logit(common, starts, *given, *found),
+        mixed.integrate_logit(common, starts, *given, *actual),
         twins.integrate_logit(common, starts, *given, *other),
     )
     assert one[:2] == pytest.approx(two[:2], rel=1e-9, abs=1e-8)
     assert one[2] <= 1e-22
-    for mine, twin in zip(found, other, strict=True):
+    for mine, twin in zip(actual, other, strict=True):
         np.testing.assert_allclose(mine, twin, rtol=MODES, atol=MODES)
     for wrong in (theta[::-1].copy(), theta[[0, 0, 2]], theta + 1000.0):
-        assert np.isnan(mixed.integrate_logit(common, starts, wrong, *given[1:], *found)[0])
+        assert np.isnan(mixed.integrate_logit(common, starts, wrong, *given[1:], *actual)[0])
 
 
 def test_what_is_too_far_out_is_left_to_others() -> None:
@@ -71,10 +71,10 @@ def test_sparse_sums() -> None:
     columns = np.array([1, 4, 0, 2, 3, 0, 1, 2, 5], dtype=np.intp)
     B, V, half = rng.normal(size=9), rng.normal(size=9), rng.normal(size=(6, 6))
     P = half @ half.T
-    found, other = P.copy(), P.copy()
-    mixed.schur_complement(starts, columns, B, V, found)
+    actual, other = P.copy(), P.copy()
+    mixed.schur_complement(starts, columns, B, V, actual)
     twins.schur_complement(starts, columns, B, V, other)
-    np.testing.assert_allclose(np.tril(found), np.tril(other), rtol=1e-13)
+    np.testing.assert_allclose(np.tril(actual), np.tril(other), rtol=1e-13)
     one, two = np.empty(9), np.empty(9)
     mixed.coupled(starts, columns, V, P, one)
     twins.coupled(starts, columns, V, P, two)

@@ -37,10 +37,10 @@ def separated() -> tuple[pd.DataFrame, LikelihoodResults]:
     code = np.digitize(latent, [-1.5, 0.0, 1.5])
     data = data.assign(y=pd.Categorical(code, ordered=True), one=((code == 3) & (rng.random(300) < 0.4)).astype(float))
     with pytest.warns(SeparationWarning) as told:
-        found = ordfit("y ~ one + x + (1 | g)", data)
+        result = ordfit("y ~ one + x + (1 | g)", data)
     text = " ".join(str(one.message) for one in told)
     assert "merge levels, or drop the column" in text and "penalty" not in text
-    return data, found
+    return data, result
 
 
 @pytest.mark.parametrize("re", ["zero", "marginal"])
@@ -50,8 +50,8 @@ def test_errors_beside_an_infinite_estimate(separated: tuple[pd.DataFrame, Likel
     plain = ordfit("y ~ x + (1 | g)", data[data["one"] == 0.0])
     new = data.groupby("one").head(3).sort_values("one")
     for type in ("prob", "mean", "score", "linear_predictor"):
-        found = fit.predict(new, type=type, re=re, se=True, interval="confidence")
-        own, lower = (found[name].to_numpy().reshape(6, -1) for name in ("std_error", "lower"))
+        predicted = fit.predict(new, type=type, re=re, se=True, interval="confidence")
+        own, lower = (predicted[name].to_numpy().reshape(6, -1) for name in ("std_error", "lower"))
         assert np.isnan(own[3:]).any(axis=1).all()
         np.testing.assert_array_equal(np.isnan(own), np.isnan(lower))
         expected = plain.predict(new.iloc[:3], type=type, re=re, se=True)["std_error"].to_numpy().reshape(3, -1)

@@ -130,11 +130,11 @@ def test_population_effects_are_integrals(term: str, link: str) -> None:
     fit = ordfit(f"y ~ x + f + {term}", DATA, CumulativeLink(link=link), scale="s")
     few = DATA.iloc[:12]
     psi, covariance = estimates(fit)
-    found = fit.marginal_effects(["x", "f"], scale="mean", newdata=few).frame[["estimate", "std_error"]]
+    actual = fit.marginal_effects(["x", "f"], scale="mean", newdata=few).frame[["estimate", "std_error"]]
     slope = with_error(lambda at: slope_of(fit, term, at, few), psi, covariance)
     step = with_error(lambda at: step_of(fit, term, at, few), psi, covariance)
-    assert found.iloc[0].tolist() == pytest.approx(slope, rel=2e-6)
-    assert found.iloc[1].tolist() == pytest.approx(step, rel=2e-6)
+    assert actual.iloc[0].tolist() == pytest.approx(slope, rel=2e-6)
+    assert actual.iloc[1].tolist() == pytest.approx(step, rel=2e-6)
 
 
 @pytest.mark.parametrize(

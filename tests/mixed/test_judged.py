@@ -26,18 +26,18 @@ def rated(groups: int, size: int, seed: int, curve: float = 0.0) -> pd.DataFrame
 def test_discrimination_at_the_modes_and_in_the_population() -> None:
     """c by all pairs; the population's is that of the fit without random effects, whose order is the same here."""
     fit, plain = ordfit(FORMULA, WINE), ordfit("rating ~ temp + contact", WINE)
-    found = fit.discrimination()
+    indices = fit.discrimination()
     y, score = WINE["rating"].cat.codes.to_numpy(), np.asarray(fit.fit.scores)
     upper, lower = np.nonzero(y[:, None] > y)
     gap = np.round(score[upper] - score[lower], 9)
-    assert found.loc["c_index", "modes"] == pytest.approx(np.mean((gap > 0) + 0.5 * (gap == 0)))
-    assert found.loc["pairs", "modes"] == upper.size
-    assert found.loc["c_index", "population"] == pytest.approx(plain.discrimination()["c_index"])
+    assert indices.loc["c_index", "modes"] == pytest.approx(np.mean((gap > 0) + 0.5 * (gap == 0)))
+    assert indices.loc["pairs", "modes"] == upper.size
+    assert indices.loc["c_index", "population"] == pytest.approx(plain.discrimination()["c_index"])
     variance = float(np.square(fit.varcorr()["sd"]).sum())
     fixed = np.var(plain.design.sample.X @ fit.coef.to_numpy())
     total = fixed + variance + np.pi**2 / 3.0
     np.testing.assert_allclose(
-        found.loc["r2_latent", ["population", "modes"]], [fixed / total, (fixed + variance) / total]
+        indices.loc["r2_latent", ["population", "modes"]], [fixed / total, (fixed + variance) / total]
     )
 
 
@@ -63,9 +63,9 @@ def test_leaving_one_judge_out_by_hand(formula: str) -> None:
         y = WINE["rating"][held].cat.codes.to_numpy()
         wrong.append(np.mean(probabilities.argmax(axis=1) != y))
         losses.append(-np.log(probabilities[np.arange(8), y]).mean())
-    found = fit.errors(cv=9, seed=3)["cv"]
-    assert found["classification error"] == pytest.approx(np.mean(wrong), abs=1e-12)
-    assert found["log-loss"] == pytest.approx(np.mean(losses), abs=1e-6)
+    actual = fit.errors(cv=9, seed=3)["cv"]
+    assert actual["classification error"] == pytest.approx(np.mean(wrong), abs=1e-12)
+    assert actual["log-loss"] == pytest.approx(np.mean(losses), abs=1e-6)
 
 
 def test_errors_in_new_data_of_known_and_new_judges() -> None:
@@ -76,9 +76,9 @@ def test_errors_in_new_data_of_known_and_new_judges() -> None:
     parts = [fit.predict(WINE[mask], type="prob", re=re) for mask, re in ((known, "mode"), (~known, "marginal"))]
     probabilities = pd.concat(parts).loc[WINE.index].to_numpy()
     y = WINE["rating"].cat.codes.to_numpy()
-    found = fit.errors(WINE)["new data"]
-    assert found["log-loss"] == pytest.approx(-np.log(probabilities[np.arange(72), y]).mean(), abs=1e-12)
-    assert found["classification error"] == np.mean(probabilities.argmax(axis=1) != y)
+    actual = fit.errors(WINE)["new data"]
+    assert actual["log-loss"] == pytest.approx(-np.log(probabilities[np.arange(72), y]).mean(), abs=1e-12)
+    assert actual["classification error"] == np.mean(probabilities.argmax(axis=1) != y)
     assert np.trace(fit.confusion(WINE)) == np.sum(probabilities.argmax(axis=1) == y)
     assert "groups of the fit are predicted at the modes" in repr(fit.errors(WINE))
 

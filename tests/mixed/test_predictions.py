@@ -90,8 +90,8 @@ def test_a_new_group_within_a_known_one() -> None:
     H = float(fit.predict(new, type="score", re="zero").iloc[0]) + mode + sd * points
     below = (fit.rule.link.cdf(fit.thresholds.to_numpy()[:, None] - H) * weights).sum(axis=1)
     with pytest.warns(DataWarning, match="'half' has 0, 1 in the fit and 7 in newdata"):
-        found = fit.predict(new, type="cum_prob").to_numpy()[0, :-1]
-    np.testing.assert_allclose(found, below, atol=1e-7)
+        actual = fit.predict(new, type="cum_prob").to_numpy()[0, :-1]
+    np.testing.assert_allclose(actual, below, atol=1e-7)
 
 
 @pytest.mark.parametrize("re", [None, "mode"])
@@ -141,8 +141,8 @@ def test_averages_beside_scale_effects(link: str) -> None:
     fit = ordfit("y ~ x + (1 | g)", drawn(0.9, 0.5), CumulativeLink(link=link), scale="s")
     zeta = float(fit.params.filter(like="scale").iloc[0])
     new = pd.DataFrame({"x": 0.3, "s": [0.0, -2.0, -4.0, -6.0], "g": 999})
-    found = fit.predict(new, type="prob", re="marginal").to_numpy()
-    for own, s in zip(found, new["s"], strict=True):
+    actual = fit.predict(new, type="prob", re="marginal").to_numpy()
+    for own, s in zip(actual, new["s"], strict=True):
         assert own.tolist() == pytest.approx(integrals(fit, 0.3, np.exp(-zeta * s)), abs=1e-9)
 
 
@@ -150,8 +150,8 @@ def test_averages_beside_scale_effects(link: str) -> None:
 def test_averages_over_wide_effects(link: str) -> None:
     fit = ordfit("y ~ x + (1 | g)", drawn(10.0, 0.0), CumulativeLink(link=link))
     new = pd.DataFrame({"x": [0.3, -2.0], "g": 999})
-    found = fit.predict(new, type="prob", re="marginal").to_numpy()
-    for own, x in zip(found, new["x"], strict=True):
+    actual = fit.predict(new, type="prob", re="marginal").to_numpy()
+    for own, x in zip(actual, new["x"], strict=True):
         assert own.tolist() == pytest.approx(integrals(fit, x, 1.0), abs=1e-9)
 
 

@@ -28,16 +28,16 @@ def deviance_at(fit: LikelihoodResults, sigma: float) -> float:
         at = here.objective(np.append(p, sigma), here.at.v)
         return -at.loglik, -at.gradient[:-1]
 
-    found = minimize(minus, here.at.psi[:-1], jac=True, method="BFGS", options={"gtol": 1e-8})
-    return 2.0 * (fit.loglik + found.fun)
+    optimum = minimize(minus, here.at.psi[:-1], jac=True, method="BFGS", options={"gtol": 1e-8})
+    return 2.0 * (fit.loglik + optimum.fun)
 
 
 def test_standard_deviation(fit: LikelihoodResults) -> None:
-    found = fit.confint("sd_(Intercept)|judge", type="profile").iloc[0]
+    actual = fit.confint("sd_(Intercept)|judge", type="profile").iloc[0]
     cut = chi2.ppf(0.95, 1)
     upper = brentq(lambda sigma: deviance_at(fit, sigma) - cut, 1.2, 4.0, xtol=1e-7)
     lower = brentq(lambda sigma: deviance_at(fit, sigma) - cut, 0.1, 1.1, xtol=1e-7)
-    assert found.tolist() == pytest.approx([lower, upper], abs=1e-5)
+    assert actual.tolist() == pytest.approx([lower, upper], abs=1e-5)
 
 
 def test_location_effect(fit: LikelihoodResults) -> None:
@@ -80,9 +80,9 @@ def test_a_variance_leaves_its_boundary_along_a_profile() -> None:
         at = here.objective(held + plane @ t, here.at.v)
         return (1e9, np.zeros(t.size)) if at is None else (-at.loglik, -plane.T @ at.gradient)
 
-    found = minimize(minus, plane[-1] * 0.5, jac=True, method="BFGS", options={"gtol": 1e-8})
-    assert abs((held + plane @ found.x)[-1]) > 0.5
-    assert 2.0 * (fit.loglik + found.fun) == pytest.approx(chi2.ppf(0.95, 1), abs=1e-4)
+    optimum = minimize(minus, plane[-1] * 0.5, jac=True, method="BFGS", options={"gtol": 1e-8})
+    assert abs((held + plane @ optimum.x)[-1]) > 0.5
+    assert 2.0 * (fit.loglik + optimum.fun) == pytest.approx(chi2.ppf(0.95, 1), abs=1e-4)
 
 
 def test_modes_that_jump_leave_a_limit_open() -> None:

@@ -61,12 +61,12 @@ def test_covariances_of_random_effects(name: str, fits: dict[str, LikelihoodResu
     """R sorts terms by their number of groups, and ours stand in the order of the formula."""
     marginal, terms = fits[name].fit.marginal, fits[name].design.random
     assert marginal is not None
-    found = {(_group(t.group), t.names): own.covariance for t, own in zip(terms, marginal.terms, strict=True)}
+    collected = {(_group(t.group), t.names): own.covariance for t, own in zip(terms, marginal.terms, strict=True)}
     expected = load_case(name).raw["tight"]["random"]
-    assert len(found) == len(expected)
+    assert len(collected) == len(expected)
     labels = list(reversed(expected)) if name in SWAPPED else list(expected)
     for key, block in zip(labels, expected.values(), strict=True):
-        own = found[_key(key)]
+        own = collected[_key(key)]
         values = [[number(cell) for cell in row] for row in block["covariance"]["values"]]
         np.testing.assert_allclose(own, values, rtol=2e-4 if name in LOOSE else 2e-5, atol=1e-8)
 
@@ -112,8 +112,8 @@ def test_modes_and_their_conditional_variances(name: str, fits: dict[str, Likeli
 
 def _level(label: str, group: str, known: Any) -> Any:
     """R's label among ours: numbers are numbers, and the parts of a:b may stand the other way round."""
-    found = {str(own): own for own in known}
-    return found[label] if label in found else found[":".join(reversed(label.split(":")))]
+    collected = {str(own): own for own in known}
+    return collected[label] if label in collected else collected[":".join(reversed(label.split(":")))]
 
 
 def test_nominal_effects_beside_random_ones_equal_clmm2() -> None:

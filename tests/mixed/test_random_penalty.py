@@ -31,8 +31,8 @@ def integrated(parameters: FloatArray) -> float:
 
 def profiled(sd: float, start: FloatArray) -> float:
     """Maximum of the penalised likelihood at a standard deviation."""
-    found = minimize(lambda rest: -integrated(np.append(rest, sd)), start, method="BFGS", options={"gtol": 1e-7})
-    return -found.fun + np.log(sd)
+    optimum = minimize(lambda rest: -integrated(np.append(rest, sd)), start, method="BFGS", options={"gtol": 1e-7})
+    return -optimum.fun + np.log(sd)
 
 
 @pytest.fixture(scope="module")
@@ -44,12 +44,12 @@ def test_estimates_by_brute_force(fit: LikelihoodResults) -> None:
     """Without a penalty the standard deviation is 0."""
     assert ordfit(FORMULA, WINE).varcorr()["sd"].iloc[0] == 0.0
     start = np.append(fit.params[:6], 0.5)
-    found = minimize(
+    optimum = minimize(
         lambda p: -integrated(np.append(p[:6], np.exp(p[6]))) - p[6], start, method="BFGS", options={"gtol": 1e-8}
     )
     own = np.append(fit.params[:6], np.log(fit.varcorr()["sd"].iloc[0]))
-    np.testing.assert_allclose(own, found.x, atol=2e-5)
-    assert fit.loglik == pytest.approx(-found.fun - found.x[6], abs=1e-6)
+    np.testing.assert_allclose(own, optimum.x, atol=2e-5)
+    assert fit.loglik == pytest.approx(-optimum.fun - optimum.x[6], abs=1e-6)
     assert fit.certificate.reached
 
 

@@ -92,8 +92,8 @@ def test_correlated_effects_by_brute_force() -> None:
     inner = np.linalg.solve(model.scaling[0], Lambda)
     psi = np.concatenate([np.linalg.solve(model.to_user, user), inner[model.terms[0].entries]])
     exact = integrated(np.concatenate([user, [1.1, -0.4, 0.9]]))
-    found = [evaluate_by_nodes(model, nodes, psi, zero_effects(model)) for nodes in (1, 3, 7, 15)]
-    errors = [abs(at.loglik - exact) for at in found if at is not None]
+    collected = [evaluate_by_nodes(model, nodes, psi, zero_effects(model)) for nodes in (1, 3, 7, 15)]
+    errors = [abs(at.loglik - exact) for at in collected if at is not None]
     assert len(errors) == 4
     assert errors[0] > 5.0 * errors[1] > 25.0 * errors[2] > 125.0 * errors[3]
     assert errors[3] < 1e-6

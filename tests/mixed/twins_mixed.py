@@ -66,10 +66,10 @@ def integrate_logit(common, starts, theta, score, y, sigma, z, w, points, logs, 
     for group, (first, last) in enumerate(pairwise(starts)):
         rows = slice(first, last)
         own = [values[rows] for values in (u, lo, d, sigma * z, z, np.ones(y.size), w)]
-        found = _integrated_group(0, *own, points, logs, v[group])
-        v[group], H[group], kappa[:, rows] = found[:3]
-        totals[:2] += found[3:5]
-        totals[2] = max(totals[2], found[5])
+        actual = _integrated_group(0, *own, points, logs, v[group])
+        v[group], H[group], kappa[:, rows] = actual[:3]
+        totals[:2] += actual[3:5]
+        totals[2] = max(totals[2], actual[5])
     by_score[:] = kappa[2]
     by_theta[:] = [kappa[0][y == k].sum() + kappa[1][y == k + 1].sum() for k in range(theta.size)]
     return tuple(totals)

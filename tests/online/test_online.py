@@ -245,7 +245,7 @@ def test_the_margin_is_the_best_and_the_radius_covers_every_change(name):
     bound = method(**RAW).mistake_bound(s, method(**RAW).fit(s, RNG))
     steps = np.array([[features(x, k + 1) - features(x, k) for k in range(K - 1)] for x in s.X])
     signed = (steps * np.where(s.y[:, None] > np.arange(K - 1), 1.0, -1.0)[..., None]).reshape(-1, steps.shape[2])
-    found = minimize(
+    optimum = minimize(
         lambda w: w @ w / 2,
         np.zeros(signed.shape[1]),
         jac=lambda w: w,
@@ -253,7 +253,7 @@ def test_the_margin_is_the_best_and_the_radius_covers_every_change(name):
         method="SLSQP",
         options={"maxiter": 500, "ftol": 1e-12},
     )
-    assert bound.margin == pytest.approx(1 / np.sqrt(2 * found.fun), rel=1e-4)
+    assert bound.margin == pytest.approx(1 / np.sqrt(2 * optimum.fun), rel=1e-4)
     sizes = [np.sum((features(x, j) - features(x, k)) ** 2) / (j - k) for x in s.X for j in range(K) for k in range(j)]
     assert bound.radius**2 == pytest.approx(max(sizes), rel=1e-12)
 

@@ -18,15 +18,15 @@ P = [0.1, 0.2, 0.4, 0.2, 0.1]
     ],
 )
 def test_power_is_that_of_hmisc(ratio: float, n: int | tuple[int, int], power: float) -> None:
-    found = power_ordinal(P, ratio, n)
-    assert found.power == pytest.approx(power, rel=1e-12)
+    actual = power_ordinal(P, ratio, n)
+    assert actual.power == pytest.approx(power, rel=1e-12)
     assert power_ordinal(P, 1.0 / ratio, n).power == pytest.approx(power, rel=1e-12)
 
 
 def test_standard_error_and_efficiency_are_those_of_hmisc() -> None:
-    found = power_ordinal(P, 1.8, 200)
-    assert found.se == pytest.approx(0.2569332712638691, rel=1e-12)
-    assert found.efficiency == pytest.approx(0.9180229505737644, rel=1e-12)
+    actual = power_ordinal(P, 1.8, 200)
+    assert actual.se == pytest.approx(0.2569332712638691, rel=1e-12)
+    assert actual.efficiency == pytest.approx(0.9180229505737644, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -38,9 +38,9 @@ def test_standard_error_and_efficiency_are_those_of_hmisc() -> None:
     ],
 )
 def test_sample_size_is_that_of_hmisc(probabilities: list[float], ratio: float, options: dict, n: float) -> None:
-    found = power_ordinal(probabilities, ratio, **options)
-    assert found.n_exact == pytest.approx(n, rel=1e-12)
-    assert found.n == sum(found.groups) == int(np.ceil(n))
+    actual = power_ordinal(probabilities, ratio, **options)
+    assert actual.n_exact == pytest.approx(n, rel=1e-12)
+    assert actual.n == sum(actual.groups) == int(np.ceil(n))
 
 
 def test_the_published_example() -> None:
@@ -49,8 +49,8 @@ def test_the_published_example() -> None:
 
 
 def test_size_gives_the_power_asked_for() -> None:
-    found = power_ordinal(P, 1.8, power=0.9)
-    assert power_ordinal(P, 1.8, found.groups).power == pytest.approx(0.9, abs=0.003)
+    actual = power_ordinal(P, 1.8, power=0.9)
+    assert power_ordinal(P, 1.8, actual.groups).power == pytest.approx(0.9, abs=0.003)
 
 
 def test_the_text() -> None:

@@ -128,5 +128,5 @@ CASES += [(name, 5, "long") for name in METHODS if name not in CLASSES]
 @pytest.mark.parametrize(("name", "K", "names"), CASES)
 def test_words_keep_apart(name, K, names):
     fit = fitted(name, K, names)
-    found = {picture: list(problems(figure)) for picture, figure in pictures(fit)}
-    assert {picture: told for picture, told in found.items() if told} == {}
+    collected = {picture: list(problems(figure)) for picture, figure in pictures(fit)}
+    assert {picture: told for picture, told in collected.items() if told} == {}

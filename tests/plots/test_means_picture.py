@@ -19,13 +19,13 @@ def test_effects_by_another_variable(fit):
         expected = fit.predict(WINE[(WINE["contact"] == contact) & (WINE["temp"] == temp)], type="prob").iloc[0]
         np.testing.assert_allclose(part["estimate"], expected, rtol=1e-9)
     means = fit.emmeans("~ temp | contact", scale="prob").frame.set_index(["contact", "temp", "level"])
-    found = table.set_index(["contact", "temp", "level"])
+    actual = table.set_index(["contact", "temp", "level"])
     columns = ["estimate", "std_error", "lower", "upper"]
-    np.testing.assert_allclose(found[columns], means.loc[found.index, columns], rtol=1e-10)
+    np.testing.assert_allclose(actual[columns], means.loc[actual.index, columns], rtol=1e-10)
     panels = fit.plot.effects("temp", by="contact")
     assert [panel.get_title(loc="left") for panel in panels] == ["contact = no", "contact = yes"]
     line = panels[1].get_lines()[2]
-    np.testing.assert_allclose(line.get_ydata(), found.xs(("yes", 3), level=("contact", "level"))["estimate"])
+    np.testing.assert_allclose(line.get_ydata(), actual.xs(("yes", 3), level=("contact", "level"))["estimate"])
 
 
 def test_a_panel_for_each_level(fit):

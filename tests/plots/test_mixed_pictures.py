@@ -77,7 +77,7 @@ def ranks_of(fit, rows):
 
 def test_importance_is_that_for_new_groups(judges):
     """By hand: the same permutations of rows predicted by averages over the judges."""
-    found = judges.importance(measure="absolute error", repeats=200, seed=1)["importance"]
+    actual = judges.importance(measure="absolute error", repeats=200, seed=1)["importance"]
     rng, codes = np.random.default_rng(5), WINE["rating"].to_numpy().astype(int)
     rises = {}
     for name in ("temp", "contact"):
@@ -86,7 +86,7 @@ def test_importance_is_that_for_new_groups(judges):
             rows = OWN.assign(**{name: rng.permutation(WINE[name].to_numpy())})
             errors.append(np.abs(ranks_of(judges, rows) - codes).mean())
         rises[name] = np.mean(errors) - np.abs(ranks_of(judges, OWN) - codes).mean()
-    np.testing.assert_allclose(found[["temp", "contact"]], [rises["temp"], rises["contact"]], atol=0.03)
+    np.testing.assert_allclose(actual[["temp", "contact"]], [rises["temp"], rises["contact"]], atol=0.03)
 
 
 def test_effects_at_each_threshold_are_those_of_mixed_binary_fits(judges):
@@ -95,9 +95,9 @@ def test_effects_at_each_threshold_are_those_of_mixed_binary_fits(judges):
         binary = ordfit(
             "high ~ temp + contact + (1 | judge)", WINE.assign(high=(WINE["rating"].astype(int) > above).astype(int))
         )
-        found = data.loc[above]
-        np.testing.assert_allclose(found["estimate"], binary.coef, rtol=1e-4)
-        np.testing.assert_allclose(found["std_error"], binary.se[binary.coef.index], rtol=1e-4)
+        actual = data.loc[above]
+        np.testing.assert_allclose(actual["estimate"], binary.coef, rtol=1e-4)
+        np.testing.assert_allclose(actual["std_error"], binary.se[binary.coef.index], rtol=1e-4)
 
 
 # The caterpillar plot

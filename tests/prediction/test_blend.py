@@ -43,10 +43,10 @@ def test_a_member_without_probabilities_is_calibrated(frame):
     alone = ordfit("y ~ a + b", frame, REDSVM(C=1.0))
     fit = ordfit("y ~ a + b", frame, "blend", members=[REDSVM(C=1.0)])
     assert alone.fit.calibration is None
-    found = fit.predict(type="prob").to_numpy()
-    np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-12)
+    actual = fit.predict(type="prob").to_numpy()
+    np.testing.assert_allclose(actual.sum(axis=1), 1.0, atol=1e-12)
     own = ordfit("y ~ a + b", frame, REDSVM(C=1.0), calibrate=True).predict(type="prob").to_numpy()
-    assert np.abs(found - own).max() < 0.1  # other folds
+    assert np.abs(actual - own).max() < 0.1  # other folds
 
 
 def test_stacked_weights_are_the_best_for_the_held_out_rows(frame):

@@ -106,8 +106,8 @@ def test_the_score_map_maximises_the_smoothed_likelihood(n_levels, informative):
         logs = log_expit(upper) + log_expit(-lower) + np.log1p(-np.exp(lower - upper))
         return -float(np.sum(targets * logs))
 
-    found = fit_score_map(H, y, n_levels, weights)
-    own = np.concatenate([[found.slope], [found.intercept[0]], np.log(np.diff(found.intercept))])
+    actual = fit_score_map(H, y, n_levels, weights)
+    own = np.concatenate([[actual.slope], [actual.intercept[0]], np.log(np.diff(actual.intercept))])
     # The likelihood is concave in slope and thresholds: where it is flat it is highest.
     steps = 1e-4 * np.eye(own.size)
     slopes = [(loss(own + step) - loss(own - step)) / 2e-4 for step in steps]
@@ -128,11 +128,11 @@ def test_the_vote_map_maximises_the_smoothed_likelihood(n_levels):
         return -float(np.sum(targets * log_softmax(np.append(0.0, parameters[:-1]) + parameters[-1] * votes, axis=1)))
 
     best = minimize(loss, np.zeros(n_levels), method="BFGS", options={"gtol": 1e-7})
-    found = fit_vote_map(votes, y, n_levels, weights)
-    own = np.append(found.intercept[1:] - found.intercept[0], found.slope)
+    actual = fit_vote_map(votes, y, n_levels, weights)
+    own = np.append(actual.intercept[1:] - actual.intercept[0], actual.slope)
     assert loss(own) <= best.fun + 1e-8
     np.testing.assert_allclose(own, best.x, rtol=1e-4, atol=1e-4)
-    assert abs(found.intercept.sum()) < 1e-9
+    assert abs(actual.intercept.sum()) < 1e-9
 
 
 @pytest.mark.parametrize("fit", [fit_score_map, fit_vote_map])
@@ -142,9 +142,9 @@ def test_scores_without_use_give_the_shares(fit, kind):
     scores = -y.astype(np.float64) if kind == "backwards" else np.full(100, 3.5)
     if fit is fit_vote_map:
         scores = -np.eye(3)[y] if kind == "backwards" else np.ones((100, 3))
-    found = fit(scores, y, 3, np.ones(100))
-    assert found.slope == 0.0
-    np.testing.assert_allclose(found.probabilities(scores)[:4], [[0.1, 0.2, 0.7]] * 4, rtol=1e-12)
+    result = fit(scores, y, 3, np.ones(100))
+    assert result.slope == 0.0
+    np.testing.assert_allclose(result.probabilities(scores)[:4], [[0.1, 0.2, 0.7]] * 4, rtol=1e-12)
 
 
 @pytest.mark.parametrize("gap", [1e-3, 1.0, 1e6])
@@ -152,8 +152,8 @@ def test_separated_scores_keep_probabilities_off_zero_and_one(gap):
     y = np.repeat(np.arange(4), 25)
     H = gap * y + 1e-4 * gap * np.random.default_rng(0).random(100)
     assert separated(H, y, 4)
-    found = fit_score_map(H, y, 4, np.ones(100))
-    p = found.probabilities(H)
+    actual = fit_score_map(H, y, 4, np.ones(100))
+    p = actual.probabilities(H)
     assert np.isfinite(p).all() and (p > 0).all()
     # The truth is smoothed by about one observation in 100.
     assert 0.9 < p[np.arange(100), y].mean() < 1.0

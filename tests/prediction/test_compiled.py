@@ -79,8 +79,8 @@ def test_trees(seed):
     assert naive.alike(naive.nested(tree, counts), plain)
     assert tree.column.size == 2 * len(plain.leaves()) - 1
     expected = [plain.at(codes[:, n]) for n in range(N)]
-    for found in (added, *values_of(tree, codes, counts, np.zeros(D))):
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    for actual in (added, *values_of(tree, codes, counts, np.zeros(D))):
+        np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=1e-12)
 
 
 def test_a_tree_without_columns_is_a_leaf():
@@ -110,8 +110,8 @@ def test_trees_of_categories_and_missing_values(seed):
     plain = naive.Grower(codes=codes, depth=depth, **options).tree(rows, g, h, w)
     assert naive.alike(naive.nested(tree, counts), plain)
     expected = [plain.at(codes[:, n]) for n in range(N)]
-    for found in (added, *values_of(tree, codes, counts, kinds)):
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    for actual in (added, *values_of(tree, codes, counts, kinds)):
+        np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=1e-12)
 
 
 def test_categories_are_cut_at_the_best_of_all_subsets():

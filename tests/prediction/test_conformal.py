@@ -68,11 +68,11 @@ def test_intervals_by_distance_hold_the_ranks_of_all_potentials_so_near():
 @pytest.mark.parametrize("n", [1, 4, 9, 19, 99, 100])
 def test_the_radius_is_the_smallest_that_enough_rows_are_within(n, level):
     scores = np.random.default_rng(n).permutation(n).astype(float)
-    found = conformal_radius(scores, np.ones(n), level)
+    actual = conformal_radius(scores, np.ones(n), level)
     # exact arithmetic: level is a multiple of 1/20
     needed = -(-(n + 1) * round(20 * level) // 20)
-    assert found == (needed - 1.0 if needed <= n else np.inf)
-    assert (n >= smallest_sample(level)) == np.isfinite(found)
+    assert actual == (needed - 1.0 if needed <= n else np.inf)
+    assert (n >= smallest_sample(level)) == np.isfinite(actual)
     counts = np.random.default_rng(1).integers(0, 4, n).astype(float)
     if counts.sum():
         assert conformal_radius(scores, counts, level) == conformal_radius(
@@ -86,7 +86,7 @@ def test_the_radius_is_the_smallest_that_enough_rows_are_within(n, level):
 def _coverages(method, options, level, repeats, n, seed, refit):
     """(R,) coverage of fresh rows by intervals calibrated on n fresh rows."""
     kept = None if refit else ordfit(FORMULA, latent(200, seed), method, **options)
-    found = []
+    collected = []
     for r in range(repeats):
         if refit:
             fit = ordfit(FORMULA, latent(3 * n, seed + 3 * r), method, **options)
@@ -94,8 +94,8 @@ def _coverages(method, options, level, repeats, n, seed, refit):
         else:
             intervals = kept.conformal(level, latent(n, seed + 3 * r + 1))
         assert intervals.n == n
-        found.append(intervals.coverage(latent(400, seed + 3 * r + 2)).loc["all", "coverage"])
-    return np.array(found)
+        collected.append(intervals.coverage(latent(400, seed + 3 * r + 2)).loc["all", "coverage"])
+    return np.array(collected)
 
 
 def _check(coverages, level, n):
@@ -126,13 +126,13 @@ def test_coverage_on_real_sets(name, method):
     formula = "Sat ~ Infl + Type + Cont" if name == "housing" else "PID ~ selfLR + age + educ + income"
     if name == "housing":
         frame = frame.loc[frame.index.repeat(frame["Freq"])].reset_index(drop=True)
-    found = []
+    collected = []
     for seed in range(20):
         held = np.random.default_rng(seed).permutation(len(frame)) < len(frame) // 3
         fit = ordfit(formula, frame[~held], method)
-        found.append(fit.conformal(0.8, seed=seed).coverage(frame[held]).loc["all", "coverage"])
+        collected.append(fit.conformal(0.8, seed=seed).coverage(frame[held]).loc["all", "coverage"])
     # Splits of one set share its rows: its own luck remains, about a standard error of all its rows.
-    assert np.mean(found) > 0.8 - 3 * np.sqrt(0.16 / len(frame))
+    assert np.mean(collected) > 0.8 - 3 * np.sqrt(0.16 / len(frame))
 
 
 # What is given back

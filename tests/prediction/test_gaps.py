@@ -47,10 +47,10 @@ def fitted(frame, formula=FORMULA, **options):
 
 def codes_of(frame):
     """(4, N) codes, and how many there are of values."""
-    found = [pd.factorize(frame[name], sort=True) for name in "abfg"]
-    counts = np.array([len(values) for _, values in found])
+    collected = [pd.factorize(frame[name], sort=True) for name in "abfg"]
+    counts = np.array([len(values) for _, values in collected])
     return np.stack(
-        [np.where(codes < 0, count, codes) for (codes, _), count in zip(found, counts, strict=True)]
+        [np.where(codes < 0, count, codes) for (codes, _), count in zip(collected, counts, strict=True)]
     ), counts
 
 
@@ -169,8 +169,8 @@ def test_other_methods_get_contrasts_and_refuse_gaps(frame):
     fit = ordfit(FORMULA, complete, "ordboost", rounds=10, depth=1)
     assert "f[T.q]" in fit.update(method="logit").coef.index
     assert fit.update(method="logit").update(method="ordboost").design.names == ("a", "b", "f", "g")
-    found = compare(FORMULA, complete, methods=["logit", ("ordboost", {"rounds": 10, "depth": 1})], cv=3)
-    assert found.table["absolute error"].notna().all()
+    actual = compare(FORMULA, complete, methods=["logit", ("ordboost", {"rounds": 10, "depth": 1})], cv=3)
+    assert actual.table["absolute error"].notna().all()
     with pytest.raises(OptionError, match=r"CumulativeLink takes no missing values .*'ordboost'"):
         ordfit(FORMULA, frame, "logit", na_action="keep")
     with pytest.raises(DataError, match="Blend takes no missing values"):
@@ -250,8 +250,8 @@ def test_rows_alike_in_what_is_missing_are_one_row():
     y = np.array([0, 0, 0, 0, 1, 1, 1])
     rows, weights = distinct_places(Sample(rows=Rows(X=X), y=y, n_levels=2), np.zeros((7, 0)))
     assert sorted(rows.tolist()) == [0, 2, 4, 5] and sorted(weights.tolist()) == [1.0, 2.0, 2.0, 2.0]
-    found = dict(zip(rows.tolist(), weights.tolist(), strict=True))
-    assert found[4] == 1.0
+    actual = dict(zip(rows.tolist(), weights.tolist(), strict=True))
+    assert actual[4] == 1.0
     kept = Sample(rows=Rows(X=X[[0, 2, 4, 5]]), y=y[[0, 2, 4, 5]], n_levels=2, weights=np.array([2.0, 2.0, 1.0, 2.0]))
     method = OrdinalBoosting(rounds=6, depth=2, linear_start=False, min_weight=1.0)
     one = method.fit(kept, np.random.default_rng(0))

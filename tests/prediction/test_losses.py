@@ -38,9 +38,9 @@ def test_a_step_is_newtons(rows):
         around = [moved + d * np.eye(4)[j] for d in (-1e-5, 1e-5)]
         low, high = ([(w @ plain(y, H.astype(complex), at)).imag / STEP for at in set_] for set_ in around)
         second[j] = (np.array(high) - low) / 2e-5
-    found, slope = stepped(y, w, H, theta)
+    actual, slope = stepped(y, w, H, theta)
     assert slope == pytest.approx(np.abs(gradient).max(), rel=1e-9)
-    np.testing.assert_allclose(found, damped(theta, np.linalg.solve(second, gradient)), rtol=1e-5)
+    np.testing.assert_allclose(actual, damped(theta, np.linalg.solve(second, gradient)), rtol=1e-5)
 
 
 def test_best_thresholds(rows):
@@ -70,6 +70,6 @@ def test_a_step_keeps_the_order():
     rng = np.random.default_rng(0)
     for _ in range(200):
         theta, step = np.sort(rng.normal(size=4)), 10 * rng.normal(size=4)
-        found = damped(theta, step)
-        assert (np.diff(found) >= 0.5 * np.diff(theta) - 1e-12).all()
-        assert np.abs(found - theta).max() <= 1 + 1e-12
+        actual = damped(theta, step)
+        assert (np.diff(actual) >= 0.5 * np.diff(theta) - 1e-12).all()
+        assert np.abs(actual - theta).max() <= 1 + 1e-12

@@ -17,8 +17,8 @@ FORMULA = "y ~ x1 + x2"
 @pytest.mark.parametrize(("k", "n"), [(0, 1), (3, 10), (10, 10), (37, 400)])
 def test_wilson_limits(k, n, level):
     expected = binomtest(k, n).proportion_ci(level, method="wilson")
-    found = wilson_limits(np.array(k / n), np.array(float(n)), level)
-    np.testing.assert_allclose(found, (expected.low, expected.high), atol=1e-12)
+    actual = wilson_limits(np.array(k / n), np.array(float(n)), level)
+    np.testing.assert_allclose(actual, (expected.low, expected.high), atol=1e-12)
 
 
 def test_bins_are_of_equal_weight_and_keep_ties_together():

@@ -127,12 +127,12 @@ def test_compiled_loop_equals_its_twin(seed):
     m = ways.most
     points, weights = np.polynomial.legendre.leggauss(-(-m // 2))
     work = (points + 1) / 2, weights / 2, np.empty((2**m, m)), np.empty(2**m, dtype=np.uint8)
-    found = []
+    collected = []
     for loop in (add_shapley, twins_shapley.add_shapley):
         phi = np.ones((40, 5))
         loop(left, *ways, *work, phi)
-        found.append(phi)
-    assert_allclose(found[0], found[1], atol=1e-13)
+        collected.append(phi)
+    assert_allclose(collected[0], collected[1], atol=1e-13)
 
 
 @pytest.mark.parametrize("m", [8, pytest.param(12, marks=pytest.mark.slow)])
@@ -173,22 +173,24 @@ def test_rows_sum_to_the_score(anes):
     new = anes.iloc[100:140].copy()
     new.iloc[3, new.columns.get_loc("age")] = np.nan
     for data in (None, new):
-        found = fit.shapley(data)
-        assert found.columns.tolist() == ["(base)", "selfLR", "age", "vote", "age:educ"]
-        assert_allclose(found.sum(axis=1, skipna=False), fit.predict(data, type="score"), atol=1e-12)
-        assert found["(base)"].nunique() == 1
-    assert found.index.equals(new.index) and found.isna().all(axis=1).tolist() == [n == 3 for n in range(40)]
+        contributions = fit.shapley(data)
+        assert contributions.columns.tolist() == ["(base)", "selfLR", "age", "vote", "age:educ"]
+        assert_allclose(contributions.sum(axis=1, skipna=False), fit.predict(data, type="score"), atol=1e-12)
+        assert contributions["(base)"].nunique() == 1
+    assert contributions.index.equals(new.index) and contributions.isna().all(axis=1).tolist() == [
+        n == 3 for n in range(40)
+    ]
 
 
 def test_columns_of_a_variable_are_one_player(anes):
     """Powers of a number as one variable, against all sets of the players."""
     fit = boosted("PID ~ selfLR + educ + I(educ**2) + age", anes, weights="w")
-    sample, found = fit.design.sample, fit.shapley()
-    assert found.columns.tolist() == ["(base)", "selfLR", "educ", "age"]
+    sample, contributions = fit.design.sample, fit.shapley()
+    assert contributions.columns.tolist() == ["(base)", "selfLR", "educ", "age"]
     for n in (0, 17):
         given = sample.X, sample.case_weights, np.array([0, 1, 1, 2]), 3
         phi, base = brute_force(fit.fit.trees, sample.X[n], *given)
-        assert_allclose(found.iloc[n], [base, *phi], atol=1e-11)
+        assert_allclose(contributions.iloc[n], [base, *phi], atol=1e-11)
 
 
 def test_categories_and_missing_values(anes):
@@ -197,24 +199,24 @@ def test_categories_and_missing_values(anes):
     data.loc[data.index[::7], "age"] = np.nan
     data.loc[data.index[::11], "g"] = None
     fit = boosted("PID ~ selfLR + g + age", data, weights="w", na_action="keep")
-    trees, sample, found = fit.fit.trees, fit.design.sample, fit.shapley()
+    trees, sample, contributions = fit.fit.trees, fit.design.sample, fit.shapley()
     assert np.isnan(sample.X).any() and any((tree.bin < 0).any() for tree in trees.trees)
-    assert found.columns.tolist() == ["(base)", "selfLR", "g", "age"]
+    assert contributions.columns.tolist() == ["(base)", "selfLR", "g", "age"]
     for n in (0, 7, 11, 40):
         phi, base = brute_force(trees, sample.X[n], sample.X, sample.case_weights, np.arange(3), 3)
-        assert_allclose(found.iloc[n], [base, *phi], atol=1e-11)
-    assert_allclose(found.sum(axis=1), fit.predict(type="score"), atol=1e-12)
+        assert_allclose(contributions.iloc[n], [base, *phi], atol=1e-11)
+    assert_allclose(contributions.sum(axis=1), fit.predict(type="score"), atol=1e-12)
     new = data.iloc[:8].reset_index(drop=True)
-    assert_allclose(fit.shapley(new), found.iloc[:8], atol=1e-12)
+    assert_allclose(fit.shapley(new), contributions.iloc[:8], atol=1e-12)
 
 
 def test_an_offset_is_told_apart(anes):
     fit = boosted("PID ~ selfLR + offset(z)", anes, weights="w")
-    found = fit.shapley()
+    contributions = fit.shapley()
     centred = anes["z"] - np.average(anes["z"], weights=anes["w"])
-    assert found.columns.tolist() == ["(base)", "selfLR", "(offset)"]
-    assert_allclose(found["(offset)"], centred, atol=1e-12)
-    assert_allclose(found.sum(axis=1), fit.predict(type="score"), atol=1e-12)
+    assert contributions.columns.tolist() == ["(base)", "selfLR", "(offset)"]
+    assert_allclose(contributions["(offset)"], centred, atol=1e-12)
+    assert_allclose(contributions.sum(axis=1), fit.predict(type="score"), atol=1e-12)
 
 
 def test_a_linear_start_alone(anes):
@@ -228,9 +230,9 @@ def test_a_linear_start_alone(anes):
 def test_without_columns():
     wine = datasets.load("wine")
     fit = ordfit("rating ~ 1", wine, "ordboost", rounds=2, depth=1)
-    found = fit.shapley()
-    assert found.columns.tolist() == ["(base)"]
-    assert_allclose(found["(base)"], fit.predict(type="score"), atol=1e-14)
+    contributions = fit.shapley()
+    assert contributions.columns.tolist() == ["(base)"]
+    assert_allclose(contributions["(base)"], fit.predict(type="score"), atol=1e-14)
 
 
 def test_shap_of_lightgbm_agrees_on_the_same_tree():
@@ -241,7 +243,7 @@ def test_shap_of_lightgbm_agrees_on_the_same_tree():
     y = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) + 0.1 * rng.normal(size=300)
     settings = {"n_estimators": 12, "num_leaves": 12, "verbosity": -1, "n_jobs": 1, "min_child_samples": 5}
     model = lightgbm.LGBMRegressor(**settings).fit(X, y).booster_
-    found, cuts = [], [[] for _ in range(4)]
+    collected, cuts = [], [[] for _ in range(4)]
     for one in model.dump_model()["tree_info"]:
         parts = {name: [] for name in ("column", "bin", "child", "value", "weight")}
 
@@ -267,8 +269,8 @@ def test_shap_of_lightgbm_agrees_on_the_same_tree():
         copy(one["tree_structure"], new())
         places = (np.array(parts[name], dtype=np.int32) for name in ("column", "bin", "child"))
         value, weight = np.array(parts["value"]), np.array(parts["weight"])
-        found.append(cut_tree(*places, value, weight))
-    trees = sum_of(np.zeros(4), tuple(map(np.array, cuts)), found)
+        collected.append(cut_tree(*places, value, weight))
+    trees = sum_of(np.zeros(4), tuple(map(np.array, cuts)), collected)
     phi, base = shapley_values(trees, Rows(X=X), Rows(X=X), np.ones(300), np.arange(4), 4)
     theirs = model.predict(X, pred_contrib=True)
     assert_allclose(phi, theirs[:, :4], atol=1e-10)
@@ -285,9 +287,9 @@ def test_of_arrays():
     X = rng.normal(size=(120, 3))
     y = np.digitize(X[:, 0] + rng.logistic(size=120), [-1, 1])
     fit = OrdinalClassifier("ordboost", rounds=10, depth=2).fit(X, y).results_
-    found = fit.shapley(X[:4])
-    assert found.columns.tolist() == ["(base)", "x1", "x2", "x3"]
-    assert_allclose(found, fit.shapley().iloc[:4])
+    contributions = fit.shapley(X[:4])
+    assert contributions.columns.tolist() == ["(base)", "x1", "x2", "x3"]
+    assert_allclose(contributions, fit.shapley().iloc[:4])
 
 
 def test_a_variable_of_a_taken_name(anes):

@@ -40,14 +40,14 @@ def tree(X, z, w=None, **settings):
     return C45(**settings).fit(np.asarray(X, dtype=float), z, w, np.random.default_rng(0)).scorer.trees[0]
 
 
-def text_of(found, names=("x0", "x1", "x2", "x3"), node=0, indent=""):
+def text_of(actual, names=("x0", "x1", "x2", "x3"), node=0, indent=""):
     """Lines of a tree: a leaf has the weights of + and -; the second side of a cut follows the first."""
-    if found.column[node] < 0:
-        negative, positive = found.values[node]
+    if actual.column[node] < 0:
+        negative, positive = actual.values[node]
         return [f"{indent}leaf {positive:.6g} {negative:.6g}"]
-    head = f"{indent}{names[found.column[node]]} <= {found.cut[node]:.6g}"
-    left = int(found.child[node])
-    return [head, *(line for side in (left, left + 1) for line in text_of(found, names, side, indent + " "))]
+    head = f"{indent}{names[actual.column[node]]} <= {actual.cut[node]:.6g}"
+    left = int(actual.child[node])
+    return [head, *(line for side in (left, left + 1) for line in text_of(actual, names, side, indent + " "))]
 
 
 @pytest.mark.parametrize(
@@ -69,9 +69,9 @@ def test_a_cut_is_a_value_of_the_training_rows():
     overcast = np.array([day[0] != "sunny" for day in GOLF if day[0] in ("sunny", "overcast", "rain")])
     # A label of its own for all days that are not sunny makes the first cut that of the outlook.
     z = np.where(overcast, 1.0, z)
-    found = tree(np.column_stack([overcast, X[:, 1]]), z)
+    actual = tree(np.column_stack([overcast, X[:, 1]]), z)
     expected = ["not sunny <= 0", " humidity <= 75", "  leaf 2 0", "  leaf 0 3", " leaf 9 0"]
-    assert text_of(found, ("not sunny", "humidity")) == expected
+    assert text_of(actual, ("not sunny", "humidity")) == expected
 
 
 @pytest.mark.parametrize(("errors", "cases", "rate"), [(0, 6, 0.206), (0, 9, 0.143), (0, 1, 0.750), (1, 16, 0.157)])
@@ -219,9 +219,9 @@ def test_wrong_settings_are_named(settings):
 
 @pytest.mark.parametrize("z", [np.ones(5), -np.ones(5)])
 def test_one_label_makes_one_leaf(z):
-    found = tree(np.arange(10.0).reshape(5, 2), z)
-    assert found.n_leaves == 1
-    assert (np.sign(TreePanel((found,))(Rows(X=np.zeros((1, 2))))) == z[0]).all()
+    actual = tree(np.arange(10.0).reshape(5, 2), z)
+    assert actual.n_leaves == 1
+    assert (np.sign(TreePanel((actual,))(Rows(X=np.zeros((1, 2))))) == z[0]).all()
 
 
 def test_rows_without_columns_make_one_leaf():

@@ -58,9 +58,9 @@ def own(model, frame, columns=("a", "b")):
 @pytest.mark.parametrize("model", [GaussianNB(), KNeighborsClassifier(5), LogisticRegression(C=0.3)], ids=repr)
 def test_probabilities_are_those_of_the_classifier(frame, model):
     fit = ordfit("y ~ a + b", frame, NominalClassifier(base=model, scaling=None))
-    found = fit.predict(type="prob")
-    assert found.columns.tolist() == LEVELS
-    np.testing.assert_allclose(found, own(model, frame), atol=2e-4)  # rows in another order
+    predicted = fit.predict(type="prob")
+    assert predicted.columns.tolist() == LEVELS
+    np.testing.assert_allclose(predicted, own(model, frame), atol=2e-4)  # rows in another order
 
 
 @pytest.mark.parametrize("package", MAKERS)
@@ -69,12 +69,12 @@ def test_other_packages(frame, package, capfd, tmp_path, monkeypatch):
     model = made(package)
     settings = model.get_params()
     fit = ordfit("y ~ a + b", frame, NominalClassifier(base=model, scaling=None))
-    found = fit.predict(type="prob")
-    assert found.columns.tolist() == LEVELS
-    np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-12)
+    predicted = fit.predict(type="prob")
+    assert predicted.columns.tolist() == LEVELS
+    np.testing.assert_allclose(predicted.sum(axis=1), 1.0, atol=1e-12)
     ordered = frame.sort_values(["y", "a", "b"])  # the order that rows are given in
     quiet = copied(model, np.random.default_rng(0))
-    np.testing.assert_allclose(found.loc[ordered.index], own(quiet, ordered), atol=1e-6)  # single precision
+    np.testing.assert_allclose(predicted.loc[ordered.index], own(quiet, ordered), atol=1e-6)  # single precision
     assert fit.errors().loc["absolute error", "training"] < 0.4
     assert model.get_params() == settings and "classes_" not in vars(model)
     printed = capfd.readouterr()
@@ -100,8 +100,8 @@ def test_one_model_a_threshold_is_that_of_the_package(frame, package):
     quiet = copied(model, np.random.default_rng(0))
     one = [clone(quiet).fit(X, codes[order] > k).predict_proba(new)[:, 1] for k in range(3)]
     above = -np.sort(-np.column_stack(one), axis=1)
-    found = 1.0 - fit.predict(type="cum_prob").to_numpy()[:, :-1]
-    np.testing.assert_allclose(found, above, atol=1e-6)
+    actual = 1.0 - fit.predict(type="cum_prob").to_numpy()[:, :-1]
+    np.testing.assert_allclose(actual, above, atol=1e-6)
 
 
 @pytest.mark.parametrize("package", MAKERS)
@@ -197,9 +197,9 @@ def test_scaling_learns_from_the_values_that_are_there():
     w = np.array([1.0, 2.0, 3.0])
     np.testing.assert_allclose(fit_scaling("range", X, w)(X)[:, :2], [[-1, -1], [np.nan, 1], [1, np.nan]])
     mean, deviation = 3.0, np.sqrt((1 * 9 + 3 * 1) / 4)
-    found = fit_scaling("standard", X, w)(X)
-    np.testing.assert_allclose(found[:, 0], [(0 - mean) / deviation, np.nan, (4 - mean) / deviation])
-    assert np.isnan(found[:, 2]).all()
+    actual = fit_scaling("standard", X, w)(X)
+    np.testing.assert_allclose(actual[:, 0], [(0 - mean) / deviation, np.nan, (4 - mean) / deviation])
+    assert np.isnan(actual[:, 2]).all()
 
 
 @pytest.mark.parametrize("package", MAKERS)

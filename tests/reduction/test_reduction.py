@@ -348,13 +348,13 @@ def test_red_logistic_is_the_optimum_with_ordered_thresholds(data, cost, alpha, 
         y = np.where((y == 1) & (np.arange(len(y)) > 3), 0, y)
         y[3] = 1
     model = OrdinalClassifier("red-logistic", cost=cost, penalty=alpha, scaling=None).fit(X, y)
-    found = np.concatenate([model.coef_, model.thresholds_])
+    actual = np.concatenate([model.coef_, model.thresholds_])
     extended = extend(y, CostMatrix(cost).rows(y, K), np.ones(len(y)))
     ordered = [{"type": "ineq", "fun": lambda v: np.diff(v[3:])}]
     start = np.r_[np.zeros(3), -1.0, 0.0, 1.0]
     other = minimize(lambda v: objective(X, extended, alpha, v), start, method="SLSQP", constraints=ordered, tol=1e-12)
-    assert objective(X, extended, alpha, found) <= other.fun + 1e-7
-    np.testing.assert_allclose(found, other.x, atol=2e-3)
+    assert objective(X, extended, alpha, actual) <= other.fun + 1e-7
+    np.testing.assert_allclose(actual, other.x, atol=2e-3)
     assert (np.diff(model.thresholds_) >= 0).all()
     if rare and cost == "classification":
         assert model.thresholds_[0] == model.thresholds_[1]
@@ -386,8 +386,8 @@ def test_costs_that_ignore_a_question_are_refused(data):
 def test_thresholds_alone_are_log_odds_of_the_ranks():
     y = np.repeat([0, 1, 2], [2, 5, 3])
     extended = extend(y, CostMatrix.absolute().rows(y, 3), np.ones(10))
-    found = threshold_logistic(np.zeros((10, 0)), extended, 0.0, np.full(10, 1.5))
-    np.testing.assert_allclose(found.theta, 1.5 + np.log([2 / 8, 7 / 3]), rtol=1e-9)
+    actual = threshold_logistic(np.zeros((10, 0)), extended, 0.0, np.full(10, 1.5))
+    np.testing.assert_allclose(actual.theta, 1.5 + np.log([2 / 8, 7 / 3]), rtol=1e-9)
 
 
 def test_the_gradient_of_the_network(data):

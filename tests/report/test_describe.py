@@ -24,26 +24,26 @@ ITEMS = ["q0", "q1", "q2"]
 
 def test_counts_and_medians():
     data = answers()
-    found = describe_ordinal(data, ITEMS)
+    actual = describe_ordinal(data, ITEMS)
     for item in ITEMS:
-        assert found.counts.loc[item].to_dict() == data[item].value_counts().to_dict()
-        assert found.missing[item] == data[item].isna().sum()
+        assert actual.counts.loc[item].to_dict() == data[item].value_counts().to_dict()
+        assert actual.missing[item] == data[item].isna().sum()
         known = np.sort(data[item].dropna().cat.codes)
-        assert found.median[item] == LEVELS[known[(known.size - 1) // 2]]
-    assert np.allclose(found.percent.sum(axis=1), 100.0) and found.mann_whitney.empty
+        assert actual.median[item] == LEVELS[known[(known.size - 1) // 2]]
+    assert np.allclose(actual.percent.sum(axis=1), 100.0) and actual.mann_whitney.empty
 
 
 def test_groups_of_items():
     data = answers()
-    found = describe_ordinal(data, ITEMS, by="place")
-    assert found.counts.index.tolist() == [(item, place) for item in ITEMS for place in ("north", "south", "west")]
-    for item, place in found.counts.index:
+    actual = describe_ordinal(data, ITEMS, by="place")
+    assert actual.counts.index.tolist() == [(item, place) for item in ITEMS for place in ("north", "south", "west")]
+    for item, place in actual.counts.index:
         own = describe_ordinal(data, item, by="place")
-        assert found.counts.loc[(item, place)].equals(own.counts.loc[place])
-        assert np.allclose(found.ridits.loc[(item, place)], own.ridits.loc[place])
-    assert found.mann_whitney.index.names == ["item", "first", "second"] and len(found.mann_whitney) == 9
-    share = found.n["q1"] / found.n["q1"].sum()
-    assert share @ found.ridits.loc["q1", "ridit"] == pytest.approx(0.5, rel=1e-12)
+        assert actual.counts.loc[(item, place)].equals(own.counts.loc[place])
+        assert np.allclose(actual.ridits.loc[(item, place)], own.ridits.loc[place])
+    assert actual.mann_whitney.index.names == ["item", "first", "second"] and len(actual.mann_whitney) == 9
+    share = actual.n["q1"] / actual.n["q1"].sum()
+    assert share @ actual.ridits.loc["q1", "ridit"] == pytest.approx(0.5, rel=1e-12)
 
 
 @pytest.mark.parametrize("by", [None, "place"])
@@ -69,8 +69,8 @@ def test_order_of_levels_reversed():
 
 def test_numbers_share_the_levels_of_all():
     data = pd.DataFrame({"a": [1, 2, 5, 2], "b": [4.0, 4.0, np.nan, 2.0]})
-    found = describe_ordinal(data, ["a", "b"])
-    assert found.counts.columns.tolist() == [1, 2, 4, 5] and found.counts.loc["b"].tolist() == [0, 1, 2, 0]
+    actual = describe_ordinal(data, ["a", "b"])
+    assert actual.counts.columns.tolist() == [1, 2, 4, 5] and actual.counts.loc["b"].tolist() == [0, 1, 2, 0]
     assert describe_ordinal(data, "a", levels=[1, 2, 3, 4, 5]).counts.columns.tolist() == [1, 2, 3, 4, 5]
 
 
@@ -80,27 +80,27 @@ def test_lower_median_of_two():
 
 def test_a_group_without_answers():
     data = pd.DataFrame({"a": [1, 2, 2, np.nan], "g": ["x", "x", "y", "z"]})
-    found = describe_ordinal(data, "a", by="g")
-    assert found.median["z"] is None and np.isnan(found.ridits.loc["z", "ridit"]) and found.missing["z"] == 1
-    assert np.isfinite(found.ridits.loc["x", "std_error"]) and np.isnan(found.ridits.loc["y", "std_error"])
-    assert found.mann_whitney["lower"].isna().all() and "No limits (NA)" in str(found)
+    actual = describe_ordinal(data, "a", by="g")
+    assert actual.median["z"] is None and np.isnan(actual.ridits.loc["z", "ridit"]) and actual.missing["z"] == 1
+    assert np.isfinite(actual.ridits.loc["x", "std_error"]) and np.isnan(actual.ridits.loc["y", "std_error"])
+    assert actual.mann_whitney["lower"].isna().all() and "No limits (NA)" in str(actual)
 
 
 def test_groups_that_do_not_overlap_have_no_limits():
     data = pd.DataFrame({"a": [1, 2, 2, 3, 4, 4], "g": list("xxxyyy")})
-    found = describe_ordinal(data, "a", by="g")
-    assert found.mann_whitney["probability"].tolist() == [0.0] and found.ridits["ridit"].tolist() == [0.25, 0.75]
-    assert found.mann_whitney[["lower", "upper"]].isna().all(axis=None)
-    assert found.ridits[["lower", "upper"]].isna().all(axis=None)
+    actual = describe_ordinal(data, "a", by="g")
+    assert actual.mann_whitney["probability"].tolist() == [0.0] and actual.ridits["ridit"].tolist() == [0.25, 0.75]
+    assert actual.mann_whitney[["lower", "upper"]].isna().all(axis=None)
+    assert actual.ridits[["lower", "upper"]].isna().all(axis=None)
 
 
 def test_rows_without_a_group_are_counted():
     data = answers()
     data.loc[[3, 5], "place"] = None
     with pytest.warns(DataWarning, match=r"^2 of 200 rows left out for missing values: place \(2\)\.$") as caught:
-        found = describe_ordinal(data, "q0", by="place")
-    assert caught[0].filename == __file__ and found.n.sum() + found.missing.sum() == 198
-    assert "2 of 200 rows left out" in str(found)
+        actual = describe_ordinal(data, "q0", by="place")
+    assert caught[0].filename == __file__ and actual.n.sum() + actual.missing.sum() == 198
+    assert "2 of 200 rows left out" in str(actual)
 
 
 @pytest.mark.parametrize("levels", [["no", "yes"], LEVELS, [f"a rather long name of level {k}" for k in range(1, 11)]])
@@ -108,11 +108,11 @@ def test_rows_without_a_group_are_counted():
 def test_what_is_printed(levels, by):
     data = answers(levels=levels).rename(columns={"q1": "a column with quite a long name"})
     for rows in ("q0", ["q0", "a column with quite a long name"]):
-        found = describe_ordinal(data, rows, by=by)
-        lines = str(found).splitlines()
+        actual = describe_ordinal(data, rows, by=by)
+        lines = str(actual).splitlines()
         assert max(map(len, lines)) <= 80 and lines[0].startswith("Ordered answers: q0")
         assert all(str(level) in " ".join(lines) for level in levels)
-        assert "<table" in found._repr_html_()
+        assert "<table" in actual._repr_html_()
 
 
 @pytest.mark.parametrize("levels", [["no", "yes"], LEVELS, [f"a rather long name of level {k}" for k in range(1, 11)]])
@@ -121,11 +121,11 @@ def test_chart(levels, by):
     matplotlib.use("agg")
     from matplotlib import pyplot
 
-    found = describe_ordinal(answers(levels=levels), ["q0", "q1"], by=by)
-    ax = found.plot()
-    K, n = len(levels), len(found.counts)
+    actual = describe_ordinal(answers(levels=levels), ["q0", "q1"], by=by)
+    ax = actual.plot()
+    K, n = len(levels), len(actual.counts)
     bars = [list(ax.containers[k].patches) for k in range(K)]
-    shares = found.percent.to_numpy() / 100
+    shares = actual.percent.to_numpy() / 100
     assert np.allclose([[bar.get_width() for bar in row] for row in bars], shares.T)
     middle = K // 2
     for i in range(n):
@@ -140,7 +140,7 @@ def test_chart(levels, by):
     grey = [np.dot(bars[k][0].get_facecolor()[:3], (0.299, 0.587, 0.114)) for k in range(K)]
     assert np.all(np.diff(grey) > 0.02)  # darker to lighter: readable without colours
     assert [text.get_text().replace("\n", " ") for text in ax.get_legend().get_texts()] == levels[::-1]
-    assert found.plot(ax) is ax
+    assert actual.plot(ax) is ax
     pyplot.close("all")
 
 
@@ -174,8 +174,8 @@ def test_refused(rows, options, message):
 def test_data_are_not_changed():
     data = datasets.load("housing")
     before = data.copy()
-    found = describe_ordinal(data, "Sat", by="Type", weights="Freq")
-    assert data.equals(before) and found.n.sum() == data["Freq"].sum()
+    actual = describe_ordinal(data, "Sat", by="Type", weights="Freq")
+    assert data.equals(before) and actual.n.sum() == data["Freq"].sum()
 
 
 def test_sampling_weights_are_told():
@@ -183,5 +183,5 @@ def test_sampling_weights_are_told():
     with pytest.warns(
         DataWarning, match="these are not whole: counts, percentages and ridits are those of the weights"
     ):
-        found = describe_ordinal(data, "q", weights="w")
-    np.testing.assert_allclose(found.counts.to_numpy()[0], [0.5, 2.2, 2.0])
+        actual = describe_ordinal(data, "q", weights="w")
+    np.testing.assert_allclose(actual.counts.to_numpy()[0], [0.5, 2.2, 2.0])

@@ -114,8 +114,8 @@ def test_rows_of_the_fit_are_told_from_new_ones():
     for known in (wine, wine[10:40], wine.drop(columns="bottle")):
         assert any("rows of newdata are among those of the fit" in note for note in fit.bounds(known).attrs["notes"])
     other = wine.assign(rating=wine["rating"].to_numpy()[::-1])
-    found = fit.bounds(other)
-    assert "(new data)" in found.index[-1] and not any("among those" in note for note in found.attrs["notes"])
+    actual = fit.bounds(other)
+    assert "(new data)" in actual.index[-1] and not any("among those" in note for note in actual.attrs["notes"])
     halves = wine.assign(half=np.arange(72) % 2)
     part = ordfit("rating ~ temp + contact", halves, "redsvm", subset="half == 0")
     assert "(new data)" in part.bounds(halves[halves["half"] == 1]).index[-1]

@@ -53,22 +53,22 @@ def tables(name: str) -> Iterator[tuple[str, Any]]:
             continue
         for arguments in ARGUMENTS.get(one, [()]):
             try:
-                found = getattr(fit, one)
-                found = found(*arguments) if inspect.ismethod(found) else found
+                actual = getattr(fit, one)
+                actual = actual(*arguments) if inspect.ismethod(actual) else actual
             except (OptionError, DataError):  # it has no such answer, and says so
                 continue
-            yield from ((f"{one}.{part}".rstrip("."), value) for part, value in _inside(found))
+            yield from ((f"{one}.{part}".rstrip("."), value) for part, value in _inside(actual))
 
 
-def _inside(found: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(found, pd.DataFrame) or hasattr(found, "tidy"):
-        yield "", found
-    if not isinstance(found, pd.DataFrame):
+def _inside(actual: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(actual, pd.DataFrame) or hasattr(actual, "tidy"):
+        yield "", actual
+    if not isinstance(actual, pd.DataFrame):
         yield from (
-            (k, v) for k, v in getattr(found, "__dict__", {}).items() if isinstance(v, pd.DataFrame) and k == "table"
+            (k, v) for k, v in getattr(actual, "__dict__", {}).items() if isinstance(v, pd.DataFrame) and k == "table"
         )
-    if hasattr(found, "largest"):
-        yield "largest", found.largest()
+    if hasattr(actual, "largest"):
+        yield "largest", actual.largest()
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.OrdstatWarning")
@@ -110,5 +110,5 @@ def test_models_compared(name: str) -> None:
 
 
 def test_descriptions() -> None:
-    found = describe_ordinal(WINE, ["rating"], by="temp")
-    assert {"std_error", "conf_low", "conf_high"} <= set(found.ridits.tidy()) & set(found.mann_whitney.tidy())
+    actual = describe_ordinal(WINE, ["rating"], by="temp")
+    assert {"std_error", "conf_low", "conf_high"} <= set(actual.ridits.tidy()) & set(actual.mann_whitney.tidy())

@@ -24,23 +24,23 @@ def _log_losses(fit, data):
 
 def test_mean_of_all_permutations():
     fit = ordfit("y ~ x + I(x**2) + x:z", TINY, penalty=1.0)
-    found = fit.importance(measure="log-loss", repeats=800)
+    actual = fit.importance(measure="log-loss", repeats=800)
     before = _log_losses(fit, TINY).mean()
     orders = np.array(list(itertools.permutations(range(len(TINY)))))
     below = TINY.loc[np.tile(TINY.index, len(orders))]  # one copy for each order, below one another
     for name in ("x", "z"):  # all that is made of x moves together
         moved = below.assign(**{name: TINY[name].to_numpy()[orders].ravel()})
         every = _log_losses(fit, moved).reshape(orders.shape).mean(axis=1) - before
-        row = found.loc[name]
+        row = actual.loc[name]
         assert row["importance"] == pytest.approx(np.mean(every), abs=4.5 * row["std_error"])
         assert row["std_error"] == pytest.approx(np.std(every) / np.sqrt(800), rel=0.1)
 
 
 def test_limits_are_students():
-    found = ordfit("y ~ x + z", TINY, penalty=1.0).importance(measure="log-loss", repeats=5)
-    half = 2.776445 * found["std_error"]  # t of 4 degrees of freedom, 0.975
-    np.testing.assert_allclose(found["upper"], found["importance"] + half, rtol=1e-6)
-    np.testing.assert_allclose(found["lower"], found["importance"] - half, rtol=1e-6)
+    actual = ordfit("y ~ x + z", TINY, penalty=1.0).importance(measure="log-loss", repeats=5)
+    half = 2.776445 * actual["std_error"]  # t of 4 degrees of freedom, 0.975
+    np.testing.assert_allclose(actual["upper"], actual["importance"] + half, rtol=1e-6)
+    np.testing.assert_allclose(actual["lower"], actual["importance"] - half, rtol=1e-6)
     once = ordfit("y ~ x + z", TINY, penalty=1.0).importance(repeats=1)
     assert once[["std_error", "lower", "upper"]].isna().all(axis=None)
 

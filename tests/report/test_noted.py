@@ -104,14 +104,14 @@ def test_tidy_of_rows_in_another_order(fits):
 
 
 def test_frames_without_columns():
-    found = NotedFrame.of(pd.DataFrame({"a": [1.0, 2.0]}), ["a note"])
-    found.drop(columns="a", inplace=True)
-    assert "no columns" in str(found) and "a note" in str(found)
+    actual = NotedFrame.of(pd.DataFrame({"a": [1.0, 2.0]}), ["a note"])
+    actual.drop(columns="a", inplace=True)
+    assert "no columns" in str(actual) and "a note" in str(actual)
 
 
 @pytest.mark.parametrize("dtype", ["Float64", "Int64", "boolean", "string"])
 def test_nullable_columns(dtype):
     values = {"Float64": [1.5, None], "Int64": [2, None], "boolean": [True, None], "string": ["b", None]}[dtype]
-    found = NotedFrame.of(pd.DataFrame({"estimate": pd.array(values, dtype=dtype), "n": [1, 2]}))
-    assert "NA" in str(found)
-    assert {"Float64": "1.5", "Int64": "2", "boolean": "yes", "string": "b"}[dtype] in str(found)
+    actual = NotedFrame.of(pd.DataFrame({"estimate": pd.array(values, dtype=dtype), "n": [1, 2]}))
+    assert "NA" in str(actual)
+    assert {"Float64": "1.5", "Int64": "2", "boolean": "yes", "string": "b"}[dtype] in str(actual)

@@ -178,11 +178,11 @@ def test_augment_keeps_the_predictors_of_the_rows_of_the_fit():
     data = datasets.load("wine").assign(x=np.arange(72.0), unused=1)
     data.loc[3, "x"] = np.nan
     fit = ordfit("rating ~ temp + log(x + 1)", data, subset="judge != 1")
-    found = fit.augment()
+    actual = fit.augment()
     rows = data[(data["judge"].astype(str) != "1") & data["x"].notna()]
-    assert found.columns[:3].tolist() == ["rating", "temp", "x"]
-    pd.testing.assert_frame_equal(found[["temp", "x"]], rows[["temp", "x"]])
-    pd.testing.assert_frame_equal(found.filter(like="."), fit.augment(rows).filter(like="."))
+    assert actual.columns[:3].tolist() == ["rating", "temp", "x"]
+    pd.testing.assert_frame_equal(actual[["temp", "x"]], rows[["temp", "x"]])
+    pd.testing.assert_frame_equal(actual.filter(like="."), fit.augment(rows).filter(like="."))
     assert pickle.loads(pickle.dumps(fit)).augment().columns[:2].tolist() == ["rating", ".fitted"]
     data["x"] += 1.0
     with pytest.raises(DataError, match="have changed since the fit"):
@@ -218,8 +218,8 @@ def test_folds_may_be_more_than_the_lines_of_a_table(method):
     """Three lines, twelve rows."""
     wine = datasets.load("wine")
     table = wine.drop_duplicates(["rating", "temp"]).assign(n=6)[["rating", "temp", "n"]]
-    found = ordfit("rating ~ temp", table, method, weights="n", levels=[1, 2, 3, 4, 5]).errors(cv=len(table) + 2)
-    assert np.isfinite(found.loc["absolute error", "cv"])
+    actual = ordfit("rating ~ temp", table, method, weights="n", levels=[1, 2, 3, 4, 5]).errors(cv=len(table) + 2)
+    assert np.isfinite(actual.loc["absolute error", "cv"])
 
 
 @pytest.fixture(scope="module")

@@ -49,9 +49,9 @@ def test_mean_ridits_are_mean_ranks():
 
 def test_probability_and_error_of_scipy():
     x, y = two_samples(3)
-    found = superiority(*counted(x, y))
-    assert found.probability == pytest.approx(mannwhitneyu(x, y).statistic / (x.size * y.size), rel=1e-12)
-    assert (0.5 - found.probability) / found.std_error == pytest.approx(brunnermunzel(x, y).statistic, rel=1e-9)
+    actual = superiority(*counted(x, y))
+    assert actual.probability == pytest.approx(mannwhitneyu(x, y).statistic / (x.size * y.size), rel=1e-12)
+    assert (0.5 - actual.probability) / actual.std_error == pytest.approx(brunnermunzel(x, y).statistic, rel=1e-9)
 
 
 def test_error_of_r():

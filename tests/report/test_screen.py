@@ -65,8 +65,8 @@ def fitted(name):
 def test_text(name):
     """As it was looked at; numbers are held elsewhere."""
     expected = (GOLDEN / f"{name}.txt").read_text()
-    found = f"{fitted(name).summary()}\n\n{fitted(name)}\n"
-    assert without_rounding(found) == without_rounding(expected)
+    actual = f"{fitted(name).summary()}\n\n{fitted(name)}\n"
+    assert without_rounding(actual) == without_rounding(expected)
 
 
 def without_rounding(text):
@@ -283,10 +283,10 @@ def test_confusion_of_long_names_is_one_block():
         head = next(i for i, line in enumerate(lines) if line.startswith("observed"))
         assert lines[head].split()[:8] == ["observed", *"1234567"]
         assert lines[head + 2].startswith("1 = Strong Democrat") and max(map(len, lines)) <= 80
-        found = np.array(
+        actual = np.array(
             [line.split()[-10 if "abs." in lines[head] else -7 :][:7] for line in lines[head + 2 : head + 9]]
         )
-        assert (found.astype(int) == table.to_numpy()).all()
+        assert (actual.astype(int) == table.to_numpy()).all()
     screen = str(fit.summary())
     assert any(line.split() == ["1|2", "2|3", "3|4", "4|5"] for line in screen.splitlines())
     assert "Democrat.educ" not in screen and "Democrat|" not in screen

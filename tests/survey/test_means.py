@@ -65,26 +65,26 @@ def flat(shown: object) -> str:
 @pytest.mark.parametrize("adjust", R)
 def test_contrasts_are_those_of_r(fit: LikelihoodResults, adjust: str) -> None:
     p, upper = R[adjust]
-    found = fit.emmeans("f").contrasts("revpairwise", adjust).set_index("contrast").loc[PAIRS]
+    actual = fit.emmeans("f").contrasts("revpairwise", adjust).set_index("contrast").loc[PAIRS]
     atol = RANDOM if adjust == "mvt" else 0.0
-    np.testing.assert_allclose(found["p_value"], p, rtol=1e-6, atol=atol)
-    assert found["upper"].iloc[-1] == pytest.approx(upper, rel=1e-6, abs=atol)
+    np.testing.assert_allclose(actual["p_value"], p, rtol=1e-6, atol=atol)
+    assert actual["upper"].iloc[-1] == pytest.approx(upper, rel=1e-6, abs=atol)
 
 
 def test_limits_of_probabilities_are_by_t_on_the_logit_scale(fit: LikelihoodResults) -> None:
-    found = fit.emmeans("f", scale="prob", at={"selfLR": fit.design.data["selfLR"].mean()}).frame
-    p, se = found["estimate"], found["std_error"]
+    actual = fit.emmeans("f", scale="prob", at={"selfLR": fit.design.data["selfLR"].mean()}).frame
+    p, se = actual["estimate"], actual["std_error"]
     np.testing.assert_allclose(p[:7], [0.1326, 0.1983, 0.1573, 0.0633, 0.1403, 0.1815, 0.1269], atol=5.1e-5)  # R
     half = t.isf(0.025, DF) * se / (p * (1 - p))
-    np.testing.assert_allclose(found["lower"], 1 / (1 + np.exp(-(np.log(p / (1 - p)) - half))), rtol=1e-9)
+    np.testing.assert_allclose(actual["lower"], 1 / (1 + np.exp(-(np.log(p / (1 - p)) - half))), rtol=1e-9)
 
 
 def test_joint_tests_are_those_of_type_three(fit: LikelihoodResults) -> None:
     """Hotelling's F, and by hand from R's V: chi-squared 11.96617304 on 3, F 3.589851911 on 3 and 18."""
-    found = fit.joint_tests().set_index("term")
+    actual = fit.joint_tests().set_index("term")
     columns = ["df", "df_resid", "F", "p_value"]
-    np.testing.assert_allclose(found.loc["f", columns].tolist(), [3, 18, 3.589851911, 0.03415315341], rtol=1e-6)
-    np.testing.assert_allclose(found[columns], fit.anova(type="III").loc[found.index, columns], rtol=1e-6)
+    np.testing.assert_allclose(actual.loc["f", columns].tolist(), [3, 18, 3.589851911, 0.03415315341], rtol=1e-6)
+    np.testing.assert_allclose(actual[columns], fit.anova(type="III").loc[actual.index, columns], rtol=1e-6)
 
 
 def test_tables_say_which_distribution(fit: LikelihoodResults) -> None:
@@ -100,10 +100,10 @@ def test_cr2_has_satterthwaite_df_for_every_contrast(few: LikelihoodResults) -> 
     """A contrast of two cells is a coefficient, tested as `tidy` does."""
     own = few.tidy().set_index("term").loc["temp[T.warm]"]
     means = few.emmeans("temp", by="contact")
-    found = means.contrasts("revpairwise").iloc[0]
+    actual = means.contrasts("revpairwise").iloc[0]
     for name in ("estimate", "std_error", "df", "p_value"):
-        assert found[name] == pytest.approx(own[name], rel=1e-7)
-    assert (found["lower"], found["upper"]) == pytest.approx((own["conf_low"], own["conf_high"]), rel=1e-7)
+        assert actual[name] == pytest.approx(own[name], rel=1e-7)
+    assert (actual["lower"], actual["upper"]) == pytest.approx((own["conf_low"], own["conf_high"]), rel=1e-7)
     assert "t tests with Satterthwaite's df; " in flat(means.contrasts())
     table = means.frame
     half = t.isf(0.025, table["df"]) * table["std_error"]
@@ -117,20 +117,20 @@ def test_cr2_has_satterthwaite_df_for_every_contrast(few: LikelihoodResults) -> 
 def test_cr2_adjusts_by_the_df_of_each_contrast(few: LikelihoodResults) -> None:
     """Bonferroni's by hand: six times the p-value of each."""
     means = few.emmeans(["temp", "contact"])
-    plain, found = means.contrasts("pairwise", "none"), means.contrasts("pairwise", "bonferroni")
+    plain, differences = means.contrasts("pairwise", "none"), means.contrasts("pairwise", "bonferroni")
     assert plain["df"].nunique() > 2
-    np.testing.assert_allclose(found["p_value"], np.minimum(6 * plain["p_value"], 1.0), rtol=1e-9)
+    np.testing.assert_allclose(differences["p_value"], np.minimum(6 * plain["p_value"], 1.0), rtol=1e-9)
     half = t.isf(0.025 / 6, plain["df"]) * plain["std_error"]
-    np.testing.assert_allclose(found["lower"], plain["estimate"] - half, rtol=1e-9)
+    np.testing.assert_allclose(differences["lower"], plain["estimate"] - half, rtol=1e-9)
     for adjust in ("tukey", "mvt"):
         p = means.contrasts("pairwise", adjust)["p_value"]
         assert (p >= plain["p_value"]).all() and (p <= 1.0).all()
 
 
 def test_cr2_joint_tests_are_by_hotelling(few: LikelihoodResults) -> None:
-    found = few.joint_tests().set_index("term")
+    actual = few.joint_tests().set_index("term")
     columns = ["df", "df_resid", "F", "p_value"]
-    np.testing.assert_allclose(found[columns], few.anova(type="III").loc[found.index, columns], rtol=1e-6)
+    np.testing.assert_allclose(actual[columns], few.anova(type="III").loc[actual.index, columns], rtol=1e-6)
     by = few.joint_tests(by="contact").iloc[0]
     simple = few.test("temp[T.warm] = 0").iloc[0]
     assert by[columns].tolist() == pytest.approx(simple[columns].tolist(), rel=1e-7)
@@ -140,13 +140,15 @@ def test_joint_tests_name_the_covariance_they_are_by() -> None:
     plain = ordfit("rating ~ temp * contact", datasets.load("wine"))
     assert "means, cluster covariance." in flat(plain.joint_tests(vcov={"cluster": "judge", "type": "CR1"}))
     numbers = ordfit("rating ~ temp * bottle", datasets.load("wine").assign(bottle=lambda d: d["bottle"].astype(int)))
-    found = numbers.joint_tests(at={"bottle": range(1, 9)}, vcov={"cluster": "judge"})  # 7 contrasts of a slope are one
-    assert found["df"].tolist() == [1, 1, 1] and found["p_value"].notna().all()
+    actual = numbers.joint_tests(
+        at={"bottle": range(1, 9)}, vcov={"cluster": "judge"}
+    )  # 7 contrasts of a slope are one
+    assert actual["df"].tolist() == [1, 1, 1] and actual["p_value"].notna().all()
 
 
 def test_too_few_clusters_are_named() -> None:
     wine = datasets.load("wine")
     wine["half"] = wine["judge"].astype(int) % 2
-    found = ordfit("rating ~ temp + judge", wine, vcov="cluster", cluster="half").joint_tests()
-    assert found["p_value"].isna().tolist() == [False, True]
-    assert "NA: 2 clusters are too few to test so many effects at once." in flat(found)
+    actual = ordfit("rating ~ temp + judge", wine, vcov="cluster", cluster="half").joint_tests()
+    assert actual["p_value"].isna().tolist() == [False, True]
+    assert "NA: 2 clusters are too few to test so many effects at once." in flat(actual)

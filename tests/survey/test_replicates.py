@@ -33,11 +33,11 @@ def test_a_ridge_weighs_as_much_in_a_replicate_as_in_the_fit(type):
     w = w * len(w) / w.sum()
     X = SOME[EFFECTS].to_numpy(float)
     spread = np.sqrt(w @ (X - w @ X / len(w)) ** 2 / len(w))
-    found = [ridge_estimates(column * len(w) / column.sum(), 60.0, spread) for column in replicates.T]
+    collected = [ridge_estimates(column * len(w) / column.sum(), 60.0, spread) for column in replicates.T]
     factors = {"scale": [5 / 6] * 8} if type == "JKn" else {"type": type}
     design = SurveyDesign(weights="w", replicates=replicates, mse=True, **factors)
     fit = ordfit("pid ~ selfLR + age", SOME, design=design, penalty=60.0)
-    squares = (np.array(found) - fit.coef.to_numpy()) ** 2
+    squares = (np.array(collected) - fit.coef.to_numpy()) ** 2
     expected = np.sqrt(squares.sum(axis=0) * (5 / 6 if type == "JKn" else 1 / 8))
     np.testing.assert_allclose(fit.se[EFFECTS], expected, rtol=1e-3)
 
@@ -76,8 +76,8 @@ def test_degrees_of_freedom_of_a_domain(type, expected):
     """
     g = np.unique(SOME["psu"], return_inverse=True)[1]
     design = SurveyDesign(weights="w", replicates=replicate_weights(type), type=type)
-    found = [ordfit("pid ~ age", SOME, design=design, subset=g < units).design_df for units in (24, 2, 6, 12)]
-    assert found == expected
+    collected = [ordfit("pid ~ age", SOME, design=design, subset=g < units).design_df for units in (24, 2, 6, 12)]
+    assert collected == expected
 
 
 def test_replicates_that_do_not_differ():

@@ -64,8 +64,8 @@ def test_offset_is_the_best_one(seed):
         slack = 1.0 - p.labels * ((scores + b)[:, None] - theta)
         return (p.weights * slack.clip(0.0)).sum()
 
-    found = minimize_scalar(loss, bounds=(-10, 10), method="bounded", options={"xatol": 1e-10})
-    assert loss(best_offset(p.labels, p.weights, scores, theta)) <= found.fun + 1e-9
+    actual = minimize_scalar(loss, bounds=(-10, 10), method="bounded", options={"xatol": 1e-10})
+    assert loss(best_offset(p.labels, p.weights, scores, theta)) <= actual.fun + 1e-9
 
 
 def test_offset_is_the_midpoint_of_an_interval_of_minimisers():

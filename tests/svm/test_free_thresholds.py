@@ -113,7 +113,7 @@ def test_best_thresholds_against_a_linear_programme(ordered, cost, seed):
     if ordered:
         A.append(np.hstack([-np.diff(np.eye(q), axis=0), np.zeros((q - 1, n * q))]))
         b.append(np.zeros(q - 1))
-    found = linprog(
+    actual = linprog(
         np.concatenate([np.zeros(q), p.weights.ravel()]),
         A_ub=np.vstack(A),
         b_ub=np.concatenate(b),
@@ -121,7 +121,7 @@ def test_best_thresholds_against_a_linear_programme(ordered, cost, seed):
     )
     theta = best_thresholds(p.labels, p.weights, scores, ordered=ordered)
     loss = (p.weights * (1.0 - p.labels * (scores[:, None] - theta)).clip(0.0)).sum()
-    assert loss == pytest.approx(found.fun, abs=1e-9)
+    assert loss == pytest.approx(actual.fun, abs=1e-9)
     if ordered:
         assert (np.diff(theta) >= 0).all()
 

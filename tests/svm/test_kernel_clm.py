@@ -48,9 +48,9 @@ def ridge_by_its_gradient(Z, y, penalty):
         return np.concatenate([by_theta, Z.T @ (a + b - 1) - penalty * point[n_levels - 1 :]])
 
     start = np.concatenate([np.linspace(-1, 1, n_levels - 1), np.zeros(Z.shape[1])])
-    found = root(slopes, start, tol=1e-13)
-    assert np.abs(found.fun).max() < 1e-9
-    return found.x[: n_levels - 1], found.x[n_levels - 1 :]
+    actual = root(slopes, start, tol=1e-13)
+    assert np.abs(actual.fun).max() < 1e-9
+    return actual.x[: n_levels - 1], actual.x[n_levels - 1 :]
 
 
 def quadratic(x):
@@ -107,15 +107,15 @@ def test_derivatives_are_those_of_differences(link):
     point = np.concatenate([[-1.0, 0.1, 0.9], np.random.default_rng(1).normal(size=3) * 0.4])
 
     def at(values):
-        found = rows.evaluate(values)
-        return found, found.score
+        actual = rows.evaluate(values)
+        return actual, actual.score
 
-    found, score = at(point)
+    actual, score = at(point)
     step = 1e-5 * np.eye(6)
     slopes = [(at(point + e)[0].loglik - at(point - e)[0].loglik) / 2e-5 for e in step]
     np.testing.assert_allclose(score, slopes, atol=1e-6)
     second = np.array([(at(point + e)[1] - at(point - e)[1]) / 2e-5 for e in step])
-    np.testing.assert_allclose(found.information.dense(), -second, atol=1e-6)
+    np.testing.assert_allclose(actual.information.dense(), -second, atol=1e-6)
 
 
 @pytest.mark.parametrize("link", ["logit", "cloglog"])

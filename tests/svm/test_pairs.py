@@ -101,9 +101,9 @@ def test_counting_newton_against_bfgs():
         slack = np.maximum(1.0 - (X[i] - X[j]) @ w, 0.0)
         return 0.5 * w @ w + C * v @ slack**2, w - 2.0 * C * (X[i] - X[j]).T @ (v * slack)
 
-    found = minimize(objective, np.zeros(3), jac=True, method="BFGS", options={"gtol": 1e-7})
+    optimum = minimize(objective, np.zeros(3), jac=True, method="BFGS", options={"gtol": 1e-7})
     solution = PairNewton(p, np.random.default_rng(0)).solve(C, 1e-10).solution
-    np.testing.assert_allclose(X.T @ solution.beta, found.x, atol=1e-6)
+    np.testing.assert_allclose(X.T @ solution.beta, optimum.x, atol=1e-6)
     assert solution.gap < 1e-12
 
 
@@ -222,14 +222,14 @@ def test_boundaries_fall_back_on_least_cost(scores, words):
     """Then no other thresholds cost less, by trying all."""
     scores, y = np.array(scores), np.array([0, 0, 1, 1, 2, 2])
     problem = _of_three_ranks(y)
-    found, how = boundaries(problem, scores, 0.0)
+    actual, how = boundaries(problem, scores, 0.0)
     assert words in how
 
     def cost(theta):
         return problem.costs[np.arange(6), (scores[:, None] > np.array(theta)).sum(axis=1)].sum()
 
     places = np.concatenate([[-10.0], np.sort(scores)])
-    assert cost(found) == min(cost(theta) for theta in combinations_with_replacement(places, 2))
+    assert cost(actual) == min(cost(theta) for theta in combinations_with_replacement(places, 2))
 
 
 def test_the_fit_says_which_boundaries_it_uses():
@@ -276,10 +276,10 @@ def _ordered(n, norm, radius):
 
 def test_theorem_by_hand():
     n, delta = 4000, 0.1
-    found = preference_bounds(*_ordered(n, 0.1, 0.5), delta)
+    actual = preference_bounds(*_ordered(n, 0.1, 0.5), delta)
     k = (16 * 0.5 * 0.1 / 1.0) ** 2
     assert k < 1
-    (bound,), m = found.bounds, n // 2
+    (bound,), m = actual.bounds, n // 2
     value = 2 / m * (np.log2(8 * np.e * m) * np.log2(32 * m) + np.log2(8 * m / delta))
     assert bound.value == pytest.approx(value)
     assert not bound.vacuous

@@ -96,21 +96,21 @@ def test_gamma_is_chosen_with_C(name):
     data, values = sample(X, Y), (0.25, 1.0, 8.0)
     options = {"scaling": None, "folds": 3, "tol": 1e-8}
     fit = made(name, C=values, kernel=Gaussian(gamma=(0.1, 2.0)), **options).fit(data, np.random.default_rng(5))
-    found = fit.selection
-    np.testing.assert_array_equal(found.gamma, np.repeat([0.1, 2.0], 3))
-    np.testing.assert_array_equal(found.C, np.tile(values, 2))
+    actual = fit.selection
+    np.testing.assert_array_equal(actual.gamma, np.repeat([0.1, 2.0], 3))
+    np.testing.assert_array_equal(actual.C, np.tile(values, 2))
     for i, gamma in enumerate((0.1, 2.0)):
         alone = made(name, C=values, kernel=Gaussian(gamma=gamma), **options).fit(data, np.random.default_rng(5))
         assert alone.selection.gamma is None
-        np.testing.assert_array_equal(found.cost[3 * i : 3 * i + 3], alone.selection.cost)
-        np.testing.assert_array_equal(found.error[3 * i : 3 * i + 3], alone.selection.error)
-    assert found.cost[found.chosen] == pytest.approx(found.cost.min(), rel=1e-12)
-    best = Gaussian(gamma=found.best_gamma)
-    refit = made(name, C=found.best_C, kernel=best, **options).fit(data, np.random.default_rng(5))
+        np.testing.assert_array_equal(actual.cost[3 * i : 3 * i + 3], alone.selection.cost)
+        np.testing.assert_array_equal(actual.error[3 * i : 3 * i + 3], alone.selection.error)
+    assert actual.cost[actual.chosen] == pytest.approx(actual.cost.min(), rel=1e-12)
+    best = Gaussian(gamma=actual.best_gamma)
+    refit = made(name, C=actual.best_C, kernel=best, **options).fit(data, np.random.default_rng(5))
     np.testing.assert_allclose(fit.scores, refit.scores, atol=2e-4)
     facts = dict(fit.facts)
     assert facts["Kernel"] == f"{best!r}, gamma chosen by 3-fold cross-validation"
-    assert facts["C"] == f"{found.best_C:g}, chosen by 3-fold cross-validation"
+    assert facts["C"] == f"{actual.best_C:g}, chosen by 3-fold cross-validation"
 
 
 @pytest.mark.parametrize("kernel", [Gaussian, Laplacian, Polynomial])
@@ -130,11 +130,11 @@ def test_widths_of_every_scaled_kernel(kernel):
 def test_ties_go_to_the_smaller_C_then_to_the_smaller_gamma():
     """Ten levels apart by far: all but the smallest C rank without a mistake at either width."""
     apart = sample(np.repeat(np.arange(4.0), 10)[:, None] * 50, np.repeat(np.arange(4), 10))
-    found = REDSVM(C=(100.0, 1000.0), kernel=Gaussian(gamma=(3.0, 1.0)), scaling=None).fit(
+    result = REDSVM(C=(100.0, 1000.0), kernel=Gaussian(gamma=(3.0, 1.0)), scaling=None).fit(
         apart, np.random.default_rng(0)
     )
-    assert (found.selection.cost == 0.0).all()
-    assert (found.selection.best_C, found.selection.best_gamma) == (100.0, 1.0)
+    assert (result.selection.cost == 0.0).all()
+    assert (result.selection.best_C, result.selection.best_gamma) == (100.0, 1.0)
 
 
 @pytest.mark.parametrize("name", CHOOSERS)
@@ -195,7 +195,7 @@ def test_a_choice_at_the_end_of_the_grid_is_noted(C, gamma, note):
     best = pairs.index((2.0, 0.5)) if gamma else C.index(2.0)
     cost = np.ones(len(pairs))
     cost[best] = 0.0
-    found = Selection(
+    actual = Selection(
         C=np.array([c for c, _ in pairs]),
         cost=cost,
         error=0.1 * cost,
@@ -204,7 +204,7 @@ def test_a_choice_at_the_end_of_the_grid_is_noted(C, gamma, note):
         folds=3,
         gamma=np.array([g for _, g in pairs]) if gamma else None,
     )
-    text = selection_table(found).note
+    text = selection_table(actual).note
     assert text == (f"Chosen is {note}: values beyond it, given as a list, may cost less." if note else "")
 
 

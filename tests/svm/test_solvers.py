@@ -29,9 +29,9 @@ def _weights(n, kind):
 @pytest.mark.parametrize(("C", "weights"), [(2.0**-9, "equal"), (0.5, "equal"), (0.5, "cases"), (20.0, "equal")])
 def test_solvers_agree(kernel, cost, C, weights):
     p = problem(KERNELS[kernel], COSTS[cost], weights=_weights(50, weights))
-    found = {name: _solve(name, p, C) for name in SOLVERS}
-    best = min(s.primal for s in found.values())
-    for name, s in found.items():
+    collected = {name: _solve(name, p, C) for name in SOLVERS}
+    best = min(s.primal for s in collected.values())
+    for name, s in collected.items():
         assert s.primal == pytest.approx(best, rel=AGREE), name
         assert s.gap <= AGREE, name
         assert (np.diff(s.theta) >= 0).all(), name
@@ -200,7 +200,7 @@ def test_the_free_variables_end_a_rough_solve(cost, gamma):
     p = problem(KERNELS["stump"], COSTS[cost], n=240, gamma=gamma)
     ascent = CoordinateAscent(p, np.random.default_rng(0), max_epochs=800)
     rough = ascent.solve(2.0, 1e-3)
-    found = ascent.solve(2.0, 1e-11)
-    assert found.solution.gap <= 1e-11 < 1e-5 < rough.solution.gap
-    assert found.iterations < 100
-    assert found.solution.primal == pytest.approx(_solve("cvxpy", p, 2.0).primal, rel=1e-8)
+    actual = ascent.solve(2.0, 1e-11)
+    assert actual.solution.gap <= 1e-11 < 1e-5 < rough.solution.gap
+    assert actual.iterations < 100
+    assert actual.solution.primal == pytest.approx(_solve("cvxpy", p, 2.0).primal, rel=1e-8)

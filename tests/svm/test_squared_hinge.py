@@ -57,10 +57,10 @@ def test_newton_against_bfgs_on_the_formula(gamma):
         penalty = 0.0 if np.isinf(gamma) else theta @ theta / gamma**2
         return 0.5 * (w @ w + penalty) + C * (p.weights * slack**2).sum()
 
-    found = minimize(objective, np.zeros(7), method="BFGS", options={"gtol": 1e-7})
+    optimum = minimize(objective, np.zeros(7), method="BFGS", options={"gtol": 1e-7})
     s = SquaredHingeNewton(p, np.random.default_rng(0)).solve(C, 1e-8).solution
-    assert s.primal == pytest.approx(found.fun, rel=1e-8)
-    np.testing.assert_allclose((s.offset or 0.0) - s.theta, found.x[3] - found.x[4:], atol=1e-4)
+    assert s.primal == pytest.approx(optimum.fun, rel=1e-8)
+    np.testing.assert_allclose((s.offset or 0.0) - s.theta, optimum.x[3] - optimum.x[4:], atol=1e-4)
     assert objective(np.concatenate([X.T @ s.beta, [s.offset or 0.0], s.theta])) == pytest.approx(s.primal, rel=1e-12)
 
 

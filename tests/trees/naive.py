@@ -47,16 +47,16 @@ def class_weights(rows, y, w, n_classes):
 def best_cut(X, y, w, rows, n_classes, least):
     """(gain, column, cut) over all columns and all midpoints, the first among equals; None where nothing helps."""
     whole = entropy(class_weights(rows, y, w, n_classes))
-    found = None
+    actual = None
     for d in range(X.shape[1]):
         values = sorted(set(X[rows, d]))
         for low, high in pairwise(values):
             sides = [[i for i in rows if X[i, d] <= low], [i for i in rows if X[i, d] > low]]
             parts = [class_weights(side, y, w, n_classes) for side in sides]
             gain = whole - sum(map(entropy, parts))
-            if min(map(sum, parts)) >= least and gain > (1e-9 if found is None else found[0] + 1e-9):
-                found = (gain, d, (low + high) / 2)
-    return found
+            if min(map(sum, parts)) >= least and gain > (1e-9 if actual is None else actual[0] + 1e-9):
+                actual = (gain, d, (low + high) / 2)
+    return actual
 
 
 def grow(X, y, w, n_classes, leaves, depth=None, least=0.0):
@@ -130,11 +130,11 @@ def f_misclassification(scores):
 
 def f_distance(scores):
     k = len(scores)
-    found = []
+    collected = []
     for j in range(k):
         far = sum(abs(j - m) * scores[m] for m in range(k)) / sum(abs(j - m) for m in range(k))
-        found.append(0.5 * log(scores[j] / far))
-    return found
+        collected.append(0.5 * log(scores[j] / far))
+    return collected
 
 
 @dataclass
@@ -198,7 +198,7 @@ def fixed_split(X, y, k, rounds, leaves, version, by_votes=False):
 
 def one_stage(X, y, k, rounds, leaves, version, criterion, nominal=False):
     """Section 3.2 with weighted trees (or, nominal, one tree of all classes a round); y in 1..k."""
-    n, w, found = len(y), [1 / len(y)] * len(y), Boosted([], [], [])
+    n, w, actual = len(y), [1 / len(y)] * len(y), Boosted([], [], [])
     total = np.zeros((n, k))
     for _ in range(rounds):
         if nominal:
@@ -211,8 +211,8 @@ def one_stage(X, y, k, rounds, leaves, version, criterion, nominal=False):
             scores = [[s + 1 / n for s in equation_6([share(X[i])[0] for _, share in trees])] for i in range(n)]
         if version == "real":
             f = [(f_distance if criterion == "distance" else f_misclassification)(s) for s in scores]
-            found.errors.append(sum(w[i] for i in range(n) if np.argmax(f[i]) + 1 != y[i]))
-            found.votes.append(1.0)
+            actual.errors.append(sum(w[i] for i in range(n) if np.argmax(f[i]) + 1 != y[i]))
+            actual.votes.append(1.0)
             total += np.array(f)
             w = normalised([w[i] * exp(-f[i][y[i] - 1]) for i in range(n)])
             continue
@@ -227,10 +227,10 @@ def one_stage(X, y, k, rounds, leaves, version, criterion, nominal=False):
         c = log((1 - e) / (e + 1 / (n * (k - 1)))) + (log(k - 1) if criterion == "misclassification" else 0)
         if c <= 0:
             break
-        found.errors.append(e)
-        found.votes.append(c)
+        actual.errors.append(e)
+        actual.votes.append(c)
         for i in range(n):
             total[i, C[i] - 1] += c
         w = normalised([w[i] * exp(c * eps[i]) for i in range(n)])
-    found.ranks = [first_best(list(row)) for row in total]
-    return found
+    actual.ranks = [first_best(list(row)) for row in total]
+    return actual

@@ -42,12 +42,12 @@ def _fit(method: TreeMethod, sample, seed=0):
     return method.fit(sample, np.random.default_rng(seed))
 
 
-def _compare(fit, found, sample):
-    T = len(found.errors)
+def _compare(fit, actual, sample):
+    T = len(actual.errors)
     assert fit.votes.rounds == T >= 3
-    np.testing.assert_allclose(fit.errors[:, 0], found.errors, rtol=1e-8)
-    np.testing.assert_allclose(fit.votes.round_weights[:, 0], found.votes, rtol=1e-8)
-    assert (fit.rule.codes(sample.rows) + 1).tolist() == found.ranks
+    np.testing.assert_allclose(fit.errors[:, 0], actual.errors, rtol=1e-8)
+    np.testing.assert_allclose(fit.votes.round_weights[:, 0], actual.votes, rtol=1e-8)
+    assert (fit.rule.codes(sample.rows) + 1).tolist() == actual.ranks
 
 
 @pytest.mark.parametrize(("version", "criterion"), [(v, c) for v, listed in CRITERIA.items() for c in listed])
@@ -72,13 +72,13 @@ def test_nominal_adaboost(version, seed):
 def test_fixed_split_boosting(version, combination, seed):
     s = _sample(seed=seed)
     fit = _fit(FixedSplitBoosting(version=version, combination=combination, **WEIGHTED), s)
-    found = naive.fixed_split(s.X, s.y + 1, 4, 6, 3, version, combination == "votes")
+    actual = naive.fixed_split(s.X, s.y + 1, 4, 6, 3, version, combination == "votes")
     for r in range(3):
-        made = len(found.errors[r])
-        np.testing.assert_allclose(fit.errors[:made, r], found.errors[r], rtol=1e-8)
-        np.testing.assert_allclose(fit.votes.round_weights[:made, r], found.votes[r], rtol=1e-8)
+        made = len(actual.errors[r])
+        np.testing.assert_allclose(fit.errors[:made, r], actual.errors[r], rtol=1e-8)
+        np.testing.assert_allclose(fit.votes.round_weights[:made, r], actual.votes[r], rtol=1e-8)
         assert (fit.votes.round_weights[made:, r] == 0).all()
-    assert (fit.rule.codes(s.rows) + 1).tolist() == found.ranks
+    assert (fit.rule.codes(s.rows) + 1).tolist() == actual.ranks
 
 
 def test_the_weight_of_wrong_rows_is_one_half_in_the_next_round():

@@ -50,12 +50,12 @@ def test_trees_are_those_of_brute_force(rule, whole):
             naive.entropy(naive.class_weights(root.rows, y, w, C))
             - sum(naive.entropy(naive.class_weights(leaf.rows, y, w, C)) for leaf in root.leaves())
         )
-        found = Forest.of([tree], C)
-        at = found.leaves(X)[:, 0]
+        actual = Forest.of([tree], C)
+        at = actual.leaves(X)[:, 0]
         for i in range(40):
             leaf = root.leaf(X[i])
-            assert found.labels[at[i]] == leaf.label
-            np.testing.assert_allclose(found.shares[at[i]], naive.shares(leaf, y, w, C), atol=1e-12)
+            assert actual.labels[at[i]] == leaf.label
+            np.testing.assert_allclose(actual.shares[at[i]], naive.shares(leaf, y, w, C), atol=1e-12)
 
 
 @pytest.mark.parametrize(("N", "D", "C", "leaves"), [(200, 3, 2, 5), (300, 6, 5, 15), (500, 8, 2, 9), (900, 4, 3, 20)])
@@ -164,10 +164,10 @@ def test_a_pruned_tree_is_the_best_of_its_size(measure):
             )
         ]
         for wanted in range(1, max(best) + 1):
-            found = pruned(whole, measure, wanted)
+            actual = pruned(whole, measure, wanted)
             expected = min((n for n in sizes if n >= wanted), default=max(best))
-            assert found.n_leaves == expected
-            assert MEASURES[measure](found)[found.column < 0].sum() == pytest.approx(best[found.n_leaves])
+            assert actual.n_leaves == expected
+            assert MEASURES[measure](actual)[actual.column < 0].sum() == pytest.approx(best[actual.n_leaves])
 
 
 def _slopes(best):
@@ -187,8 +187,8 @@ def test_pruning_goes_the_way_of_rpart():
     X, y, w = data[["x1", "x2"]].to_numpy(), data["rank"].astype(int).to_numpy() - 1, np.ones(200)
     whole = DecisionTree(leaves=200).on(X, w).grow(y, w, 5)
     trees = [pruned(whole, "misclassification", n) for n in range(2, 60)]
-    found = {tree.n_leaves: int(MEASURES["misclassification"](tree)[tree.column < 0].sum()) for tree in trees}
-    assert found == RPART | {33: 15}
+    collected = {tree.n_leaves: int(MEASURES["misclassification"](tree)[tree.column < 0].sum()) for tree in trees}
+    assert collected == RPART | {33: 15}
     assert min(wrong + 1.1 * n for n, wrong in RPART.items()) > 15 + 1.1 * 33
 
 
@@ -225,15 +225,15 @@ def test_the_class_is_no_richer_than_it_says():
     X = np.array([[0.0, 3.0], [1.0, 1.0], [2.0, 2.0], [3.0, 0.0], [4.0, 2.0], [5.0, 4.0]])
 
     def answers(rows, leaves):
-        found = {tuple((i, s) for i in rows) for s in (-1, 1)}
+        collected = {tuple((i, s) for i in rows) for s in (-1, 1)}
         if leaves == 1:
-            return found
+            return collected
         for d, cut in itertools.product(range(2), np.arange(0.5, 5.0)):
             low, high = [i for i in rows if X[i, d] <= cut], [i for i in rows if X[i, d] > cut]
             for n in range(1, leaves) if low and high else ():
                 pairs = itertools.product(answers(low, n), answers(high, leaves - n))
-                found |= {tuple(sorted(a + b)) for a, b in pairs}
-        return found
+                collected |= {tuple(sorted(a + b)) for a, b in pairs}
+        return collected
 
     for leaves in (2, 3):
         richness = DecisionTree(leaves=leaves).on(X, np.ones(6)).richness()
