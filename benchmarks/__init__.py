@@ -1,1 +1,1 @@
-"""Speed beside peers, as ratios within one run. `make bench` runs everything."""
+"""Speed against peers, as ratios within one run. `make bench` runs everything."""

@@ -76,8 +76,8 @@ def _fields(X: np.ndarray, y: np.ndarray, T: int, few: int) -> dict[str, list[Bo
     stumps = [contestants.extended_adaboost(X, y, 10), contestants.single_stumps(X, y, 10)]
     fields = {}
     for name, form, cost in (("all", "full", "absolute"), ("lr", "lr", "classification")):
-        for learner, own, theirs in (("stump", T, T // 10), ("perceptron", few, few // 10)):
-            boosted = contestants.ordstat(X, y, ORBoost(rounds=own, learner=learner, cost=cost))
+        for learner, our_time, theirs in (("stump", T, T // 10), ("perceptron", few, few // 10)):
+            boosted = contestants.ordstat(X, y, ORBoost(rounds=our_time, learner=learner, cost=cost))
             peer = contestants.authors(X, y, form, learner, max(theirs, 5))
             fields[f"orboost-{name}, {learner}s"] = [boosted, peer, *(stumps if learner == "stump" else ())]
     fields["orboost-all, sigmoids"] = [contestants.ordstat(X, y, ORBoost(rounds=few, learner="sigmoid"))]
@@ -87,12 +87,12 @@ def _fields(X: np.ndarray, y: np.ndarray, T: int, few: int) -> dict[str, list[Bo
     return fields
 
 
-def _recorded(task: str, own: float) -> list[dict[str, object]]:
+def _recorded(task: str, our_time: float) -> list[dict[str, object]]:
     if task not in RECORDED:
         return []
     return [
         {"method": task, "contestant": "authors' C++, recorded elsewhere", "ms a round": RECORDED[task],
-         "over ordstat": RECORDED[task] / own}
+         "over ordstat": RECORDED[task] / our_time}
     ]  # fmt: skip
 
 

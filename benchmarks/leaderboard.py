@@ -49,7 +49,7 @@ SETS: dict[str, tuple[str, int | None]] = {
     "california": ("quantised", 5000),
     "census": ("quantised", 6000),
 }
-#: Splits have seeds of their own, which nothing was tuned on.
+#: Seeds of the splits, not used for tuning.
 _SEED = 5000
 SPLITS = 4
 RESULTS = Path(__file__).parent / "results" / "leaderboard.csv"
@@ -99,10 +99,10 @@ def parts(y: np.ndarray, n_train: int | None, seed: int) -> tuple[np.ndarray, np
 def run(quick: bool = False) -> list[dict[str, object]]:
     """One row a contestant: mean ranks of its errors over the sets, then the errors."""
     done = pd.read_csv(RESULTS) if RESULTS.exists() else pd.DataFrame(columns=["set", "split", "contestant"])
-    known = set(zip(done["set"], done["split"], done["contestant"], strict=True))
+    finished = set(zip(done["set"], done["split"], done["contestant"], strict=True))
     source = {"date": date.today().isoformat(), "commit": commit()}
     for split, name, contestant in product(range(1 if quick else SPLITS), SETS, CONTESTANTS):
-        if (name, split, contestant) not in known:
+        if (name, split, contestant) not in finished:
             errors = judged(name, split, CONTESTANTS[contestant])
             one = {"set": name, "split": split, "contestant": contestant, **errors, **source}
             pd.DataFrame([one]).to_csv(RESULTS, mode="a", header=not RESULTS.exists(), index=False)

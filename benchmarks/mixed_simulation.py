@@ -77,19 +77,19 @@ def _errors(deviations: pd.Series) -> float:
 
 def _one(design: Design, seed: int) -> dict[str, float]:
     data = simulated(design, seed)
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", OrdstatWarning)
         fit = ordfit(design.formula, data, design.link, quadrature=design.quadrature)
     limits = fit.confint("x").iloc[0]
     sd = fit.varcorr()["sd"]
-    own = sd.loc[next(key for key in sd.index if key[0] in ("g", "h:g") and key[1] == "(Intercept)")]
+    deviation = sd.loc[next(key for key in sd.index if key[0] in ("g", "h:g") and key[1] == "(Intercept)")]
     row = {
         "certificate": fit.certificate.reached,
         "singular": any(term.boundary for term in fit.fit.marginal.terms),
-        "warned": len(told) > 0,
+        "warned": len(caught) > 0,
         "x": fit.coef["x"],
         "x covered": limits.iloc[0] <= BETA <= limits.iloc[1],
-        "sd": own,
+        "sd": deviation,
         "sd covered": np.nan,
     }
     if design.profile:

@@ -1,4 +1,4 @@
-"""Gradient boosting of ranks beside LightGBM, where it is installed, and scikit-learn's histogram boosting.
+"""Gradient boosting of ranks against LightGBM, if installed, and scikit-learn's histogram boosting.
 
 What it should reach: 500 rounds of depth 3 on 1e5 rows x 20 columns with 10 levels in 1.2 times the time of one
 regression model of LightGBM and a fifth of its multiclass model's and of one model a threshold, on one thread;
@@ -111,7 +111,7 @@ def _threads(sample: Sample, *methods: OrdinalBoosting) -> list[dict[str, object
     with team_of(2) as team:
         for method in methods:
             names = ("one thread", "two threads")
-            pair = [_booster(method, sample, own) for own in (None, team)]
+            pair = [_booster(method, sample, team_of_fit) for team_of_fit in (None, team)]
 
             def ten(booster: Booster) -> None:
                 for _ in range(10):
@@ -134,9 +134,9 @@ def _threads(sample: Sample, *methods: OrdinalBoosting) -> list[dict[str, object
 
 
 def _memory(sample: Sample) -> list[dict[str, object]]:
-    """Bytes beside the sample, over those of the bins: of ten rounds, and of a whole fit."""
+    """Bytes besides the sample, divided by those of the bins: for ten rounds, and for a whole fit."""
     method, bins = OrdinalBoosting(rounds=10, **_PLAIN), float(sample.n * sample.X.shape[1])
-    method.fit(sample.take(np.arange(1000)), np.random.default_rng(0))  # what is imported late
+    method.fit(sample.take(np.arange(1000)), np.random.default_rng(0))  # late imports
     tracemalloc.start()
     booster = _booster(method, sample)
     tracemalloc.reset_peak()

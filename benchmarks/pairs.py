@@ -71,15 +71,15 @@ def work() -> None:
         frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(8)])
         return frame.assign(y=np.searchsorted([-2.0, -0.5, 0.5, 2.0], latent) + 1)
 
-    known = {"ordfit": ordfit, "wine": datasets.load("wine"), "data": data}
-    known["x"] = "y ~ " + " + ".join(f"x{j}" for j in range(8))
+    namespace = {"ordfit": ordfit, "wine": datasets.load("wine"), "data": data}
+    namespace["x"] = "y ~ " + " + ".join(f"x{j}" for j in range(8))
     repeats: dict[str, int] = {}
     for line in sys.stdin:
         job = line.strip()
         code = compile(FITS[job], job, "eval")
         begun = time.process_time()
         for _ in range(repeats.setdefault(job, 1)):
-            eval(code, known)
+            eval(code, namespace)
         seconds = (time.process_time() - begun) / repeats[job]
         repeats[job] = max(1, min(50, int(_FILLED / max(seconds, 1e-9))))
         print(seconds, flush=True)

@@ -1,4 +1,4 @@
-"""Predicting very many rows with 2000 stumps, or perceptrons: beside a loop over them and scikit-learn's AdaBoost.
+"""Predicting very many rows with 2000 stumps, or perceptrons: against a loop over them and scikit-learn's AdaBoost.
 
 What it should reach: 1e6 rows x 16 columns with 2000 stumps in 1.2 s.
 """
@@ -20,7 +20,7 @@ SHARE = 50
 
 
 def run(quick: bool = False) -> list[dict[str, object]]:
-    """One row a contestant: the fastest of five rounds, and the median ratio of the time a row to that of ordstat."""
+    """One row per contestant: the fastest of five rounds, and the median ratio of the time a row to that of ordstat."""
     n, T = (100_000, 200) if quick else (1_000_000, 2000)
     X, y = smooth_utility(N, K, D)
     new = np.random.default_rng(3).standard_normal((n, D))

@@ -62,7 +62,7 @@ def _lightgbm(X: np.ndarray, y: np.ndarray, new: np.ndarray, seed: int, **settin
     """Predictions of LightGBM with its rounds by cross-validation, and the loss that chose them."""
     import lightgbm as lgb
 
-    own = {
+    parameters = {
         "learning_rate": 0.05, "max_depth": 3, "num_leaves": 8, "bagging_fraction": 0.7, "bagging_freq": 1,
         "feature_fraction": _share(X.shape[1]), "min_data_in_leaf": 5, "lambda_l2": 1.0, "num_threads": 1,
         "verbosity": -1, "seed": seed, "deterministic": True, "force_row_wise": True,
@@ -70,14 +70,14 @@ def _lightgbm(X: np.ndarray, y: np.ndarray, new: np.ndarray, seed: int, **settin
     data = lgb.Dataset(X, y, free_raw_data=False, params={"verbosity": -1, "min_data_in_bin": 1})
     codes = y if settings["objective"] != "regression" else y.astype(np.intp)
     actual = lgb.cv(
-        own,
+        parameters,
         data,
         _ROUNDS,
         folds=_folds(codes.astype(np.intp), seed),
         callbacks=[lgb.early_stopping(_PATIENCE, verbose=False)],
     )
     curve = actual[next(name for name in actual if name.endswith("-mean"))]
-    model = lgb.train(own, data, int(np.argmin(curve)) + 1)
+    model = lgb.train(parameters, data, int(np.argmin(curve)) + 1)
     return np.asarray(model.predict(new)), float(np.min(curve))
 
 
@@ -116,13 +116,15 @@ def xgboost_multiclass(X: np.ndarray, y: np.ndarray, K: int, new: np.ndarray, se
     """One model of K classes."""
     import xgboost as xgb
 
-    own = {
+    parameters = {
         "objective": "multi:softprob", "num_class": K, "eta": 0.05, "max_depth": 3, "subsample": 0.7, "nthread": 1,
         "colsample_bytree": _share(X.shape[1]), "seed": seed, "verbosity": 0,
     }  # fmt: skip
     data = xgb.DMatrix(X, y)
-    actual = xgb.cv(own, data, _ROUNDS, folds=_folds(y, seed), early_stopping_rounds=_PATIENCE, verbose_eval=False)
-    return above_of(xgb.train(own, data, len(actual)).predict(xgb.DMatrix(new)))
+    actual = xgb.cv(
+        parameters, data, _ROUNDS, folds=_folds(y, seed), early_stopping_rounds=_PATIENCE, verbose_eval=False
+    )
+    return above_of(xgb.train(parameters, data, len(actual)).predict(xgb.DMatrix(new)))
 
 
 def catboost_multiclass(X: np.ndarray, y: np.ndarray, K: int, new: np.ndarray, seed: int) -> np.ndarray:

@@ -180,15 +180,15 @@ def numbers() -> dict[str, np.ndarray]:
     """Every figure of every case, by "case | figure"."""
     collected: dict[str, np.ndarray] = {}
     for place, (name, options) in enumerate([*likelihood_cases(), *random_cases(), *ranker_cases()]):
-        asked = ASKED if place % EVERY or not name.startswith("clm") else ASKED | SLOW
-        for figure, values in _figures(options, asked):
+        questions = ASKED if place % EVERY or not name.startswith("clm") else ASKED | SLOW
+        for figure, values in _figures(options, questions):
             collected[f"{name} | {figure}"] = values
         if sys.stderr.isatty():
             print(f"\r{place + 1} fits", end="", file=sys.stderr)
     return collected
 
 
-def _figures(options: dict[str, Any], asked: dict[str, Callable[[Any], Any]]) -> Iterator[tuple[str, np.ndarray]]:
+def _figures(options: dict[str, Any], questions: dict[str, Callable[[Any], Any]]) -> Iterator[tuple[str, np.ndarray]]:
     options = {"method": "clm", **options}
     data = frame(options.pop("levels", 4))
     with warnings.catch_warnings():
@@ -198,7 +198,7 @@ def _figures(options: dict[str, Any], asked: dict[str, Callable[[Any], Any]]) ->
         except OrdstatError as error:
             yield "fit", np.array(type(error).__name__)
             return
-        for figure, ask in asked.items():
+        for figure, ask in questions.items():
             try:
                 yield figure, np.asarray(ask(fit), dtype=np.float64).reshape(-1)
             except (OrdstatError, AttributeError, TypeError, ValueError) as error:

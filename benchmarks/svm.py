@@ -74,19 +74,19 @@ def _rivals(task: Task) -> list[Rival]:
     return [contestants.skordinal_svor(task, "implicit" if task.method is SVORIMC else "explicit")]
 
 
-def _patience(own: float) -> float:
+def _patience(ours: float) -> float:
     """Seconds of the processor for a rival: 12 times ordstat's, at least 20 and up to 150, but no less than 6 times."""
-    return max(min(max(20.0, 12.0 * own), 150.0), 6.0 * own)
+    return max(min(max(20.0, 12.0 * ours), 150.0), 6.0 * ours)
 
 
 def _compare(task: Task) -> list[dict[str, object]]:
     """Seconds and gaps; for a rival also the ratio to ordstat at the rival's gap, or at TIGHT if it was cut off."""
-    rivals, own = _rivals(task), [task.ordstat(1e-3), task.ordstat(TIGHT)]
+    rivals, ours = _rivals(task), [task.ordstat(1e-3), task.ordstat(TIGHT)]
     gaps, first = {}, {}
-    for c in own:
+    for c in ours:
         fit, first[c.name] = c.once()
         gaps[c.name] = fit.certificate.value
-    limit = _patience(first[own[-1].name])
+    limit = _patience(first[ours[-1].name])
     attempts = {rival.timed.name: rival.attempt(limit) for rival in rivals}
     judge = Judge(task) if any(attempts.values()) else None
     for name, attempt in attempts.items():
@@ -95,7 +95,7 @@ def _compare(task: Task) -> list[dict[str, object]]:
     equal = {
         r.timed.name: task.ordstat(float(np.clip(np.nan_to_num(gaps[r.timed.name]), TIGHT, LOOSE))) for r in rivals
     }
-    field = {c.name: c for c in [*own, *equal.values(), *(rival.timed for rival in rivals)]}
+    field = {c.name: c for c in [*ours, *equal.values(), *(rival.timed for rival in rivals)]}
     first |= {name: c.seconds(1) for name, c in field.items() if name not in first}
     short: list[Contestant] = [c for name, c in field.items() if first[name] < SHORT]
     taken = {name: [seconds] * ROUNDS for name, seconds in first.items()} | rounds(short, ROUNDS)

@@ -88,10 +88,10 @@ def data_set(seed: int) -> tuple[pd.DataFrame, dict[str, Any]]:
 
 
 def troubles(method: str, seed: int) -> list[Trouble]:
-    """What is wrong with one method on one data set."""
+    """Faults of one method on one data set."""
     frame, options = data_set(seed)
-    known = {field.name for field in fields(METHODS[method].method)} - set(METHODS[method].preset)
-    options |= {name: value for name, value in QUICK.items() if name in known}
+    option_names = {field.name for field in fields(METHODS[method].method)} - set(METHODS[method].preset)
+    options |= {name: value for name, value in QUICK.items() if name in option_names}
     before = frame.copy()
     where = f"seed {seed}, {method}, {options['formula']}"
     fit, actual = heard(f"{where}: ordfit", lambda: ordfit(data=frame, method=method, seed=0, **options))
@@ -127,7 +127,7 @@ def _shown(fit: Any, ask: str) -> str:
 
 
 def heard(where: str, call: Any) -> tuple[Any, list[Trouble]]:
-    """What a call gives, and its errors and warnings that are not ordstat's."""
+    """The result of a call, and its errors and warnings that are not ordstat's."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         answer, collected = None, []
@@ -135,7 +135,7 @@ def heard(where: str, call: Any) -> tuple[Any, list[Trouble]]:
             answer = call()
         except OrdstatError:
             pass
-        except Exception as error:  # every traceback is what is looked for
+        except Exception as error:  # any traceback is a fault
             last = traceback.extract_tb(error.__traceback__)[-1]
             collected.append(
                 Trouble(where, f"{type(error).__name__}: {str(error)[:120]} ({last.filename}:{last.lineno})")

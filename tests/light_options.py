@@ -18,7 +18,7 @@ LIGHT: dict[str, dict[str, Any]] = {
 
 
 def one_of_each(names: Iterable[str] = METHODS, later: Collection[str] = ()) -> list[Any]:
-    """All names, of which the second and later ones of a class, and some others, are left to `make test-all`."""
+    """All names; second and later names of a class, and some others, only run in `make test-all`."""
     seen: set[type] = set()
     out: list[Any] = []
     for name in names:
@@ -29,7 +29,7 @@ def one_of_each(names: Iterable[str] = METHODS, later: Collection[str] = ()) -> 
 
 
 def in_turn(*axes: Iterable[Any]) -> list[Any]:
-    """All combinations of values, of which those are always run in which each axis goes through its values in turn."""
+    """All combinations of values; those in which each axis cycles through its values always run."""
     values: list[Sequence[Any]] = [list(axis) for axis in axes]
     always = {tuple(turn % len(axis) for axis in values) for turn in range(max(map(len, values)))}
     places = product(*(range(len(axis)) for axis in values))

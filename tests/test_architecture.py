@@ -1,4 +1,4 @@
-"""Rules of the house that no single file shows: who imports whom, start-up imports, what is kept out."""
+"""Rules across files: imports between folders, start-up imports, banned constructs."""
 
 import ast
 import subprocess

@@ -1,4 +1,4 @@
-"""What a user can call says what it takes, what it raises, and how it is used."""
+"""Public callables document their parameters, errors and an example."""
 
 import ast
 import inspect

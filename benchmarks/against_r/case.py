@@ -94,7 +94,7 @@ class Case:
         return precise.covariance(self.rows, self.estimates)
 
     def loglik_of_theirs(self) -> float:
-        """The log-likelihood of R's own estimates, computed in NumPy."""
+        """The log-likelihood of R's estimates, computed in NumPy."""
         return self._rows_of_theirs().loglik(_estimated(self.theirs))
 
     def above_theirs(self) -> float:
@@ -125,8 +125,8 @@ class Case:
         """Whether the likelihood, computed in NumPy with R's contrasts mended, is what ours is said to be."""
         if "fit.error" in self.ours.words:
             return False
-        said = self.ours.number("loglik")
-        return abs(self.rows.loglik(self.estimates) - said) <= _SAME * (1.0 + abs(said))
+        loglik = self.ours.number("loglik")
+        return abs(self.rows.loglik(self.estimates) - loglik) <= _SAME * (1.0 + abs(loglik))
 
     def variant(self, kind: str, term: str) -> Case:
         """The model of one row of drop1(), nominal_test() or scale_test(), fitted by both."""

@@ -45,7 +45,7 @@ class Check:
     agrees : bool
     ours, theirs : array or str
     excess : float
-        Largest difference, as a multiple of what is allowed.
+        Largest difference, as a multiple of the tolerance.
     place : int
         Where that is.
     """
@@ -95,8 +95,8 @@ def last_step(answer: Answer) -> float:
 
 
 def _state(answer: Answer) -> str:
-    told = answer.words.get("fit.warning", answer.words.get("message", "no warning"))
-    return f"{'converged' if has_end(answer) else 'no end'} ({told})"
+    warning = answer.words.get("fit.warning", answer.words.get("message", "no warning"))
+    return f"{'converged' if has_end(answer) else 'no end'} ({warning})"
 
 
 def _loglik(ours: Answer, theirs: Answer, both: bool) -> Check:
@@ -174,7 +174,7 @@ def _numbers(kind: str, ours: Answer, theirs: Answer, allowed: np.ndarray | floa
 
 
 def excess(a: np.ndarray, b: np.ndarray, allowed: np.ndarray | float) -> np.ndarray:
-    """Differences as multiples of what is allowed; infinite where one side alone has a number."""
+    """Differences as multiples of the tolerance; infinite if only one side has a number."""
     with np.errstate(invalid="ignore"):
         beyond = np.where(a == b, 0.0, np.abs(a - b) / allowed)
     return np.where(np.isnan(a) & np.isnan(b), 0.0, np.where(np.isnan(beyond), np.inf, beyond))

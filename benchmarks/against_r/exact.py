@@ -95,7 +95,7 @@ class Rows:
         return cls(link=link, **parts, **ends, scale_offset=collected["scale_offset"], weights=collected["weights"])
 
     def probabilities(self, parameters: np.ndarray) -> np.ndarray:
-        """(N,) probability of each row's own level at parameters in R's order, without aliased ones."""
+        """(N,) probability of each row's level at parameters in R's order, without aliased ones."""
         P, Z = self.upper.shape[1], self.scale.shape[1]
         psi, zeta, shape = parameters[:P], parameters[P : P + Z], parameters[P + Z :]
         spread = self.scale_offset * np.exp(self.scale @ zeta)
@@ -169,7 +169,7 @@ class Rows:
 
 
 def _finite(value: float) -> float:
-    """What a search can compare: outside the domain all is as bad."""
+    """An objective for searches: constant outside the domain."""
     return value if np.isfinite(value) else 1e300
 
 

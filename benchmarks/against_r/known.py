@@ -29,7 +29,7 @@ class Fault:
 
 
 def explanation(case: Case | Heights, check: Check) -> Fault | None:
-    """The fault behind a disagreement, None where it may be ours.
+    """The fault behind a disagreement; None if it may be ours.
 
     R's log-likelihood above ours is a fault of ours, unless R fitted another model than the one it was asked for, or
     computed it wrongly.
@@ -69,7 +69,7 @@ FAULTS = (
     Fault(
         "type II of overlapping terms",
         "R overlooks variables of a term whose margins are not in the model when it asks which terms contain which; "
-        "asked of all variables it agrees.",
+        "for all variables together it agrees.",
         proofs.overlooked_variables,
     ),
     Fault("several of these", "none of the above mended alone, but all together, make R agree.", proofs.several),
@@ -81,7 +81,7 @@ FAULTS = (
     ),
     Fault(
         "anova() stops at aliased columns",
-        "R ends in an error of its own; ours leaves them out of the tests.",
+        "R raises an error; ours leaves them out of the tests.",
         proofs.stops_at_aliased_columns,
     ),
     Fault(
@@ -93,7 +93,7 @@ FAULTS = (
     Fault(
         "anova() and profiles without effects", "R ends in an error; ours is an empty table.", proofs.no_location_terms
     ),
-    Fault("stops", "R ends in an error of its own; ours has a fit.", proofs.stops),
+    Fault("stops", "R raises an error; ours has a fit.", proofs.stops),
     Fault("no convergence", "R stops without an end; NumPy finds ours to be a maximum, identified.", proofs.no_end),
     Fault(
         "not identified",

@@ -14,7 +14,7 @@ from benchmarks.against_r.exact import Rows
 from benchmarks.against_r.session import Answer, Session
 from benchmarks.against_r.specs import Spec
 
-#: What is mended of R, so that it fits the model asked for.
+#: Corrections of R, so that it fits the requested model.
 _MENDS = ("ends", "contrasts")
 
 

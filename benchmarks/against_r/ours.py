@@ -24,7 +24,7 @@ TYPE_III = {True: "III", False: "baseline"}
 def answer(spec: Spec, kinds: Sequence[str], balanced: bool) -> tuple[Answer, Any]:
     """The answer, and the fit, None where there is none; see `Session.balanced`."""
     actual = Answer()
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             fit = ordfit(spec.formula, spec.data, **spec.options)
@@ -37,8 +37,8 @@ def answer(spec: Spec, kinds: Sequence[str], balanced: bool) -> tuple[Answer, An
                 _TABLES[kind](actual, fit, balanced)
             except OrdstatError as problem:
                 actual.words[f"{kind}.error"] = str(problem)
-    if told:
-        actual.words["fit.warning"] = "; ".join(f"{type(w.message).__name__}: {w.message}" for w in told)
+    if caught:
+        actual.words["fit.warning"] = "; ".join(f"{type(w.message).__name__}: {w.message}" for w in caught)
     return actual, fit
 
 
@@ -101,7 +101,7 @@ def _refits(name: str) -> Callable[[Answer, Any, bool], None]:
 
 
 def profile_point(fit: Any, place: int, value: float) -> np.ndarray | None:
-    """The estimates with one parameter held at a value; None where the profile is not followed there."""
+    """The estimates with one parameter held at a value; None if the profile does not reach it."""
     profile = fit.fit.likelihood.profile()
     if not isinstance(profile, ProfileLikelihood):
         return None

@@ -174,10 +174,10 @@ def _stopped_short(case: Case, kind: str, term: str, ours: float, theirs: float)
         if model.fit is None or "fit.error" in model.theirs.words or not has_end(model.theirs):
             return model.fit is not None
         return not model.rows.identified(model.estimates) or (not has_end(model.ours) and model.higher())
-    said = case.ours.number("loglik") + (-0.5 if kind == "drop1" else 0.5) * ours
+    loglik = case.ours.number("loglik") + (-0.5 if kind == "drop1" else 0.5) * ours
     if model.fit is None:
         return False
-    apart = abs(said - model.ours.number("loglik"))
+    apart = abs(loglik - model.ours.number("loglik"))
     if apart > _ON_THE_WAY or (apart > RATIO and not _on_the_way(model)):
         return False
     stopped = "fit.error" in model.theirs.words
@@ -200,8 +200,8 @@ def aliased_columns(case: Case, check: Check) -> bool:
     if check.kind != "anova.III" or not _comparable(check) or not case.fit.fit.aliased.any():
         return False
     ours, theirs = np.asarray(check.ours), np.asarray(check.theirs)
-    own = np.isclose(ours, case.ours.numbers["anova.II"], rtol=1e-9)
-    return bool(np.all(np.isnan(ours) | own | (excess(ours, theirs, RATIO) <= 1.0)))
+    as_type_2 = np.isclose(ours, case.ours.numbers["anova.II"], rtol=1e-9)
+    return bool(np.all(np.isnan(ours) | as_type_2 | (excess(ours, theirs, RATIO) <= 1.0)))
 
 
 def stops_at_aliased_columns(case: Case, check: Check) -> bool:
@@ -239,7 +239,7 @@ def profile_refused(case: Case, check: Check) -> bool:
 
 
 def profile_off(case: Case, check: Check) -> bool:
-    """With an effect held at our limit, the deviance is the quantile, wherever there is a fit with it.
+    """With an effect held at our limit, the deviance equals the quantile, if there is a fit.
 
     R's own deviance, or, where R's fit with the effect held is a lower maximum (of a cauchit, say), the least that
     NumPy has: from our maximum in small steps, or at the point that ours has with the effect held. Where ours has no
@@ -259,11 +259,11 @@ def profile_off(case: Case, check: Check) -> bool:
     return bool(at_ours or at_theirs) and right and all(above < -_DEVIANCE for above in at_theirs)
 
 
-def _above_quantile(case: Case, limits: np.ndarray, asked: np.ndarray) -> list[float]:
-    """Deviances less the quantile, with effects held at some limits, wherever there is a fit with them."""
+def _above_quantile(case: Case, limits: np.ndarray, quantiles: np.ndarray) -> list[float]:
+    """Deviances minus the quantile, with effects held at some limits, where there is a fit."""
     quantile = float(chi2.ppf(0.95, 1))
     collected = []
-    for place, side in np.argwhere(asked):
+    for place, side in np.argwhere(quantiles):
         value = float(limits[place, side])
         above = case.held(int(place), value) - quantile
         if not above < _DEVIANCE:  # above it, or R has no fit

@@ -101,11 +101,11 @@ def save(case: Case | Heights, checks: list[Check], folder: Path) -> None:
     spec = case.spec
     folder.mkdir(parents=True, exist_ok=True)
     write_csv(spec, folder / f"{spec.number}.csv")
-    told = "\n".join("# " + line(case, check, None) for check in checks)
+    lines = "\n".join("# " + line(case, check, None) for check in checks)
     dtypes = {name: "category" for name in spec.data if name[0] in "fo"}
     text = (
         "import pandas as pd\n\nfrom ordstat import ordfit\n\n"
         f"data = pd.read_csv({f'{spec.number}.csv'!r}, dtype={dtypes!r})\n"
-        f"fit = {spec.python}\nprint(fit.summary(), fit.loglik)\n\n# R: {spec.r}\n{told}\n"
+        f"fit = {spec.python}\nprint(fit.summary(), fit.loglik)\n\n# R: {spec.r}\n{lines}\n"
     )
     (folder / f"{spec.number}.py").write_text(text)

@@ -42,7 +42,7 @@ R_CONTROL = "maxIter = 200, gradTol = 1e-9, relTol = 1e-9"
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Spec:
-    """One model of one data set, and how each side is asked for it.
+    """One model of one data set, with the calls of each side.
 
     Attributes
     ----------
@@ -97,9 +97,9 @@ class Spec:
         given = {"nominal": self.nominal, "scale": self.scale, "weights": self.weights}
         parts = [self.formula, "data = data", *(f"{name} = {value}" for name, value in given.items() if value)]
         parts += [f'link = "{R_LINKS.get(self.link, self.link)}"', f'threshold = "{self.threshold}"', R_CONTROL]
-        own = {name: kind for name, kind in self.contrasts.items() if name in self.data}
-        if own:
-            coded = ", ".join(f'{name} = "contr.{kind}"' for name, kind in own.items())
+        user_contrasts = {name: kind for name, kind in self.contrasts.items() if name in self.data}
+        if user_contrasts:
+            coded = ", ".join(f'{name} = "contr.{kind}"' for name, kind in user_contrasts.items())
             parts.append(f"contrasts = list({coded})")
         return f"clm({', '.join(parts)})"
 

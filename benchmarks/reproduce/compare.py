@@ -13,7 +13,7 @@ from benchmarks.reproduce.procedures import Recipe
 from benchmarks.reproduce.recipes import METRICS, NOTES, RECIPES, UNAVAILABLE, Column, scaling_of
 from benchmarks.reproduce.runs import Task
 
-# What a table is called: a number for the thesis, or one of these.
+# Names of tables: a number for the thesis, or one of these.
 _ELSEWHERE = {
     "lin-li-1": ("Lin & Li 2006", "1"),
     "lin-li-2": ("Lin & Li 2006", "2"),
@@ -41,7 +41,7 @@ class Cell:
 
     @property
     def recipe(self) -> Recipe | None:
-        """None where the column is not of a method of ordstat; with another scaling of the columns, if one is set."""
+        """The recipe, scaled otherwise if a scaling is set; None if the column is not a method of ordstat."""
         actual, scaling = RECIPES.get(self.column), self.scaling or scaling_of(self.column, self.dataset)
         if actual is None or not scaling or not hasattr(actual.value, "scaling"):
             return actual

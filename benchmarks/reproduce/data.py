@@ -20,7 +20,7 @@ from ordstat._typing import FloatArray
 from ordstat.formula.sample import Rows, Sample
 
 FOLDER = Path(os.environ.get("ORDSTAT_BENCHMARKS", Path(__file__).parents[3] / "shared" / "benchmarks"))
-#: Columns that are no features.
+#: Columns that are not features.
 _NO_FEATURES = ("y", "rank", "rank_tied", "target", "part", "freq")
 _GENERATED = {"twonorm": twonorm, "threenorm": threenorm, "ringnorm": ringnorm}
 #: Share of training labels that are flipped in the sets called "...-n".
@@ -64,10 +64,12 @@ def size(dataset: str) -> int:
 def _published(name: str, levels: str, number: int) -> Part:
     """Partition `number` of Chu & Ghahramani; `levels` is such as "5 bins", of equal length."""
     every = pd.read_parquet(FOLDER / "quantised" / "partitions_chu_ghahramani.parquet")
-    own = (every["dataset"] == name) & (every["bins"] == int(levels.split()[0])) & (every["partition"] == number + 1)
-    if not own.any():
+    in_part = (
+        (every["dataset"] == name) & (every["bins"] == int(levels.split()[0])) & (every["partition"] == number + 1)
+    )
+    if not in_part.any():
         raise FileNotFoundError(f"no partition {number + 1} of {name} into {levels} in {FOLDER / 'quantised'}.")
-    rows = every[own]
+    rows = every[in_part]
     whole = _sample(_frame(name).iloc[rows["row"]].assign(rank=rows["rank"].to_numpy()))
     train = rows["train"].to_numpy()
     return Part(*(whole.take(np.flatnonzero(part)) for part in (train, ~train)))

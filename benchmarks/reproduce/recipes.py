@@ -1,4 +1,4 @@
-"""What the published columns are in ordstat. A new method adds a line to RECIPES; nothing else changes."""
+"""The methods of ordstat for published columns. A new method adds a line to RECIPES; nothing else changes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Metric:
-    """Where a published figure is found in a run, the factor between them, and levels other than those of the set."""
+    """A measure of a run for a published figure, the factor between them, and levels other than those of the set."""
 
     name: str
     factor: float = 1.0
@@ -64,7 +64,7 @@ _MACHINES = {
     Column("SVOR-IMC", "", "perceptron", "MAE"): Recipe("svor-imc", _CV | _ABSOLUTE),
     Column("SVOR-IMC", "", "gaussian", "MAE"): ChosenOnPart("svor-imc", _GAUSSIAN | _ABSOLUTE),
     Column("SVOR-EXC", "", "gaussian", "error rate"): ChosenOnPart("svor-exc", _GAUSSIAN),
-    # Plain OVA and OVO choose kappa by the classification cost, whatever they are judged by.
+    # Plain OVA and OVO choose kappa by the classification cost, for any measure.
     Column("OVA", "SVM", "perceptron", "MAE"): Recipe("ova", _CV),
     Column("OVO", "SVM", "perceptron", "MAE"): Recipe("ovo", _CV),
     Column("CSOVA", "SVM", "perceptron", "MAE"): Recipe("csova", _CV | _ABSOLUTE),

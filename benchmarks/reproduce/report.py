@@ -17,7 +17,7 @@ TABLES = (
     *("2.3", "2.5", "2.7", "3.1", "3.2", "4.2", "4.3", "4.4", "4.5", "4.6", "4.7", "4.8"),
     *("5.2", "5.3", "5.4", "5.5", "5.6", "5.7", "lin-li-1", "lin-li-2", "cusum-1", "cusum-2"),
 )
-#: What another scaling of the columns than that of the recipe is called.
+#: Names of scalings of the columns other than the recipe's.
 SCALINGS = {"standard": "standardised columns", "range": "columns in [-1, 1]", "none": "columns as they are"}
 _HEAD = """# Published tables beside our runs
 
@@ -55,7 +55,7 @@ def _rescaled(name: str, plain: list[Cell], results: pd.DataFrame, scaling: str)
     """The comparison with another scaling of the columns, of the cells that it alters."""
     table = cells(name, scaling=scaling)
     frame = comparison(table, results, SPLITS)
-    frame = frame[[_differ(cell, own) for cell, own in zip(table, plain, strict=True)]]
+    frame = frame[[_differ(cell, our_rows) for cell, our_rows in zip(table, plain, strict=True)]]
     return frame.assign(method=frame["method"] + f", {SCALINGS[scaling]}")
 
 
@@ -82,12 +82,12 @@ def trees_section(results: pd.DataFrame) -> str:
     for measure in MEASURES:
         text += f"\n### Test errors: {measure}\n\n{markdown(summary(results, measure).reset_index())}\n"
     for dataset in DATASETS:
-        own = results[results["dataset"] == dataset]
-        if own.empty:
+        our_rows = results[results["dataset"] == dataset]
+        if our_rows.empty:
             continue
         frame = table(results, dataset)
         frame.columns = [" ".join(names).replace("resubstitution", "resubst.") for names in frame.columns]
-        text += f"\n### {dataset}, {own['split'].nunique() - 1} splits\n\n{markdown(frame.reset_index())}\n"
+        text += f"\n### {dataset}, {our_rows['split'].nunique() - 1} splits\n\n{markdown(frame.reset_index())}\n"
     return text
 
 

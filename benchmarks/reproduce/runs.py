@@ -27,7 +27,7 @@ class Task:
 
     @property
     def method(self) -> str:
-        """What the results are filed under."""
+        """Key of the results."""
         return self.recipe.label
 
     @property

@@ -82,7 +82,7 @@ def run(dataset: str, name: str, number: str, part: Part) -> dict[str, Any]:
 
 
 def run_all(datasets: list[str], splits: int, path: Path) -> None:
-    """Run what is missing."""
+    """Run the missing experiments."""
     keys = ["dataset", "method", "split"]
     done = set(pd.read_csv(path, dtype=str)[keys].itertuples(index=False, name=None)) if path.exists() else set()
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -100,11 +100,12 @@ def run_all(datasets: list[str], splits: int, path: Path) -> None:
 
 def table(results: pd.DataFrame, dataset: str) -> pd.DataFrame:
     """The layout of the paper: resubstitution and mean test errors, with the standard errors of the latter."""
-    own = results[results["dataset"] == dataset]
-    whole = own["split"] == _WHOLE
-    by = own[~whole].groupby("method")[list(MEASURES)]
+    our_rows = results[results["dataset"] == dataset]
+    whole = our_rows["split"] == _WHOLE
+    by = our_rows[~whole].groupby("method")[list(MEASURES)]
     actual = pd.concat(
-        {_WHOLE: own[whole].set_index("method")[list(MEASURES)], "test": by.mean(), "standard error": by.sem()}, axis=1
+        {_WHOLE: our_rows[whole].set_index("method")[list(MEASURES)], "test": by.mean(), "standard error": by.sem()},
+        axis=1,
     )
     return actual.reindex(list(METHODS))
 

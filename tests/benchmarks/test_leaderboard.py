@@ -1,4 +1,4 @@
-"""The leaderboard on made-up sets: what is counted, and that it goes on where it was interrupted."""
+"""The leaderboard on made-up sets: counts, and resuming after an interruption."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""The comparison with R's clm, without R: what is drawn, what counts as a disagreement, and the likelihood in NumPy."""
+"""The comparison with R's clm, without R: random models, disagreements, and the likelihood in NumPy."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -129,7 +129,7 @@ def test_both_sides_without_an_end_agree(answer):
 
 
 def profiled(answer, deviance, moved, last=3.0, followed=np.inf):
-    """What is said of a profile whose last limit R has elsewhere; the deviances there are R's and NumPy's."""
+    """The verdict on a profile with another last limit in R; deviances there are R's and NumPy's."""
     limits = np.array([0.5, 1.5, 2.0, last])
     mine = Answer(answer.numbers | {"profile": limits}, answer.words)
     asked = last if np.isfinite(last) else moved
@@ -191,7 +191,7 @@ def test_a_distribution_with_a_parameter_has_known_ones_among_it():
 
 @pytest.mark.parametrize("shape", [-17.0, 17.0])
 def test_tails_of_a_gamma_variable_below_the_least_number(shape):
-    """F(x) and 1 - F(x) at |x| = 45, where exp(-17 * 45) is none, by mpmath."""
+    """F(x) and 1 - F(x) at |x| = 45, where exp(-17 * 45) underflows, by mpmath."""
     k = mp.mpf(1) / 289
     expected = mp.gammainc(k, 0, k * mp.exp(mp.mpf(-17) * 45), regularized=True)
     small, large = tails("log-gamma", shape)[:: int(np.sign(shape))]

@@ -51,8 +51,8 @@ def test_a_ranking_stump_is_the_best_over_all_ordered_cuts(seed):
 def test_orstump_costs_least_of_all_thresholds_on_a_column(name, seed):
     s = sample(seed, n=10, width=2, n_levels=3, weighted=True)
     paid = np.random.default_rng(seed).random((10, 3)) if name == "any" else costs(name, s.y, 3, seed)
-    own = Sample(rows=s.rows, y=s.y, n_levels=3, weights=s.weights, costs=paid)
-    fit = ORStump().fit(own, np.random.default_rng(0))
+    with_costs = Sample(rows=s.rows, y=s.y, n_levels=3, weights=s.weights, costs=paid)
+    fit = ORStump().fit(with_costs, np.random.default_rng(0))
 
     def cost(codes):
         return s.weights @ paid[np.arange(10), codes]

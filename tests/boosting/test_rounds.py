@@ -56,7 +56,7 @@ def test_stages_are_those_of_shorter_fits(frame, name, options, type):
 
 @pytest.mark.parametrize(("name", "options"), TWO + MANY, ids=str)
 def test_errors_of_chosen_rounds(frame, name, options):
-    """In any grid of rounds, whatever is skipped on the way; round 0 is the start."""
+    """For any grid of rounds; round 0 is the start."""
     fit = ordfit(_formula(name), frame, name, rounds=9, **options)
     every, some = fit.staged_errors(frame.head(30)), fit.staged_errors(frame.head(30), rounds=[8, 0, 3, 3])
     assert some.index.tolist() == [0, 3, 8]

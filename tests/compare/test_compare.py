@@ -1,4 +1,4 @@
-"""Methods on the same folds: against fits made by hand, and what is told of them."""
+"""Methods on the same folds: against fits made by hand, and printed notes."""
 
 from dataclasses import replace
 
@@ -398,7 +398,7 @@ def test_refusals(call, message):
 
 @pytest.mark.slow
 def test_the_corrected_test_has_its_size():
-    """Two columns that are alike by symmetry: a rejection at 5 % is an error of the first kind.
+    """Two columns that are equal by symmetry: a rejection at 5 % is an error of the first kind.
 
     200 samples leave a standard error of 1.5 percentage points. Repeated folds count the same rows again, and a t test
     that takes them for new ones rejects far too often.

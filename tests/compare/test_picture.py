@@ -38,8 +38,8 @@ def test_dots_and_intervals_are_the_data():
         np.testing.assert_allclose(ends, data[["lower", "upper"]])
         assert ax.get_title(loc="left") == "Wine"
         assert [label.get_text() for label in ax.get_yticklabels()] == data.index.tolist()
-    told = actual.differences(against="cart")
-    np.testing.assert_allclose(data, told.loc[data.index, ["difference", "lower", "upper"]])
+    differences = actual.differences(against="cart")
+    np.testing.assert_allclose(data, differences.loc[data.index, ["difference", "lower", "upper"]])
 
 
 @pytest.mark.parametrize("size", [None, (4.0, 4.0), (6.4, 9.0)])

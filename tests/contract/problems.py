@@ -83,7 +83,7 @@ TREES_ON_K = ("red-c45", "red-tree", "red-hgb")
 
 
 def score_type(fit: Any) -> str:
-    """What a fit predicts beside the class: the potential, or votes."""
+    """Predictions of a fit besides the class: the potential, or votes."""
     return "votes" if "votes" in fit.predicts else "score"
 
 

@@ -39,11 +39,11 @@ def test_a_frame_of_costs_has_the_levels_in_their_order(wine, matrix):
 
 
 def test_a_frame_of_rows_own_costs_has_the_levels_as_columns(wine, matrix):
-    own = pd.DataFrame(matrix[wine["rating"].astype(int) - 1], index=wine.index, columns=LEVELS)
-    fits = [ordfit(FORMULA, wine, "csovo", cost=given) for given in (own, own.to_numpy(), matrix)]
+    row_costs = pd.DataFrame(matrix[wine["rating"].astype(int) - 1], index=wine.index, columns=LEVELS)
+    fits = [ordfit(FORMULA, wine, "csovo", cost=given) for given in (row_costs, row_costs.to_numpy(), matrix)]
     assert fits[0].predict().tolist() == fits[1].predict().tolist() == fits[2].predict().tolist()
     with pytest.raises(OptionError, match="columns of cost= are labelled"):
-        ordfit(FORMULA, wine, "csovo", cost=own[LEVELS[::-1]])
+        ordfit(FORMULA, wine, "csovo", cost=row_costs[LEVELS[::-1]])
 
 
 def test_as_many_rows_as_levels_could_be_either():

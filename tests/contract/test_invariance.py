@@ -201,9 +201,9 @@ def test_formula_and_estimator_agree(problem):
     from ordstat.formula.design import build
 
     # Contrasts that are asked for are columns of numbers to every method, as those of arrays are.
-    asked = {"contrasts": {"g": "treatment"}}
-    design = build(FORMULA, problem.frame, **asked)
-    fit = ordfit(FORMULA, problem.frame, problem.name, **asked)
+    contrasts = {"contrasts": {"g": "treatment"}}
+    design = build(FORMULA, problem.frame, **contrasts)
+    fit = ordfit(FORMULA, problem.frame, problem.name, **contrasts)
     model = OrdinalClassifier(problem.name).fit(design.sample.X, problem.frame["y"])
     assert model.predict(design.sample.X).tolist() == fit.predict().tolist()
     if score_type(fit) == "votes":

@@ -1,4 +1,4 @@
-"""A response alone: every method answers with one rank for all, or says what it needs."""
+"""A response without columns: every method predicts one rank, or says what it needs."""
 
 import warnings
 

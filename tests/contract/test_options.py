@@ -1,4 +1,4 @@
-"""Methods are values: their repr rebuilds them, every option counts, and what is wrong is said helpfully."""
+"""Methods are values: their repr rebuilds them, every option has an effect, and errors are helpful."""
 
 from dataclasses import fields
 from typing import Any

@@ -362,7 +362,7 @@ def test_a_precomputed_kernel_is_the_plain_gram_matrix(frame):
 @pytest.mark.parametrize("weak", ["perceptron", "stump"])
 @pytest.mark.parametrize("method", ["orboost-all", "orboost-lr"])
 def test_a_seed_fixes_the_weak_learners(frame, method, weak):
-    """Equal scores to the last bit, whatever NumPy's own generator was doing before; another seed, another ensemble."""
+    """Equal scores to the last bit, in any state of NumPy's global generator; another seed, another ensemble."""
 
     def scores(seed: int, noise: int) -> np.ndarray:
         np.random.seed(noise)  # noqa: NPY002 - must make no difference

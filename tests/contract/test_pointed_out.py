@@ -1,4 +1,4 @@
-"""Messages that say where to go: what is asked for exists under another name, or belongs to another method."""
+"""Messages that point to the right name or method."""
 
 import pytest
 

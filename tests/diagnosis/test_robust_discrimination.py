@@ -1,4 +1,4 @@
-"""Figures of a fit beside robust errors, and of a model without effects."""
+"""Figures of a fit with robust errors, and of a model without effects."""
 
 import numpy as np
 import pytest

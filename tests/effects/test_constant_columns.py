@@ -35,9 +35,9 @@ def test_a_constant_column_has_no_effect_and_leaves_the_others_alone(scale, form
     without = ordfit("rating ~ temp + z", wine()).marginal_effects(scale=scale).frame
     with pytest.warns(DataWarning, match="a column that others determine"):
         table = ordfit(formula, wine(), **sides).marginal_effects(scale=scale).frame
-    told = table["term"].isin(["temp", "z"])
-    np.testing.assert_allclose(table.loc[told, STATISTICS], without[STATISTICS], rtol=1e-5, atol=1e-8)
-    assert table.loc[~told, STATISTICS].isna().all(axis=None) and (~told).any()
+    affected = table["term"].isin(["temp", "z"])
+    np.testing.assert_allclose(table.loc[affected, STATISTICS], without[STATISTICS], rtol=1e-5, atol=1e-8)
+    assert table.loc[~affected, STATISTICS].isna().all(axis=None) and (~affected).any()
 
 
 @pytest.mark.parametrize("step", [1e-3, 1e-6])

@@ -93,14 +93,14 @@ def labels(actual: pd.DataFrame) -> list[str]:
 
 def expected(case: str, actual: pd.DataFrame) -> pd.DataFrame:
     """R's rows in the order of ours."""
-    own = R[R["case"] == case]
-    parts = own["label"].str.split("|")
+    r_rows = R[R["case"] == case]
+    parts = r_rows["label"].str.split("|")
     if case in ("exc_prob", "cum_prob"):  # R names thresholds, "low|high"
         parts = parts.map(lambda texts: [f"below {texts[0]}", *texts[2:]])
         actual = actual.assign(level="below " + actual["level"].astype(str))
     keys = pd.Index(["|".join(sorted(texts)) for texts in parts])
     assert sorted(keys) == sorted(labels(actual))
-    return own.set_index(keys).loc[labels(actual)]
+    return r_rows.set_index(keys).loc[labels(actual)]
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -1,4 +1,4 @@
-"""What marginal means say of themselves, slopes and joint tests by other routes, and what is refused."""
+"""Printed marginal means, slopes and joint tests by other routes, and refusals."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_joint_tests_of_factors_are_those_of_type_three() -> None:
 
 
 def test_joint_tests_say_what_the_data_do_not_tell() -> None:
-    """With one of four cells empty nothing is told but the effect inside the full row."""
+    """With one of four cells empty only the effect inside the full row is determined."""
     wine = datasets.load("wine").query("temp == 'cold' or contact == 'no'")
     with pytest.warns(DataWarning, match="aliased"):
         fit = ordfit("rating ~ temp * contact", wine)

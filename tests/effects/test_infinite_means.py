@@ -1,4 +1,4 @@
-"""What depends on infinite estimates is infinite or left open where it is printed; what they cancel out of is not."""
+"""Figures that depend on infinite estimates are infinite or undetermined; others are finite."""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ def by_cells() -> dict[str, tuple[int, float]]:
     cells = data["Infl"].astype(str) + data["Type"].astype(str)
     fit = ordfit("Sat ~ cell + Cont", data.assign(cell=pd.Categorical(cells)), weights="Freq")
     names = sorted(set(cells))
-    own = [f"cell[T.{name}]" for name in names[1:]]
-    mean, V = np.append(0.0, fit.coef[own]), np.pad(fit.vcov().loc[own, own].to_numpy(), ((1, 0), (1, 0)))
+    columns = [f"cell[T.{name}]" for name in names[1:]]
+    mean, V = np.append(0.0, fit.coef[columns]), np.pad(fit.vcov().loc[columns, columns].to_numpy(), ((1, 0), (1, 0)))
     types = ["Tower", "Apartment", "Atrium", "Terrace"]
     low, high = (np.array([name in {level + one for one in types} for name in names]) for level in ("Low", "High"))
     additive = np.array([[name.startswith(i) for i in ORDERS[0]] + [name.endswith(t) for t in types] for name in names])

@@ -147,7 +147,7 @@ def test_probabilities_follow_the_sorted_classes(X, strings):
 
 @pytest.fixture(scope="module")
 def references(X, codes):
-    """A fit of each method to whole numbers as an array, made when it is asked for."""
+    """A fit of each method to whole numbers as an array, made on demand."""
     return cache(lambda method: OrdinalClassifier(method).fit(np.round(10 * X), codes))
 
 

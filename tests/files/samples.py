@@ -1,4 +1,4 @@
-"""Fits with every feature that a formula, a link or a method has beside its columns."""
+"""Fits with every feature of formulas, links and methods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data that are probably not what they seem are named, and nothing is changed."""
+"""Suspicious data are reported and not changed."""
 
 from __future__ import annotations
 

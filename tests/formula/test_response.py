@@ -1,4 +1,4 @@
-"""Every kind of response, and what is refused."""
+"""Every kind of response, and refusals."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""What R's fits carry beside estimates: tests, counts, criteria, fitted values, thresholds, predictions."""
+"""Fields of R's fits besides estimates: tests, counts, criteria, fitted values, thresholds, predictions."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_fitted_values(name: str, fits: dict[str, LikelihoodResults]) -> None:
 
 @pytest.mark.parametrize("name", [n for n in cases("clm") if "nominal" not in load_case(n).spec])
 def test_thresholds(name: str, fits: dict[str, LikelihoodResults]) -> None:
-    """Theta on the flexible scale, whatever structure was fitted."""
+    """Theta on the flexible scale, for any structure."""
     case = load_case(name)
     expected = np.asarray(case.raw["Theta"]["values"][0], dtype=float)
     np.testing.assert_allclose(of(case, fits).thresholds, expected, rtol=tolerance(case), atol=tolerance(case))

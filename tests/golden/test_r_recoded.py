@@ -92,7 +92,7 @@ def test_proportionality_of_scale_terms(
 
 
 def test_columns_that_do_not_tell_the_new_ones_come_from_the_data() -> None:
-    """R: clm(y ~ x1:x3 + f:x1 + x2, data = sim500). R codes f by contrasts beside x1:x3, which lacks x1 itself."""
+    """R: clm(y ~ x1:x3 + f:x1 + x2, data = sim500). R codes f by contrasts next to x1:x3, without x1."""
     fit = ordfit("y ~ x1:x3 + f:x1 + x2", data=load_data("sim500"))
     table = fit.drop1()
     check(table, ["x2", "x1:x3", "x1:f"], [1, 0, 2], [32.52731696, -40.04343733, 39.21438803])

@@ -37,7 +37,7 @@ NOT_STATISTICS = {"Obs", "Max Deriv", "Distinct Y", "Median Y", "P", "Score", "S
 
 
 def r2_names(n: float, effective: float, df: float) -> dict[str, str]:
-    """Labels of the R2s with sample sizes, as rms writes them; where the sizes look alike, the last one."""
+    """Labels of the R2s with sample sizes, as rms writes them; the last one if sizes look the same."""
     labels = {f"R2({n:.0f})": "cox_snell", f"R2({df:.0f},{n:.0f})": "r2_n_p"}
     return labels | {f"R2({effective:.0f})": "r2_effective", f"R2({df:.0f},{effective:.0f})": "r2_effective_p"}
 

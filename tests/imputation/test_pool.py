@@ -103,8 +103,8 @@ def test_fits_that_are_not_of_one_model():
 def test_infinite_estimates():
     """P(2 | s = 0) rises with 2|3, P(3 | s = 1) with s less 2|3 and P(4 | s = 1) falls short of 1 by 3|4 less s."""
     frames = [frame.assign(s=(frame["y"] > 2).astype(int)) for frame in FRAMES]
-    told = r"finite estimates with standard errors; fit 1 of 6 lacks them for '2\|3', '3\|4', 's'"
-    with pytest.raises(DataError, match=told):
+    message = r"finite estimates with standard errors; fit 1 of 6 lacks them for '2\|3', '3\|4', 's'"
+    with pytest.raises(DataError, match=message):
         pool(fits("y ~ s", frames))
     penalised = pool(fits("y ~ s", frames, penalty=1.0))
     assert np.isfinite(penalised.se).all()

@@ -127,12 +127,12 @@ def by_definition(fit, cluster):
     bread = np.linalg.inv(Dense.of(fit).information(point))
     sums, effects = [], []
     for g in np.unique(cluster):
-        own = np.repeat(cluster == g, K)
-        root = power(V[np.ix_(own, own)], 0.5)
-        rest = (np.eye(n * K) - H)[own]
+        in_cluster = np.repeat(cluster == g, K)
+        root = power(V[np.ix_(in_cluster, in_cluster)], 0.5)
+        rest = (np.eye(n * K) - H)[in_cluster]
         A = root @ power(root @ rest @ V @ rest.T @ root, -0.5) @ root
-        half = D[own].T @ W[np.ix_(own, own)] @ A
-        sums.append(bread @ half @ residuals[own])
+        half = D[in_cluster].T @ W[np.ix_(in_cluster, in_cluster)] @ A
+        sums.append(bread @ half @ residuals[in_cluster])
         effects.append(bread @ half @ rest)
     covariance = np.array(sums).T @ np.array(sums)
     df = []
@@ -236,7 +236,7 @@ def test_p_values_are_those_of_t(binary):
 
 
 def test_predictions_have_satterthwaite_limits() -> None:
-    """Each number has the degrees of freedom of its own gradient: Satterthwaite's."""
+    """Each number has Satterthwaite's degrees of freedom, from its gradient."""
     wine = load_data("wine")
     fit = ordfit("rating ~ temp + contact", wine, cluster="judge", vcov="CR2")
     new = wine.drop_duplicates(["temp", "contact"])[["temp", "contact"]]
@@ -286,7 +286,7 @@ def test_penalised_fits_are_refused_before_they_are_made():
 
 
 def test_infinite_estimates_have_no_errors():
-    """Told at the fit and in the summary; nothing that is asked then fails."""
+    """The fit warns and the summary has a note; later questions do not fail."""
     wine = load_data("wine").assign(top=lambda d: 1.0 * (d["rating"].astype(int) == 5))
     vcov = {"cluster": "judge", "type": "CR2"}
     with pytest.warns(SeparationWarning) as caught:

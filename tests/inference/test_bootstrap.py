@@ -35,8 +35,8 @@ def test_whole_clusters_are_drawn(fit):
     again = ordfit("rating ~ temp + contact", data=wine.loc[rows].reset_index(drop=True))
     np.testing.assert_allclose(draws.replicates.iloc[1], again.params, rtol=1e-8)
     assert draws.drawn == "9 clusters"
-    own = ordfit("rating ~ temp + contact", data=wine, cluster="judge").bootstrap(2, seed=1)
-    pd.testing.assert_frame_equal(own.replicates, draws.replicates)
+    of_fit = ordfit("rating ~ temp + contact", data=wine, cluster="judge").bootstrap(2, seed=1)
+    pd.testing.assert_frame_equal(of_fit.replicates, draws.replicates)
 
 
 def test_jobs_do_not_matter(fit):

@@ -57,8 +57,8 @@ def test_equations(fit, text, L, r):
 
 def test_terms_and_parameters_alone_are_tested_against_zero(fit):
     both = fit.test("temp[T.warm] = 0, contact[T.yes] = 0")
-    for asked in (["temp", "contact"], "temp, contact", ["temp", "contact[T.yes] = 0"]):
-        np.testing.assert_allclose(fit.test(asked).loc["joint"], both.loc["joint"])
+    for hypothesis in (["temp", "contact"], "temp, contact", ["temp", "contact[T.yes] = 0"]):
+        np.testing.assert_allclose(fit.test(hypothesis).loc["joint"], both.loc["joint"])
     assert fit.test("scale.temp[T.warm]")["p_value"].iloc[0] == pytest.approx(fit.p_values["scale.temp[T.warm]"])
     free = ordfit("y ~ f * x1", load_data("sim500"), nominal="~ x2")
     table = free.test("f:x1")

@@ -29,8 +29,8 @@ def frame():
 )
 @pytest.mark.parametrize("exponentiate", [False, True])
 def test_refit_to_the_rescaled_column(frame, formula, more, exponentiate):
-    said = {name: text.replace("age", "decades") for name, text in more.items()}
-    fit, again = ordfit(formula, frame, **more), ordfit(formula.replace("age", "decades"), frame, **said)
+    renamed = {name: text.replace("age", "decades") for name, text in more.items()}
+    fit, again = ordfit(formula, frame, **more), ordfit(formula.replace("age", "decades"), frame, **renamed)
     per, other = (
         each.tidy(exponentiate=exponentiate, **given) for each, given in ((fit, {"per": {"age": 10}}), (again, {}))
     )

@@ -1,4 +1,4 @@
-"""What would give a wrong number is refused, or told beside the table."""
+"""Refusals, or notes below the table, instead of wrong numbers."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def test_random_effects_beside_clusters_have_no_likelihood_ratio():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_diagnosis_knows_of_the_covariance(kind):
-    """No test of proportional odds, standard errors beside digits, limits of shares, names in tables."""
+    """No test of proportional odds, standard errors with digits, limits of shares, names in tables."""
     fit = fitted(kind)
     assert "Proportional odds, score test" not in str(fit.summary())
     np.testing.assert_allclose(fit.certificate.table["std_error"], fit.se)

@@ -1,4 +1,4 @@
-"""Fits made again: R's update of formulas, other methods, and data that are not what they were."""
+"""Fits made again: R's update of formulas, other methods, and data that have changed."""
 
 import pickle
 

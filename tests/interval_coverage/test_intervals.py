@@ -41,5 +41,5 @@ def test_intervals_hold_the_truth(link: str, n: int) -> None:
 
 @pytest.mark.slow
 def test_the_check_would_see_wrong_intervals() -> None:
-    """Intervals four fifths as long cover 88 %: outside what is allowed."""
+    """Intervals four fifths as long cover 88 %, outside the tolerance."""
     assert allowed(1000) < 0.95 - 0.883 and allowed(200) < 0.95 - 0.883

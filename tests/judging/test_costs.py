@@ -1,4 +1,4 @@
-"""Costs: names, matrices, shapes, and what is refused."""
+"""Costs: names, matrices, shapes and refusals."""
 
 import itertools
 
@@ -112,9 +112,9 @@ def test_costs_of_a_sample():
     y = np.array([0, 2])
     sample = Sample(rows=Rows(X=np.zeros((2, 1))), y=y, n_levels=3)
     np.testing.assert_array_equal(sample_costs(CostMatrix.absolute(), sample), [[0, 1, 2], [2, 1, 0]])
-    own = np.array([[0.0, 5.0, 5.0], [1.0, 1.0, 0.0]])
-    with_own = Sample(rows=sample.rows, y=y, n_levels=3, costs=own)
-    np.testing.assert_array_equal(sample_costs(CostMatrix.absolute(), with_own), own)
-    for wrong, message in ((own[:, :2], r"\(2, 2\)"), (own - 1.0, "row 0, rank code 0 holds -1")):
+    row_costs = np.array([[0.0, 5.0, 5.0], [1.0, 1.0, 0.0]])
+    with_own = Sample(rows=sample.rows, y=y, n_levels=3, costs=row_costs)
+    np.testing.assert_array_equal(sample_costs(CostMatrix.absolute(), with_own), row_costs)
+    for wrong, message in ((row_costs[:, :2], r"\(2, 2\)"), (row_costs - 1.0, "row 0, rank code 0 holds -1")):
         with pytest.raises(DataError, match=message):
             sample_costs(CostMatrix.absolute(), Sample(rows=sample.rows, y=y, n_levels=3, costs=wrong))

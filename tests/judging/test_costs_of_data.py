@@ -1,4 +1,4 @@
-"""Costs that data tell, and that predictions minimise whatever cost is asked for."""
+"""Costs from data, and predictions that minimise any requested cost."""
 
 import numpy as np
 import pandas as pd

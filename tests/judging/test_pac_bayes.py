@@ -112,10 +112,10 @@ def test_the_smaller_of_two_bounds_pays_for_both():
         fitted = _fitted(np.random.default_rng(5), n, 2, noise=0.02)
         sample, *_, geometry = fitted
         rows = _margins(*fitted)
-        own = margin_bounds(rows, geometry, sample, None, DELTA / 2).bounds[-1]
+        paper_bound = margin_bounds(rows, geometry, sample, None, DELTA / 2).bounds[-1]
         other = _bound("absolute error", fitted, delta=DELTA / 2)
         actual = training_bounds(rows, geometry, sample, None, DELTA).bounds[-1]
-        assert actual.value == min(own.value, other.value) and actual.delta == DELTA
+        assert actual.value == min(paper_bound.value, other.value) and actual.delta == DELTA
 
 
 def test_whole_weights_are_repeated_rows():
@@ -184,18 +184,18 @@ METHODS = {
 
 
 def _held(kind, draws, seed):
-    """Shares of samples in which the bounds of the fit hold, and in which that of the absolute error says something."""
+    """Shares of samples in which the bounds hold, and in which the bound of the absolute error is informative."""
     rng, (method, options) = np.random.default_rng(seed), METHODS[kind]
-    far, held, told = _draw(np.random.default_rng(99), 20_000), [], 0
+    far, held, n_informative = _draw(np.random.default_rng(99), 20_000), [], 0
     for _ in range(draws):
         fit = ordfit("y ~ a + b", _draw(rng, 80), method, **options)
         codes = count_above(fit.predict(far, type="score").to_numpy()[:, None] - fit.thresholds.to_numpy())
         distance, table = np.abs(codes - far["y"].to_numpy()), fit.bounds()
         truth = {"classification error": (distance > 0).mean(), "absolute error": distance.mean()}
         held.append([table.loc[name, "value"] >= truth[name] for name in table.index if name in truth])
-        told += not table.loc["absolute error", "vacuous"]
+        n_informative += not table.loc["absolute error", "vacuous"]
     assert np.mean([all(row) for row in held]) >= 1 - DELTA
-    return told / draws
+    return n_informative / draws
 
 
 @pytest.mark.parametrize("kind", METHODS)

@@ -62,9 +62,9 @@ def test_divergence_by_enumeration():
     pairs = {(0, 0.5): [(i, j) for i in (0, 1) for j in (2, 3)], (1, 3.5): [(i, 3) for i in (1, 2)]}
     for column, cut, weight in zip(potential.columns, potential.cuts, potential.round_weights, strict=True):
         sign = int(np.sign(weight))
-        own = [("constant", sign)] if np.isinf(cut) else [(column, *pair, sign) for pair in pairs[column, cut]]
-        for key in own:
-            vote[key] = vote.get(key, 0) + abs(weight) / total / len(own)
+        voters = [("constant", sign)] if np.isinf(cut) else [(column, *pair, sign) for pair in pairs[column, cut]]
+        for key in voters:
+            vote[key] = vote.get(key, 0) + abs(weight) / total / len(voters)
     for k in range(2):
         vote["threshold", k, int(np.sign(theta[k]))] = abs(theta[k]) / total
     assert sum(vote.values()) == pytest.approx(1.0)
@@ -139,16 +139,16 @@ METHODS = {
 
 def _held(method, draws, seed):
     rng, far = np.random.default_rng(seed), _draw(np.random.default_rng(99), 20_000)
-    held, told = [], 0
+    held, n_informative = [], 0
     for _ in range(draws):
         fit = ordfit("y ~ a + b", _draw(rng, 200), method, **METHODS[method])
         codes = count_above(fit.predict(far, type="score").to_numpy()[:, None] - fit.thresholds.to_numpy())
         distance, table = np.abs(codes - far["y"].to_numpy()), fit.bounds()
         truth = [(distance > 0).mean(), distance.mean()]
         held.append((table["value"].to_numpy()[:2] >= truth).all())
-        told += not table.loc["absolute error", "vacuous"]
+        n_informative += not table.loc["absolute error", "vacuous"]
     assert np.mean(held) >= 0.95
-    return told / draws
+    return n_informative / draws
 
 
 @pytest.mark.parametrize("method", METHODS)

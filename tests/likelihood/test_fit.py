@@ -1,4 +1,4 @@
-"""What a maximum likelihood fit must satisfy whatever the data: invariances, special cases, brute force."""
+"""Properties of maximum likelihood fits for any data: invariances, special cases, brute force."""
 
 from __future__ import annotations
 

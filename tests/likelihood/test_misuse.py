@@ -1,4 +1,4 @@
-"""What users of R write by habit: it works, or says what to write here."""
+"""Habits of R users: they work, or the error says what to write."""
 
 import numpy as np
 import pandas as pd

@@ -98,7 +98,7 @@ def test_values_too_large_for_the_compiled_pass_take_numpy(parts: tuple[str, ...
 
 
 def test_a_log_likelihood_beyond_all_numbers_is_outside() -> None:
-    """log P(y <= 0) of the loglog link is -exp(-theta), a number at theta = -690, and 1e9 rows of it are none."""
+    """log P(y <= 0) of the loglog link is -exp(-theta), finite at theta = -690, but not times 1e9 rows."""
     rows = Rows(X=np.array([[0.0], [1.0]]))
     sample = Sample(rows=rows, y=np.array([0, 1]), n_levels=2, weights=np.array([1e9, 1.0]))
     problem = Problem.of(sample, Cumulative(LINKS["loglog"]))

@@ -32,7 +32,7 @@ def test_a_scale_that_vanishes_is_named_although_the_search_converges(seed: int)
 
 
 def test_a_scale_that_grows_without_end() -> None:
-    """Group b has the shares 1/2 whatever x: its score is best divided by nothing at all, as theta - H is not 0."""
+    """Group b has the shares 1/2 for any x: its score is best divided by nothing at all, as theta - H is not 0."""
     rng = np.random.default_rng(11)
     x, group = rng.normal(size=200), np.repeat(["a", "b"], 100)
     y = np.where(group == "a", x + rng.logistic(size=200) > 1.0, np.arange(200) % 2 == 0).astype(int)

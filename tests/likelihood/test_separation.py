@@ -95,7 +95,7 @@ def test_nominal_effects_separate_by_threshold() -> None:
 @pytest.mark.parametrize("link", LINKS)
 @pytest.mark.parametrize("n_columns", [1, 2])
 def test_finite_estimates_keep_their_standard_errors(link: str, n_columns: int) -> None:
-    """Those of the fit without the separated rows, of which nothing is left to say."""
+    """Equal to the fit without the separated rows."""
     sample = make(n=200)
     top = sample.y == 3
     columns = [top & (np.arange(sample.n) % 4 == k) for k in range(n_columns)]

@@ -1,4 +1,4 @@
-"""Errors beside the model's: cluster-robust ones by scores of whole groups, and the parametric bootstrap."""
+"""Other errors than the model's: cluster-robust errors by scores of whole groups, and the parametric bootstrap."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def test_scores_of_clusters_under_laplace(term: str) -> None:
 
     def loglik(psi: FloatArray, cluster: int) -> float:
         inside = (codes == cluster)[here.model.along]
-        own = replace(here, model=replace(here.model, weights=np.where(inside, here.model.weights, 1e-12)))
-        return float(own.objective(psi, here.at.v).loglik)
+        part = replace(here, model=replace(here.model, weights=np.where(inside, here.model.weights, 1e-12)))
+        return float(part.objective(psi, here.at.v).loglik)
 
     for cluster in range(4):
         steps = 1e-4 * np.eye(here.at.psi.size)
@@ -86,9 +86,9 @@ def robust() -> LikelihoodResults:
 
 def test_clusters_of_the_fit(robust: LikelihoodResults) -> None:
     plain = ordfit("rating ~ temp + contact + (1 | judge)", WINE)
-    own = plain.with_vcov({"cluster": "judge"})
-    assert own.se.tolist() == robust.se.tolist()
-    assert own.se.tolist() == np.sqrt(np.diag(plain.vcov({"cluster": CODES})))[:6].tolist()
+    part = plain.with_vcov({"cluster": "judge"})
+    assert part.se.tolist() == robust.se.tolist()
+    assert part.se.tolist() == np.sqrt(np.diag(plain.vcov({"cluster": CODES})))[:6].tolist()
     assert robust.varcorr()["std_error"].iloc[0] == pytest.approx(np.sqrt(robust.vcov().iloc[-1, -1]))
     assert "cluster-robust, t with 8 df, 9 clusters" in str(robust.summary("fit"))
 

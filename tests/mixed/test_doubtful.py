@@ -36,9 +36,9 @@ def separated() -> tuple[pd.DataFrame, LikelihoodResults]:
     latent = data["x"] + 1.2 * rng.normal(size=30)[data["g"]] + rng.logistic(size=300)
     code = np.digitize(latent, [-1.5, 0.0, 1.5])
     data = data.assign(y=pd.Categorical(code, ordered=True), one=((code == 3) & (rng.random(300) < 0.4)).astype(float))
-    with pytest.warns(SeparationWarning) as told:
+    with pytest.warns(SeparationWarning) as caught:
         result = ordfit("y ~ one + x + (1 | g)", data)
-    text = " ".join(str(one.message) for one in told)
+    text = " ".join(str(one.message) for one in caught)
     assert "merge levels, or drop the column" in text and "penalty" not in text
     return data, result
 

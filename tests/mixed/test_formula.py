@@ -1,4 +1,4 @@
-"""Random terms in formulas: what they stand for, and what their misuse says."""
+"""Random terms in formulas: their meaning, and errors for misuse."""
 
 from __future__ import annotations
 

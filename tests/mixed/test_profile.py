@@ -61,7 +61,7 @@ def test_curves_and_what_has_none() -> None:
 
 
 def bands(n: int, seed: int) -> pd.DataFrame:
-    """Rows that a nominal effect all but separates, in groups that mean nothing."""
+    """Rows nearly separated by a nominal effect, in random groups."""
     data = datasets.quadratic_bands(n, seed=seed)
     return data.assign(h=np.random.default_rng(seed).integers(0, 12, n))
 

@@ -47,8 +47,8 @@ def test_estimates_by_brute_force(fit: LikelihoodResults) -> None:
     optimum = minimize(
         lambda p: -integrated(np.append(p[:6], np.exp(p[6]))) - p[6], start, method="BFGS", options={"gtol": 1e-8}
     )
-    own = np.append(fit.params[:6], np.log(fit.varcorr()["sd"].iloc[0]))
-    np.testing.assert_allclose(own, optimum.x, atol=2e-5)
+    parameters = np.append(fit.params[:6], np.log(fit.varcorr()["sd"].iloc[0]))
+    np.testing.assert_allclose(parameters, optimum.x, atol=2e-5)
     assert fit.loglik == pytest.approx(-optimum.fun - optimum.x[6], abs=1e-6)
     assert fit.certificate.reached
 

@@ -68,9 +68,9 @@ def test_digits_against_the_same_rows_in_another_order(model: str) -> None:
     table = fit.certificate.table
     size = np.maximum(fit.params[table.index].abs(), fit.se[table.index])
     apart = (fit.params - other.params)[table.index].abs() / size
-    told = np.minimum(fit.fit.digits, other.fit.digits)
-    assert (apart <= 10.0 ** (1.0 - told)).all()
-    assert table["digits"].tolist() == fit.fit.digits.tolist() and (told >= 8).all()
+    digits = np.minimum(fit.fit.digits, other.fit.digits)
+    assert (apart <= 10.0 ** (1.0 - digits)).all()
+    assert table["digits"].tolist() == fit.fit.digits.tolist() and (digits >= 8).all()
 
 
 def pairs(n: int, groups: int, nested: bool) -> pd.DataFrame:
@@ -91,7 +91,7 @@ def test_nested_terms_of_that_size_are_not() -> None:
 
 
 def alike() -> pd.DataFrame:
-    """Groups of which all rows have one level."""
+    """Groups with a single level each."""
     rng = np.random.default_rng(0)
     g = np.repeat(np.arange(12), 6)
     return pd.DataFrame({"g": g, "x": rng.standard_normal(72), "y": g % 2})
@@ -116,7 +116,7 @@ def test_averages_of_rows_far_out_are_refused() -> None:
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWarning")
 def test_complete_separation_tells_nothing_of_the_random_effects():
-    """Whatever their variance, the supremum of the likelihood is 1."""
+    """The supremum of the likelihood is 1 for any variance."""
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"x": np.arange(60) / 10.0, "z": rng.normal(size=60), "g": np.arange(60) % 10})
     data["y"] = np.searchsorted([2.0, 4.0], data["x"])

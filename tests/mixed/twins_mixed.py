@@ -65,8 +65,8 @@ def integrate_logit(common, starts, theta, score, y, sigma, z, w, points, logs, 
     kappa = np.empty((4, y.size))
     for group, (first, last) in enumerate(pairwise(starts)):
         rows = slice(first, last)
-        own = [values[rows] for values in (u, lo, d, sigma * z, z, np.ones(y.size), w)]
-        actual = _integrated_group(0, *own, points, logs, v[group])
+        group_values = [values[rows] for values in (u, lo, d, sigma * z, z, np.ones(y.size), w)]
+        actual = _integrated_group(0, *group_values, points, logs, v[group])
         v[group], H[group], kappa[:, rows] = actual[:3]
         totals[:2] += actual[3:5]
         totals[2] = max(totals[2], actual[5])

@@ -21,7 +21,7 @@ PAIRS = {
 
 
 def gaps(fit) -> np.ndarray:
-    """(N, K-1) what is compared with 0."""
+    """(N, K-1) values compared with 0."""
     rule = fit.rule
     return fit.scores[:, None] - rule.theta if hasattr(rule, "theta") else np.diff(fit.scores, axis=1)
 

@@ -88,10 +88,10 @@ def test_values_outside_their_range(call, message: str) -> None:
 def test_plans_far_from_what_the_formula_is_for_say_so():
     """By 1000 simulations each: 0.85 where the formula says 0.90 (odds ratio 15, 19 rows)."""
     probabilities = [0.1, 0.2, 0.4, 0.2, 0.1]
-    told = "is for odds ratios near 1 and many rows"
-    assert told in repr(power_ordinal(probabilities, odds_ratio=15.0, power=0.9))
-    assert told in repr(power_ordinal(probabilities, odds_ratio=2.0, n=20))
-    assert told not in repr(power_ordinal(probabilities, odds_ratio=1.8, power=0.9))
+    message = "is for odds ratios near 1 and many rows"
+    assert message in repr(power_ordinal(probabilities, odds_ratio=15.0, power=0.9))
+    assert message in repr(power_ordinal(probabilities, odds_ratio=2.0, n=20))
+    assert message not in repr(power_ordinal(probabilities, odds_ratio=1.8, power=0.9))
 
 
 def test_a_plan_of_few_rows_has_no_negative_information() -> None:

@@ -1,4 +1,4 @@
-"""What is drawn: artists where the numbers are, labels inside the figure and apart, nothing global changed."""
+"""Pictures: artists at the numbers, labels inside the figure without overlap, no global changes."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Errors of the rounds: the frames by other routes, and what is drawn."""
+"""Errors of the rounds: frames computed by other routes, and artists."""
 
 import numpy as np
 import pytest

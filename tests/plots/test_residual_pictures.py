@@ -86,7 +86,7 @@ def test_means_of_weighted_rows_are_weighted(against):
         groups = [np.flatnonzero(table["spare"] == name) for name in ("even", "odd")]
     else:
         groups = np.array_split(np.argsort(table["age"].to_numpy(), kind="stable"), 10)
-    by_hand = [np.average(table["residual"].iloc[own], weights=weights[own]) for own in groups]
+    by_hand = [np.average(table["residual"].iloc[members], weights=weights[members]) for members in groups]
     ax = fit.plot.residuals(against)
     dots = [line for line in ax.get_lines() if line.get_marker() == "o"]
     np.testing.assert_allclose([line.get_ydata()[0] for line in dots], by_hand, rtol=1e-12)

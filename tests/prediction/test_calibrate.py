@@ -107,12 +107,12 @@ def test_the_score_map_maximises_the_smoothed_likelihood(n_levels, informative):
         return -float(np.sum(targets * logs))
 
     actual = fit_score_map(H, y, n_levels, weights)
-    own = np.concatenate([[actual.slope], [actual.intercept[0]], np.log(np.diff(actual.intercept))])
+    estimates = np.concatenate([[actual.slope], [actual.intercept[0]], np.log(np.diff(actual.intercept))])
     # The likelihood is concave in slope and thresholds: where it is flat it is highest.
-    steps = 1e-4 * np.eye(own.size)
-    slopes = [(loss(own + step) - loss(own - step)) / 2e-4 for step in steps]
+    steps = 1e-4 * np.eye(estimates.size)
+    slopes = [(loss(estimates + step) - loss(estimates - step)) / 2e-4 for step in steps]
     np.testing.assert_allclose(slopes, 0.0, atol=1e-4)
-    assert all(loss(own + sign * 30 * step) > loss(own) for step in steps for sign in (1, -1))
+    assert all(loss(estimates + sign * 30 * step) > loss(estimates) for step in steps for sign in (1, -1))
 
 
 @pytest.mark.parametrize("n_levels", [2, 3, 6])
@@ -129,9 +129,9 @@ def test_the_vote_map_maximises_the_smoothed_likelihood(n_levels):
 
     best = minimize(loss, np.zeros(n_levels), method="BFGS", options={"gtol": 1e-7})
     actual = fit_vote_map(votes, y, n_levels, weights)
-    own = np.append(actual.intercept[1:] - actual.intercept[0], actual.slope)
-    assert loss(own) <= best.fun + 1e-8
-    np.testing.assert_allclose(own, best.x, rtol=1e-4, atol=1e-4)
+    estimates = np.append(actual.intercept[1:] - actual.intercept[0], actual.slope)
+    assert loss(estimates) <= best.fun + 1e-8
+    np.testing.assert_allclose(estimates, best.x, rtol=1e-4, atol=1e-4)
     assert abs(actual.intercept.sum()) < 1e-9
 
 
@@ -197,12 +197,12 @@ def test_scores_are_those_of_fits_without_the_fold(method):
     fit = fitted(frame, method, kernel="linear", tol=1e-10)
     calibration, sample, whole = fit.fit.calibration, fit.design.sample, fit.fit.scores
     calibrated = Calibrated.of(fit.method, True)
-    own = np.random.default_rng(np.random.default_rng(0).integers(2**63))
-    dealt = Dealt.of(sample, calibrated.folds, own)
+    estimates = np.random.default_rng(np.random.default_rng(0).integers(2**63))
+    dealt = Dealt.of(sample, calibrated.folds, estimates)
     np.testing.assert_array_equal(dealt.rows, calibration.rows)
     for f in range(5):
         inside = np.setdiff1d(np.arange(60), dealt.rows[dealt.fold == f])
-        rule = fit.method.fit(sample.take(inside), own).rule
+        rule = fit.method.fit(sample.take(inside), estimates).rule
         learned, held = rule.scores(sample.rows.take(inside)), dealt.rows[dealt.fold == f]
         new = rule.scores(sample.rows.take(held))
         if new.ndim == 2:

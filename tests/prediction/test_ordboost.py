@@ -21,7 +21,7 @@ PLAIN = {"subsample": 1.0, "column_share": 1.0, "linear_start": False, "depth": 
 
 @pytest.fixture(scope="module")
 def frame():
-    """Five levels of a curved and an interacting effect; no two rows alike."""
+    """Five levels of a curved and an interacting effect, with distinct rows."""
     rng = np.random.default_rng(2)
     n = 240
     x = rng.normal(size=(n, 3))
@@ -74,7 +74,7 @@ def test_two_levels_are_binary_logistic_boosting(frame, weights):
 
 
 def test_a_leaf_for_every_row_reaches_the_saturated_likelihood():
-    """Rows alike in x with several ranks: the best any model can do is their shares."""
+    """Identical x with several ranks: no model can do better than their shares."""
     x = np.repeat(np.arange(12), 20)
     y = np.tile(np.repeat([0, 1, 2], [10, 6, 4]), 12)
     y = np.where(x % 2 == 0, y, 2 - y)  # mirrored: one potential is enough

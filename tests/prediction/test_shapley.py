@@ -62,16 +62,16 @@ def goes_left(tree, cuts, x, at):
     return bin == len(cuts[d]) or x[d] <= cuts[d][bin]
 
 
-def expected(tree, cuts, x, told, group, at=0):
+def expected(tree, cuts, x, present, group, at=0):
     """What a tree expects of row x when the columns of the players `told` are known."""
     d = tree.column[at]
     if d < 0:
         return tree.value[at]
     child = tree.child[at]
-    if group[d] in told:
-        return expected(tree, cuts, x, told, group, child + int(not goes_left(tree, cuts, x, at)))
+    if group[d] in present:
+        return expected(tree, cuts, x, present, group, child + int(not goes_left(tree, cuts, x, at)))
     w = tree.weight[child : child + 2] / tree.weight[child : child + 2].sum()
-    return sum(w[side] * expected(tree, cuts, x, told, group, child + side) for side in (0, 1))
+    return sum(w[side] * expected(tree, cuts, x, present, group, child + side) for side in (0, 1))
 
 
 def linear_part(trees, x, d):
@@ -86,17 +86,17 @@ def brute_force(trees, x, fitted, w, group, G):
     """(G,) Shapley values of one row by their definition, and v of no player."""
     means = [np.average([linear_part(trees, row, d) for row in fitted], weights=w) for d in range(x.size)]
 
-    def v(told):
-        linear = sum(linear_part(trees, x, d) if group[d] in told else means[d] for d in range(x.size))
-        return linear + sum(expected(tree, trees.cuts, x, told, group) for tree in trees.trees)
+    def v(present):
+        linear = sum(linear_part(trees, x, d) if group[d] in present else means[d] for d in range(x.size))
+        return linear + sum(expected(tree, trees.cuts, x, present, group) for tree in trees.trees)
 
     phi = np.zeros(G)
     for i in range(G):
         others = [j for j in range(G) if j != i]
         for size in range(G):
             weight = factorial(size) * factorial(G - 1 - size) / factorial(G)
-            for told in combinations(others, size):
-                phi[i] += weight * (v({*told, i}) - v(set(told)))
+            for present in combinations(others, size):
+                phi[i] += weight * (v({*present, i}) - v(set(present)))
     return phi, v(set())
 
 

@@ -156,7 +156,7 @@ class Plain:
         return errors + extra_errors(self.w[node["rows"]].sum(), errors, self.confidence)
 
     def with_rows(self, node, rows):
-        """The same cuts for other rows; a side without rows of its own keeps those it had."""
+        """The same cuts for other rows; a side without rows keeps its previous rows."""
         if "cut" not in node or rows.size == 0:
             return {**node, "rows": rows} if rows.size else node
         d, value = node["cut"]

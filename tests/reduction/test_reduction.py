@@ -298,7 +298,7 @@ def test_other_bases_are_refused_by_name(base, message):
 @pytest.mark.parametrize("encoding", ["one-hot", "ordinal", "separate"])
 @pytest.mark.parametrize("w", ["whole", "fractional"])
 def test_weights_are_rows(data, base, encoding, w):
-    """Two halves of a row are the row, whatever the learner counts; fractional weights come together too."""
+    """Two halves of a row equal the row for any learner; fractional weights are added too."""
     X, y = data
     weights = np.random.default_rng(0).integers(1, 4, len(y)) * (1.0 if w == "whole" else 0.375)
     method = Reduction(base=base, encoding=encoding)
@@ -314,7 +314,7 @@ def test_costs_that_are_not_v_shaped_are_named(data):
 
 @pytest.mark.parametrize("method", ["red-tree", "frank-hall", "red-c45", "red-logistic", "onn"])
 def test_a_formula_without_columns(method):
-    """Constants, or for separate classifiers of scikit-learn, which have nothing to look at, an error that says so."""
+    """Constants, or an error for separate classifiers of scikit-learn, which need a column."""
     wine = datasets.load("wine")
     if method == "frank-hall":
         with pytest.raises(DataError, match="X must have a column"):

@@ -1,4 +1,4 @@
-"""Every table that a fit returns has broom's names by `.tidy()`; only what is no table of results is a plain frame."""
+"""Every table that a fit returns has broom's names by `.tidy()`; only other frames are plain."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_every_table_of_a_fit(name: str) -> None:
 
 @pytest.mark.filterwarnings("ignore::ordstat.OrdstatWarning")
 def test_a_name_is_of_one_kind_of_number_in_all_tables() -> None:
-    """p-values within [0, 1], errors not negative, limits around what they are limits of, whatever the table."""
+    """p-values within [0, 1], errors not negative, limits around their estimates, in every table."""
     for name in FITS:
         for where, table in tables(name):
             if where.split(".")[0] in PLAIN:

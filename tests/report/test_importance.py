@@ -96,9 +96,9 @@ def test_factors_and_splines_are_one_variable_and_rows_are_found():
     with pytest.warns(Warning, match="left out"):
         fit = ordfit("y ~ ns(x, 3) * g", data, "redsvm")
     assert set(fit.importance(repeats=2).index) == {"x", "g"}
-    told = fit.importance(newdata=data, repeats=2)
-    assert told.attrs["notes"][-1] == "Rows of newdata left out because of missing values: 1."
-    pd.testing.assert_frame_equal(told, fit.importance(repeats=2))
+    importance = fit.importance(newdata=data, repeats=2)
+    assert importance.attrs["notes"][-1] == "Rows of newdata left out because of missing values: 1."
+    pd.testing.assert_frame_equal(importance, fit.importance(repeats=2))
     assert data["x"].isna().sum() == 1
 
 

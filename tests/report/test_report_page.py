@@ -1,4 +1,4 @@
-"""A page about a fit: what it says, that it is whole by itself, and that nothing in the data can break it."""
+"""The page about a fit: its contents, without external files, and unbroken by any data."""
 
 import base64
 from html.parser import HTMLParser
@@ -21,7 +21,7 @@ _EMPTY = {"meta", "img", "br", "hr"}
 
 
 class Reader(HTMLParser):
-    """Tags in their order, with what they hold; the open ones must be closed in turn."""
+    """Tags in order with their contents; open tags must be closed in order."""
 
     def __init__(self):
         super().__init__()
@@ -85,7 +85,7 @@ def test_the_same_fit_gives_the_same_page(name, tmp_path):
 
 def test_what_it_says(tmp_path):
     text = " ".join(read(FITS["logit"]().report(tmp_path / "w.html", pictures=False)).text)
-    for said in (
+    for words in (
         "How does rating, in 5 ordered levels (1 < 2 < 3 < 4 < 5), depend",
         "rating ~ temp + contact",
         "72 rows of 72 are used.",
@@ -96,7 +96,7 @@ def test_what_it_says(tmp_path):
         "ordfit('rating ~ temp + contact', data)",
         "numpy",
     ):
-        assert said in text
+        assert words in text
     assert "More:" not in text and "Pictures" not in text
 
 

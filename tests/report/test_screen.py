@@ -70,7 +70,7 @@ def test_text(name):
 
 
 def without_rounding(text):
-    """Without the digits of certificates that are rounding, far below what is allowed, and the iterations it takes."""
+    """The text without digits of certificates that are rounding, and without numbers of iterations."""
     return re.sub(r"\d[\d.]*e-1\d(?=\))|\d+(?= iterations)", "0", text)
 
 
@@ -320,7 +320,7 @@ def test_formulas_are_broken_behind_operators():
     {"method": "red-tree"},
 ], ids=lambda options: options["method"])  # fmt: skip
 def test_thresholds_that_nobody_fitted_are_no_estimates(options):
-    """The score is the interpolated median, so that its thresholds are 1, ..., K-1 whatever the data are."""
+    """The score is the interpolated median, so its thresholds are 1, ..., K-1 for any data."""
     fit = ordfit(FORMULA, datasets.load("wine"), **options)
     assert fit.thresholds.tolist() == [1.0, 2.0, 3.0, 4.0]
     assert "Thresholds" not in str(fit) and "score: the interpolated median" in " ".join(str(fit).split())

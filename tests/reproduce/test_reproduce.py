@@ -252,8 +252,8 @@ def test_trees_are_judged_on_both_parts(folder, monkeypatch):
     part = data.split("lines", 1, 33, 17)
     options = {"rounds": 50, "prune": "misclassification", "leaves": 5, "version": "real", "criterion": "distance"}
     codes = resolve("ordinal-adaboost", options).fit(part.train, np.random.default_rng(1)).rule.codes(part.test.rows)
-    own = results[(results["method"] == "boosting (ordinal) real (distance)") & (results["split"] == "1")].iloc[0]
-    assert own["mean abs"] == pytest.approx(np.abs(codes - part.test.y).mean(), rel=1e-5)
+    our_run = results[(results["method"] == "boosting (ordinal) real (distance)") & (results["split"] == "1")].iloc[0]
+    assert our_run["mean abs"] == pytest.approx(np.abs(codes - part.test.y).mean(), rel=1e-5)
     table = trees.table(results, "lines")
     assert table.index.tolist() == list(trees.METHODS)
     tests = results[(results["method"] == "CART (nominal)") & (results["split"] != "resubstitution")]["mean squ"]
@@ -267,7 +267,7 @@ def test_the_report_marks_what_is_off(folder):
     tasks = [t for s in ("", "standard") for t in compare.cells("9.1", methods=["CSOVO"], scaling=s)[0].tasks(2)]
     rows = [{"dataset": t.dataset, "method": t.method, "split": t.number, "n_train": t.n_train} for t in tasks]
     results = pd.DataFrame(rows).assign(mae=[0.4, 0.5, 0.2, 0.3])
-    text, own = report.section("9.1", results)
+    text, our_run = report.section("9.1", results)
     # Published 0.2 and 0.04; means 0.45 and 0.25, standard errors 0.05.
     lines = text.splitlines()
     assert "| lines | CSOVO SVM perceptron | MAE | 0.200 | 0.040 | 0.450 | 0.050 | 2 | **+3.9** |" in lines
@@ -275,7 +275,7 @@ def test_the_report_marks_what_is_off(folder):
         "| lines | CSOVO SVM perceptron, standardised columns | MAE | 0.200 | 0.040 | 0.250 | 0.050 | 2 | +0.8 |"
         in lines
     )
-    assert len(own) == 1
+    assert len(our_run) == 1
 
 
 def test_a_terminal_is_shown_a_bar(folder, monkeypatch, capsys):

@@ -10,7 +10,7 @@ STRATA, UNITS, ROWS, SAMPLES = 8, 60, 12, 1500
 
 
 def population(rng: np.random.Generator) -> pd.DataFrame:
-    """Strata and units that move both the column and the response, so that rows of a unit are alike."""
+    """Strata and units that move both the column and the response, so that rows of a unit are similar."""
     unit = np.repeat(np.arange(STRATA * UNITS), ROWS)
     stratum = unit // UNITS
     x = rng.normal(size=STRATA * UNITS)[unit] + rng.normal(size=unit.size)

@@ -1,4 +1,4 @@
-"""Inference under a survey design: by hand, on any scale of the weights, t and F, and what is refused."""
+"""Inference under a survey design: by hand, on any scale of the weights, t and F, and refusals."""
 
 import pickle
 
@@ -96,7 +96,7 @@ def test_more_hypotheses_than_degrees_of_freedom_have_no_test():
 
 
 def test_one_set_of_names_and_words():
-    """A survey of clusters drawn alike, and CR2 of one effect: F tests under the same names and in the same words."""
+    """A survey of equal clusters, and CR2 of one effect: F tests have the same names and words."""
     cr2 = ordfit("pid ~ selfLR", sample(), vcov={"cluster": "psu", "type": "CR2"})
     names = ["wald_F", "wald_df", "wald_df_resid", "wald_p_value"]
     for fit in (FIT, cr2):

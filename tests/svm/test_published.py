@@ -49,5 +49,5 @@ def test_published_mean_absolute_error(dataset, n_train):
     errors = _errors(dataset, n_train)
     mean, error = errors.mean(), errors.std(ddof=1) / np.sqrt(SPLITS)
     published, published_error = _published(dataset)
-    told = f"mean absolute error {mean:.3f} +- {error:.3f}, published {published:.3f} +- {published_error:.3f}"
-    assert abs(mean - published) <= 2.0 * np.hypot(error, published_error), told
+    message = f"mean absolute error {mean:.3f} +- {error:.3f}, published {published:.3f} +- {published_error:.3f}"
+    assert abs(mean - published) <= 2.0 * np.hypot(error, published_error), message

@@ -79,8 +79,8 @@ def grow(X, y, w, n_classes, leaves, depth=None, least=0.0):
         node.column, node.cut = d, cut
         for side in (True, False):
             rows = [i for i in node.rows if (X[i, d] <= cut) == side]
-            own = class_weights(rows, y, w, n_classes)
-            tied = [c for c in range(n_classes) if own[c] == max(own)]
+            node_weights = class_weights(rows, y, w, n_classes)
+            tied = [c for c in range(n_classes) if node_weights[c] == max(node_weights)]
             label = node.label if node.label in tied else tied[0]
             node.children.append(Node(rows, node.depth + 1, label))
         frontier = [other for other in frontier if other is not node] + node.children

@@ -69,8 +69,8 @@ def test_partitions_are_those_of_scikit_learn(N, D, C, leaves, weights):
     tree = DecisionTree(leaves=leaves).on(X, w).grow(y, w, C)
     other = DecisionTreeClassifier(criterion="log_loss", max_leaf_nodes=leaves, random_state=0)
     place = other.fit(X, y, sample_weight=w).apply(X)[w > 0]
-    own = Forest.of([tree], C).leaves(X[w > 0])[:, 0]
-    assert len(set(zip(own, place, strict=True))) == len(set(own)) == len(set(place)) == leaves
+    grown_leaves = Forest.of([tree], C).leaves(X[w > 0])[:, 0]
+    assert len(set(zip(grown_leaves, place, strict=True))) == len(set(grown_leaves)) == len(set(place)) == leaves
     new = np.random.default_rng(2).normal(size=(400, D)).astype(np.float32).astype(float)
     np.testing.assert_allclose(
         Forest.of([tree], C).shares[Forest.of([tree], C).leaves(new)[:, 0]], other.predict_proba(new), atol=1e-12
@@ -78,7 +78,7 @@ def test_partitions_are_those_of_scikit_learn(N, D, C, leaves, weights):
 
 
 def test_a_tree_by_hand():
-    """Ranks 0 0 1 2 over x = 1 2 3 4 beside a useless column: cuts at 2.5, worth 4 log 2, and at 3.5, worth 2 log 2.
+    """Ranks 0 0 1 2 over x = 1 2 3 4 and a useless column: cuts at 2.5, worth 4 log 2, and at 3.5, worth 2 log 2.
 
     The root has 4 log 4 - 2 log 2 = 6 log 2, half of its deviance; the leaves have none.
     """
@@ -124,7 +124,7 @@ def test_one_class_and_columns_without_values_give_a_root_alone():
 
 
 def test_weights_may_be_next_to_nothing():
-    """Rows whose weight is all but 0 change nothing, and hide nothing."""
+    """Rows with tiny weights change nothing, and hide nothing."""
     X, y, _ = _data(40, 2, 3, 3)
     light = np.where(y == 0, 5e-324, 1.0)
     plain = np.where(y == 0, 0.0, 1.0)
