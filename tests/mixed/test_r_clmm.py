@@ -61,16 +61,14 @@ def test_covariances_of_random_effects(name: str, fits: dict[str, LikelihoodResu
     """R sorts terms by their number of groups, and ours stand in the order of the formula."""
     marginal, terms = fits[name].fit.marginal, fits[name].design.random
     assert marginal is not None
-    collected = {
-        (_group(t.group), t.names): rows_of_key.covariance for t, rows_of_key in zip(terms, marginal.terms, strict=True)
-    }
+    collected = {(_group(t.group), t.names): e.covariance for t, e in zip(terms, marginal.terms, strict=True)}
     expected = load_case(name).raw["tight"]["random"]
     assert len(collected) == len(expected)
     labels = list(reversed(expected)) if name in SWAPPED else list(expected)
     for key, block in zip(labels, expected.values(), strict=True):
-        rows_of_key = collected[_key(key)]
+        ours = collected[_key(key)]
         values = [[number(cell) for cell in row] for row in block["covariance"]["values"]]
-        np.testing.assert_allclose(rows_of_key, values, rtol=2e-4 if name in LOOSE else 2e-5, atol=1e-8)
+        np.testing.assert_allclose(ours, values, rtol=2e-4 if name in LOOSE else 2e-5, atol=1e-8)
 
 
 def _key(label: str) -> tuple[str, tuple[str, ...]]:
@@ -103,10 +101,10 @@ def test_modes_and_their_conditional_variances(name: str, fits: dict[str, Likeli
     """At R's own estimates, which are a little off; ours would be those of the other link in a known wrong case."""
     case, table = load_case(name), fits[name].ranef()
     for group, block in case.raw["ranef"].items():
-        rows_of_key = table[table["group"].map(_group) == _group(group)]
+        ours = table[table["group"].map(_group) == _group(group)]
         variances = case.raw["cond_var"][group]["columns"]
         for column, modes in block["columns"].items():
-            mine = rows_of_key[rows_of_key["name"] == column].set_index("level")
+            mine = ours[ours["name"] == column].set_index("level")
             order = [_level(label, group, mine.index) for label in block["rows"]]
             np.testing.assert_allclose(mine.loc[order, "mode"], np.array(modes, dtype=float), atol=1e-3)
             np.testing.assert_allclose(mine.loc[order, "sd"] ** 2, np.array(variances[column], dtype=float), rtol=1e-3)
@@ -114,7 +112,7 @@ def test_modes_and_their_conditional_variances(name: str, fits: dict[str, Likeli
 
 def _level(label: str, group: str, known: Any) -> Any:
     """R's label among ours: numbers are numbers, and the parts of a:b may stand the other way round."""
-    collected = {str(rows_of_key): rows_of_key for rows_of_key in known}
+    collected = {str(level): level for level in known}
     return collected[label] if label in collected else collected[":".join(reversed(label.split(":")))]
 
 

@@ -173,13 +173,11 @@ def test_rows_sum_to_the_score(anes):
     new = anes.iloc[100:140].copy()
     new.iloc[3, new.columns.get_loc("age")] = np.nan
     for data in (None, new):
-        contributions = fit.shapley(data)
-        assert contributions.columns.tolist() == ["(base)", "selfLR", "age", "vote", "age:educ"]
-        assert_allclose(contributions.sum(axis=1, skipna=False), fit.predict(data, type="score"), atol=1e-12)
-        assert contributions["(base)"].nunique() == 1
-    assert contributions.index.equals(new.index) and contributions.isna().all(axis=1).tolist() == [
-        n == 3 for n in range(40)
-    ]
+        values = fit.shapley(data)
+        assert values.columns.tolist() == ["(base)", "selfLR", "age", "vote", "age:educ"]
+        assert_allclose(values.sum(axis=1, skipna=False), fit.predict(data, type="score"), atol=1e-12)
+        assert values["(base)"].nunique() == 1
+    assert values.index.equals(new.index) and values.isna().all(axis=1).tolist() == [n == 3 for n in range(40)]
 
 
 def test_columns_of_a_variable_are_one_player(anes):

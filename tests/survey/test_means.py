@@ -98,14 +98,12 @@ def test_tables_say_which_distribution(fit: LikelihoodResults) -> None:
 
 def test_cr2_has_satterthwaite_df_for_every_contrast(few: LikelihoodResults) -> None:
     """A contrast of two cells is a coefficient, tested as `tidy` does."""
-    coefficient = few.tidy().set_index("term").loc["temp[T.warm]"]
+    temp = few.tidy().set_index("term").loc["temp[T.warm]"]
     means = few.emmeans("temp", by="contact")
     actual = means.contrasts("revpairwise").iloc[0]
     for name in ("estimate", "std_error", "df", "p_value"):
-        assert actual[name] == pytest.approx(coefficient[name], rel=1e-7)
-    assert (actual["lower"], actual["upper"]) == pytest.approx(
-        (coefficient["conf_low"], coefficient["conf_high"]), rel=1e-7
-    )
+        assert actual[name] == pytest.approx(temp[name], rel=1e-7)
+    assert (actual["lower"], actual["upper"]) == pytest.approx((temp["conf_low"], temp["conf_high"]), rel=1e-7)
     assert "t tests with Satterthwaite's df; " in flat(means.contrasts())
     table = means.frame
     half = t.isf(0.025, table["df"]) * table["std_error"]
