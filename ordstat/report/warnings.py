@@ -112,8 +112,7 @@ def _off_centre(design: Design) -> str:
 
 def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design | None = None) -> Iterator[Alert]:
     """Aliased columns, infinite estimates, and likelihoods without a maximum."""
-    aliased = np.setdiff1d(np.flatnonzero(fit.aliased), fit.confounded)
-    names = np.array(parameters.names, dtype=object)[aliased].tolist()
+    names = [parameters.names[j] for j in np.flatnonzero(fit.aliased) if j not in fit.confounded]
     if design is not None and names and (constant := [name for name in _constant(design) if name in names]):
         listed = ", ".join(constant)
         yield (
