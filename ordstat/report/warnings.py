@@ -13,11 +13,11 @@ from ..exceptions import ConvergenceWarning, DataWarning, OrdstatWarning, Separa
 from ..fit import Fit, MarginFit
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.parameters import Parameters, why_confounded
-from ..prediction.probabilities import Calibration
 from .cells import first_few
 
 if TYPE_CHECKING:
     from ..formula.design import Design
+    from ..prediction.probabilities import Calibration
 
 # Means of this many standard deviations are far from 0.
 _FAR = 50.0
