@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -18,9 +18,11 @@ from .formula.sample import Sample
 from .formula.survey import SurveyDesign
 from .likelihood.parameters import chosen_covariance
 from .method import Method, missing_refused
-from .prediction.calibrated import Calibrated
 from .registry import METHODS, PLAIN, resolve, spelled
 from .results import OrdinalResults
+
+if TYPE_CHECKING:
+    from .prediction.calibrated import Calibrated
 
 #: Rows and mean weights from which weights that are counts are doubtful.
 _SOME, _FAR = 50, 5.0
@@ -242,7 +244,11 @@ def fit_design(
             "sampling weights as weights=, and PSUs as cluster=."
         )
     chosen = None if vcov is None else chosen_covariance(vcov, design, cast(Any, method).penalty)
-    calibrated = Calibrated.of(method, calibrate)
+    calibrated = None
+    if calibrate is not None and calibrate is not False:
+        from .prediction.calibrated import Calibrated
+
+        calibrated = Calibrated.of(method, calibrate)
     fit = (method if calibrated is None else calibrated).fit(design.sample, generator(seed), reporter(callback))
     call = _call(design, method, calibrated, vcov)
     kind = method.results_for(design.sample)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from ._typing import AnyArray, FloatArray, IntArray
 from .formula.sample import Rows, Scaling, row_blocks
 from .judging.costs import ROUNDING, CostMatrix, cleared
-from .svm.kernels import Kernel
+
+if TYPE_CHECKING:
+    from .svm.kernels import Kernel
 
 #: Expected costs closer than this share of the largest one are a tie, and the lower rank is taken.
 _TIE = 1e-12

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sized
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -14,9 +14,10 @@ from .exceptions import DataError, OptionError
 from .fit import Fit
 from .formula.sample import SCALINGS, Sample, has_gaps
 from .judging.costs import CostMatrix, require_v_shaped, sample_costs
-from .judging.geometry import Geometry
-from .judging.margins import MarginBounds
-from .reduction.classifiers import written
+
+if TYPE_CHECKING:
+    from .judging.geometry import Geometry
+    from .judging.margins import MarginBounds
 
 # Bytes of a row at a level: its cost, answer, probability and margin, in a few copies.
 _CELL_BYTES = 48.0
@@ -191,6 +192,8 @@ class Method:
 
     def extra_bounds(self, sample: Sample, fit: Fit, geometry: Geometry, delta: float) -> MarginBounds:
         """Bounds of this method alone, beside those of every threshold rule; each holds with probability 1 - delta."""
+        from .judging.margins import MarginBounds
+
         return MarginBounds(bounds=())
 
     def _settle(self, **values: Any) -> None:
@@ -210,6 +213,8 @@ class Method:
 def _code(value: Any) -> str:
     """Python code of an option's value."""
     if hasattr(value, "get_params"):
+        from .reduction.classifiers import written
+
         return written(value)
     return f"float('{value}')" if isinstance(value, float) and np.isinf(value) else repr(value)
 

@@ -462,11 +462,12 @@ def _kept(
     codes, index_kept = (response.codes, index) if mask is None else (response.codes[mask], index[mask])
     declared = response.declared
     used = np.arange(len(declared)) if keep_levels else inputs.used_levels(codes, declared, response.name)
-    unused = np.setdiff1d(np.arange(len(declared)), used)
+    unused = np.delete(np.arange(len(declared)), used)
     levels = Levels(values=tuple([declared[k] for k in used]), unused=tuple([declared[k] for k in unused]))
     notes += [*response.notes, *_unused_note(levels.unused, "the response")]
     fields = {"index": index_kept, "n_given": len(index), "dropped": dropped, "notes": notes}
-    return _Kept(mask, np.searchsorted(used, codes), used, fields | {"levels": levels, "response": response.name})
+    codes = codes if used.size == len(declared) else np.searchsorted(used, codes)
+    return _Kept(mask, codes, used, fields | {"levels": levels, "response": response.name})
 
 
 def _unused_note(labels: Collection[Any], of: str) -> list[str]:

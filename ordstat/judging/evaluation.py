@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -14,9 +14,11 @@ from ..checks import whole
 from ..exceptions import ConvergenceWarning, DataError, DataWarning, OptionError, warn
 from ..fit import CostRule, Fit, GapRule, Rule
 from ..formula.sample import Rows, Sample
-from ..prediction.probabilities import Calibration, VoteMap
 from .costs import CostMatrix, sample_costs
 from .errors import Predictions, deviations, error_table
+
+if TYPE_CHECKING:
+    from ..prediction.probabilities import Calibration
 
 #: Function that gives the (N, K) probabilities of a fit, or None if it has none.
 Probabilities = Callable[[Fit, Rows, FloatArray], FloatArray | None]
@@ -385,6 +387,8 @@ class Present:
 
     def widened_calibration(self, calibration: Calibration) -> Calibration:
         """Extend a calibration to all K levels; the other levels have probability 0."""
+        from ..prediction.probabilities import VoteMap
+
         narrow, scores = calibration.map, calibration.scores
         if isinstance(narrow, VoteMap):
             intercept = np.full(self.n_levels, -np.inf)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
-from ..svm.kernels import Kernel
+
+if TYPE_CHECKING:
+    from ..svm.kernels import Kernel
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import repeat
@@ -567,9 +568,9 @@ def _preference_bound(margins: FloatArray, geometry: BallGeometry, delta: float)
         return f"th. 7.2 needs every pair in order, and {wrong} of {n} are not"
     length = np.sqrt(max(geometry.radius**2 - 1.0, 0.0))
     k = max(float((16.0 * length * geometry.norm / margins.min()) ** 2), 1.0)
-    if k > np.e * n:
+    if k > math.e * n:
         return f"th. 7.2 needs a dimension k <= e n, and (16 r |v| / rho)^2 is {k:.3g} for n = {n} pairs"
-    value = 2.0 / n * (k * np.log2(8.0 * np.e * n / k) * np.log2(32.0 * n) + np.log2(8.0 * n / delta))
+    value = 2.0 / n * (k * np.log2(8.0 * math.e * n / k) * np.log2(32.0 * n) + np.log2(8.0 * n / delta))
     margin, source = float(margins.min() / geometry.norm), "Herbrich et al. 2000, th. 7.2"
     numbers = {"value": float(value), "delta": delta, "trivial": 1.0, "margin": margin, "training": 0.0}
     return Bound(name="R_pref, disjoint pairs", source=source, **numbers)

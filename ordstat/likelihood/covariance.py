@@ -273,4 +273,6 @@ class LikelihoodAtEstimates:
         """The profile likelihood of the estimated parameters, penalised if the fit is."""
         problem = self.problem
         objective, x = self.estimation.objective(problem), problem.from_user(self.estimates)
-        return ProfileLikelihood(objective, problem.user, x, float(problem.counts.sum()), self.separation)
+        linear = problem.sample.rows.scale is None and problem.flexible is None  # predictors in the parameters
+        concave = linear and problem.family.concave and self.estimation.penalty is None
+        return ProfileLikelihood(objective, problem.user, x, float(problem.counts.sum()), self.separation, concave)

@@ -22,6 +22,8 @@ _TOLERANCE, _ROUGHLY = 1e-3, 1e-8
 _FAR = 1e3
 #: Share of the way below which the search for the end of a profile stops.
 _NEAR = 0.02
+#: Squared length, in standard errors, of a step of a quadratic iteration after which rounding is left.
+_SMALL_STEP = 1e-10
 #: A fall of the log-likelihood too small to matter for an interval.
 _HARDLY = 1e-3
 
@@ -88,6 +90,8 @@ class ProfileLikelihood:
     total_weight : float
     separation : (P',) or None
         Direction of infinite estimates, of the user's parameters.
+    concave : bool
+        Whether the objective is concave, so that each side has one end.
     """
 
     objective: Objective
@@ -95,6 +99,7 @@ class ProfileLikelihood:
     x: FloatArray
     total_weight: float
     separation: FloatArray | None
+    concave: bool = False
 
     @cached_property
     def loglik(self) -> float:
@@ -131,6 +136,8 @@ class ProfileLikelihood:
         if self.separation is not None and self.separation[index] * direction > 0.0:
             return direction * math.inf, SEPARATED
         a, last = self.user.gradient(index), self._start
+        if self.concave and self.separation is None and (limit := self._concave_end(a, direction, drop)) is not None:
+            return limit, ""
         step = math.sqrt(max(float(a @ last.factor.solve(a)), 0.0))
         if self.separation is not None:
             step = min(step, float(np.linalg.norm(a)))
@@ -145,6 +152,30 @@ class ProfileLikelihood:
 
         limit = crossing(deviance, float(a @ last.x), direction * step, drop)
         return limit, NOT_REACHED if math.isnan(limit) else ""
+
+    def _concave_end(self, a: FloatArray, direction: int, drop: float) -> float | None:
+        """The end, where deviance = drop and the score is along a, by Newton's method [Venzon and Moolgavkar 1988].
+
+        Each step J^-1 (score + c a) has the c for which the quadratic model falls to the target. None where that fails.
+        """
+        x, at, factor = self._start.x, self._start.at, self._start.factor
+        target = at.loglik - 0.5 * drop
+        for _ in range(_STEPS):
+            ahead, along = factor.solve(at.score), factor.solve(a)
+            excess = at.loglik + 0.5 * float(at.score @ ahead) - target
+            if not excess > 0.0:
+                return None
+            c = direction * math.sqrt(2.0 * excess / float(a @ along))
+            step = ahead + c * along
+            x = x + step
+            if step @ (at.score + c * a) <= _SMALL_STEP:
+                return float(a @ x)
+            moved = self.objective(x)
+            fresh = None if moved is None else moved.information.factor()
+            if moved is None or fresh is None:
+                return None
+            at, factor = moved, fresh
+        return None
 
     def curve(self, index: int, values: FloatArray) -> FloatArray:
         """(n,) maximised log-likelihood with the parameter held at each value; NaN if there is none."""

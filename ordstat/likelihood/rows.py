@@ -130,7 +130,7 @@ class LikelihoodRows:
         size = self.shape[0] * self.shape[1]
         alpha, rest = x[:size].reshape(self.shape), x[size:]
         by_row, columns = self._arrays
-        theta, step = alpha, np.diff(alpha, axis=0, prepend=0.0)
+        theta, step = alpha, np.vstack([alpha[:1], alpha[1:] - alpha[:-1]])
         if self._patterns is not None:  # until the sums are complete every pattern has separate thresholds
             w = self._patterns[0]
             theta, step = (w @ theta.T).reshape(-1, 1), (w @ step.T).reshape(-1, 1)

@@ -13,11 +13,11 @@ from ..exceptions import ConvergenceWarning, DataWarning, OrdstatWarning, Separa
 from ..fit import Fit, MarginFit
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.parameters import Parameters, why_confounded
-from ..prediction.probabilities import Calibration
 from .cells import first_few
 
 if TYPE_CHECKING:
     from ..formula.design import Design
+    from ..prediction.probabilities import Calibration
 
 # Means of this many standard deviations are far from 0.
 _FAR = 50.0
@@ -112,8 +112,7 @@ def _off_centre(design: Design) -> str:
 
 def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design | None = None) -> Iterator[Alert]:
     """Aliased columns, infinite estimates, and likelihoods without a maximum."""
-    aliased = np.setdiff1d(np.flatnonzero(fit.aliased), fit.confounded)
-    names = np.array(parameters.names, dtype=object)[aliased].tolist()
+    names = [parameters.names[j] for j in np.flatnonzero(fit.aliased) if j not in fit.confounded]
     if design is not None and names and (constant := [name for name in _constant(design) if name in names]):
         listed = ", ".join(constant)
         yield (
