@@ -10,8 +10,7 @@ TEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numpr
 TABLE ?= 4.2
 SPLITS ?= 20
 DATASETS ?=
-SETS ?= 60
-SEED ?= 1
+MINUTES ?= 20
 
 .PHONY: demo test test-all lint doctest figures bench fuzz reproduce clean
 
@@ -38,9 +37,9 @@ figures: .venv/dev
 bench: .venv/bench
 	$(BIN)/python -m benchmarks
 
-# Random data through every method of every result; SETS and SEED say which.
+# Random hostile input for about this long on two cores.
 fuzz: .venv/dev
-	$(BIN)/python -m benchmarks.walk --sets $(SETS) --seed $(SEED)
+	MINUTES=$(MINUTES) $(TEST) tests/fuzz
 
 reproduce: .venv/bench
 	$(BIN)/python -m benchmarks.reproduce $(TABLE) --splits $(SPLITS) $(if $(DATASETS),--datasets $(DATASETS))

@@ -1,7 +1,7 @@
 """`python -m benchmarks [clm svm boosting ...] [--quick]`: run suites, print tables, write CSV files.
 
 `python -m benchmarks leaderboard` keeps results of its own (`--quick`: one split, `--done`: the page of what is done);
-its rivals are `pip install ordstat[boosters] mord`. `python -m benchmarks against_r` compares answers, not seconds;
+its rivals are `pip install ".[boosters]" mord`. `python -m benchmarks against_r` compares answers, not seconds;
 `--help` after it tells of its own options.
 
 One BLAS thread for everybody: the variables are set before NumPy is loaded, and R inherits them.

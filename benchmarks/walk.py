@@ -1,6 +1,6 @@
 """Random data sets through every method of a result of every registered method.
 
-    python -m benchmarks.walk --sets 60 --seed 1       # `make fuzz`
+    python -m benchmarks.walk --sets 60 --seed 1
 
 Columns that are constant, equal or far from 0, empty and rare levels, two to twelve levels, few rows, ties, weights of
 0 and of 1e9, missing values. An error or warning of ordstat's own is an answer; anything else is printed with what was

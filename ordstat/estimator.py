@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from inspect import signature
 from threading import Lock
@@ -24,6 +25,7 @@ from .exceptions import DataError, DataWarning, OptionError, warn
 from .fit import CostRule, GapRule, Rule, expected_costs
 from .formula.columns import as_frame, with_codes
 from .formula.design import Design, Recipe, make
+from .formula.inputs import shape_of
 from .formula.sample import Rows, Sample
 from .likelihood.fit import LikelihoodFit
 from .likelihood.parameters import threshold_values
@@ -322,7 +324,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             method = cast(Any, resolve(self.method, self._options)).one_pass()
             return self._fit(method, X, y, sample_weight, classes)
         given, coded = X, with_codes(X)
-        X, y = validate_data(self, coded, y, reset=False, dtype=np.float64, order="C")
+        with _as_data_error():
+            X, y = validate_data(self, coded, y, reset=False, dtype=np.float64, order="C")
         codes = pd.Index(self.levels_).get_indexer(pd.Index(y)).astype(np.intp)
         if codes.min() < 0:
             unknown = pd.unique(y[codes < 0]).tolist()[:5]
@@ -441,7 +444,10 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The results, and X as they take it."""
         check_is_fitted(self)
         coded = with_codes(X)
-        checked = validate_data(self, coded, reset=False, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
+        with _as_data_error():
+            checked = validate_data(
+                self, coded, reset=False, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
+            )
         _require_values(self._named(checked), self._takes_gaps())
         return self.results_, self._named(checked if coded is X else as_frame(X))
 
@@ -563,9 +569,19 @@ def _declared_order(y: Any) -> list[Any] | None:
     return None
 
 
+@contextmanager
+def _as_data_error() -> Iterator[None]:
+    """Raise the ValueError of scikit-learn's checks of X and y as a DataError, which is a ValueError too."""
+    try:
+        yield
+    except ValueError as error:
+        raise DataError(str(error)) from error
+
+
 def _listed(levels: Any) -> list[Any]:
     """The levels argument as a list of different labels."""
-    if isinstance(levels, str) or np.ndim(levels) != 1:
+    other = isinstance(levels, str) or len(shape_of(levels) or ()) != 1
+    if other or not len(levels) or not all(isinstance(label, Hashable) for label in levels):
         raise OptionError(f"levels must list the labels in order, lowest first; got {levels!r}.")
     listed = list(levels)
     if len(set(listed)) < len(listed):
@@ -581,9 +597,11 @@ def validated(
     `classes` are all labels, where y need not hold each of them. Values of X may be missing.
     """
     order = _declared_order(y) if model.levels is None else _listed(model.levels)
-    X, y = validate_data(model, X, y, dtype=np.float64, order=memory, ensure_all_finite="allow-nan")
+    with _as_data_error():
+        X, y = validate_data(model, X, y, dtype=np.float64, order=memory, ensure_all_finite="allow-nan")
+        if order is None:
+            check_classification_targets(y)
     if order is None:
-        check_classification_targets(y)
         order = _sorted_order(y if classes is None else np.asarray(classes))
     return X, y, order
 

@@ -285,6 +285,8 @@ def _whole(fit: Any) -> Iterable[bool]:
         yield len(jacobian) == levels - 1 and problem.counts.shape == (levels,)
         size = jacobian.shape[1] * (1 + nominal) + rows.X.shape[1] + scale + problem.n_lambda
         yield at.estimates.shape == (size,)
+    yield isinstance(fit.fit.certificate.reached, bool)
+    yield len(fit.fit.rule.codes(sample.rows.take(np.arange(n)[:1]))) == min(n, 1)
 
 
 #: Models of scikit-learn that a file may hold, by their modules.

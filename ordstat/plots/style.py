@@ -191,7 +191,7 @@ class Sheet:
         try:
             from matplotlib import pyplot
         except ImportError as error:
-            raise ImportError("plots need matplotlib, which is not installed: pip install ordstat[plot]") from error
+            raise ImportError("plots need the package matplotlib. Install it: pip install matplotlib") from error
         columns = min(columns, n)
         rows = -(-n // columns)
         size = (width, min(height * rows, _TALLEST))

@@ -55,7 +55,7 @@ def _drawings(fit: FittedRanker) -> Iterator[str]:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        yield _paragraph("Pictures need matplotlib, which is not installed: pip install ordstat[plot].")
+        yield _paragraph("Pictures need the package matplotlib. Install it: pip install matplotlib")
         return
     plots: Any = fit.plot  # type: ignore[attr-defined]  # of the results
     variables = [(variable,) for variable in fit.design.spec.columns or ()][:_MOST_VARIABLES]

@@ -235,7 +235,7 @@ def test_without_columns():
 
 def test_shap_of_lightgbm_agrees_on_the_same_tree():
     """The same trees in LightGBM: its own path-dependent values (`pred_contrib`) of a sum of trees."""
-    lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is optional: pip install ordstat[boosters]")
+    lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is optional: pip install lightgbm")
     rng = np.random.default_rng(2)
     X = rng.normal(size=(300, 4))
     y = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) + 0.1 * rng.normal(size=300)

@@ -36,7 +36,7 @@ LEVELS = ["low", "middle", "high", "top"]  # not in the order of the alphabet
 
 def made(package, **more):
     name, settings = MAKERS[package]
-    module = pytest.importorskip(package, reason=f"{package} is optional: pip install ordstat[boosters]")
+    module = pytest.importorskip(package, reason=f"{package} is optional: pip install {package}")
     return getattr(module, name)(**settings, **more)
 
 
