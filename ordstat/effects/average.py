@@ -169,8 +169,8 @@ class Averager:
         """Weighted sums over rows (1, M), or without weights each row (n, M); of derivatives if a tangent is given."""
         predicted, quantity = self.predicted, self.quantity
         if weights is None:
-            values = predicted.each(quantity, rows) if tangent is None else predicted.slopes(quantity, rows, tangent)
-            average = Average(*values, ~np.isnan(values[0]))
+            by_row = predicted.each(quantity, rows) if tangent is None else predicted.slopes(quantity, rows, tangent)
+            average = Average(*by_row, ~np.isnan(by_row[0]))
         else:
             if tangent is None:
                 values, jacobian = predicted.averages(quantity, rows, weights)

@@ -22,7 +22,7 @@ WINE = datasets.load("wine")
         ("rating ~ temp + (1 | judge + bottle)", r"several groups are several terms: \(1 \| a\) \+ \(1 \| b\)"),
         ("rating ~ temp + (1 | 1)", r"Cannot read the random term .*\(1 \| group\)"),
         ("rating ~ . + (1 | judge)", "name the columns"),
-        ("rating ~ temp + (1 | rating)", "stands on the right"),
+        ("rating ~ temp + (1 | rating)", "is also on the right"),
         ("rating ~ (1 | judge) + (1 + temp | judge)", "cannot be told apart"),
     ],
 )
