@@ -114,6 +114,7 @@ def landmark_features(
     to_origin, at_origin = form.from_origin()
     left = form.lengths()
     total = float(left.sum())
+    _require_definite(left, total)
     least = _NOTHING_LEFT * float(left.max(initial=0.0))
     Z, drawn = np.zeros((rows.size, min(most, rows.size))), np.zeros(0, dtype=np.intp)
     while drawn.size < Z.shape[1] and (left > least).any():
@@ -129,17 +130,17 @@ def landmark_features(
         Z[:, drawn.size : drawn.size + rank] = part
         left -= np.square(part).sum(axis=1)
         if not kernel.trusted:
-            _require_definite(kernel, X[rows[batch]], left, total)
+            require_symmetric(kernel(X[rows[batch]], X[rows[batch]]))
+            _require_definite(left, total)
         left[batch] = 0.0
         drawn = np.append(drawn, batch[order])
     features = _of_landmarks(form, Z[:, : drawn.size], drawn, to_origin, at_origin)
     return replace(features, share=1.0 - float(np.maximum(left, 0.0).sum()) / total if total else 1.0)
 
 
-def _require_definite(kernel: Kernel, landmarks: FloatArray, left: FloatArray, total: float) -> None:
-    """DataError if the kernel of new landmarks is not symmetric, or their projection is longer than a row itself."""
-    require_symmetric(kernel(landmarks, landmarks))
-    if float(left.min()) < -NEGATIVE * total:
+def _require_definite(left: FloatArray, total: float) -> None:
+    """DataError if a squared length is negative: that of a row less its projection on the landmarks."""
+    if left.min() < -NEGATIVE * abs(total):
         raise DataError(
             f"the kernel is not positive definite: less its projection on the landmarks, row {int(left.argmin())} has "
             f"the squared length {left.min():g}. Use another kernel."

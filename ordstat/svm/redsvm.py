@@ -49,14 +49,6 @@ _CHECKED = 8
 _NO_SUPPORT = 1e-12
 
 
-def _landmarks(name: str, value: Any, of: Any) -> int | None:
-    if value is None:
-        return None
-    if of.pairwise or of.similarity.linear:
-        raise OptionError(f"{name} of {type(of).__name__} has no use with kernel={of.similarity.name!r}. Leave it out.")
-    return whole(name, value, 2, of=of, also=" or None")
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
 class KernelMachine(CrossValidated, Method):
     """Base of the machines that minimise
@@ -86,7 +78,7 @@ class KernelMachine(CrossValidated, Method):
     """
 
     loss: str = "hinge"
-    landmarks: int | None = option(None, _landmarks)
+    landmarks: int | None = None
     solver: str = "auto"
 
     needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True, cluster=True)
@@ -109,6 +101,10 @@ class KernelMachine(CrossValidated, Method):
             raise OptionError(f"solver must be 'auto' with loss={self.loss!r}; got {self.solver!r}. Leave it out.")
         if self.loss != "hinge" and hard:
             raise OptionError(f"loss={self.loss!r} needs a finite C: a hard margin has no loss.")
+        if self.landmarks is not None:
+            if self.pairwise or self.similarity.linear:
+                raise OptionError(f"landmarks= has no use with kernel={self.similarity.name!r}: leave it out.")
+            self._settle(landmarks=whole("landmarks", self.landmarks, 2, of=self, also=" or None"))
 
     # What a concrete class may replace
 
