@@ -52,6 +52,7 @@ SUITES = {
     "svm": svm.run,
     "selection": svm.selection,
     "linear": svm.linear,
+    "landmarks": svm.landmarks,
     "boosting": boosting.run,
     "ordboost": ordboost.run,
     "online": online.run,

@@ -7,6 +7,7 @@ N = 6000, K = 10 (a Gram of 23 GB), and skordinal's SVOR with the perceptron ker
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -18,6 +19,7 @@ import pandas as pd
 from benchmarks.contestants import svm as contestants
 from benchmarks.contestants.svm import Judge, OnProcessor, Rival, Task
 from benchmarks.data import smooth_utility
+from benchmarks.reproduce.data import Part, size, split
 from benchmarks.timing import Contestant, Timed, ratio, rounds
 from ordstat import REDSVM, SVOREXC, SVORIMC, RankBoundarySVM
 from ordstat.formula.sample import Rows, Sample
@@ -147,6 +149,36 @@ def linear(quick: bool = False) -> list[dict[str, object]]:
             | {"solver": facts["Solver"], "iterations": result.trace.iterations}
         )
     return rows
+
+
+def landmarks(quick: bool = False) -> list[dict[str, object]]:
+    """RED-SVM with the perceptron kernel: all rows beside 2,000 landmarks, and landmarks alone at 100,000 rows.
+
+    Seconds of one fit, its certified gap, and the mean absolute error on test rows, also over that of all rows.
+    """
+    rows: list[dict[str, object]] = []
+    for name, n in (("census", 6000), ("computer", 4000), ("synthetic", 10_000), ("synthetic", 100_000)):
+        part, exact = _split(name, n // (10 if quick else 1)), float("nan")
+        for count in (None, 200 if quick else 2000) if n < 20_000 else (200 if quick else 2000,):
+            start = time.perf_counter()
+            fit = REDSVM(landmarks=count).fit(part.train, np.random.default_rng(0))
+            seconds = time.perf_counter() - start
+            error = float(np.abs(fit.rule.codes(part.test.rows) - part.test.y).mean())
+            exact = error if count is None else exact
+            rows.append(
+                {"set": name, "N": part.train.n, "landmarks": count or "all rows", "seconds": seconds}
+                | {"gap": fit.certificate.value, "test MAE": error, "over all rows": error / exact}
+            )
+    return rows
+
+
+def _split(name: str, n: int) -> Part:
+    """Training rows of a set, and test rows."""
+    if name != "synthetic":
+        return split(name, 0, n, size(name) - n)
+    X, y = smooth_utility(n + 10_000, 10)
+    whole = Sample(rows=Rows(X=X), y=y, n_levels=10)
+    return Part(whole.take(np.arange(n)), whole.take(np.arange(n, len(y))))
 
 
 def _fit(method: Method, X: np.ndarray, y: np.ndarray):  # type: ignore[no-untyped-def]

@@ -14,8 +14,8 @@ import struct
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import date
 from functools import cache, partial, reduce
@@ -566,19 +566,22 @@ def _read(path: str | os.PathLike[str], most: int) -> tuple[Any, list[AnyArray]]
 _STALE = 600
 
 
-def write_file(path: str | os.PathLike[str], content: bytes | Callable[[IO[bytes]], Any]) -> None:
-    """Write a whole file or nothing; a file that was there is replaced and keeps its mode.
+@contextmanager
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """An empty temporary file beside `path`, which replaces `path` when the block ends without an error.
+
+    The block writes to the temporary file. If it fails or is interrupted, the file at `path` stays as it was and the
+    temporary file is removed. A file that was there keeps its mode. Temporary files of killed processes are removed
+    when the same path is written again ten minutes later.
 
     Parameters
     ----------
     path : str or path-like
-    content : bytes or callable
-        What to write, or a function that writes it to an open file.
 
     Raises
     ------
     DataError
-        The target is a folder, pipe or device, or the file cannot be written.
+        The target is a folder, pipe or device, or the file cannot be written, for example because the disk is full.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
@@ -588,15 +591,22 @@ def write_file(path: str | os.PathLike[str], content: bytes | Callable[[IO[bytes
         for other in target.parent.glob(f".{glob.escape(target.name)}.????????.part"):
             if time.time() - other.stat().st_mtime > _STALE:
                 other.unlink()
-        with open(part, "xb") as file:
-            if target.exists():
-                os.chmod(part, stat.S_IMODE(target.stat().st_mode))
-            file.write(content) if isinstance(content, bytes) else content(file)
-            file.flush()
+        part.touch(exist_ok=False)
+        mode = stat.S_IMODE((target if target.exists() else part).stat().st_mode)
+        part.chmod(mode | stat.S_IWUSR)
+        yield part
+        with open(part, "r+b") as file:
             os.fsync(file.fileno())
+        part.chmod(mode)
         os.replace(part, target)
     except OSError as error:
         raise DataError(f"{path} cannot be written: {error.strerror or error}.") from error
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
+
+
+def write_file(path: str | os.PathLike[str], content: bytes | Callable[[IO[bytes]], Any]) -> None:
+    """Write bytes, or what a function writes to an open file; the whole file or nothing, see `atomic_write`."""
+    with atomic_write(path) as part, open(part, "wb") as file:
+        file.write(content) if isinstance(content, bytes) else content(file)

@@ -25,19 +25,18 @@ from ..report.frames import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import error_tables, figures, ranker_report
 from ..svm.kernels import Gaussian, Kernel, Perceptron, parse_kernel
+from ..svm.landmarks import Features, landmark_features
 from ..threads import one_blas_thread
 from .kernel_features import (
     MOST_TRIALS,
     Evidence,
     FeatureRows,
-    Features,
     KernelFit,
     KernelScore,
     Named,
     Trial,
     best,
     exact_features,
-    landmark_features,
     linear_features,
     log_evidence,
     penalties,

@@ -1,4 +1,4 @@
-"""Kernel cumulative models: features of a kernel, the ridge fit on them, and the choice of the penalty."""
+"""Kernel cumulative models: exact features of a kernel, the ridge fit on features, and the choice of the penalty."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import eigh, solve_triangular
-from scipy.linalg.lapack import dpstrf
+from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
-from .._typing import AnyArray, FloatArray, IntArray
+from .._typing import FloatArray, IntArray
 from ..fit import KernelExpansion, LinearPotential, MarginFit
 from ..formula.sample import CACHED, Rows, row_blocks
 from ..likelihood.family import Cumulative, RowTerms
@@ -18,6 +17,7 @@ from ..likelihood.predictor import Predictor
 from ..newton import Blocks, Evaluation, Optimum, maximise
 from ..svm.gram import centred
 from ..svm.kernels import Kernel, checked_gram, require_definite, require_finite
+from ..svm.landmarks import Features
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,37 +96,8 @@ class KernelFit(MarginFit):
     trials: tuple[Trial, ...]
 
 
-# Eigenvalues, or residuals of k(x, x), below these shares of the largest are rounding.
+# Eigenvalues below this share of the largest are rounding.
 _NULL = 1e-12
-_NOTHING_LEFT = 1e-10
-# Landmarks drawn at a time.
-_BLOCK = 50
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Features:
-    """Features of the training rows, and the map from their coefficients to the kernel.
-
-    Attributes
-    ----------
-    values : (N, p) F, of mean zero
-    anchors : S rows in the form that the kernel takes
-    coef : (S, p)
-        H(x) = k(x, anchors) @ coef @ b + constants @ b.
-    constants : (p,)
-    landmarks : (m,) places of the landmarks among the N rows, in the order of drawing; None if all rows are used
-    """
-
-    values: FloatArray
-    anchors: AnyArray
-    coef: FloatArray
-    constants: FloatArray
-    landmarks: IntArray | None = None
-
-    def variance(self, weights: FloatArray) -> float:
-        """Variance of H(x) over rows with weights (N,), under b ~ N(0, I)."""
-        apart = self.values - np.average(self.values, axis=0, weights=weights)
-        return float(np.average(np.square(apart).sum(axis=1), weights=weights))
 
 
 def exact_features(kernel: Kernel, X: FloatArray, rows: IntArray) -> Features:
@@ -170,86 +141,6 @@ def linear_features(factor: FloatArray, rows: IntArray) -> Features:
         require_finite(np.einsum("nd,nd->n", values, values))
     means = values.mean(axis=0)
     return Features(values=values - means, anchors=np.eye(len(means)), coef=np.eye(len(means)), constants=-means)
-
-
-@dataclass(frozen=True, eq=False)
-class _Definite:
-    """A kernel in positive definite form; k(x,z) - k(x,o) - k(o,z) + k(o,o) if it is only conditionally definite.
-
-    The origin o is 0 on the scaled columns.
-    """
-
-    kernel: Kernel
-    X: FloatArray
-    rows: IntArray
-
-    @property
-    def origin(self) -> FloatArray:
-        """o (1, D)."""
-        return np.zeros((1, self.X.shape[1]))
-
-    def from_origin(self) -> tuple[FloatArray, float]:
-        """(N,) k(x, o), and k(o, o); zeros if the kernel is definite."""
-        if not self.kernel.conditionally_definite:
-            return np.zeros(self.rows.size), 0.0
-        at_origin = float(self.kernel(self.origin, self.origin)[0, 0])
-        return self.kernel(self.X[self.rows], self.origin)[:, 0], at_origin
-
-    def lengths(self) -> FloatArray:
-        """(N,) k(x, x)."""
-        with np.errstate(over="ignore"):
-            lengths = self.kernel.diagonal(self.X)[self.rows]
-        require_finite(lengths)
-        return lengths
-
-
-def landmark_features(
-    kernel: Kernel, X: FloatArray, rows: IntArray, weights: FloatArray, most: int, rng: np.random.Generator
-) -> Features:
-    """Features from at most `most` landmarks; fewer if these represent the kernel exactly.
-
-    Parameters
-    ----------
-    kernel, X, rows
-        As in `exact_features`.
-    weights : (N,) case weights
-    most : int
-    rng : numpy.random.Generator
-    """
-    form = _Definite(kernel, X, rows)
-    to_origin, at_origin = form.from_origin()
-    left = form.lengths()
-    least = _NOTHING_LEFT * float(left.max(initial=0.0))
-    Z, drawn = np.zeros((rows.size, min(most, rows.size))), np.zeros(0, dtype=np.intp)
-    while drawn.size < Z.shape[1] and (left > least).any():
-        chance = np.where(left > least, weights * left, 0.0)
-        size = min(_BLOCK, Z.shape[1] - drawn.size, int(np.count_nonzero(chance)))
-        batch = rng.choice(rows.size, size=size, replace=False, p=chance / chance.sum())
-        K = kernel(X[rows], kernel.anchors(X, rows[batch])) - to_origin[:, None] - to_origin[batch] + at_origin
-        require_finite(K)
-        K -= Z[:, : drawn.size] @ Z[batch, : drawn.size].T
-        L, order, rank, _ = dpstrf(K[batch], lower=1, tol=least)
-        order = order[:rank] - 1
-        part = solve_triangular(L[:rank, :rank], K[:, order].T, lower=True, check_finite=False).T
-        Z[:, drawn.size : drawn.size + rank] = part
-        left -= np.square(part).sum(axis=1)
-        left[batch] = 0.0
-        drawn = np.append(drawn, batch[order])
-    Z = Z[:, : drawn.size]
-    return _of_landmarks(form, Z, drawn, to_origin, at_origin)
-
-
-def _of_landmarks(form: _Definite, Z: FloatArray, drawn: IntArray, to_origin: FloatArray, at_origin: float) -> Features:
-    """Features of drawn landmarks, with the origin as an additional anchor if the kernel needs it."""
-    kernel, X, rows = form.kernel, form.X, form.rows
-    coef = solve_triangular(Z[drawn], np.eye(drawn.size), lower=True, trans="T", check_finite=False)
-    means = Z.mean(axis=0)
-    anchors, constants = kernel.anchors(X, rows[drawn]), -means
-    if kernel.conditionally_definite:
-        constants = constants + (at_origin - to_origin[drawn]) @ coef
-        anchors = np.concatenate([anchors, form.origin])
-        coef = np.vstack([coef, -coef.sum(axis=0)])
-    return Features(values=Z - means, anchors=anchors, coef=coef, constants=constants, landmarks=drawn)
 
 
 _TOL, _MOST_STEPS = 1e-6, 100

@@ -130,7 +130,7 @@ class Kernel(ABC):
 
 def require_room(n: int) -> None:
     """DataError if the kernel matrix of n rows, and the copy that solvers take, do not fit into memory."""
-    instead = "Take fewer rows, or kernel='linear' with loss='squared_hinge', which needs no kernel matrix."
+    instead = "Take fewer rows, or set landmarks=2000 with redsvm, svor-imc, svor-exc or kernel-clm."
     require_memory(f"The kernel matrix of {n} x {n} rows", 16.0 * n**2, instead)
 
 
@@ -461,10 +461,10 @@ def parse_kernel(kernel: Any) -> Kernel:
     raise unknown("kernel", kernel, KERNELS, also=", a Kernel such as Gaussian(gamma=0.5), or a function")
 
 
-# Asymmetry beyond this share of the largest entry, or an eigenvalue below minus this share of the trace, is not
-# rounding: a matrix computed in single precision still passes.
+# Asymmetry beyond this share of the largest entry is not rounding: a matrix computed in single precision still passes.
 _ASYMMETRY = 1e-6
-_NEGATIVE = 1e-7
+#: An eigenvalue below minus this share of the trace is not rounding.
+NEGATIVE = 1e-7
 # Kernel values beyond this overflow where a solver multiplies them.
 _LARGEST = 1e100
 
@@ -504,7 +504,7 @@ def require_definite(gram: FloatArray) -> None:
     from scipy.linalg import cholesky
 
     trace = float(np.trace(gram))
-    lifted = gram + np.diag(np.full(len(gram), _NEGATIVE * abs(trace) + np.finfo(float).tiny))
+    lifted = gram + np.diag(np.full(len(gram), NEGATIVE * abs(trace) + np.finfo(float).tiny))
     try:
         cholesky(lifted, lower=True, overwrite_a=True, check_finite=False)
     except np.linalg.LinAlgError:

@@ -221,7 +221,7 @@ class PairAscent:
         if problem.n_pairs > MOST_PAIRS:
             raise DataError(
                 f"{problem.y.size} rows make {problem.n_pairs} pairs of different rank, and at most {MOST_PAIRS} can "
-                "be listed: take fewer rows, or kernel='linear' with loss='squared_hinge', which needs no list."
+                "be listed. Take fewer rows, or loss='squared_hinge' with kernel='linear' or landmarks=2000."
             )
         self.problem = problem
         self.rng = rng

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
-from ..checks import number, one_of
+from ..checks import number, one_of, whole
 from ..exceptions import OptionError
 from ..fit import (
     Certificate,
@@ -35,6 +35,7 @@ from .cross_validation import path_judge
 from .dual import ExtendedDual, Outcome, Route, Solution
 from .gram import DenseGram, Gram, LinearGram, centred
 from .kernels import Kernel, checked_gram, require_definite, require_finite
+from .landmarks import Features, landmark_features
 from .pairs import PAIR_LOSSES, PairProblem, PairSolution
 from .routes import LOSSES, hard_margin
 
@@ -61,7 +62,10 @@ class KernelMachine(CrossValidated, Method):
     Parameters
     ----------
     loss : {"hinge", "squared_hinge"}
-        The squared hinge takes a linear kernel: Newton's method, a million rows in seconds.
+        The squared hinge takes kernel="linear" or landmarks: Newton's method, a million rows of few columns in seconds.
+    landmarks : int or None
+        Number of training rows, drawn at random, whose span <v, phi(x)> is restricted to. The fit then needs no N x N
+        matrix, and predictions need the kernel at these rows alone; None takes all rows.
     solver : {"auto", "coordinate", "interior-point", "cvxpy"}
         Solver of the hinge; the squared hinge has "auto" alone.
     C, kernel, cost, scaling, tol, folds, n_jobs
@@ -74,6 +78,7 @@ class KernelMachine(CrossValidated, Method):
     """
 
     loss: str = "hinge"
+    landmarks: int | None = None
     solver: str = "auto"
 
     needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True, cluster=True)
@@ -90,12 +95,16 @@ class KernelMachine(CrossValidated, Method):
         hard = isinstance(self.C, float) and np.isinf(self.C)
         if self.similarity.gammas and hard:
             raise OptionError(f"C must be finite where cross-validation chooses gamma of {self.kernel!r}; got C=inf.")
-        if self.loss != "hinge" and not self.similarity.linear:
-            raise OptionError(f"loss={self.loss!r} needs kernel='linear'; got kernel={self.kernel!r}.")
+        if self.loss != "hinge" and not self.similarity.linear and self.landmarks is None:
+            raise OptionError(f"loss={self.loss!r} needs kernel='linear' or landmarks=; got kernel={self.kernel!r}.")
         if self.solver not in self.routes[self.loss]:
             raise OptionError(f"solver must be 'auto' with loss={self.loss!r}; got {self.solver!r}. Leave it out.")
         if self.loss != "hinge" and hard:
             raise OptionError(f"loss={self.loss!r} needs a finite C: a hard margin has no loss.")
+        if self.landmarks is not None:
+            if self.pairwise or self.similarity.linear:
+                raise OptionError(f"landmarks= has no use with kernel={self.similarity.name!r}: leave it out.")
+            self._settle(landmarks=whole("landmarks", self.landmarks, 2, of=self, also=" or None"))
 
     # What a concrete class may replace
 
@@ -158,11 +167,23 @@ class KernelMachine(CrossValidated, Method):
         def chosen(candidates: Iterable[tuple[float | None, Any]]) -> Selection:
             return self.choose(candidates, partial(path_judge, route), len(self.grid), used, costs, rng, progress)
 
+        seed = 0 if self.landmarks is None else int(rng.integers(2**63))
+
+        def drawn(kernel: Kernel) -> Features:
+            most = cast(int, self.landmarks)
+            return landmark_features(kernel, X, rows, used.case_weights, most, np.random.default_rng(seed))
+
         if kernel.gammas:
-            grams = kernel.grams(X, rows)
-            selection = chosen((gamma, self.problem(used, DenseGram(gram), costs)) for gamma, gram in grams)
+            grams: Iterable[tuple[float, Gram]]
+            if self.landmarks is None:
+                grams = ((gamma, DenseGram(matrix)) for gamma, matrix in kernel.grams(X, rows))
+            else:
+                grams = ((gamma, LinearGram(drawn(kernel.at(gamma)).values)) for gamma in kernel.gammas)
+            selection = chosen((gamma, self.problem(used, gram, costs)) for gamma, gram in grams)
             kernel = kernel.at(selection.best_gamma)
-        problem = self.problem(used, _gram(kernel, X, rows, self.loss != "hinge"), costs)
+        features = None if self.landmarks is None else drawn(kernel)
+        gram = _gram(kernel, X, rows, self.loss != "hinge") if features is None else LinearGram(features.values)
+        problem = self.problem(used, gram, costs)
         if self.selects and selection is None:
             selection = chosen([(None, problem)])
         C = cast(float, self.C) if selection is None else selection.best_C
@@ -173,9 +194,10 @@ class KernelMachine(CrossValidated, Method):
         if np.ptp(point.scores) <= _FLAT:
             w = None if point.w is None else 0.0 * point.w
             point = replace(point, beta=0.0 * point.beta, scores=0.0 * point.scores, w=w)
-        rule, slopes, scores, support = _ranked(sample, kernel, scaling, X, rows, point, means)
+        rule, slopes, scores, support = _ranked(sample, kernel, scaling, X, rows, point, means, features)
         facts = (
             *self.settled_facts(selection, used.X.shape[1]),
+            *(() if features is None else (("Landmarks", _approximation(features, rows.size)),)),
             *self.method_facts(problem, point),
             ("Solver", outcome.solver),
             ("Support vectors", f"{support.size} of {rows.size}"),
@@ -184,7 +206,7 @@ class KernelMachine(CrossValidated, Method):
         return MarginFit(
             rule=rule,
             certificate=Certificate(
-                name="relative duality gap",
+                name="relative duality gap" + (" of the problem with landmarks" if features else ""),
                 value=point.gap,
                 tolerance=self.tol,
                 details=(("primal value", point.primal), ("dual value", point.dual)),
@@ -208,12 +230,14 @@ class KernelMachine(CrossValidated, Method):
         rule = cast(ThresholdRule, fit.rule)
         potential = cast(KernelExpansion | LinearPotential, rule.potential)
         kernel = potential.kernel if isinstance(potential, KernelExpansion) else self.similarity
-        X, support = potential.scaling(sample.X), cast(MarginFit, fit).support
+        X = potential.scaling(sample.X)
 
         def counted_from(origin: FloatArray, price: float) -> BallGeometry:
             Z, shift = X - origin, potential.offset
-            if kernel.conditionally_definite:
-                shift += float(potential.coef @ kernel.origin(Z)[support])
+            if isinstance(potential, KernelExpansion) and kernel.conditionally_definite:
+                anchors = potential.anchors
+                at_origin = kernel.origin(Z)[anchors] if kernel.pairwise else kernel.origin(anchors - origin)
+                shift += float(potential.coef @ at_origin)
             geometry = ball(kernel, Z, self.scaling, potential.squared_norm, rule.theta - shift)
             return replace(geometry, price=price)
 
@@ -243,8 +267,21 @@ def _gram(kernel: Kernel, X: FloatArray, rows: IntArray, squared: bool) -> Gram:
     return DenseGram(gram)
 
 
+def _approximation(features: Features, n_rows: int) -> str:
+    """What the landmarks leave of the problem, for the summary."""
+    rank = features.values.shape[1]
+    return f"{rank} of {n_rows} rows (rank {rank}, {100.0 * features.share:.3g}% of the kernel's trace)"
+
+
 def _ranked(
-    sample: Sample, kernel: Kernel, scaling: Scaling, X: FloatArray, rows: IntArray, point: Solution, means: FloatArray
+    sample: Sample,
+    kernel: Kernel,
+    scaling: Scaling,
+    X: FloatArray,
+    rows: IntArray,
+    point: Solution,
+    means: FloatArray,
+    features: Features | None,
 ) -> tuple[ThresholdRule, FloatArray | None, FloatArray, IntArray]:
     """The rule in terms of the raw kernel, slopes (D,) of a linear one, scores (N,) of all rows, and support rows.
 
@@ -254,12 +291,22 @@ def _ranked(
     support = np.flatnonzero(point.sizes > _NO_SUPPORT * point.sizes.max(initial=0.0))
     # Scores of the centred kernel differ from those of the raw one by a constant. The offset takes it up, or the
     # thresholds where there is no offset.
-    constant = float(means @ (point.beta if point.w is None else point.w))
+    w = point.beta if point.w is None else point.w
+    constant = float((means if features is None else means - features.constants) @ w)
     b, theta = (0.0, point.theta + constant) if point.offset is None else (point.offset - constant, point.theta)
     potential: KernelExpansion | LinearPotential
     if kernel.linear:
         # Its offset makes the coefficients those of the columns as they are; the thresholds move with it.
         potential = LinearPotential.plain(scaling, point.beta @ X[rows] if point.w is None else point.w)
+    elif features is not None:
+        potential = KernelExpansion(
+            kernel=kernel,
+            scaling=scaling,
+            anchors=features.anchors,
+            coef=features.coef @ w,
+            offset=b,
+            squared_norm=float(w @ w),
+        )
     else:
         potential = KernelExpansion(
             kernel=kernel,
@@ -292,7 +339,7 @@ class REDSVM(KernelMachine):
     threshold_gamma : float
         Scale of the thresholds' penalty, > 0; large values leave theta nearly free. The gamma of a kernel is another
         number, and goes with the kernel: kernel=Gaussian(gamma=0.5).
-    C, kernel, cost, scaling, loss, solver, tol, folds, n_jobs
+    C, kernel, landmarks, cost, scaling, loss, solver, tol, folds, n_jobs
         See `ordstat.svm.redsvm.KernelMachine` and `ordstat.judging.selection.CrossValidated`.
 
     Raises
@@ -391,10 +438,11 @@ class RankBoundarySVM(KernelMachine):
         What chooses among boundaries, and C: "absolute", "classification", "squared", or a matrix [true rank,
         predicted rank]; a row's own costs in the sample take its place. The potential does not depend on it.
     loss : {"hinge", "squared_hinge"}
-        The squared hinge takes a linear kernel and counts pairs instead of listing them, for a million rows and more.
+        The squared hinge takes kernel="linear" or landmarks, and counts pairs instead of listing them, for a million
+        rows and more.
     solver : {"auto", "cvxpy"}
         "auto" is coordinate ascent over pairs under the hinge; the squared hinge has "auto" alone, Newton's method.
-    C, kernel, scaling, tol, folds, n_jobs
+    C, kernel, landmarks, scaling, tol, folds, n_jobs
         See `ordstat.judging.selection.CrossValidated`. C is the price of a violated margin of one pair. A row
         is in as many pairs as there are rows of other ranks, so that C=1 here is of the order of C=N where rows are
         priced, and a fit without a training error is to be expected; C="cv" looks down to 2^-17, or give smaller values

@@ -36,9 +36,15 @@ def _rows(n: int, n_levels: int) -> pd.DataFrame:
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_kernel_matrix_that_does_not_fit(name):
     """16 bytes of each of 8000 x 8000 numbers are 0.95 GiB."""
-    message = r"kernel matrix of 8000 x 8000 rows needs 0.95 GiB, and 0.25 GiB are available\. Take fewer rows"
+    message = r"kernel matrix of 8000 x 8000 rows needs 0.95 GiB, and 0.25 GiB are available\..*landmarks=2000"
     with pytest.raises(DataError, match=message):
         ordfit("y ~ a + b + c", _rows(8000, 4), name, **KERNELS[name])
+
+
+def test_landmarks_need_no_kernel_matrix():
+    assert ordfit("y ~ a + b + c", _rows(8000, 4), "redsvm", landmarks=40).certificate.reached
+    with pytest.raises(DataError, match=r"8000 rows at 4000 landmarks needs 0.48 GiB.*Take fewer landmarks"):
+        ordfit("y ~ a + b + c", _rows(8000, 4), "redsvm", landmarks=4000)
 
 
 @pytest.mark.filterwarnings("ignore:Response y has:ordstat.exceptions.DataWarning")

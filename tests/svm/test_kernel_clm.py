@@ -20,8 +20,9 @@ from ordstat import (
 from ordstat.formula.sample import Rows, Sample
 from ordstat.likelihood.family import Cumulative
 from ordstat.likelihood.links import LINKS
-from ordstat.prediction.kernel_features import Evidence, FeatureRows, exact_features, landmark_features, log_evidence
+from ordstat.prediction.kernel_features import Evidence, FeatureRows, exact_features, log_evidence
 from ordstat.svm.kernels import Custom
+from ordstat.svm.landmarks import landmark_features
 
 FORMULA = "y ~ a + b"
 
