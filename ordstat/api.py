@@ -12,7 +12,7 @@ import pandas as pd
 from ._typing import AnyArray, Progress
 from .checks import brief, generator, one_of, reporter
 from .exceptions import DataWarning, OptionError, warn
-from .formula.design import Design, build
+from .formula.design import Design, Recipe, make
 from .formula.inputs import check_cost_labels, shape_of
 from .formula.sample import Sample
 from .formula.survey import SurveyDesign
@@ -60,7 +60,9 @@ def ordfit(
         R-style, "response ~ terms". The intercept is always implied (the thresholds are the intercepts).
         Columns are looked up in `data` before functions, so a column may be named C or log.
     data : pandas.DataFrame
-        Also a polars frame, a pyarrow table or a dict of columns. Never changed.
+        Also a polars frame, a pyarrow table or a dict of columns. Never changed. Rows larger than memory, which are
+        read block by block: the path of a Parquet file, a folder or a pattern of them, a pyarrow Dataset, a polars
+        LazyFrame, a DuckDB relation, a Dask DataFrame, or an object with `schema` and `blocks(columns)`.
     method : str or Method
         "clm" (or a link: "logit", "probit", "cloglog", "loglog", "cauchit"), "redsvm", "csovo", ... (a wrong
         name lists them all), or a value such as REDSVM(C=10).
@@ -150,7 +152,8 @@ def ordfit(
     >>> svm.predict(wine.head(3)).tolist()
     [2, 2, 3]
     """
-    row_costs, cost_option = split_cost(cost, data)
+    source = None if isinstance(data, pd.DataFrame) else _source(data)
+    row_costs, cost_option = split_cost(cost, [] if source is not None else data)
     cluster, covariance = _split_vcov(vcov, cluster)
     options = options if cost_option is None else {**options, "cost": cost_option}
     value = resolve(method, options, ordfit.__kwdefaults__ or ())
@@ -163,9 +166,8 @@ def ordfit(
             f"method: leave cost= out, or give the value method={type(value).__name__}(...)."
         )
     value.check_constraints(constraints)
-    built = build(
+    recipe = Recipe(
         formula,
-        data,
         nominal=nominal,
         scale=scale,
         weights=weights,
@@ -181,6 +183,9 @@ def ordfit(
         na_action=na_action,
         as_categories=value.needs.categories,
     )
+    if source is not None:
+        return _in_blocks(recipe, source, value, covariance, calibrate)
+    built = make(recipe, data)
     if na_action == "keep" and not value.needs.missing:
         raise OptionError(missing_refused(type(value).__name__))
     if isinstance(cost, pd.DataFrame):
@@ -188,6 +193,24 @@ def ordfit(
     results = fit_design(built, value, vcov=covariance, calibrate=calibrate, seed=seed, callback=callback)
     _warn_of_fractions(results)
     return results
+
+
+def _source(data: Any) -> Any:
+    """The rows of the data in blocks; None for data in memory."""
+    from .blocks.sources import source_of
+
+    return source_of(data)
+
+
+def _in_blocks(recipe: Recipe, source: Any, method: Method, vcov: Any, calibrate: Any) -> OrdinalResults:
+    """The results of a fit to rows in blocks."""
+    from .blocks.results import fitted_blocks
+
+    if calibrate:
+        raise OptionError("calibrate= needs all rows at once, and they are read in blocks: leave it out.")
+    if vcov is not None and not method.likelihood:
+        raise _without_errors(method)
+    return fitted_blocks(recipe, source, method, vcov, lambda design: _call(design, method, None, vcov), refit)
 
 
 def _look_sampled(sample: Sample) -> bool:

@@ -16,7 +16,7 @@ from ..exceptions import DataError, FormulaError, OptionError
 from . import inputs
 from .coding import Assembled, Coding, Contrasts, contrast, fit_coding
 from .columns import Column, Columns, Value, as_frame, row_name, shown_labels, suggest, take
-from .factors import Interpreter, contrast_of
+from .factors import Interpreter, Transform, contrast_of
 from .parse import (
     parse_expression,
     parse_formula,
@@ -346,8 +346,11 @@ def build(formula: str, data: Any, **arguments: Any) -> Design:
     return make(Recipe(formula, **arguments), data)
 
 
-def make(recipe: Recipe, data: Any, keep_levels: bool = False) -> Design:
-    """The design of a recipe and some data, `keep_levels` with declared levels of the response without rows."""
+def make(recipe: Recipe, data: Any, keep_levels: bool = False, states: Mapping[str, Transform] | None = None) -> Design:
+    """The design of a recipe and some data, `keep_levels` with declared levels of the response without rows.
+
+    `states` are transforms that were fitted to other rows, by their calls.
+    """
     one_of("na_action", recipe.na_action, ("omit", "raise", "keep"))
     whole = as_frame(data)
     survey = None if recipe.design is None else _survey(recipe, whole)
@@ -355,9 +358,9 @@ def make(recipe: Recipe, data: Any, keep_levels: bool = False) -> Design:
     if rows is not None and not rows.any():
         raise DataError(f"subset= leaves none of the {len(whole)} rows.")
     frame = whole if rows is None else whole[rows]
-    spec = _formulas(recipe, frame)
+    spec = formulas(recipe, frame)
     columns = Columns(frame)
-    interpreter = Interpreter(columns, {})
+    interpreter = Interpreter(columns, dict(states or {}))
     values, missing, used = spec.evaluate(spec.factors | spec.offsets | spec.groups, interpreter)
     labelled = columns.column(spec.response_name, "the response")
     response = inputs.read_response(labelled, spec.response_name, recipe.levels)
@@ -446,12 +449,9 @@ def _kept(
     lost = np.any([*masks.values()], axis=0) if masks else np.zeros(len(index), dtype=bool)
     dropped, notes = {name: int(mask.sum()) for name, mask in masks.items()}, list[str]()
     if masks:
-        what = f"{int(lost.sum())} of {len(index)} rows"
-        counts = ", ".join(f"{name} ({count})" for name, count in dropped.items())
         if na_action == "raise":
-            what = f"{what} have missing values: {counts}; first {row_name(index, int(np.argmax(lost)))}"
-            raise DataError(f"{what}. Fill or drop them, or use na_action='omit'.")
-        notes = [f"{what} left out for missing values: {counts}."]
+            raise incomplete(dropped, int(lost.sum()), len(index), f"; first {row_name(index, int(np.argmax(lost)))}")
+        notes = [left_out(dropped, int(lost.sum()), len(index))]
     if weights is not None and (zero := weights == 0).any():
         dropped[ZERO_WEIGHT] = int(zero.sum())
         lost = lost | zero
@@ -469,11 +469,26 @@ def _kept(
     return _Kept(mask, np.searchsorted(used, codes), used, fields | {"levels": levels, "response": response.name})
 
 
+def left_out(dropped: Mapping[str, int], lost: int, n: int) -> str:
+    """The note on rows left out for a missing value, counted by variable."""
+    return f"{lost} of {n} rows left out for missing values: {_counted(dropped)}."
+
+
+def incomplete(dropped: Mapping[str, int], lost: int, n: int, where: str = "") -> DataError:
+    """The error of rows with a missing value under na_action='raise'."""
+    what = f"{lost} of {n} rows have missing values: {_counted(dropped)}{where}"
+    return DataError(f"{what}. Fill or drop them, or use na_action='omit'.")
+
+
+def _counted(dropped: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} ({count})" for name, count in dropped.items())
+
+
 def _unused_note(labels: Collection[Any], of: str) -> list[str]:
     return [f"Levels of {of} without rows were left out: {shown_labels(labels)}."] if labels else []
 
 
-def _formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
+def formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
     """The formulas, not yet evaluated."""
     surveyed = () if recipe.design is None else recipe.design.columns
     named = (recipe.weights, recipe.offset, recipe.cluster, *surveyed)

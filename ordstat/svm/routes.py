@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..exceptions import DataError
-from ..reduction.convex import Loss, minimum, summed
+from ..reduction.convex import Loss, Minimum, minimum, summed
 from ..threads import one_blas_thread
 from .dual import (
     DualSolution,
@@ -144,25 +144,31 @@ class SquaredHingeNewton:
         assert isinstance(problem.gram, LinearGram)
         self.problem, self.X = problem, problem.gram.X
         self.v = np.zeros(self.X.shape[1] + problem.labels.shape[1])
+        self.total = float(problem.weights.sum())
 
     def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
         """Iterate until Newton's steps bring nothing more, which leaves a gap well below any usual `tol`."""
-        problem, n_thresholds = self.problem, self.problem.labels.shape[1]
-        slack = _SLACK * C * float(problem.weights.sum())
         with one_blas_thread():
-            end = minimum(
-                partial(self._evaluate, C), self.v, n_thresholds, ordered=problem.ordered, slack=slack, rounding=_FLAT
-            )
+            end = self.minimised(C)
             self.v = np.concatenate([end.coef, end.theta])
-            solution = squared_certificate(problem, C, end.coef, end.theta)
+            solution = squared_certificate(self.problem, C, end.coef, end.theta)
         path = end.objective
         return Outcome(solution=solution, solver=self.name, iterations=path.size, path=path)
+
+    def minimised(self, C: float) -> Minimum:
+        """The minimum of P, from where the last one ended."""
+        evaluate, Q, ordered = partial(self._evaluate, C), self.problem.labels.shape[1], self.problem.ordered
+        return minimum(evaluate, self.v, Q, ordered=ordered, slack=_SLACK * C * self.total, rounding=_FLAT)
+
+    def loss(self, v: FloatArray) -> Loss:
+        """The sum of the squared hinges, with half of its derivatives by (w, tau)."""
+        problem = self.problem
+        return summed(_cells, self.X, problem.labels, problem.weights, np.zeros(len(self.X)), v)
 
     def _evaluate(self, C: float, v: FloatArray) -> Loss:
         """P with its gradient and Hessian over (w, tau)."""
         problem, D, Q = self.problem, self.X.shape[1], self.problem.labels.shape[1]
-        loss = summed(_cells, self.X, problem.labels, problem.weights, np.zeros(len(self.X)), v)
-        penalty = np.eye(v.size)
+        loss, penalty = self.loss(v), np.eye(v.size)
         penalty[D:, D:] = problem.ridge * (np.eye(Q) - 1.0 / Q)
         pull = penalty @ v
         return Loss(

@@ -1,0 +1,196 @@
+"""Likelihood models of rows in blocks: log-likelihood, score, information and sandwiches are sums over blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import Any, NoReturn
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray, IntArray
+from ..exceptions import DataError, OptionError
+from ..formula.sample import Sample
+from ..likelihood.clm import OrdinalRegression
+from ..likelihood.columns import CONSTANT, NO_COLUMNS, Columns, sweep
+from ..likelihood.covariance import LikelihoodAtEstimates
+from ..likelihood.fit import WITHOUT_CR2, LikelihoodFit
+from ..likelihood.problem import Problem, kept_columns
+from ..newton import Blocks as Information
+from ..newton import Evaluation
+from ..threads import one_blas_thread
+from .scan import BlockDesign, Reader
+from .sources import Blocks
+
+#: Stands for an information that is known, so that only the score is computed.
+_KNOWN = Information.of_dense(np.zeros((1, 1)))
+
+
+def likelihood_fit(method: OrdinalRegression, design: BlockDesign) -> LikelihoodFit:
+    """The fit to the rows of all blocks.
+
+    Raises
+    ------
+    OptionError
+        penalty='jeffreys', whose derivatives need all rows at once.
+    DataError
+        The response may be separated, so that estimates may be infinite.
+    """
+    if method.penalty == "jeffreys":
+        raise OptionError("penalty='jeffreys' needs all rows at once: use a ridge, such as penalty=1.0.")
+    assert design.blocks is not None
+    sample = replace(design.sample, cluster=None)
+    method.check(sample)
+    with one_blas_thread():
+        problem = method.problem(sample)
+        sure = all(columns.kept.all() for columns in (problem.location, problem.nominal, problem.scale))
+        if not design.whole and (not sure or method.penalty is not None):
+            problem = method.problem(sample, _all_columns(design.blocks, design.reader))
+        given = {item.name: getattr(problem, item.name) for item in fields(Problem)} | {"counts": design.counts}
+        fit = method.maximum(sample, BlockProblem(**given, blocks=design.blocks, reader=design.reader))
+    if fit.separation is not None and not design.whole:
+        raise DataError(
+            "The response may be separated: some rows have infinite estimates, and only all rows together show which. "
+            "Fit with penalty=1.0, merge levels, or fit to a sample of rows in memory."
+        )
+    known = {item.name: getattr(fit.likelihood, item.name) for item in fields(LikelihoodAtEstimates)}
+    return replace(fit, likelihood=BlockLikelihood(**known))
+
+
+# ------------------------------------------------------------------------------------------ sums over blocks
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BlockProblem(Problem):
+    """A problem whose `sample` holds some of the rows, for the start; what is maximised is summed over blocks."""
+
+    blocks: Blocks
+    reader: Reader
+
+    @property
+    def at_hand(self) -> Problem:
+        """The problem of the sample."""
+        counts = np.bincount(self.sample.y, self.sample.weights, self.counts.size).astype(np.float64)
+        return self._plain(sample=self.sample, counts=counts)
+
+    def of_rows(self, index: IntArray | slice) -> Problem | None:
+        return self.at_hand.of_rows(index)
+
+    @property
+    def template(self) -> Problem:
+        """The problem without rows."""
+        return self._plain(sample=self.sample.take(slice(0)))
+
+    def _plain(self, **changes: Any) -> Problem:
+        return Problem(**{item.name: getattr(self, item.name) for item in fields(Problem)} | changes)
+
+    def evaluate(self, x: FloatArray, information: Information | None = None, /) -> Evaluation | None:
+        total: Evaluation | None = None
+        task = partial(_evaluated, self.template, self.reader, x, information is not None)
+        for at in self.blocks.map(task):
+            if at is None:
+                return None
+            if at.score.size:
+                total = at if total is None else _sum(total, at)
+        if total is None or not total.finite:
+            return None
+        return total if information is None or self.structure is not None else replace(total, information=information)
+
+
+def _evaluated(template: Problem, reader: Reader, x: FloatArray, known: bool, frame: pd.DataFrame) -> Evaluation | None:
+    """The part of a block, which is empty without rows; None outside the domain."""
+    sample = reader(frame)[0]
+    if not sample.n:
+        return Evaluation(0.0, np.zeros(0), _KNOWN)
+    return _of_block(template, sample).evaluate(x, _KNOWN if known else None)
+
+
+def _of_block(template: Problem, sample: Sample) -> Problem:
+    """The problem of the rows of a block."""
+    rows, shown = sample.rows, template.sample.rows
+    X = kept_columns(rows.X, template.location.kept) if template.location.kept.size else rows.X[:, :0]
+    nominal, scale = rows.nominal, rows.scale
+    nominal = None if nominal is None or shown.nominal is None else kept_columns(nominal, template.nominal.kept)
+    scale = None if scale is None or shown.scale is None else kept_columns(scale, template.scale.kept)
+    return replace(template, sample=replace(sample, rows=replace(rows, X=X, nominal=nominal, scale=scale)))
+
+
+def _sum(a: Evaluation, b: Evaluation) -> Evaluation:
+    parts = (getattr(a.information, f.name) + getattr(b.information, f.name) for f in fields(Information))
+    return Evaluation(a.loglik + b.loglik, a.score + b.score, Information(*parts))
+
+
+class BlockLikelihood(LikelihoodAtEstimates):
+    """The likelihood of rows in blocks at its estimates."""
+
+    problem: BlockProblem
+
+    def _parts(self, by_cluster: bool) -> Iterator[Any]:
+        reader, known = self.problem.reader, {f.name: getattr(self, f.name) for f in fields(LikelihoodAtEstimates)}
+        at = LikelihoodAtEstimates(**known | {"problem": self.problem.template})
+        return self.problem.blocks.map(partial(_scored, at, reader, by_cluster))
+
+    def score_products(self, cluster: IntArray | None) -> FloatArray:
+        """Over the clusters of the fit, or over rows."""
+        if cluster is None:
+            return np.asarray(sum(self._parts(False)))
+        total = pd.DataFrame()
+        for part in self._parts(True):
+            total = total.add(part, fill_value=0.0)
+        return np.asarray(total.to_numpy().T @ total.to_numpy())
+
+    def bias_reduced(self, cluster: IntArray) -> NoReturn:
+        raise OptionError(f"vcov='CR2' needs all rows at once, and they are in blocks. {WITHOUT_CR2}")
+
+
+def _scored(at: LikelihoodAtEstimates, reader: Reader, by_cluster: bool, frame: pd.DataFrame) -> Any:
+    """Sums of scores of the clusters of a block, or of products of the scores of its rows."""
+    sample, labels = reader(frame)
+    if not sample.n:
+        return pd.DataFrame() if by_cluster else 0.0
+    here = replace(at, problem=_of_block(at.problem, sample))
+    if not by_cluster:
+        return here.score_products(None)
+    codes, names = pd.factorize(labels)
+    return pd.DataFrame(here.score_totals(codes.astype(np.intp), names.size), index=names)
+
+
+# ------------------------------------------------------------------------------------------ columns
+
+
+def _all_columns(blocks: Blocks, reader: Reader) -> tuple[Columns, Columns]:
+    """Nominal and location columns together, and those of the log scale, by all rows: one more pass."""
+    total: list[FloatArray] | None = None
+    for part in blocks.map(partial(_triangles, reader)):
+        total = part if total is None else list(map(_triangle, total, part))
+    assert total is not None
+    both, scale = (_columns_of(R) for R in total)
+    return both, scale
+
+
+def _triangles(reader: Reader, frame: pd.DataFrame) -> list[FloatArray]:
+    """R of the QR decomposition of a column of ones and the columns, times the root of the weights."""
+    sample = reader(frame)[0]
+    rows, root = sample.rows, np.sqrt(sample.case_weights)[:, None]
+    location = [rows.X] if rows.nominal is None else [rows.nominal, rows.X]
+    parts = [[root, *(root * matrix for matrix in matrices)] for matrices in (location, _given(rows.scale))]
+    return [_triangle(np.hstack(part)) for part in parts]
+
+
+def _triangle(*rows: FloatArray) -> FloatArray:
+    return np.asarray(np.linalg.qr(np.vstack(rows), mode="r"))
+
+
+def _given(matrix: FloatArray | None) -> list[FloatArray]:
+    return [] if matrix is None else [matrix]
+
+
+def _columns_of(R: FloatArray) -> Columns:
+    """Means, deviations and aliased columns, from the triangle of a column of ones and the columns."""
+    if R.shape[1] == 1:
+        return NO_COLUMNS
+    mean, deviation = R[0, 1:] / R[0, 0], np.linalg.norm(R[1:, 1:], axis=0) / abs(R[0, 0])
+    constant = deviation <= CONSTANT * np.abs(mean)
+    return Columns(mean, np.where(constant, 1.0, deviation), sweep(R[:, 1:], R[:, 0], mean))

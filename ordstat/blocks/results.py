@@ -1,0 +1,229 @@
+"""Fits to rows in blocks: the call, and what these fits answer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from inspect import signature
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray, IntArray
+from ..exceptions import DataError, DataWarning, OptionError, UnavailableError, warn
+from ..fitted import FittedRanker
+from ..formula.design import Recipe
+from ..judging.errors import error_table
+from ..judging.rankers import MarginResults
+from ..likelihood.clm import OrdinalRegression
+from ..likelihood.fit import LikelihoodFit
+from ..likelihood.parameters import Covariance, chosen_covariance, own_covariance
+from ..likelihood.results import LikelihoodResults
+from ..likelihood.rule import LikelihoodRule, crossed_rows, crossing_text
+from ..method import Method
+from ..online.online import OnlineMethod
+from ..online.perceptron import MistakeBound
+from ..online.results import OnlineMarginResults, OnlineVoteResults
+from ..report.frames import NotedFrame
+from ..report.warnings import Alert
+from ..results import OrdinalResults
+from ..svm.redsvm import KernelMachine, RankBoundarySVM
+from .likelihood import likelihood_fit
+from .rankers import machine_fit, online_fit
+from .scan import BlockDesign, Reader, scanned
+from .sources import Source
+
+_METHODS = (
+    "'clm' and its links, 'acat', 'redsvm', 'svor-imc' and 'svor-exc' with kernel='linear' and loss='squared_hinge', "
+    "'prank', 'cusum' and 'pa-cusum' with epochs=1 and presentation='order'"
+)
+
+
+def fitted_blocks(
+    recipe: Recipe,
+    source: Source,
+    method: Method,
+    vcov: Any,
+    call: Callable[[BlockDesign], str],
+    fitter: Callable[..., Any],
+) -> OrdinalResults:
+    """The results of a fit to rows in blocks; `call` writes out what was called, `fitter` fits to data in memory.
+
+    Raises
+    ------
+    FormulaError, DataError, OptionError
+        The method or the formula needs all rows at once, or the data cannot be used.
+    """
+    fit_to, kind = _fitter(method)
+    design = scanned(recipe, source)
+    fit: Any = fit_to(method, design)
+    sample = design.sample
+    if design.n_clusters:  # their codes; the labels of the rows are read with the blocks
+        design = replace(design, sample=replace(sample, cluster=np.arange(design.n_clusters)))
+    results: Any = kind(call(design), design, method, fit, fitter=fitter)
+    if vcov is not None:
+        results = replace(results, robust=chosen_covariance(vcov, design, cast(Any, method).penalty))
+    for category, message in results.issued():
+        warn(message, category)
+    return cast(OrdinalResults, results)
+
+
+def _fitter(method: Any) -> tuple[Callable[[Any, BlockDesign], Any], Any]:
+    """What fits a method to rows in blocks, and the class of its results."""
+    if isinstance(method, OrdinalRegression):
+        return likelihood_fit, BlockLikelihoodResults
+    if isinstance(method, OnlineMethod) and method.similarity is None and method.keep != "pocket":
+        return online_fit, BlockOnlineResults if method.projects else BlockVoteResults
+    machine = isinstance(method, KernelMachine) and not isinstance(method, RankBoundarySVM)
+    if machine and method.loss == "squared_hinge":
+        return machine_fit, BlockMarginResults
+    raise OptionError(f"method={method!r} needs all rows at once, and they are read in blocks. Use {_METHODS}.")
+
+
+#: Questions about the rows of the fit, and the argument that brings other rows; empty where all rows are needed.
+ROWS = {
+    **dict.fromkeys(("predict", "augment", "errors", "confusion", "reliability", "importance", "simulate"), "newdata"),
+    **dict.fromkeys(("marginal_effects", "bounds"), "newdata"),
+    **dict.fromkeys(("margins", "residuals", "influence", "gof", "discrimination", "bootstrap", "emmeans"), ""),
+    **dict.fromkeys(("anova", "drop1", "add1", "step", "nominal_test", "scale_test", "score_test", "brant"), ""),
+    **dict.fromkeys(("joint_tests", "emtrends", "profile", "partial_fit", "plot", "report"), ""),
+    "augment": "data",
+    "conformal": "data",
+}
+
+
+class InBlocks(FittedRanker):
+    """What fits to rows in blocks have in common; comes first among the bases."""
+
+    design: BlockDesign
+
+    in_memory = False
+    no_bounds = "No margin bounds: they need all rows at once."
+    geometry = None
+
+    @property
+    def nobs(self) -> float:
+        return float(self.design.counts.sum())
+
+    @property
+    def level_counts(self) -> FloatArray:
+        return self.design.counts
+
+    @property
+    def n_rows(self) -> int:
+        return self.design.n_used
+
+    def check_rows(self) -> None:
+        raise UnavailableError("The rows of the fit are in blocks: call ordfit() again, or give data= of a sample.")
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if ROWS.get(name) != ""]
+
+    @property
+    def mistake_bound(self) -> MistakeBound:
+        """The mistakes made while learning; their limit needs all rows at once."""
+        return MistakeBound(value=cast(Any, self.fit).learned.tally.distance, source="none: rows are in blocks")
+
+    def errors(self, newdata: Any = None, *, weights: Any = None, **options: Any) -> pd.DataFrame:
+        """Every error measure, on rows in memory that are given."""
+        if newdata is None or options:
+            raise _refusal("errors", "newdata")
+        return NotedFrame.of(
+            error_table(self.new_predictions(newdata, weights)).to_frame("new data"), (), "Errors and agreement"
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Put the fit into a file, without the source of its rows; see `OrdinalResults.save`."""
+        from ..persistence import save
+
+        save(replace(self, design=replace(self.design, blocks=None), fit=self._kept_fit()), path)
+
+    def _kept_fit(self) -> Any:
+        return self.fit
+
+
+def _refusal(name: str, argument: str) -> UnavailableError:
+    instead = "a fit to a sample of rows in memory" + f", or {name}({argument}=...)" * bool(argument)
+    return UnavailableError(f".{name} needs the rows of the fit, which are in blocks: use {instead}.")
+
+
+def _refusing(name: str, argument: str) -> Any:
+    """A property that raises UnavailableError, or a method that does so without other rows."""
+
+    def refuse(results: Any) -> Any:
+        raise _refusal(name, "")
+
+    def ask(results: Any, *given: Any, **named: Any) -> Any:
+        method = getattr(super(InBlocks, results), name)
+        if signature(method).bind(*given, **named).arguments.get(argument) is None:
+            raise _refusal(name, argument)
+        return method(*given, **named)
+
+    return ask if argument else property(refuse)
+
+
+for _name, _argument in ROWS.items():
+    if _name not in vars(InBlocks):
+        setattr(InBlocks, _name, _refusing(_name, _argument))
+
+
+class BlockLikelihoodResults(InBlocks, LikelihoodResults):
+    """A likelihood model fitted to rows in blocks."""
+
+    @cached_property
+    def own_covariance(self) -> Covariance:
+        chosen = own_covariance(self.design) if self.robust is None else self.robust
+        return replace(chosen, without_cr2=("rows in blocks", "Use a random effect, (1 | g), on rows in memory."))
+
+    def _crossing_alerts(self) -> list[Alert]:
+        n = self._n_crossed
+        text = crossing_text(np.arange(n), self.n_rows, None, "rows of the fit")
+        if n and self.method.refuses_crossing:
+            raise DataError(text)
+        return [(DataWarning, text)] if n else []
+
+    @cached_property
+    def _n_crossed(self) -> int:
+        """How many rows have negative probabilities: one pass; 0 where the blocks are not at hand."""
+        blocks = self.design.blocks
+        return 0 if blocks is None else sum(blocks.map(partial(_crossed, self.design.reader, self.rule)))
+
+    def _kept_fit(self) -> LikelihoodFit:
+        """With the meat of its sandwich in place of the likelihood."""
+        chosen, meat = self.own_covariance, None
+        if chosen.name != "model":
+            meat = self.fit.likelihood.score_products(chosen.cluster)
+        return replace(self.fit, likelihood=KeptScores(clustered=chosen.cluster is not None, products=meat))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class KeptScores:
+    """What a saved fit keeps of its likelihood: products of scores, of clusters or of rows."""
+
+    clustered: bool
+    products: FloatArray | None
+
+    def score_products(self, cluster: IntArray | None) -> FloatArray:
+        """(P', P'); UnavailableError for others than those kept."""
+        if self.products is None or self.clustered != (cluster is not None):
+            raise UnavailableError("This covariance needs the rows of the fit, which a saved fit does not have.")
+        return self.products
+
+
+def _crossed(reader: Reader, rule: LikelihoodRule, frame: pd.DataFrame) -> int:
+    return crossed_rows(rule, reader(frame)[0].rows).size
+
+
+class BlockMarginResults(InBlocks, MarginResults):
+    """A linear machine fitted to rows in blocks."""
+
+
+class BlockOnlineResults(InBlocks, OnlineMarginResults):
+    """An online ranker that has learned rows in blocks."""
+
+
+class BlockVoteResults(InBlocks, OnlineVoteResults):
+    """An online ranker with votes that has learned rows in blocks."""
