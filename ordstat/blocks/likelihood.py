@@ -40,7 +40,6 @@ def likelihood_fit(method: OrdinalRegression, design: BlockDesign) -> Likelihood
     """
     if method.penalty == "jeffreys":
         raise OptionError("penalty='jeffreys' needs all rows at once: use a ridge, such as penalty=1.0.")
-    assert design.blocks is not None
     sample = replace(design.sample, cluster=None)
     method.check(sample)
     with one_blas_thread():
@@ -162,29 +161,23 @@ def _scored(at: LikelihoodAtEstimates, reader: Reader, by_cluster: bool, frame: 
 
 def _all_columns(blocks: Blocks, reader: Reader) -> tuple[Columns, Columns]:
     """Nominal and location columns together, and those of the log scale, by all rows: one more pass."""
-    total: list[FloatArray] | None = None
-    for part in blocks.map(partial(_triangles, reader)):
-        total = part if total is None else list(map(_triangle, total, part))
-    assert total is not None
-    both, scale = (_columns_of(R) for R in total)
-    return both, scale
+    both, scale = zip(*blocks.map(partial(_triangles, reader)), strict=True)
+    return _columns_of(_triangle(*both)), _columns_of(_triangle(*scale))
 
 
-def _triangles(reader: Reader, frame: pd.DataFrame) -> list[FloatArray]:
+def _triangles(reader: Reader, frame: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
     """R of the QR decomposition of a column of ones and the columns, times the root of the weights."""
     sample = reader(frame)[0]
     rows, root = sample.rows, np.sqrt(sample.case_weights)[:, None]
-    location = [rows.X] if rows.nominal is None else [rows.nominal, rows.X]
-    parts = [[root, *(root * matrix for matrix in matrices)] for matrices in (location, _given(rows.scale))]
-    return [_triangle(np.hstack(part)) for part in parts]
+    location, scale = (
+        np.hstack([np.ones((rows.n, 1)), *(part for part in parts if part is not None)])
+        for parts in ((rows.nominal, rows.X), (rows.scale,))
+    )
+    return _triangle(root * location), _triangle(root * scale)
 
 
 def _triangle(*rows: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.qr(np.vstack(rows), mode="r"))
-
-
-def _given(matrix: FloatArray | None) -> list[FloatArray]:
-    return [] if matrix is None else [matrix]
 
 
 def _columns_of(R: FloatArray) -> Columns:

@@ -38,7 +38,6 @@ def _spread(reader: Reader, frame: pd.DataFrame) -> tuple[Moments, FloatArray]:
 
 def _scaling(design: BlockDesign, kind: str | None, about_mean: bool = False) -> Scaling:
     """The scaling of the columns by all rows: one pass, unless they stay as they are."""
-    assert design.blocks is not None
     if kind is None and not about_mean:
         return fit_scaling(None, design.sample.X, design.sample.case_weights)
     moments, ends = Moments(0.0, 0.0, 0.0), np.zeros((0, design.sample.X.shape[1]))
@@ -67,7 +66,6 @@ class _NewtonOverBlocks(SquaredHingeNewton):
     def loss(self, v: FloatArray) -> Loss:
         if not hasattr(self, "design"):  # for the start
             return super().loss(v)
-        assert self.design.blocks is not None
         total = Loss(0.0, np.zeros(v.size), np.zeros((v.size, v.size)))
         for part in self.design.blocks.map(partial(_loss, self.method, self.design.reader, self.scaling, v)):
             if part is not None:
@@ -126,12 +124,10 @@ def online_fit(method: OnlineMethod, design: BlockDesign) -> Any:
             "Rows in blocks are learned once, in their order: give epochs=1, presentation='order' "
             f"(got epochs={method.epochs}, presentation={method.presentation!r})."
         )
-    assert design.blocks is not None
     method.check(design.sample)
     require_differences(method.costs(design.sample), design.sample.case_weights)
     scaling, learner = _scaling(design, method.scaling), None
-    for frame in design.blocks.selected():
-        sample = design.reader(frame)[0]
+    for sample, _ in design.blocks.map(design.reader):
         if sample.n:
             learner = method.after(sample, scaling, None if learner is None else learner.learned)
     assert learner is not None

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from inspect import signature
 from typing import Any, cast
@@ -12,14 +11,12 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from .._typing import FloatArray, IntArray
+from .._typing import FloatArray
 from ..exceptions import DataError, DataWarning, OptionError, UnavailableError, warn
 from ..fitted import FittedRanker
 from ..formula.design import Recipe
-from ..judging.errors import error_table
 from ..judging.rankers import MarginResults
 from ..likelihood.clm import OrdinalRegression
-from ..likelihood.fit import LikelihoodFit
 from ..likelihood.parameters import Covariance, chosen_covariance, own_covariance
 from ..likelihood.results import LikelihoodResults
 from ..likelihood.rule import LikelihoodRule, crossed_rows, crossing_text
@@ -27,7 +24,6 @@ from ..method import Method
 from ..online.online import OnlineMethod
 from ..online.perceptron import MistakeBound
 from ..online.results import OnlineMarginResults, OnlineVoteResults
-from ..report.frames import NotedFrame
 from ..report.warnings import Alert
 from ..results import OrdinalResults
 from ..svm.redsvm import KernelMachine, RankBoundarySVM
@@ -127,47 +123,23 @@ class InBlocks(FittedRanker):
         """The mistakes made while learning; their limit needs all rows at once."""
         return MistakeBound(value=cast(Any, self.fit).learned.tally.distance, source="none: rows are in blocks")
 
-    def errors(self, newdata: Any = None, *, weights: Any = None, **options: Any) -> pd.DataFrame:
-        """Every error measure, on rows in memory that are given."""
-        if newdata is None or options:
-            raise _refusal("errors", "newdata")
-        return NotedFrame.of(
-            error_table(self.new_predictions(newdata, weights)).to_frame("new data"), (), "Errors and agreement"
-        )
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Put the fit into a file, without the source of its rows; see `OrdinalResults.save`."""
-        from ..persistence import save
-
-        save(replace(self, design=replace(self.design, blocks=None), fit=self._kept_fit()), path)
-
-    def _kept_fit(self) -> Any:
-        return self.fit
-
-
-def _refusal(name: str, argument: str) -> UnavailableError:
-    instead = "a fit to a sample of rows in memory" + f", or {name}({argument}=...)" * bool(argument)
-    return UnavailableError(f".{name} needs the rows of the fit, which are in blocks: use {instead}.")
-
 
 def _refusing(name: str, argument: str) -> Any:
     """A property that raises UnavailableError, or a method that does so without other rows."""
+    instead = f"{name}({argument}=...), or " * bool(argument) + "a fit to a sample of rows in memory"
+    error = UnavailableError(f".{name} needs the rows of the fit, which are in blocks: use {instead}.")
 
-    def refuse(results: Any) -> Any:
-        raise _refusal(name, "")
-
-    def ask(results: Any, *given: Any, **named: Any) -> Any:
-        method = getattr(super(InBlocks, results), name)
-        if signature(method).bind(*given, **named).arguments.get(argument) is None:
-            raise _refusal(name, argument)
+    def refuse(results: Any, *given: Any, **named: Any) -> Any:
+        method = getattr(super(InBlocks, results), name) if argument else None
+        if method is None or signature(method).bind(*given, **named).arguments.get(argument) is None:
+            raise error
         return method(*given, **named)
 
-    return ask if argument else property(refuse)
+    return refuse if argument else property(refuse)
 
 
 for _name, _argument in ROWS.items():
-    if _name not in vars(InBlocks):
-        setattr(InBlocks, _name, _refusing(_name, _argument))
+    setattr(InBlocks, _name, _refusing(_name, _argument))
 
 
 class BlockLikelihoodResults(InBlocks, LikelihoodResults):
@@ -187,30 +159,8 @@ class BlockLikelihoodResults(InBlocks, LikelihoodResults):
 
     @cached_property
     def _n_crossed(self) -> int:
-        """How many rows have negative probabilities: one pass; 0 where the blocks are not at hand."""
-        blocks = self.design.blocks
-        return 0 if blocks is None else sum(blocks.map(partial(_crossed, self.design.reader, self.rule)))
-
-    def _kept_fit(self) -> LikelihoodFit:
-        """With the meat of its sandwich in place of the likelihood."""
-        chosen, meat = self.own_covariance, None
-        if chosen.name != "model":
-            meat = self.fit.likelihood.score_products(chosen.cluster)
-        return replace(self.fit, likelihood=KeptScores(clustered=chosen.cluster is not None, products=meat))
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class KeptScores:
-    """What a saved fit keeps of its likelihood: products of scores, of clusters or of rows."""
-
-    clustered: bool
-    products: FloatArray | None
-
-    def score_products(self, cluster: IntArray | None) -> FloatArray:
-        """(P', P'); UnavailableError for others than those kept."""
-        if self.products is None or self.clustered != (cluster is not None):
-            raise UnavailableError("This covariance needs the rows of the fit, which a saved fit does not have.")
-        return self.products
+        """How many rows have negative probabilities: one pass."""
+        return sum(self.design.blocks.map(partial(_crossed, self.design.reader, self.rule)))
 
 
 def _crossed(reader: Reader, rule: LikelihoodRule, frame: pd.DataFrame) -> int:

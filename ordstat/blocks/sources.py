@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from glob import glob
 from importlib import import_module
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import IO, Any, Protocol, TypeVar
 
 import pandas as pd
 
-from ..exceptions import DataError, OptionError
+from ..exceptions import DataError
 from ..formula.columns import as_frame
 from ..formula.inputs import subset_mask
 from ..persistence import write_file
@@ -58,48 +60,29 @@ class ParquetFiles:
 
 
 @dataclass(frozen=True, eq=False)
-class ArrowDataset:
-    """A pyarrow Dataset."""
+class Adapted:
+    """Data of another package: the names of the columns, and the blocks of some of them."""
 
     data: Any
+    names: Callable[[Any], Any]
+    read: Callable[[Any, list[str]], Iterable[Any]]
 
     @property
     def schema(self) -> Any:
-        return self.data.schema
+        return self.names(self.data)
 
     def blocks(self, columns: Sequence[str]) -> Iterable[Any]:
-        """Few batches ahead: by default whole row groups of several files are."""
-        options = {"batch_size": BLOCK, "batch_readahead": 2, "fragment_readahead": 1}
-        return self.data.to_batches(columns=list(columns), **options)  # type: ignore[no-any-return]
+        return self.read(self.data, list(columns))
 
 
-@dataclass(frozen=True, eq=False)
-class PolarsLazy:
-    """A polars LazyFrame."""
-
-    data: Any
-
-    @property
-    def schema(self) -> Any:
-        return self.data.collect_schema().names()
-
-    def blocks(self, columns: Sequence[str]) -> Iterable[Any]:
-        return self.data.select(list(columns)).collect_batches(chunk_size=BLOCK)  # type: ignore[no-any-return]
+def _arrow_batches(data: Any, columns: list[str]) -> Iterable[Any]:
+    """Few batches ahead: by default whole row groups of several files are."""
+    return data.to_batches(columns=columns, batch_size=BLOCK, batch_readahead=2, fragment_readahead=1)  # type: ignore[no-any-return]
 
 
-@dataclass(frozen=True, eq=False)
-class DuckRelation:
-    """A DuckDB relation."""
-
-    data: Any
-
-    @property
-    def schema(self) -> Any:
-        return self.data.columns
-
-    def blocks(self, columns: Sequence[str]) -> Iterable[Any]:
-        names = ", ".join('"{}"'.format(name.replace('"', '""')) for name in columns)
-        return self.data.project(names).to_arrow_reader(BLOCK)  # type: ignore[no-any-return]
+def _duck_batches(data: Any, columns: list[str]) -> Iterable[Any]:
+    names = ", ".join('"{}"'.format(name.replace('"', '""')) for name in columns)
+    return data.project(names).to_arrow_reader(BLOCK)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,12 +114,15 @@ class DaskFrame:
         return (future.result() for future in client.compute(tasks))
 
 
-#: Sources by the package and the name of the class of the data.
-SOURCES: dict[tuple[str, str], Callable[[Any], Source]] = {
-    ("pyarrow", "Dataset"): ArrowDataset,
-    ("polars", "LazyFrame"): PolarsLazy,
-    ("duckdb", "DuckDBPyRelation"): DuckRelation,
-    ("_duckdb", "DuckDBPyRelation"): DuckRelation,
+#: What makes a source of data, by package and name of their class.
+SOURCES: dict[tuple[str, str], Callable[[Any], Any]] = {
+    ("pyarrow", "Dataset"): lambda data: Adapted(data, lambda data: data.schema, _arrow_batches),
+    ("polars", "LazyFrame"): lambda data: Adapted(
+        data,
+        lambda data: data.collect_schema().names(),
+        lambda data, columns: data.select(columns).collect_batches(chunk_size=BLOCK),
+    ),
+    ("duckdb", "DuckDBPyRelation"): lambda data: Adapted(data, lambda data: data.columns, _duck_batches),
     ("dask", "DataFrame"): DaskFrame,
 }
 
@@ -198,51 +184,33 @@ class Blocks:
         """Every column of the source."""
         return list(getattr(self.source.schema, "names", self.source.schema))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without a source that only this process can read."""
+        return {**self.__dict__, "source": self.source if isinstance(self.source, ParquetFiles) else None}
+
     def map(self, function: Callable[[pd.DataFrame], T]) -> Iterator[T]:
         """function(frame) of every block, in order; by the workers of a Dask cluster if there is one."""
-        work = _OnFrame(function, self.subset)
-        mapped = getattr(self.source, "mapped", lambda *_: None)(work, self.columns)
+        if self.source is None:
+            raise DataError("The source of the rows is not at hand: fit again, or pass data=.")
+        work = partial(_selected, function, self.subset)
+        mapped = self.source.mapped(work, self.columns) if isinstance(self.source, DaskFrame) else None
         return map(work, self.frames()) if mapped is None else mapped
-
-    def selected(self) -> Iterator[pd.DataFrame]:
-        """The blocks as frames, with the rows that the condition selects."""
-        return map(_OnFrame(lambda frame: frame, self.subset), self.frames())
 
     def frames(self) -> Iterator[pd.DataFrame]:
         """The blocks as frames whose index counts the rows; the next one is read while this one is used."""
         from concurrent.futures import ThreadPoolExecutor
 
-        start, blocks = 0, iter(self.source.blocks(self.columns))
+        start, blocks = 0, map(as_frame, self.source.blocks(self.columns))
         with ThreadPoolExecutor(1) as reader:
-            ahead = reader.submit(_next, blocks)
+            ahead = reader.submit(next, blocks, None)
             while (frame := ahead.result()) is not None:
-                ahead = reader.submit(_next, blocks)
-                if absent := [name for name in self.columns if name not in frame.columns]:
-                    raise DataError(f"A block of the data has no column {absent[0]!r}.")
+                ahead = reader.submit(next, blocks, None)
                 yield frame.set_axis(pd.RangeIndex(start, start + len(frame)))
                 start += len(frame)
 
 
-def _next(blocks: Iterator[Any]) -> pd.DataFrame | None:
-    block = next(blocks, None)
-    return None if block is None else as_frame(block)
-
-
-@dataclass(frozen=True, eq=False)
-class _OnFrame:
-    """A function of the rows of a block that a condition selects."""
-
-    function: Callable[[pd.DataFrame], Any]
-    subset: str | None
-
-    def __call__(self, frame: pd.DataFrame) -> Any:
-        return self.function(frame if self.subset is None else frame[subset_mask(self.subset, frame)])
-
-
-def by_name(role: str, value: Any) -> None:
-    """OptionError for an argument that is not the name of a column, or arithmetic over columns."""
-    if value is not None and not isinstance(value, str):
-        raise OptionError(f"{role}= must be the name of a column where rows are read in blocks; got {type(value)}.")
+def _selected(function: Callable[[pd.DataFrame], T], subset: str | None, frame: pd.DataFrame) -> T:
+    return function(frame if subset is None else frame[subset_mask(subset, frame)])
 
 
 # ------------------------------------------------------------------------------------------ predictions
@@ -251,28 +219,25 @@ def by_name(role: str, value: Any) -> None:
 def written_predictions(fit: Any, path: Any, data: Any, type: str) -> Path:
     """Predictions of rows in a Parquet file, written block by block."""
     arrow, parquet = _needed("pyarrow"), _needed("pyarrow.parquet")
-    spec, own = fit.design.spec, getattr(fit.design, "blocks", None)
-    given = (fit.design.data if own is None else own.source) if data is None else data
-    if given is None:
+    if data is None:
+        data = fit.design.data if fit.in_memory else fit.design.blocks.source
+    if data is None:
         raise DataError("The data of the fit are not at hand: pass data=.")
-    source, frames = source_of(given), iter([given])
+    source, frames = source_of(data), iter([data])
     if source is not None:
-        groups = [name for term in spec.random for name in term.group_columns]
-        needed = dict.fromkeys([*spec.columns, *groups, *[spec.response_name] * (type == "margin")])
-        blocks = Blocks(source, ())
-        frames = replace(blocks, columns=tuple(name for name in needed if name in blocks.names)).frames()
+        spec, blocks = fit.design.spec, Blocks(source, ())
+        wanted = {*spec.columns, *(name for term in spec.random for name in term.group_columns)}
+        wanted |= {spec.response_name} if type == "margin" else set()
+        frames = replace(blocks, columns=tuple(name for name in blocks.names if name in wanted)).frames()
 
     def write(file: IO[bytes]) -> None:
-        writer = None
-        for frame in map(as_frame, frames):
-            values = fit.predict(frame, type=type)
-            values = values.to_frame(values.name or type) if isinstance(values, pd.Series) else values
-            table = arrow.Table.from_pandas(values.rename(columns=str), preserve_index=False)
-            writer = writer or parquet.ParquetWriter(file, table.schema)
-            writer.write_table(table)
-        if writer is None:
-            raise DataError("The data have no block of rows.")
-        writer.close()
+        with ExitStack() as stack:
+            writer = None
+            for frame in frames:
+                values = pd.DataFrame(fit.predict(frame, type=type)).rename(columns=str)
+                table = arrow.Table.from_pandas(values, preserve_index=False)
+                writer = writer or stack.enter_context(parquet.ParquetWriter(file, table.schema))
+                writer.write_table(table)
 
     write_file(path, write)
     return Path(path)
