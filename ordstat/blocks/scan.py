@@ -24,7 +24,7 @@ from ..formula.spec import FormulaSpec
 from .sources import Blocks, Source
 
 #: Rows that stay in memory: at most twice as many.
-SAMPLE = 1 << 17
+SAMPLE = 1 << 18
 #: Levels of a factor, and of the response, at most.
 _MOST_LEVELS = 10_000
 
@@ -132,7 +132,7 @@ class Scan:
     sample : list of frames
     marks : dict
         The first row of each level of each factor, preferably complete, and those of the least and the largest values:
-        (rank, frame of one row); the least rank stays.
+        (rank, frame, place in it); the least rank stays.
     """
 
     n: int
@@ -144,7 +144,7 @@ class Scan:
     clusters: pd.Index
     stride: int
     sample: list[pd.DataFrame]
-    marks: dict[tuple[Any, ...], tuple[float, pd.DataFrame]]
+    marks: dict[tuple[Any, ...], tuple[float, pd.DataFrame, int]]
 
     def with_block(self, other: Scan) -> Scan:
         """Both together."""
@@ -167,7 +167,7 @@ class Scan:
 
     def frame(self) -> pd.DataFrame:
         """The sample and the marked rows, which show every level."""
-        marked = [] if self.stride == 1 else [row for _, row in self.marks.values()]
+        marked = [] if self.stride == 1 else [few.iloc[[place]] for _, few, place in self.marks.values()]
         return pd.concat([*filter(len, self.sample), *marked])
 
 
@@ -197,7 +197,9 @@ def _look(
         lost |= missing[ZERO_WEIGHT]
     codes, levels = factors[response].codes[~lost], factors[response].levels
     mass = np.bincount(codes, None if weights is None else weights[~lost], len(levels))
-    stride = 1 << (max(4 * len(frame) - 1, 0) // SAMPLE).bit_length()
+    marked = [*_marks(columns, factors, used, lost)]
+    few = frame.iloc[[row for *_, row in marked]]
+    stride = 1 << (max(32 * len(frame) - 1, 0) // SAMPLE).bit_length()
     return Scan(
         n=len(frame),
         incomplete=n_incomplete,
@@ -208,7 +210,7 @@ def _look(
         clusters=pd.Index([] if labels is None else pd.unique(labels[~lost])),
         stride=stride,
         sample=[frame.iloc[::stride].copy()],
-        marks={key: (rank, frame.iloc[[row]]) for key, rank, row in _marks(columns, factors, used, lost)},
+        marks={key: (rank, few, place) for place, (key, rank, _) in enumerate(marked)},
     )
 
 
@@ -239,7 +241,8 @@ def _marks(
         if isinstance(value, np.ndarray) and value.dtype.kind in "iuf":
             x = value[complete] if lost.any() else value
             for end, sign in ((np.argmin, 1.0), (np.argmax, -1.0)):
-                yield (name, end), sign * float(x[end(x)]), int(complete[end(x)])
+                place = end(x)
+                yield (name, end), sign * float(x[place]), int(complete[place])
 
 
 # ------------------------------------------------------------------------------------------ the design

@@ -54,7 +54,7 @@ class ParquetFiles:
     def blocks(self, columns: Sequence[str]) -> Iterator[Any]:
         parquet = _needed("pyarrow.parquet")
         for path in self.paths:
-            with parquet.ParquetFile(path, memory_map=True) as file:
+            with parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:
                 for batch in file.iter_batches(BLOCK, columns=list(columns), use_threads=False):
                     yield batch.to_pandas(split_blocks=True)
 
@@ -76,8 +76,12 @@ class Adapted:
 
 
 def _arrow_batches(data: Any, columns: list[str]) -> Iterable[Any]:
-    """Few batches ahead: by default whole row groups of several files are."""
-    return data.to_batches(columns=columns, batch_size=BLOCK, batch_readahead=2, fragment_readahead=1)  # type: ignore[no-any-return]
+    """Few batches ahead, where whole files are by default."""
+    options: dict[str, Any] = {"batch_size": BLOCK, "batch_readahead": 2, "fragment_readahead": 1}
+    if getattr(getattr(data, "format", None), "default_extname", "") == "parquet":
+        scan = _needed("pyarrow.dataset").ParquetFragmentScanOptions
+        options["fragment_scan_options"] = scan(pre_buffer=False, use_buffered_stream=True)
+    return data.to_batches(columns=columns, **options)  # type: ignore[no-any-return]
 
 
 def _duck_batches(data: Any, columns: list[str]) -> Iterable[Any]:
