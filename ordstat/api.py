@@ -152,8 +152,12 @@ def ordfit(
     >>> svm.predict(wine.head(3)).tolist()
     [2, 2, 3]
     """
-    source = None if isinstance(data, pd.DataFrame) else _source(data)
-    row_costs, cost_option = split_cost(cost, [] if source is not None else data)
+    source = None
+    if not isinstance(data, (pd.DataFrame, Mapping)):
+        from .blocks.sources import source_of
+
+        source = source_of(data)
+    row_costs, cost_option = split_cost(cost, data if source is None else ())
     cluster, covariance = _split_vcov(vcov, cluster)
     options = options if cost_option is None else {**options, "cost": cost_option}
     value = resolve(method, options, ordfit.__kwdefaults__ or ())
@@ -183,9 +187,12 @@ def ordfit(
         na_action=na_action,
         as_categories=value.needs.categories,
     )
-    if source is not None:
-        return _in_blocks(recipe, source, value, covariance, calibrate)
-    built = make(recipe, data)
+    if source is None:
+        built = make(recipe, data)
+    else:
+        from .blocks.results import designed
+
+        built = designed(recipe, source, value)
     if na_action == "keep" and not value.needs.missing:
         raise OptionError(missing_refused(type(value).__name__))
     if isinstance(cost, pd.DataFrame):
@@ -193,24 +200,6 @@ def ordfit(
     results = fit_design(built, value, vcov=covariance, calibrate=calibrate, seed=seed, callback=callback)
     _warn_of_fractions(results)
     return results
-
-
-def _source(data: Any) -> Any:
-    """The rows of the data in blocks; None for data in memory."""
-    from .blocks.sources import source_of
-
-    return source_of(data)
-
-
-def _in_blocks(recipe: Recipe, source: Any, method: Method, vcov: Any, calibrate: Any) -> OrdinalResults:
-    """The results of a fit to rows in blocks."""
-    from .blocks.results import fitted_blocks
-
-    if calibrate:
-        raise OptionError("calibrate= needs all rows at once, and they are read in blocks: leave it out.")
-    if vcov is not None and not method.likelihood:
-        raise _without_errors(method)
-    return fitted_blocks(recipe, source, method, vcov, lambda design: _call(design, method, None, vcov), refit)
 
 
 def _look_sampled(sample: Sample) -> bool:
@@ -266,9 +255,15 @@ def fit_design(
         )
     chosen = None if vcov is None else chosen_covariance(vcov, design, cast(Any, method).penalty)
     calibrated = Calibrated.of(method, calibrate)
-    fit = (method if calibrated is None else calibrated).fit(design.sample, generator(seed), reporter(callback))
+    learner: Any = method if calibrated is None else calibrated
+    if design.blocks is None:
+        fit = learner.fit(design.sample, generator(seed), reporter(callback))
+        kind = method.results_for(design.sample)
+    else:
+        from .blocks.results import fitted
+
+        fit, kind = fitted(design, learner)
     call = _call(design, method, calibrated, vcov)
-    kind = method.results_for(design.sample)
     results: OrdinalResults = kind(call, design, method, fit, fitter=refit, calibrated=calibrated)
     results = results if chosen is None else replace(cast(Any, results), robust=chosen)
     for category, message in results.issued():

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
-from functools import partial
+from dataclasses import dataclass, field, fields, replace
+from functools import partial, reduce
 from typing import Any, NoReturn
 
 import numpy as np
@@ -46,16 +45,21 @@ def likelihood_fit(method: OrdinalRegression, design: BlockDesign) -> Likelihood
         problem = method.problem(sample)
         sure = all(columns.kept.all() for columns in (problem.location, problem.nominal, problem.scale))
         if not design.whole and (not sure or method.penalty is not None):
-            problem = method.problem(sample, _all_columns(design.blocks, design.reader))
-        given = {item.name: getattr(problem, item.name) for item in fields(Problem)} | {"counts": design.counts}
-        fit = method.maximum(sample, BlockProblem(**given, blocks=design.blocks, reader=design.reader))
+            problem = method.problem(sample, all_columns(design.rows, design.reader))
+        counted = _fields(problem) | {"counts": design.counts}
+        fit = method.maximum(sample, BlockProblem(**counted, blocks=design.rows, reader=design.reader))
     if fit.separation is not None and not design.whole:
         raise DataError(
             "The response may be separated: some rows have infinite estimates, and only all rows together show which. "
             "Fit with penalty=1.0, merge levels, or fit to a sample of rows in memory."
         )
-    known = {item.name: getattr(fit.likelihood, item.name) for item in fields(LikelihoodAtEstimates)}
-    return replace(fit, likelihood=BlockLikelihood(**known))
+    return replace(fit, likelihood=BlockLikelihood(**_fields(fit.likelihood)))
+
+
+def _fields(value: Problem | LikelihoodAtEstimates) -> dict[str, Any]:
+    """The fields of the class for rows in memory."""
+    kind = Problem if isinstance(value, Problem) else LikelihoodAtEstimates
+    return {item.name: getattr(value, item.name) for item in fields(kind)}
 
 
 # ------------------------------------------------------------------------------------------ sums over blocks
@@ -72,23 +76,16 @@ class BlockProblem(Problem):
     def at_hand(self) -> Problem:
         """The problem of the sample."""
         counts = np.bincount(self.sample.y, self.sample.weights, self.counts.size).astype(np.float64)
-        return self._plain(sample=self.sample, counts=counts)
-
-    def of_rows(self, index: IntArray | slice) -> Problem | None:
-        return self.at_hand.of_rows(index)
+        return Problem(**_fields(self) | {"counts": counts})
 
     @property
     def template(self) -> Problem:
         """The problem without rows."""
-        return self._plain(sample=self.sample.take(slice(0)))
-
-    def _plain(self, **changes: Any) -> Problem:
-        return Problem(**{item.name: getattr(self, item.name) for item in fields(Problem)} | changes)
+        return Problem(**_fields(self) | {"sample": self.sample.take(slice(0))})
 
     def evaluate(self, x: FloatArray, information: Information | None = None, /) -> Evaluation | None:
         total: Evaluation | None = None
-        task = partial(_evaluated, self.template, self.reader, x, information is not None)
-        for at in self.blocks.map(task):
+        for at in self.blocks.map(partial(_evaluated, self.template, self.reader, x, information is not None)):
             if at is None:
                 return None
             if at.score.size:
@@ -121,37 +118,35 @@ def _sum(a: Evaluation, b: Evaluation) -> Evaluation:
     return Evaluation(a.loglik + b.loglik, a.score + b.score, Information(*parts))
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class BlockLikelihood(LikelihoodAtEstimates):
-    """The likelihood of rows in blocks at its estimates."""
+    """The likelihood of rows in blocks at its estimates; `products` of clusters (True) and rows, once computed."""
 
-    problem: BlockProblem
-
-    def _parts(self, by_cluster: bool) -> Iterator[Any]:
-        reader, known = self.problem.reader, {f.name: getattr(self, f.name) for f in fields(LikelihoodAtEstimates)}
-        at = LikelihoodAtEstimates(**known | {"problem": self.problem.template})
-        return self.problem.blocks.map(partial(_scored, at, reader, by_cluster))
+    products: dict[bool, FloatArray] = field(default_factory=dict)
 
     def score_products(self, cluster: IntArray | None) -> FloatArray:
         """Over the clusters of the fit, or over rows."""
-        if cluster is None:
-            return np.asarray(sum(self._parts(False)))
-        total = pd.DataFrame()
-        for part in self._parts(True):
-            total = total.add(part, fill_value=0.0)
-        return np.asarray(total.to_numpy().T @ total.to_numpy())
+        by_cluster = cluster is not None
+        if by_cluster not in self.products:
+            problem: Any = self.problem
+            at = LikelihoodAtEstimates(**_fields(self) | {"problem": problem.template})
+            parts = problem.blocks.map(partial(_scored, at, problem.reader, by_cluster))
+            total = reduce(lambda a, b: a.add(b, fill_value=0.0), parts).to_numpy()
+            self.products[by_cluster] = total.T @ total if by_cluster else total
+        return self.products[by_cluster]
 
     def bias_reduced(self, cluster: IntArray) -> NoReturn:
         raise OptionError(f"vcov='CR2' needs all rows at once, and they are in blocks. {WITHOUT_CR2}")
 
 
-def _scored(at: LikelihoodAtEstimates, reader: Reader, by_cluster: bool, frame: pd.DataFrame) -> Any:
+def _scored(at: LikelihoodAtEstimates, reader: Reader, by_cluster: bool, frame: pd.DataFrame) -> pd.DataFrame:
     """Sums of scores of the clusters of a block, or of products of the scores of its rows."""
     sample, labels = reader(frame)
-    if not sample.n:
-        return pd.DataFrame() if by_cluster else 0.0
     here = replace(at, problem=_of_block(at.problem, sample))
+    if not sample.n:
+        return pd.DataFrame()
     if not by_cluster:
-        return here.score_products(None)
+        return pd.DataFrame(here.score_products(None))
     codes, names = pd.factorize(labels)
     return pd.DataFrame(here.score_totals(codes.astype(np.intp), names.size), index=names)
 
@@ -159,7 +154,7 @@ def _scored(at: LikelihoodAtEstimates, reader: Reader, by_cluster: bool, frame: 
 # ------------------------------------------------------------------------------------------ columns
 
 
-def _all_columns(blocks: Blocks, reader: Reader) -> tuple[Columns, Columns]:
+def all_columns(blocks: Blocks, reader: Reader) -> tuple[Columns, Columns]:
     """Nominal and location columns together, and those of the log scale, by all rows: one more pass."""
     both, scale = zip(*blocks.map(partial(_triangles, reader)), strict=True)
     return _columns_of(_triangle(*both)), _columns_of(_triangle(*scale))

@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
-from ..exceptions import DataError, DataWarning, OptionError, UnavailableError, warn
+from ..exceptions import DataError, DataWarning, OptionError, UnavailableError
 from ..fitted import FittedRanker
 from ..formula.design import Recipe
 from ..judging.rankers import MarginResults
 from ..likelihood.clm import OrdinalRegression
-from ..likelihood.parameters import Covariance, chosen_covariance, own_covariance
+from ..likelihood.parameters import Covariance, own_covariance
 from ..likelihood.results import LikelihoodResults
 from ..likelihood.rule import LikelihoodRule, crossed_rows, crossing_text
 from ..method import Method
@@ -38,45 +38,28 @@ _METHODS = (
 )
 
 
-def fitted_blocks(
-    recipe: Recipe,
-    source: Source,
-    method: Method,
-    vcov: Any,
-    call: Callable[[BlockDesign], str],
-    fitter: Callable[..., Any],
-) -> OrdinalResults:
-    """The results of a fit to rows in blocks; `call` writes out what was called, `fitter` fits to data in memory.
+def designed(recipe: Recipe, source: Source, method: Method) -> BlockDesign:
+    """The design of rows in blocks, for a method that takes them; see `scanned`."""
+    _fitter(method)
+    return scanned(recipe, source)
 
-    Raises
-    ------
-    FormulaError, DataError, OptionError
-        The method or the formula needs all rows at once, or the data cannot be used.
-    """
+
+def fitted(design: BlockDesign, method: Any) -> tuple[Any, type[OrdinalResults]]:
+    """The fit to rows in blocks, and the class of its results."""
     fit_to, kind = _fitter(method)
-    design = scanned(recipe, source)
-    fit: Any = fit_to(method, design)
-    sample = design.sample
-    if design.n_clusters:  # their codes; the labels of the rows are read with the blocks
-        design = replace(design, sample=replace(sample, cluster=np.arange(design.n_clusters)))
-    results: Any = kind(call(design), design, method, fit, fitter=fitter)
-    if vcov is not None:
-        results = replace(results, robust=chosen_covariance(vcov, design, cast(Any, method).penalty))
-    for category, message in results.issued():
-        warn(message, category)
-    return cast(OrdinalResults, results)
+    return fit_to(method, design), kind
 
 
-def _fitter(method: Any) -> tuple[Callable[[Any, BlockDesign], Any], Any]:
-    """What fits a method to rows in blocks, and the class of its results."""
+def _fitter(method: Any) -> tuple[Callable[[Any, BlockDesign], Any], type[OrdinalResults]]:
+    """OptionError for a method that needs all rows at once."""
     if isinstance(method, OrdinalRegression):
         return likelihood_fit, BlockLikelihoodResults
-    if isinstance(method, OnlineMethod) and method.similarity is None and method.keep != "pocket":
+    if isinstance(method, OnlineMethod) and method.incremental:
         return online_fit, BlockOnlineResults if method.projects else BlockVoteResults
     machine = isinstance(method, KernelMachine) and not isinstance(method, RankBoundarySVM)
     if machine and method.loss == "squared_hinge":
         return machine_fit, BlockMarginResults
-    raise OptionError(f"method={method!r} needs all rows at once, and they are read in blocks. Use {_METHODS}.")
+    raise OptionError(f"{method!r} needs all rows at once, and they are in blocks. Use {_METHODS}.")
 
 
 #: Questions about the rows of the fit, and the argument that brings other rows; empty where all rows are needed.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import partial, reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray
 from ..exceptions import DataError, FormulaError, OptionError
 from ..formula import inputs
-from ..formula.columns import Column, Columns, Factor, factor_of, find_column, matched
+from ..formula.columns import Columns, Factor, factor_of, find_column, matched
 from ..formula.design import ZERO_WEIGHT, Design, Recipe, formulas, incomplete, left_out, make
 from ..formula.factors import FITTED, Affine, Interpreter, Transform, bound, numeric
 from ..formula.parse import CONSTANTS, Expression, dotted_name, literal, parse_expression, said, source
@@ -31,23 +31,28 @@ _MOST_LEVELS = 10_000
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BlockDesign(Design):
-    """A design whose rows are in blocks; its sample holds evenly spaced rows of them.
+    """A design whose rows are in blocks; its sample holds evenly spaced rows of them, and the codes of all clusters.
 
     Attributes
     ----------
-    blocks : Blocks
+    rows : Blocks
     counts : (K,) sums of the weights of the rows of each level
-    n_used, n_clusters : int
-        Rows used, and their clusters.
-    whole : bool
-        Whether the sample holds every row.
+    n_used : int
+        Rows used.
     """
 
-    blocks: Blocks = field(repr=False)
+    rows: Blocks = field(repr=False)
     counts: FloatArray
     n_used: int
-    n_clusters: int
-    whole: bool
+
+    @property
+    def blocks(self) -> Blocks:
+        return self.rows
+
+    @property
+    def whole(self) -> bool:
+        """Whether the sample holds every row."""
+        return self.sample.n == self.n_used
 
     @property
     def reader(self) -> Reader:
@@ -64,53 +69,31 @@ class Reader:
 
     def __call__(self, frame: pd.DataFrame) -> tuple[Sample, Any]:
         """The sample, and the labels (n,) of its clusters or None."""
-        response, weights, labels, missing = _beside(self.spec, self.recipe, Columns(frame))
-        y = matched(factor_of(response.value, self.spec.response_name), self.spec.levels)[0]
+        response, weights, labels, missing = self.beside(Columns(frame))
+        y = matched(response, self.spec.levels)[0]
         kept = ~np.any([y < 0, *missing.values(), *([] if weights is None else [weights == 0])], axis=0)
         new = self.spec.rebuild(frame if kept.all() else frame[kept])
         kept[kept] = new.complete
-        y, weights, labels = (None if given is None else given[kept] for given in (y, weights, labels))
-        return Sample(rows=new.rows, y=y.astype(np.intp), n_levels=len(self.spec.levels), weights=weights), labels
+        weights, labels = (None if given is None else given[kept] for given in (weights, labels))
+        codes, n_levels = y[kept].astype(np.intp), len(self.spec.levels)
+        return Sample(rows=new.rows, y=codes, n_levels=n_levels, weights=weights), labels
 
-
-def _beside(
-    spec: FormulaSpec, recipe: Recipe, columns: Columns
-) -> tuple[Column, FloatArray | None, Any, dict[str, BoolArray]]:
-    """Response, weights and labels of clusters of a block, and where these are missing, by name."""
-    index, given = columns.frame.index, {spec.response_name: columns.column(spec.response_name, "the response")}
-    for role in ("weights", "cluster"):
-        if (name := getattr(recipe, role)) is not None:
-            given[name] = inputs.vector(name, role, columns, None, index)
-    weights, labels = recipe.weights, recipe.cluster
-    if weights is not None:
-        weights = inputs.weights_of(given[weights], weights, index)
-    if labels is not None:
-        labels = given[labels].value
-        labels = np.array([*labels.levels, None], dtype=object)[labels.codes] if isinstance(labels, Factor) else labels
-    missing = {name: column.missing for name, column in given.items() if column.missing is not None}
-    return given[spec.response_name], weights, labels, missing
+    def beside(self, columns: Columns) -> tuple[Factor, FloatArray | None, Any, dict[str, BoolArray]]:
+        """Response, weights and labels of clusters of a block, and where these are missing, by name."""
+        name, weights, labels = self.spec.response_name, self.recipe.weights, self.recipe.cluster
+        given, index = {name: columns.column(name, "the response")}, columns.frame.index
+        if weights is not None:
+            given[weights] = inputs.vector(weights, "weights", columns, None, index)
+            weights = inputs.weights_of(given[weights], weights, index)
+        if labels is not None:
+            given[labels] = inputs.vector(labels, "cluster", columns, None, index)
+            value = given[labels].value
+            labels = np.array([*value.levels, None], object)[value.codes] if isinstance(value, Factor) else value
+        missing = {name: column.missing for name, column in given.items() if column.missing is not None}
+        return factor_of(given[name].value, name), weights, labels, missing
 
 
 # ------------------------------------------------------------------------------------------ the first pass
-
-
-class Moments(NamedTuple):
-    """Weight, mean and sum of squares about the mean, of some values or of each of some columns."""
-
-    n: float
-    mean: Any
-    squares: Any
-
-    def plus(self, other: Moments) -> Moments:
-        """Those of both together [Chan, Golub & LeVeque 1983]."""
-        moved, share = other.mean - self.mean, other.n / max(self.n + other.n, 1e-300)
-        squares = self.squares + other.squares + self.n * share * moved**2
-        return Moments(self.n + other.n, self.mean + share * moved, squares)
-
-    def pair(self, divisor: float) -> FloatArray:
-        """(2, ...) two values with this mean whose squares about it have the sum `squares` / divisor."""
-        half = np.sqrt(0.5 * self.squares / divisor)
-        return np.stack([self.mean - half, self.mean + half])
 
 
 @dataclass(eq=False, kw_only=True)
@@ -119,12 +102,12 @@ class Scan:
 
     Attributes
     ----------
-    n, incomplete, lost : int
-        Rows, those with a missing value, and those left out.
+    rows : Counter
+        Rows that were "given", are "incomplete", are "lost" (left out).
     dropped, counts : Counter
         Rows left out by variable, and weights of the levels of the response.
-    moments : dict of call to Moments
-        Of the arguments of center() and scale().
+    moments : dict of call to list
+        Number, mean and sum of squares about it of the arguments of center() and scale(), by block.
     clusters : pandas.Index
         Labels of the clusters.
     stride : int
@@ -135,12 +118,10 @@ class Scan:
         (rank, frame, place in it); the least rank stays.
     """
 
-    n: int
-    incomplete: int
-    lost: int
+    rows: Counter[str]
     dropped: Counter[str]
     counts: Counter[Any]
-    moments: dict[str, Moments]
+    moments: dict[str, list[tuple[int, float, float]]]
     clusters: pd.Index
     stride: int
     sample: list[pd.DataFrame]
@@ -148,17 +129,16 @@ class Scan:
 
     def with_block(self, other: Scan) -> Scan:
         """Both together."""
-        marks, later = dict(self.marks), other.marks.items()
-        marks |= {key: mark for key, mark in later if key not in marks or mark[0] < marks[key][0]}
-        stride = max(self.stride, other.stride)
+        marks, stride = dict(self.marks), max(self.stride, other.stride)
+        marks |= {key: mark for key, mark in other.marks.items() if key not in marks or mark[0] < marks[key][0]}
         parts = [(frame, stride // part.stride) for part in (self, other) for frame in part.sample]
         if sum(len(frame) // step for frame, step in parts) > 2 * SAMPLE:
             parts, stride = [(frame, 2 * step) for frame, step in parts], 2 * stride
         return Scan(
-            **{name: getattr(self, name) + getattr(other, name) for name in ("n", "incomplete", "lost")},
+            rows=self.rows + other.rows,
             dropped=self.dropped + other.dropped,
             counts=self.counts + other.counts,
-            moments={call: moments.plus(other.moments[call]) for call, moments in self.moments.items()},
+            moments={call: [*moments, *other.moments[call]] for call, moments in self.moments.items()},
             clusters=self.clusters.union(other.clusters, sort=False),
             stride=stride,
             sample=[frame if step == 1 else frame.iloc[::step].copy() for frame, step in parts],
@@ -172,41 +152,32 @@ class Scan:
 
 
 def _look(
-    recipe: Recipe,
-    spec: FormulaSpec,
-    states: Mapping[str, Transform],
-    moments: Mapping[str, Expression],
-    frame: pd.DataFrame,
+    read: Reader, states: Mapping[str, Transform], arguments: Mapping[str, Expression], frame: pd.DataFrame
 ) -> Scan:
-    """One block; `moments` has the arguments of center() and scale(), whose `states` leave x as it is."""
-    columns = Columns(frame)
-    interpreter, response = Interpreter(columns, dict(states)), spec.response_name
-    answer, weights, labels, missing = _beside(spec, recipe, columns)
-    if recipe.levels is not None:
-        inputs.known_codes(answer, response, inputs.check_levels(recipe.levels))
-    factors, used = {response: factor_of(answer.value, response)}, dict[str, None]()
+    """One block; `arguments` are those of center() and scale(), whose `states` leave them as they are."""
+    columns, spec = Columns(frame), read.spec
+    interpreter = Interpreter(columns, dict(states))
+    response, weights, labels, missing = read.beside(columns)
+    factors, used = {spec.response_name: response}, dict[str, None]()
     for key, expression in (spec.factors | spec.offsets).items():
         value, names, _ = interpreter.evaluate(expression)
         used |= dict.fromkeys(names)
         factors |= {key: value} if isinstance(value, Factor) else {}
     missing |= {name: mask for name in used if (mask := columns.column(name).missing) is not None}
     lost = np.any([np.zeros(len(frame), dtype=bool), *missing.values()], axis=0)
-    n_incomplete = int(lost.sum())
+    rows = Counter(given=len(frame), incomplete=int(lost.sum()))
     if weights is not None:
         missing[ZERO_WEIGHT] = weights == 0
         lost |= missing[ZERO_WEIGHT]
-    codes, levels = factors[response].codes[~lost], factors[response].levels
-    mass = np.bincount(codes, None if weights is None else weights[~lost], len(levels))
+    mass = np.bincount(response.codes[~lost], None if weights is None else weights[~lost], len(response.levels))
     marked = [*_marks(columns, factors, used, lost)]
     few = frame.iloc[[row for *_, row in marked]]
     stride = 1 << (max(32 * len(frame) - 1, 0) // SAMPLE).bit_length()
     return Scan(
-        n=len(frame),
-        incomplete=n_incomplete,
-        lost=int(lost.sum()),
+        rows=rows + Counter(lost=int(lost.sum())),
         dropped=Counter({name: int(mask.sum()) for name, mask in missing.items() if mask.any()}),
-        counts=Counter(dict(zip(levels, mass.tolist(), strict=True))),
-        moments={call: _moments(interpreter, argument) for call, argument in moments.items()},
+        counts=Counter(dict(zip(response.levels, mass.tolist(), strict=True))),
+        moments={call: [_moments(interpreter, argument)] for call, argument in arguments.items()},
         clusters=pd.Index([] if labels is None else pd.unique(labels[~lost])),
         stride=stride,
         sample=[frame.iloc[::stride].copy()],
@@ -214,11 +185,19 @@ def _look(
     )
 
 
-def _moments(interpreter: Interpreter, argument: Expression) -> Moments:
+def _moments(interpreter: Interpreter, argument: Expression) -> tuple[int, float, float]:
     x = np.asarray(numeric(interpreter.evaluate(argument)[0], argument.tree), dtype=float)
     x = x[np.isfinite(x)]
     mean = float(x.mean()) if x.size else 0.0
-    return Moments(x.size, mean, float(np.sum((x - mean) ** 2)))
+    return x.size, mean, float(np.sum((x - mean) ** 2))
+
+
+def _pair(moments: list[tuple[int, float, float]]) -> FloatArray:
+    """(2,) two values with the mean and the standard deviation of all rows."""
+    n, mean, squares = np.array(moments).T
+    middle = n @ mean / max(n.sum(), 1.0)
+    half = np.sqrt(0.5 * (squares.sum() + n @ (mean - middle) ** 2) / max(n.sum() - 1.0, 1.0))
+    return np.array([middle - half, middle + half])
 
 
 def _marks(
@@ -259,15 +238,13 @@ def scanned(recipe: Recipe, data: Source) -> BlockDesign:
     for role in ("weights", "offset", "cluster", "subset"):
         if not isinstance(given := getattr(recipe, role), str | None):
             raise OptionError(f"{role}= must be the name of a column where rows are in blocks; got {type(given)}.")
-    for role in ("costs", "design", "cov"):
-        if getattr(recipe, role) is not None:
-            raise OptionError(f"{role.removesuffix('s')}= of rows needs all rows at once, and they are in blocks.")
     blocks = Blocks(data, (), recipe.subset)
     empty = pd.DataFrame(columns=blocks.names)
     spec = formulas(recipe, empty)
-    if spec.location.random or recipe.na_action == "keep":
-        what = "na_action='keep' needs" if recipe.na_action == "keep" else "Random effects need"
-        raise OptionError(f"{what} all rows at once, and they are in blocks: fit to rows in memory.")
+    refused = {"cost= of rows": recipe.costs, "design=": recipe.design, "cov=": recipe.cov}
+    refused |= {"(1 | g)": spec.location.random or None, "na_action='keep'": recipe.na_action == "keep" or None}
+    if wrong := [what for what, given in refused.items() if given is not None]:
+        raise OptionError(f"{wrong[0]} needs all rows at once, and they are in blocks: fit to rows in memory.")
     beside = [inputs.expression_of(text, Columns(empty)) for text in (recipe.weights, recipe.cluster) if text]
     beside += [] if recipe.subset is None else [parse_expression(recipe.subset)]
     expressions = spec.factors | spec.offsets
@@ -277,7 +254,7 @@ def scanned(recipe: Recipe, data: Source) -> BlockDesign:
         find_column(empty, name, "the model")
     states, moments = _transforms(expressions)
     blocks = replace(blocks, columns=tuple(needed))
-    scans = blocks.map(partial(_look, recipe, spec, states, moments))
+    scans = blocks.map(partial(_look, Reader(spec, recipe), states, moments))
     return _design(recipe, reduce(Scan.with_block, scans), states, blocks)
 
 
@@ -314,29 +291,22 @@ def _transforms(expressions: Mapping[str, Expression]) -> tuple[dict[str, Transf
 
 def _design(recipe: Recipe, scan: Scan, states: dict[str, Transform], blocks: Blocks) -> BlockDesign:
     """From what the first pass has found."""
-    used, whole = scan.n - scan.lost, scan.stride == 1
+    given, used = scan.rows["given"], scan.rows["given"] - scan.rows["lost"]
     missing = {name: count for name, count in scan.dropped.items() if name != ZERO_WEIGHT}
     if missing and recipe.na_action == "raise":
-        raise incomplete(missing, scan.incomplete, scan.n)
-    if not used:
-        raise DataError(f"No row of the {scan.n} given can be used; left out for {', '.join(scan.dropped)}.")
+        raise incomplete(missing, scan.rows["incomplete"], given)
     if recipe.cluster is not None and scan.clusters.size < 2:
         raise DataError("cluster= has the same value in every row used; it must hold at least 2 clusters.")
     for key, moments in scan.moments.items():
         call: Any = ast.parse(key, mode="eval").body
-        states[key] = bound(FITTED[call.func.id], call, moments.pair(max(moments.n - 1.0, 1.0)))
-    design = make(replace(recipe, na_action="omit"), scan.frame(), states=states)
-    changed: dict[str, Any] = {"recipe": recipe, "data": None, "n_given": scan.n, "dropped": dict(scan.dropped)}
-    if not whole:
-        own = design.notes[any(name != ZERO_WEIGHT for name in design.dropped) :]
-        changed["notes"] = tuple(f"In {design.sample.n:,} of {used:,} rows: {note}" for note in own)
-        if missing:
-            changed["notes"] = (left_out(missing, scan.incomplete, scan.n), *changed["notes"])
-    return BlockDesign(
-        **{item.name: getattr(design, item.name) for item in fields(Design)} | changed,
-        blocks=blocks,
-        counts=np.array([scan.counts[level] for level in design.levels.values]),
-        n_used=used,
-        n_clusters=scan.clusters.size,
-        whole=whole,
-    )
+        states[key] = bound(FITTED[call.func.id], call, _pair(moments))
+    design = make(replace(recipe, na_action="omit", cluster=None), scan.frame(), states=states)
+    sample = design.sample if recipe.cluster is None else replace(design.sample, cluster=np.arange(scan.clusters.size))
+    notes = design.notes
+    if sample.n < used:
+        own = notes[any(name != ZERO_WEIGHT for name in design.dropped) :]
+        notes = tuple(f"In {sample.n:,} of {used:,} rows: {note}" for note in own)
+        notes = (left_out(missing, scan.rows["incomplete"], given), *notes) if missing else notes
+    changed = {"sample": sample, "recipe": recipe, "data": None, "n_given": given, "dropped": dict(scan.dropped)}
+    counts = np.array([scan.counts[level] for level in design.levels.values])
+    return BlockDesign(**vars(design) | changed | {"notes": notes}, rows=blocks, counts=counts, n_used=used)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from glob import glob
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any, Protocol, TypeVar
+from typing import IO, Any, Protocol, TypeVar, cast
 
 import pandas as pd
 
@@ -118,14 +118,14 @@ class DaskFrame:
         return (future.result() for future in client.compute(tasks))
 
 
+def _polars_batches(data: Any, columns: list[str]) -> Iterable[Any]:
+    return data.select(columns).collect_batches(chunk_size=BLOCK)  # type: ignore[no-any-return]
+
+
 #: What makes a source of data, by package and name of their class.
 SOURCES: dict[tuple[str, str], Callable[[Any], Any]] = {
     ("pyarrow", "Dataset"): lambda data: Adapted(data, lambda data: data.schema, _arrow_batches),
-    ("polars", "LazyFrame"): lambda data: Adapted(
-        data,
-        lambda data: data.collect_schema().names(),
-        lambda data, columns: data.select(columns).collect_batches(chunk_size=BLOCK),
-    ),
+    ("polars", "LazyFrame"): lambda data: Adapted(data, lambda data: data.collect_schema(), _polars_batches),
     ("duckdb", "DuckDBPyRelation"): lambda data: Adapted(data, lambda data: data.columns, _duck_batches),
     ("dask", "DataFrame"): DaskFrame,
 }
@@ -151,11 +151,9 @@ def source_of(data: Any) -> Source | None:
     if isinstance(data, Path) or (isinstance(data, str) and "~" not in data):
         return _files(os.fspath(data))
     if hasattr(data, "schema") and callable(getattr(data, "blocks", None)):
-        return data  # type: ignore[no-any-return]
-    for kind in type(data).__mro__:
-        if (found := SOURCES.get((kind.__module__.partition(".")[0], kind.__name__))) is not None:
-            return found(data)
-    return None
+        return cast(Source, data)
+    kinds = ((kind.__module__.partition(".")[0].lstrip("_"), kind.__name__) for kind in type(data).__mro__)
+    return next((SOURCES[kind](data) for kind in kinds if kind in SOURCES), None)
 
 
 def _files(path: str) -> ParquetFiles:
@@ -186,7 +184,8 @@ class Blocks:
     @property
     def names(self) -> list[str]:
         """Every column of the source."""
-        return list(getattr(self.source.schema, "names", self.source.schema))
+        schema = self.source.schema
+        return list(schema if isinstance(schema, Mapping) else getattr(schema, "names", schema))
 
     def __getstate__(self) -> dict[str, Any]:
         """Without a source that only this process can read."""
@@ -230,8 +229,7 @@ def written_predictions(fit: Any, path: Any, data: Any, type: str) -> Path:
     source, frames = source_of(data), iter([data])
     if source is not None:
         spec, blocks = fit.design.spec, Blocks(source, ())
-        wanted = {*spec.columns, *(name for term in spec.random for name in term.group_columns)}
-        wanted |= {spec.response_name} if type == "margin" else set()
+        wanted = {spec.response_name, *spec.columns, *(name for term in spec.random for name in term.group_columns)}
         frames = replace(blocks, columns=tuple(name for name in blocks.names if name in wanted)).frames()
 
     def write(file: IO[bytes]) -> None:

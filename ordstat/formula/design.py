@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -233,6 +233,9 @@ class Design:
     survey: Survey | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
     data: Any = field(default=None, repr=False)
+
+    #: The rows in blocks, where the sample holds some of them.
+    blocks: ClassVar[Any] = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the data."""
