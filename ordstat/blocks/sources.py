@@ -86,7 +86,7 @@ def _arrow_batches(data: Any, columns: list[str]) -> Iterable[Any]:
 
 def _duck_batches(data: Any, columns: list[str]) -> Iterable[Any]:
     names = ", ".join('"{}"'.format(name.replace('"', '""')) for name in columns)
-    return data.project(names).to_arrow_reader(BLOCK)  # type: ignore[no-any-return]
+    return data.project(names).fetch_record_batch(BLOCK)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, eq=False)
