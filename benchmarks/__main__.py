@@ -21,6 +21,7 @@ import pandas as pd  # noqa: E402
 
 from benchmarks import (  # noqa: E402
     against_r,
+    blocks,
     boosting,
     bounds,
     clm,
@@ -52,6 +53,7 @@ SUITES = {
     "svm": svm.run,
     "selection": svm.selection,
     "linear": svm.linear,
+    "blocks": blocks.run,
     "boosting": boosting.run,
     "ordboost": ordboost.run,
     "online": online.run,

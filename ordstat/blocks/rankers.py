@@ -24,7 +24,7 @@ from .likelihood import all_columns
 from .scan import BlockDesign, Reader
 
 #: Largest component of the gradient, as a share of C and the weight of the rows, at which a machine counts as solved.
-_FLAT = 1e-9
+_FLAT = 1e-7
 
 
 def _scaling(design: BlockDesign, kind: str | None) -> Scaling:

@@ -18,7 +18,7 @@ from ..formula import inputs
 from ..formula.columns import Columns, Factor, factor_of, find_column, matched
 from ..formula.design import ZERO_WEIGHT, Design, Recipe, formulas, incomplete, left_out, make
 from ..formula.factors import FITTED, Affine, Interpreter, Transform, bound, numeric
-from ..formula.parse import CONSTANTS, Expression, dotted_name, literal, parse_expression, said, source
+from ..formula.parse import Expression, dotted_name, literal, parse_expression, said, source
 from ..formula.sample import Sample
 from ..formula.spec import FormulaSpec
 from .sources import Blocks, Source
@@ -249,9 +249,8 @@ def scanned(recipe: Recipe, data: Source) -> BlockDesign:
     beside += [] if recipe.subset is None else [parse_expression(recipe.subset)]
     expressions = spec.factors | spec.offsets
     names = [name for each in (*expressions.values(), *beside) for name in sorted(each.names)]
-    needed = dict.fromkeys(name for name in (spec.response_name, *names) if name in empty or name not in CONSTANTS)
-    for name in needed:
-        find_column(empty, name, "the model")
+    find_column(empty, spec.response_name, "the response")
+    needed = dict.fromkeys(name for name in (spec.response_name, *names) if name in empty)
     states, moments = _transforms(expressions)
     blocks = replace(blocks, columns=tuple(needed))
     scans = blocks.map(partial(_look, Reader(spec, recipe), states, moments))
