@@ -86,7 +86,7 @@ def _arrow_batches(data: Any, columns: list[str]) -> Iterable[Any]:
 
 def _duck_batches(data: Any, columns: list[str]) -> Iterable[Any]:
     names = ", ".join('"{}"'.format(name.replace('"', '""')) for name in columns)
-    return data.project(names).fetch_record_batch(BLOCK)  # type: ignore[no-any-return]
+    return data.project(names).to_arrow_reader(BLOCK)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,10 +150,10 @@ def source_of(data: Any) -> Source | None:
     """
     if isinstance(data, Path) or (isinstance(data, str) and "~" not in data):
         return _files(os.fspath(data))
-    if hasattr(data, "schema") and callable(getattr(data, "blocks", None)):
-        return cast(Source, data)
-    kinds = ((kind.__module__.partition(".")[0].lstrip("_"), kind.__name__) for kind in type(data).__mro__)
-    return next((SOURCES[kind](data) for kind in kinds if kind in SOURCES), None)
+    for kind in ((kind.__module__.partition(".")[0].lstrip("_"), kind.__name__) for kind in type(data).__mro__):
+        if kind in SOURCES:
+            return cast(Source, SOURCES[kind](data))
+    return data if callable(getattr(data, "blocks", None)) and hasattr(data, "schema") else None
 
 
 def _files(path: str) -> ParquetFiles:
