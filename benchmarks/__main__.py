@@ -21,6 +21,7 @@ import pandas as pd  # noqa: E402
 
 from benchmarks import (  # noqa: E402
     against_r,
+    blocks,
     boosting,
     bounds,
     clm,
@@ -53,6 +54,7 @@ SUITES = {
     "selection": svm.selection,
     "linear": svm.linear,
     "landmarks": svm.landmarks,
+    "blocks": blocks.run,
     "boosting": boosting.run,
     "ordboost": ordboost.run,
     "online": online.run,

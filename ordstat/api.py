@@ -12,7 +12,7 @@ import pandas as pd
 from ._typing import AnyArray, Progress
 from .checks import brief, generator, one_of, reporter
 from .exceptions import DataWarning, OptionError, warn
-from .formula.design import Design, build
+from .formula.design import Design, Recipe, make
 from .formula.inputs import check_cost_labels, shape_of
 from .formula.sample import Sample
 from .formula.survey import SurveyDesign
@@ -62,7 +62,9 @@ def ordfit(
         R-style, "response ~ terms". The intercept is always implied (the thresholds are the intercepts).
         Columns are looked up in `data` before functions, so a column may be named C or log.
     data : pandas.DataFrame
-        Also a polars frame, a pyarrow table or a dict of columns. Never changed.
+        Also a polars frame, a pyarrow table or a dict of columns. Never changed. Rows larger than memory, which are
+        read block by block: the path of a Parquet file, a folder or a pattern of them, a pyarrow Dataset, a polars
+        LazyFrame, a DuckDB relation, a Dask DataFrame, or an object with `schema` and `blocks(columns)`.
     method : str or Method
         "clm" (or a link: "logit", "probit", "cloglog", "loglog", "cauchit"), "redsvm", "csovo", ... (a wrong
         name lists them all), or a value such as REDSVM(C=10).
@@ -152,7 +154,12 @@ def ordfit(
     >>> svm.predict(wine.head(3)).tolist()
     [2, 2, 3]
     """
-    row_costs, cost_option = split_cost(cost, data)
+    source = None
+    if not isinstance(data, (pd.DataFrame, Mapping)):
+        from .blocks.sources import source_of
+
+        source = source_of(data)
+    row_costs, cost_option = split_cost(cost, data if source is None else ())
     cluster, covariance = _split_vcov(vcov, cluster)
     options = options if cost_option is None else {**options, "cost": cost_option}
     value = resolve(method, options, ordfit.__kwdefaults__ or ())
@@ -165,9 +172,8 @@ def ordfit(
             f"method: leave cost= out, or give the value method={type(value).__name__}(...)."
         )
     value.check_constraints(constraints)
-    built = build(
+    recipe = Recipe(
         formula,
-        data,
         nominal=nominal,
         scale=scale,
         weights=weights,
@@ -183,6 +189,12 @@ def ordfit(
         na_action=na_action,
         as_categories=value.needs.categories,
     )
+    if source is None:
+        built = make(recipe, data)
+    else:
+        from .blocks.results import designed
+
+        built = designed(recipe, source, value)
     if na_action == "keep" and not value.needs.missing:
         raise OptionError(missing_refused(type(value).__name__))
     if isinstance(cost, pd.DataFrame):
@@ -249,9 +261,15 @@ def fit_design(
         from .prediction.calibrated import Calibrated
 
         calibrated = Calibrated.of(method, calibrate)
-    fit = (method if calibrated is None else calibrated).fit(design.sample, generator(seed), reporter(callback))
+    learner: Any = method if calibrated is None else calibrated
+    if design.blocks is None:
+        fit = learner.fit(design.sample, generator(seed), reporter(callback))
+        kind = method.results_for(design.sample)
+    else:
+        from .blocks.results import fitted
+
+        fit, kind = fitted(design, learner)
     call = _call(design, method, calibrated, vcov)
-    kind = method.results_for(design.sample)
     results: OrdinalResults = kind(call, design, method, fit, fitter=refit, calibrated=calibrated)
     results = results if chosen is None else replace(cast(Any, results), robust=chosen)
     for category, message in results.issued():

@@ -48,7 +48,7 @@ LISTED = frozenset((
 #: Sections of `help(fit)`; names in none of them come last.
 QUESTIONS = {
     "Estimates": "coef thresholds se vcov with_vcov confint profile tidy glance loglik aic bic nobs certificate",
-    "Predictions": "predict augment errors confusion reliability conformal margins bounds",
+    "Predictions": "predict predict_to augment errors confusion reliability conformal margins bounds",
     "Effects": "marginal_effects emmeans emtrends joint_tests importance shapley",
     "Tests": "anova drop1 add1 step test nominal_test scale_test score_test brant",
     "Checks": "residuals influence gof discrimination bootstrap simulate",
@@ -198,6 +198,8 @@ class FittedRanker:
     no_bounds: ClassVar[str] = "No margin bounds: they need a model without nominal or scale effects or offset."
     #: A note on the errors of the training rows.
     training_note: ClassVar[str] = ""
+    #: Whether the rows of the fit are in memory.
+    in_memory: ClassVar[bool] = True
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -245,6 +247,17 @@ class FittedRanker:
     def nobs(self) -> float:
         """Number of observations: the sum of the case weights."""
         return float(self.design.sample.case_weights.sum())
+
+    @property
+    def level_counts(self) -> FloatArray:
+        """(K,) sums of the case weights of the rows of each level."""
+        sample = self.design.sample
+        return np.bincount(sample.y, sample.case_weights, sample.n_levels).astype(np.float64)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows used."""
+        return self.design.sample.n
 
     @property
     def certificate(self) -> Certificate:

@@ -16,6 +16,8 @@ from .report.render import Summary, as_html, as_text
 from .report.sections import figures, printed, shown_part
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ._typing import Progress
     from .formula.design import Design
     from .judging.conformal import ConformalIntervals
@@ -235,6 +237,44 @@ class OrdinalResults(FittedRanker):
         1  0.207  0.777  0.97  0.993  1.0
         """
         return prediction(self, newdata, type)
+
+    def predict_to(self, path: str | os.PathLike[str], data: Any = None, type: str = "class") -> Path:
+        """Write predictions to a Parquet file, block by block, for data larger than memory.
+
+        A file that was there is replaced, once the new one is complete.
+
+        Parameters
+        ----------
+        path : str or path-like
+        data : data frame, or rows in blocks as `ordfit` takes them, optional
+            The data of the fit if not given.
+        type : str
+            As in `predict`.
+
+        Returns
+        -------
+        pathlib.Path
+            Of the file, which has a row for each row of the data, in their order.
+
+        Raises
+        ------
+        DataError
+            The file cannot be written, or the data are not at hand.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = fit.predict_to(Path(folder) / "wine.parquet", type="prob")
+        ...     pd.read_parquet(path).shape
+        (72, 5)
+        """
+        from .blocks.sources import written_predictions
+
+        return written_predictions(self, path, data, type)
 
     def augment(self, data: Any = None) -> pd.DataFrame:
         """Data with columns of predictions beside them.

@@ -20,11 +20,13 @@ LEVELS = (
     {"_typing", "checks", "compiled", "exceptions", "threads"},
     {"fit", "fitted", "formula", "judging", "method", "newton", "persistence", "plots", "report",
      "results"},
-    {"boosting", "effects", "inference", "likelihood", "mixed", "online", "prediction", "reduction", "svm", "trees"},
+    {"blocks", "boosting", "effects", "inference", "likelihood", "mixed", "online", "prediction", "reduction", "svm",
+     "trees"},
     {"__init__", "__main__", "api", "cli", "comparison", "datasets", "estimator", "registry"},
 )  # fmt: skip
 #: Families that a family builds on; `likelihood/results.py` also imports the topics that are its methods.
 FAMILIES = {
+    "blocks": {"likelihood", "online", "reduction", "svm"},
     "boosting": {"reduction"},
     "effects": {"inference", "likelihood", "mixed"},
     "inference": {"likelihood"},
@@ -46,7 +48,7 @@ KNOWN = {
     "reduction.threshold_loss -> svm.kernels", "reduction.voting -> svm.kernels",
     "reduction.voting -> svm.learner", "reduction.voting -> svm.routes",
     "report.warnings -> likelihood.fit", "report.warnings -> likelihood.parameters",
-    "report.warnings -> prediction.probabilities",
+    "report.warnings -> prediction.probabilities", "results -> blocks.sources",
 }  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from ..exceptions import DataError, FormulaError, OptionError
 from . import inputs
 from .coding import Assembled, Coding, Contrasts, contrast, fit_coding
 from .columns import Column, Columns, Value, as_frame, row_name, shown_labels, suggest, take
-from .factors import Interpreter, contrast_of
+from .factors import Interpreter, Transform, contrast_of
 from .parse import (
     parse_expression,
     parse_formula,
@@ -234,6 +234,9 @@ class Design:
     notes: tuple[str, ...] = ()
     data: Any = field(default=None, repr=False)
 
+    #: The rows in blocks, where the sample holds some of them.
+    blocks: ClassVar[Any] = None
+
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the data."""
         return {**self.__dict__, "data": None}
@@ -346,8 +349,11 @@ def build(formula: str, data: Any, **arguments: Any) -> Design:
     return make(Recipe(formula, **arguments), data)
 
 
-def make(recipe: Recipe, data: Any, keep_levels: bool = False) -> Design:
-    """The design of a recipe and data; `keep_levels` keeps declared levels of the response without rows."""
+def make(recipe: Recipe, data: Any, keep_levels: bool = False, states: Mapping[str, Transform] | None = None) -> Design:
+    """The design of a recipe and some data, `keep_levels` with declared levels of the response without rows.
+
+    `states` are transforms that were fitted to other rows, by their calls.
+    """
     one_of("na_action", recipe.na_action, ("omit", "raise", "keep"))
     whole = as_frame(data)
     survey = None if recipe.design is None else _survey(recipe, whole)
@@ -355,9 +361,9 @@ def make(recipe: Recipe, data: Any, keep_levels: bool = False) -> Design:
     if rows is not None and not rows.any():
         raise DataError(f"subset= leaves none of the {len(whole)} rows.")
     frame = whole if rows is None else whole[rows]
-    spec = _formulas(recipe, frame)
+    spec = formulas(recipe, frame)
     columns = Columns(frame)
-    interpreter = Interpreter(columns, {})
+    interpreter = Interpreter(columns, dict(states or {}))
     values, missing, used = spec.evaluate(spec.factors | spec.offsets | spec.groups, interpreter)
     labelled = columns.column(spec.response_name, "the response")
     response = inputs.read_response(labelled, spec.response_name, recipe.levels)
@@ -446,12 +452,9 @@ def _kept(
     lost = np.any([*masks.values()], axis=0) if masks else np.zeros(len(index), dtype=bool)
     dropped, notes = {name: int(mask.sum()) for name, mask in masks.items()}, list[str]()
     if masks:
-        lost_rows = f"{int(lost.sum())} of {len(index)} rows"
-        counts = ", ".join(f"{name} ({count})" for name, count in dropped.items())
         if na_action == "raise":
-            problem = f"{lost_rows} have missing values: {counts}; first {row_name(index, int(np.argmax(lost)))}"
-            raise DataError(f"{problem}. Fill or drop them, or use na_action='omit'.")
-        notes = [f"{lost_rows} left out for missing values: {counts}."]
+            raise incomplete(dropped, int(lost.sum()), len(index), f"; first {row_name(index, int(np.argmax(lost)))}")
+        notes = [left_out(dropped, int(lost.sum()), len(index))]
     if weights is not None and (zero := weights == 0).any():
         dropped[ZERO_WEIGHT] = int(zero.sum())
         lost = lost | zero
@@ -470,11 +473,26 @@ def _kept(
     return _Kept(mask, codes, used, fields | {"levels": levels, "response": response.name})
 
 
+def left_out(dropped: Mapping[str, int], lost: int, n: int) -> str:
+    """The note on rows left out for a missing value, counted by variable."""
+    return f"{lost} of {n} rows left out for missing values: {_counted(dropped)}."
+
+
+def incomplete(dropped: Mapping[str, int], lost: int, n: int, where: str = "") -> DataError:
+    """The error of rows with a missing value under na_action='raise'."""
+    what = f"{lost} of {n} rows have missing values: {_counted(dropped)}{where}"
+    return DataError(f"{what}. Fill or drop them, or use na_action='omit'.")
+
+
+def _counted(dropped: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} ({count})" for name, count in dropped.items())
+
+
 def _unused_note(labels: Collection[Any], of: str) -> list[str]:
     return [f"Levels of {of} without rows were left out: {shown_labels(labels)}."] if labels else []
 
 
-def _formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
+def formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
     """The formulas, not yet evaluated."""
     surveyed = () if recipe.design is None else recipe.design.columns
     named = (recipe.weights, recipe.offset, recipe.cluster, *surveyed)

@@ -304,7 +304,7 @@ def _by_threshold(r: FittedLikelihood, block: Table) -> Table:
 
 def _proportionality(r: FittedLikelihood) -> list[Line]:
     """The score test of equal effects at all thresholds, where the fit has one, and what to try where it fails."""
-    if r.fit.marginal is not None or why_unavailable(r, "score_test()"):
+    if not r.in_memory or r.fit.marginal is not None or why_unavailable(r, "score_test()"):
         return []
     chisq, df = score_row(r)
     p_value = float(chi2_tail(chisq, df))

@@ -131,9 +131,10 @@ def error_measures(
     """All error measures, on training rows and on unseen rows."""
     check_weights_go_with(newdata, weights)
     _check_folds(fit, cv)
-    frame = fit.training_errors.to_frame("training")
+    tables = {"training": fit.training_errors} if fit.in_memory else {}
     if newdata is not None:
-        frame["new data"] = error_table(fit.new_predictions(newdata, weights))
+        tables["new data"] = error_table(fit.new_predictions(newdata, weights))
+    frame = pd.DataFrame(tables)
     if cv is not None:
         fit.check_parts()
         rng, callback = generator(seed), reporter(callback)

@@ -19,7 +19,7 @@ from ..method import AGRESTI, Method, Needs, cost_option, option
 from ..mixed.method import MOST_NODES, RANDOM_PENALTIES, ForNewGroups, check_random, with_random_effects
 from ..threads import one_blas_thread
 from .adjacent import Adjacent
-from .columns import survey
+from .columns import Columns, survey
 from .covariance import LikelihoodAtEstimates
 from .estimate import Estimate, Estimation, running
 from .family import Cumulative, Family
@@ -111,7 +111,7 @@ class OrdinalRegression(Method):
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> LikelihoodFit:
         self.check(sample)
         with one_blas_thread(float(sample.n) * sample.X.shape[1] ** 2):
-            return self._fit(sample)
+            return self.maximum(sample, self.problem(sample))
 
     @property
     def refuses_crossing(self) -> bool:
@@ -128,14 +128,19 @@ class OrdinalRegression(Method):
             return link_of(*self.link)
         return link_of(self.link, None)
 
-    def _fit(self, sample: Sample) -> LikelihoodFit:
+    def problem(self, sample: Sample, columns: tuple[Columns, Columns] | None = None) -> Problem:
+        """What is maximised; `columns` as in `Problem.of`."""
+        latent = self._latent()
+        link, flexible = (latent.at(latent.start), latent) if isinstance(latent, FlexibleLink) else (latent, None)
+        return Problem.of(sample, self.family(link), flexible, self.threshold, columns)
+
+    def maximum(self, sample: Sample, problem: Problem) -> LikelihoodFit:
+        """The fit that maximises a problem of a sample."""
         cost = self.cost_matrix
         if not isinstance(cost.value, str):
             cost.matrix(sample.n_levels)  # raises where its size is not K x K
         by = Estimation(penalty=_penalty(self.penalty), start=self.start, tol=self.tol, max_iter=self.max_iter)
-        latent = self._latent()
-        link, flexible = (latent.at(latent.start), latent) if isinstance(latent, FlexibleLink) else (latent, None)
-        estimate = by.of(identified(Problem.of(sample, self.family(link), flexible, self.threshold)))
+        estimate = by.of(identified(problem))
         problem, separation = estimate.problem, estimate.separation
         structure, n_beta, n_zeta = problem.structure, problem.location.kept.size, problem.scale.kept.size
         fields = {  # random effects do not change these

@@ -18,7 +18,7 @@ from ..exceptions import DataError
 #: Largest relative length of the residual of an aliased column [R's lm and clm].
 TOLERANCE = 1e-7
 #: A column whose deviation is below this share of its largest value is constant but for rounding.
-_CONSTANT = 1e-11
+CONSTANT = 1e-11
 #: Pivots of the correlation matrix above this are certainly not 0 (the sweep decides at 1e-14).
 _SAFE_PIVOT = 1e-9
 #: One row in _STRIDE of _TALL matrices usually shows that no column is aliased.
@@ -60,7 +60,7 @@ def survey(X: FloatArray, weights: FloatArray | None) -> Columns:
     offset = sums / total
     mean = shift + offset
     deviation = np.sqrt(np.maximum(squares / total - offset**2, 0.0))
-    constant = deviation <= _CONSTANT * (np.abs(mean) + np.abs(shift))
+    constant = deviation <= CONSTANT * (np.abs(mean) + np.abs(shift))
     deviation = np.where(constant, 1.0, deviation)
     kept = ~_repeated(X, np.stack([shift, sums, squares]))
     some = X if kept.all() else np.ascontiguousarray(X[:, kept])
@@ -69,7 +69,8 @@ def survey(X: FloatArray, weights: FloatArray | None) -> Columns:
         (n >= _TALL and _independent(*checked, _STRIDE)) or _independent(*checked, 1)
     )
     if not certain:
-        kept[kept] = _sweep(some, weights, mean[kept])
+        root = np.ones(n) if weights is None else np.sqrt(weights)
+        kept[kept] = sweep(some if weights is None else root[:, None] * some, root, mean[kept])
     return Columns(mean, deviation, kept)
 
 
@@ -109,17 +110,19 @@ def _independent(X: FloatArray, weights: FloatArray | None, shift: FloatArray, s
     return bool(np.all(np.diag(root) ** 2 > _SAFE_PIVOT))
 
 
-def _sweep(X: FloatArray, weights: FloatArray | None, mean: FloatArray) -> BoolArray:
-    """Gram-Schmidt in column order, twice for safety, on the centred columns."""
-    root = np.ones(X.shape[0]) if weights is None else np.sqrt(weights)
+def sweep(X: FloatArray, root: FloatArray, mean: FloatArray) -> BoolArray:
+    """(p,) columns to keep, by Gram-Schmidt in column order, twice for safety, on the centred columns.
+
+    X (N, p) and the intercept `root` (N,) are multiplied by the root of the weights, or by any orthogonal matrix.
+    """
     intercept = root / np.linalg.norm(root)
     basis = [intercept]
     kept = np.zeros(X.shape[1], dtype=bool)
     for j in range(X.shape[1]):
-        column = root * (X[:, j] - mean[j])
+        column = X[:, j] - mean[j] * root
         column -= intercept * (intercept @ column)
         length = float(np.linalg.norm(column))
-        if length <= _CONSTANT * float(np.linalg.norm(root * X[:, j])):
+        if length <= CONSTANT * float(np.linalg.norm(X[:, j])):
             continue
         done = np.column_stack(basis)
         for _ in range(2):

@@ -96,6 +96,8 @@ def thinned(problem: Problem) -> Problem:
 def starting_values(problem: Problem, max_iter: int) -> Start:
     """A start for Newton's method; each search for it takes at most `max_iter` steps."""
     family, scaled = problem.family, problem.sample.rows.scale is not None
+    if problem.at_hand is not None:
+        return _from_small_sample(problem, problem.at_hand, max_iter)
     if problem.flexible is not None:  # lambda and the thresholds are nearly collinear, and steps far off are wild
         x = starting_values(problem.at_link(family.link), max_iter).x
         return _first_inside(problem, search_lambda(problem, x, max_iter))
@@ -109,7 +111,7 @@ def starting_values(problem: Problem, max_iter: int) -> Start:
             points = [_equal_scales(problem, max_iter), _equal_scales(logit, max_iter), logit.start()]
         return _best(problem, points, max_iter)
     if problem.many_rows and problem.structure is None:
-        return _from_small_sample(problem, max_iter)
+        return _from_small_sample(problem, problem.of_rows(np.arange(0, problem.sample.n, _STRIDE)), max_iter)
     return _first_inside(problem)
 
 
@@ -123,13 +125,12 @@ def _first_inside(problem: Problem, *points: FloatArray) -> Start:
     return Start(x, problem.evaluate(x))
 
 
-def _from_small_sample(problem: Problem, max_iter: int) -> Start:
-    """Start from a rough fit of the small sample, which saves passes over all rows.
+def _from_small_sample(problem: Problem, small: Problem | None, max_iter: int) -> Start:
+    """Start from a rough fit of a small sample, which saves passes over all rows.
 
     It is used only if every level occurs in it, every effect shows in it (the indicator of a rare event may not), and
     Newton's method needed no damping.
     """
-    small = problem.of_rows(np.arange(0, problem.sample.n, _STRIDE))
     if small is None:
         return _first_inside(problem)
     weight, start = float(small.counts.sum()), starting_values(small, max_iter)
@@ -137,7 +138,8 @@ def _from_small_sample(problem: Problem, max_iter: int) -> Start:
     little = np.diag(rough.factor.schur) ** 2 <= _LEAST_INFORMATION * weight
     if rough.message != "converged" or rough.damping > 0.0 or little.any():
         return _first_inside(problem)
-    return _stepped(problem, rough, float(problem.counts.sum() / weight))
+    ratio = float(problem.counts.sum() / weight)
+    return _stepped(problem, rough, ratio)._replace(rise=ratio * start.rise, higher=start.higher)
 
 
 def _stepped(problem: Problem, rough: Optimum, ratio: float) -> Start:

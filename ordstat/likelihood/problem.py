@@ -164,9 +164,16 @@ class Problem:
 
     @classmethod
     def of(
-        cls, sample: Sample, family: Family, flexible: FlexibleLink | None = None, threshold: str = "flexible"
+        cls,
+        sample: Sample,
+        family: Family,
+        flexible: FlexibleLink | None = None,
+        threshold: str = "flexible",
+        columns: tuple[Columns, Columns] | None = None,
     ) -> Problem:
         """Survey a sample; with `flexible` also estimate the parameter of the link.
+
+        `columns` are the nominal and location columns together, and those of the log scale, where they are known.
 
         Raises
         ------
@@ -188,14 +195,17 @@ class Problem:
         sample = replace(sample, y=np.ascontiguousarray(y, dtype=np.intp), n_levels=int(present.sum()))
         rows = sample.rows
         wide = rows.X if rows.nominal is None else np.hstack([rows.nominal, rows.X])
-        both, q = survey(np.ascontiguousarray(wide), sample.weights), wide.shape[1] - rows.X.shape[1]
-        scale = NO_COLUMNS if rows.scale is None else survey(rows.scale, sample.weights)
+        q = wide.shape[1] - rows.X.shape[1]
+        both, scale = columns or (
+            survey(np.ascontiguousarray(wide), sample.weights),
+            NO_COLUMNS if rows.scale is None else survey(rows.scale, sample.weights),
+        )
         nominal, location = both.part(slice(0, q)), both.part(slice(q, None))
         kept = replace(
             rows,
-            X=_columns(rows.X, location.kept),
-            nominal=None if rows.nominal is None else _columns(rows.nominal, nominal.kept),
-            scale=None if rows.scale is None or not scale.kept.any() else _columns(rows.scale, scale.kept),
+            X=kept_columns(rows.X, location.kept),
+            nominal=None if rows.nominal is None else kept_columns(rows.nominal, nominal.kept),
+            scale=None if rows.scale is None or not scale.kept.any() else kept_columns(rows.scale, scale.kept),
         )
         return cls(
             sample=replace(sample, rows=kept),
@@ -222,7 +232,7 @@ class Problem:
         kept[kept] = left
         rows = self.sample.rows
         if rows.scale is not None:
-            rows = replace(rows, scale=_columns(rows.scale, left) if left.any() else None)
+            rows = replace(rows, scale=kept_columns(rows.scale, left) if left.any() else None)
         return replace(
             self,
             sample=replace(self.sample, rows=rows),
@@ -255,6 +265,11 @@ class Problem:
     def family_at(self, lam: float) -> Family:
         """The family with this parameter of its link, if that is estimated."""
         return self.family if self.flexible is None else self.family.at(self.flexible.at(lam))
+
+    @property
+    def at_hand(self) -> Problem | None:
+        """The problem of some rows that are in memory, where not all are."""
+        return None
 
     # The likelihood
 
@@ -398,6 +413,6 @@ class Problem:
         return LikelihoodRule(family=family, alpha=full, beta=beta, zeta=zeta, cost=cost, effects=effects)
 
 
-def _columns(matrix: FloatArray, kept: BoolArray) -> FloatArray:
-    """The kept columns, C-contiguous; the matrix itself if all are kept."""
+def kept_columns(matrix: FloatArray, kept: BoolArray) -> FloatArray:
+    """The kept columns, C-contiguous; the matrix itself where all are kept."""
     return np.ascontiguousarray(matrix if kept.all() else matrix[:, kept])

@@ -194,8 +194,11 @@ class OnlineMethod(Method):
                 "keep='mean' or 'last' and presentation='shuffled' or 'order', as method='prank' does."
             )
         require_finite_squares(learned.scaling(sample.X))
-        examples = Examples.as_given(sample, self.cost_matrix)
-        learner = self.learner(examples, learned.scaling, learned)
+        return self.after(sample, learned.scaling, learned)
+
+    def after(self, sample: Sample, scaling: Scaling, earlier: Learned | None) -> Learner:
+        """A learner after a pass over the rows of a sample in their order, from zero weights or an earlier state."""
+        learner = self.learner(examples := Examples.as_given(sample, self.cost_matrix), scaling, earlier)
         learner.learn(examples.in_turn())
         return learner
 

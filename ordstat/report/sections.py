@@ -62,9 +62,7 @@ def fractional(r: FittedRanker) -> bool:
 
 def levels_of(r: FittedRanker, numbered: bool = False) -> str:
     """ "1 (5), 2 (22), ...", the levels with the rows of each; with their numbers if these replace the names below."""
-    sample, percent = r.design.sample, fractional(r)
-    counts = np.bincount(sample.y, weights=sample.case_weights, minlength=sample.n_levels)
-    shown = []
+    counts, percent, shown = r.level_counts, fractional(r), []
     for k, (level, n) in enumerate(zip(r.levels, counts, strict=True), start=1):
         name = kept(f"{k} = {level}") if numbered else level
         shown.append(f"{name} ({100.0 * n / counts.sum():.1f}%)" if percent else f"{name} ({count(n)})")
@@ -74,11 +72,11 @@ def levels_of(r: FittedRanker, numbered: bool = False) -> str:
 def data_header(r: FittedRanker) -> tuple[tuple[str, Any], ...]:
     """What was fitted to what."""
     sample = r.design.sample
-    rows, left_out = count(r.nobs), r.design.n_given - sample.n
+    rows, left_out = count(r.nobs), r.design.n_given - r.n_rows
     if sample.weights is not None and not fractional(r):
-        rows += f" (in {sample.n} weighted rows)"
+        rows += f" (in {r.n_rows} weighted rows)"
     elif sample.weights is not None:
-        rows = f"{sample.n} weighted rows" + f", sum of weights {rows}" * (r.design.survey is None)
+        rows = f"{r.n_rows} weighted rows" + f", sum of weights {rows}" * (r.design.survey is None)
     header = [
         ("Method", repr(r.method)),
         ("Observations", f"{rows}; {counted(left_out, 'row')} left out" if left_out else rows),
@@ -179,7 +177,7 @@ def error_tables(r: FittedRanker) -> list[Part]:
         )
         return [_confusion_table(r), errors]
 
-    return [Part("errors", make)]
+    return [Part("errors", make)] if r.in_memory else []
 
 
 def _confusion_table(r: FittedRanker) -> Table:
@@ -207,7 +205,8 @@ def _confusion_table(r: FittedRanker) -> Table:
 
 def shared_tables(r: FittedRanker) -> list[Part]:
     """Errors, margins and bounds: the same for every threshold ranker."""
-    return [*error_tables(r), Part("margins", lambda: _margin_tables(r)), Part("bounds", lambda: _bound_tables(r))]
+    margins = [Part("margins", lambda: _margin_tables(r)), Part("bounds", lambda: _bound_tables(r))]
+    return [*error_tables(r), *margins] if r.in_memory else []
 
 
 def _margin_tables(r: FittedRanker) -> list[Table]:
@@ -272,7 +271,8 @@ def one_row(values: Mapping[str, Any]) -> NotedFrame:
 
 def error_figures(fit: FittedRanker) -> dict[str, float]:
     """Mean errors of the rows of the fit, by their names in a table of figures."""
-    return {f"{kind}_error": float(fit.training_errors[f"{kind} error"]) for kind in ("classification", "absolute")}
+    kinds = ("classification", "absolute") if fit.in_memory else ()
+    return {f"{kind}_error": float(fit.training_errors[f"{kind} error"]) for kind in kinds}
 
 
 # One screen
@@ -295,7 +295,7 @@ def shown_part(
     r: FittedRanker, section: str | None, report: Report, model: Sequence[Table | Line] | None = None
 ) -> Summary:
     """One screen, on which `model` are the estimates, or a section of the whole report."""
-    there = {"fit", "bounds", *map(attrgetter("section"), report.tables)}
+    there = {"fit", *["bounds"] * r.in_memory, *map(attrgetter("section"), report.tables)}
     names = sorted(there, key=SECTIONS.index)
     if section is None:
         return Summary(_one_screen(r, report, estimates_of(report) if model is None else model, names), report)
@@ -320,12 +320,12 @@ def estimates_of(report: Report) -> list[Table | Line]:
 def _one_screen(r: FittedRanker, report: Report, model: Sequence[Table | Line], sections: Sequence[str]) -> Report:
     """Data, estimates, fit, errors and bound of a likelihood fit; errors and bound first for other methods."""
     likelihood, header = r.method.likelihood, dict(report.header)
-    judged: list[Table | Line] = [_error_line(r)] if likelihood else [_brief_errors(r)]
+    judged: list[Table | Line] = [_error_line(r) if likelihood else _brief_errors(r)] if r.in_memory else []
     judged += [_bound_line(r)] if r.margin_bounds.informative or not likelihood else []
     numbered = max(map(len, map(str, r.levels))) > _LONGEST_LEVEL and any(map(_is_long, model))
     if numbered:
         model = list(map(partial(_by_numbers, r), model))
-    if numbered or (isinstance(judged[0], Table) and "always level " in " ".join(map(str, judged[0].frame))):
+    if numbered or (judged and isinstance(judged[0], Table) and "always level " in " ".join(map(str, judged[0].frame))):
         header["Levels"] = levels_of(r, numbered=True)
     pairs: dict[bool, list[str]] = {True: [], False: []}
     for label, value in header.items():
@@ -429,8 +429,8 @@ def _brief_errors(r: FittedRanker) -> Table:
 
 def _of_one_level(r: FittedRanker) -> tuple[str, ...]:
     """A note if all rows of the fit are predicted alike."""
-    codes = np.unique(r.training.codes)
-    if codes.size > 1 or not r.design.names:
+    codes = np.unique(r.training.codes) if r.in_memory else np.zeros(0)
+    if codes.size != 1 or not r.design.names:
         return ()
     return (f"All rows are predicted to be {r.levels[codes[0]]!r}, the level of least cost whatever the predictors.",)
 

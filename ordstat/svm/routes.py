@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..exceptions import DataError
-from ..reduction.convex import Loss, minimum, summed
+from ..reduction.convex import Loss, Minimum, minimum, summed
 from ..threads import one_blas_thread
 from .dual import (
     DualSolution,
@@ -144,25 +145,33 @@ class SquaredHingeNewton:
         assert isinstance(problem.gram, LinearGram)
         self.problem, self.X = problem, problem.gram.X
         self.v = np.zeros(self.X.shape[1] + problem.labels.shape[1])
+        self.total = float(problem.weights.sum())
 
     def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
         """Iterate until Newton's steps bring nothing more, which leaves a gap well below any usual `tol`."""
-        problem, n_thresholds = self.problem, self.problem.labels.shape[1]
-        slack = _SLACK * C * float(problem.weights.sum())
         with one_blas_thread():
-            end = minimum(
-                partial(self._evaluate, C), self.v, n_thresholds, ordered=problem.ordered, slack=slack, rounding=_FLAT
-            )
-            self.v = np.concatenate([end.coef, end.theta])
-            solution = squared_certificate(problem, C, end.coef, end.theta)
+            end = self.minimised(C)
+            solution = squared_certificate(self.problem, C, end.coef, end.theta)
         path = end.objective
         return Outcome(solution=solution, solver=self.name, iterations=path.size, path=path)
 
-    def _evaluate(self, C: float, v: FloatArray) -> Loss:
+    def minimised(self, C: float, loss: Callable[[FloatArray], Loss] | None = None) -> Minimum:
+        """The minimum of P, from where the last one ended; `loss` is the sum over other rows."""
+        Q, ordered = self.problem.labels.shape[1], self.problem.ordered
+        evaluate = partial(self._evaluate, C, loss or self.loss)
+        end = minimum(evaluate, self.v, Q, ordered=ordered, slack=_SLACK * C * self.total, rounding=_FLAT)
+        self.v = np.concatenate([end.coef, end.theta])
+        return end
+
+    def loss(self, v: FloatArray) -> Loss:
+        """The sum of the squared hinges, with half of its derivatives by (w, tau)."""
+        problem = self.problem
+        return summed(_cells, self.X, problem.labels, problem.weights, np.zeros(len(self.X)), v)
+
+    def _evaluate(self, C: float, summed_loss: Callable[[FloatArray], Loss], v: FloatArray) -> Loss:
         """P with its gradient and Hessian over (w, tau)."""
         problem, D, Q = self.problem, self.X.shape[1], self.problem.labels.shape[1]
-        loss = summed(_cells, self.X, problem.labels, problem.weights, np.zeros(len(self.X)), v)
-        penalty = np.eye(v.size)
+        loss, penalty = summed_loss(v), np.eye(v.size)
         penalty[D:, D:] = problem.ridge * (np.eye(Q) - 1.0 / Q)
         pull = penalty @ v
         return Loss(

@@ -1,0 +1,184 @@
+"""Likelihood models of rows in blocks: log-likelihood, score, information and sandwiches are sums over blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from functools import partial, reduce
+from typing import Any, NoReturn
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray, IntArray
+from ..exceptions import DataError, OptionError
+from ..formula.sample import Sample
+from ..likelihood.clm import OrdinalRegression
+from ..likelihood.columns import CONSTANT, NO_COLUMNS, Columns, sweep
+from ..likelihood.covariance import LikelihoodAtEstimates
+from ..likelihood.fit import WITHOUT_CR2, LikelihoodFit
+from ..likelihood.problem import Problem, kept_columns
+from ..newton import Blocks as Information
+from ..newton import Evaluation
+from ..threads import one_blas_thread
+from .scan import BlockDesign, Reader
+from .sources import Blocks
+
+#: Stands for an information that is known, so that only the score is computed.
+_KNOWN = Information.of_dense(np.zeros((1, 1)))
+
+
+def likelihood_fit(method: OrdinalRegression, design: BlockDesign) -> LikelihoodFit:
+    """The fit to the rows of all blocks.
+
+    Raises
+    ------
+    OptionError
+        penalty='jeffreys', whose derivatives need all rows at once.
+    DataError
+        The response may be separated, so that estimates may be infinite.
+    """
+    if method.penalty == "jeffreys":
+        raise OptionError("penalty='jeffreys' needs all rows at once: use a ridge, such as penalty=1.0.")
+    sample = replace(design.sample, cluster=None)
+    method.check(sample)
+    with one_blas_thread():
+        problem = method.problem(sample)
+        sure = all(columns.kept.all() for columns in (problem.location, problem.nominal, problem.scale))
+        if not design.whole and (not sure or method.penalty is not None):
+            problem = method.problem(sample, all_columns(design.rows, design.reader))
+        counted = _fields(problem) | {"counts": design.counts}
+        fit = method.maximum(sample, BlockProblem(**counted, blocks=design.rows, reader=design.reader))
+    if fit.separation is not None and not design.whole:
+        raise DataError(
+            "The response may be separated: some rows have infinite estimates, and only all rows together show which. "
+            "Fit with penalty=1.0, merge levels, or fit to a sample of rows in memory."
+        )
+    return replace(fit, likelihood=BlockLikelihood(**_fields(fit.likelihood)))
+
+
+def _fields(value: Problem | LikelihoodAtEstimates) -> dict[str, Any]:
+    """The fields of the class for rows in memory."""
+    kind = Problem if isinstance(value, Problem) else LikelihoodAtEstimates
+    return {item.name: getattr(value, item.name) for item in fields(kind)}
+
+
+# ------------------------------------------------------------------------------------------ sums over blocks
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BlockProblem(Problem):
+    """A problem whose `sample` holds some of the rows, for the start; what is maximised is summed over blocks."""
+
+    blocks: Blocks
+    reader: Reader
+
+    @property
+    def at_hand(self) -> Problem:
+        """The problem of the sample."""
+        counts = np.bincount(self.sample.y, self.sample.weights, self.counts.size).astype(np.float64)
+        return Problem(**_fields(self) | {"counts": counts})
+
+    @property
+    def template(self) -> Problem:
+        """The problem without rows."""
+        return Problem(**_fields(self) | {"sample": self.sample.take(slice(0))})
+
+    def evaluate(self, x: FloatArray, information: Information | None = None, /) -> Evaluation | None:
+        total: Evaluation | None = None
+        for at in self.blocks.map(partial(_evaluated, self.template, self.reader, x, information is not None)):
+            if at is None:
+                return None
+            if at.score.size:
+                total = at if total is None else _sum(total, at)
+        if total is None or not total.finite:
+            return None
+        return total if information is None or self.structure is not None else replace(total, information=information)
+
+
+def _evaluated(template: Problem, reader: Reader, x: FloatArray, known: bool, frame: pd.DataFrame) -> Evaluation | None:
+    """The part of a block, which is empty without rows; None outside the domain."""
+    sample = reader(frame)[0]
+    if not sample.n:
+        return Evaluation(0.0, np.zeros(0), _KNOWN)
+    return _of_block(template, sample).evaluate(x, _KNOWN if known else None)
+
+
+def _of_block(template: Problem, sample: Sample) -> Problem:
+    """The problem of the rows of a block."""
+    rows, shown = sample.rows, template.sample.rows
+    X = kept_columns(rows.X, template.location.kept) if template.location.kept.size else rows.X[:, :0]
+    nominal, scale = rows.nominal, rows.scale
+    nominal = None if nominal is None or shown.nominal is None else kept_columns(nominal, template.nominal.kept)
+    scale = None if scale is None or shown.scale is None else kept_columns(scale, template.scale.kept)
+    return replace(template, sample=replace(sample, rows=replace(rows, X=X, nominal=nominal, scale=scale)))
+
+
+def _sum(a: Evaluation, b: Evaluation) -> Evaluation:
+    parts = (getattr(a.information, f.name) + getattr(b.information, f.name) for f in fields(Information))
+    return Evaluation(a.loglik + b.loglik, a.score + b.score, Information(*parts))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BlockLikelihood(LikelihoodAtEstimates):
+    """The likelihood of rows in blocks at its estimates; `products` of clusters (True) and rows, once computed."""
+
+    products: dict[bool, FloatArray] = field(default_factory=dict)
+
+    def score_products(self, cluster: IntArray | None) -> FloatArray:
+        """Over the clusters of the fit, or over rows."""
+        by_cluster = cluster is not None
+        if by_cluster not in self.products:
+            problem: Any = self.problem
+            at = LikelihoodAtEstimates(**_fields(self) | {"problem": problem.template})
+            parts = problem.blocks.map(partial(_scored, at, problem.reader, by_cluster))
+            total = reduce(lambda a, b: a.add(b, fill_value=0.0), parts).to_numpy()
+            self.products[by_cluster] = total.T @ total if by_cluster else total
+        return self.products[by_cluster]
+
+    def bias_reduced(self, cluster: IntArray) -> NoReturn:
+        raise OptionError(f"vcov='CR2' needs all rows at once, and they are in blocks. {WITHOUT_CR2}")
+
+
+def _scored(at: LikelihoodAtEstimates, reader: Reader, by_cluster: bool, frame: pd.DataFrame) -> pd.DataFrame:
+    """Sums of scores of the clusters of a block, or of products of the scores of its rows."""
+    sample, labels = reader(frame)
+    here = replace(at, problem=_of_block(at.problem, sample))
+    if not sample.n:
+        return pd.DataFrame()
+    if not by_cluster:
+        return pd.DataFrame(here.score_products(None))
+    codes, names = pd.factorize(labels)
+    return pd.DataFrame(here.score_totals(codes.astype(np.intp), names.size), index=names)
+
+
+# ------------------------------------------------------------------------------------------ columns
+
+
+def all_columns(blocks: Blocks, reader: Reader) -> tuple[Columns, Columns]:
+    """Nominal and location columns together, and those of the log scale, by all rows: one more pass."""
+    both, scale = zip(*blocks.map(partial(_triangles, reader)), strict=True)
+    return _columns_of(_triangle(*both)), _columns_of(_triangle(*scale))
+
+
+def _triangles(reader: Reader, frame: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
+    """R of the QR decomposition of a column of ones and the columns, times the root of the weights."""
+    sample = reader(frame)[0]
+    rows, root = sample.rows, np.sqrt(sample.case_weights)[:, None]
+    location, scale = (
+        np.hstack([np.ones((rows.n, 1)), *(part for part in parts if part is not None)])
+        for parts in ((rows.nominal, rows.X), (rows.scale,))
+    )
+    return _triangle(root * location), _triangle(root * scale)
+
+
+def _triangle(*rows: FloatArray) -> FloatArray:
+    return np.asarray(np.linalg.qr(np.vstack(rows), mode="r"))
+
+
+def _columns_of(R: FloatArray) -> Columns:
+    """Means, deviations and aliased columns, from the triangle of a column of ones and the columns."""
+    if R.shape[1] == 1:
+        return NO_COLUMNS
+    mean, deviation = R[0, 1:] / R[0, 0], np.linalg.norm(R[1:, 1:], axis=0) / abs(R[0, 0])
+    constant = deviation <= CONSTANT * np.abs(mean)
+    return Columns(mean, np.where(constant, 1.0, deviation), sweep(R[:, 1:], R[:, 0], mean))

@@ -1,0 +1,162 @@
+"""Fits to rows in blocks: the call, and what these fits answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property, partial
+from inspect import signature
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray
+from ..exceptions import DataError, DataWarning, OptionError, UnavailableError
+from ..fitted import FittedRanker
+from ..formula.design import Recipe
+from ..judging.rankers import MarginResults
+from ..likelihood.clm import OrdinalRegression
+from ..likelihood.parameters import Covariance, own_covariance
+from ..likelihood.results import LikelihoodResults
+from ..likelihood.rule import LikelihoodRule, crossed_rows, crossing_text
+from ..method import Method
+from ..online.online import OnlineMethod
+from ..online.perceptron import MistakeBound
+from ..online.results import OnlineMarginResults, OnlineVoteResults
+from ..report.warnings import Alert
+from ..results import OrdinalResults
+from ..svm.redsvm import KernelMachine, RankBoundarySVM
+from .likelihood import likelihood_fit
+from .rankers import machine_fit, online_fit
+from .scan import BlockDesign, Reader, scanned
+from .sources import Source
+
+_METHODS = (
+    "'clm' and its links, 'acat', 'redsvm', 'svor-imc' and 'svor-exc' with kernel='linear' and loss='squared_hinge', "
+    "'prank', 'cusum' and 'pa-cusum' with epochs=1 and presentation='order'"
+)
+
+
+def designed(recipe: Recipe, source: Source, method: Method) -> BlockDesign:
+    """The design of rows in blocks, for a method that takes them; see `scanned`."""
+    _fitter(method)
+    return scanned(recipe, source)
+
+
+def fitted(design: BlockDesign, method: Any) -> tuple[Any, type[OrdinalResults]]:
+    """The fit to rows in blocks, and the class of its results."""
+    fit_to, kind = _fitter(method)
+    return fit_to(method, design), kind
+
+
+def _fitter(method: Any) -> tuple[Callable[[Any, BlockDesign], Any], type[OrdinalResults]]:
+    """OptionError for a method that needs all rows at once."""
+    if isinstance(method, OrdinalRegression):
+        return likelihood_fit, BlockLikelihoodResults
+    if isinstance(method, OnlineMethod) and method.incremental:
+        return online_fit, BlockOnlineResults if method.projects else BlockVoteResults
+    machine = isinstance(method, KernelMachine) and not isinstance(method, RankBoundarySVM)
+    if machine and method.loss == "squared_hinge":
+        return machine_fit, BlockMarginResults
+    raise OptionError(f"{method!r} needs all rows at once, and they are in blocks. Use {_METHODS}.")
+
+
+#: Questions about the rows of the fit, and the argument that brings other rows; empty where all rows are needed.
+ROWS = {
+    **dict.fromkeys(("predict", "augment", "errors", "confusion", "reliability", "importance", "simulate"), "newdata"),
+    **dict.fromkeys(("marginal_effects", "bounds"), "newdata"),
+    **dict.fromkeys(("margins", "residuals", "influence", "gof", "discrimination", "bootstrap", "emmeans"), ""),
+    **dict.fromkeys(("anova", "drop1", "add1", "step", "nominal_test", "scale_test", "score_test", "brant"), ""),
+    **dict.fromkeys(("joint_tests", "emtrends", "profile", "partial_fit", "plot", "report"), ""),
+    "augment": "data",
+    "conformal": "data",
+}
+
+
+class InBlocks(FittedRanker):
+    """What fits to rows in blocks have in common; comes first among the bases."""
+
+    design: BlockDesign
+
+    in_memory = False
+    no_bounds = "No margin bounds: they need all rows at once."
+    geometry = None
+
+    @property
+    def nobs(self) -> float:
+        return float(self.design.counts.sum())
+
+    @property
+    def level_counts(self) -> FloatArray:
+        return self.design.counts
+
+    @property
+    def n_rows(self) -> int:
+        return self.design.n_used
+
+    def check_rows(self) -> None:
+        raise UnavailableError("The rows of the fit are in blocks: call ordfit() again, or give data= of a sample.")
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if ROWS.get(name) != ""]
+
+    @property
+    def mistake_bound(self) -> MistakeBound:
+        """The mistakes made while learning; their limit needs all rows at once."""
+        return MistakeBound(value=cast(Any, self.fit).learned.tally.distance, source="none: rows are in blocks")
+
+
+def _refusing(name: str, argument: str) -> Any:
+    """A property that raises UnavailableError, or a method that does so without other rows."""
+    instead = f"{name}({argument}=...), or " * bool(argument) + "a fit to a sample of rows in memory"
+    error = UnavailableError(f".{name} needs the rows of the fit, which are in blocks: use {instead}.")
+
+    def refuse(results: Any, *given: Any, **named: Any) -> Any:
+        method = getattr(super(InBlocks, results), name) if argument else None
+        if method is None or signature(method).bind(*given, **named).arguments.get(argument) is None:
+            raise error
+        return method(*given, **named)
+
+    return refuse if argument else property(refuse)
+
+
+for _name, _argument in ROWS.items():
+    setattr(InBlocks, _name, _refusing(_name, _argument))
+
+
+class BlockLikelihoodResults(InBlocks, LikelihoodResults):
+    """A likelihood model fitted to rows in blocks."""
+
+    @cached_property
+    def own_covariance(self) -> Covariance:
+        chosen = own_covariance(self.design) if self.robust is None else self.robust
+        return replace(chosen, without_cr2=("rows in blocks", "Use a random effect, (1 | g), on rows in memory."))
+
+    def _crossing_alerts(self) -> list[Alert]:
+        n = self._n_crossed
+        text = crossing_text(np.arange(n), self.n_rows, None, "rows of the fit")
+        if n and self.method.refuses_crossing:
+            raise DataError(text)
+        return [(DataWarning, text)] if n else []
+
+    @cached_property
+    def _n_crossed(self) -> int:
+        """How many rows have negative probabilities: one pass."""
+        return sum(self.design.blocks.map(partial(_crossed, self.design.reader, self.rule)))
+
+
+def _crossed(reader: Reader, rule: LikelihoodRule, frame: pd.DataFrame) -> int:
+    return crossed_rows(rule, reader(frame)[0].rows).size
+
+
+class BlockMarginResults(InBlocks, MarginResults):
+    """A linear machine fitted to rows in blocks."""
+
+
+class BlockOnlineResults(InBlocks, OnlineMarginResults):
+    """An online ranker that has learned rows in blocks."""
+
+
+class BlockVoteResults(InBlocks, OnlineVoteResults):
+    """An online ranker with votes that has learned rows in blocks."""

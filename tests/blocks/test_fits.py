@@ -1,0 +1,199 @@
+"""Fits to rows in blocks equal those to rows in memory, where the sample kept in memory is a small part of the rows."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ordstat
+from ordstat import ordfit
+from ordstat.blocks import scan, sources
+from ordstat.exceptions import DataError, DataWarning, FormulaError, OptionError, UnavailableError
+
+pytest.importorskip("pyarrow")
+N = 6000
+
+
+class Generated:
+    """The protocol: columns, and blocks that can be read again."""
+
+    def __init__(self, frame, size=700):
+        self.frame, self.size, self.schema = frame, size, list(frame.columns)
+
+    def blocks(self, columns):
+        for start in range(0, len(self.frame), self.size):
+            yield self.frame[list(columns)].iloc[start : start + self.size]
+
+
+@pytest.fixture(autouse=True)
+def small_sample(monkeypatch):
+    monkeypatch.setattr(scan, "SAMPLE", 1000)
+    monkeypatch.setattr(sources, "BLOCK", 1500)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(N, 3)), columns=["x1", "x2", "odd name"])
+    frame["g"] = rng.choice(["a", "b", "c", "rare"], N, p=[0.4, 0.4, 0.197, 0.003])
+    frame["w"], frame["off"] = rng.integers(0, 4, N), 0.2 * rng.normal(size=N)
+    frame["judge"] = rng.choice([f"judge {j}" for j in range(40)], N)
+    H = frame.x1 - 0.5 * frame.x2 + 0.7 * (frame.g == "b") + frame.off
+    frame["y"] = np.searchsorted([-1.0, 0.2, 1.5], H + rng.logistic(size=N) * np.exp(0.2 * frame["odd name"])) + 1
+    return frame.sort_values("y", ignore_index=True)  # a block has few of the levels
+
+
+@pytest.fixture(scope="module")
+def parquet(data, tmp_path_factory):
+    path = tmp_path_factory.mktemp("blocks") / "data.parquet"
+    data.to_parquet(path, row_group_size=1000)
+    return path
+
+
+def same(formula, data, rows, tolerance=1e-9, **arguments):
+    """The two fits, whose numbers are equal."""
+    there, here = (ordfit(formula, given, **arguments) for given in (data, rows))
+    assert np.allclose(here.params, there.params, rtol=tolerance, atol=tolerance, equal_nan=True)
+    assert here.nobs == there.nobs and here.levels == there.levels
+    if there.method.likelihood:
+        assert np.allclose(here.vcov(), there.vcov(), rtol=1e-6)
+        assert np.allclose([here.loglik, here.null_loglik], [there.loglik, there.null_loglik], rtol=1e-11)
+    assert here.fit.certificate.reached
+    return here, there
+
+
+@pytest.mark.parametrize(
+    "formula, arguments",
+    [
+        ("y ~ x1 + x2 + g", {}),
+        ("y ~ x1 * C(g, Sum) + center(x2) + scale(`odd name`) + I(x1^2)", {"weights": "w", "offset": "off"}),
+        ("y ~ x1 + bs(x2, knots=[-1, 1], boundary_knots=[-9, 9])", {"cluster": "judge"}),
+        ("y ~ x1 + ns(x2, knots=[0], boundary_knots=[-2, 2])", {"vcov": "HC1", "weights": "w"}),
+        ("y ~ x1", {"nominal": "~ x2 + C(w > 1)", "link": "probit"}),
+        ("y ~ x1 + x2", {"scale": "~ `odd name`", "subset": "x1 < 1"}),
+        ("y ~ x1 + x2", {"method": "acat", "nominal": "~ w", "vcov": "HC0"}),
+        ("y ~ x1 + x2", {"link": "cauchit"}),
+        ("y ~ x1 + x2", {"link": "log-gamma"}),
+        ("y ~ x1 + x2", {"threshold": "symmetric", "offset": "off"}),
+        ("y ~ x1 + g", {"penalty": 3.0}),
+    ],
+)
+def test_likelihood_fits_equal_those_in_memory(formula, arguments, data, parquet):
+    same(formula, data, Generated(data), **arguments)
+    same(formula, data, parquet, **arguments)
+
+
+def test_aliased_columns_are_those_of_all_rows(data):
+    late = data.assign(late=np.isin(np.arange(N), [51, 1003, 2501, 3701, 5003]), twice=2.0 * data.x1)
+    with pytest.warns(DataWarning, match="aliased with earlier columns, so not estimated .NA.: twice"):
+        here, _ = same("y ~ x1 + twice + late", late, Generated(late))
+    assert np.isfinite(here.coef["late[T.True]"])
+
+
+def test_rows_with_missing_values_are_counted_as_in_memory(data):
+    gaps = data.astype({"g": object})
+    gaps.loc[gaps.index[::50], "x1"] = np.nan
+    gaps.loc[gaps.index[::70], "g"] = None
+    gaps.loc[0, ["g", "x1"]] = ["only in an incomplete row", np.nan]
+    with pytest.warns(DataWarning) as told:
+        here, there = same("y ~ x1 + g", gaps, Generated(gaps), weights="w")
+    left_out = [str(each.message) for each in told if "of 6000 rows left out" in str(each.message)]
+    assert len(left_out) == 2 and left_out[0] == left_out[1]
+    assert here.design.dropped == there.design.dropped
+    assert here.fit.n_obs == there.fit.n_obs
+    with pytest.raises(DataError, match=r"204 of 6000 rows have missing values: x1 \(121\), g \(86\)"):
+        ordfit("y ~ x1 + g", Generated(gaps), na_action="raise")
+
+
+@pytest.mark.parametrize(
+    "method, options",
+    [
+        ("redsvm", {"C": 0.1}),
+        ("svor-exc", {"scaling": "standard", "cost": "absolute"}),
+        ("svor-imc", {"scaling": None, "weights": "w"}),
+    ],
+)
+def test_machines_equal_those_in_memory(method, options, data):
+    machine = {"method": method, "kernel": "linear", "loss": "squared_hinge"}
+    same("y ~ x1 + g", data, Generated(data), 1e-7, **machine, **options)
+
+
+@pytest.mark.parametrize("method", ["prank", "cusum", "pa-cusum"])
+@pytest.mark.parametrize("scaling", ["range", "standard"])
+def test_online_rankers_learn_the_rows_in_their_order(method, scaling, data):
+    once = {"method": method, "epochs": 1, "presentation": "order", "scaling": scaling}
+    there, here = (ordfit("y ~ x1 + x2 + g", rows, **once) for rows in (data, Generated(data)))
+    counted, told = (fit.fit.learned.tally for fit in (here, there))
+    assert (counted.examples, counted.mistakes, counted.batches) == (N, told.mistakes, 1)
+    assert np.allclose(here.fit.learned.state.weights, there.fit.learned.state.weights)
+    assert (here.predict(data) == there.predict(data)).all()
+
+
+def test_codes_of_missing_answers_are_seen_wherever_they_are(data):
+    coded = data.assign(age=np.r_[np.tile([30.0, 40.0, 50.0], N // 3 - 1), 30.0, 999.0, 40.0])
+    with pytest.warns(DataWarning, match="Column age has the value 999"):
+        ordfit("y ~ age", Generated(coded))
+
+
+def test_separated_rows_are_refused(data):
+    apart = data.assign(x1=data.y + 0.1 * np.arange(N) / N)
+    with pytest.raises(DataError, match="may be separated"):
+        ordfit("y ~ x1", Generated(apart))
+
+
+@pytest.mark.parametrize(
+    "formula, arguments, message",
+    [
+        ("y ~ poly(x1, 2)", {}, r"'poly\(x1, 2\)' needs all rows at once"),
+        ("y ~ ns(x1, df=3)", {}, "needs all rows at once"),
+        ("y ~ bs(x1, knots=[0])", {}, "boundary_knots="),
+        ("y ~ scale(log(center(x1)))", {}, "needs all rows at once"),
+        ("y ~ x1 + (1 | g)", {}, r"\(1 \| g\) needs all rows at once"),
+        ("y ~ x1", {"weights": np.ones(N)}, "weights= must be the name of a column"),
+        ("y ~ x1", {"method": "redsvm"}, "Use 'clm' and its links"),
+        ("y ~ x1", {"method": "kernel-prank"}, "Use 'clm' and its links"),
+        ("y ~ x1", {"method": "prank"}, "epochs=1, presentation='order'"),
+        ("y ~ x1", {"method": "redsvm", "kernel": "linear", "loss": "squared_hinge", "C": "cv"}, "C must be a number"),
+        ("y ~ x1", {"penalty": "jeffreys"}, "use a ridge"),
+        ("y ~ x1", {"calibrate": True, "method": "prank"}, "needs all rows at once"),
+        ("y ~ x1", {"cluster": "judge", "vcov": "CR2"}, "CR2"),
+        ("y ~ absent", {}, "no column 'absent'"),
+        ("x1 ~ x2", {}, "at most"),
+    ],
+)
+def test_what_needs_all_rows_is_refused_by_name(formula, arguments, message, data, monkeypatch):
+    monkeypatch.setattr(scan, "_MOST_LEVELS", 100)
+    with pytest.raises((OptionError, FormulaError, DataError), match=message):
+        ordfit(formula, Generated(data), **arguments)
+
+
+def test_results_answer_what_needs_no_rows(data, tmp_path):
+    here, there = same("y ~ x1 + g", data, Generated(data), cluster="judge")
+    pd.testing.assert_frame_equal(here.tidy(), there.tidy(), rtol=1e-6)
+    pd.testing.assert_frame_equal(here.errors(data)[["new data"]], there.errors(data)[["new data"]])
+    assert "6000" in str(here.summary()) and "Training rows" not in str(here.summary("all"))
+    for question in ("predict", "augment", "errors", "residuals", "influence", "emmeans", "bootstrap"):
+        with pytest.raises(UnavailableError, match="rows of the fit, which are in blocks"):
+            getattr(here, question)()
+    with pytest.raises(UnavailableError, match="in blocks"):
+        here.errors(data, cv=3)
+    here.save(tmp_path / "fit.ordstat")
+    again = ordstat.load(tmp_path / "fit.ordstat")
+    assert np.array_equal(again.se, here.se)
+    assert (again.predict(data) == there.predict(data)).all()
+
+
+def test_few_clusters_have_t_without_cr2(data):
+    few = data.assign(judge=np.arange(N) % 12)
+    with pytest.warns(DataWarning, match="CR2 is not available for rows in blocks"):
+        here = ordfit("y ~ x1", Generated(few), cluster="judge")
+    there = ordfit("y ~ x1", few, vcov={"cluster": "judge", "type": "CR1"})
+    assert np.allclose(here.se, there.se, rtol=1e-6) and here.own_covariance.df == 11.0
+
+
+def test_importing_ordstat_imports_no_source():
+    code = "import ordstat, sys; print([m for m in ('polars', 'duckdb', 'dask', 'ordstat.blocks') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

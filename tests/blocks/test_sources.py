@@ -1,0 +1,132 @@
+"""Every source of blocks gives the fit of its rows in memory; predictions and clusters of processes."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ordstat import compare, ordfit
+from ordstat.exceptions import DataError
+
+pytest.importorskip("pyarrow")
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"my x": rng.normal(size=900), "g": rng.choice(["a", "b"], 900), "y": 0})
+    return frame.assign(y=np.searchsorted([-1.0, 1.0], frame["my x"] + rng.logistic(size=900)))
+
+
+@pytest.fixture(scope="module")
+def folder(data, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sources")
+    data[:500].to_parquet(folder / "1.parquet", row_group_size=200)
+    data[500:].to_parquet(folder / "2.parquet")
+    return folder
+
+
+SOURCES = {
+    "folder": lambda folder: folder,
+    "pattern": lambda folder: str(folder / "[0-9].parquet"),
+    "pyarrow": lambda folder: pytest.importorskip("pyarrow.dataset").dataset(folder),
+    "polars": lambda folder: pytest.importorskip("polars").scan_parquet(folder / "*.parquet"),
+    "duckdb": lambda folder: pytest.importorskip("duckdb").sql(f"select * from '{folder}/[0-9].parquet'"),
+    "dask": lambda folder: pytest.importorskip("dask.dataframe").read_parquet(folder),
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_source_gives_the_fit_of_its_rows(source, data, folder, tmp_path):
+    there, here = (ordfit("y ~ `my x` + g", rows) for rows in (data, SOURCES[source](folder)))
+    assert np.allclose(here.params, there.params, rtol=1e-10)
+    path = here.predict_to(tmp_path / "out.parquet", type="prob")
+    assert np.allclose(pd.read_parquet(path), there.predict(data, "prob"))
+
+
+def test_predictions_of_other_data(data, folder, tmp_path):
+    fit = ordfit("y ~ `my x` + g", data)
+    for given in (None, folder, data):
+        classes = pd.read_parquet(fit.predict_to(tmp_path / "out.parquet", given))["y"]
+        assert classes.astype(int).tolist() == fit.predict(data).astype(int).tolist()
+
+
+def test_a_path_without_a_file_is_named(tmp_path):
+    with pytest.raises(DataError, match=r"nothing\.parquet"):
+        ordfit("y ~ x", tmp_path / "nothing.parquet")
+
+
+#: Writes predictions over a file, and dies or runs out of room in the middle of it.
+INTERRUPTED = """
+import os, resource, signal, sys
+import numpy as np, pandas as pd
+from ordstat import datasets, ordfit
+how, path = sys.argv[1:]
+data = pd.concat([datasets.load("wine")] * 2000)
+fit = ordfit("rating ~ temp + contact", data)
+class Source:
+    schema = list(data.columns)
+    def blocks(self, columns):
+        for k in range(4):
+            if k == 2 and how == "killed":
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield data[list(columns)]
+if how == "full":
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+fit.predict_to(path, Source(), type="score" if how == "full" else "class")
+"""
+
+
+@pytest.mark.parametrize("how, code", [("killed", -signal.SIGKILL), ("full", 1)])
+def test_an_interruption_loses_nothing_finished(how, code, tmp_path):
+    path = tmp_path / "out.parquet"
+    path.write_bytes(b"finished")
+    given = [sys.executable, "-c", INTERRUPTED, how, str(path)]
+    done = subprocess.run(given, capture_output=True, text=True, check=False)
+    assert done.returncode == code and path.read_bytes() == b"finished"
+    assert how == "killed" or f"{path} cannot be written" in done.stderr
+
+
+@pytest.fixture
+def client():
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.mark.slow
+def test_a_worker_killed_in_a_fit_changes_nothing(client):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(40_000, 3)), columns=["x1", "x2", "x3"])
+    frame["y"] = np.searchsorted([-1.0, 0.5], frame.x1 + rng.logistic(size=len(frame)))
+    rows = pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=12)
+    calm = ordfit("y ~ x1 + x2 + x3", rows)
+    victim = next(iter(client.run(os.getpid).values()))
+    killer = threading.Timer(0.2, os.kill, (victim, signal.SIGKILL))
+    killer.start()
+    struck = ordfit("y ~ x1 + x2 + x3", rows)
+    killer.join()
+    assert victim not in client.run(os.getpid).values()
+    assert struck.loglik == calm.loglik and np.array_equal(struck.params, calm.params)
+    assert np.array_equal(struck.vcov(), calm.vcov())
+    assert np.allclose(calm.params, ordfit("y ~ x1 + x2 + x3", frame).params, rtol=1e-10)
+
+
+@pytest.mark.slow
+def test_comparisons_and_bootstraps_run_on_a_cluster(client, data):
+    joblib = pytest.importorskip("joblib")
+    fits = [ordfit("y ~ `my x` + g", data, method) for method in ("clm", "probit")]
+    here = compare(*fits, cv=3), fits[0].bootstrap(20, seed=1)
+    with joblib.parallel_backend("dask"):
+        there = compare(*fits, cv=3, n_jobs=2), fits[0].bootstrap(20, seed=1, n_jobs=2)
+    assert np.array_equal(here[0].values, there[0].values)
+    assert here[1].replicates.equals(there[1].replicates)
