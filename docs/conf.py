@@ -35,7 +35,8 @@ extensions = [
 ]
 exclude_patterns = ["_build", "**.ipynb_checkpoints"]
 default_role = "code"
-nitpicky = False
+smartquotes = False
+add_module_names = False
 
 # Pages are executed when their cells or the package change.
 
@@ -98,7 +99,9 @@ html_theme_options = {
     "footer_end": [],
     "logo": {"text": "ordstat"},
 }
-html_sidebars: dict[str, list[str]] = {"index": []}
+# Pages without pages below them need no list of those.
+_ALONE = "index getting-started formula datasets glossary numerics match-r changelog".split()
+html_sidebars: dict[str, list[str]] = {page: [] for page in _ALONE}
 
 
 def plain_marks(app: object, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:

@@ -94,7 +94,7 @@ def method_page(
     lines = [
         *["# " + text["title"], "", prose(doc["Summary"]), "", text["use"], ""],
         *["## What it minimises", "", f"$$\n{text['objective']}\n$$", "", text.get("note", ""), ""],
-        *[prose(doc["Extended Summary"]), ""],
+        *[prose(explained(doc["Extended Summary"])), ""],
         *["## Names and options", "", names_table(names), "", *option_list(method), ""],
         *["## Example", "", executed(f"from ordstat import datasets, ordfit\n\n{code}\n{call}\nfit.summary()"), ""],
         *[executed(f'fit.predict(data.head(3), type="{shown}")'), ""],
@@ -113,6 +113,13 @@ def prose(lines: Iterable[str]) -> str:
     parts = re.split(r"(`[^`]+`)", text)
     parts[::2] = [re.sub(r"([*_$|<>\[\]])", r"\\\1", part) for part in parts[::2]]
     return "".join(parts)
+
+
+def explained(lines: list[str]) -> list[str]:
+    """The explanation without what the page says already: when to use it, and the objective in letters."""
+    paragraphs = [part for part in "\n".join(lines).split("\n\n") if not re.match("Use (it|a)|A good|Usually", part)]
+    objective = re.compile(r"(?:It m|M)inimises [^`]*?[_^(].*?(?<!\.)\.(?=\s+[A-Z]|\s*$)\s*", re.DOTALL)
+    return [objective.sub("", part) + "\n" for part in paragraphs]
 
 
 def names_table(names: list[str]) -> str:
