@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from pages import HERE, ROOT, table, write
 
-from benchmarks.leaderboard import MEASURES, complete, set_ranks
-from benchmarks.leaderboard_page import critical_difference, losses
+from benchmarks.leaderboard import MEASURES
+from benchmarks.leaderboard_page import critical_difference
 
 RESULTS = ROOT / "benchmarks" / "results"
 REPRODUCED = ROOT / "benchmarks" / "reproduce" / "results"
@@ -35,16 +35,19 @@ SPEED = {
 }
 
 
-def shown(value: object) -> str:
-    """A number with three digits; text as it is."""
+def shown(value: object, decimals: int | None = None) -> str:
+    """A number with three digits, or some decimals; text as it is."""
     if isinstance(value, (float, np.floating)):
+        if decimals is not None:
+            return f"{value:.{decimals}f}"
         return "" if np.isnan(value) else f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
     return f"{value:,}" if isinstance(value, (int, np.integer)) else str(value).replace("|", r"\|")
 
 
-def frame_table(frame: pd.DataFrame) -> str:
-    """A frame as a table in Markdown."""
-    return table([str(name) for name in frame.columns], [[shown(v) for v in row] for row in frame.to_numpy(object)])
+def frame_table(frame: pd.DataFrame, decimals: int | None = None) -> str:
+    """A frame as a table in Markdown; floats with three digits, or with the decimals given."""
+    rows = [[shown(v, decimals) for v in row] for row in frame.to_numpy(object)]
+    return table([str(name) for name in frame.columns], rows)
 
 
 def write_evidence() -> None:
@@ -122,38 +125,49 @@ def _part(text: str, head: str) -> str:
 # Leaderboard and bounds
 
 
-def _ranks() -> pd.DataFrame:
+def _means() -> pd.DataFrame:
+    """Mean errors of each set and contestant, over the splits that every contestant has been through."""
     results = pd.read_csv(RESULTS / "leaderboard.csv")
-    ranks = pd.DataFrame({measure: set_ranks(results, measure).mean() for measure in MEASURES}).sort_values("mae")
-    ranks["seconds a fit"] = complete(results).groupby("contestant")["seconds"].mean()
-    return ranks.rename_axis("contestant").reset_index()
+    count = results["contestant"].nunique()
+    used = results.groupby(["set", "split"]).filter(lambda split: len(split) == count)
+    return used.groupby(["set", "contestant"])[[*MEASURES, "seconds"]].mean()
+
+
+def _ranks(means: pd.DataFrame) -> pd.DataFrame:
+    ranks = {
+        name: means[name].groupby("set").rank(ascending=not larger_is_better).groupby("contestant").mean()
+        for name, larger_is_better in MEASURES.items()
+    }
+    ranks["seconds a fit"] = means["seconds"].groupby("contestant").mean()
+    return pd.DataFrame(ranks).sort_values("mae").reset_index()
 
 
 def board() -> dict[str, str]:
     """A sentence for each contestant."""
-    ranks = _ranks()
+    ranks = _ranks(_means())
     words = "Leaderboard: mean rank {:.2f} of {} by absolute error, {:.2f} by ranked probability score."
     return {row.contestant: words.format(row.mae, len(ranks), row.rps) for row in ranks.itertuples()}
 
 
 def _write_leaderboard() -> None:
-    results = pd.read_csv(RESULTS / "leaderboard.csv")
-    used = complete(results)
-    mae = used.groupby(["set", "contestant"])["mae"].mean().unstack("contestant")
-    mae = mae[_ranks()["contestant"].tolist()].reset_index()
-    critical = critical_difference(len(_ranks()), len(mae))
+    means = _means()
+    ranks = _ranks(means)
+    mae = means["mae"].unstack("set").loc[ranks["contestant"]].reset_index()
+    critical = critical_difference(len(ranks), mae.shape[1] - 1)
     for name in ("mae", "rps"):
         shutil.copyfile(RESULTS / f"leaderboard-{name}.png", HERE / "evidence" / f"leaderboard-{name}.png")
     lines = [
         *["# Leaderboard", ""],
-        f"{len(mae)} public data sets, one to four random splits each, the same for every contestant. Ranks are over the "
-        f"sets, 1 is best. Mean ranks that differ by less than {critical:.2f} may differ by chance (Nemenyi's test, 5 %).",
+        f"{mae.shape[1] - 1} public data sets, one to four random splits each, the same for every contestant. Ranks are over "
+        f"the sets, 1 is best. Mean ranks that differ by less than {critical:.1f} may differ by chance (Nemenyi's test, 5 %).",
         *["", "Options of ordstat are the defaults; rivals that are \"searched\" have the best of ten settings.", ""],
-        *["## Mean ranks", "", frame_table(_ranks()), ""],
-        "Contestants joined by a bar do not differ beyond chance.",
-        *["", "![Mean ranks by absolute error](leaderboard-mae.png)", ""],
+        *["## Mean ranks", "", frame_table(ranks, 2), ""],
+        "`mae`: absolute error; `rps`: ranked probability score; `error`: share of wrong levels; `amae`: absolute error averaged "
+        "over the levels; `kappa`: quadratic kappa; `log_loss`: mean of -log P(y).",
+        *["", "Contestants joined by a bar do not differ beyond chance.", ""],
+        *["![Mean ranks by absolute error](leaderboard-mae.png)", ""],
         *["![Mean ranks by ranked probability score](leaderboard-rps.png)", ""],
-        *["## Absolute error", "", frame_table(mae), "", "## Where blend loses", "", losses(results), ""],
+        *["## Absolute error", "", frame_table(mae, 3), ""],
     ]
     write("evidence/leaderboard.md", "\n".join(lines))
 
@@ -167,5 +181,5 @@ def _write_bounds() -> None:
         f"The bound was above the error of the new rows on {held[0]} of {len(frame)} sets, the bound from new rows on "
         f"{held[1]}."
     )
-    write("evidence/bounds.md", "\n".join(["# Margin bounds", "", text, "", frame_table(frame), ""]))
+    write("evidence/bounds.md", "\n".join(["# Margin bounds", "", text, "", frame_table(frame, 3), ""]))
 
