@@ -105,7 +105,7 @@ html_theme_options = {
     "logo": {"text": "ordstat"},
 }
 # Pages without pages below them need no list of those.
-_ALONE = "index getting-started formula datasets glossary numerics match-r changelog".split()
+_ALONE = ["index", "getting-started", "formula", "datasets", "glossary", "numerics", "match-r", "changelog"]
 html_sidebars: dict[str, list[str]] = {page: [] for page in _ALONE}
 
 

@@ -82,7 +82,7 @@ def browser() -> Iterator[Any]:
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1300), ("dark", 400)])
 @pytest.mark.parametrize("name", PAGES)
 def test_page(browser: Any, name: str, scheme: str, width: int) -> None:
-    """No error on the console, all mathematics drawn, nothing wider than the window, nothing that axe-core objects to."""
+    """No error on the console, all mathematics drawn, nothing wider than the window, no finding of axe-core."""
     page, errors = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme), []
     page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: errors.append(str(error)))
