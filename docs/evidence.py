@@ -64,8 +64,8 @@ def write_evidence() -> None:
 def _write_speed() -> None:
     text = (
         'Seconds of one thread, measured side by side in one run. "over ordstat" is how many times as long a '
-        "contestant takes. `make bench` measures them again; `benchmarks/results` has the CSV files and says how each was "
-        "measured."
+        "contestant takes. `make bench` measures them again; `benchmarks/results` has the CSV files and says how each "
+        "was measured."
     )
     lines = ["# Speed", "", text, ""]
     for name, (title, about, columns) in SPEED.items():
@@ -160,12 +160,12 @@ def _write_leaderboard() -> None:
     lines = [
         *["# Leaderboard", ""],
         f"{mae.shape[1] - 1} public data sets, one to four random splits each, the same for every contestant. Ranks "
-        f"are over the sets, 1 is best. Mean ranks that differ by less than {critical:.1f} may differ by chance (Nemenyi's "
-        "test, 5 %).",
+        f"are over the sets, 1 is best. Mean ranks that differ by less than {critical:.1f} may differ by chance "
+        "(Nemenyi's test, 5 %).",
         *["", 'Options of ordstat are the defaults; rivals that are "searched" have the best of ten settings.', ""],
         *["## Mean ranks", "", frame_table(ranks, 2), ""],
-        "`mae`: absolute error; `rps`: ranked probability score; `error`: share of wrong levels; `amae`: absolute error "
-        "averaged over the levels; `kappa`: quadratic kappa; `log_loss`: mean of -log P(y).",
+        "`mae`: absolute error; `rps`: ranked probability score; `error`: share of wrong levels; `amae`: absolute "
+        "error averaged over the levels; `kappa`: quadratic kappa; `log_loss`: mean of -log P(y).",
         *["", "Contestants joined by a bar do not differ beyond chance.", ""],
         *["![Mean ranks by absolute error](leaderboard-mae.png)", ""],
         *["![Mean ranks by ranked probability score](leaderboard-rps.png)", ""],
@@ -179,8 +179,8 @@ def _write_bounds() -> None:
     held = (frame["bound"] >= frame["test MAE"]).sum(), (frame["bound (new)"] >= frame["test MAE"]).sum()
     text = (
         "RED-SVM with the perceptron kernel. `bound` is a bound on the expected absolute error from the training rows "
-        "alone, `bound (new)` one from new rows; both hold with probability 95 %. `trivial` is the largest error there can "
-        "be. "
+        "alone, `bound (new)` one from new rows; both hold with probability 95 %. `trivial` is the largest error there "
+        "can be. "
         f"The bound was above the error of the new rows on {held[0]} of {len(frame)} sets, the bound from new rows on "
         f"{held[1]}."
     )

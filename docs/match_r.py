@@ -102,8 +102,8 @@ def write_match() -> None:
         *["# Does ordstat match R?", ""],
         f"Yes: {len(rows)} fits of R's ordinal, MASS, rms and VGAM were fitted again when this page was built. The "
         f"{len(worst)} fits of `clm` differ by at most {worst['estimates'].max():.0e} in an estimate and "
-        f"{worst['standard errors'].max():.0e} in a standard error (relative), and {worst['log-likelihood'].max():.0e} in "
-        "a log-likelihood.",
+        f"{worst['standard errors'].max():.0e} in a standard error (relative), and {worst['log-likelihood'].max():.0e} "
+        "in a log-likelihood.",
         *["", "R's search was carried on to the limit of double precision for these comparisons; R stops at about ",
           "1e-6 by default. `tests/reference` has each R call and what it printed.", ""],
         *["## Largest differences", "", table(["R", "cases", "n", *figures], cells), ""],
