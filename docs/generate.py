@@ -97,7 +97,7 @@ def method_page(
         *[prose(explained(doc["Extended Summary"])), ""],
         *["## Names and options", "", names_table(names), "", *option_list(method), ""],
         *["## Example", "", executed(f"from ordstat import datasets, ordfit\n\n{code}\n{call}\nfit.summary()"), ""],
-        *[executed(f'fit.predict(data.head(3), type="{shown}")'), ""],
+        *[executed(f'fit.predict(data.head(3), type="{shown}").round(3)'), ""],
         *["## What it returns", ""],
         f"A `{method.results_class.__name__}`: [what every fit answers](../api/results.md), and [what is special to "
         f"its kind]({results}). `predict` gives {', '.join(f'`type={kind!r}`' for kind in kinds)}.",
