@@ -65,6 +65,8 @@ nb_execution_cache_path = str(_CACHE)
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 nb_merge_streams = True
+# Tables offer Typst beside HTML, which is shown.
+suppress_warnings = ["mystnb.unknown_mime_type"]
 
 myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
