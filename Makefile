@@ -12,7 +12,7 @@ SPLITS ?= 20
 DATASETS ?=
 MINUTES ?= 20
 
-.PHONY: demo test test-all lint doctest figures bench fuzz reproduce clean
+.PHONY: demo test test-all lint doctest docs docs-test bench fuzz reproduce clean
 
 demo: .venv/installed
 	$(BIN)/python -m ordstat demo
@@ -21,7 +21,7 @@ test: .venv/dev
 	$(TEST)
 
 test-all: .venv/dev
-	$(TEST) -m "slow or not slow"
+	$(TEST) -m "not site"
 
 lint: .venv/dev
 	$(BIN)/ruff check .
@@ -29,10 +29,15 @@ lint: .venv/dev
 	$(BIN)/mypy
 
 doctest: .venv/dev
-	$(BIN)/python -m pytest --doctest-modules --doctest-glob="*.md" ordstat README.md vignettes
+	$(BIN)/python -m pytest --doctest-modules --doctest-glob="*.md" ordstat README.md
 
-figures: .venv/dev
-	set -e; for page in vignettes/*.py; do $(BIN)/python $$page; done
+# The site: docs/_build/html/index.html. Every code block is executed; warnings are errors.
+docs: .venv/docs
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+
+# The built site in a browser.
+docs-test: docs .venv/dev
+	$(TEST) tests/site -m site
 
 bench: .venv/bench
 	$(BIN)/python -m benchmarks
@@ -56,9 +61,15 @@ reproduce: .venv/bench
 	$(BIN)/python -m pip install --quiet --editable ".[test,lint]"
 	touch $@ .venv/installed
 
+# The packages of the extra, without building ordstat again.
+DOCS := from importlib.metadata import requires; print(*(r.split(";")[0] for r in requires("ordstat") if "docs" in r))
+.venv/docs: .venv/installed
+	$(BIN)/python -c '$(DOCS)' | xargs $(BIN)/python -m pip install --quiet
+	touch $@
+
 .venv/bench: .venv/installed
 	$(BIN)/python -m pip install --quiet skordinal mord mpmath pyarrow tqdm
 	touch $@
 
 clean:
-	rm -rf .venv build dist *.egg-info ordstat/compiled/*.c ordstat/compiled/*.so
+	rm -rf .venv build dist docs/_build *.egg-info ordstat/compiled/*.c ordstat/compiled/*.so
