@@ -1,0 +1,104 @@
+"""How Sphinx builds the site; `generate.py` writes the pages that come from the code and from the benchmarks."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+BUILD = HERE / "_build"
+sys.path[:0] = [str(ROOT), str(HERE)]
+
+import generate  # noqa: E402  # found by the path above
+
+import ordstat  # noqa: E402
+
+generate.write_pages()
+
+project = "ordstat"
+author = "The ordstat authors"
+copyright = "the ordstat authors"
+version = release = ordstat.__version__
+extensions = [
+    "myst_nb",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
+exclude_patterns = ["_build", "**.ipynb_checkpoints"]
+default_role = "code"
+nitpicky = False
+
+# Pages are executed when their cells or the package change.
+
+_SOURCES = sorted(path for path in (ROOT / "ordstat").rglob("*") if path.suffix in {".py", ".pyx", ".pxd", ".h"})
+_HASH = hashlib.sha256(b"".join(path.read_bytes() for path in [*_SOURCES, *sorted((ROOT / "data").glob("*.csv"))]))
+_CACHE = BUILD / "cache" / _HASH.hexdigest()[:16]
+for _older in (BUILD / "cache").glob("*"):
+    if _older != _CACHE:
+        shutil.rmtree(_older)
+
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(_CACHE)
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+nb_merge_streams = True
+
+myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+# Mathematics without a network: one script that draws SVG.
+
+_SCRIPT = BUILD / "static" / "mathjax" / "tex-svg.js"
+_SCRIPT.parent.mkdir(parents=True, exist_ok=True)
+shutil.copyfile(str(files("mathjax") / "static" / "mathjax" / "es5" / "tex-svg.js"), _SCRIPT)
+mathjax_path = "mathjax/tex-svg.js"
+mathjax3_config = {"options": {"enableMenu": False}, "svg": {"fontCache": "global"}}
+
+# Docstrings
+
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+
+# Looks
+
+html_theme = "pydata_sphinx_theme"
+html_title = "ordstat"
+html_static_path = ["_static", "_build/static"]
+html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+html_copy_source = html_show_sourcelink = False
+html_theme_options = {
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+    "show_prev_next": True,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "logo": {"text": "ordstat"},
+}
+html_sidebars: dict[str, list[str]] = {"index": []}
+
+
+def plain_marks(app: object, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
+    """Escape the norms and products of docstrings, which reStructuredText would take for its own marks."""
+    for number, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...")):
+            parts = re.split(r"(``?[^`]+``?)", line)
+            parts[::2] = [re.sub(r"(?<![\\:])([|*])(?!\*\w)", r"\\\1", part) for part in parts[::2]]
+            lines[number] = "".join(parts)
+
+
+def setup(app: object) -> None:
+    """Called by Sphinx."""
+    app.connect("autodoc-process-docstring", plain_marks, priority=100)  # type: ignore[attr-defined]
