@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 import sys
@@ -34,7 +35,8 @@ extensions = [
 ]
 exclude_patterns = ["_build", "**.ipynb_checkpoints"]
 default_role = "code"
-nitpicky = False
+smartquotes = False
+add_module_names = False
 
 # Pages are executed when their cells or the package change.
 
@@ -44,6 +46,14 @@ _CACHE = BUILD / "cache" / _HASH.hexdigest()[:16]
 for _older in (BUILD / "cache").glob("*"):
     if _older != _CACHE:
         shutil.rmtree(_older)
+
+# Cells import this tree; errors show their message alone; kernels keep no history.
+_PROFILE = BUILD / "ipython" / "profile_default" / "ipython_config.py"
+_PROFILE.parent.mkdir(parents=True, exist_ok=True)
+_PROFILE.write_text("c.InteractiveShell.xmode = 'Minimal'\nc.HistoryManager.enabled = False\n")
+os.environ["IPYTHONDIR"] = str(BUILD / "ipython")
+os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(_CACHE)
@@ -70,6 +80,8 @@ numpydoc_show_class_members = False
 
 # Looks
 
+html_context = {"default_mode": "auto"}
+html_extra_path = ["_build/extra"]
 html_theme = "pydata_sphinx_theme"
 html_title = "ordstat"
 html_static_path = ["_static", "_build/static"]
@@ -87,7 +99,9 @@ html_theme_options = {
     "footer_end": [],
     "logo": {"text": "ordstat"},
 }
-html_sidebars: dict[str, list[str]] = {"index": []}
+# Pages without pages below them need no list of those.
+_ALONE = "index getting-started formula datasets glossary numerics match-r changelog".split()
+html_sidebars: dict[str, list[str]] = {page: [] for page in _ALONE}
 
 
 def plain_marks(app: object, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
