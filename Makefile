@@ -13,7 +13,7 @@ DATASETS ?=
 SETS ?= 60
 SEED ?= 1
 
-.PHONY: demo test test-all lint doctest figures bench fuzz reproduce clean
+.PHONY: demo test test-all lint doctest docs docs-test bench fuzz reproduce clean
 
 demo: .venv/installed
 	$(BIN)/python -m ordstat demo
@@ -30,10 +30,15 @@ lint: .venv/dev
 	$(BIN)/mypy
 
 doctest: .venv/dev
-	$(BIN)/python -m pytest --doctest-modules --doctest-glob="*.md" ordstat README.md vignettes
+	$(BIN)/python -m pytest --doctest-modules --doctest-glob="*.md" ordstat README.md
 
-figures: .venv/dev
-	set -e; for page in vignettes/*.py; do $(BIN)/python $$page; done
+# The site: docs/_build/html/index.html. Every code block is executed; warnings are errors.
+docs: .venv/docs
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+
+# The built site in a browser.
+docs-test: docs .venv/dev
+	$(BIN)/python -m pytest tests/site -m site
 
 bench: .venv/bench
 	$(BIN)/python -m benchmarks
@@ -57,9 +62,13 @@ reproduce: .venv/bench
 	$(BIN)/python -m pip install --quiet --editable ".[test,lint]"
 	touch $@ .venv/installed
 
+.venv/docs: $(SOURCES) | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	touch $@ .venv/installed
+
 .venv/bench: .venv/installed
 	$(BIN)/python -m pip install --quiet skordinal mord mpmath pyarrow tqdm
 	touch $@
 
 clean:
-	rm -rf .venv build dist *.egg-info ordstat/compiled/*.c ordstat/compiled/*.so
+	rm -rf .venv build dist docs/_build *.egg-info ordstat/compiled/*.c ordstat/compiled/*.so

@@ -1,0 +1,118 @@
+"""How Sphinx builds the site; `generate.py` writes the pages that come from the code and from the benchmarks."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+BUILD = HERE / "_build"
+sys.path[:0] = [str(ROOT), str(HERE)]
+
+import generate  # noqa: E402  # found by the path above
+
+import ordstat  # noqa: E402
+
+generate.write_pages()
+
+project = "ordstat"
+author = "The ordstat authors"
+copyright = "the ordstat authors"
+version = release = ordstat.__version__
+extensions = [
+    "myst_nb",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
+exclude_patterns = ["_build", "**.ipynb_checkpoints"]
+default_role = "code"
+smartquotes = False
+add_module_names = False
+
+# Pages are executed when their cells or the package change.
+
+_SOURCES = sorted(path for path in (ROOT / "ordstat").rglob("*") if path.suffix in {".py", ".pyx", ".pxd", ".h"})
+_HASH = hashlib.sha256(b"".join(path.read_bytes() for path in [*_SOURCES, *sorted((ROOT / "data").glob("*.csv"))]))
+_CACHE = BUILD / "cache" / _HASH.hexdigest()[:16]
+for _older in (BUILD / "cache").glob("*"):
+    if _older != _CACHE:
+        shutil.rmtree(_older)
+
+# Cells import this tree; errors show their message alone; kernels keep no history.
+_PROFILE = BUILD / "ipython" / "profile_default" / "ipython_config.py"
+_PROFILE.parent.mkdir(parents=True, exist_ok=True)
+_PROFILE.write_text("c.InteractiveShell.xmode = 'Minimal'\nc.HistoryManager.enabled = False\n")
+os.environ["IPYTHONDIR"] = str(BUILD / "ipython")
+os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(_CACHE)
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+nb_merge_streams = True
+
+myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+# Mathematics without a network: one script that draws SVG.
+
+_SCRIPT = BUILD / "static" / "mathjax" / "tex-svg.js"
+_SCRIPT.parent.mkdir(parents=True, exist_ok=True)
+shutil.copyfile(str(files("mathjax") / "static" / "mathjax" / "es5" / "tex-svg.js"), _SCRIPT)
+mathjax_path = "mathjax/tex-svg.js"
+mathjax3_config = {"options": {"enableMenu": False}, "svg": {"fontCache": "global"}}
+
+# Docstrings
+
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+
+# Looks
+
+html_context = {"default_mode": "auto"}
+html_extra_path = ["_build/extra"]
+html_theme = "pydata_sphinx_theme"
+html_title = "ordstat"
+html_static_path = ["_static", "_build/static"]
+html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+html_copy_source = html_show_sourcelink = False
+html_theme_options = {
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+    "show_prev_next": True,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "logo": {"text": "ordstat"},
+}
+# Pages without pages below them need no list of those.
+_ALONE = "index getting-started formula datasets glossary numerics match-r changelog".split()
+html_sidebars: dict[str, list[str]] = {page: [] for page in _ALONE}
+
+
+def plain_marks(app: object, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
+    """Escape the norms and products of docstrings, which reStructuredText would take for its own marks."""
+    for number, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...")):
+            parts = re.split(r"(``?[^`]+``?)", line)
+            parts[::2] = [re.sub(r"(?<![\\:])([|*])(?!\*\w)", r"\\\1", part) for part in parts[::2]]
+            lines[number] = "".join(parts)
+
+
+def setup(app: object) -> None:
+    """Called by Sphinx."""
+    app.connect("autodoc-process-docstring", plain_marks, priority=100)  # type: ignore[attr-defined]

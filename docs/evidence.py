@@ -1,0 +1,185 @@
+"""Pages of evidence, from the results of the benchmarks."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+import numpy as np
+import pandas as pd
+from pages import HERE, ROOT, table, write
+
+from benchmarks.leaderboard import MEASURES
+from benchmarks.leaderboard_page import critical_difference
+
+RESULTS = ROOT / "benchmarks" / "results"
+REPRODUCED = ROOT / "benchmarks" / "reproduce" / "results"
+
+#: Title, explanation and columns of the tables of speed.
+SPEED = {
+    "start": ("Start of a process to a printed summary", "Python with ordstat, Python alone, R with `clm`.", None),
+    "clm": (
+        "Cumulative link models",
+        "n rows, p columns, K levels. \"limit\" is one pass over the rows in C for each Newton step; \"ordstat\" is the "
+        "whole call, \"ordstat fit\" the fit alone.",
+        ["n", "p", "K", "contestant", "seconds", "over ordstat"],
+    ),
+    "effects": ("Nominal effects, scale effects and flexible links", "Beside R's `clm`.", None),
+    "survey": ("Surveys", "Standard errors of a design beside those of the model.", None),
+    "linear": ("Linear support vector machines", "One fit; `gap` is the relative duality gap.", None),
+    "selection": ("Choice of C by cross-validation", "All fits of the search.", None),
+    "boosting": ("Boosting of weak learners", "Beside the authors' program and scikit-learn.", None),
+    "ordboost": ("Gradient boosting", "500 rounds of depth 3 beside LightGBM, 100,000 rows.", None),
+    "online": ("Online rankers", "A pass over the rows.", None),
+    "prediction": ("Prediction by ensembles", "Seconds for all rows.", None),
+}
+
+
+def shown(value: object, decimals: int | None = None) -> str:
+    """A number with three digits, or some decimals; text as it is."""
+    if isinstance(value, (float, np.floating)):
+        if decimals is not None:
+            return f"{value:.{decimals}f}"
+        return "" if np.isnan(value) else f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return f"{value:,}" if isinstance(value, (int, np.integer)) else str(value).replace("|", r"\|")
+
+
+def frame_table(frame: pd.DataFrame, decimals: int | None = None) -> str:
+    """A frame as a table in Markdown; floats with three digits, or with the decimals given."""
+    rows = [[shown(v, decimals) for v in row] for row in frame.to_numpy(object)]
+    return table([str(name) for name in frame.columns], rows)
+
+
+def write_evidence() -> None:
+    """All pages that come from CSV files."""
+    _write_speed()
+    _write_reproduction()
+    _write_leaderboard()
+    _write_bounds()
+
+
+# Speed
+
+
+def _write_speed() -> None:
+    text = (
+        "Seconds of one thread, measured side by side in one run. \"over ordstat\" is how many times as long a contestant "
+        "takes. `make bench` measures them again; `benchmarks/results` has the CSV files and says how each was measured."
+    )
+    lines = ["# Speed", "", text, ""]
+    for name, (title, about, columns) in SPEED.items():
+        frame = pd.read_csv(RESULTS / f"{name}.csv")
+        lines += [f"## {title}", "", about, "", frame_table(frame[columns] if columns else frame), ""]
+    svm = pd.read_csv(RESULTS / "svm.csv")
+    ratio = "over ordstat at its gap"
+    rivals = svm[~svm["contestant"].str.startswith("ordstat") & (svm["gap"] < 0.01)].groupby(
+        ["method", "kernel", "K", "contestant"]
+    )
+    summary = rivals[ratio].agg(["median", "min", "max", "count"]).dropna().reset_index()
+    about = (
+        "Seconds of a rival over those of ordstat at the same duality gap, over numbers of rows and values of C. Fits "
+        "whose gap is above 0.01 are left out."
+    )
+    write("evidence/speed.md", "\n".join([*lines, "## Kernel machines", "", about, "", frame_table(summary), ""]))
+
+
+# Tables of the papers
+
+
+def published() -> dict[str, list[list[str]]]:
+    """Rows of all published tables that were run again, by the name of the method."""
+    rows: dict[str, list[list[str]]] = {}
+    for line in (REPRODUCED / "REPORT.md").read_text().split("\n"):
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 9 and re.fullmatch(r"\**[-+]?\d+\.\d+\**", cells[-1]):
+            rows.setdefault(cells[1], []).append(cells)
+    return rows
+
+
+def _write_reproduction() -> None:
+    report, readme = (REPRODUCED / "REPORT.md").read_text(), (REPRODUCED / "README.md").read_text()
+    methods = published()
+    rows = [
+        [name, str(len(cells)), str(sum(abs(float(row[-1].strip("*"))) <= 2 for row in cells))]
+        for name, cells in sorted(methods.items())
+    ]
+    n, near = (sum(int(row[i]) for row in rows) for i in (1, 2))
+    lines = [
+        *["# Tables of the papers, run again", ""],
+        f"Of {n} published figures, {near} are within two combined standard errors of ours. The difference is (ours - "
+        "published) over the standard error; positive is a larger error than the published one, beyond 2 it is bold.",
+        *["", "## By method", "", table(["method", "figures", "within two standard errors"], rows), ""],
+        "## What does not agree, and why",
+        _part(readme, "## Cells that are off, and why"),
+        *["## How they were run", _part(readme, "## Protocol"), "## What was not run", _part(readme, "## Not run")],
+        report[report.index("## Table") :],
+    ]
+    write("evidence/reproduction.md", "\n".join(lines))
+
+
+def _part(text: str, head: str) -> str:
+    """The part of a page below a head of the second level."""
+    return text[text.index(head) + len(head) :].split("\n## ")[0]
+
+
+# Leaderboard and bounds
+
+
+def _means() -> pd.DataFrame:
+    """Mean errors of each set and contestant, over the splits that every contestant has been through."""
+    results = pd.read_csv(RESULTS / "leaderboard.csv")
+    count = results["contestant"].nunique()
+    used = results.groupby(["set", "split"]).filter(lambda split: len(split) == count)
+    return used.groupby(["set", "contestant"])[[*MEASURES, "seconds"]].mean()
+
+
+def _ranks(means: pd.DataFrame) -> pd.DataFrame:
+    ranks = {
+        name: means[name].groupby("set").rank(ascending=not larger_is_better).groupby("contestant").mean()
+        for name, larger_is_better in MEASURES.items()
+    }
+    ranks["seconds a fit"] = means["seconds"].groupby("contestant").mean()
+    return pd.DataFrame(ranks).sort_values("mae").reset_index()
+
+
+def board() -> dict[str, str]:
+    """A sentence for each contestant."""
+    ranks = _ranks(_means())
+    words = "Leaderboard: mean rank {:.2f} of {} by absolute error, {:.2f} by ranked probability score."
+    return {row.contestant: words.format(row.mae, len(ranks), row.rps) for row in ranks.itertuples()}
+
+
+def _write_leaderboard() -> None:
+    means = _means()
+    ranks = _ranks(means)
+    mae = means["mae"].unstack("set").loc[ranks["contestant"]].reset_index()
+    critical = critical_difference(len(ranks), mae.shape[1] - 1)
+    for name in ("mae", "rps"):
+        shutil.copyfile(RESULTS / f"leaderboard-{name}.png", HERE / "evidence" / f"leaderboard-{name}.png")
+    lines = [
+        *["# Leaderboard", ""],
+        f"{mae.shape[1] - 1} public data sets, one to four random splits each, the same for every contestant. Ranks are over "
+        f"the sets, 1 is best. Mean ranks that differ by less than {critical:.1f} may differ by chance (Nemenyi's test, 5 %).",
+        *["", "Options of ordstat are the defaults; rivals that are \"searched\" have the best of ten settings.", ""],
+        *["## Mean ranks", "", frame_table(ranks, 2), ""],
+        "`mae`: absolute error; `rps`: ranked probability score; `error`: share of wrong levels; `amae`: absolute error averaged "
+        "over the levels; `kappa`: quadratic kappa; `log_loss`: mean of -log P(y).",
+        *["", "Contestants joined by a bar do not differ beyond chance.", ""],
+        *["![Mean ranks by absolute error](leaderboard-mae.png)", ""],
+        *["![Mean ranks by ranked probability score](leaderboard-rps.png)", ""],
+        *["## Absolute error", "", frame_table(mae, 3), ""],
+    ]
+    write("evidence/leaderboard.md", "\n".join(lines))
+
+
+def _write_bounds() -> None:
+    frame = pd.read_csv(RESULTS / "bounds.csv").drop(columns="seconds")
+    held = (frame["bound"] >= frame["test MAE"]).sum(), (frame["bound (new)"] >= frame["test MAE"]).sum()
+    text = (
+        "RED-SVM with the perceptron kernel. `bound` is a bound on the expected absolute error from the training rows alone, "
+        "`bound (new)` one from new rows; both hold with probability 95 %. `trivial` is the largest error there can be. "
+        f"The bound was above the error of the new rows on {held[0]} of {len(frame)} sets, the bound from new rows on "
+        f"{held[1]}."
+    )
+    write("evidence/bounds.md", "\n".join(["# Margin bounds", "", text, "", frame_table(frame, 3), ""]))
+

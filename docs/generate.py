@@ -1,0 +1,240 @@
+"""Writes the pages of the site that come from the code, the tests, the benchmarks and the analyses."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import evidence
+import match_r
+from numpydoc.docscrape import NumpyDocString
+from pages import HEAD, ROOT, executed, table, write
+
+import ordstat
+from ordstat import datasets
+from ordstat.method import Method
+from ordstat.registry import METHODS, Entry, option_names
+
+HERE = Path(__file__).parent
+
+#: Titles of the families, by the folder of the package that has them.
+FAMILIES = {
+    "likelihood": "Likelihood models",
+    "prediction": "Prediction",
+    "svm": "Support vector machines",
+    "boosting": "Boosting of weak learners",
+    "trees": "Trees",
+    "reduction": "Reductions to classification",
+    "online": "Online rankers",
+}
+#: The data of the examples: code, and the formula.
+EXAMPLES = {
+    "wine": ('data = datasets.load("wine")', "rating ~ temp + contact"),
+    "bands": ("data = datasets.quadratic_bands(300, seed=1)", "rank ~ x1 + x2"),
+    "two": (
+        'data = datasets.load("wine")\ndata["high"] = data["rating"].astype(int) >= 4',
+        "high ~ temp + contact + response",
+    ),
+}
+#: Pages of the reference about the fits of a family.
+RESULTS = {"likelihood": "../api/likelihood.md"}
+
+
+# Methods
+
+
+def write_methods() -> None:
+    """A page for each class of the registry, and the table of all names."""
+    texts = tomllib.loads((HERE / "methods.toml").read_text())
+    published, board = evidence.published(), evidence.board()
+    lines = ["# Methods", "", "A method is a name, `ordfit(..., method=\"redsvm\", C=10)`, or a value, "]
+    lines += ["`ordfit(..., method=REDSVM(C=10))`. Names take hyphens, underscores or blanks.", ""]
+    for family, title in FAMILIES.items():
+        rows, pages = [], []
+        for name, names in classes(family).items():
+            method, text = METHODS[name].method, texts[METHODS[name].method.__name__]
+            write(f"methods/{name}.md", method_page(name, names, method, text, published, board))
+            pages.append(name)
+            rows.append([f"[{text['title']}]({name}.md)", ", ".join(f"`{n}`" for n in names), text["use"]])
+        toctree = ["```{toctree}", ":hidden:", "", *pages, "```", ""]
+        lines += [f"## {title}", "", table(["method", "names", "use it if"], rows), "", *toctree]
+    write("methods/index.md", "\n".join(lines))
+
+
+def classes(family: str) -> dict[str, list[str]]:
+    """All names of each class of a family, by its first name."""
+    names: dict[type[Method], list[str]] = {}
+    for name, entry in METHODS.items():
+        if entry.path.startswith(f"{family}."):
+            names.setdefault(entry.method, []).append(name)
+    return {group[0]: group for group in names.values()}
+
+
+def method_page(
+    name: str,
+    names: list[str],
+    method: type[Method],
+    text: Mapping[str, str],
+    published: dict[str, list[list[str]]],
+    board: dict[str, str],
+) -> str:
+    """What it minimises, when to use it, options, an example, what it returns, paper, and what was measured."""
+    doc = NumpyDocString(inspect.getdoc(method))
+    code, formula = EXAMPLES[text.get("example", "wine")]
+    options = f', {text["options"]}' if "options" in text else ""
+    kinds = method.results_class.predicts
+    shown = next(kind for kind in ("prob", "score", "votes") if kind in kinds)
+    call = f'fit = ordfit("{formula}", data, method="{name}"{options})'
+    results = RESULTS.get(METHODS[name].path.split(".")[0], "../api/rankers.md")
+    lines = [
+        *["# " + text["title"], "", prose(doc["Summary"]), "", text["use"], ""],
+        *["## What it minimises", "", f"$$\n{text['objective']}\n$$", "", text.get("note", ""), ""],
+        *[prose(explained(doc["Extended Summary"])), ""],
+        *["## Names and options", "", names_table(names), "", *option_list(method), ""],
+        *["## Example", "", executed(f"from ordstat import datasets, ordfit\n\n{code}\n{call}\nfit.summary()"), ""],
+        *[executed(f'fit.predict(data.head(3), type="{shown}")'), ""],
+        *["## What it returns", ""],
+        f"A `{method.results_class.__name__}`: [what every fit answers](../api/results.md), and [what is special to its "
+        f"kind]({results}). `predict` gives {', '.join(f'`type={kind!r}`' for kind in kinds)}.",
+        *["", "## Papers", "", *(f"- {paper}" for paper in method.papers), ""],
+        *["## What was measured", "", *measured(text, published, board), ""],
+    ]
+    return HEAD + "\n".join(lines)
+
+
+def prose(lines: Iterable[str]) -> str:
+    """Paragraphs of a docstring as Markdown: marks that Markdown reads are escaped outside of code."""
+    text = re.sub(r"``(.+?)``", r"`\1`", "\n".join(lines))
+    parts = re.split(r"(`[^`]+`)", text)
+    parts[::2] = [re.sub(r"([*_$|<>\[\]])", r"\\\1", part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def explained(lines: list[str]) -> list[str]:
+    """The explanation without what the page says already: when to use it, and the objective in letters."""
+    paragraphs = [part for part in "\n".join(lines).split("\n\n") if not re.match("Use (it|a)|A good|Usually", part)]
+    objective = re.compile(r"(?:It m|M)inimises [^`]*?[_^(].*?(?<!\.)\.(?=\s+[A-Z]|\s*$)\s*", re.DOTALL)
+    return [objective.sub("", part) + "\n" for part in paragraphs]
+
+
+def names_table(names: list[str]) -> str:
+    """What each name fixes."""
+    rows = []
+    for name in names:
+        preset = ", ".join(f"`{key}={value!r}`" for key, value in METHODS[name].preset.items())
+        rows.append([f"`{name}`", preset or "nothing"])
+    return table(["name", "fixes"], rows)
+
+
+def option_list(method: type[Method]) -> Iterator[str]:
+    """Each option with its type, range, default and meaning."""
+    for f in fields(method):
+        kind, meaning = described(method, f.name)
+        yield f"`{f.name}`{': ' + prose([kind]) if kind else ''}; default `{f.default!r}`{limits(f)}"
+        text = prose(meaning).replace("\n", "\n  ")
+        yield f": {text or 'See above.'}\n"
+
+
+def limits(f: Any) -> str:
+    """The range that the check of a field allows, in words."""
+    if "check" not in f.metadata:
+        return ""
+    outer = inspect.getclosurevars(f.metadata["check"]).nonlocals
+    words = {"above": "more than {}", "least": "at least {}", "below": "less than {}", "most": "at most {}"}
+    bounds = dict(zip(("least", "most"), outer.get("bounds", ()), strict=False)) if _whole(outer) else {}
+    bounds |= {key: value for key, value in outer.get("settings", {}).items() if key in words}
+    return "".join(f"; {words[key].format(f'{value:,g}')}" for key, value in bounds.items() if value is not None)
+
+
+def _whole(outer: Mapping[str, Any]) -> bool:
+    return getattr(outer.get("check"), "__name__", "") == "whole"
+
+
+def described(method: type[Any], option: str) -> tuple[str, list[str]]:
+    """Type and meaning of an option, from the docstring of the class or of the class that it refers to."""
+    for kind in method.__mro__:
+        for names, type_, lines in NumpyDocString(inspect.getdoc(kind) or "")["Parameters"]:
+            if option not in re.split(r",\s*", names):
+                continue
+            referred = re.search(r"(?:[Ss]ee|of every online ranker: see) `(?:[\w.]+\.)?(\w+)`", " ".join(lines))
+            if referred is None or referred[1] == kind.__name__:
+                return type_, lines
+            other = next((base for base in method.__mro__ if base.__name__ == referred[1]), None)
+            meaning = described(other or getattr(ordstat, referred[1]), option)
+            if meaning[1]:
+                return meaning
+            return type_, lines
+    return "", []
+
+
+def measured(
+    text: Mapping[str, str], published: dict[str, list[list[str]]], board: dict[str, str]
+) -> Iterator[str]:
+    """Comparisons with the paper's figures, and the place on the leaderboard."""
+    begin = text.get("published")
+    rows = [row for name, cells in published.items() if begin and name.startswith(begin) for row in cells]
+    if rows:
+        near = sum(abs(float(row[-1].strip("*"))) <= 2 for row in rows)
+        yield (
+            f"- Of {len(rows)} published figures, {near} are within two standard errors of ours: "
+            "[reproduction of the papers](../evidence/reproduction.md)."
+        )
+    if text.get("board") in board:
+        yield f"- {board[text['board']]} See the [leaderboard](../evidence/leaderboard.md)."
+    yield "- Speed: [seconds beside other packages](../evidence/speed.md)."
+
+
+# Other pages
+
+
+def write_datasets() -> None:
+    """The data sets, each with its first rows."""
+    lines = ["# Data sets", "", "Small sets to try things on; each call returns a fresh frame.", ""]
+    for name in datasets.NAMES:
+        code = f'from ordstat import datasets\n\ndata = datasets.load("{name}")\nprint(data.shape)\ndata.head(3)'
+        lines += [f"## {name}", "", executed(code), ""]
+    lines += ["## Simulated", "", executed("datasets.herbrich(3, seed=1)"), ""]
+    lines += [executed("datasets.quadratic_bands(3, seed=1)"), "", "## Sources", ""]
+    readme = (ROOT / "data" / "README.md").read_text().split("\n")[2:]
+    reference = ["## Reference", "", "```{eval-rst}"]
+    reference += [f".. autofunction:: ordstat.datasets.{name}" for name in ("load", "herbrich", "quadratic_bands")]
+    write("datasets.md", HEAD + "\n".join([*lines, *readme, *reference, "```", ""]))
+
+
+def write_analyses() -> None:
+    """Copies of the analyses, and the page that lists them."""
+    names = []
+    for page in sorted((ROOT / "vignettes").glob("*.md")):
+        if "{code-cell}" in (text := page.read_text()):
+            write(f"analyses/{page.name}", text)
+            names.append(page.stem)
+    text = "Whole analyses, from the data to the sentence that reports them. Each page is executed when the site is built."
+    write("analyses/index.md", "\n".join(["# Worked analyses", "", text, "", "```{toctree}", "", *names, "```", ""]))
+
+
+def write_llms() -> None:
+    """`llms.txt`: a line for each page, with its title and first sentence."""
+    lines = ["# ordstat", "", "> Ordinal regression in Python: models, rankers, tests, predictions.", ""]
+    for page in sorted(HERE.rglob("*.md")):
+        text = page.read_text()
+        if "_build" in page.parts or not (title := re.search(r"^# (.+)$", text, re.MULTILINE)):
+            continue
+        first = re.search(r"^(?![`:{#|!\[<$-])[^\n]+", text[title.end() :].strip(), re.MULTILINE)
+        path = page.relative_to(HERE).with_suffix(".html")
+        lines.append(f"- [{title[1]}]({path}){': ' + first[0] if first else ''}")
+    write("_build/extra/llms.txt", "\n".join([*lines, ""]))
+
+
+def write_pages() -> None:
+    """All of them."""
+    write_methods()
+    write_datasets()
+    write_analyses()
+    evidence.write_evidence()
+    match_r.write_match()
+    write_llms()
