@@ -22,7 +22,7 @@ test: .venv/dev
 	$(TEST)
 
 test-all: .venv/dev
-	$(TEST) -m "slow or not slow"
+	$(TEST) -m "not site"
 
 lint: .venv/dev
 	$(BIN)/ruff check .
@@ -38,7 +38,7 @@ docs: .venv/docs
 
 # The built site in a browser.
 docs-test: docs .venv/dev
-	$(BIN)/python -m pytest tests/site -m site
+	$(TEST) tests/site -m site
 
 bench: .venv/bench
 	$(BIN)/python -m benchmarks
