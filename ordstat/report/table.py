@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pandas as pd
 
-from ..checks import fraction, labelled, one_of, whole
+from ..checks import fraction, labelled, one_of, whole, with_advice
 from ..exceptions import OptionError
 from .cells import count, in_tex, short_p_value
 
@@ -214,6 +214,7 @@ class _Column:
         return ["" if np.isnan(x) else count(x) if name == "nobs" else f"{x:.{digits}f}" for name, x in values]
 
 
+@with_advice
 def table(
     fits: Any,
     *,
