@@ -418,7 +418,7 @@ HINTS: Mapping[str, Mapping[str, str]] = {
     ),
     "table": {
         "fits": "Give several fits as a list, as in table([fit1, fit2]).",
-        **dict.fromkeys(("keep", "drop"), "Take rows from the frame table(fit).df; thresholds=False leaves thresholds out."),
+        **dict.fromkeys(("keep", "drop"), "Take rows from the frame table(fit).df, or write thresholds=False."),
         "caption": "Write title='...'.",
     },
     "margins": {"dydx": "Marginal effects are marginal_effects('x')."},

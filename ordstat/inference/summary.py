@@ -252,7 +252,7 @@ def _screen_tables(
     r: FittedLikelihood, report: Report, exponentiate: bool | None, labels: Mapping[str, str] | None
 ) -> list[Table | Line]:
     """Effects with their ratios in the same row, thresholds in a line or two, and the test of proportional odds."""
-    ratio, _, title = ratio_of(r)
+    ratio, sign, title = ratio_of(r)
     with_ratios = bool(r.design.names) and (ratio != "exp(estimate)" if exponentiate is None else exponentiate)
     references = tuple(map(partial(effect_label, labels=labels or {}), reference_levels(r.design).values()))
     reference = [Line(head="Reference levels:", items=references)] if references else []
@@ -264,13 +264,13 @@ def _screen_tables(
             blocks.append(_by_threshold(r, block))
         elif "estimate" in block.frame:
             ratios = _ratios(r, block.frame) if with_ratios and block.title == TITLES["location"] else None
-            blocks.append(_brief(block, ratios))
+            blocks.append(_brief(block, ratios, sign < 0.0))
         elif block.title != title:
             blocks.append(block)  # ratios stand beside the effects
     return [*blocks, *_proportionality(r)]
 
 
-def _brief(block: Table, ratios: Table | None) -> Table:
+def _brief(block: Table, ratios: Table | None, turned: bool) -> Table:
     """A table of effects with few digits, and the ratios at its right."""
     frame = block.frame.rename(columns={"std. error": "SE"})
     errors = frame["SE"].fillna(frame["estimate"].abs())
@@ -281,7 +281,7 @@ def _brief(block: Table, ratios: Table | None) -> Table:
     name, *limits = map(str, ratios.frame)
     head = "exp" if "(" in name else re.sub(r"\b(\w)\w*\W*", r"\1", name).upper()  # "OR" of odds ratio
     columns = ratios.frame.set_axis([head, *map(" {}".format, limits)], axis=1)
-    title = f"{short.title}; {head} = {name}"
+    title = f"{short.title}; {head} = {'exp(-estimate), ' if turned else ''}{name}"
     formats |= dict.fromkeys(columns, ratios.formats[name])
     wide = replace(short, title=title, frame=pd.concat([frame, columns], axis=1), formats=formats)
     label, *sizes = wide.grid.sizes

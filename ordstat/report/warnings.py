@@ -128,7 +128,7 @@ def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design
             if term in design.nominal_terms and set(aliased_here) <= set(names):
                 yield (
                     DataWarning,
-                    f"nominal= gives {term} an effect at each threshold, so its location effect is aliased, not estimated "
+                    f"nominal= gives {term} an effect at each threshold: its location effect is aliased, not estimated "
                     f"(NA). Leave it out: update('~ . - {term}').",
                 )
                 names = [name for name in names if name not in aliased_here]
