@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import lru_cache, wraps
 from importlib.util import find_spec
-from typing import Any, TypeVar
+from inspect import isfunction, signature
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -405,7 +406,28 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "interactions": "Set depth=1, which has none, or list the products that may matter in the formula of 'logit'.",
         "freq": _WEIGHTS,
         "sampleweight": _WEIGHTS,
+        "rope": "There is no test of equivalence: read the limits of differences().",
     },
+    "emmeans": {
+        "type": "Write scale='prob', 'mean' or 'odds'; without scale= means are latent.",
+        "mode": "Write scale=, as in scale='prob' (R's 'prob'), 'latent' (linear.predictor) or 'mean' (mean.class).",
+    },
+    "contrasts": dict.fromkeys(
+        ("exponentiate", "type"),
+        "Write numpy.exp(table[['estimate', 'lower', 'upper']]) of the contrasts on scale='latent'.",
+    ),
+    "table": {
+        "fits": "Give several fits as a list, as in table([fit1, fit2]).",
+        **dict.fromkeys(("keep", "drop"), "Take rows from the frame table(fit).df, or write thresholds=False."),
+        "caption": "Write title='...'.",
+    },
+    "margins": {"dydx": "Marginal effects are marginal_effects('x')."},
+    "describe_ordinal": dict.fromkeys(("group", "groups", "groupby"), "Write by='group'."),
+    "SurveyDesign": {
+        **dict.fromkeys(("ids", "id", "psu", "cluster"), "Write clusters='psu'."),
+        "data": "Name columns; the data go to ordfit(formula, data, design=...).",
+    },
+    "errors": {"bootstrap": "Write cv=10 for errors of rows left out."},
     "method": {
         **dict.fromkeys(("aranda-ordaz", "arandaordaz"), _LINK.format("aranda-ordaz")),
         **dict.fromkeys(("log-gamma", "loggamma"), _LINK.format("log-gamma")),
@@ -445,7 +467,35 @@ def check_names(names: Iterable[str], valid: Collection[str], owner: str, kind: 
     """OptionError for a name that is not valid; it may also be a misspelling of a name in `also`."""
     for name in names:
         if name not in valid:
-            meant = advice("option", name) or did_you_mean(name, [near for near in (*valid, *also) if near != name])
+            meant = advice(owner if name in HINTS.get(owner, ()) else "option", name)
+            meant = meant or did_you_mean(name, [near for near in (*valid, *also) if near != name])
             if name in _OF_KERNELS and "kernel" in valid:
                 meant = f" It goes with the kernel, as in kernel={_OF_KERNELS[name]}."
             raise OptionError(f"{owner} has no {kind} {name!r}.{meant} Its {kind}s are: {', '.join(valid)}.")
+
+
+def with_advice(thing: T) -> T:
+    """A function, or the public methods of a class, that answer arguments they do not have with what to write."""
+    if isinstance(thing, type):
+        for name, member in list(vars(thing).items()):
+            if isfunction(member) and (name == "__init__" or not name.startswith("_")):
+                setattr(thing, name, with_advice(member))
+        return cast(T, thing)
+    function = cast(Callable[..., Any], thing)
+
+    @wraps(function)
+    def call(*args: Any, **given: Any) -> Any:
+        try:
+            return function(*args, **given)
+        except TypeError as caught:
+            if cast(Any, caught.__traceback__).tb_next is not None:  # raised within the function
+                raise
+            error = caught
+        path, parameters = function.__qualname__.split("."), list(signature(function).parameters)
+        owner = path[-2] if path[-1] == "__init__" else path[-1]
+        check_names(given, [name for name in parameters if name != "self"], owner, "argument")
+        if len(args) > 1 and owner in HINTS and (hint := advice(owner, parameters[0])):
+            raise OptionError(f"{error}.{hint}")
+        raise error
+
+    return cast(T, call)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import inspect
 import os
+import re
 import sys
 import textwrap
 import warnings
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import pandas as pd
 
@@ -306,5 +307,17 @@ def _warn(message: Warning | str, category: type[Warning], *others: Any, **more:
         sys.stderr.write(f"ordstat: warning: {_one_line(message)}\n")
 
 
+#: What Python code in a message is in the shell: the rest of a sentence on data frames goes.
+_IN_THE_SHELL = (
+    (r", or set data\[[^=]*\] = pd\.[^.]*\.", "."),
+    (r"levels=\[(.*?)\]", lambda found: "--levels " + re.sub(r"[' ]", "", found[1])),
+    (r"\blevels=", "--levels"),
+    (r"\b(\w+)='([^']*)'", r'--option \1="\2"'),
+)
+
+
 def _one_line(text: object) -> str:
-    return " ".join(str(text).split())
+    line = " ".join(str(text).split())
+    for python, shell in _IN_THE_SHELL:
+        line = re.sub(python, cast(Any, shell), line)
+    return line

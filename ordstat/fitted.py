@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ._typing import BoolArray, FloatArray, IntArray
-from .checks import ATTRIBUTES, advice
+from .checks import ATTRIBUTES, advice, with_advice
 from .exceptions import DataError, OptionError, UnavailableError
 from .fit import Certificate, Fit, GapRule, Trace
 from .formula.columns import Columns, as_frame, refuse
@@ -204,6 +204,8 @@ class FittedRanker:
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.__doc__ = cast(Any, Overview(cls.__doc__))
+        if not cls.__name__.startswith("Fitted"):
+            with_advice(cls)
 
     def __getstate__(self) -> dict[str, Any]:
         """The fields alone: what was computed from them is computed again."""

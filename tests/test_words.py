@@ -6,7 +6,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import DataError, DataWarning, FormulaError, OptionError, datasets, ordfit
+from ordstat import (
+    DataError,
+    DataWarning,
+    FormulaError,
+    OptionError,
+    SurveyDesign,
+    compare,
+    datasets,
+    describe_ordinal,
+    ordfit,
+    table,
+)
 from ordstat.checks import ATTRIBUTES, OTHER_NAMES
 from ordstat.registry import METHODS
 from ordstat.results import PREDICTION_TYPES
@@ -113,6 +124,34 @@ def test_attributes(name):
     else:
         with pytest.raises(AttributeError, match="Use " + re.escape(other)):
             getattr(fit, name)
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda fit: fit.emmeans("temp", mode="prob"), "scale='prob'"),
+        (lambda fit: fit.emmeans("temp").contrasts("pairwise", exponentiate=True), r"Write numpy\.exp"),
+        (lambda fit: table(fit, fit), r"as a list, as in table\(\[fit1, fit2\]\)"),
+        (lambda fit: table(fit, keep=["temp"]), r"table has no argument 'keep'\. Take rows"),
+        (lambda fit: fit.margins(dydx="temp"), r"marginal_effects\('x'\)"),
+        (lambda fit: describe_ordinal(WINE, "rating", group="temp"), "Write by="),
+        (lambda fit: SurveyDesign(ids="judge", weights="w"), "Write clusters="),
+        (lambda fit: fit.errors(bootstrap=100), "Write cv=10"),
+        (lambda fit: fit.tidy(exponentate=True), "Did you mean 'exponentiate'"),
+        (lambda fit: compare(FORMULA, WINE, rope=0.1), r"differences\(\)"),
+    ],
+)
+def test_arguments_of_other_packages(call, match):
+    with pytest.raises(OptionError, match=match) as error:
+        call(ordfit(FORMULA, WINE))
+    assert error.value.__context__ is None
+
+
+def test_errors_within_a_method_stay_what_they_are():
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'rows'"):
+        describe_ordinal(WINE)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'other'"):
+        ordfit(FORMULA, WINE).bootstrap(2, statistic=lambda fit: (lambda: None)(other=1))
 
 
 def test_coef_with_brackets():

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
-from ..checks import fraction, mapping, one_of
+from ..checks import fraction, mapping, one_of, with_advice
 from ..exceptions import OptionError
 from ..formula.sample import Rows
 from ..inference.wald import Joint, by_estimated, degrees_of_freedom, joint_frame, joint_test, too_many
@@ -54,6 +54,7 @@ _SHOWN = 100
 _RANK, _ROUNDING = 1e-8, 1e-9
 
 
+@with_advice
 @dataclass(frozen=True, eq=False, repr=False)
 class Emmeans:
     """Estimated marginal means, or slopes, with their contrasts.

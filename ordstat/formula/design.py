@@ -564,6 +564,7 @@ def _model(
     needed = frozenset().union(*(expression.names for expression in (spec.factors | spec.offsets).values()))
     predictors = [name for name in used if name in needed]  # new data may lack columns that only define groups
     doubts = [doubt for name in predictors for doubt in inputs.doubtful(f"Column {name}", columns.column(name))]
+    notes += [part.note for part in spec.parts if part.note]
     notes += [f"{'; '.join(doubts)}{inputs.SET_MISSING}."] if doubts else []
     notes += [note for name in predictors for note in inputs.odd_levels(name, columns.column(name))]
     contrasts = {} if recipe.contrasts is None else _contrasts(recipe.contrasts, spec, used, columns.frame)

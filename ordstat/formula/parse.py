@@ -13,7 +13,7 @@ from operator import or_
 from typing import Any, NamedTuple
 
 from ..checks import advice
-from ..exceptions import FormulaError, warn
+from ..exceptions import FormulaError
 
 MAX_CHARACTERS, MAX_TERMS, MAX_COLUMNS = 100_000, 10_000, 100_000
 #: Most nested parentheses, most bars of random terms and conditions, and largest exponent as in (a + b)^2.
@@ -243,12 +243,15 @@ class Part:
     intercept : bool
         False if the text tries to remove the intercept.
     random : tuple of RandomPart
+    note : str
+        A doubt about what was meant; empty without one.
     """
 
     terms: tuple[Term, ...] = ()
     offsets: tuple[Expression, ...] = ()
     intercept: bool = True
     random: tuple[RandomPart, ...] = ()
+    note: str = ""
 
     @cached_property
     def factors(self) -> dict[str, Expression]:
@@ -422,8 +425,8 @@ def _parse_part(text: str, dot: tuple[str, ...]) -> Part:
             raise FormulaError(f"An offset must stand alone, not in a product, as must a random term. {FORM}.")
         elif chosen:
             terms.append(Term(tuple(chosen)))
-    terms.sort(key=lambda term: len(term.factors))  # stable: R's order, by degree, then by occurrence
-    return Part(tuple(terms), tuple(offsets), 0 in products, tuple(random))
+    terms.sort(key=lambda term: len(term.factors))  # stable: R's order, by degree and then as written
+    return Part(tuple(terms), tuple(offsets), 0 in products, tuple(random), reader.note)
 
 
 def _inside_offset(factor: Expression) -> Expression | None:
@@ -446,7 +449,9 @@ class _Reader:
     bits : dict of key to int
         The bit of each factor.
     steps : int
-        Number of unions and products of terms so far.
+        Unions and products of terms so far.
+    note : str
+        That of the part.
     """
 
     def __init__(self, text: str, dot: tuple[str, ...]):
@@ -457,6 +462,7 @@ class _Reader:
         self.factors: dict[str, Expression | RandomPart] = {}
         self.bits: dict[str, int] = {}
         self.steps = 0
+        self.note = ""
 
     def read(self) -> Terms:
         """The terms in R's order before sorting by degree; includes 0 for an intercept that is not removed."""
@@ -518,7 +524,9 @@ class _Reader:
                 raise self._unreadable(f"an exponent must be a whole number from 1 to {MAX_POWER}")
             self.place += 1
             if len(base) == 1 and int(exponent) > 1:
-                warn(f"A power of one term equals the term, as in R: {self.text!r}. Write I(x^2) for a square.")
+                self.note = (
+                    f"{self.text!r}: a power of one term is the term itself, as in R. Write I(x^2) for a square."
+                )
             for _ in range(int(exponent) - 1):
                 size, terms = len(terms), self._product(terms, base)
                 if len(terms) == size:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..checks import flag, fraction, one_of
+from ..checks import flag, fraction, one_of, with_advice
 from ..exceptions import DataError, OptionError
 from .columns import Column, Columns, Factor, find_column, refuse
 from .inputs import numbers, vector
@@ -197,6 +197,7 @@ FACTORS: dict[str, Callable[[int, float], float]] = {
 }
 
 
+@with_advice
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SurveyDesign:
     """A survey design: `ordfit(..., design=SurveyDesign(weights="w", strata="s", clusters="psu"))`.

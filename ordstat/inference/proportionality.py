@@ -10,16 +10,19 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray
+from ..exceptions import DataError
 from ..formula.sample import Rows, Sample
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.links import Link
 from ..likelihood.rule import LikelihoodRule
+from ..likelihood.standard_errors import places
 from ..likelihood.unavailable import check_available
+from ..report.cells import MOST_TERMS, first_few, p_in_words
 from ..report.frames import NotedFrame
-from .comparison import coded_anew, refit, refit_table, terms_in, unstarted
+from .comparison import coded_anew, joined, refit, refit_table, terms_in, unstarted
 from .terms import marginality_of
-from .wald import chi2_frame, wald_test
+from .wald import Joint, chi2_frame, joint_frame, joint_test, too_many, wald_test
 
 _ONE_THRESHOLD = "The response has 2 levels, and so one threshold: there is no other whose effects could differ."
 _REFITS = {
@@ -31,8 +34,10 @@ OMNIBUS = "omnibus"
 
 
 def nominal_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
-    """Likelihood-ratio tests of proportional odds: each term given a separate effect at every threshold."""
+    """Tests of proportional odds: each term given a separate effect at every threshold."""
     check_available(r, "nominal_test()")
+    if r.own_covariance.name != "model":
+        return _wald_tests(r, scope)
     table = _extended(r, "nominal", r.design.nominal_terms, [*r.design.terms, *r.design.scale_terms], scope)
     if r.design.sample.n_levels == 2:
         table.attrs["notes"] = [_ONE_THRESHOLD, *table.attrs["notes"]]
@@ -52,6 +57,82 @@ def _extended(
     terms = list(dict.fromkeys(candidates)) if scope is None else terms_in(r, scope, candidates)
     fits = {term: refit(r, coded_anew(r, role, [*present, term], term)) for term in terms if term not in set(present)}
     return refit_table(r, fits, 1.0, "LR", 2.0, _REFITS[role])
+
+
+# Wald tests, where rows have no likelihood or standard errors are robust
+
+
+def _wald_tests(r: FittedLikelihood, scope: Any) -> pd.DataFrame:
+    """Wald tests of equal effects at all thresholds by the fit's own covariance, a refit for each term."""
+    terms = list(r.design.terms) if scope is None else terms_in(r, scope, r.design.terms)
+    freed = {term: _with_margins(r, term) for term in terms}
+    if scope is None:
+        freed[OMNIBUS] = np.ones(len(r.design.names), dtype=bool)
+    tests, reasons = list[Joint](), dict[str, list[str]]()
+    for name, columns in freed.items():
+        test, why = wald_row(r, columns)
+        tests.append(test)
+        if why:
+            reasons.setdefault(why, []).append(name)
+    notes = [f"no test of {first_few(names, MOST_TERMS)}: {why}." for why, names in reasons.items()]
+    title = f"Wald tests of equal effects at all thresholds (proportional odds), {r.own_covariance.words}"
+    return NotedFrame.of(joint_frame(freed, tests), notes, title)
+
+
+def wald_row(r: FittedLikelihood, freed: BoolArray) -> tuple[Joint, str]:
+    """Wald test that location columns have equal effects at all thresholds; where it is NaN, why."""
+    covariance = r.own_covariance
+    freed = freed & ~r.fit.aliased[r.parameters.of("location")]
+    none = Joint(float("nan"), int(freed.sum()) * (r.design.sample.n_levels - 2))
+    if none.df == 0:
+        return none, "there are no such effects, or only one threshold"
+    if none.df > covariance.most_at_once:
+        return none, too_many(covariance)
+    fit, why = freed_fit(r, freed)
+    if why:
+        return none, why
+    from_estimated, thresholds = places(fit, fit.rule), fit.rule.alpha.shape[0]
+    effects = from_estimated[: fit.rule.alpha.size].reshape(-1, thresholds, from_estimated.shape[1])
+    L = np.diff(effects[-int(freed.sum()) :], axis=1).reshape(-1, effects.shape[2])
+    L = L[np.any(L != 0.0, axis=1)]
+    try:
+        test = joint_test(replace(r, fit=fit, robust=covariance), L, L @ fit.coefficients[~fit.aliased])
+    except DataError as problem:  # a replicate without finite estimates
+        return none, str(problem).rstrip(".")
+    return test, "" if np.isfinite(test.statistic) else "their covariance has too few degrees of freedom"
+
+
+def freed_fit(r: FittedLikelihood, freed: BoolArray) -> tuple[Any, str]:
+    """The fit in which some location columns have an effect at each threshold; why not, if it has no maximum."""
+    rows = r.design.sample.rows
+    nominal = joined(rows.nominal, rows.X[:, freed])
+    wider = replace(rows, X=np.ascontiguousarray(rows.X[:, ~freed]), nominal=nominal)
+    try:
+        fit = unstarted(r).fit(replace(r.design.sample, rows=wider), np.random.default_rng(0))
+    except DataError as problem:
+        return None, str(problem).rstrip(".")
+    if fit.separation is not None:
+        return fit, "some effects at single thresholds are infinite, as few rows are at the ends; merge levels"
+    if not fit.certificate.reached:
+        return fit, "the likelihood with an effect at each threshold has no maximum; merge levels"
+    return fit, ""
+
+
+def departures(r: FittedLikelihood) -> tuple[str, ...]:
+    """Which term's effects differ most between thresholds, and what to try, which is tried here first."""
+    table = score_tests(r) if r.own_covariance.name == "model" else _wald_tests(r, None)
+    worst = table.iloc[:-1].sort_values(["p_value", table.columns[-2]], ascending=[True, False]).index[0]
+    terms = marginality_of(r.design.spec)
+    names = [terms.texts[name] for name in terms.margins_of(worst)]
+    nominal = " + ".join([*filter(None, [(r.design.recipe.nominal or "").strip("~ ")]), *names])
+    call = f'update("~ . - {" - ".join(names)}", nominal="~ {nominal}")'
+    why = freed_fit(r, _with_margins(r, worst))[1]
+    advice = f"In {call} {why}." if why else f"Try {call}; see plot.parallel()."
+    return (
+        f"Effects differ between thresholds, most those of {worst} ({p_in_words(table.loc[worst, 'p_value'])}).",
+        advice,
+        "Small differences show in large samples.",
+    )
 
 
 # Score test

@@ -25,7 +25,6 @@ from ..report.sections import (
     alert_notes,
     certificate_text,
     data_header,
-    departures,
     error_figures,
     error_tables,
     estimates_of,
@@ -36,9 +35,9 @@ from ..report.sections import (
     threshold_table,
 )
 from ..report.table import effect_label, ratio_of, reference_levels, row_label
-from .proportionality import score_row, score_tests
+from .proportionality import departures, score_row, wald_row
 from .tables import rescaled
-from .wald import Joint, chi2_tail, zero_test
+from .wald import Joint, zero_test
 
 #: What the tables of estimates are called, by the kind of the parameters.
 TITLES = {
@@ -253,7 +252,7 @@ def _screen_tables(
     r: FittedLikelihood, report: Report, exponentiate: bool | None, labels: Mapping[str, str] | None
 ) -> list[Table | Line]:
     """Effects with their ratios in the same row, thresholds in a line or two, and the test of proportional odds."""
-    ratio, _, title = ratio_of(r)
+    ratio, sign, title = ratio_of(r)
     with_ratios = bool(r.design.names) and (ratio != "exp(estimate)" if exponentiate is None else exponentiate)
     references = tuple(map(partial(effect_label, labels=labels or {}), reference_levels(r.design).values()))
     reference = [Line(head="Reference levels:", items=references)] if references else []
@@ -265,13 +264,13 @@ def _screen_tables(
             blocks.append(_by_threshold(r, block))
         elif "estimate" in block.frame:
             ratios = _ratios(r, block.frame) if with_ratios and block.title == TITLES["location"] else None
-            blocks.append(_brief(block, ratios))
+            blocks.append(_brief(block, ratios, sign < 0.0))
         elif block.title != title:
             blocks.append(block)  # ratios stand beside the effects
     return [*blocks, *_proportionality(r)]
 
 
-def _brief(block: Table, ratios: Table | None) -> Table:
+def _brief(block: Table, ratios: Table | None, turned: bool) -> Table:
     """A table of effects with few digits, and the ratios at its right."""
     frame = block.frame.rename(columns={"std. error": "SE"})
     errors = frame["SE"].fillna(frame["estimate"].abs())
@@ -282,7 +281,7 @@ def _brief(block: Table, ratios: Table | None) -> Table:
     name, *limits = map(str, ratios.frame)
     head = "exp" if "(" in name else re.sub(r"\b(\w)\w*\W*", r"\1", name).upper()  # "OR" of odds ratio
     columns = ratios.frame.set_axis([head, *map(" {}".format, limits)], axis=1)
-    title = f"{short.title}; {head} = {name}"
+    title = f"{short.title}; {head} = {'exp(-estimate), ' if turned else ''}{name}"
     formats |= dict.fromkeys(columns, ratios.formats[name])
     wide = replace(short, title=title, frame=pd.concat([frame, columns], axis=1), formats=formats)
     label, *sizes = wide.grid.sizes
@@ -303,14 +302,19 @@ def _by_threshold(r: FittedLikelihood, block: Table) -> Table:
 
 
 def _proportionality(r: FittedLikelihood) -> list[Line]:
-    """The score test of equal effects at all thresholds, where the fit has one, and what to try where it fails."""
-    if not r.in_memory or r.fit.marginal is not None or why_unavailable(r, "score_test()"):
+    """The test of equal effects at all thresholds, where the fit has one, and what to try where it fails."""
+    if not r.in_memory or r.fit.marginal is not None:
         return []
-    chisq, df = score_row(r)
-    p_value = float(chi2_tail(chisq, df))
-    if not np.isfinite(p_value):
+    kind, question = ("score", "score_test()") if r.own_covariance.name == "model" else ("Wald", "nominal_test()")
+    if why_unavailable(r, question):
         return []
+    everything = np.ones(len(r.design.names), dtype=bool)
+    test = Joint(*score_row(r)) if kind == "score" else wald_row(r, everything)[0]
+    if not np.isfinite(test.p_value):
+        return []
+    F = np.isfinite(test.df_resid)
+    figures = f"F({test.df}, {test.df_resid:.4g})" if F else f"chi2({test.df})"
     odds = r.family.ratios.get(r.family.link.name, ("",))[0] == "odds ratio"
     tested = "Proportional odds" if odds else "Equal effects at all thresholds"
-    lines = [Line(items=(f"{tested}, score test: chi2({df}) = {chisq:.2f}, {p_in_words(p_value)}",))]
-    return lines if p_value >= DOUBTFUL else [*lines, Line(items=departures(r, score_tests(r)), between=" ")]
+    lines = [Line(items=(f"{tested}, {kind} test: {figures} = {test.statistic:.2f}, {p_in_words(test.p_value)}",))]
+    return lines if test.p_value >= DOUBTFUL else [*lines, Line(items=departures(r), between=" ")]

@@ -19,6 +19,7 @@ from ..likelihood.standard_errors import symmetric_limits
 from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
 from ..report.sections import fractional
+from ..report.table import INVERSE, ratio_of
 
 #: Limits of a profile without a finite end, in standard errors (or in units of the parameter where it has none).
 _OPEN = 5.0
@@ -56,6 +57,9 @@ def tidy_parameters(
     notes = [*of_errors(r), *(f"{name}: {suffix}." for name, suffix in suffixes.items())]
     if exponentiate and len(r.parameters.of("nominal")) > 0:
         notes.append("Nominal effects move thresholds: their exponents are ratios for a lower response.")
+    ratio, sign, _ = ratio_of(r)
+    if exponentiate and sign < 0.0:
+        notes.append(f"The {ratio} of a location effect is exp(-estimate), 1 / the value here; {INVERSE}.")
     return NotedFrame.of(frame, notes, "Parameters" + "; exponents of all but thresholds" * exponentiate)
 
 

@@ -309,6 +309,8 @@ def _equations(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> list[str
         for term, columns in terms.items():
             members = places[each * columns.start : each * columns.stop]
             named[term] = [r.parameters.names[place] for place in members if not r.fit.aliased[place]]
+            if kind == "scale":
+                named[f"scale.{term}"] = named[term]
     equations: list[str] = []
     for text in listed_texts("hypotheses", hypotheses):
         for part in [text] if "=" in text or text.strip() in named else re.split(r"[,\n]", text):

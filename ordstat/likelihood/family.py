@@ -242,7 +242,11 @@ class Cumulative(Family):
     local: ClassVar[bool] = True
     ratios: ClassVar[dict[str, tuple[str, float, str]]] = {
         "logit": ("odds ratio", 1.0, "Odds ratios: factors on the odds of a higher level, exp(estimate)"),
-        "cloglog": ("hazard ratio", -1.0, "Hazard ratios: factors on -log P(response > k), exp(-estimate)"),
+        "cloglog": (
+            "hazard ratio",
+            -1.0,
+            "Hazard ratios: factors on -log P(response > k), exp(-estimate), below 1 = higher response",
+        ),
         "loglog": (
             "reversed hazard ratio",
             1.0,

@@ -923,7 +923,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         return stepwise(self, scope, k=k)
 
     def nominal_test(self, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
-        """Likelihood-ratio tests of proportional odds: each term given a separate effect at every threshold.
+        """Tests of proportional odds: each term given a separate effect at every threshold, and the model fitted again.
 
         Parameters
         ----------
@@ -933,13 +933,16 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Returns
         -------
         pandas.DataFrame
-            Rows "<none>" and the terms; columns df, loglik, aic, lrt, p_value, as R's nominal_test(). NaN if the wider
-            model has no maximum; `attrs["notes"]` reports infinite estimates.
+            Likelihood-ratio tests: rows "<none>" and the terms; columns df, loglik, aic, lrt, p_value, as R's
+            nominal_test(). Fits with clusters, robust standard errors or a survey design have Wald tests that the
+            effects of a location term are equal at all thresholds, by the covariance of the fit: rows of the terms and
+            "omnibus" for all of them; columns df, chisq (or df_resid, F), p_value. NaN where the wider model has no
+            finite maximum; `attrs["notes"]` has the reason.
 
         Raises
         ------
         OptionError
-            A penalised fit, robust standard errors or a survey design.
+            A penalised fit.
 
         Examples
         --------

@@ -21,25 +21,28 @@ MODIFIERS = {
     "location": "no location effects",
     "binary": "2 levels of the response, which have one threshold",
 }
-_NOMINAL = "test() of the fit with nominal='~ x'"
-_FREED = f"{_NOMINAL}, or nominal_test()"
-#: Question -> the parts of a fit that exclude it, and what to ask instead.
+_UNPENALISED = "update(penalty=None), and ask that fit"
+#: Question -> the parts of a fit that exclude it -> what to ask instead, if anything.
 REFUSED = {
-    "aic": ("survey", "anova() of this fit alone"),
-    "bic": ("survey", "anova() of this fit alone"),
-    "anova() of several fits": ("survey robust penalty", "anova() of the largest fit alone, or test()"),
-    "drop1()": ("survey robust penalty", "anova(type='II')"),
-    "add1()": ("survey robust penalty", "update() with the terms, and anova(type='II')"),
-    "step()": ("survey robust penalty", "anova(type='II')"),
-    "nominal_test()": ("survey robust penalty", _NOMINAL),
-    "scale_test()": ("survey robust penalty", "test() of the fit with scale='~ x'"),
-    "score_test()": ("survey robust penalty binary location structure", _FREED),
-    "brant()": ("survey robust penalty binary location nominal scale structure", _FREED),
-    "gof()": ("survey robust penalty infinite nominal scale structure", "test() of terms added to the model"),
-    "influence()": ("infinite", "update(data=) without the row"),
-    "profile()": ("survey robust", "confint()"),
-    "confint(type='profile')": ("survey robust", "confint(type='wald')"),
-    "bootstrap()": ("survey", "the errors of the fit, or SurveyDesign(replicates=..., type='bootstrap')"),
+    "aic": {"survey": "anova() of this fit alone"},
+    "bic": {"survey": "anova() of this fit alone"},
+    "anova() of several fits": {"survey robust penalty": "anova() of the largest fit alone, or test()"},
+    "drop1()": {"survey robust penalty": "anova(type='II')"},
+    "add1()": {"survey robust penalty": "update() with the terms, and anova(type='II')"},
+    "step()": {"survey robust penalty": "anova(type='II')"},
+    "nominal_test()": {"penalty": _UNPENALISED},
+    "scale_test()": {"survey robust penalty": "update(scale='~ x'), and test('scale.x') of that fit"},
+    "score_test()": {"survey robust structure": "nominal_test()", "penalty": _UNPENALISED, "binary location": ""},
+    "brant()": {
+        "survey robust nominal scale structure": "nominal_test()",
+        "penalty": _UNPENALISED,
+        "binary location": "",
+    },
+    "gof()": {"survey robust penalty infinite nominal scale structure": "test() of terms added to the model"},
+    "influence()": {"infinite": "update(data=) without the row"},
+    "profile()": {"survey robust": "confint()"},
+    "confint(type='profile')": {"survey robust": "confint(type='wald')"},
+    "bootstrap()": {"survey": "the errors of the fit, or SurveyDesign(replicates=..., type='bootstrap')"},
 }
 
 
@@ -57,10 +60,11 @@ def why_unavailable(r: Any, question: str) -> str:
         "location": not r.design.names,
         "binary": len(r.levels) == 2,
     }
-    modifiers, instead = REFUSED[question]
-    for name in modifiers.split():
-        if present[name]:
-            return f"{question} is not available for fits with {MODIFIERS[name]}. Use {instead}."
+    for modifiers, instead in REFUSED[question].items():
+        for name in modifiers.split():
+            if present[name]:
+                use = f" Use {instead}." if instead else ""
+                return f"{question} is not available for fits with {MODIFIERS[name]}.{use}"
     return ""
 
 

@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from .._typing import AnyArray, FloatArray
 from ..checks import fraction, labelled
 from ..exceptions import DataError, OptionError
-from ..report.table import ratio_of, row_label
+from ..report.table import INVERSE, ratio_of, row_label
 from . import style
 from .style import Sheet, decimals_for, in_lines, shortened_middle, with_limits
 
@@ -139,7 +139,8 @@ def draw_forest(sheet: Sheet, data: pd.DataFrame, fits: Mapping[str, Any], expon
         style.plain_log_ticks(ax)
     what = "coefficient"
     if exponentiate:
-        what = (_ratio(fits) if (data["coef_type"] == "location").all() else _EXPONENT)[0]
+        what, sign = _ratio(fits) if (data["coef_type"] == "location").all() else _EXPONENT
+        what += f" ({INVERSE})" if sign < 0.0 else ""
     return style.named(ax, f"{what} with {100 * level:g}% limits")
 
 

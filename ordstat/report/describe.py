@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.special import expit, logit, ndtri, stdtrit
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..checks import fraction
+from ..checks import fraction, with_advice
 from ..exceptions import DataError, DataWarning, OptionError, warn
 from ..formula.columns import Columns, Factor, as_frame, factor_of, find_column, read
 from ..formula.inputs import read_items, vector, weights_of
@@ -244,6 +244,7 @@ _FRACTIONS = (
 )
 
 
+@with_advice
 def describe_ordinal(
     df: Any,
     rows: str | Sequence[str],

@@ -19,7 +19,7 @@ from ..fitted import FittedRanker
 from ..judging.costs import sample_costs
 from ..judging.errors import confusion, level_costs, measured
 from ..judging.margins import sorted_mass
-from .cells import column_cells, count, counted, number, p_in_words
+from .cells import column_cells, count, counted, number
 from .frames import NotedFrame
 from .render import Line, Part, Report, Summary, Table, kept, lines_of
 from .table import row_label
@@ -399,18 +399,6 @@ def _error_line(r: FittedRanker) -> Line:
     text = f"{100.0 * wrong:.1f}% predicted at a wrong level, {away:.2f} levels off on average"
     text += f", mean cost {cost[0]:.3g}" if cost else ""
     return Line(head="Training rows:", items=(text, *filter(None, [r.training_note])), between=". ")
-
-
-def departures(r: Any, table: pd.DataFrame) -> tuple[str, ...]:
-    """Which term's effects differ most between thresholds, from the score tests of the terms, and what to try."""
-    worst = table.iloc[:-1].sort_values(["p_value", "chisq"], ascending=[True, False]).index[0]
-    texts = {term.label: term.text for part in r.design.spec.parts for term in part.terms}
-    nominal = " + ".join([*filter(None, [r.design.recipe.nominal]), texts.get(worst, worst)])
-    return (
-        f"Effects differ between thresholds, most those of {worst} ({p_in_words(table.loc[worst, 'p_value'])}).",
-        f'Try nominal="~ {nominal.removeprefix("~").strip()}"; see plot.parallel().',
-        "Small differences show in large samples.",
-    )
 
 
 def _brief_errors(r: FittedRanker) -> Table:

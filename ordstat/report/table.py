@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pandas as pd
 
-from ..checks import fraction, labelled, one_of, whole
+from ..checks import fraction, labelled, one_of, whole, with_advice
 from ..exceptions import OptionError
 from .cells import count, in_tex, short_p_value
 
@@ -97,6 +97,8 @@ def reference_levels(design: Design) -> dict[str, str]:
 
 #: Name of the ratio, sign of the coefficient in it, title of its table, where the family has none.
 _EXPONENT = ("exp(estimate)", 1.0, "Exponents of the location effects; no odds or hazards under this link")
+#: What a ratio of exp(-estimate) means.
+INVERSE = "below 1 = higher response"
 _SCALED = ("exp(estimate)", 1.0, "Exponents of the location effects: ratios of odds or hazards only at scale 1")
 
 
@@ -214,6 +216,7 @@ class _Column:
         return ["" if np.isnan(x) else count(x) if name == "nobs" else f"{x:.{digits}f}" for name, x in values]
 
 
+@with_advice
 def table(
     fits: Any,
     *,
@@ -369,6 +372,8 @@ def _remarks(columns: list[_Column]) -> Iterator[str]:
     """What readers have to know of the numbers."""
     fits = [column.fit for column in columns if hasattr(column.fit, "own_covariance")]
     errors = [fit.own_covariance.words for fit in fits]
+    for name in dict.fromkeys(column.ratio[0] for column in columns if column.ratio and column.ratio[1] < 0.0):
+        yield f"{name.capitalize()}s are exp(-coefficient): {INVERSE}."
     if any(fit.own_covariance.name != "model" for fit in fits):
         yield f"Standard errors: {'; '.join(dict.fromkeys(errors) if len(set(errors)) == 1 else errors)}."
     small = dict[str, None]()

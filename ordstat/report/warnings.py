@@ -121,6 +121,16 @@ def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design
             f"{listed}. Centre a column that varies beyond these.",
         )
         names = [name for name in names if name not in constant]
+    if design is not None:
+        for term, columns in design.terms.items():
+            aliased_here = design.names[columns]
+            if term in design.nominal_terms and set(aliased_here) <= set(names):
+                yield (
+                    DataWarning,
+                    f"nominal= gives {term} an effect at each threshold: its location effect is aliased, not estimated "
+                    f"(NA). Leave it out: update('~ . - {term}').",
+                )
+                names = [name for name in names if name not in aliased_here]
     if names:
         yield DataWarning, f"aliased with earlier columns, so not estimated (NA): {', '.join(names)}."
     for i in fit.confounded:

@@ -6,9 +6,10 @@ import pytest
 import statsmodels.api as sm
 from reference_cases import load_data
 from scipy import stats
+from survey.samples import sample as load_survey
 
 from inference.dense import Dense
-from ordstat import ordfit
+from ordstat import SurveyDesign, ordfit
 from ordstat.exceptions import OptionError
 
 
@@ -54,6 +55,60 @@ def test_codings_do_not_matter():
     for test in ("score_test", "nominal_test", "scale_test"):
         a, b = getattr(one, test)(), getattr(other, test)()
         np.testing.assert_allclose(a.to_numpy(dtype=float), b.to_numpy(dtype=float), rtol=1e-6, atol=1e-7)
+
+
+def bread(dense, p, h=1e-4):
+    """Inverse of minus the differences of the scores."""
+    steps = h * np.eye(p.size)
+    return np.linalg.inv([dense.weights @ (dense.scores(p - e) - dense.scores(p + e)) / (2 * h) for e in steps])
+
+
+@pytest.mark.parametrize("kind", ["HC0", "cluster", "survey"])
+def test_wald_tests_by_hand(kind):
+    """One effect per threshold of age, of both, maximised by scipy; their differences by a sandwich row by row."""
+    data = load_survey().assign(pid=lambda d: np.digitize(d["pid"], [3, 5]), age=lambda d: d["age"] / 20)
+    w = data["w"].to_numpy() / data["w"].mean() if kind == "survey" else np.ones(len(data))
+    psu, strata = data["psu"].to_numpy(), data.groupby("psu")["s"].first()
+
+    def sums(scores):
+        if kind == "HC0":
+            return scores.T @ scores
+        totals = pd.DataFrame(scores).groupby(psu).sum()
+        if kind == "cluster":
+            return len(totals) / (len(totals) - 1) * (totals.T @ totals).to_numpy()
+        parts = [len(part) * np.cov(part.T) for _, part in totals.groupby(strata)]
+        return sum(parts)
+
+    design = {"survey": {"design": SurveyDesign(weights="w", strata="s", clusters="psu")}}
+    given = design.get(kind, {"cluster": "psu"} if kind == "cluster" else {"vcov": kind})
+    fit = ordfit("pid ~ educ + age", data, **given)
+    table, X, theta, beta = fit.nominal_test(), fit.design.sample.X, fit.thresholds, fit.coef.to_numpy()
+    for name, freed in {"age": [1], "omnibus": [0, 1]}.items():
+        kept = [j for j in (0, 1) if j not in freed]
+        dense = Dense(X[:, kept], data["pid"].to_numpy(), nominal=X[:, freed], weights=w)
+        p = np.concatenate([theta, np.repeat(-beta[freed], 2), beta[kept]])
+        for _ in range(25):  # Newton's method in half steps
+            p = p + 0.5 * bread(dense, p) @ (w @ dense.scores(p))
+        L = np.array([np.eye(p.size)[3 + 2 * j] - np.eye(p.size)[2 + 2 * j] for j in range(len(freed))])
+        V = bread(dense, p) @ sums(w[:, None] * dense.scores(p)) @ bread(dense, p)
+        W = L @ p @ np.linalg.solve(L @ V @ L.T, L @ p)
+        q = len(freed)
+        statistic = W * (20 - q + 1) / (20 * q) if kind == "survey" else W  # 24 PSUs less 4 strata
+        assert table.loc[name, "F" if kind == "survey" else "chisq"] == pytest.approx(statistic, rel=1e-4)
+        tail = stats.f(q, 20 - q + 1) if kind == "survey" else stats.chi2(q)
+        assert table.loc[name, "p_value"] == pytest.approx(tail.sf(statistic), rel=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
+def test_wald_tests_that_there_are_not() -> None:
+    wine = load_data("wine")
+    table = ordfit("rating ~ temp + contact", wine, vcov="HC1").nominal_test()
+    assert table["p_value"].isna().tolist() == [True, False, True]
+    assert "no test of temp, omnibus: some effects at single thresholds are infinite" in table.attrs["notes"][0]
+    few = ordfit("rating ~ temp + contact", wine, cluster="judge")  # CR2
+    assert few.nominal_test()["p_value"].isna().all() and "CR1" in few.nominal_test().attrs["notes"][0]
+    assert few.with_vcov({"cluster": "judge", "type": "CR1"}).nominal_test().loc["contact", "p_value"] > 0.0
+    assert "Proportional odds" not in str(few.summary())
 
 
 def brant_by_rows(X, y, K):

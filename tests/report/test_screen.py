@@ -173,9 +173,19 @@ def test_what_to_try_where_proportional_odds_fail():
     worst = max(gains, key=gains.get)
     text = " ".join(str(fit.summary()).split())
     assert f"Effects differ between thresholds, most those of {worst} (p < .001)." in text
-    assert f'Try nominal="~ {worst}"; see plot.parallel().' in text
-    assert f'Try nominal="~ educ + {worst}"' in str(fit.update("~ . - educ", nominal="~ educ").summary())
-    assert "Try nominal" not in str(fitted("clm").summary())
+    assert f'Try update("~ . - {worst}", nominal="~ {worst}"); see plot.parallel().' in text
+    wider = " ".join(str(fit.update("~ . - educ", nominal="~ educ").summary()).split())
+    assert f'Try update("~ . - {worst}", nominal="~ educ + {worst}")' in wider
+    assert "Try update" not in str(fitted("clm").summary())
+    text = str(ordfit("PID ~ selfLR + age", datasets.load("anes96"), vcov="HC1").summary())
+    assert "Proportional odds, Wald test: chi2(10) = " in text and 'Try update("~ . - selfLR"' in text
+
+
+def test_what_cannot_be_tried_is_not_advised():
+    """Whoever has x = 3 is at level 2 or 3 evenly: the effect on 1|2 is infinite, as the refit says."""
+    data = pd.DataFrame({"x": [0] * 40 + [3] * 40, "y": ([1] * 30 + [2] * 2 + [3] * 8) + [2] * 20 + [3] * 20})
+    text = " ".join(str(ordfit("y ~ x", data).summary()).split())
+    assert "Effects differ between thresholds" in text and "are infinite" in text and "Try update" not in text
 
 
 def test_proportional_odds_only_where_there_is_a_test():
