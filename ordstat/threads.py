@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from ctypes import c_ulong, py_object, pythonapi
 from functools import lru_cache
 from math import inf
-from typing import Any, TypeVar
+from threading import Lock, RLock, get_ident
+from typing import Any, TypeVar, cast
 
 Result = TypeVar("Result")
 Team = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], Any]
@@ -17,6 +19,10 @@ _SMALL = 3e7
 _FEW_ROWS = 10_000
 
 
+#: Held while the filters of warnings are changed, which all threads share.
+FILTERS = RLock()
+
+
 @lru_cache(maxsize=1)
 def _libraries() -> Any:
     """The BLAS libraries; finding them takes longer than a small solve."""
@@ -25,15 +31,38 @@ def _libraries() -> Any:
     return ThreadpoolController()
 
 
+class _OneBlasThread:
+    """A context in which BLAS runs on one thread.
+
+    The number of threads belongs to the process: it is set by the first of the contexts that are open at once, in
+    whatever threads, and set back by the last.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._open, self._limit = Lock(), 0, cast(Any, None)
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._open == 0:
+                self._limit = _libraries().limit(limits=1, user_api="blas")
+            self._open += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._open -= 1
+            if self._open == 0:
+                self._limit.restore_original_limits()
+
+
+_ONE_BLAS_THREAD = _OneBlasThread()
+
+
 def one_blas_thread(work: float = inf) -> AbstractContextManager[Any]:
     """A context in which BLAS runs on one thread: where another core is busy, threads mostly wait for each other.
 
     With few multiplications (`work`) to come it changes nothing, to spare a first fit the look for the libraries.
     """
-    if work < _SMALL:
-        return nullcontext()
-    limits: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
-    return limits
+    return nullcontext() if work < _SMALL else _ONE_BLAS_THREAD
 
 
 def one_openmp_thread(n_rows: int) -> AbstractContextManager[Any]:
@@ -47,27 +76,44 @@ def one_openmp_thread(n_rows: int) -> AbstractContextManager[Any]:
 
 
 def in_threads(task: Callable[..., Result], arguments: Sequence[tuple[Any, ...]], n_jobs: int) -> list[Result]:
-    """[task(*a) for a in arguments], up to `n_jobs` of them at once; -1 for one a processor.
+    """[task(*a) for a in arguments], up to `n_jobs` of them at once; -1 for one for each processor.
 
     The compiled sweeps and BLAS leave Python's lock, and memory is shared. BLAS has one thread in each, whatever
-    `n_jobs` is: sums by more threads round in another order.
+    `n_jobs` is: sums by more threads round in another order. Ctrl-C, or an error of one task, ends the others too.
     """
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         if n_jobs == 1:
             return [task(*a) for a in arguments]
-        from joblib import Parallel, delayed
+        from concurrent.futures import ThreadPoolExecutor
 
-        results: list[Result] = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(task)(*a) for a in arguments)
-        return results
+        from joblib import effective_n_jobs
+
+        running: set[int] = set()
+
+        def run(given: tuple[Any, ...]) -> Result:
+            running.add(get_ident())
+            try:
+                return task(*given)
+            finally:
+                running.discard(get_ident())
+
+        with ThreadPoolExecutor(effective_n_jobs(n_jobs)) as pool:
+            futures = [pool.submit(run, given) for given in arguments]
+            try:
+                return [future.result() for future in futures]
+            finally:
+                for future in futures:
+                    future.cancel()  # changes nothing if all are done
+                for thread in tuple(running):
+                    pythonapi.PyThreadState_SetAsyncExc(c_ulong(thread), py_object(KeyboardInterrupt))
 
 
 @contextmanager
 def team_of(n_jobs: int) -> Iterator[Team | None]:
     """Threads that stay, for tasks of a few milliseconds that leave Python's lock; None if there is only one.
 
-    `n_jobs` of -1 gives one for each processor. `team(task, arguments)` runs task(*a) for all of them.
+    `n_jobs` of -1 gives one for each processor. `team(task, arguments)` runs task(*a) for all of them, and returns or
+    raises when all have ended: they work on memory of the caller.
     """
     from joblib import effective_n_jobs
 
@@ -75,7 +121,17 @@ def team_of(n_jobs: int) -> Iterator[Team | None]:
     if threads == 1:
         yield None
         return
-    from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import ThreadPoolExecutor, wait
 
     with ThreadPoolExecutor(threads) as pool:
-        yield lambda task, arguments: list(pool.map(lambda given: task(*given), arguments))
+
+        def run(task: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+            futures = [pool.submit(task, *given) for given in arguments]
+            try:
+                return [future.result() for future in futures]
+            finally:
+                while not all(future.done() for future in futures):
+                    with suppress(KeyboardInterrupt):
+                        wait(futures)
+
+        yield run

@@ -8,6 +8,7 @@ order: they do not depend on the number of threads.
 Predictions of trees, their Shapley values, and slopes of the cumulative logit.
 """
 
+from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, log
 from libc.stdint cimport int8_t, uint16_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc
@@ -15,6 +16,7 @@ from libc.string cimport memcpy, memset
 from ordstat.compiled.boostrows cimport AWAY, BLOCK, fill, put_together, settle
 from ordstat.compiled.boostsplit cimport BYTES, Growth, holds, Node, Part, search, Split, step, WIDTH
 from ordstat.compiled.logit cimport log_p, prepare, tails, Tails, Thresholds, TINY
+from ordstat.compiled.signals cimport let_interrupt
 
 
 cdef enum:
@@ -359,6 +361,7 @@ def grow(const uint8_t[:, ::1] bins, const int[::1] n_bins, const uint8_t[::1] g
             if depth > 0:
                 divide_all(&t)
         while depth > 0 and ask(&t):
+            PyErr_CheckSignals()
             over(&t, False, team)
             with nogil:
                 put_together(&t)
@@ -400,11 +403,13 @@ def add_trees(const double[:, ::1] X, const int[::1] roots, const int[::1] colum
     scores : (N,) changed
     """
     cdef Py_ssize_t n, t, start, end, N = scores.shape[0], T = roots.shape[0]
+    cdef double done = 0.0
     cdef int node, d
     cdef const uint8_t* codes
     with nogil:
         # A block of rows stays in the cache while all trees are added.
         for start in range(0, N, 64):
+            let_interrupt(&done, 64 * 10 * T)
             end = start + 64 if start + 64 < N else N
             for t in range(T):
                 for n in range(start, end):
@@ -443,9 +448,10 @@ def add_shapley(const uint8_t[:, ::1] left, const int[::1] conditions, const int
     """
     cdef Py_ssize_t L = value.shape[0], N = left.shape[1], Q = points.shape[0]
     cdef Py_ssize_t leaf, n, c, i, j, q, first, m, met
-    cdef double product, total, t
+    cdef double product, total, t, done = 0.0
     with nogil:
         for leaf in range(L):
+            let_interrupt(&done, N * 10)
             first = players[leaf]
             m = players[leaf + 1] - first
             memset(&known[0], 0, <size_t> 1 << m)
@@ -457,6 +463,7 @@ def add_shapley(const uint8_t[:, ::1] left, const int[::1] conditions, const int
                         met &= ~(<Py_ssize_t> 1 << place[c])
                 if not known[met]:
                     known[met] = 1
+                    let_interrupt(&done, m * m * Q)
                     for i in range(m):
                         total = 0.0
                         for q in range(Q):

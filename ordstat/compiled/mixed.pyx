@@ -9,6 +9,7 @@ twins are in tests/mixed/twins_mixed.py.
 from libc.math cimport exp, expm1, fabs, INFINITY, isinf, log, NAN, sqrt
 from libc.stdlib cimport free, malloc
 from ordstat.compiled.mixedrows cimport FAR, HALF_LOG_2PI, LOGIT, logit_row, probit_row, Row
+from ordstat.compiled.signals cimport let_interrupt
 
 
 cdef enum:
@@ -162,7 +163,7 @@ def integrate_logit(bint common, const Py_ssize_t[::1] starts, const double[::1]
     not in order.
     """
     cdef Py_ssize_t n = z.shape[0], m = theta.shape[0], Q = points.shape[0], i, k, longest = 0
-    cdef double loglik = 0.0, by_sigma = 0.0, worst = 0.0, decrement, grown
+    cdef double loglik = 0.0, by_sigma = 0.0, worst = 0.0, done = 0.0, decrement, grown
     cdef bint fine = True
     cdef Group g
     for k in range(v.shape[0]):
@@ -178,28 +179,31 @@ def integrate_logit(bint common, const Py_ssize_t[::1] starts, const double[::1]
     cdef double *width = below + m + 1
     g.common, g.y, g.last_level, g.z, g.w = common, &y[0], m, &z[0], &w[0]
     g.by_theta, g.by_score = &by_theta[0], &by_score[0]
-    with nogil:
-        above[m], below[0], width[0], width[m] = 0.0, INFINITY, 1.0, 1.0
-        for k in range(m):
-            fine = fine and fabs(theta[k]) <= 0.5 * FAR and (k == 0 or theta[k - 1] < theta[k])
-            by_theta[k] = 0.0
-            above[k] = below[k + 1] = exp(-theta[k])
-            if k > 0:
-                width[k] = -expm1(theta[k - 1] - theta[k])
-        for i in range(n):
-            if not fabs(score[i]) <= 0.5 * FAR:
-                fine = False
-                break
-            grown, g.x[i] = exp(score[i]), sigma * z[i]
-            g.e_u[i], g.e_l[i], g.D[i] = above[y[i]] * grown, below[y[i]] * grown, width[y[i]]
-        for k in range(v.shape[0]):
-            g.first, g.last = starts[k], starts[k + 1]
-            fine = fine and _mode(&g, &v[k], &H[k], &decrement)
-            if not fine:
-                break
-            worst = max(worst, decrement)
-            _integrate(&g, v[k], H[k], &points[0], &logs[0], Q, here, &loglik, &by_sigma)
-    free(here)
+    try:
+        with nogil:
+            above[m], below[0], width[0], width[m] = 0.0, INFINITY, 1.0, 1.0
+            for k in range(m):
+                fine = fine and fabs(theta[k]) <= 0.5 * FAR and (k == 0 or theta[k - 1] < theta[k])
+                by_theta[k] = 0.0
+                above[k] = below[k + 1] = exp(-theta[k])
+                if k > 0:
+                    width[k] = -expm1(theta[k - 1] - theta[k])
+            for i in range(n):
+                if not fabs(score[i]) <= 0.5 * FAR:
+                    fine = False
+                    break
+                grown, g.x[i] = exp(score[i]), sigma * z[i]
+                g.e_u[i], g.e_l[i], g.D[i] = above[y[i]] * grown, below[y[i]] * grown, width[y[i]]
+            for k in range(v.shape[0]):
+                g.first, g.last = starts[k], starts[k + 1]
+                let_interrupt(&done, 100 * (Q + 5) * (g.last - g.first))
+                fine = fine and _mode(&g, &v[k], &H[k], &decrement)
+                if not fine:
+                    break
+                worst = max(worst, decrement)
+                _integrate(&g, v[k], H[k], &points[0], &logs[0], Q, here, &loglik, &by_sigma)
+    finally:
+        free(here)
     if not fine:
         return NAN, NAN, NAN
     return loglik, by_sigma, worst
@@ -241,9 +245,10 @@ def schur_complement(const Py_ssize_t[::1] starts, const Py_ssize_t[::1] columns
     Entries of row g of both are starts[g] to starts[g + 1], with increasing `columns`.
     """
     cdef Py_ssize_t g, i, j
-    cdef double entry
+    cdef double entry, done = 0.0
     with nogil:
         for g in range(starts.shape[0] - 1):
+            let_interrupt(&done, <double> (starts[g + 1] - starts[g]) * (starts[g + 1] - starts[g]))
             for i in range(starts[g], starts[g + 1]):
                 entry = B[i]
                 for j in range(starts[g], i + 1):
@@ -254,9 +259,10 @@ def coupled(const Py_ssize_t[::1] starts, const Py_ssize_t[::1] columns, const d
             double[::1] out):
     """The entries of V P, P (R, R) symmetric, at the entries of the sparse V; see `schur_complement`."""
     cdef Py_ssize_t g, i, j
-    cdef double total
+    cdef double total, done = 0.0
     with nogil:
         for g in range(starts.shape[0] - 1):
+            let_interrupt(&done, 10.0 * (starts[g + 1] - starts[g]) * (starts[g + 1] - starts[g]))
             for i in range(starts[g], starts[g + 1]):
                 total = 0.0
                 for j in range(starts[g], starts[g + 1]):

@@ -11,6 +11,8 @@ cost; or of cost^2 / h for passive-aggressive steps, whose hinge is at most the 
 
 from libc.stdlib cimport free, malloc
 
+from ordstat.compiled.signals cimport let_interrupt
+
 
 cdef inline double dot(const double* x, const double* w, Py_ssize_t n) noexcept nogil:
     cdef double a = 0.0, b = 0.0, c = 0.0, d = 0.0
@@ -145,11 +147,13 @@ def prank_pass(const double[:, ::1] X, const double[::1] centre, const double[::
     cdef Py_ssize_t D = X.shape[1], Q = w.shape[0] - X.shape[1], M = order.shape[0]
     cdef Py_ssize_t i, n, rank, low, high
     cdef bint keeps = pocket.shape[0] > 0
+    cdef double done = 0.0
     cdef double step, cost
     cdef const double* x
     cdef const double* price
     with nogil:
         for i in range(M):
+            let_interrupt(&done, 10 * D + 50)
             n = order[i]
             x = scaled(&X[n, 0], centre, factor, &work[0], D)
             price = &costs[kinds[n], 0]
@@ -202,6 +206,7 @@ def cusum_pass(const double[:, ::1] X, const double[::1] centre, const double[::
     """
     cdef Py_ssize_t D = X.shape[1], Q = w.shape[0], M = order.shape[0]
     cdef Py_ssize_t i, k, n, label, rank, low, high
+    cdef double done = 0.0
     cdef double step, square, product = 0.0
     cdef double* z_after = &work[0]
     cdef double* gaps_after = &work[D]
@@ -216,34 +221,37 @@ def cusum_pass(const double[:, ::1] X, const double[::1] centre, const double[::
     if more == NULL:
         raise MemoryError()
     z, gaps = more, more + D
-    with nogil:
-        x_after = scaled(&X[order[0], 0], centre, factor, z_after, D)
-        gaps_of(x_after, &w[0, 0], D, Q, gaps_after)
-        for i in range(M):
-            n = order[i]
-            x, z, z_after = x_after, z_after, z
-            gaps, gaps_after = gaps_after, gaps
-            if i + 1 < M:  # the next row; the step below moves its gaps by step * product
-                x_after = scaled(&X[order[i + 1], 0], centre, factor, z_after, D)
-                gaps_of(x_after, &w[0, 0], D, Q, gaps_after)
-                product = dot(x, x_after, D) + 1.0
-            price = &costs[kinds[n], 0]
-            rank = best_rank(gaps, price, Q, margin)
-            tally[2] += price[rank]
-            seen += 1
-            label = y[n]
-            if rank != label:
-                low = rank if rank < label else label
-                high = rank + label - low
-                square = dot(x, x, D) + 1.0
-                step = tau(gaps, price[rank], low, high, <double> ((label > rank) - (label < rank)), square, aggressive)
-                for k in range(low, high if step != 0.0 else low):  # no step for rows whose squares overflow
-                    add(&w[k, 0], step, x, D)
-                    add(&sums[k, 0], step * seen, x, D)
-                    move(&w[k, 0], &sums[k, 0], D, D + 1, step, seen)
-                    gaps_after[k] += step * product
-                count(&tally[0], high - low, price[rank], (high - low) * square, margin, aggressive)
-    free(more)
+    try:
+        with nogil:
+            x_after = scaled(&X[order[0], 0], centre, factor, z_after, D)
+            gaps_of(x_after, &w[0, 0], D, Q, gaps_after)
+            for i in range(M):
+                let_interrupt(&done, 4 * D * Q + 50)
+                n = order[i]
+                x, z, z_after = x_after, z_after, z
+                gaps, gaps_after = gaps_after, gaps
+                if i + 1 < M:  # the next row; the step below moves its gaps by step * product
+                    x_after = scaled(&X[order[i + 1], 0], centre, factor, z_after, D)
+                    gaps_of(x_after, &w[0, 0], D, Q, gaps_after)
+                    product = dot(x, x_after, D) + 1.0
+                price = &costs[kinds[n], 0]
+                rank = best_rank(gaps, price, Q, margin)
+                tally[2] += price[rank]
+                seen += 1
+                label = y[n]
+                if rank != label:
+                    low = rank if rank < label else label
+                    high = rank + label - low
+                    square = dot(x, x, D) + 1.0
+                    step = tau(gaps, price[rank], low, high, <double> ((label > rank) - (label < rank)), square, aggressive)
+                    for k in range(low, high if step != 0.0 else low):  # no step for rows whose squares overflow
+                        add(&w[k, 0], step, x, D)
+                        add(&sums[k, 0], step * seen, x, D)
+                        move(&w[k, 0], &sums[k, 0], D, D + 1, step, seen)
+                        gaps_after[k] += step * product
+                    count(&tally[0], high - low, price[rank], (high - low) * square, margin, aggressive)
+    finally:
+        free(more)
 
 
 def kernel_prank_pass(const double[:, ::1] gram, const Py_ssize_t[::1] y, const double[:, ::1] costs,
@@ -262,10 +270,12 @@ def kernel_prank_pass(const double[:, ::1] gram, const Py_ssize_t[::1] y, const 
     """
     cdef Py_ssize_t N = gram.shape[0], Q = b.shape[0], M = order.shape[0]
     cdef Py_ssize_t i, n, rank, low, high
+    cdef double done = 0.0
     cdef double step
     cdef const double* price
     with nogil:
         for i in range(M):
+            let_interrupt(&done, N + 50)
             n = order[i]
             price = &costs[kinds[n], 0]
             rank = rank_between(scores[n], &b[0], &work[0], price, Q, margin)
@@ -296,10 +306,12 @@ def kernel_cusum_pass(const double[:, ::1] gram, const Py_ssize_t[::1] y, const 
     """
     cdef Py_ssize_t N = gram.shape[0], Q = beta.shape[0], M = order.shape[0]
     cdef Py_ssize_t i, k, n, rank, low, high
+    cdef double done = 0.0
     cdef double step
     cdef const double* price
     with nogil:
         for i in range(M):
+            let_interrupt(&done, N * Q + 50)
             n = order[i]
             price = &costs[kinds[n], 0]
             for k in range(Q):

@@ -9,6 +9,8 @@ from libc.math cimport NAN, exp, expm1, fabs
 from libc.stdlib cimport calloc, free, malloc
 from scipy.linalg.cython_blas cimport dgemm, dgemv
 
+from ordstat.compiled.signals cimport let_interrupt
+
 cdef extern from "interval_rows.h":
     enum:
         ORDSTAT_ROOM
@@ -311,7 +313,7 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
     of.width = of.px + of.pz
     cdef bint scaled = of.r > 0 or scale_offset is not None, has_parts = parts is not None, inside, shared = w is None
     cdef bint levels_only = link == LOGIT and shared and not scaled and not has_parts
-    cdef double total = 0.0, far = LARGEST[link], least = LEAST[link]
+    cdef double total = 0.0, done = 0.0, far = LARGEST[link], least = LEAST[link]
     cdef Room room
     cdef Py_ssize_t place[ORDSTAT_ROOM]
     cdef OrdstatChunk *at = <OrdstatChunk *>calloc(1, sizeof(OrdstatChunk))
@@ -319,91 +321,94 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
         free(at)
         free(room.all)
         raise MemoryError()
-    with nogil:
-        for i in range(of.p):
-            room.by[i] = by[i]
-        for i in range(of.r):
-            room.by[of.px + i] = by[of.p + i]
-        for i in range(ORDSTAT_ROOM):
-            at.s[i] = at.v[i] = 1.0
-        if shared and not _set_levels(&room.levels, theta, step, last) and levels_only:
-            total = NAN
-        while start < n and total == total:
-            rows = <int>min(<Py_ssize_t>ORDSTAT_ROOM, n - start)
-            inside = True
-            for i in range(rows):
-                room.H[i] = 0.0 if offset is None else offset[start + i]
-                place[i] = y[start + i] + (0 if pattern is None else pattern[start + i] * (last + 2))
-            if weights is not None:
-                for i in range(rows):
-                    at.v[i] = weights[start + i]
-            if of.p > 0:
-                standard_rows(rows, of.p, of.width, &X[start, 0], &mean[0], &inverse[0], room.rows)
-                _project(room.rows, rows, of.width, of.px, room.by, room.H)
-            if scaled:
-                for i in range(rows):
-                    room.tau[i] = 0.0 if scale_offset is None else scale_offset[start + i]
-                if of.r > 0:
-                    standard_rows(rows, of.r, of.width, &Z[start, 0], &mean[0] + of.p, &inverse[0] + of.p,
-                                  room.rows + of.px)
-                    _project(room.rows + of.px, rows, of.width, of.pz, room.by + of.px, room.tau)
-                for i in range(rows):
-                    inside = inside and fabs(room.tau[i]) <= largest
-                interval_scales(rows, room.tau, at)
-            if levels_only:
-                for i in range(rows):
-                    inside = inside and fabs(room.H[i]) <= far
-                logit_levels(rows, place, room.H, &room.levels, at)
-            else:
-                if shared:
-                    interval_ends(rows, place, room.H, &room.levels, at)
-                else:
-                    _own_ends(rows, &y[start], &w[start, 0], last, m, &theta[0, 0], &step[0, 0], room.H, at)
-                inside = inside and (has_parts or within(rows, far, least, farthest, at))
-            if not inside:
+    try:
+        with nogil:
+            for i in range(of.p):
+                room.by[i] = by[i]
+            for i in range(of.r):
+                room.by[of.px + i] = by[of.p + i]
+            for i in range(ORDSTAT_ROOM):
+                at.s[i] = at.v[i] = 1.0
+            if shared and not _set_levels(&room.levels, theta, step, last) and levels_only:
                 total = NAN
-                break
-            if has_parts:
-                _set_intervals(rows, parts, start, at)
-            elif link == PROBIT:
-                probit_intervals(rows, at)
-            elif link == CAUCHIT:
-                cauchit_intervals(rows, at)
-            elif link == CLOGLOG or link == LOGLOG:
-                cloglog_intervals(rows, link == LOGLOG, at)
-            else:
-                if not levels_only:
-                    logit_ends(rows, at)
-                logit_intervals(rows, at)
-            interval_terms(rows, second, scaled, at)
-            for i in range(rows):
-                total += at.v[i] * at.log_p[i]
-            if scores is not None:
-                for k in range(4 if scaled else 3):
-                    for i in range(rows):
-                        scores[k, start + i] = at.score[k][i]
-            if of.width > 0:
-                _add_score(rows, of.width, of.px, at.score[2], room.rows, room.score)
-                _add_score(rows, of.width, of.pz, at.score[3], room.rows + of.px, room.score + of.px)
-                if second:
-                    _add_gram(rows, of.width, 0, of.px, 0, of.px, at.curve[7], room.rows, room.weighed, room.gram)
-                    _add_gram(rows, of.width, 0, of.px, of.px, of.pz, at.curve[8], room.rows, room.weighed, room.gram)
-                    _add_gram(rows, of.width, of.px, of.pz, of.px, of.pz, at.curve[9], room.rows, room.weighed, room.gram)
-            if not shared:
-                _add_nominal(rows, &y[start], &w[start, 0], last, m, room.rows, at, &of, &alpha[0, 0],
-                             &pairs[0, 0, 0, 0], theta.shape[0], &cross[0, 0, 0] if of.q > 0 else NULL, second)
-            elif second:
-                add_places(rows, of.px, of.pz, place, at, room.rows, room.sums)
-            else:
+            while start < n and total == total:
+                let_interrupt(&done, ORDSTAT_ROOM * (of.width + 2.0) * (of.width + 20.0))
+                rows = <int>min(<Py_ssize_t>ORDSTAT_ROOM, n - start)
+                inside = True
                 for i in range(rows):
-                    room.sums[place[i] * (of.width + FIRST)] += at.score[1][i]
-                    room.sums[(place[i] + 1) * (of.width + FIRST)] += at.score[0][i]
-            start += rows
-        if shared:
-            _hand_over_places(&room, &of, patterns, last, alpha, pairs, cross, second)
-        _hand_over_columns(&room, &of, rest, gram)
-    free(at)
-    free(room.all)
+                    room.H[i] = 0.0 if offset is None else offset[start + i]
+                    place[i] = y[start + i] + (0 if pattern is None else pattern[start + i] * (last + 2))
+                if weights is not None:
+                    for i in range(rows):
+                        at.v[i] = weights[start + i]
+                if of.p > 0:
+                    standard_rows(rows, of.p, of.width, &X[start, 0], &mean[0], &inverse[0], room.rows)
+                    _project(room.rows, rows, of.width, of.px, room.by, room.H)
+                if scaled:
+                    for i in range(rows):
+                        room.tau[i] = 0.0 if scale_offset is None else scale_offset[start + i]
+                    if of.r > 0:
+                        standard_rows(rows, of.r, of.width, &Z[start, 0], &mean[0] + of.p, &inverse[0] + of.p,
+                                      room.rows + of.px)
+                        _project(room.rows + of.px, rows, of.width, of.pz, room.by + of.px, room.tau)
+                    for i in range(rows):
+                        inside = inside and fabs(room.tau[i]) <= largest
+                    interval_scales(rows, room.tau, at)
+                if levels_only:
+                    for i in range(rows):
+                        inside = inside and fabs(room.H[i]) <= far
+                    logit_levels(rows, place, room.H, &room.levels, at)
+                else:
+                    if shared:
+                        interval_ends(rows, place, room.H, &room.levels, at)
+                    else:
+                        _own_ends(rows, &y[start], &w[start, 0], last, m, &theta[0, 0], &step[0, 0], room.H, at)
+                    inside = inside and (has_parts or within(rows, far, least, farthest, at))
+                if not inside:
+                    total = NAN
+                    break
+                if has_parts:
+                    _set_intervals(rows, parts, start, at)
+                elif link == PROBIT:
+                    probit_intervals(rows, at)
+                elif link == CAUCHIT:
+                    cauchit_intervals(rows, at)
+                elif link == CLOGLOG or link == LOGLOG:
+                    cloglog_intervals(rows, link == LOGLOG, at)
+                else:
+                    if not levels_only:
+                        logit_ends(rows, at)
+                    logit_intervals(rows, at)
+                interval_terms(rows, second, scaled, at)
+                for i in range(rows):
+                    total += at.v[i] * at.log_p[i]
+                if scores is not None:
+                    for k in range(4 if scaled else 3):
+                        for i in range(rows):
+                            scores[k, start + i] = at.score[k][i]
+                if of.width > 0:
+                    _add_score(rows, of.width, of.px, at.score[2], room.rows, room.score)
+                    _add_score(rows, of.width, of.pz, at.score[3], room.rows + of.px, room.score + of.px)
+                    if second:
+                        _add_gram(rows, of.width, 0, of.px, 0, of.px, at.curve[7], room.rows, room.weighed, room.gram)
+                        _add_gram(rows, of.width, 0, of.px, of.px, of.pz, at.curve[8], room.rows, room.weighed, room.gram)
+                        _add_gram(rows, of.width, of.px, of.pz, of.px, of.pz, at.curve[9], room.rows, room.weighed, room.gram)
+                if not shared:
+                    _add_nominal(rows, &y[start], &w[start, 0], last, m, room.rows, at, &of, &alpha[0, 0],
+                                 &pairs[0, 0, 0, 0], theta.shape[0], &cross[0, 0, 0] if of.q > 0 else NULL, second)
+                elif second:
+                    add_places(rows, of.px, of.pz, place, at, room.rows, room.sums)
+                else:
+                    for i in range(rows):
+                        room.sums[place[i] * (of.width + FIRST)] += at.score[1][i]
+                        room.sums[(place[i] + 1) * (of.width + FIRST)] += at.score[0][i]
+                start += rows
+            if shared:
+                _hand_over_places(&room, &of, patterns, last, alpha, pairs, cross, second)
+            _hand_over_columns(&room, &of, rest, gram)
+    finally:
+        free(at)
+        free(room.all)
     return total
 
 

@@ -7,6 +7,8 @@ The readable twins are in `tests/twins.py`; `ordstat/svm/` says what is solved a
 from libc.math cimport fabs, INFINITY
 from scipy.linalg.cython_blas cimport daxpy, ddot
 
+from ordstat.compiled.signals cimport let_interrupt
+
 
 cdef enum:
     MAX_NEWTON = 200
@@ -87,13 +89,14 @@ def row_sweep(const double[:, ::1] array, bint factored, const double[::1] lengt
     cdef Py_ssize_t N = labels.shape[0], Q = labels.shape[1], M = order.shape[0], J = mu.shape[0]
     cdef Py_ssize_t i, n, k, kept = 0
     cdef int size = <int> array.shape[1], one = 1
-    cdef double total = 0.0, violation = 0.0
+    cdef double total = 0.0, violation = 0.0, done = 0.0
     cdef double phi, e, worst, low, high, margin, g, value, delta, old, moved, inverse = 1.0 / weight
     cdef double* row
     with nogil:
         for n in range(N):
             total += beta[n]
         for i in range(M):
+            let_interrupt(&done, 2 * size + 20 * Q)
             n = order[i]
             row = <double*> &array[n, 0]
             phi = ddot(&size, row, &one, &state[0], &one) if factored else state[n]
@@ -174,9 +177,10 @@ def pair_sweep(const double[:, ::1] array, bint factored, const int[::1] upper, 
     """
     cdef Py_ssize_t L = order.shape[0], kept = 0, m, p
     cdef int size = <int> array.shape[1], one = 1, i, j, d
-    cdef double violation = 0.0, worst, cap, gradient, curvature, delta, back, value, change
+    cdef double violation = 0.0, done = 0.0, worst, cap, gradient, curvature, delta, back, value, change
     with nogil:
         for m in range(L):
+            let_interrupt(&done, 2 * size)
             p = order[m]
             i = upper[p]
             j = lower[p]
@@ -231,11 +235,12 @@ def pairs_below(const double[::1] scores, const Py_ssize_t[::1] y, const double[
         Zeros; used up as working space.
     """
     cdef Py_ssize_t N = scores.shape[0], K = totals.shape[0], D = X.shape[1], i, j, k, d
-    cdef double v, s
+    cdef double v, s, done = 0.0
     with nogil:
         j = N - 1
         # From the highest score down rows only ever enter: nothing is taken away again, and nothing cancels.
         for i in range(N - 1, -1, -1):
+            let_interrupt(&done, (3 + D) * (K + 1))
             while j >= 0 and scores[j] > scores[i] - 1.0:
                 v = weights[j]
                 s = scores[j]

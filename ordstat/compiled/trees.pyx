@@ -7,6 +7,8 @@ The readable twins are in `tests/trees/naive.py` and `tests/twins.py`.
 from libc.math cimport log, log2
 from libc.stdlib cimport free, malloc
 
+from ordstat.compiled.signals cimport let_interrupt
+
 
 cdef struct Cut:
     double gain
@@ -27,9 +29,9 @@ cdef double entropy(const double* values, Py_ssize_t C, double total) noexcept n
     return sum
 
 
-cdef Cut search(const int* order, Py_ssize_t stride, Py_ssize_t start, Py_ssize_t end, const int[:, ::1] ranks,
+cdef int search(const int* order, Py_ssize_t stride, Py_ssize_t start, Py_ssize_t end, const int[:, ::1] ranks,
                 const int[::1] y, const double[::1] w, const double* values, double* left, double* inverse,
-                double least, double slack) noexcept nogil:
+                double least, double slack, double* done, Cut* best) except -1 nogil:
     """The cut of the rows order[d, start:end] with the largest fall of the entropy, over all columns d.
 
     The gain of a cut is at most W (W A - L^2) / (L R), A = sum_c L_c^2 / V_c, the chi-square bound of the divergences
@@ -40,7 +42,6 @@ cdef Cut search(const int* order, Py_ssize_t stride, Py_ssize_t start, Py_ssize_
     cdef int row, next_row, label
     cdef const int* place
     cdef double W = 0.0, L, R, A, weight, gain, whole
-    cdef Cut best
     best.gain, best.column, best.place = 0.0, -1, -1
     cdef double bar = slack
     for c in range(C):
@@ -49,8 +50,9 @@ cdef Cut search(const int* order, Py_ssize_t stride, Py_ssize_t start, Py_ssize_
         inverse[c] = 1.0 / values[c] if values[c] > 1e-290 else 0.0
     whole = entropy(values, C, W)
     if whole <= slack:
-        return best
+        return 0
     for d in range(D):
+        let_interrupt(done, 20 * (end - start))
         place = order + d * stride
         if ranks[d, place[start]] == ranks[d, place[end - 1]]:
             continue
@@ -76,7 +78,7 @@ cdef Cut search(const int* order, Py_ssize_t stride, Py_ssize_t start, Py_ssize_
                         best.gain, best.column, best.place = gain, d, i
                         bar = gain + slack
             row = next_row
-    return best
+    return 0
 
 
 cdef inline bint promising(double t, double W, double V0, double V1, double L, double L1, double bar) noexcept nogil:
@@ -93,8 +95,9 @@ cdef inline bint promising(double t, double W, double V0, double V1, double L, d
     return t * t * (left * R + right * L) > 2.0 * bar * W * W * L * R * (1.0 - 1e-9)
 
 
-cdef Cut search_two(const int* order, Py_ssize_t stride, Py_ssize_t start, Py_ssize_t end, const int[:, ::1] ranks,
-                    const double* pairs, const double* values, double least, double slack) noexcept nogil:
+cdef int search_two(const int* order, Py_ssize_t stride, Py_ssize_t start, Py_ssize_t end, const int[:, ::1] ranks,
+                    const double* pairs, const double* values, double least, double slack,
+                    double* done, Cut* best) except -1 nogil:
     """`search` for two classes; pairs holds (weight, weight of class 1) of every row."""
     cdef Py_ssize_t D = ranks.shape[0], d, i
     cdef int row, next_row
@@ -102,11 +105,11 @@ cdef Cut search_two(const int* order, Py_ssize_t stride, Py_ssize_t start, Py_ss
     cdef const int* rank
     cdef double V0 = values[0], V1 = values[1], W = V0 + V1, L, L1, R, t, gain, bar = slack
     cdef double whole = entropy(values, 2, W), scale = W / (V0 * V1)
-    cdef Cut best
     best.gain, best.column, best.place = 0.0, -1, -1
     if whole <= slack:
-        return best
+        return 0
     for d in range(D):
+        let_interrupt(done, 20 * (end - start))
         place = order + d * stride
         rank = &ranks[d, 0]
         if rank[place[start]] == rank[place[end - 1]]:
@@ -127,7 +130,7 @@ cdef Cut search_two(const int* order, Py_ssize_t stride, Py_ssize_t start, Py_ss
                         best.gain, best.column, best.place = gain, d, i
                         bar = gain + slack
             row = next_row
-    return best
+    return 0
 
 
 cdef void part(int* order, Py_ssize_t D, Py_ssize_t stride, Py_ssize_t start, Py_ssize_t end, Cut cut,
@@ -193,7 +196,7 @@ def grow(const int[:, ::1] order, const int[:, ::1] ranks, const int[::1] y, con
     """
     cdef Py_ssize_t D = order.shape[0], N = order.shape[1], C = values.shape[1], M = column.shape[0]
     cdef Py_ssize_t d, i, c, node, leaf, at, nodes = 1, made = 1, kept = 0
-    cdef double total = 0.0, slack, best
+    cdef double total = 0.0, done = 0.0, slack, best
     cdef int row
     cdef int* rows = <int*> malloc((D + 1) * N * sizeof(int))
     cdef unsigned char* side = <unsigned char*> malloc(N)
@@ -214,67 +217,69 @@ def grow(const int[:, ::1] order, const int[:, ::1] ranks, const int[::1] y, con
         raise MemoryError("no memory for a tree")
     end, level, spare, pairs = start + M, start + 2 * M, rows + D * N, sums + 2 * C
     none.gain, none.column, none.place = 0.0, -1, -1
-    with nogil:
-        for d in range(D):
-            at = 0
+    try:
+        with nogil:
+            for d in range(D):
+                at = 0
+                for i in range(N):
+                    row = order[d, i]
+                    rows[d * N + at] = row
+                    at += w[row] > 0.0
+                kept = at
+            for c in range(C):
+                values[0, c] = 0.0
             for i in range(N):
-                row = order[d, i]
-                rows[d * N + at] = row
-                at += w[row] > 0.0
-            kept = at
-        for c in range(C):
-            values[0, c] = 0.0
-        for i in range(N):
-            pairs[2 * i], pairs[2 * i + 1] = w[i], w[i] * (y[i] == 1)
-            if w[i] > 0.0:
-                values[0, y[i]] += w[i]
-                total += w[i]
-        slack = tie * total
-        start[0], end[0], level[0], parent[0] = 0, kept, 0, -1
-        leaf = 0
-        while True:
-            # Find cuts of the newest children, or of the root.
-            for node in range(leaf, nodes):
-                column[node], child[node], gains[node] = -1, -1, 0.0
-                ends[node, 0], ends[node, 1] = -1, -1
-                cuts[node] = none
-                if made < leaves and divisible(&values[node, 0], C, least) and (depth < 0 or level[node] < depth):
-                    if C == 2:
-                        cuts[node] = search_two(rows, N, start[node], end[node], ranks, pairs, &values[node, 0], least,
-                                                slack)
-                    else:
-                        cuts[node] = search(rows, N, start[node], end[node], ranks, y, w, &values[node, 0], sums,
-                                            sums + C, least, slack)
-            if made >= leaves:
-                break
-            leaf, best = -1, 0.0
-            for node in range(nodes):
-                if column[node] < 0 and cuts[node].column >= 0 and cuts[node].gain > best:
-                    leaf, best = node, cuts[node].gain + slack
-            if leaf < 0:
-                break
-            node, made = leaf, made + 1
-            column[node], gains[node], child[node] = <int> cuts[node].column, cuts[node].gain, <int> nodes
-            at = cuts[node].column * N + cuts[node].place
-            ends[node, 0], ends[node, 1] = rows[at], rows[at + 1]
-            for leaf in range(nodes, nodes + 2):
-                parent[leaf], level[leaf] = <int> node, level[node] + 1
-                start[leaf] = start[node] if leaf == nodes else cuts[node].place + 1
-                end[leaf] = cuts[node].place + 1 if leaf == nodes else end[node]
-                for c in range(C):
-                    values[leaf, c] = 0.0
-                for i in range(start[leaf], end[leaf]):
-                    row = rows[cuts[node].column * N + i]
-                    values[leaf, y[row]] += w[row]
-            if made < leaves:
-                part(rows, D, N, start[node], end[node], cuts[node], side, spare)
-            leaf = nodes
-            nodes += 2
-    free(rows)
-    free(side)
-    free(sums)
-    free(start)
-    free(cuts)
+                pairs[2 * i], pairs[2 * i + 1] = w[i], w[i] * (y[i] == 1)
+                if w[i] > 0.0:
+                    values[0, y[i]] += w[i]
+                    total += w[i]
+            slack = tie * total
+            start[0], end[0], level[0], parent[0] = 0, kept, 0, -1
+            leaf = 0
+            while True:
+                # Find cuts of the newest children, or of the root.
+                for node in range(leaf, nodes):
+                    column[node], child[node], gains[node] = -1, -1, 0.0
+                    ends[node, 0], ends[node, 1] = -1, -1
+                    cuts[node] = none
+                    if made < leaves and divisible(&values[node, 0], C, least) and (depth < 0 or level[node] < depth):
+                        if C == 2:
+                            search_two(rows, N, start[node], end[node], ranks, pairs, &values[node, 0], least,
+                                                    slack, &done, &cuts[node])
+                        else:
+                            search(rows, N, start[node], end[node], ranks, y, w, &values[node, 0], sums,
+                                                sums + C, least, slack, &done, &cuts[node])
+                if made >= leaves:
+                    break
+                leaf, best = -1, 0.0
+                for node in range(nodes):
+                    if column[node] < 0 and cuts[node].column >= 0 and cuts[node].gain > best:
+                        leaf, best = node, cuts[node].gain + slack
+                if leaf < 0:
+                    break
+                node, made = leaf, made + 1
+                column[node], gains[node], child[node] = <int> cuts[node].column, cuts[node].gain, <int> nodes
+                at = cuts[node].column * N + cuts[node].place
+                ends[node, 0], ends[node, 1] = rows[at], rows[at + 1]
+                for leaf in range(nodes, nodes + 2):
+                    parent[leaf], level[leaf] = <int> node, level[node] + 1
+                    start[leaf] = start[node] if leaf == nodes else cuts[node].place + 1
+                    end[leaf] = cuts[node].place + 1 if leaf == nodes else end[node]
+                    for c in range(C):
+                        values[leaf, c] = 0.0
+                    for i in range(start[leaf], end[leaf]):
+                        row = rows[cuts[node].column * N + i]
+                        values[leaf, y[row]] += w[row]
+                if made < leaves:
+                    part(rows, D, N, start[node], end[node], cuts[node], side, spare)
+                leaf = nodes
+                nodes += 2
+    finally:
+        free(rows)
+        free(side)
+        free(sums)
+        free(start)
+        free(cuts)
     return nodes
 
 
@@ -300,9 +305,11 @@ def find_leaves(const double[:, ::1] X, const int[::1] roots, const int[::1] col
     leaf_of : (N, T) out
     """
     cdef Py_ssize_t N = X.shape[0], T = roots.shape[0], n, t
+    cdef double done = 0.0
     cdef int node
     with nogil:
         for t in range(T):
+            let_interrupt(&done, 100 * N)
             for n in range(N):
                 node = roots[t]
                 while column[node] >= 0:
@@ -381,7 +388,7 @@ def grow_c45(
     """
     cdef Py_ssize_t D = order.shape[0], N = order.shape[1]
     cdef Py_ssize_t node = 0, made = 1, d, i, lo, hi, cut, kept, rest, best, valid
-    cdef double p, n, total, least, slack, mean, ratio, best_ratio
+    cdef double p, n, total, least, slack, mean, ratio, best_ratio, done = 0.0
     cdef int row
     start[0] = 0
     stop[0] = <int>N
@@ -410,6 +417,7 @@ def grow_c45(
                 mean = 0.0
                 valid = 0
                 for d in range(D):
+                    let_interrupt(&done, 20 * (hi - lo))
                     gains[d] = _best_cut(
                         x[d], order[d], label, w, lo, hi, p, n, least - slack, slack, <Py_ssize_t*>&places[d], &splits[d]
                     )

@@ -9,6 +9,8 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memcpy, memset
 
+from ordstat.compiled.signals cimport let_interrupt
+
 
 def best_cut(const int[:, ::1] order, const unsigned char[:, ::1] distinct, const double[::1] u, double slack):
     """The cut that maximises |sum_n u_n sign(x_nd - t)| over all columns d and thresholds t.
@@ -35,7 +37,7 @@ def best_cut(const int[:, ::1] order, const unsigned char[:, ::1] distinct, cons
     """
     cdef Py_ssize_t D = order.shape[0], N = order.shape[1]
     cdef Py_ssize_t d, i, column = -1, place = -1
-    cdef double total = 0.0, below, value, best, bar, sign
+    cdef double total = 0.0, done = 0.0, below, value, best, bar, sign
     with nogil:
         for i in range(N):
             total += u[i]
@@ -43,6 +45,7 @@ def best_cut(const int[:, ::1] order, const unsigned char[:, ::1] distinct, cons
         bar = best + slack
         sign = 1.0 if total >= 0.0 else -1.0
         for d in range(D):
+            let_interrupt(&done, 5 * N)
             below = 0.0
             for i in range(N - 1):
                 below += u[order[d, i]]
@@ -96,36 +99,39 @@ def best_column(const int[:, ::1] order, const unsigned char[:, ::1] distinct, c
     """
     cdef Py_ssize_t D = order.shape[0], N = order.shape[1], Q = gains.shape[1]
     cdef Py_ssize_t d, i, k, column = 0
-    cdef double best = INFINITY, sign = 1.0, total = 0.0
+    cdef double best = INFINITY, sign = 1.0, total = 0.0, done = 0.0
     cdef const double* row
     cdef double* G = <double*> malloc(3 * Q * sizeof(double))
     if G == NULL:
         raise MemoryError("no memory for the thresholds of a stump")
     cdef double* rising = G + Q
     cdef double* falling = G + 2 * Q
-    with nogil:
-        for i in range(N):
-            for k in range(Q):
-                total += gains[i, k]
-        for d in range(D):
-            for k in range(Q):
-                G[k] = 0.0
-                rising[k] = INFINITY
-                falling[k] = INFINITY
-            note(G, rising, falling, bonus[d, 0], Q)
+    try:
+        with nogil:
             for i in range(N):
-                row = &gains[order[d, i], 0]
                 for k in range(Q):
-                    G[k] += row[k]
-                if i == N - 1 or distinct[d, i]:
-                    note(G, rising, falling, bonus[d, i + 1], Q)
-            if rising[Q - 1] < best - slack:
-                best = rising[Q - 1]
-                column, sign = d, 1.0
-            if total + falling[0] < best - slack:
-                best = total + falling[0]
-                column, sign = d, -1.0
-    free(G)
+                    total += gains[i, k]
+            for d in range(D):
+                let_interrupt(&done, 5 * N * Q)
+                for k in range(Q):
+                    G[k] = 0.0
+                    rising[k] = INFINITY
+                    falling[k] = INFINITY
+                note(G, rising, falling, bonus[d, 0], Q)
+                for i in range(N):
+                    row = &gains[order[d, i], 0]
+                    for k in range(Q):
+                        G[k] += row[k]
+                    if i == N - 1 or distinct[d, i]:
+                        note(G, rising, falling, bonus[d, i + 1], Q)
+                if rising[Q - 1] < best - slack:
+                    best = rising[Q - 1]
+                    column, sign = d, 1.0
+                if total + falling[0] < best - slack:
+                    best = total + falling[0]
+                    column, sign = d, -1.0
+    finally:
+        free(G)
     return best, column, sign
 
 
@@ -214,7 +220,7 @@ def climb(const double[:, ::1] projections, const int[::1] moves, const double[:
     """
     cdef Py_ssize_t N = u.shape[0], M = moves.shape[0]
     cdef Py_ssize_t m, n, i, used
-    cdef double d, a, value, best, step
+    cdef double d, a, value, best, step, done = 0.0
     cdef const double* along
     cdef uint64_t* keys = <uint64_t*> malloc((N + 1) * sizeof(uint64_t))
     cdef uint64_t* spare = <uint64_t*> malloc((N + 1) * sizeof(uint64_t))
@@ -231,53 +237,56 @@ def climb(const double[:, ::1] projections, const int[::1] moves, const double[:
         free(at)
         free(breaks)
         raise MemoryError("no memory for the steps of a perceptron")
-    with nogil:
-        for n in range(N):
-            ones[n] = 1.0
-        for m in range(M):
-            along = ones
-            if moves[m] >= 0:
-                along = &projections[moves[m], 0]
-            used = 0
+    try:
+        with nogil:
             for n in range(N):
-                d = along[n]
-                if d == 0.0:
+                ones[n] = 1.0
+            for m in range(M):
+                let_interrupt(&done, 50 * N)
+                along = ones
+                if moves[m] >= 0:
+                    along = &projections[moves[m], 0]
+                used = 0
+                for n in range(N):
+                    d = along[n]
+                    if d == 0.0:
+                        continue
+                    a = -scores[n] / d
+                    if not fabs(a) <= FARTHEST:
+                        continue
+                    at[n] = a + 0.0  # makes -0 and 0 one number
+                    keys[used] = (<uint64_t> sortable(<float> at[n])) << 32 | <uint64_t> n
+                    used += 1
+                steps[m] = 0.0
+                if used == 0:
                     continue
-                a = -scores[n] / d
-                if not fabs(a) <= FARTHEST:
-                    continue
-                at[n] = a + 0.0  # makes -0 and 0 one number
-                keys[used] = (<uint64_t> sortable(<float> at[n])) << 32 | <uint64_t> n
-                used += 1
-            steps[m] = 0.0
-            if used == 0:
-                continue
-            ordered = radix_sort(keys, spare, used, counts)
-            for i in range(used):
-                n = <Py_ssize_t> (ordered[i] & <uint64_t> 0xFFFFFFFF)
-                breaks[i].at = at[n]
-                breaks[i].row = n
-            sort_equal_keys(breaks, ordered, used)
-            value, best = 0.0, 0.0
-            step = breaks[0].at - 1.0
-            for i in range(used):
-                n = breaks[i].row
-                value += u[n] if along[n] > 0.0 else -u[n]
-                if value < best - slack:
-                    continue
-                if i == used - 1:
-                    step = breaks[i].at + 1.0
-                elif breaks[i].at < breaks[i + 1].at:
-                    step = 0.5 * (breaks[i].at + breaks[i + 1].at)
-                else:
-                    continue
-                best = fmax(best, value)
-            steps[m] = step
-            for n in range(N):
-                scores[n] += step * along[n]
-    free(keys)
-    free(spare)
-    free(counts)
-    free(ones)
-    free(at)
-    free(breaks)
+                ordered = radix_sort(keys, spare, used, counts)
+                for i in range(used):
+                    n = <Py_ssize_t> (ordered[i] & <uint64_t> 0xFFFFFFFF)
+                    breaks[i].at = at[n]
+                    breaks[i].row = n
+                sort_equal_keys(breaks, ordered, used)
+                value, best = 0.0, 0.0
+                step = breaks[0].at - 1.0
+                for i in range(used):
+                    n = breaks[i].row
+                    value += u[n] if along[n] > 0.0 else -u[n]
+                    if value < best - slack:
+                        continue
+                    if i == used - 1:
+                        step = breaks[i].at + 1.0
+                    elif breaks[i].at < breaks[i + 1].at:
+                        step = 0.5 * (breaks[i].at + breaks[i + 1].at)
+                    else:
+                        continue
+                    best = fmax(best, value)
+                steps[m] = step
+                for n in range(N):
+                    scores[n] += step * along[n]
+    finally:
+        free(keys)
+        free(spare)
+        free(counts)
+        free(ones)
+        free(at)
+        free(breaks)

@@ -17,7 +17,7 @@ from ..checks import unknown
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate
 from ..formula.sample import Rows, Scaling, fit_scaling
-from ..threads import one_openmp_thread
+from ..threads import FILTERS, one_openmp_thread
 from .learners import (
     Binary,
     BinaryLearner,
@@ -100,7 +100,7 @@ def unconverged() -> Iterator[list[Any]]:
     from sklearn.exceptions import ConvergenceWarning
 
     missed: list[Any] = []
-    with warnings.catch_warnings(record=True) as caught:
+    with FILTERS, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         yield missed
     for w in caught:

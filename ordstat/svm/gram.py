@@ -17,6 +17,7 @@ from scipy.linalg.blas import dsymv
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .._typing import BoolArray, FloatArray, IntArray
+from ..threads import FILTERS
 
 # Clarabel's own tolerance; the outcome's certificate is what counts.
 _TOLERANCE = 1e-10
@@ -40,9 +41,9 @@ def solve_with_clarabel(model: Any, tol: float) -> int:
     cp = cvxpy()
     tol, failed = min(tol, _TOLERANCE), False
     try:
-        with warnings.catch_warnings():
+        with FILTERS, warnings.catch_warnings():
             # "Solution may be inaccurate": the certificate says by how much.
-            warnings.simplefilter("ignore", UserWarning)
+            warnings.filterwarnings("ignore", "Solution may be inaccurate", UserWarning)
             model.solve(solver=cp.CLARABEL, tol_gap_abs=tol, tol_gap_rel=tol)
     except cp.SolverError:
         failed = True
