@@ -311,9 +311,9 @@ def describe_ordinal(
     frame, names = as_frame(df), _names(rows)
     fraction("level", level)
     shared, all_codes, item_notes = read_items(frame, names, levels)
-    highest = all_codes.max(axis=0)
+    highest = [shared[code] for code in all_codes.max(axis=0)]
     if levels is None and frame[names[0]].dtype != "category" and np.ptp(highest) > 1:
-        tops = ", ".join(f"{name} ({shared[k]})" for name, k in zip(names, highest, strict=True))
+        tops = ", ".join(map("{} ({})".format, names, highest))
         item_notes.append(
             f"Highest answers differ: {tops}. Ridits compare items of one scale. Describe items of different scales "
             "apart; if all have the same, levels=[...] says so."
