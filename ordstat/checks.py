@@ -422,7 +422,10 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "caption": "Write title='...'.",
     },
     "margins": {"dydx": "Marginal effects are marginal_effects('x')."},
-    "describe_ordinal": dict.fromkeys(("group", "groups", "groupby"), "Write by='group'."),
+    "describe_ordinal": {
+        **dict.fromkeys(("group", "groups", "groupby"), "Write by='group'."),
+        "design": "Write weights='w' for weighted percentages; their errors ignore the sampling design.",
+    },
     "SurveyDesign": {
         **dict.fromkeys(("ids", "id", "psu", "cluster"), "Write clusters='psu'."),
         "data": "Name columns; the data go to ordfit(formula, data, design=...).",

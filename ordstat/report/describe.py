@@ -238,7 +238,7 @@ class OrdinalDescription(Reported):
 
 
 _FRACTIONS = (
-    "weights= are numbers of equal rows, and these are not whole: counts, percentages and ridits are those of the "
+    "weights= are frequency counts, but these are not whole numbers: counts, percentages and ridits are those of the "
     "weights, but standard errors change with their scale and ignore the sampling design. For sampling weights "
     "fit ordfit(..., design=SurveyDesign(weights=...))."
 )
@@ -287,7 +287,8 @@ def describe_ordinal(
     Warns
     -----
     DataWarning
-        Rows left out because their group or weight is missing. Missing answers are counted.
+        Rows left out because their group or weight is missing (missing answers are counted); weights that are not
+        whole; numeric items whose highest answers differ by more than a level.
 
     Notes
     -----
@@ -310,6 +311,14 @@ def describe_ordinal(
     frame, names = as_frame(df), _names(rows)
     fraction("level", level)
     shared, all_codes, item_notes = read_items(frame, names, levels)
+    highest = [shared[code] for code in all_codes.max(axis=0)]
+    if levels is None and frame[names[0]].dtype != "category" and np.ptp(highest) > 1:
+        tops = ", ".join(map("{} ({})".format, names, highest))
+        item_notes.append(
+            f"Highest answers differ: {tops}. Ridits compare items of one scale. Describe items of different scales "
+            "apart; if all have the same, levels=[...] says so."
+        )
+        warn(item_notes[-1], DataWarning)
     groups, labels = _groups(frame, by, names)
     case_weights, weighted = _weights(frame, weights)
     keep, note = _kept(groups >= 0, weighted, by)

@@ -46,7 +46,7 @@ def test_all_coefficients_share_one_axis(exponentiate):
 def test_exponents_are_named(link, what, sign):
     """A hazard ratio is exp(-b): larger b, higher responses, smaller hazard."""
     fit, meaning = ordfit("rating ~ temp + contact", WINE, link), " (below 1 = higher response)" * (sign < 0)
-    assert fit.plot.forest(exponentiate=True).get_xlabel()== f"{what}{meaning} with 95% limits"
+    assert fit.plot.forest(exponentiate=True).get_xlabel() == f"{what}{meaning} with 95% limits"
     data = fit.plot.forest(exponentiate=True, draw=False)
     np.testing.assert_allclose(data["estimate"], np.exp(sign * fit.coef))
     limits = np.sort(np.exp(sign * fit.confint().loc[fit.coef.index].to_numpy()), axis=1)

@@ -1,5 +1,7 @@
 """What `describe_ordinal` counts, prints, draws and refuses."""
 
+import warnings
+
 import matplotlib
 import numpy as np
 import pandas as pd
@@ -8,6 +10,15 @@ import pytest
 from ordstat import DataError, DataWarning, OptionError, datasets, describe_ordinal
 
 LEVELS = ["Strongly disagree", "Disagree", "Neither", "Agree", "Strongly agree"]
+
+
+def test_items_of_different_scales_are_doubtful():
+    frame = pd.DataFrame({"five": [1, 2, 3, 4, 5], "seven": [1, 7, 3, 4, 5]})
+    with pytest.warns(DataWarning, match=r"Highest answers differ: five \(5\), seven \(7\)"):
+        describe_ordinal(frame, ["five", "seven"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        describe_ordinal(frame, ["five", "seven"], levels=range(1, 8))
 
 
 def answers(n=200, seed=1, levels=LEVELS):
@@ -181,7 +192,7 @@ def test_data_are_not_changed():
 def test_sampling_weights_are_told():
     data = pd.DataFrame({"q": [1, 2, 3, 2], "w": [0.5, 1.5, 2.0, 0.7]})
     with pytest.warns(
-        DataWarning, match="these are not whole: counts, percentages and ridits are those of the weights"
+        DataWarning, match="these are not whole numbers: counts, percentages and ridits are those of the weights"
     ):
         actual = describe_ordinal(data, "q", weights="w")
     np.testing.assert_allclose(actual.counts.to_numpy()[0], [0.5, 2.2, 2.0])
