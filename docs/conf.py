@@ -47,10 +47,15 @@ for _older in (BUILD / "cache").glob("*"):
     if _older != _CACHE:
         shutil.rmtree(_older)
 
-# Cells import this tree; errors show their message alone; kernels keep no history.
+# Cells import this tree; errors and warnings show their message alone; kernels keep no history.
 _PROFILE = BUILD / "ipython" / "profile_default" / "ipython_config.py"
 _PROFILE.parent.mkdir(parents=True, exist_ok=True)
-_PROFILE.write_text("c.InteractiveShell.xmode = 'Minimal'\nc.HistoryManager.enabled = False\n")
+_PROFILE.write_text(
+    "c.InteractiveShell.xmode = 'Minimal'\n"
+    "c.HistoryManager.enabled = False\n"
+    "c.InteractiveShellApp.exec_lines = ['import warnings', "
+    "'warnings.formatwarning = lambda text, kind, *_, **__: f\"{kind.__name__}: {text}\\\\n\"', 'del warnings']\n"
+)
 os.environ["IPYTHONDIR"] = str(BUILD / "ipython")
 os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -60,6 +65,8 @@ nb_execution_cache_path = str(_CACHE)
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 nb_merge_streams = True
+# Tables offer Typst beside HTML, which is shown.
+suppress_warnings = ["mystnb.unknown_mime_type"]
 
 myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
@@ -100,7 +107,7 @@ html_theme_options = {
     "logo": {"text": "ordstat"},
 }
 # Pages without pages below them need no list of those.
-_ALONE = "index getting-started formula datasets glossary numerics match-r changelog".split()
+_ALONE = ["index", "getting-started", "formula", "datasets", "glossary", "numerics", "match-r", "changelog"]
 html_sidebars: dict[str, list[str]] = {page: [] for page in _ALONE}
 
 

@@ -20,8 +20,8 @@ SPEED = {
     "start": ("Start of a process to a printed summary", "Python with ordstat, Python alone, R with `clm`.", None),
     "clm": (
         "Cumulative link models",
-        "n rows, p columns, K levels. \"limit\" is one pass over the rows in C for each Newton step; \"ordstat\" is the "
-        "whole call, \"ordstat fit\" the fit alone.",
+        'n rows, p columns, K levels. "limit" is one pass over the rows in C for each Newton step; "ordstat" is the '
+        'whole call, "ordstat fit" the fit alone.',
         ["n", "p", "K", "contestant", "seconds", "over ordstat"],
     ),
     "effects": ("Nominal effects, scale effects and flexible links", "Beside R's `clm`.", None),
@@ -63,8 +63,9 @@ def write_evidence() -> None:
 
 def _write_speed() -> None:
     text = (
-        "Seconds of one thread, measured side by side in one run. \"over ordstat\" is how many times as long a contestant "
-        "takes. `make bench` measures them again; `benchmarks/results` has the CSV files and says how each was measured."
+        'Seconds of one thread, measured side by side in one run. "over ordstat" is how many times as long a '
+        "contestant takes. `make bench` measures them again; `benchmarks/results` has the CSV files and says how each "
+        "was measured."
     )
     lines = ["# Speed", "", text, ""]
     for name, (title, about, columns) in SPEED.items():
@@ -158,12 +159,13 @@ def _write_leaderboard() -> None:
         shutil.copyfile(RESULTS / f"leaderboard-{name}.png", HERE / "evidence" / f"leaderboard-{name}.png")
     lines = [
         *["# Leaderboard", ""],
-        f"{mae.shape[1] - 1} public data sets, one to four random splits each, the same for every contestant. Ranks are over "
-        f"the sets, 1 is best. Mean ranks that differ by less than {critical:.1f} may differ by chance (Nemenyi's test, 5 %).",
-        *["", "Options of ordstat are the defaults; rivals that are \"searched\" have the best of ten settings.", ""],
+        f"{mae.shape[1] - 1} public data sets, one to four random splits each, the same for every contestant. Ranks "
+        f"are over the sets, 1 is best. Mean ranks that differ by less than {critical:.1f} may differ by chance "
+        "(Nemenyi's test, 5 %).",
+        *["", 'Options of ordstat are the defaults; rivals that are "searched" have the best of ten settings.', ""],
         *["## Mean ranks", "", frame_table(ranks, 2), ""],
-        "`mae`: absolute error; `rps`: ranked probability score; `error`: share of wrong levels; `amae`: absolute error averaged "
-        "over the levels; `kappa`: quadratic kappa; `log_loss`: mean of -log P(y).",
+        "`mae`: absolute error; `rps`: ranked probability score; `error`: share of wrong levels; `amae`: absolute "
+        "error averaged over the levels; `kappa`: quadratic kappa; `log_loss`: mean of -log P(y).",
         *["", "Contestants joined by a bar do not differ beyond chance.", ""],
         *["![Mean ranks by absolute error](leaderboard-mae.png)", ""],
         *["![Mean ranks by ranked probability score](leaderboard-rps.png)", ""],
@@ -176,10 +178,10 @@ def _write_bounds() -> None:
     frame = pd.read_csv(RESULTS / "bounds.csv").drop(columns="seconds")
     held = (frame["bound"] >= frame["test MAE"]).sum(), (frame["bound (new)"] >= frame["test MAE"]).sum()
     text = (
-        "RED-SVM with the perceptron kernel. `bound` is a bound on the expected absolute error from the training rows alone, "
-        "`bound (new)` one from new rows; both hold with probability 95 %. `trivial` is the largest error there can be. "
+        "RED-SVM with the perceptron kernel. `bound` is a bound on the expected absolute error from the training rows "
+        "alone, `bound (new)` one from new rows; both hold with probability 95 %. `trivial` is the largest error there "
+        "can be. "
         f"The bound was above the error of the new rows on {held[0]} of {len(frame)} sets, the bound from new rows on "
         f"{held[1]}."
     )
     write("evidence/bounds.md", "\n".join(["# Margin bounds", "", text, "", frame_table(frame, 3), ""]))
-

@@ -18,7 +18,7 @@ from pages import HEAD, ROOT, executed, table, write
 import ordstat
 from ordstat import datasets
 from ordstat.method import Method
-from ordstat.registry import METHODS, Entry, option_names
+from ordstat.registry import METHODS
 
 HERE = Path(__file__).parent
 
@@ -52,7 +52,7 @@ def write_methods() -> None:
     """A page for each class of the registry, and the table of all names."""
     texts = tomllib.loads((HERE / "methods.toml").read_text())
     published, board = evidence.published(), evidence.board()
-    lines = ["# Methods", "", "A method is a name, `ordfit(..., method=\"redsvm\", C=10)`, or a value, "]
+    lines = ["# Methods", "", 'A method is a name, `ordfit(..., method="redsvm", C=10)`, or a value, ']
     lines += ["`ordfit(..., method=REDSVM(C=10))`. Names take hyphens, underscores or blanks.", ""]
     for family, title in FAMILIES.items():
         rows, pages = [], []
@@ -86,7 +86,7 @@ def method_page(
     """What it minimises, when to use it, options, an example, what it returns, paper, and what was measured."""
     doc = NumpyDocString(inspect.getdoc(method))
     code, formula = EXAMPLES[text.get("example", "wine")]
-    options = f', {text["options"]}' if "options" in text else ""
+    options = f", {text['options']}" if "options" in text else ""
     kinds = method.results_class.predicts
     shown = next(kind for kind in ("prob", "score", "votes") if kind in kinds)
     call = f'fit = ordfit("{formula}", data, method="{name}"{options})'
@@ -97,10 +97,10 @@ def method_page(
         *[prose(explained(doc["Extended Summary"])), ""],
         *["## Names and options", "", names_table(names), "", *option_list(method), ""],
         *["## Example", "", executed(f"from ordstat import datasets, ordfit\n\n{code}\n{call}\nfit.summary()"), ""],
-        *[executed(f'fit.predict(data.head(3), type="{shown}")'), ""],
+        *[executed(f'fit.predict(data.head(3), type="{shown}").round(3)'), ""],
         *["## What it returns", ""],
-        f"A `{method.results_class.__name__}`: [what every fit answers](../api/results.md), and [what is special to its "
-        f"kind]({results}). `predict` gives {', '.join(f'`type={kind!r}`' for kind in kinds)}.",
+        f"A `{method.results_class.__name__}`: [what every fit answers](../api/results.md), and [what is special to "
+        f"its kind]({results}). `predict` gives {', '.join(f'`type={kind!r}`' for kind in kinds)}.",
         *["", "## Papers", "", *(f"- {paper}" for paper in method.papers), ""],
         *["## What was measured", "", *measured(text, published, board), ""],
     ]
@@ -172,9 +172,7 @@ def described(method: type[Any], option: str) -> tuple[str, list[str]]:
     return "", []
 
 
-def measured(
-    text: Mapping[str, str], published: dict[str, list[list[str]]], board: dict[str, str]
-) -> Iterator[str]:
+def measured(text: Mapping[str, str], published: dict[str, list[list[str]]], board: dict[str, str]) -> Iterator[str]:
     """Comparisons with the paper's figures, and the place on the leaderboard."""
     begin = text.get("published")
     rows = [row for name, cells in published.items() if begin and name.startswith(begin) for row in cells]
@@ -213,7 +211,9 @@ def write_analyses() -> None:
         if "{code-cell}" in (text := page.read_text()):
             write(f"analyses/{page.name}", text)
             names.append(page.stem)
-    text = "Whole analyses, from the data to the sentence that reports them. Each page is executed when the site is built."
+    text = (
+        "Whole analyses, from the data to the sentence that reports them. Each page is executed when the site is built."
+    )
     write("analyses/index.md", "\n".join(["# Worked analyses", "", text, "", "```{toctree}", "", *names, "```", ""]))
 
 

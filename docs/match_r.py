@@ -15,23 +15,23 @@ from benchmarks.against_r.known import FAULTS
 
 sys.path.insert(0, str(ROOT / "tests"))
 
-from golden import test_r_clm  # noqa: E402
-from mixed import test_r_clmm  # noqa: E402
-from reference_cases import case_names, load_case  # noqa: E402
+from golden import test_r_clm
+from mixed import test_r_clmm
+from reference_cases import case_names, load_case
 
 #: Cases that have no finite estimates in R or ordstat, or where R is known to stop early: the tests treat them alone.
 APART = {
     "wine_nominal_both": "separated data: R's estimates run away until it stops, ours are infinite and named",
     "separation_complete, separation_quasi": "as above; signs, limits of the likelihood and finite estimates agree",
-    "wine_confint_cauchit_scale": "R has thresholds of 1e5 for infinity; estimates agree to 1e-3, our likelihood is higher",
-    "flexlink (2 cases)": "R stops early, with a numeric gradient; estimates agree to 1e-3, our likelihood is never lower",
+    "wine_confint_cauchit_scale": "R has thresholds of 1e5 for infinity; estimates agree to 1e-3, ours is likelier",
+    "flexlink (2 cases)": "R stops early, with a numeric gradient; estimates agree to 1e-3, ours are never less likely",
     "clmm2 (2 cases)": "R reports that it has not converged; estimates agree to 1e-4",
 }
 #: Where ordstat does something else than R on purpose.
 CHOICES = {
     "limits of cumulative probabilities": "R's leave [0, 1]; ordstat forms them on the logit scale",
     "`test()` in surveys": "denominator degrees of freedom as in Stata; R's `regTermTest` uses others",
-    "`anova()` of type III": "ordstat averages over levels, as car::Anova; `type=\"baseline\"` is ordinal 2022.11",
+    "`anova()` of type III": 'ordstat averages over levels, as car::Anova; `type="baseline"` is ordinal 2022.11',
     "tests of a variance": "the p-value is halved at the boundary; R's is not",
     "clusters": "fewer than 20 clusters have CR2 errors with Satterthwaite's degrees of freedom",
 }
@@ -88,7 +88,11 @@ def write_match() -> None:
     """Cases, the largest difference of each group, and what differs with the reason."""
     rows = pd.DataFrame(_rows())
     figures = ["estimates", "standard errors", "log-likelihood"]
-    groups = rows.groupby(["model", "group"], sort=False)[figures].max().assign(cases=rows.groupby(["model", "group"]).size())
+    groups = (
+        rows.groupby(["model", "group"], sort=False)[figures]
+        .max()
+        .assign(cases=rows.groupby(["model", "group"]).size())
+    )
     cells = [
         [*key, str(row["cases"]), *("" if np.isnan(row[f]) else f"{row[f]:.0e}" for f in figures)]
         for key, row in groups.astype(object).iterrows()
@@ -96,20 +100,20 @@ def write_match() -> None:
     worst = rows[rows["model"] == "clm"]
     lines = [
         *["# Does ordstat match R?", ""],
-        f"Yes: {len(rows)} fits of R's ordinal, MASS, rms and VGAM were fitted again when this page was built. The {len(worst)} "
-        f"fits of `clm` differ by at most {worst['estimates'].max():.0e} in an estimate and "
-        f"{worst['standard errors'].max():.0e} in a standard error (relative), and {worst['log-likelihood'].max():.0e} in a "
-        "log-likelihood.",
-        *["", "R's search was carried on to the limit of double precision for these comparisons; R stops at about 1e-6 by ",
-          "default. `tests/reference` has each R call and what it printed.", ""],
+        f"Yes: {len(rows)} fits of R's ordinal, MASS, rms and VGAM were fitted again when this page was built. The "
+        f"{len(worst)} fits of `clm` differ by at most {worst['estimates'].max():.0e} in an estimate and "
+        f"{worst['standard errors'].max():.0e} in a standard error (relative), and {worst['log-likelihood'].max():.0e} "
+        "in a log-likelihood.",
+        *["", "R's search was carried on to the limit of double precision for these comparisons; R stops at about ",
+          "1e-6 by default. `tests/reference` has each R call and what it printed.", ""],
         *["## Largest differences", "", table(["R", "cases", "n", *figures], cells), ""],
         "Estimates and standard errors: relative difference. Fits of `clmm` agree less where R's search stops earlier.",
-        "The tests also hold predictions with errors, profile limits, `anova`, `drop1`, `add1`, `nominal_test`, `scale_test`, "
-        "marginal effects, `emmeans` and contrasts, and survey fits (`svyolr`) to R's numbers.",
-        *["", "## Cases that were left out of the table", "", table(["case", "why"], [[*row] for row in APART.items()]), ""],
+        "The tests also hold predictions with errors, profile limits, `anova`, `drop1`, `add1`, `nominal_test`, "
+        "`scale_test`, marginal effects, `emmeans` and contrasts, and survey fits (`svyolr`) to R's numbers.",
+        *["", "## Cases left out of the table", "", table(["case", "why"], [[*row] for row in APART.items()]), ""],
         *["## Where ordstat differs on purpose", "", table(["what", "how"], [[*row] for row in CHOICES.items()]), ""],
-        *["## Random models", "", "`python -m benchmarks against_r --specs 300` fits random models in R and ordstat. A ",
-          "difference counts as R's fault only after a proof. These were found:", ""],
+        *["## Random models", "", "`python -m benchmarks against_r --specs 300` fits random models in R and ordstat. ",
+          "A difference counts as R's fault only after a proof. These were found:", ""],
         table(["fault of R", "proof"], [[fault.name, fault.reason.replace("|", r"\|")] for fault in FAULTS]),
         "",
     ]  # fmt: skip
