@@ -204,10 +204,15 @@ def write_datasets() -> None:
     write("datasets.md", HEAD + "\n".join([*lines, *readme, *reference, "```", ""]))
 
 
+#: The analyses in reading order; a new one comes last.
+ANALYSES = "wine survey clinical raters choosing credit margins stream million textbook".split()
+
+
 def write_analyses() -> None:
     """Copies of the analyses, and the page that lists them."""
-    names = []
-    for page in sorted((ROOT / "vignettes").glob("*.md")):
+    names: list[str] = []
+    pages = sorted((ROOT / "vignettes").glob("*.md"))
+    for page in sorted(pages, key=lambda page: [*ANALYSES, page.stem].index(page.stem)):
         if "{code-cell}" in (text := page.read_text()):
             write(f"analyses/{page.name}", text)
             names.append(page.stem)
