@@ -1,7 +1,5 @@
 """The reproduction harness on a made-up table: splits, resuming, and the figures it prints."""
 
-import importlib
-import io
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +9,7 @@ import pandas as pd
 import pytest
 
 from benchmarks.reproduce import compare, data, report, runs, trees
-from benchmarks.reproduce.procedures import ChosenOnPart, OnHiddenLayer, Recipe, RoundsByCV, ScaledSteps
+from benchmarks.reproduce.procedures import ChosenOnPart, Recipe, RoundsByCV, ScaledSteps
 from benchmarks.reproduce.recipes import METRICS, RECIPES
 from ordstat import Gaussian
 from ordstat.judging.evaluation import stratified_folds
@@ -84,23 +82,6 @@ def test_noise_is_in_the_training_labels_alone():
     for sample, share in ((part.train, 0.1 * (1 - 0.0228) + 0.9 * 0.0228), (part.test, 0.0228)):
         wrong = ((sample.X.sum(axis=1) > 0) != (sample.y > 0)).mean()
         assert wrong == pytest.approx(share, abs=0.02)
-
-
-def test_images_of_digits_are_smoothed(folder):
-    point = np.zeros((2, 16, 16))
-    point[0, 5, 9] = 1.0
-    frame = pd.DataFrame(point.reshape(2, 256)).rename(columns=str).assign(rank=[1, 2])
-    (folder / "nominal").mkdir()
-    frame.to_parquet(folder / "nominal" / "usps.parquet")
-    part = data.split("usps", 0, 1, 1)
-    image, empty = sorted((part.train.X, part.test.X), key=lambda X: -X.sum())
-    at = np.arange(16)
-    squares = (at[:, None] - 5) ** 2 + (at - 9) ** 2
-    expected = np.where(squares < 9, np.exp(-squares / (2 * 0.75**2)), 0.0)
-    near = squares < 5
-    np.testing.assert_allclose(image.reshape(16, 16)[near], expected[near] / expected.sum(), rtol=0.01)
-    assert image.sum() == pytest.approx(1.0)
-    assert not empty.any()
 
 
 def test_what_is_wrong_is_said(folder):
@@ -230,15 +211,6 @@ def test_rounds_are_those_of_least_error_over_the_folds(folder):
     assert len(fit.rounds.members) == 2 * (int(np.argmin(errors)) + 1)
 
 
-def test_a_hidden_layer_serves_new_rows(folder):
-    part = data.split("lines", 0, 30, 20)
-    recipe = OnHiddenLayer("cusum", {}, epochs=(2,), margins=(0.0, 1.0), folds=2)
-    fit = recipe.fit(part.train, np.random.default_rng(0))
-    codes = fit.rule.codes(part.test.rows)
-    assert codes.shape == (20,)
-    assert np.abs(codes - part.test.y).mean() < 1.0
-
-
 def test_trees_are_judged_on_both_parts(folder, monkeypatch):
     """50 splits in two thirds and one third; resubstitution on all rows; nothing is run twice."""
     path = folder / "trees.csv"
@@ -276,21 +248,6 @@ def test_the_report_marks_what_is_off(folder):
         in lines
     )
     assert len(our_run) == 1
-
-
-def test_a_terminal_is_shown_a_bar(folder, monkeypatch, capsys):
-    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-        monkeypatch.setenv(name, "1")  # the command sets them: this takes them back
-    main = importlib.import_module("benchmarks.reproduce.__main__").main
-    terminal = io.StringIO()
-    monkeypatch.setattr(terminal, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr(sys, "stderr", terminal)
-    options = ["--splits", "2", "--jobs", "1", "--methods", "RED-SVM", "--results", str(folder / "bar.csv")]
-    monkeypatch.setattr(sys, "argv", ["reproduce", "9.1", *options])
-    main()
-    assert "lines, redsvm" in terminal.getvalue()
-    assert "1/2" in terminal.getvalue()
-    assert "lines RED-SVM" in capsys.readouterr().out
 
 
 def test_the_command_prints_the_table(folder):
