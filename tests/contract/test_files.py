@@ -63,6 +63,6 @@ def test_it_can_be_fitted_again(problem, saved):
     fit, again = saved
     refitted = again.update(method=again.method)
     pd.testing.assert_series_equal(refitted.predict(), fit.predict())
-    with pytest.raises(ordstat.DataError, match="pass data=, here or to load"):
+    with pytest.raises(ordstat.DataError, match="Pass data= here or to load"):
         again.update("~ . - x1")
     assert again.update("~ . - x1", data=problem.frame).formula == "y ~ x2 + g"

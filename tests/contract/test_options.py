@@ -251,7 +251,7 @@ def test_a_response_of_one_level_is_refused(problem):
 
 
 def test_no_rows_are_refused(problem):
-    with pytest.raises(DataError, match=r"No row of the 0 given"):
+    with pytest.raises(DataError, match=r"None of the 0 rows"):
         problem.fit(problem.frame.iloc[:0])
 
 
@@ -270,7 +270,7 @@ def test_costs_that_differ_nowhere_are_refused(problem):
     Names that stand for a cost take no other.
     """
     entry, costs = METHODS[problem.name], np.full((len(problem.frame), problem.frame["y"].cat.categories.size), 2.0)
-    error, words = DataError, r"price every rank alike|no price on one of the answers"
+    error, words = DataError, r"price every rank alike|costs must differ between rank codes"
     if not entry.method.needs.row_costs:
         error, words = OptionError, "does not support row costs"
     elif "cost" in entry.preset:

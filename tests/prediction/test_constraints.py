@@ -20,8 +20,8 @@ BOOST = {"method": "ordboost", "rounds": 20, "depth": 2}
     [
         ({"a": "up"}, {}, "got 'a': 'up'"),
         ({"z": "+"}, {}, r"got 'z'.* a, b, c"),
-        ({0: "+"}, {}, r"constraints must be such as .*; got 0: '.'. The columns are a, b, c"),
-        (["a >= 0"], {}, r"constraints must be such as .*; got \['a >= 0'\]"),
+        ({0: "+"}, {}, r"constraints must have the form .*; got 0: '.'. The columns are a, b, c"),
+        (["a >= 0"], {}, r"constraints must have the form .*; got \['a >= 0'\]"),
         (3, {}, "got 3"),
         ({"a": "+"}, {"method": "redsvm"}, "REDSVM does not support constraints="),
     ],

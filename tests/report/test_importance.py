@@ -114,7 +114,7 @@ def test_gain_stays_the_default_of_trees():
     pd.testing.assert_frame_equal(fit.importance(), fit.importance("gain"))
     assert fit.importance()["importance"].sum() == pytest.approx(1.0)
     assert fit.importance("permutation").index.name == "variable"
-    with pytest.raises(OptionError, match="Ask for kind='permutation'"):
+    with pytest.raises(OptionError, match="Use kind='permutation'"):
         fit.importance("gain", newdata=WINE)
     with pytest.raises(OptionError, match=r"kind must be one of .*'permutation'; got 'gain'"):
         ordfit("rating ~ temp", WINE).importance("gain")
