@@ -200,7 +200,8 @@ def term_columns(
     columns = []
     for combination in product(*reversed(blocks)):
         names, arrays = zip(*combination[::-1], strict=True)
-        columns.append((":".join(names), np.asarray(prod(arrays, start=np.float64(1.0)))))
+        with np.errstate(over="ignore", invalid="ignore"):  # the design refuses infinite columns by name
+            columns.append((":".join(names), np.asarray(prod(arrays, start=np.float64(1.0)))))
     return columns
 
 

@@ -49,7 +49,7 @@ def with_codes(X: Any) -> Any:
     for name, dtype in frame.dtypes.items():
         column = find_column(frame, str(name), "X")
         mixed = dtype.kind == "O" and pd.api.types.infer_dtype(column, skipna=True) in NUMBERS
-        if not mixed and not pd.api.types.is_numeric_dtype(dtype):
+        if dtype.kind == "c" or not (mixed or pd.api.types.is_numeric_dtype(dtype)):
             code = factor_of(read(column).value, str(name)).codes
             codes[str(name)] = np.where(code < 0, np.nan, code)
     return frame.assign(**codes) if codes else X

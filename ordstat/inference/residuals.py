@@ -269,7 +269,8 @@ def convergence_of(r: FittedLikelihood) -> Convergence:
     frame = pd.DataFrame(estimates | exact, index=r.parameters.names)
     eigenvalues = np.full(len(covariance), np.nan)
     if np.isfinite(covariance).all():
-        eigenvalues = 1.0 / np.linalg.eigvalsh(covariance)
+        with np.errstate(divide="ignore"):
+            eigenvalues = 1.0 / np.linalg.eigvalsh(covariance)
     return Convergence(
         **vars(fit.certificate),
         table=NotedFrame.of(frame, title="How exactly estimates are known", formats=_DIGITS),

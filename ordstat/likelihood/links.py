@@ -309,7 +309,10 @@ class Link:
 
     def probability(self, u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
         """F(u) - F(lo) with d = u - lo > 0, to full relative accuracy."""
-        return np.exp(self.log_interval(u, lo, d)) if self.product is None else self.product(u, lo, d)
+        if self.product is not None:
+            return self.product(u, lo, d)
+        with np.errstate(over="ignore", divide="ignore"):  # ends so far out that the probability is 0
+            return np.exp(self.log_interval(u, lo, d))
 
     def __repr__(self) -> str:
         return f"LINKS[{self.name!r}]" if self.lam is None else f"FLEXIBLE[{self.name!r}].at({self.lam!r})"

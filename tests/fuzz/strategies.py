@@ -73,7 +73,7 @@ COLUMNS: dict[str, Any] = {
     "periods": lambda rng, n: pd.period_range("2020", periods=n, freq="M"),
     "intervals": lambda rng, n: pd.IntervalIndex.from_breaks(np.arange(n + 1) // 3 + np.arange(n + 1)),
     "mixed": lambda rng, n: _objects([1, "a", None, 2.5, True][i] for i in rng.integers(0, 5, n)),
-    "strange": lambda rng, n: _objects([[1], {}, b"x", 10**400, object][i] for i in rng.integers(0, 5, n)),
+    "strange": lambda rng, n: _objects([[1], {}, b"x", 10**30, object][i] for i in rng.integers(0, 5, n)),
     "complex": lambda rng, n: rng.normal(size=n) + 1j,
     "sparse": lambda rng, n: pd.arrays.SparseArray(rng.integers(0, 2, n).astype(float)),
     "ranks": lambda rng, n: np.sort(rng.integers(1, 4, n)),
