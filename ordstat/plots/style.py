@@ -130,8 +130,6 @@ _LINE = 1.25 * SMALL / 72.0  # inches of a line of words
 _LETTERS = 13.5  # of small words in an inch
 _BESIDE, _BEFORE = 0.3, 0.38  # shares of the width that names right and left of a plot may have
 _SPARE = 0.775  # of the width of a subplot is left to its axes, before any layout
-_MARGIN = 0.04  # inches between the words of two subplots, and to the edge of the figure
-_WIDER = 1.06  # words may be so much wider in a file of another resolution
 _LEGEND: dict[str, Any] = {"fontsize": SMALL, "frameon": False}
 #: Weights of red, green and blue in lightness.
 _LUMA = np.array([0.299, 0.587, 0.114])
@@ -244,28 +242,13 @@ def faint(share: float = 0.15) -> tuple[float, ...]:
 
 
 def settle(ax: Axes) -> None:
-    """Lay the figure out; without a layout, shrink the axes so that their words stay inside their subplot."""
-    figure: Any = ax.figure
-    layout, spec = figure.figure.get_layout_engine(), ax.get_subplotspec()
-    if layout is not None:
-        layout.execute(figure.figure)
-    elif spec is not None:
-        bottoms, tops, lefts, rights = map(np.asarray, spec.get_gridspec().get_grid_positions(figure))
-        across = np.concatenate([[0.0], 0.5 * (rights[:-1] + lefts[1:]), [1.0]])
-        down = np.concatenate([[1.0], 0.5 * (bottoms[:-1] + tops[1:]), [0.0]])
-        low = np.array([across[spec.colspan.start], down[spec.rowspan.stop]])
-        high = np.array([across[spec.colspan.stop], down[spec.rowspan.start]])
-        margin = _MARGIN * figure.dpi / np.array(figure.bbox.size)
-        start: Any = spec.get_position(figure)
-        for _ in range(2):  # words that are not at the edges move as the axes shrink
-            words: Any = figure.transSubfigure.inverted().transform_bbox(ax.get_tightbbox())
-            here = ax.get_position()
-            first = np.maximum(start.min, low + margin + _WIDER * (here.min - words.min))
-            last = np.maximum(
-                np.minimum(start.max, high - margin + _WIDER * (here.max - words.max)), first + 0.2 * start.size
-            )
-            ax.set_position((*first, *(last - first)))
-            ax.set_in_layout(True)  # a later layout by the user includes them
+    """Lay the figure out; without a layout, as tight_layout() does, which the user may call again."""
+    from matplotlib.layout_engine import TightLayoutEngine
+
+    figure: Any = ax.figure.figure
+    layout = figure.get_layout_engine()
+    if layout is not None or ax.get_subplotspec() is not None:
+        (layout or TightLayoutEngine(pad=0.4)).execute(figure)
 
 
 def named(ax: Axes, x: str = "", y: str = "", title: str = "") -> Axes:

@@ -54,13 +54,15 @@ def test_options_that_a_picture_does_not_have(options, message):
         ordfit("rating ~ temp", WINE).plot.forest(**options)
 
 
-@pytest.mark.parametrize("layout", [None, "constrained"])
+@pytest.mark.parametrize("layout", [None, "constrained", "tight at the end"])
 @pytest.mark.parametrize("four", ["forest latent effects confusion", "stacked margins emmeans parallel"])
 def test_four_pictures_fit_into_one_figure(layout, four):
-    figure, grid = pyplot.subplots(2, 2, figsize=(8.0, 6.0), layout=layout)
+    figure, grid = pyplot.subplots(2, 2, figsize=(8.0, 6.0), layout="constrained" if layout == "constrained" else None)
     fit = ordfit("Sat ~ Infl + temp", datasets.load("housing").rename(columns={"Type": "temp"}), weights="Freq")
     for name, ax in zip(four.split(), grid.flat, strict=True):
         getattr(fit.plot, name)(*VARIABLE.get(name, ()), ax=ax)
+    if layout == "tight at the end":
+        pyplot.tight_layout()
     assert list(problems(figure)) == []
 
 
