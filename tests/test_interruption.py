@@ -68,7 +68,7 @@ def test_ctrl_c_ends_the_processes_of_joblib():
     process.send_signal(signal.SIGINT)
     process.wait(timeout=10)
     time.sleep(1.0)
-    assert children and not [child for child in children if os.path.exists(f"/proc/{child}")]
+    assert children and not [child for child in children if os.path.exists(f"/proc/{child}/exe")]
 
 
 BOOTSTRAP = """
