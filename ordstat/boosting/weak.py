@@ -47,7 +47,8 @@ class Presorted:
     def of(cls, X: FloatArray) -> Presorted:
         """Sort the columns of X (N, D); without columns use a column of zeros, so that only constants remain."""
         columns = np.ascontiguousarray(X.T) if X.shape[1] else np.zeros((1, len(X)))
-        order = np.argsort(columns, axis=1, kind="stable")
+        # One column after another, so that Ctrl-C need not wait for all.
+        order = np.array([np.argsort(x, kind="stable") for x in columns], dtype=np.intp).reshape(columns.shape)
         values = np.take_along_axis(columns, order, axis=1)
         return cls(order=order.astype(np.int32), values=values, distinct=values[:, 1:] > values[:, :-1])
 

@@ -46,7 +46,7 @@ cdef double row_score(const double* label, const double* cap, const double* u, c
         step = g - h / slope
         if fabs(step - g) <= 1e-15 * (1.0 + fabs(g)):
             return step
-        # A step from a flat piece may jump past the other end of the bracket, which then is finite.
+        # A step from a flat piece may pass the other end of the bracket, which is then finite.
         if step <= low or step >= high:
             step = 0.5 * (low + high)
         g = step
@@ -72,17 +72,17 @@ def row_sweep(const double[:, ::1] array, bint factored, const double[::1] lengt
     theta : (Q,)
         Thresholds that belong to u and mu.
     mu : (Q - 1,) or (0,)
-        Multipliers of theta_k <= theta_{k+1}; empty where the order is no constraint.
-    order : (M,) rows to visit; rows that cannot move soon are removed and the rest moved to the front
+        Multipliers of theta_k <= theta_{k+1}; empty if the order is no constraint.
+    order : (M,) rows to visit; rows that will not move soon are removed and the rest is moved to the front
     weight : gamma^2
     offset, penalty : b0 and rho of the method of multipliers for sum(beta) = 0
-    skip : rows whose KKT violation is no larger are left as they are
+    skip : rows with a KKT violation of at most this are left unchanged
     shrink : rows at their bounds by more than this are removed from `order`
 
     Returns
     -------
     violation : float
-        The largest KKT violation met.
+        The largest KKT violation of the visited rows.
     kept : int
         Number of rows left in `order`.
     """
@@ -163,15 +163,15 @@ def pair_sweep(const double[:, ::1] array, bint factored, const int[::1] upper, 
     upper, lower : (M,) rows of the higher and of the lower rank in each pair
     weights : (N,) case weights
     alpha : (M,) dual variables
-    order : (L,) pairs to visit; pairs that cannot move soon are removed and the rest moved to the front
-    price : the box of a pair is [0, price w_i w_j]
-    skip : pairs whose violation is no larger are left as they are
+    order : (L,) pairs to visit; pairs that will not move soon are removed and the rest is moved to the front
+    price : alpha of a pair is at most price w_i w_j
+    skip : pairs with a violation of at most this are left unchanged
     shrink : pairs at a bound by more than this are removed from `order`
 
     Returns
     -------
     violation : float
-        The largest violation of the optimality conditions met.
+        The largest violation of the optimality conditions among the visited pairs.
     kept : int
         Number of pairs left in `order`.
     """
@@ -228,17 +228,17 @@ def pairs_below(const double[::1] scores, const Py_ssize_t[::1] y, const double[
     y : (N,) codes 0..K-1
     weights : (N,)
     X : (N, D)
-        D = 0 where the sums of the columns are not needed.
+        D = 0 if the sums of the columns are not needed.
     sums : (N, 3 + D)
         Filled with sum w_j, sum w_j s_j, sum w_j s_j^2, then sum w_j x_j.
     totals : (K, 3 + D)
-        Zeros; used up as working space.
+        Zeros; overwritten.
     """
     cdef Py_ssize_t N = scores.shape[0], K = totals.shape[0], D = X.shape[1], i, j, k, d
     cdef double v, s, done = 0.0
     with nogil:
         j = N - 1
-        # From the highest score down rows only ever enter: nothing is taken away again, and nothing cancels.
+        # From the highest score down rows only enter the sums, so that nothing cancels.
         for i in range(N - 1, -1, -1):
             let_interrupt(&done, (3 + D) * (K + 1))
             while j >= 0 and scores[j] > scores[i] - 1.0:

@@ -20,20 +20,20 @@ def best_cut(const int[:, ::1] order, const unsigned char[:, ::1] distinct, cons
     order : (D, N) rows in the order of each column
     distinct : (D, N - 1)
         Whether the row after place i is larger than the row at it.
-    u : (N,) wanted sign times weight
+    u : (N,) desired sign times weight
     slack : float
-        By how much a later cut has to be better than an earlier one.
+        A later cut must be better than an earlier one by more than this.
 
     Returns
     -------
     value : float
-        |sum_n u_n h(x_n)| of the best.
+        |sum_n u_n h(x_n)| of the best cut.
     column : int
-        -1 where no cut is better than a constant.
+        -1 if no cut is better than a constant.
     place : int
-        The rows up to this place in the column's order are below the cut.
+        Rows up to this place in the order of the column are below the cut.
     sign : float
-        +1 or -1, the answer above the cut, or of the constant.
+        +1 or -1, the answer above the cut, or the constant answer.
     """
     cdef Py_ssize_t D = order.shape[0], N = order.shape[1]
     cdef Py_ssize_t d, i, column = -1, place = -1
@@ -60,7 +60,7 @@ def best_cut(const int[:, ::1] order, const unsigned char[:, ::1] distinct, cons
 
 
 cdef inline void note(const double* G, double* rising, double* falling, double bonus, Py_ssize_t Q) noexcept nogil:
-    """Cuts may lie here: the running minima over places of the cost of the first k thresholds, and of the last k."""
+    """A cut is possible here: update the minima over places of the costs of the first and of the last k thresholds."""
     cdef Py_ssize_t k
     cdef double up = 0.0, down = 0.0, cost
     for k in range(Q):
@@ -76,7 +76,7 @@ cdef inline void note(const double* G, double* rising, double* falling, double b
 
 def best_column(const int[:, ::1] order, const unsigned char[:, ::1] distinct, const double[:, ::1] bonus,
                 const double[:, ::1] gains, double slack):
-    """The column and direction whose K-1 ordered cuts cost least, by dynamic programming.
+    """The column and direction in which K-1 ordered cuts cost least, by dynamic programming.
 
     Parameters
     ----------
@@ -84,18 +84,18 @@ def best_column(const int[:, ::1] order, const unsigned char[:, ::1] distinct, c
     distinct : (D, N - 1)
         Whether the row after place i is larger than the row at it.
     bonus : (D, N + 1)
-        What a cut at each place is cheaper by, which decides between equals.
+        Subtracted from the cost of a cut at each place; decides between equal costs.
     gains : (N, K-1) c[k] - c[k+1] of every row
     slack : float
-        By how much a later column has to be better than an earlier one.
+        A later column must be better than an earlier one by more than this.
 
     Returns
     -------
     cost : float
-        Of the best, less bonus, above that of rank K for every row.
+        Cost of the best cuts, less bonus and less the cost of rank K for every row.
     column : int
     sign : float
-        +1 where ranks rise along the column, -1 where they fall.
+        +1 if ranks rise with the column, -1 if they fall.
     """
     cdef Py_ssize_t D = order.shape[0], N = order.shape[1], Q = gains.shape[1]
     cdef Py_ssize_t d, i, k, column = 0
@@ -139,19 +139,19 @@ cdef enum:
     BUCKETS = 2048
     BITS = 11
 
-# A row whose answer changes only beyond this step does not change.
+# Rows whose answers change only beyond this step are left out.
 cdef double FARTHEST = 1e30
 
 
 cdef inline uint32_t sortable(float value) noexcept nogil:
-    """Bits that order as unsigned integers the way the numbers do."""
+    """Bits whose order as unsigned integers is that of the numbers."""
     cdef uint32_t bits
     memcpy(&bits, &value, 4)
     return bits ^ (<uint32_t> 0xFFFFFFFF if bits >> 31 else <uint32_t> 0x80000000)
 
 
 cdef struct Break:
-    double at  # the step from which on a row has another answer
+    double at  # the step beyond which the answer of the row changes
     Py_ssize_t row
 
 
@@ -161,9 +161,9 @@ cdef int by_step(const void* one, const void* other) noexcept nogil:
 
 
 cdef void sort_equal_keys(Break* breaks, const uint64_t* keys, Py_ssize_t n) noexcept nogil:
-    """Order by double precision what single precision does not tell apart.
+    """Order keys that are equal in single precision by double precision.
 
-    Where all rows have a large part of their score in common, their steps differ in the last places only.
+    If all rows share a large part of their score, their steps differ in the last digits only.
     """
     cdef Py_ssize_t first = 0, i
     cdef bint sorted_already = True
@@ -178,7 +178,7 @@ cdef void sort_equal_keys(Break* breaks, const uint64_t* keys, Py_ssize_t n) noe
 
 
 cdef uint64_t* radix_sort(uint64_t* keys, uint64_t* spare, Py_ssize_t n, Py_ssize_t* counts) noexcept nogil:
-    """Keys sorted by their upper half, in one of the two buffers: three passes of 11 bits."""
+    """Keys sorted by their upper half in three passes of 11 bits; the result is in either buffer."""
     cdef Py_ssize_t i, total, count
     cdef int turn, shift
     cdef uint64_t* swap
@@ -206,15 +206,15 @@ cdef uint64_t* radix_sort(uint64_t* keys, uint64_t* spare, Py_ssize_t n, Py_ssiz
 
 def climb(const double[:, ::1] projections, const int[::1] moves, const double[::1] u, double slack,
           double[::1] scores, double[::1] steps):
-    """Move a perceptron along one direction after the other, each time to where sum_n u_n sign(s_n) is largest.
+    """Move a perceptron along one direction after another, each time to the largest sum_n u_n sign(s_n).
 
     Parameters
     ----------
     projections : (J, N) <direction_j, x_n>
-    moves : (M,) which direction each move is along; -1 is the bias, on which every row projects to 1
-    u : (N,) wanted sign times weight
+    moves : (M,) direction of each move; -1 is the bias, where all projections are 1
+    u : (N,) desired sign times weight
     slack : float
-        Values closer than this are ties, which go to the largest step, as in the authors' program.
+        Values closer than this are ties; the largest step wins, as in the authors' program.
     scores : (N,) s_n, updated in place
     steps : (M,) filled with the step of every move
     """

@@ -12,7 +12,7 @@ import numpy as np
 from .._typing import BoolArray, FloatArray
 from .gram import Gram
 
-# A primal value below this is 0 but for rounding: that of rows which one rank suits.
+# A primal value below this is rounding of 0, the value where one rank fits all rows.
 _ZERO = 1e-100
 # Sums of weights that differ by less than this share are equal.
 _TIE = 1e-12
@@ -30,9 +30,9 @@ class Solution:
     primal, dual : float
         P >= optimum >= D.
     offset : float or None
-        b for the centred kernel; None where the thresholds have taken it up.
+        b for the centred kernel; None if the thresholds contain it.
     w : (D,) or None
-        Coefficients of the columns that give the scores, where a linear kernel knows them.
+        Coefficients of the columns that give the scores; None if the kernel matrix has no stored columns.
     """
 
     beta: FloatArray
@@ -45,29 +45,29 @@ class Solution:
 
     @property
     def gap(self) -> float:
-        """(P - D) / |P|, the relative duality gap; 0 where rounding makes D the larger."""
+        """(P - D) / |P|, the relative duality gap; 0 if rounding makes D exceed P."""
         return max(self.primal - self.dual, 0.0) / max(abs(self.primal), _ZERO)
 
     @property
     def sizes(self) -> FloatArray:
-        """(N,) positive for support rows: those that hold the optimum."""
+        """(N,) positive for support rows."""
         return np.abs(self.beta)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DualSolution(Solution):
-    """A dual feasible point with the primal point that goes with it.
+    """A dual feasible point and the primal point computed from it.
 
     Attributes
     ----------
-    u : (N, Q) signed dual variables, within their boxes, summing to 0; beta holds their row sums
+    u : (N, Q) signed dual variables inside their boxes, with sum 0; beta holds their row sums
     """
 
     u: FloatArray
 
     @property
     def sizes(self) -> FloatArray:
-        """(N,) sums of a row's |u|, positive for support rows even where their u sum to beta = 0."""
+        """(N,) row sums of |u|, positive for support rows even if their u sum to beta = 0."""
         return np.asarray(np.abs(self.u).sum(axis=1))
 
 
@@ -84,7 +84,7 @@ class Outcome(Generic[S]):
         The certified point with the smallest gap seen.
     solver : str
     iterations : int
-    path : (I,) primal values at the points that were certified on the way
+    path : (I,) primal values of the certified points, in order
     """
 
     solution: S
@@ -94,10 +94,10 @@ class Outcome(Generic[S]):
 
 
 class Solver(Protocol[S]):
-    """A route to the optimum of one problem: made from (problem, rng), then called for growing values of C."""
+    """Solves one problem: made from (problem, rng), then called with growing values of C."""
 
     def solve(self, C: float, tol: float) -> Outcome[S]:
-        """The best certified point; its relative duality gap is at most `tol` if the solver could reach that."""
+        """The best certified point; its relative duality gap is at most `tol` if the solver can reach it."""
 
 
 #: Makes a solver from a problem and a generator.
@@ -111,7 +111,7 @@ def better(first: Outcome[S], second: Outcome[S]) -> Outcome[S]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ExtendedDual:
-    """Everything of the problem but C.
+    """The problem for any C.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class ExtendedDual:
     gamma : float
         Scale of the thresholds' penalty |theta|^2 / (2 gamma^2), > 0; inf leaves them free.
     ordered : bool
-        Whether theta_1 <= ... <= theta_Q is a constraint (needed where costs are not convex).
+        Whether theta_1 <= ... <= theta_Q is a constraint (needed if costs are not convex).
     """
 
     gram: Gram
@@ -145,10 +145,10 @@ class ExtendedDual:
 
     @cached_property
     def live(self) -> FloatArray:
-        """(N, Q) the weights, zero for thresholds whose dual variables all vanish.
+        """(N, Q) weights, with 0 for thresholds whose dual variables are all 0.
 
-        A free threshold needs labels of both signs to be finite. In an order, a threshold with positive labels alone
-        is held from below by any threshold under it that has negative ones.
+        A free threshold is finite only if it has labels of both signs. If thresholds are ordered, a threshold with
+        positive labels only is bounded from below by a lower threshold that has negative labels.
         """
         if not self.free:
             return self.weights
@@ -161,17 +161,17 @@ class ExtendedDual:
 
     @cached_property
     def steps(self) -> FloatArray:
-        """(R, Q) differences of neighbouring thresholds that the order holds above 0; R = 0 without that constraint.
+        """(R, Q) differences of neighbouring thresholds that must not be negative; R = 0 if the order is no constraint.
 
-        Free thresholds without live weights take no part.
+        Free thresholds without live weights are left out.
         """
         held = np.asarray(self.live.any(axis=0)) if self.free else np.ones(self.labels.shape[1], dtype=np.bool_)
         return np.diff(np.eye(held.size)[held], axis=0) if self.ordered else np.zeros((0, held.size))
 
     def centred(self, rows: BoolArray | None = None) -> tuple[ExtendedDual, FloatArray]:
-        """The problem of some rows with a centred kernel, and the means taken from it.
+        """The problem of some rows with a centred kernel, and the means that were subtracted.
 
-        Without `rows` it may overwrite the kernel matrix of this problem.
+        Without `rows` the kernel matrix of this problem may be overwritten.
         """
         gram, means = (self.gram if rows is None else self.gram.part(rows)).centred()
         kept = slice(None) if rows is None else rows
@@ -179,9 +179,9 @@ class ExtendedDual:
 
 
 def _minimisers(knots: FloatArray, weights: FloatArray, falling: BoolArray) -> tuple[float, float]:
-    """Both ends of the interval of minimisers of a sum of hinges; the finite end twice where it is unbounded.
+    """Both ends of the interval of minimisers of a sum of hinges; the finite end twice if the interval is unbounded.
 
-    The slope grows by `weights` at `knots`, beginning with minus the weights of the `falling` hinges.
+    The slope starts at minus the weights of the `falling` hinges and grows by `weights` at `knots`.
     """
     target, order = weights[falling].sum(), np.argsort(knots)
     reached = np.cumsum(weights[order])
@@ -194,7 +194,7 @@ def _minimisers(knots: FloatArray, weights: FloatArray, falling: BoolArray) -> t
 
 
 def best_offset(labels: FloatArray, weights: FloatArray, scores: FloatArray, theta: FloatArray) -> float:
-    """The b that minimises sum_nk W_nk [1 - Y_nk (f_n + b - theta_k)]_+; 0 where nothing has weight.
+    """The b that minimises sum_nk W_nk [1 - Y_nk (f_n + b - theta_k)]_+; 0 if all weights are 0.
 
     Parameters
     ----------
@@ -220,8 +220,8 @@ def best_thresholds(labels: FloatArray, weights: FloatArray, scores: FloatArray,
 
     Notes
     -----
-    A threshold whose rows all lie on one side takes the nearest value without loss. A threshold without rows takes the
-    value of the threshold before it (after it at the lower end). All are 0 if no row has weight.
+    A threshold with all rows on one side takes the nearest value without loss. A threshold without rows takes the
+    value of the threshold before it, or after it at the lower end. All are 0 if no row has weight.
     """
     used, knots = weights > 0, scores[:, None] - labels
     columns = np.flatnonzero(used.any(axis=0))
@@ -235,7 +235,7 @@ def best_thresholds(labels: FloatArray, weights: FloatArray, scores: FloatArray,
         return _minimisers(knot, weight, label < 0)
 
     if ordered:
-        # Both are in order and optimal, and so is their mean.
+        # Both ends are ordered and optimal; so is their mean.
         ends = np.transpose([_pooled(joint, columns.size, end) for end in (0, 1)])
     else:
         ends = np.array([joint(k, k + 1) for k in range(columns.size)])
@@ -260,8 +260,8 @@ def balanced(
 ) -> FloatArray:
     """u (N, Q), inside its boxes, moved so that it sums to zero.
 
-    The excess is taken from the variables strictly inside their boxes, in proportion to their room, so that those at a
-    bound stay there; only where that is not enough, from all of one sign.
+    The excess is subtracted from the variables strictly inside their boxes, in proportion to their room, so that
+    variables at a bound stay there. If that is not enough, it is subtracted from all variables of one sign.
 
     Parameters
     ----------
@@ -269,8 +269,7 @@ def balanced(
     by_column : bool
         Every column sums to zero, as free thresholds require.
     ordered : bool
-        With by_column: the columns together sum to zero and no partial sum is above 0, as free thresholds in order
-        require.
+        With by_column: the total is zero and no partial sum of columns is above 0, as ordered free thresholds require.
     """
     axis = 0 if by_column else None
     excess = np.asarray(u.sum(axis=axis))
@@ -281,7 +280,7 @@ def balanced(
     size = labels * u
     room = np.where(labels * excess > 0, size, caps - size)
     room[(size <= 0.0) | (size >= caps)] = 0.0
-    # Towards zero room is never short: the other sign's total is what is left of this one's.
+    # Variables that move towards zero always have enough room: the totals of both signs differ by the excess.
     short = room.sum(axis=axis) < np.abs(excess)
     room = np.where(short, np.maximum(np.sign(excess) * u, 0.0), room)
     total = np.asarray(room.sum(axis=axis))
@@ -316,17 +315,17 @@ def hinge(problem: ExtendedDual, C: float, scores: FloatArray, theta: FloatArray
 
 
 def certify(problem: ExtendedDual, C: float, u: FloatArray, theta: FloatArray | None = None) -> DualSolution:
-    """Turn any u (N, Q) into a feasible dual point and the best primal point at hand, and evaluate both.
+    """Turn any u (N, Q) into a feasible dual point and the best primal point available, and evaluate both.
 
     Parameters
     ----------
     problem : ExtendedDual
     C : float
     u : (N, Q)
-        Moved into its boxes and made feasible first; otherwise D would be no bound.
+        It is moved into its boxes and made feasible first, so that D is a bound.
     theta : (Q,), optional
-        Thresholds of the solver, used instead of those recomputed from u: they are better where the sums of u cancel.
-        They come with their best b, so that where b is not unique all solvers give the same. Free thresholds are
+        Thresholds of the solver. They replace those computed from u, because they are more accurate when the sums of u
+        cancel. b is always the best one for theta, so that all solvers agree if b is not unique. Free thresholds are
         always the best ones for the scores.
     """
     labels, caps = problem.labels, C * problem.live
@@ -343,7 +342,7 @@ def certify(problem: ExtendedDual, C: float, u: FloatArray, theta: FloatArray | 
         dual -= 0.5 * problem.ridge * float(penalised @ penalised)
         theta = penalised if theta is None else theta
     if (np.diff(theta) < 0).any():
-        # Under convex costs thresholds in order are never worse.
+        # Under convex costs ordered thresholds are never worse.
         theta = _in_order(theta) if problem.ordered else np.sort(theta)
     if not problem.free:
         offset = best_offset(labels, problem.weights, scores, theta)
@@ -351,15 +350,15 @@ def certify(problem: ExtendedDual, C: float, u: FloatArray, theta: FloatArray | 
     return DualSolution(u=u, beta=beta, scores=scores, offset=offset, theta=theta, primal=primal, dual=dual, w=w)
 
 
-# Below this share of the margin's distance to 1 the distance to a bound is rounding.
+# A distance to a bound below this share of the margin's distance to 1 is rounding.
 _CLEAR = 1e-2
 
 
 def snapped(problem: ExtendedDual, C: float, point: DualSolution) -> DualSolution:
-    """The solution with every variable that is at a bound but for the solver's rounding put onto it, evaluated anew.
+    """The solution with variables that differ from a bound by rounding moved onto it, evaluated again.
 
-    Distance to the bound, as a share of the box, and distance of the margin to 1: at the optimum one of the two
-    vanishes. The first must be far below the second to count, the farther the better the point is.
+    At the optimum either the distance to the bound (as a share of the box) or the distance of the margin to 1 is 0. A
+    variable is moved if the first is far below the second; the better the point, the larger this factor.
     """
     caps = C * problem.weights
     margins = problem.labels * (point.scores[:, None] + (point.offset or 0.0) - point.theta)

@@ -1,6 +1,6 @@
-"""Soft-margin support vector machines that share one kernel matrix, and the C whose votes cost least on rows not seen.
+"""Soft-margin support vector machines that share one kernel matrix, and the choice of C by their held-out votes.
 
-Each problem is the dual of RED-SVM with one threshold: with b free the threshold's penalty is zero at the optimum.
+Each problem is the dual of RED-SVM with one threshold, whose penalty is zero at the optimum because b is free.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class SVM(BinaryLearner):
         return SharedGram(learner=self, scaling=scaling, X=scaled, gram=gram)
 
     def each(self, X: FloatArray, case_weights: FloatArray) -> Iterator[tuple[float, SharedGram]]:
-        """`on`, for every gamma that cross-validation chooses from."""
+        """`on` for every gamma of the cross-validation."""
         scaling, scaled = self._scaled(X, case_weights)
         for width, gram in self.kernel.grams(scaled, np.arange(len(X))):
             yield width, SharedGram(learner=self, scaling=scaling, X=scaled, gram=gram)
@@ -92,11 +92,11 @@ class SharedGram:
     gram: FloatArray
 
     def at(self, C: float) -> SharedGram:
-        """The same rows at another C."""
+        """A copy with another C."""
         return replace(self, learner=replace(self.learner, C=C))
 
     def fit(self, problems: Sequence[Binary], rng: np.random.Generator) -> Learned:
-        """Solve every problem at the learner's C and tolerance."""
+        """Solve all problems at the learner's C and tolerance."""
         svm = self.learner
         route = SOLVERS[svm.solver]
         coefs, offsets, gaps, steps = zip(*(self.path(p, (svm.C,), svm.tol, route, rng) for p in problems), strict=True)
@@ -121,9 +121,9 @@ class SharedGram:
     def path(
         self, problem: Binary, values: Sequence[float], tol: float, route: Route, rng: np.random.Generator
     ) -> tuple[FloatArray, FloatArray, float, int]:
-        """Coefficients of the rows (G, N) and offsets (G,) in terms of the raw kernel, largest gap and all iterations.
+        """Coefficients of the rows (G, N) and offsets (G,) for the raw kernel, the largest gap, the sum of iterations.
 
-        At G values of C, growing, each solve starting where the last one ended.
+        `values` are G growing values of C; each solve starts where the previous one ended.
         """
         coef, offset, gap, iterations = np.zeros((len(values), len(self.gram))), np.full(len(values), 0.0), 0.0, 0
         if problem.one_sided:
@@ -138,8 +138,8 @@ class SharedGram:
             point = outcome.solution
             size = np.abs(point.beta)
             beta = np.where(size > _NO_SUPPORT * size.max(initial=0.0), point.beta, 0.0)
-            np.add.at(coef[i], problem.index, beta)  # a row under both labels has one coefficient
-            # Scores of the centred kernel differ from those of the raw one by means'beta.
+            np.add.at(coef[i], problem.index, beta)  # adds up the coefficients of a row with both labels
+            # Scores of the centred kernel differ from those of the raw kernel by means'beta.
             offset[i] = (point.offset or 0.0) - float(means @ point.beta) - float(point.theta[0])
             gap, iterations = max(gap, point.gap), iterations + outcome.iterations
         return coef, offset, gap, iterations
@@ -173,7 +173,7 @@ def votes_judge(
     rng: np.random.Generator,
     note: Callable[[str], None],
 ) -> tuple[list[IntArray], float]:
-    """The `Judge` of a kernel, by the votes of machines fitted to the other folds, a path of growing C a problem."""
+    """The `Judge` of a kernel: votes of machines fitted to the other folds, one path of growing C a problem."""
     across, largest = shared.gram[test], 0.0
     scores = np.empty((len(plan.C), across.shape[0], len(problems)))
     for p, problem in enumerate(problems):

@@ -39,11 +39,11 @@ from .landmarks import Features, landmark_features
 from .pairs import PAIR_LOSSES, PairProblem, PairSolution
 from .routes import LOSSES, hard_margin
 
-# Steps of the coded origins of columns scaled to a box.
+# Step of the grid of origins for columns scaled to a box.
 _STEP = 0.5
-# Scores that vary by less than this, the margin being 1, are one constant: their order would be rounding.
+# Scores that vary by less than this are a constant (the margin is 1): their order would be rounding.
 _FLAT = 1e-9
-# Rows that are scored anew after the fit, about.
+# About this many rows are scored again after the fit.
 _CHECKED = 8
 # Multipliers below this share of the largest are rounding.
 _NO_SUPPORT = 1e-12
@@ -55,9 +55,9 @@ class KernelMachine(CrossValidated, Method):
 
     1/2 |v|^2 + |theta|^2 / (2 gamma^2) + C sum_nk W_nk [1 - Y_nk (<v, phi(x_n)> + b - theta_k)]_+ .
 
-    A concrete class sets gamma (inf: theta free) and whether the order of theta is a constraint; or it makes another
-    problem of <v, phi(x)>, with its own losses and routes. A linear kernel counts from the means of the scaled columns,
-    which changes the norm of its margins and its bounds alone.
+    A concrete class sets gamma (inf: theta free) and whether the order of theta is a constraint, or defines another
+    problem of <v, phi(x)> with other losses and solvers. A linear kernel takes the means of the scaled columns as its
+    origin, which changes only the norm in its margins and bounds.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class KernelMachine(CrossValidated, Method):
         Number of training rows, drawn at random, whose span <v, phi(x)> is restricted to. The fit then needs no N x N
         matrix, and predictions need the kernel at these rows alone; None takes all rows.
     solver : {"auto", "coordinate", "interior-point", "cvxpy"}
-        Solver of the hinge; the squared hinge has "auto" alone.
+        Solver of the hinge; the squared hinge has only "auto".
     C, kernel, cost, scaling, tol, folds, n_jobs
         See `ordstat.judging.selection.CrossValidated`.
 
@@ -85,7 +85,7 @@ class KernelMachine(CrossValidated, Method):
     results_class: ClassVar[type[Any]] = MarginResults
     #: Solvers of each loss.
     routes: ClassVar[Mapping[str, Mapping[str, Route]]] = LOSSES
-    #: Whether theta_1 <= ... <= theta_{K-1} is a constraint under convex costs too, which imply that order.
+    #: Whether theta_1 <= ... <= theta_{K-1} is a constraint even under convex costs, which imply this order.
     explicit: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -124,7 +124,7 @@ class KernelMachine(CrossValidated, Method):
         )
 
     def method_facts(self, problem: Any, solution: Any) -> tuple[tuple[str, Any], ...]:
-        """Header lines of the summary that only this method has."""
+        """Lines of the summary's header that are specific to this method."""
         return (
             ("Loss", self.loss.replace("_", " ")),
             ("Thresholds", "free" if problem.free else f"penalised, threshold_gamma = {problem.gamma:g}"),
@@ -134,7 +134,7 @@ class KernelMachine(CrossValidated, Method):
     # Fits
 
     def check(self, sample: Sample) -> None:
-        """Raise where the sample holds something this method does not support."""
+        """Raise an error if the method does not support the sample."""
         super().check(sample)
         require_folds(self, sample, "set C='cv'")
 
@@ -144,15 +144,15 @@ class KernelMachine(CrossValidated, Method):
         Parameters
         ----------
         sample : Sample
-            Rows of weight 0 take no part.
+            Rows of weight 0 are left out.
         rng : numpy.random.Generator
-            Source of the folds and of the order of the rows.
+            For the folds, the landmarks and the order of the rows.
         progress : callable(step, total, message), optional
 
         Raises
         ------
         DataError
-            Costs that the method cannot use, or that are all alike; a kernel matrix that is not finite, symmetric and
+            The costs are equal or cannot be used by the method; the kernel matrix is not finite, symmetric and
             (conditionally) positive definite.
         """
         self.check(sample)
@@ -223,9 +223,9 @@ class KernelMachine(CrossValidated, Method):
     def geometry(self, sample: Sample, fit: Fit) -> BallGeometry:
         """Norms in the feature space of the scaled columns.
 
-        Kernels that are only conditionally positive definite count from the origin of the scaled columns:
-        k(x, x') - k(x, 0) - k(0, x') + k(0, 0). Where columns are scaled to a box, a second origin is the point of a
-        grid in it that is nearest to their means, at the price of its code.
+        Kernels that are only conditionally positive definite are used as k(x, x') - k(x, 0) - k(0, x') + k(0, 0). If
+        columns are scaled to a box, the point of a grid nearest to their means is a second origin; the bound then pays
+        for the choice of this point.
         """
         rule = cast(ThresholdRule, fit.rule)
         potential = cast(KernelExpansion | LinearPotential, rule.potential)
@@ -242,7 +242,7 @@ class KernelMachine(CrossValidated, Method):
             return replace(geometry, price=price)
 
         zero, D = np.zeros(X.shape[1]), X.shape[1]
-        # A gamma chosen among several, by these rows, has its code too.
+        # A gamma chosen by these rows has a price too.
         price = float(np.log(max(len(self.similarity.gammas), 1)))
         if not (kernel.conditionally_definite and kernel.trusted and self.scaling == "range"):
             return counted_from(zero, price)
@@ -254,7 +254,7 @@ class KernelMachine(CrossValidated, Method):
 
 
 def _gram(kernel: Kernel, X: FloatArray, rows: IntArray, squared: bool) -> Gram:
-    """The checked kernel matrix of the training rows at `rows`, by its factor where that is smaller or needed."""
+    """The checked kernel matrix of the training rows at `rows`; a linear kernel as its factor if that is smaller."""
     chosen = np.ascontiguousarray(X[rows])
     if kernel.linear and (squared or 0 < X.shape[1] < rows.size):
         linear = LinearGram(chosen)
@@ -268,7 +268,7 @@ def _gram(kernel: Kernel, X: FloatArray, rows: IntArray, squared: bool) -> Gram:
 
 
 def _approximation(features: Features, n_rows: int) -> str:
-    """What the landmarks leave of the problem, for the summary."""
+    """Number of landmarks, rank and share of the approximate kernel, for the summary."""
     rank = features.values.shape[1]
     return f"{rank} of {n_rows} rows (rank {rank}, {100.0 * features.share:.3g}% of the kernel's trace)"
 
@@ -283,20 +283,20 @@ def _ranked(
     means: FloatArray,
     features: Features | None,
 ) -> tuple[ThresholdRule, FloatArray | None, FloatArray, IntArray]:
-    """The rule in terms of the raw kernel, slopes (D,) of a linear one, scores (N,) of all rows, and support rows.
+    """The rule for the raw kernel, slopes (D,) of a linear kernel, scores (N,) of all rows, and support rows.
 
-    `rows` are those of positive weight, of which the support rows are a selection; `X` (N, D) scaled columns, `means`
-    those that centring has taken away.
+    `rows` have positive weight, and support rows are places in `rows`; `X` (N, D) are the scaled columns, `means` were
+    subtracted by centring.
     """
     support = np.flatnonzero(point.sizes > _NO_SUPPORT * point.sizes.max(initial=0.0))
-    # Scores of the centred kernel differ from those of the raw one by a constant. The offset takes it up, or the
-    # thresholds where there is no offset.
+    # Scores of the centred kernel differ from those of the raw kernel by a constant, which goes into the offset, or
+    # into the thresholds if there is no offset.
     w = point.beta if point.w is None else point.w
     constant = float((means if features is None else means - features.constants) @ w)
     b, theta = (0.0, point.theta + constant) if point.offset is None else (point.offset - constant, point.theta)
     potential: KernelExpansion | LinearPotential
     if kernel.linear:
-        # Its offset makes the coefficients those of the columns as they are; the thresholds move with it.
+        # The offset turns the coefficients into those of the unscaled columns; the thresholds move with it.
         potential = LinearPotential.plain(scaling, point.beta @ X[rows] if point.w is None else point.w)
     elif features is not None:
         potential = KernelExpansion(
@@ -331,14 +331,14 @@ class REDSVM(KernelMachine):
     Minimises 1/2 |v|^2 + |theta|^2 / (2 gamma^2) + C sum_nk W_nk [1 - Y_nk (<v, phi(x_n)> + b - theta_k)]_+ with
     Y_nk = +1 where y_n > k, else -1, W_nk = |c_n[k+1] - c_n[k]|, c_n the costs of row n times its case weight, and
     gamma the option `threshold_gamma`.
-    Convex costs imply ordered thresholds; under costs that are only V-shaped theta_1 <= ... <= theta_{K-1}
-    is a constraint. With the absolute cost it is the oSVM of Cardoso & da Costa (2007), gamma their h.
+    Convex costs imply ordered thresholds. If costs are only V-shaped, theta_1 <= ... <= theta_{K-1} is a constraint.
+    With the absolute cost it is the oSVM of Cardoso & da Costa (2007), gamma their h.
 
     Parameters
     ----------
     threshold_gamma : float
-        Scale of the thresholds' penalty, > 0; large values leave theta nearly free. The gamma of a kernel is another
-        number, and goes with the kernel: kernel=Gaussian(gamma=0.5).
+        Scale of the thresholds' penalty, > 0; large values leave theta nearly free. It is not the gamma of a kernel,
+        which is set by kernel=Gaussian(gamma=0.5).
     C, kernel, landmarks, cost, scaling, loss, solver, tol, folds, n_jobs
         See `ordstat.svm.redsvm.KernelMachine` and `ordstat.judging.selection.CrossValidated`.
 
@@ -395,7 +395,7 @@ class SVOREXC(KernelMachine):
     """Support vector ordinal regression with ordered thresholds [Chu & Keerthi 2007; Lin 2008, sec. 4.2.1].
 
     Minimises 1/2 |v|^2 + C sum_n ([1 - <v, phi(x_n)> + theta_{y-1}]_+ + [1 + <v, phi(x_n)> - theta_y]_+) subject to
-    theta_1 <= ... <= theta_{K-1}: every row bears on the two ends of its own interval, which is the classification
+    theta_1 <= ... <= theta_{K-1}: each row enters at the two ends of its interval only, which is the classification
     cost. Under another V-shaped cost every threshold counts, with the weight |c_n[k+1] - c_n[k]|.
 
     Parameters
@@ -435,8 +435,8 @@ class RankBoundarySVM(KernelMachine):
     Parameters
     ----------
     cost : str or (K, K) array
-        What chooses among boundaries, and C: "absolute", "classification", "squared", or a matrix [true rank,
-        predicted rank]; a row's own costs in the sample take its place. The potential does not depend on it.
+        Cost by which boundaries and C are chosen: "absolute", "classification", "squared", or a matrix [true rank,
+        predicted rank]. Costs given for single rows replace it. The potential does not depend on it.
     loss : {"hinge", "squared_hinge"}
         The squared hinge takes kernel="linear" or landmarks, and counts pairs instead of listing them, for a million
         rows and more.
@@ -444,9 +444,8 @@ class RankBoundarySVM(KernelMachine):
         "auto" is coordinate ascent over pairs under the hinge; the squared hinge has "auto" alone, Newton's method.
     C, kernel, landmarks, scaling, tol, folds, n_jobs
         See `ordstat.judging.selection.CrossValidated`. C is the price of a violated margin of one pair. A row
-        is in as many pairs as there are rows of other ranks, so that C=1 here is of the order of C=N where rows are
-        priced, and a fit without a training error is to be expected; C="cv" looks down to 2^-17, or give smaller values
-        as a list.
+        is in a pair with every row of another rank, so that C=1 here is similar to C=N in the other machines and often
+        gives no training errors. C="cv" tries values down to 2^-17; give a list for smaller values.
 
     Raises
     ------

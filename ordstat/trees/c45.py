@@ -270,7 +270,8 @@ def _grown(X: FloatArray, label: FloatArray, w: FloatArray, settings: C45) -> Pr
 
     n, d = X.shape
     columns = np.ascontiguousarray(X.T)
-    order = np.ascontiguousarray(np.argsort(columns, axis=1, kind="stable").astype(np.int32))
+    # One column after another, so that Ctrl-C need not wait for all.
+    order = np.array([np.argsort(x, kind="stable") for x in columns], dtype=np.int32).reshape(columns.shape)
     if d == 0:
         order = np.arange(n, dtype=np.int32)[None, :]
         columns = np.zeros((1, n))
