@@ -262,7 +262,7 @@ def fit_design(
     else:
         from .blocks.results import fitted
 
-        fit, kind = fitted(design, learner)
+        fit, kind = fitted(cast(Any, design), learner)
     call = _call(design, method, calibrated, vcov)
     results: OrdinalResults = kind(call, design, method, fit, fitter=refit, calibrated=calibrated)
     results = results if chosen is None else replace(cast(Any, results), robust=chosen)

@@ -100,7 +100,7 @@ class DaskFrame:
         return list(self.data.columns)
 
     def blocks(self, columns: Sequence[str]) -> Iterable[Any]:
-        return (part.compute() for part in self._parts(columns))
+        return (part.compute() for part in self._parts(columns))  # type: ignore[no-untyped-call]
 
     def _parts(self, columns: Sequence[str]) -> Any:
         return self.data[list(columns)].to_delayed()
