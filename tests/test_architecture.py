@@ -20,7 +20,8 @@ LEVELS = (
     {"_typing", "checks", "compiled", "exceptions", "threads"},
     {"fit", "fitted", "formula", "judging", "method", "newton", "persistence", "plots", "report",
      "results"},
-    {"blocks", "boosting", "effects", "inference", "likelihood", "mixed", "online", "prediction", "reduction", "svm", "trees"},
+    {"blocks", "boosting", "effects", "inference", "likelihood", "mixed", "online", "prediction", "reduction", "svm",
+     "trees"},
     {"__init__", "__main__", "api", "cli", "comparison", "datasets", "estimator", "registry"},
 )  # fmt: skip
 #: Families that a family builds on; `likelihood/results.py` also imports the topics that are its methods.

@@ -100,7 +100,7 @@ class DaskFrame:
         return list(self.data.columns)
 
     def blocks(self, columns: Sequence[str]) -> Iterable[Any]:
-        return (part.compute() for part in self._parts(columns))  # type: ignore[no-untyped-call]
+        return (part.compute() for part in self._parts(columns))
 
     def _parts(self, columns: Sequence[str]) -> Any:
         return self.data[list(columns)].to_delayed()
@@ -115,7 +115,7 @@ class DaskFrame:
         except ValueError:
             return None
         tasks = [delayed(function, pure=False)(part) for part in self._parts(columns)]
-        return (future.result() for future in client.compute(tasks))
+        return (future.result() for future in client.compute(tasks))  # type: ignore[no-untyped-call]
 
 
 def _polars_batches(data: Any, columns: list[str]) -> Iterable[Any]:
