@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
 from inspect import signature
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -62,15 +62,12 @@ def _fitter(method: Any) -> tuple[Callable[[Any, BlockDesign], Any], type[Ordina
     raise OptionError(f"{method!r} needs all rows at once, and they are in blocks. Use {_METHODS}.")
 
 
-#: Questions about the rows of the fit, and the argument that brings other rows; empty where all rows are needed.
+#: Questions about the rows of the fit, by the argument that brings other rows; "" where all rows are needed.
 ROWS = {
-    **dict.fromkeys(("predict", "augment", "errors", "confusion", "reliability", "importance", "simulate"), "newdata"),
-    **dict.fromkeys(("marginal_effects", "bounds"), "newdata"),
-    **dict.fromkeys(("margins", "residuals", "influence", "gof", "discrimination", "bootstrap", "emmeans"), ""),
-    **dict.fromkeys(("anova", "drop1", "add1", "step", "nominal_test", "scale_test", "score_test", "brant"), ""),
-    **dict.fromkeys(("joint_tests", "emtrends", "profile", "partial_fit", "plot", "report"), ""),
-    "augment": "data",
-    "conformal": "data",
+    "newdata": "predict errors confusion reliability importance simulate marginal_effects bounds",
+    "data": "augment conformal",
+    "": "margins residuals influence gof discrimination bootstrap emmeans emtrends joint_tests anova drop1 add1 step "
+    "brant nominal_test scale_test score_test profile partial_fit plot report",
 }
 
 
@@ -99,12 +96,7 @@ class InBlocks(FittedRanker):
         raise UnavailableError("The rows of the fit are in blocks: call ordfit() again, or give data= of a sample.")
 
     def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if ROWS.get(name) != ""]
-
-    @property
-    def mistake_bound(self) -> MistakeBound:
-        """The mistakes made while learning; their limit needs all rows at once."""
-        return MistakeBound(value=cast(Any, self.fit).learned.tally.distance, source="none: rows are in blocks")
+        return [name for name in super().__dir__() if name not in ROWS[""].split()]
 
 
 def _refusing(name: str, argument: str) -> Any:
@@ -121,8 +113,9 @@ def _refusing(name: str, argument: str) -> Any:
     return refuse if argument else property(refuse)
 
 
-for _name, _argument in ROWS.items():
-    setattr(InBlocks, _name, _refusing(_name, _argument))
+for _argument, _names in ROWS.items():
+    for _name in _names.split():
+        setattr(InBlocks, _name, _refusing(_name, _argument))
 
 
 class BlockLikelihoodResults(InBlocks, LikelihoodResults):
@@ -154,9 +147,18 @@ class BlockMarginResults(InBlocks, MarginResults):
     """A linear machine fitted to rows in blocks."""
 
 
+def _untold(results: Any) -> MistakeBound:
+    """The mistakes made while learning; their limit needs all rows at once."""
+    return MistakeBound(value=results.fit.learned.tally.distance, source="none: rows are in blocks")
+
+
 class BlockOnlineResults(InBlocks, OnlineMarginResults):
     """An online ranker that has learned rows in blocks."""
+
+    mistake_bound = property(_untold)
 
 
 class BlockVoteResults(InBlocks, OnlineVoteResults):
     """An online ranker with votes that has learned rows in blocks."""
+
+    mistake_bound = property(_untold)

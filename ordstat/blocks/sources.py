@@ -115,7 +115,7 @@ class DaskFrame:
         except ValueError:
             return None
         tasks = [delayed(function, pure=False)(part) for part in self._parts(columns)]
-        return (future.result() for future in client.compute(tasks))
+        return (future.result() for future in client.compute(tasks))  # type: ignore[no-untyped-call]
 
 
 def _polars_batches(data: Any, columns: list[str]) -> Iterable[Any]:

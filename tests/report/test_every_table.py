@@ -37,7 +37,7 @@ ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {
     "gof": [(3,)],
 }  # fmt: skip
 #: Elsewhere tested, or no question: pages, files, further fits.
-LEFT_OUT = {"plot", "report", "save", "update", "with_vcov", "at", "more", "summary", "conformal"}
+LEFT_OUT = {"plot", "predict_to", "report", "save", "update", "with_vcov", "at", "more", "summary", "conformal"}
 #: Of rows, groups, curves and matrices, as docs/design.md says.
 PLAIN = {
     "augment", "margins", "simulate", "ranef", "profile", "reliability", "rounds", "staged_errors", "vcov", "predict",
