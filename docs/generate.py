@@ -205,7 +205,7 @@ def write_datasets() -> None:
 
 
 #: The analyses in reading order; a new one comes last.
-ANALYSES = "wine survey clinical raters choosing credit margins stream million textbook".split()
+ANALYSES = ["wine", "survey", "clinical", "raters", "choosing", "credit", "margins", "stream", "million", "textbook"]
 
 
 def write_analyses() -> None:

@@ -263,8 +263,7 @@ def fit_design(
         calibrated = Calibrated.of(method, calibrate)
     learner: Any = method if calibrated is None else calibrated
     if design.blocks is None:
-        fit = learner.fit(design.sample, generator(seed), reporter(callback))
-        kind = method.results_for(design.sample)
+        fit, kind = learner.fit(design.sample, generator(seed), reporter(callback)), method.results_for(design.sample)
     else:
         from .blocks.results import fitted
 

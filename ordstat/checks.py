@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
-from functools import lru_cache, wraps
+from functools import lru_cache
 from importlib.util import find_spec
-from inspect import isfunction, signature
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -475,30 +474,3 @@ def check_names(names: Iterable[str], valid: Collection[str], owner: str, kind: 
             if name in _OF_KERNELS and "kernel" in valid:
                 meant = f" It goes with the kernel, as in kernel={_OF_KERNELS[name]}."
             raise OptionError(f"{owner} has no {kind} {name!r}.{meant} Its {kind}s are: {', '.join(valid)}.")
-
-
-def with_advice(thing: T) -> T:
-    """A function, or the public methods of a class, that answer arguments they do not have with what to write."""
-    if isinstance(thing, type):
-        for name, member in list(vars(thing).items()):
-            if isfunction(member) and (name == "__init__" or not name.startswith("_")):
-                setattr(thing, name, with_advice(member))
-        return cast(T, thing)
-    function = cast(Callable[..., Any], thing)
-
-    @wraps(function)
-    def call(*args: Any, **given: Any) -> Any:
-        try:
-            return function(*args, **given)
-        except TypeError as caught:
-            if cast(Any, caught.__traceback__).tb_next is not None:  # raised within the function
-                raise
-            error = caught
-        path, parameters = function.__qualname__.split("."), list(signature(function).parameters)
-        owner = path[-2] if path[-1] == "__init__" else path[-1]
-        check_names(given, [name for name in parameters if name != "self"], owner, "argument")
-        if len(args) > 1 and owner in HINTS and (hint := advice(owner, parameters[0])):
-            raise OptionError(f"{error}.{hint}")
-        raise error
-
-    return cast(T, call)

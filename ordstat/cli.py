@@ -12,15 +12,16 @@ import warnings
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 import pandas as pd
 
 from . import datasets
 from .api import ordfit
 from .exceptions import DataError, OptionError, OrdstatError
-from .persistence import UNREADABLE, check_name, load, write_file
+from .persistence import UNREADABLE, check_name, load
 from .registry import METHODS
+from .report.files import write_file
 from .report.page import page_target
 
 
@@ -307,17 +308,6 @@ def _warn(message: Warning | str, category: type[Warning], *others: Any, **more:
         sys.stderr.write(f"ordstat: warning: {_one_line(message)}\n")
 
 
-#: What Python code in a message is in the shell: the rest of a sentence on data frames goes.
-_IN_THE_SHELL = (
-    (r", or set data\[[^=]*\] = pd\.[^.]*\.", "."),
-    (r"levels=\[(.*?)\]", lambda found: "--levels " + re.sub(r"[' ]", "", found[1])),
-    (r"\blevels=", "--levels"),
-    (r"\b(\w+)='([^']*)'", r'--option \1="\2"'),
-)
-
-
 def _one_line(text: object) -> str:
     line = " ".join(str(text).split())
-    for python, shell in _IN_THE_SHELL:
-        line = re.sub(python, cast(Any, shell), line)
-    return line
+    return re.sub(r"levels=\[(.*?)\]", lambda labels: "--levels " + re.sub(r"[' ]", "", labels[1]), line)

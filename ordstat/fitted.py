@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ._typing import BoolArray, FloatArray, IntArray
-from .checks import ATTRIBUTES, advice, with_advice
+from .checks import ATTRIBUTES, advice
 from .exceptions import DataError, OptionError, UnavailableError
 from .fit import Certificate, Fit, GapRule, Trace
 from .formula.columns import Columns, as_frame, refuse
@@ -25,6 +25,7 @@ from .judging.evaluation import evaluate
 from .judging.geometry import Geometry
 from .judging.margins import DRAWN, MarginBounds, Margins, margins, training_bounds
 from .method import Method
+from .report.advice import with_advice
 from .report.render import Report
 from .report.warnings import Alert, alerts
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import glob
 import io
 import json
 import lzma
 import math
 import os
-import secrets
-import stat
 import struct
-import time
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import date
 from functools import cache, partial, reduce
@@ -36,6 +31,7 @@ from .checks import whole
 from .exceptions import DataError, OptionError, OrdstatError
 from .likelihood.flexible import FLEXIBLE, FlexibleLink, link_of
 from .likelihood.links import Link
+from .report.files import write_file
 
 _PACKAGE = __name__.partition(".")[0]
 #: Functions that a fit may hold, after their modules.
@@ -560,53 +556,3 @@ def _read(path: str | os.PathLike[str], most: int) -> tuple[Any, list[AnyArray]]
     if any(array.dtype.itemsize == 0 for array in arrays):
         raise DataError("it has an array of nothing.")
     return tree, arrays
-
-
-#: Seconds without a change after which a part file was left by a process that was killed.
-_STALE = 600
-
-
-@contextmanager
-def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """An empty temporary file beside `path`, which replaces `path` when the block ends without an error.
-
-    The block writes to the temporary file. If it fails or is interrupted, the file at `path` stays as it was and the
-    temporary file is removed. A file that was there keeps its mode. Temporary files of killed processes are removed
-    when the same path is written again ten minutes later.
-
-    Parameters
-    ----------
-    path : str or path-like
-
-    Raises
-    ------
-    DataError
-        The target is a folder, pipe or device, or the file cannot be written, for example because the disk is full.
-    """
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        raise DataError(f"{path} cannot be written: it is not a regular file. Name another file.")
-    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    try:
-        for other in target.parent.glob(f".{glob.escape(target.name)}.????????.part"):
-            if time.time() - other.stat().st_mtime > _STALE:
-                other.unlink()
-        part.touch(exist_ok=False)
-        mode = stat.S_IMODE((target if target.exists() else part).stat().st_mode)
-        part.chmod(mode | stat.S_IWUSR)
-        yield part
-        with open(part, "r+b") as file:
-            os.fsync(file.fileno())
-        part.chmod(mode)
-        os.replace(part, target)
-    except OSError as error:
-        raise DataError(f"{path} cannot be written: {error.strerror or error}.") from error
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-
-
-def write_file(path: str | os.PathLike[str], content: bytes | Callable[[IO[bytes]], Any]) -> None:
-    """Write bytes, or what a function writes to an open file; the whole file or nothing, see `atomic_write`."""
-    with atomic_write(path) as part, open(part, "wb") as file:
-        file.write(content) if isinstance(content, bytes) else content(file)

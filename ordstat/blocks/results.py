@@ -95,9 +95,6 @@ class InBlocks(FittedRanker):
     def check_rows(self) -> None:
         raise UnavailableError("The rows of the fit are in blocks: call ordfit() again, or give data= of a sample.")
 
-    def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if name not in ROWS[""].split()]
-
 
 def _refusing(name: str, argument: str) -> Any:
     """A property that raises UnavailableError, or a method that does so without other rows."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from typing import Any
@@ -23,6 +23,8 @@ from ..formula.sample import Sample
 from ..formula.spec import FormulaSpec
 from .sources import Blocks, Source
 
+#: A row of the sample: its key, rank and place.
+Mark = tuple[tuple[Any, ...], float, int]
 #: Rows that stay in memory: at most twice as many.
 SAMPLE = 1 << 18
 #: Levels of a factor, and of the response, at most.
@@ -151,12 +153,10 @@ class Scan:
         return pd.concat([*filter(len, self.sample), *marked])
 
 
-def _look(
-    read: Reader, states: Mapping[str, Transform], arguments: Mapping[str, Expression], frame: pd.DataFrame
-) -> Scan:
+def _look(read: Reader, states: dict[str, Transform], arguments: dict[str, Expression], frame: pd.DataFrame) -> Scan:
     """One block; `arguments` are those of center() and scale(), whose `states` leave them as they are."""
     columns, spec = Columns(frame), read.spec
-    interpreter = Interpreter(columns, dict(states))
+    interpreter = Interpreter(columns, states)
     response, weights, labels, missing = read.beside(columns)
     factors, used = {spec.response_name: response}, dict[str, None]()
     for key, expression in (spec.factors | spec.offsets).items():
@@ -200,16 +200,12 @@ def _pair(moments: list[tuple[int, float, float]]) -> FloatArray:
     return np.array([middle - half, middle + half])
 
 
-def _marks(
-    columns: Columns, factors: Mapping[str, Factor], used: Mapping[str, None], lost: BoolArray
-) -> Iterator[tuple[tuple[Any, ...], float, int]]:
+def _marks(columns: Columns, factors: dict[str, Factor], used: Iterable[str], lost: BoolArray) -> Iterator[Mark]:
     """Key, rank and row of the rows that a sample must have."""
     complete = np.flatnonzero(~lost)
     for key, factor in factors.items():
         if len(factor.levels) > _MOST_LEVELS:
-            raise DataError(
-                f"{key!r} must have at most {_MOST_LEVELS:,} levels in blocks: join levels, or cut numbers."
-            )
+            raise DataError(f"{key!r} must have at most {_MOST_LEVELS:,} levels in blocks. Join levels.")
         for rank, rows in enumerate((complete, np.flatnonzero(lost))):
             first = np.full(len(factor.levels) + 1, -1)  # the last place is that of the code -1
             first[factor.codes[rows[::-1]]] = rows[::-1]

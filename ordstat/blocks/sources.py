@@ -17,7 +17,7 @@ import pandas as pd
 from ..exceptions import DataError
 from ..formula.columns import as_frame
 from ..formula.inputs import subset_mask
-from ..persistence import write_file
+from ..report.files import write_file
 
 T = TypeVar("T")
 
@@ -137,7 +137,7 @@ def _needed(module: str) -> Any:
         return import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        raise ImportError(f"Parquet needs {package}, which is not installed: pip install ordstat[blocks]") from error
+        raise ImportError(f"Parquet needs {package}, which is not installed: pip install {package}") from error
 
 
 def source_of(data: Any) -> Source | None:

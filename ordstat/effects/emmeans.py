@@ -12,13 +12,14 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
-from ..checks import fraction, mapping, one_of, with_advice
+from ..checks import fraction, mapping, one_of
 from ..exceptions import OptionError
 from ..formula.sample import Rows
 from ..inference.wald import Joint, by_estimated, degrees_of_freedom, joint_frame, joint_test, too_many
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import texts
 from ..likelihood.standard_errors import infinite_parameters, limits_between
+from ..report.advice import with_advice
 from ..report.frames import NotedFrame, broom_frame
 from .average import CANCELLED, Average, Averager, aliased_gaps, warn_of_unknown
 from .contrasts import (

@@ -370,8 +370,8 @@ def make(recipe: Recipe, data: Any, keep_levels: bool = False, states: Mapping[s
     if recipe.levels is None and all(isinstance(label, str) for label in response.declared):
         response.notes.extend(inputs.disordered(f"Response {response.name}", [*response.declared]))
     vectors: dict[str, Column] = {}
-    arguments = {role: getattr(recipe, role) for role in ("weights", "offset", "cluster")}
-    arguments["weights"] = recipe.weights if recipe.design is None else recipe.design.weights
+    weights = recipe.weights if recipe.design is None else recipe.design.weights
+    arguments = {"weights": weights, "offset": recipe.offset, "cluster": recipe.cluster}
     for role, value in arguments.items():
         if value is not None and (role != "offset" or not isinstance(value, str)):  # a named offset is in the formula
             column = vectors[role] = inputs.vector(value, role, columns, rows, whole.index)
@@ -459,7 +459,7 @@ def _kept(
         dropped[ZERO_WEIGHT] = int(zero.sum())
         lost = lost | zero
     if lost.all():
-        why = ", ".join(f"{name} ({count})" for name, count in dropped.items()).replace(ZERO_WEIGHT, "weights= of 0")
+        why = _counted(dropped).replace(ZERO_WEIGHT, "weights= of 0")
         raise DataError(f"None of the {len(index)} rows can be used{why and '; left out for '}{why}.")
     mask = ~lost if dropped else None
     codes, index_kept = (response.codes, index) if mask is None else (response.codes[mask], index[mask])
@@ -469,8 +469,8 @@ def _kept(
     levels = Levels(values=tuple([declared[k] for k in used]), unused=tuple([declared[k] for k in unused]))
     notes += [*response.notes, *_unused_note(levels.unused, "the response")]
     fields = {"index": index_kept, "n_given": len(index), "dropped": dropped, "notes": notes}
-    codes = codes if used.size == len(declared) else np.searchsorted(used, codes)
-    return _Kept(mask, codes, used, fields | {"levels": levels, "response": response.name})
+    places = np.argsort(np.concatenate([used, unused]))  # of the declared levels, among those used
+    return _Kept(mask, places[codes], used, fields | {"levels": levels, "response": response.name})
 
 
 def left_out(dropped: Mapping[str, int], lost: int, n: int) -> str:

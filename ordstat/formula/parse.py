@@ -524,9 +524,7 @@ class _Reader:
                 raise self._unreadable(f"an exponent must be a whole number from 1 to {MAX_POWER}")
             self.place += 1
             if len(base) == 1 and int(exponent) > 1:
-                self.note = (
-                    f"{self.text!r}: a power of one term is the term itself, as in R. Write I(x^2) for a square."
-                )
+                self.note = f"{self.text!r}: a power of a term is the term, as in R. Write I(x^2) for a square."
             for _ in range(int(exponent) - 1):
                 size, terms = len(terms), self._product(terms, base)
                 if len(terms) == size:

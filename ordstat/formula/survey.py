@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..checks import flag, fraction, one_of, with_advice
+from ..checks import flag, fraction, one_of
 from ..exceptions import DataError, OptionError
+from ..report.advice import with_advice
 from .columns import Column, Columns, Factor, find_column, refuse
 from .inputs import numbers, vector
 from .sample import sums_by

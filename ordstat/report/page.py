@@ -21,8 +21,8 @@ import pandas as pd
 from ..checks import flag
 from ..exceptions import OptionError, OrdstatError
 from ..fitted import FittedRanker
-from ..persistence import write_file
 from .cells import counted
+from .files import write_file
 from .frames import grid_html
 from .render import Line, Table, as_html
 from .sections import shortened

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pandas as pd
 
-from ..checks import fraction, labelled, one_of, whole, with_advice
+from ..checks import fraction, labelled, one_of, whole
 from ..exceptions import OptionError
+from .advice import with_advice
 from .cells import count, in_tex, short_p_value
 
 if TYPE_CHECKING:
