@@ -116,8 +116,7 @@ class Linearised:
 
     def covariance(self, at: Any, bread: FloatArray) -> FloatArray:
         """(P', P') covariance of the estimates; `bread` is the inverse of the information."""
-        meat = self.middle(at.score_totals(self.psu, self.stratum.size))
-        return np.asarray(bread @ meat @ bread)
+        return np.asarray(bread @ self.middle(at.score_totals(self.psu, self.stratum.size)) @ bread)
 
     def middle(self, totals: FloatArray) -> FloatArray:
         """(P', P') estimated covariance of the sum of the totals (G, P') of all units.
