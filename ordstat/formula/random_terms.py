@@ -104,8 +104,7 @@ class RandomTerm:
         if not all(name in frame.columns for name in names):
             return np.arange(int(complete.sum()))
         labels = pd.DataFrame({name: find_column(frame, name, "a group")[complete] for name in names})
-        numbers = labels.groupby(names, dropna=False, sort=False, observed=True).ngroup()
-        return np.asarray(numbers, dtype=np.intp)
+        return np.asarray(labels.groupby(names, dropna=False, sort=False, observed=True).ngroup(), dtype=np.intp)
 
 
 def _cells(part: RandomPart, values: Mapping[str, Value], levels: tuple[tuple[object, ...], ...]) -> IntArray:
