@@ -9,10 +9,7 @@ import pandas as pd
 import pytest
 
 from benchmarks.reproduce import compare, data, report, runs, trees
-from benchmarks.reproduce.procedures import ChosenOnPart, Recipe, RoundsByCV, ScaledSteps
 from benchmarks.reproduce.recipes import METRICS, RECIPES
-from ordstat import Gaussian
-from ordstat.judging.evaluation import stratified_folds
 from ordstat.registry import resolve
 
 ROOT = Path(__file__).parents[2]
@@ -165,50 +162,6 @@ def test_recipes_are_told_apart():
             if one.label == other.label:
                 assert type(one) is type(other)
                 assert one.value == other.value
-
-
-def test_scaled_steps_are_a_larger_C(folder):
-    """Weights times K-1 = 3 at C = 1 are weights at C = 3."""
-    train = data.split("lines", 0, 30, 20).train
-    rng = np.random.default_rng
-    scaled = ScaledSteps("redsvm", {"C": 1.0, "cost": "absolute"}).fit(train, rng(0))
-    plain = Recipe("redsvm", {"C": 3.0, "cost": "absolute"}).fit(train, rng(0))
-    np.testing.assert_allclose(scaled.scores, plain.scores, atol=1e-2)
-    assert not np.allclose(plain.scores, Recipe("redsvm", {"C": 1.0}).fit(train, rng(0)).scores, atol=1e-2)
-
-
-def test_large_samples_choose_on_a_part_and_fit_on_all(folder):
-    train = data.split("lines", 0, 30, 20).train
-    options = {"C": (0.5, 8.0), "kernel": Gaussian(gamma="cv"), "folds": 3}
-    whole, part = (ChosenOnPart("svor-imc", options, large=large, part=20) for large in (30, 29))
-    plain = Recipe("svor-imc", options).fit(train, np.random.default_rng(0))
-    np.testing.assert_array_equal(whole.fit(train, np.random.default_rng(0)).scores, plain.scores)
-    fit = part.fit(train, np.random.default_rng(0))
-    chosen = {"C": fit.selection.best_C, "kernel": Gaussian(gamma=fit.selection.best_gamma)}
-    assert len(fit.scores) == 30
-    again = resolve("svor-imc", chosen).fit(train, np.random.default_rng(1))
-    np.testing.assert_allclose(fit.scores, again.scores, atol=0.05 * np.ptp(again.scores))
-    rows = np.sort(np.random.default_rng(0).permutation(30)[:20])
-    rng = np.random.default_rng(0)
-    rng.permutation(30)
-    alone = resolve("svor-imc", options).fit(train.take(rows), rng)
-    np.testing.assert_array_equal(fit.selection.cost, alone.selection.cost)
-
-
-def test_rounds_are_those_of_least_error_over_the_folds(folder):
-    train = data.split("fixed", 0, 40, 10).train
-    recipe = RoundsByCV("adaboost", {"rounds": 6}, step=2, folds=4)
-    fold = stratified_folds(train.y, 2, 4, np.random.default_rng(3))
-    errors = []
-    for rounds in (2, 4, 6):
-        wrong = 0
-        for f in range(4):
-            inside, outside = train.take(np.flatnonzero(fold != f)), train.take(np.flatnonzero(fold == f))
-            fit = resolve("adaboost", {"rounds": rounds}).fit(inside, np.random.default_rng(0))
-            wrong += (fit.rule.codes(outside.rows) != outside.y).sum()
-        errors.append(wrong)
-    fit = recipe.fit(train, np.random.default_rng(3))
-    assert len(fit.rounds.members) == 2 * (int(np.argmin(errors)) + 1)
 
 
 def test_trees_are_judged_on_both_parts(folder, monkeypatch):
