@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.polynomial.polynomial import polyval
-from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammaln, ndtri
+from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammaln, ndtri, roots_legendre
 
 from .._typing import FloatArray
 from ..checks import number, one_spelled
@@ -121,7 +121,7 @@ def _ao_bends(m: FloatArray, lam: float) -> tuple[FloatArray, ...]:
 #: Below this |lambda| the tails are integrals of the density. (There the incomplete gamma function of scipy 1.17 stops
 #: too early in the lower tail: 30 % wrong at t = -5, lambda = 1e-4.) Density beyond _REACH / (4.5 + |t|) vanishes.
 _NEAR_PROBIT, _REACH = 4e-3, 40.0
-_TAIL_NODES, _TAIL_WEIGHTS = np.polynomial.legendre.leggauss(40)
+_TAIL_NODES, _TAIL_WEIGHTS = roots_legendre(40)
 
 
 #: psi(x) = sum_j x^j / (j + 2)!, to rounding for |x| < 0.5.
