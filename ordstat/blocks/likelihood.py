@@ -13,7 +13,7 @@ from .._typing import FloatArray, IntArray
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Sample
 from ..likelihood.clm import OrdinalRegression
-from ..likelihood.columns import CONSTANT, NO_COLUMNS, Columns, sweep
+from ..likelihood.columns import CONSTANT, Columns, sweep
 from ..likelihood.covariance import LikelihoodAtEstimates
 from ..likelihood.fit import WITHOUT_CR2, LikelihoodFit
 from ..likelihood.problem import Problem, kept_columns
@@ -156,29 +156,24 @@ def _scored(at: LikelihoodAtEstimates, reader: Reader, by_cluster: bool, frame: 
 
 def all_columns(blocks: Blocks, reader: Reader) -> tuple[Columns, Columns]:
     """Nominal and location columns together, and those of the log scale, by all rows: one more pass."""
-    both, scale = zip(*blocks.map(partial(_triangles, reader)), strict=True)
-    return _columns_of(_triangle(*both)), _columns_of(_triangle(*scale))
+    widths, triangles = zip(*blocks.map(partial(_triangle, reader)), strict=True)
+    R, end = np.asarray(np.linalg.qr(np.vstack(triangles), mode="r")), 1 + widths[0]
+    return _columns_of(R[:, :1], R[:, 1:end]), _columns_of(R[:, :1], R[:, end:])
 
 
-def _triangles(reader: Reader, frame: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
-    """R of the QR decomposition of a column of ones and the columns, times the root of the weights."""
+def _triangle(reader: Reader, frame: pd.DataFrame) -> tuple[int, FloatArray]:
+    """The number of nominal and location columns of a block, and R of the QR decomposition of a column of ones, these
+    and the columns of the log scale, times the root of the weights."""
     sample = reader(frame)[0]
-    rows, root = sample.rows, np.sqrt(sample.case_weights)[:, None]
-    location, scale = (
-        np.hstack([np.ones((rows.n, 1)), *(part for part in parts if part is not None)])
-        for parts in ((rows.nominal, rows.X), (rows.scale,))
-    )
-    return _triangle(root * location), _triangle(root * scale)
+    given = [part for part in (sample.rows.nominal, sample.X, sample.rows.scale) if part is not None]
+    matrix = np.sqrt(sample.case_weights)[:, None] * np.hstack([np.ones((sample.n, 1)), *given])
+    width = matrix.shape[1] - 1 - (0 if sample.rows.scale is None else sample.rows.scale.shape[1])
+    return width, np.asarray(np.linalg.qr(matrix, mode="r"))
 
 
-def _triangle(*rows: FloatArray) -> FloatArray:
-    return np.asarray(np.linalg.qr(np.vstack(rows), mode="r"))
-
-
-def _columns_of(R: FloatArray) -> Columns:
-    """Means, deviations and aliased columns, from the triangle of a column of ones and the columns."""
-    if R.shape[1] == 1:
-        return NO_COLUMNS
-    mean, deviation = R[0, 1:] / R[0, 0], np.linalg.norm(R[1:, 1:], axis=0) / abs(R[0, 0])
+def _columns_of(ones: FloatArray, R: FloatArray) -> Columns:
+    """Means, deviations and aliased columns, from those of a triangle."""
+    mean, total = (ones * R).sum(axis=0) / (ones**2).sum(), np.linalg.norm(ones)
+    deviation = np.linalg.norm(R - mean * ones, axis=0) / total
     constant = deviation <= CONSTANT * np.abs(mean)
-    return Columns(mean, np.where(constant, 1.0, deviation), sweep(R[:, 1:], R[:, 0], mean))
+    return Columns(mean, np.where(constant, 1.0, deviation), sweep(R, ones[:, 0], mean))
