@@ -275,5 +275,5 @@ def as_html(report: Report, folded: Report | None = None) -> str:
 def _line_html(line: Line) -> str:
     """The items in one line, with commas where blanks alone would not keep them apart."""
     head = line.head and f"<b>{escape(line.head)}</b> "
-    words = (line.between if line.between.strip() else ", ").join(line.items)
+    words = (line.between if line.between.strip() or line.between == " " else ", ").join(line.items)
     return f'<div style="margin-bottom:.3em">{head}{escape(words)}</div>'
