@@ -37,8 +37,8 @@ _LITTLE = 1e-10
 #: An information matrix that needed more damping than this is not that of a maximum; less may be rounding, as it is on
 #: the way to an infinite estimate.
 _INDEFINITE = 1e-6
-#: Share of the total weight that is rounding in a sum of scores.
-_ROUNDING = 1e-14
+#: Share of the total weight that is rounding in a sum of scores, and of a log-likelihood of up to 1e8 rows.
+_ROUNDING, _ROUNDED = 1e-14, 1e-12
 #: Lengths of steps, the root mean square by which they move the scores in units of the latent spread: up to _SAME in
 #: all the information counts as unchanged (standard errors to 8 digits), up to _SHORT it serves for further steps.
 _SAME, _SHORT = 1e-8, 0.01
@@ -422,7 +422,7 @@ def _uphill(
     objective: Objective, x: FloatArray, loglik: float, step: FloatArray, shared: Blocks | None
 ) -> tuple[FloatArray, Evaluation] | None:
     """The longest of the steps 1, 1/2, 1/4, ... that keeps the domain and does not lower the log-likelihood."""
-    least = loglik - 1e-13 * (1.0 + abs(loglik))
+    least = loglik - _ROUNDED * (1.0 + abs(loglik))
     for _ in range(50):
         trial = objective(x + step, shared)
         if trial is not None and trial.loglik >= least:
