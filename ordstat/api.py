@@ -192,9 +192,11 @@ def ordfit(
     if source is None:
         built = make(recipe, data)
     else:
-        from .blocks.results import designed
+        from .blocks.results import fitter
+        from .blocks.scan import scanned
 
-        built = designed(recipe, source, value)
+        fitter(value)  # a method that needs all rows is refused before the pass
+        built = scanned(recipe, source)
     if na_action == "keep" and not value.needs.missing:
         raise OptionError(missing_refused(type(value).__name__))
     if isinstance(cost, pd.DataFrame):
@@ -265,9 +267,10 @@ def fit_design(
     if design.blocks is None:
         fit, kind = learner.fit(design.sample, generator(seed), reporter(callback)), method.results_for(design.sample)
     else:
-        from .blocks.results import fitted
+        from .blocks.results import fitter
 
-        fit, kind = fitted(cast(Any, design), learner)
+        fit_to, kind = fitter(learner)
+        fit = fit_to(learner, cast(Any, design))
     call = _call(design, method, calibrated, vcov)
     results: OrdinalResults = kind(call, design, method, fit, fitter=refit, calibrated=calibrated)
     results = results if chosen is None else replace(cast(Any, results), robust=chosen)

@@ -14,23 +14,19 @@ import pandas as pd
 from .._typing import FloatArray
 from ..exceptions import DataError, DataWarning, OptionError, UnavailableError
 from ..fitted import FittedRanker
-from ..formula.design import Recipe
 from ..judging.rankers import MarginResults
 from ..likelihood.clm import OrdinalRegression
 from ..likelihood.parameters import Covariance, own_covariance
 from ..likelihood.results import LikelihoodResults
 from ..likelihood.rule import LikelihoodRule, crossed_rows, crossing_text
-from ..method import Method
 from ..online.online import OnlineMethod
 from ..online.perceptron import MistakeBound
 from ..online.results import OnlineMarginResults, OnlineVoteResults
 from ..report.warnings import Alert
 from ..results import OrdinalResults
 from ..svm.redsvm import KernelMachine, RankBoundarySVM
-from .likelihood import likelihood_fit
-from .rankers import machine_fit, online_fit
-from .scan import BlockDesign, Reader, scanned
-from .sources import Source
+from .fits import likelihood_fit, machine_fit, online_fit
+from .scan import BlockDesign, Reader
 
 _METHODS = (
     "'clm' and its links, 'acat', 'redsvm', 'svor-imc' and 'svor-exc' with kernel='linear' and loss='squared_hinge', "
@@ -38,20 +34,14 @@ _METHODS = (
 )
 
 
-def designed(recipe: Recipe, source: Source, method: Method) -> BlockDesign:
-    """The design of rows in blocks, for a method that takes them; see `scanned`."""
-    _fitter(method)
-    return scanned(recipe, source)
+def fitter(method: Any) -> tuple[Callable[[Any, BlockDesign], Any], type[OrdinalResults]]:
+    """What fits a method to rows in blocks, and the class of its results.
 
-
-def fitted(design: BlockDesign, method: Any) -> tuple[Any, type[OrdinalResults]]:
-    """The fit to rows in blocks, and the class of its results."""
-    fit_to, kind = _fitter(method)
-    return fit_to(method, design), kind
-
-
-def _fitter(method: Any) -> tuple[Callable[[Any, BlockDesign], Any], type[OrdinalResults]]:
-    """OptionError for a method that needs all rows at once."""
+    Raises
+    ------
+    OptionError
+        The method needs all rows at once.
+    """
     if isinstance(method, OrdinalRegression):
         return likelihood_fit, BlockLikelihoodResults
     if isinstance(method, OnlineMethod) and method.incremental:

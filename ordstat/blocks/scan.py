@@ -15,7 +15,7 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray
 from ..exceptions import DataError, FormulaError, OptionError
 from ..formula import inputs
-from ..formula.columns import Columns, Factor, factor_of, find_column, matched
+from ..formula.columns import Columns, Factor, factor_of, matched
 from ..formula.design import ZERO_WEIGHT, Design, Recipe, formulas, incomplete, left_out, make
 from ..formula.factors import FITTED, Affine, Interpreter, Transform, bound, numeric
 from ..formula.parse import Expression, dotted_name, literal, parse_expression, said, source
@@ -37,19 +37,15 @@ class BlockDesign(Design):
 
     Attributes
     ----------
-    rows : Blocks
+    blocks : Blocks
     counts : (K,) sums of the weights of the rows of each level
     n_used : int
         Rows used.
     """
 
-    rows: Blocks = field(repr=False)
+    blocks: Blocks = field(repr=False)  # type: ignore[misc]
     counts: FloatArray
     n_used: int
-
-    @property
-    def blocks(self) -> Blocks:
-        return self.rows
 
     @property
     def whole(self) -> bool:
@@ -245,7 +241,6 @@ def scanned(recipe: Recipe, data: Source) -> BlockDesign:
     beside += [] if recipe.subset is None else [parse_expression(recipe.subset)]
     expressions = spec.factors | spec.offsets
     names = [name for each in (*expressions.values(), *beside) for name in sorted(each.names)]
-    find_column(empty, spec.response_name, "the response")
     needed = dict.fromkeys(name for name in (spec.response_name, *names) if name in empty)
     states, moments = _transforms(expressions)
     blocks = replace(blocks, columns=tuple(needed))
@@ -304,4 +299,4 @@ def _design(recipe: Recipe, scan: Scan, states: dict[str, Transform], blocks: Bl
         notes = (left_out(missing, scan.rows["incomplete"], given), *notes) if missing else notes
     changed = {"sample": sample, "recipe": recipe, "data": None, "n_given": given, "dropped": dict(scan.dropped)}
     counts = np.array([scan.counts[level] for level in design.levels.values])
-    return BlockDesign(**vars(design) | changed | {"notes": notes}, rows=blocks, counts=counts, n_used=used)
+    return BlockDesign(**vars(design) | changed | {"notes": notes}, blocks=blocks, counts=counts, n_used=used)

@@ -10,7 +10,7 @@ from functools import partial
 from glob import glob
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any, Protocol, TypeVar, cast
+from typing import IO, Any, Protocol, TypeVar
 
 import pandas as pd
 
@@ -89,45 +89,33 @@ def _duck_batches(data: Any, columns: list[str]) -> Iterable[Any]:
     return data.project(names).to_arrow_reader(BLOCK)  # type: ignore[no-any-return]
 
 
-@dataclass(frozen=True, eq=False)
-class DaskFrame:
-    """A Dask DataFrame; a partition is a block."""
+def _dask_parts(data: Any, columns: list[str]) -> Iterable[Any]:
+    return (part.compute() for part in data[columns].to_delayed())
 
-    data: Any
 
-    @property
-    def schema(self) -> Any:
-        return list(self.data.columns)
+def _by_workers(data: Any, function: Callable[[pd.DataFrame], T], columns: list[str]) -> Iterator[T] | None:
+    """function(partition) in the order of the partitions, by the workers; None without a distributed Client."""
+    from dask.delayed import delayed
+    from distributed import Client, get_client
 
-    def blocks(self, columns: Sequence[str]) -> Iterable[Any]:
-        return (part.compute() for part in self._parts(columns))
-
-    def _parts(self, columns: Sequence[str]) -> Any:
-        return self.data[list(columns)].to_delayed()
-
-    def mapped(self, function: Callable[[pd.DataFrame], T], columns: Sequence[str]) -> Iterator[T] | None:
-        """function(partition) in the order of the partitions, by the workers; None without a distributed Client."""
-        from dask.delayed import delayed
-        from distributed import Client, get_client
-
-        try:
-            client: Client = get_client()
-        except ValueError:
-            return None
-        tasks = [delayed(function, pure=False)(part) for part in self._parts(columns)]
-        return (future.result() for future in client.compute(tasks))  # type: ignore[no-untyped-call]
+    try:
+        client: Client = get_client()
+    except ValueError:
+        return None
+    tasks = [delayed(function, pure=False)(part) for part in data[columns].to_delayed()]
+    return (future.result() for future in client.compute(tasks))  # type: ignore[no-untyped-call]
 
 
 def _polars_batches(data: Any, columns: list[str]) -> Iterable[Any]:
     return data.select(columns).collect_batches(chunk_size=BLOCK)  # type: ignore[no-any-return]
 
 
-#: What makes a source of data, by package and name of their class.
-SOURCES: dict[tuple[str, str], Callable[[Any], Any]] = {
-    ("pyarrow", "Dataset"): lambda data: Adapted(data, lambda data: data.schema, _arrow_batches),
-    ("polars", "LazyFrame"): lambda data: Adapted(data, lambda data: data.collect_schema(), _polars_batches),
-    ("duckdb", "DuckDBPyRelation"): lambda data: Adapted(data, lambda data: data.columns, _duck_batches),
-    ("dask", "DataFrame"): DaskFrame,
+#: The names of the columns of data, and the blocks of some of them, by package and name of their class.
+SOURCES: dict[tuple[str, str], tuple[Callable[[Any], Any], Callable[[Any, list[str]], Iterable[Any]]]] = {
+    ("pyarrow", "Dataset"): (lambda data: data.schema, _arrow_batches),
+    ("polars", "LazyFrame"): (lambda data: data.collect_schema(), _polars_batches),
+    ("duckdb", "DuckDBPyRelation"): (lambda data: data.columns, _duck_batches),
+    ("dask", "DataFrame"): (lambda data: list(data.columns), _dask_parts),
 }
 
 
@@ -152,7 +140,7 @@ def source_of(data: Any) -> Source | None:
         return _files(os.fspath(data))
     for kind in ((kind.__module__.partition(".")[0].lstrip("_"), kind.__name__) for kind in type(data).__mro__):
         if kind in SOURCES:
-            return cast(Source, SOURCES[kind](data))
+            return Adapted(data, *SOURCES[kind])
     return data if callable(getattr(data, "blocks", None)) and hasattr(data, "schema") else None
 
 
@@ -196,7 +184,8 @@ class Blocks:
         if self.source is None:
             raise DataError("The source of the rows is not at hand: fit again, or pass data=.")
         work = partial(_selected, function, self.subset)
-        mapped = self.source.mapped(work, self.columns) if isinstance(self.source, DaskFrame) else None
+        dask = getattr(self.source, "read", None) is _dask_parts
+        mapped = _by_workers(self.source.data, work, list(self.columns)) if dask else None
         return map(work, self.frames()) if mapped is None else mapped
 
     def frames(self) -> Iterator[pd.DataFrame]:
@@ -226,16 +215,15 @@ def written_predictions(fit: Any, path: Any, data: Any, type: str) -> Path:
         data = fit.design.data if fit.in_memory else fit.design.blocks.source
     if data is None:
         raise DataError("The data of the fit are not at hand: pass data=.")
-    source, frames = source_of(data), iter([data])
-    if source is not None:
-        spec, blocks = fit.design.spec, Blocks(source, ())
-        wanted = {spec.response_name, *spec.columns, *(name for term in spec.random for name in term.group_columns)}
-        frames = replace(blocks, columns=tuple(name for name in blocks.names if name in wanted)).frames()
+    source = source_of(data) or Adapted(as_frame(data), list, lambda frame, columns: [frame[columns]])
+    spec, blocks = fit.design.spec, Blocks(source, ())
+    wanted = {spec.response_name, *spec.columns, *(name for term in spec.random for name in term.group_columns)}
+    blocks = replace(blocks, columns=tuple(name for name in blocks.names if name in wanted))
 
     def write(file: IO[bytes]) -> None:
         with ExitStack() as stack:
             writer = None
-            for frame in frames:
+            for frame in blocks.frames():
                 values = pd.DataFrame(fit.predict(frame, type=type)).rename(columns=str)
                 table = arrow.Table.from_pandas(values, preserve_index=False)
                 writer = writer or stack.enter_context(parquet.ParquetWriter(file, table.schema))

@@ -1,4 +1,4 @@
-"""Likelihood models of rows in blocks: log-likelihood, score, information and sandwiches are sums over blocks."""
+"""Fits to rows in blocks: what a fit in memory sums over rows is summed over blocks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import pandas as pd
 
 from .._typing import FloatArray, IntArray
 from ..exceptions import DataError, OptionError
-from ..formula.sample import Sample
+from ..fit import Certificate, LinearPotential, MarginFit, ThresholdRule, Trace
+from ..formula.sample import Sample, Scaling, fit_scaling
+from ..judging.costs import require_differences, tolerance
 from ..likelihood.clm import OrdinalRegression
 from ..likelihood.columns import CONSTANT, Columns, sweep
 from ..likelihood.covariance import LikelihoodAtEstimates
@@ -19,6 +21,11 @@ from ..likelihood.fit import WITHOUT_CR2, LikelihoodFit
 from ..likelihood.problem import Problem, kept_columns
 from ..newton import Blocks as Information
 from ..newton import Evaluation
+from ..online.online import OnlineMethod
+from ..reduction.convex import Loss
+from ..svm.gram import LinearGram
+from ..svm.redsvm import KernelMachine
+from ..svm.routes import SquaredHingeNewton
 from ..threads import one_blas_thread
 from .scan import BlockDesign, Reader
 from .sources import Blocks
@@ -45,9 +52,9 @@ def likelihood_fit(method: OrdinalRegression, design: BlockDesign) -> Likelihood
         problem = method.problem(sample)
         sure = all(columns.kept.all() for columns in (problem.location, problem.nominal, problem.scale))
         if not design.whole and (not sure or method.penalty is not None):
-            problem = method.problem(sample, all_columns(design.rows, design.reader))
+            problem = method.problem(sample, all_columns(design.blocks, design.reader))
         counted = _fields(problem) | {"counts": design.counts}
-        fit = method.maximum(sample, BlockProblem(**counted, blocks=design.rows, reader=design.reader))
+        fit = method.maximum(sample, BlockProblem(**counted, blocks=design.blocks, reader=design.reader))
     if fit.separation is not None and not design.whole:
         raise DataError(
             "The response may be separated: some rows have infinite estimates, and only all rows together show which. "
@@ -177,3 +184,95 @@ def _columns_of(ones: FloatArray, R: FloatArray) -> Columns:
     deviation = np.linalg.norm(R - mean * ones, axis=0) / total
     constant = deviation <= CONSTANT * np.abs(mean)
     return Columns(mean, np.where(constant, 1.0, deviation), sweep(R, ones[:, 0], mean))
+
+
+# ------------------------------------------------------------------------------------------ machines
+
+#: Largest component of the gradient, as a share of C and the weight of the rows, at which a machine counts as solved.
+_FLAT = 1e-7
+
+
+def _scaling(design: BlockDesign, kind: str | None) -> Scaling:
+    """The scaling of the columns by all rows: one pass, unless they stay as they are."""
+    two = design.sample.X
+    if kind == "range":
+        ends = np.concatenate([*design.blocks.map(partial(_ends, design.reader))])
+        two = np.stack([ends.min(axis=0), ends.max(axis=0)])
+    elif kind == "standard":
+        columns = all_columns(design.blocks, design.reader)[0]
+        two = np.stack([columns.mean - columns.deviation, columns.mean + columns.deviation])
+    return fit_scaling(kind, two, np.ones(len(two)))
+
+
+def _ends(reader: Reader, frame: pd.DataFrame) -> FloatArray:
+    """(2, D) the least and the largest values of the columns of a block; (0, D) without rows."""
+    X = reader(frame)[0].X
+    return np.stack([X.min(axis=0), X.max(axis=0)]) if len(X) else X
+
+
+def machine_fit(method: KernelMachine, design: BlockDesign) -> MarginFit:
+    """A machine of the squared hinge; its certificate is the gradient, as the dual has a number for every row.
+
+    Newton's method on the sum over blocks begins at the optimum of the sample.
+    """
+    sample = design.sample
+    if method.selects:
+        raise OptionError(f"C must be a number where rows are in blocks; got {method.C!r}. Choose it on a sample.")
+    method.check(sample)
+    require_differences(method.costs(sample), sample.case_weights)
+    C, scaling = method.grid[0], _scaling(design, method.scaling)
+    with one_blas_thread():
+        newton = _newton(method, scaling, sample)
+        ratio = float(design.counts.sum() / sample.case_weights.sum())
+        newton.minimised(C * ratio)
+        newton.total *= ratio
+        end = newton.minimised(C, partial(_loss, method, scaling, design))
+    potential = LinearPotential.plain(scaling, end.coef)
+    rule = ThresholdRule(potential, end.theta + potential.offset)
+    scores, slope = rule.scores(sample.rows), end.gradient / (C * newton.total)
+    facts = (*method.settled_facts(None, sample.X.shape[1]), *method.method_facts(newton.problem, None))
+    return MarginFit(
+        rule=replace(rule, tie=tolerance(scores)),
+        certificate=Certificate(name="max |gradient| / (C n)", value=slope, tolerance=_FLAT),
+        trace=Trace(iterations=end.objective.size, objective=end.objective, message="solver Newton"),
+        scores=scores,
+        facts=(*facts, ("Solver", newton.name)),
+        coefficients=potential.slopes,
+    )
+
+
+def _newton(method: KernelMachine, scaling: Scaling, sample: Sample) -> SquaredHingeNewton:
+    problem = method.problem(sample, LinearGram(scaling(sample.X)), method.costs(sample))
+    return SquaredHingeNewton(problem, np.random.default_rng(0))
+
+
+def _loss(method: KernelMachine, scaling: Scaling, design: BlockDesign, v: FloatArray) -> Loss:
+    """Summed over blocks."""
+    parts = design.blocks.map(partial(_loss_of, method, scaling, design.reader, v))
+    return reduce(lambda a, b: Loss(a.value + b.value, a.gradient + b.gradient, a.hessian + b.hessian), parts)
+
+
+def _loss_of(method: KernelMachine, scaling: Scaling, reader: Reader, v: FloatArray, frame: pd.DataFrame) -> Loss:
+    return _newton(method, scaling, reader(frame)[0]).loss(v)
+
+
+# ------------------------------------------------------------------------------------------ online rankers
+
+
+def online_fit(method: OnlineMethod, design: BlockDesign) -> Any:
+    """One pass over the rows in their order."""
+    if method.epochs != 1 or method.presentation != "order":
+        raise OptionError(
+            "Rows in blocks are learned once, in their order: give epochs=1, presentation='order' "
+            f"(got epochs={method.epochs}, presentation={method.presentation!r})."
+        )
+    method.check(design.sample)
+    require_differences(method.costs(design.sample), design.sample.case_weights)
+    scaling, learner = _scaling(design, method.scaling), None
+    for sample, _ in design.blocks.map(design.reader):
+        if sample.n:
+            learner = method.after(sample, scaling, None if learner is None else learner.learned)
+    assert learner is not None
+    learner.tally = replace(learner.tally, batches=1)
+    fit = method.concluded(learner)
+    return replace(fit, scores=fit.rule.scores(design.sample.rows))
