@@ -74,8 +74,7 @@ def _chose_cost(name: Any, method: Method, options: Mapping[str, Any]) -> bool:
     if isinstance(name, Method):
         default = next(field.default for field in fields(method) if field.name == "cost")
         return bool(vars(method)["cost"] != default)
-    entry = METHODS[spelled(name) or ""]
-    return "cost" in options or "cost" not in option_names(entry)
+    return "cost" in options or "cost" not in option_names(METHODS[spelled(name) or ""])
 
 
 def from_fits(given: Sequence[Any], cost: Any) -> tuple[list[Contestant], list[str]]:

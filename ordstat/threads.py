@@ -71,8 +71,7 @@ def one_openmp_thread(n_rows: int) -> AbstractContextManager[Any]:
         return nullcontext()
     from threadpoolctl import threadpool_limits
 
-    limits: AbstractContextManager[Any] = threadpool_limits(1, user_api="openmp")
-    return limits
+    return cast(AbstractContextManager[Any], threadpool_limits(1, user_api="openmp"))
 
 
 def in_threads(task: Callable[..., Result], arguments: Sequence[tuple[Any, ...]], n_jobs: int) -> list[Result]:
