@@ -227,7 +227,8 @@ class KernelExpansion:
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores, or (N, P)."""
         blocks = row_blocks(rows.n, len(self.coef))
-        parts = [self.kernel(self.scaling(rows.X[some]), self.anchors) @ self.coef for some in blocks]
+        with np.errstate(over="ignore", invalid="ignore"):  # rows far outside those of the fit
+            parts = [self.kernel(self.scaling(rows.X[some]), self.anchors) @ self.coef for some in blocks]
         return np.asarray(np.concatenate([np.zeros((0, *self.coef.shape[1:])), *parts]) + self.offset)
 
 

@@ -385,7 +385,14 @@ class FittedRanker:
             complete = np.ones(rows.n, dtype=np.bool_)
             return Target(rows=rows, scores=self.fit.scores, complete=complete, index=self.design.index)
         new = self.design.spec.rebuild(newdata)
-        return Target(rows=new.rows, scores=self.fit.rule.scores(new.rows), complete=new.complete, index=new.index)
+        scores = self.fit.rule.scores(new.rows)
+        if (bad := np.isnan(scores)).any():
+            label = new.index[new.complete][int(np.argwhere(bad)[0, 0])]
+            raise DataError(
+                f"the score of row {label!r} of newdata overflows: its columns are too large. Check their units, or "
+                "leave the row out."
+            )
+        return Target(rows=new.rows, scores=scores, complete=new.complete, index=new.index)
 
     def _why_no_bounds(self) -> str:
         return self.no_bounds

@@ -126,7 +126,8 @@ class FormulaSpec:
         for key, expression in expressions.items():
             value, names, unknown = interpreter.evaluate(expression)
             if key not in names and isinstance(value, np.ndarray) and value.dtype.kind == "f":
-                bad = ~np.isfinite(value if value.ndim == 1 else value.sum(axis=1))
+                with np.errstate(over="ignore", invalid="ignore"):
+                    bad = ~np.isfinite(value if value.ndim == 1 else value.sum(axis=1))
                 rest = " although its columns are: change the term, or set those rows missing (NaN) to leave them out."
                 bad = bad if unknown is None else bad & ~unknown
                 refuse(bad, interpreter.columns.frame.index, repr(expression.label), "not finite", rest)

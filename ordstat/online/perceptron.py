@@ -252,7 +252,8 @@ class KernelSums:
     def _block(self, X: FloatArray) -> FloatArray:
         Z = self.scaling(X)
         shift = np.multiply.outer(self.constant + self.centre - self.kernel.origin(Z), self.coef.sum(axis=0))
-        return np.asarray(self.kernel(Z, self.anchors) @ self.coef + shift - self.origins @ self.coef)
+        with np.errstate(over="ignore", invalid="ignore"):  # rows far outside those of the fit
+            return np.asarray(self.kernel(Z, self.anchors) @ self.coef + shift - self.origins @ self.coef)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
