@@ -341,8 +341,7 @@ def reporter(callback: Progress | None) -> Progress | None:
         if not callable(callback):
             raise OptionError(f"callback must be a function of step, total and message; got {callback!r}.")
         return callback
-    terminal = sys.stderr is not None and sys.stderr.isatty()
-    return _Bar() if terminal and find_spec("tqdm") else None
+    return _Bar() if sys.stderr is not None and sys.stderr.isatty() and find_spec("tqdm") else None
 
 
 # Names of R, Stata, SPSS and statsmodels, and what stands for them here

@@ -368,7 +368,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> model.predict([[0.2], [1.9]]).tolist()
         [1, 3]
         """
-        return np.asarray(self.levels_[self._predict(X, "class").cat.codes.to_numpy()])
+        codes = self._predict(X, "class").cat.codes.to_numpy()
+        return np.asarray(self.levels_[codes])
 
     @available_if(lambda self: self._has_probabilities())  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:

@@ -122,7 +122,7 @@ def test_a_batch_of_another_scale_is_refused(method, seed):
 def test_a_column_that_cannot_be_scaled(method, seed):
     X, y = rows(seed)
     X[:, 1] *= 1e-310
-    with pytest.raises(DataError, match=r"Column 'x2' reaches .*: rescale it"):
+    with pytest.raises(DataError, match=r"Column 'x2' has values up to .*Rescale it"):
         OrdinalClassifier(method).fit(X, y)
 
 

@@ -55,7 +55,7 @@ def test_sizes_are_refused_by_name(wine: pd.DataFrame, role: str, factor: float)
 def test_series_are_not_matched_by_position(wine: pd.DataFrame) -> None:
     fit = ordfit(FORMULA, wine)
     weights = pd.Series(np.arange(1.0, 73.0), index=wine.index[::-1])
-    with pytest.raises(DataError, match=r"weights= must have the index of the data; .*reindex it"):
+    with pytest.raises(DataError, match=r"weights= must have the index of the data; .*Reindex it"):
         fit.errors(wine, weights=weights)
     pd.testing.assert_frame_equal(
         fit.errors(wine, weights=weights.reindex(wine.index)),

@@ -135,7 +135,7 @@ def test_monotone_columns_with_gaps(frame):
         assert np.diff(fit.predict(line, type="score")).max() <= 1e-12
     up, down = (fit.predict(frame.assign(g=g), type="score") for g in ("yes", "no"))
     assert (up - down).min() >= -1e-12
-    with pytest.raises(OptionError, match="make 'f' an ordered categorical"):
+    with pytest.raises(OptionError, match="Make 'f' an ordered categorical"):
         fitted(frame, constraints={"f": "+"}, rounds=5)
     levels = pd.CategoricalDtype(list("srpuqt"), ordered=True)
     ordered = fitted(frame.astype({"f": levels}), constraints={"f": "+"}, rounds=50)
