@@ -157,8 +157,7 @@ def quadratic_bands(n: int = 500, *, seed: Seed = None) -> pd.DataFrame:
     ['x1', 'x2', 'rank']
     """
     x = np.random.default_rng(seed).random((n, 2))
-    height = x[:, 1] - (x[:, 0] - 0.5) ** 2
-    return _frame(x, np.searchsorted([1 / 6, 5 / 12, 2 / 3], height), [1, 2, 3, 4])
+    return _frame(x, np.searchsorted([1 / 6, 5 / 12, 2 / 3], x[:, 1] - (x[:, 0] - 0.5) ** 2), [1, 2, 3, 4])
 
 
 def _frame(x: FloatArray, code: npt.NDArray[np.integer[Any]], levels: Sequence[int]) -> pd.DataFrame:

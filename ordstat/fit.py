@@ -366,8 +366,7 @@ class Selection:
     def best_of_each_gamma(self) -> IntArray:
         """Positions of the points of least cost, one for each gamma; of the chosen gamma the chosen one."""
         order = np.lexsort((self.C, self.cost, np.arange(self.C.size) != self.chosen))
-        first: IntArray = np.unique(np.asarray(self.gamma)[order], return_index=True)[1]
-        return np.asarray(order[first], dtype=np.intp)
+        return np.asarray(order[np.unique(np.asarray(self.gamma)[order], return_index=True)[1]], dtype=np.intp)
 
     @property
     def best_gamma(self) -> float | None:

@@ -388,10 +388,7 @@ class FittedRanker:
         scores = self.fit.rule.scores(new.rows)
         if (bad := np.isnan(scores)).any():
             label = new.index[new.complete][int(np.argwhere(bad)[0, 0])]
-            raise DataError(
-                f"the score of row {label!r} of newdata overflows: its columns are too large. Check their units, or "
-                "leave the row out."
-            )
+            raise DataError(f"The score of row {label!r} of newdata overflows. Check the units of its columns.")
         return Target(rows=new.rows, scores=scores, complete=new.complete, index=new.index)
 
     def _why_no_bounds(self) -> str:

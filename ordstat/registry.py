@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 from .checks import advice, canonical, check_names, unknown
 from .exceptions import OptionError
@@ -32,8 +32,7 @@ class Entry:
     def method(self) -> type[Method]:
         """The class."""
         module, _, name = self.path.rpartition(".")
-        method: type[Method] = getattr(import_module(f"ordstat.{module}"), name)
-        return method
+        return cast(type[Method], getattr(import_module(f"ordstat.{module}"), name))
 
 
 _REDUCTION = "reduction.reduction.Reduction"

@@ -120,13 +120,9 @@ def kept_covariance(fit: FittedRanker, design: Design, data: Any) -> Any:
         clusters = chosen.given
     elif not same_rows:
         if not (old.is_unique and design.index.isin(old).all()):
-            raise DataError(
-                "vcov has the clusters of the rows of the fit as values, and update has other rows: give "
-                "vcov={'cluster': ...} for these, or vcov='model'."
-            )
+            raise DataError("vcov must have clusters of the new rows: give vcov={'cluster': ...}, or vcov='model'.")
         clusters = clusters[old.get_indexer(design.index)]
-    kind = {"type": "CR2" if chosen.name == "CR2" else "CR1"} if chosen.asked else {}
-    return {"cluster": clusters, **kind}
+    return {"cluster": clusters} | ({"type": "CR2" if chosen.name == "CR2" else "CR1"} if chosen.asked else {})
 
 
 class OrdinalResults(FittedRanker):

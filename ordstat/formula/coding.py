@@ -42,8 +42,7 @@ def polynomial(levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
     """Orthonormal polynomials of the equally spaced levels [R: contr.poly]."""
     k = len(levels)
     q, r = np.linalg.qr(np.vander(np.arange(k) - (k - 1) / 2, increasing=True))
-    names = [".L", ".Q", ".C", *(f"^{degree}" for degree in range(4, k))]
-    return (q * np.sign(np.diag(r)))[:, 1:], tuple(names[: k - 1])
+    return (q * np.sign(np.diag(r)))[:, 1:], (".L", ".Q", ".C", *(f"^{degree}" for degree in range(4, k)))[: k - 1]
 
 
 def helmert(levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
