@@ -154,7 +154,7 @@ def test_other_rows_keep_their_clusters():
     named = ordfit("rating ~ temp", wine).with_vcov({"cluster": "judge"})
     expected = ordfit("rating ~ temp", other, vcov={"cluster": "judge"}).vcov()
     np.testing.assert_allclose(named.update(data=other).vcov(), expected, rtol=1e-12)
-    with pytest.raises(DataError, match=r"the clusters of the rows of the fit as values, and update has other rows"):
+    with pytest.raises(DataError, match=r"vcov must have clusters of the new rows"):
         fit.update(data=other.set_index(np.arange(71) + 1000))
 
 
