@@ -9,13 +9,15 @@ import shutil
 import sys
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 BUILD = HERE / "_build"
+# The imports below are found in these folders.
 sys.path[:0] = [str(ROOT), str(HERE)]
 
-import generate  # noqa: E402  # found by the path above
+import generate  # noqa: E402
 
 import ordstat  # noqa: E402
 
@@ -120,6 +122,6 @@ def plain_marks(app: object, what: str, name: str, obj: object, options: object,
             lines[number] = "".join(parts)
 
 
-def setup(app: object) -> None:
+def setup(app: Any) -> None:
     """Called by Sphinx."""
-    app.connect("autodoc-process-docstring", plain_marks, priority=100)  # type: ignore[attr-defined]
+    app.connect("autodoc-process-docstring", plain_marks, priority=100)

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from .prediction.calibrated import Calibrated
 
 #: Rows and mean weights from which weights that are counts are doubtful.
-_SOME, _FAR = 50, 5.0
-#: Rows of a long table.
-_LONG = 500
+_SOME, _FAR = 50, 2.5
+#: Rows of a long table, and least counts with which it has a row for each cell.
+_LONG, _LARGE = 500, 100.0
 
 
 def ordfit(
@@ -209,7 +209,8 @@ def ordfit(
 def _look_sampled(sample: Sample) -> bool:
     """Whether weights add up to far more than the rows, and rows are not cells of a table.
 
-    A table has several outcomes of a pattern of the columns, and few rows of each (a long one, about one).
+    A table has several outcomes of a pattern of the columns, and few rows of each (a long one about one, and one of
+    large counts exactly one).
     """
     rows, n = sample.rows, sample.n
     if n < _SOME or sample.case_weights.sum() < _FAR * n:
@@ -217,7 +218,8 @@ def _look_sampled(sample: Sample) -> bool:
     parts = [part for part in (np.zeros((n, 1)), rows.X, rows.nominal, rows.scale) if part is not None]
     frame = pd.DataFrame(np.hstack(parts))
     patterns, cells = (int((~data.duplicated()).sum()) for data in (frame, frame.assign(y=sample.y)))
-    return not 1.5 * patterns <= n <= (100.0 if n < _LONG else 2.0) * cells
+    repeats = 100.0 if n < _LONG else 1.0 if sample.case_weights.min() >= _LARGE else 2.0
+    return not 1.5 * patterns <= n <= repeats * cells
 
 
 def _warn_of_fractions(results: Any) -> None:

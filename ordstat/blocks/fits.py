@@ -57,7 +57,7 @@ def likelihood_fit(method: OrdinalRegression, design: BlockDesign) -> Likelihood
         fit = method.maximum(sample, BlockProblem(**counted, blocks=design.blocks, reader=design.reader))
     if fit.separation is not None and not design.whole:
         raise DataError(
-            "The response may be separated: some rows have infinite estimates, and only all rows together show which. "
+            "The response may be separated: some effects may be infinite, and only all rows together show which. "
             "Fit with penalty=1.0, merge levels, or fit to a sample of rows in memory."
         )
     return replace(fit, likelihood=BlockLikelihood(**_fields(fit.likelihood)))

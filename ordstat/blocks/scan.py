@@ -43,7 +43,7 @@ class BlockDesign(Design):
         Rows used.
     """
 
-    blocks: Blocks = field(repr=False)  # type: ignore[misc]
+    blocks: Blocks = field(repr=False)  # type: ignore[misc]  # None on the class of designs in memory
     counts: FloatArray
     n_used: int
 

@@ -75,18 +75,18 @@ class Adapted:
         return self.read(self.data, list(columns))
 
 
-def _arrow_batches(data: Any, columns: list[str]) -> Iterable[Any]:
+def _arrow_batches(data: Any, columns: list[str]) -> Any:
     """Few batches ahead, where whole files are by default."""
     options: dict[str, Any] = {"batch_size": BLOCK, "batch_readahead": 2, "fragment_readahead": 1}
     if getattr(getattr(data, "format", None), "default_extname", "") == "parquet":
         scan = _needed("pyarrow.dataset").ParquetFragmentScanOptions
         options["fragment_scan_options"] = scan(pre_buffer=False, use_buffered_stream=True)
-    return data.to_batches(columns=columns, **options)  # type: ignore[no-any-return]
+    return data.to_batches(columns=columns, **options)
 
 
-def _duck_batches(data: Any, columns: list[str]) -> Iterable[Any]:
+def _duck_batches(data: Any, columns: list[str]) -> Any:
     names = ", ".join('"{}"'.format(name.replace('"', '""')) for name in columns)
-    return data.project(names).to_arrow_reader(BLOCK)  # type: ignore[no-any-return]
+    return data.project(names).to_arrow_reader(BLOCK)
 
 
 def _dask_parts(data: Any, columns: list[str]) -> Iterable[Any]:
@@ -96,18 +96,18 @@ def _dask_parts(data: Any, columns: list[str]) -> Iterable[Any]:
 def _by_workers(data: Any, function: Callable[[pd.DataFrame], T], columns: list[str]) -> Iterator[T] | None:
     """function(partition) in the order of the partitions, by the workers; None without a distributed Client."""
     from dask.delayed import delayed
-    from distributed import Client, get_client
+    from distributed import get_client
 
     try:
-        client: Client = get_client()
+        client: Any = get_client()
     except ValueError:
         return None
     tasks = [delayed(function, pure=False)(part) for part in data[columns].to_delayed()]
-    return (future.result() for future in client.compute(tasks))  # type: ignore[no-untyped-call]
+    return (future.result() for future in client.compute(tasks))
 
 
-def _polars_batches(data: Any, columns: list[str]) -> Iterable[Any]:
-    return data.select(columns).collect_batches(chunk_size=BLOCK)  # type: ignore[no-any-return]
+def _polars_batches(data: Any, columns: list[str]) -> Any:
+    return data.select(columns).collect_batches(chunk_size=BLOCK)
 
 
 #: The names of the columns of data, and the blocks of some of them, by package and name of their class.
