@@ -9,10 +9,10 @@ import pytest
 
 from benchmarks.against_r import command, ours
 from benchmarks.against_r.compare import ABOVE, NO_END, Check, compare
-from benchmarks.against_r.exact import Rows
+from benchmarks.against_r.exact import Rows, tails
 from benchmarks.against_r.known import explanation
 from benchmarks.against_r.session import Answer
-from benchmarks.against_r.specs import KINDS, random_spec
+from benchmarks.against_r.specs import KINDS, LINKS, random_spec
 
 KINDS_OF_FIGURES = ("predict", "anova.I", "anova.II", "anova.III", "drop1")
 
@@ -137,6 +137,14 @@ def test_a_fit_that_did_not_end_is_compared_by_its_likelihood_alone(answer):
         ("convergence", False),
         (NO_END, True),
     ]
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_tails_of_a_link_are_those_of_a_distribution(link):
+    x = np.linspace(-3.0, 3.0, 25)
+    below, above = tails(link, 0.7)
+    np.testing.assert_allclose(below(x) + above(x), 1.0, rtol=1e-14)
+    assert np.all(np.diff(below(x)) > 0.0)
 
 
 def rows(link="logit"):
