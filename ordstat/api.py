@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .prediction.calibrated import Calibrated
 
 #: Rows and mean weights from which weights that are counts are doubtful.
-_SOME, _FAR = 50, 2.5
+_SOME, _FAR = 50, 5.0
 #: Rows of a long table, and least counts with which it has a row for each cell.
 _LONG, _LARGE = 500, 100.0
 
