@@ -9,6 +9,7 @@ times as fast as one.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -132,5 +133,8 @@ def _measured(prepare: str, call: str) -> tuple[float, float, int, list[float]]:
     with tempfile.NamedTemporaryFile("w", suffix=".py") as program:
         program.write(code)
         program.flush()
-        done = subprocess.run([sys.executable, program.name], check=True, capture_output=True, text=True)
+        paths = {"PYTHONPATH": str(Path(__file__).parents[1])}
+        done = subprocess.run(
+            [sys.executable, program.name], check=True, stdout=subprocess.PIPE, text=True, env=os.environ | paths
+        )
     return tuple(json.loads(done.stdout.splitlines()[-1]))
