@@ -45,8 +45,8 @@ _LIFT = 1e-10
 class CoordinateAscent:
     """Block coordinate ascent for one problem and growing C; each solve starts where the last one ended.
 
-    A step updates all variables of a row exactly; later epochs visit only rows that may change. Once the variables inside
-    their boxes stay nearly the same, the linear system of their optimality conditions ends the solve (`finished`).
+    Each step updates one row exactly; later epochs visit only rows that may change. When few variables enter or leave
+    the interior of their boxes, the linear system of the optimality conditions ends the solve (`finished`).
 
     Parameters
     ----------
