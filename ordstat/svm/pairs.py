@@ -280,7 +280,7 @@ _ROUNDING, _EXACT = (1e-15, 1e-20, 1e-25, 1e-30), 1e-13
 
 
 class PairNewton:
-    """Newton's method for the squared hinge and a linear kernel, counting pairs; each C starts where the last one ended.
+    """Newton's method for the squared hinge and a linear kernel, counting pairs; each C starts where the last ended.
 
     Parameters
     ----------
