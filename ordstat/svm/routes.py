@@ -79,7 +79,7 @@ class CvxpyDual:
 
 # Problems of at most _SMALL rows are solved to the gap _ROUNDING.
 _SMALL, _ROUNDING = 200, 1e-12
-# If the interior point ends at or below this gap, the ascent that follows has its default limit of epochs.
+# If the interior point ends at or below this gap, the ascent that follows has its default limit on epochs.
 _NEAR = 1e-4
 
 
