@@ -62,7 +62,7 @@ class KernelMachine(CrossValidated, Method):
     Parameters
     ----------
     loss : {"hinge", "squared_hinge"}
-        The squared hinge needs kernel="linear" or landmarks; Newton's method takes seconds for 10^6 rows of few columns.
+        The squared hinge needs kernel="linear" or landmarks; Newton's method fits 10^6 rows of few columns in seconds.
     landmarks : int or None
         Number of training rows, drawn at random, whose span <v, phi(x)> is restricted to. The fit then needs no N x N
         matrix, and predictions need the kernel at these rows alone; None takes all rows.
