@@ -14,7 +14,7 @@ from ..checks import canonical, number, require_memory, unknown, whole
 from ..exceptions import DataError, OptionError
 from ..formula.sample import CACHED, row_blocks
 
-# |x|^2 + |z|^2 - 2 x'z loses digits if it is small beside |x|^2 + |z|^2: below this share it is computed from x - z.
+# |x|^2 + |z|^2 - 2 x'z loses digits if it is small compared to |x|^2 + |z|^2: below this share it is computed from x - z.
 _CLOSE = 1e-6
 
 
@@ -120,7 +120,7 @@ class Kernel(ABC):
         return iter(())
 
     def origin(self, X: FloatArray) -> FloatArray:
-        """(N,) k(x, 0) for kernels whose `diagonal` is that of the form moved to the origin; otherwise zeros."""
+        """(N,) k(x, 0) if `diagonal` belongs to the kernel moved to the origin; otherwise zeros."""
         return np.zeros(X.shape[0])
 
     def anchors(self, X: FloatArray, support: IntArray) -> AnyArray:

@@ -65,7 +65,7 @@ class KernelMachine(CrossValidated, Method):
         The squared hinge needs kernel="linear" or landmarks; Newton's method fits 10^6 rows of few columns in seconds.
     landmarks : int or None
         Number of training rows, drawn at random, whose span <v, phi(x)> is restricted to. The fit then needs no N x N
-        matrix, and predictions need the kernel at these rows alone; None takes all rows.
+        matrix, and predictions need the kernel only at these rows. None takes all rows.
     solver : {"auto", "coordinate", "interior-point", "cvxpy"}
         Solver of the hinge; the squared hinge has only "auto".
     C, kernel, cost, scaling, tol, folds, n_jobs
