@@ -14,7 +14,7 @@ from ..checks import canonical, number, require_memory, unknown, whole
 from ..exceptions import DataError, OptionError
 from ..formula.sample import CACHED, row_blocks
 
-# |x|^2 + |z|^2 - 2 x'z loses digits if it is small compared to |x|^2 + |z|^2: below this share it is computed from x - z.
+# |x|^2 + |z|^2 - 2 x'z loses digits if it is a small share of |x|^2 + |z|^2; below this share, x - z is used instead.
 _CLOSE = 1e-6
 
 
