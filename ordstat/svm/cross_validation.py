@@ -1,4 +1,4 @@
-"""The choice of C, and of a kernel's gamma, by cross-validation: for each gamma and fold a path of growing C."""
+"""The choice of C and of a kernel's gamma by cross-validation, with a path of growing C for each gamma and fold."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .gram import LinearGram
 
 T = TypeVar("T")
 
-#: C="cv", kappa of the papers [Lin 2008, sec. 2.4.2]: 2^-17, 2^-15, ..., 2^3.
+#: Values for C="cv", kappa in the papers [Lin 2008, sec. 2.4.2]: 2^-17, 2^-15, ..., 2^3.
 GRID: FloatArray = np.exp2(np.arange(-17.0, 4.0, 2.0))
 
 # Mean costs closer than this share are ties.
@@ -26,7 +26,7 @@ _TIE = 1e-12
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """How the choice is made.
+    """Settings of the cross-validation.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Plan:
     tol : float
         Relative duality gap of each solve.
     n_jobs : int
-        Folds at work at once, as threads that share the kernel matrix; -1 for one a processor.
+        Folds fitted at the same time, in threads that share the kernel matrix; -1 for one fold per processor.
     """
 
     C: Sequence[float]
@@ -43,8 +43,8 @@ class Plan:
     n_jobs: int = 1
 
 
-#: Predicts the rows of a fold (N,) by fits of a candidate to the others, with a generator; calls its last argument with
-#: the name of each step. Codes (n,) at every C, and the largest relative duality gap of the fits.
+#: Predicts the rows of a fold, a mask (N,), from fits of a candidate to the other rows; calls its last argument with
+#: the name of each step. Returns codes (n,) at every C, and the largest relative duality gap of the fits.
 Judge = Callable[[T, BoolArray, Plan, np.random.Generator, Callable[[str], None]], tuple[list[IntArray], float]]
 
 
@@ -58,16 +58,16 @@ def select(
     rng: np.random.Generator,
     tick: Callable[[str], None],
 ) -> Selection:
-    """Mean held-out cost at every point of the grid of gamma and C, and the point with the smallest.
+    """Mean held-out cost at every point of the grid of gamma and C, and the point with the smallest cost.
 
     Parameters
     ----------
     candidates : iterable of (gamma, candidate)
-        gamma is None if it is not chosen. Used one after another.
-    fold : (N,) fold of each row, 0..F-1, or -1 for a row that takes no part
+        gamma is None if it is fixed. The candidates are used one at a time.
+    fold : (N,) fold of each row, 0..F-1, or -1 for rows that are left out
     judge : Judge
     plan : Plan
-    costs : (N, K) price of every prediction
+    costs : (N, K) cost of every prediction
     case_weights : (N,)
     rng : numpy.random.Generator
         Seeds one generator for each fold, so that the result does not depend on `plan.n_jobs`.
@@ -98,7 +98,7 @@ def select(
         gamma=None if gammas[0] is None else np.repeat(np.array(gammas, dtype=np.float64), len(plan.C)),
         cost=cost,
         error=np.sqrt(np.square(means - cost[:, None]) @ share / (share.size - 1)),
-        # A stable order: among equal C the smaller gamma comes first.
+        # Stable sort: among equal C the smaller gamma comes first.
         chosen=int(ties[np.argsort(C[ties], kind="stable")[0]]),
         folds=share.size,
         gap=max(gap for folds in judged for _, gap in folds),
@@ -108,7 +108,7 @@ def select(
 def path_judge(
     route: Route, problem: Any, test: BoolArray, plan: Plan, rng: np.random.Generator, note: Callable[[str], None]
 ) -> tuple[list[IntArray], float]:
-    """The `Judge` of a problem, by a path from small to large C, every solve starting where the last one ended."""
+    """The `Judge` of a problem: solves it for growing C, starting each time where the last solve ended."""
     training, gram_means = problem.centred(~test)
     solver, gram = route(training, rng), problem.gram
     across = gram.X[test] if isinstance(gram, LinearGram) else gram.matrix[np.ix_(test, ~test)]

@@ -216,7 +216,7 @@ def best_thresholds(labels: FloatArray, weights: FloatArray, scores: FloatArray,
     labels, weights : (N, Q)
     scores : (N,)
     ordered : bool
-        Among theta_1 <= ... <= theta_Q.
+        Whether theta_1 <= ... <= theta_Q is required.
 
     Notes
     -----
@@ -289,7 +289,7 @@ def balanced(
 
 
 def falling(totals: FloatArray) -> FloatArray:
-    """Column sums that add up to zero with no partial sum above 0, each between 0 and the given one."""
+    """Column sums between 0 and the given ones that add up to zero, with no partial sum above 0."""
     if totals.sum() >= 0.0:
         return np.diff(np.minimum(np.cumsum(totals), 0.0), prepend=0.0)
     return -np.diff(np.maximum(np.cumsum(totals[::-1])[::-1], 0.0), append=0.0)
@@ -355,7 +355,7 @@ _CLEAR = 1e-2
 
 
 def snapped(problem: ExtendedDual, C: float, point: DualSolution) -> DualSolution:
-    """The solution with variables that differ from a bound by rounding moved onto it, evaluated again.
+    """Move variables that differ from a bound only by rounding onto it, and evaluate the point again.
 
     At the optimum either the distance to the bound (as a share of the box) or the distance of the margin to 1 is 0. A
     variable is moved if the first is far below the second; the better the point, the larger this factor.

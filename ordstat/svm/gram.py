@@ -1,6 +1,6 @@
-"""The kernel matrix G of a problem as the solvers use it: N x N numbers, or X X' that is never formed.
+"""The kernel matrix G of a problem as the solvers use it: an N x N matrix, or X X' that is never computed.
 
-Both give products, the array of coordinate ascent, the linear solves of the interior point, and the form for cvxpy.
+Both classes give products, the array for coordinate ascent, linear solves for the interior point, and a form for cvxpy.
 G is symmetric and positive semi-definite.
 """
 
@@ -19,14 +19,14 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from .._typing import BoolArray, FloatArray, IntArray
 from ..threads import FILTERS
 
-# Clarabel's own tolerance; the outcome's certificate is what counts.
+# Tolerance for Clarabel; the certificate shows what it reached.
 _TOLERANCE = 1e-10
 # Eigenvalues below this share of the largest are rounding.
 _NULL = 1e-12
 
 
 def cvxpy() -> Any:
-    """The module, imported when used: it takes most of a second."""
+    """Return the module cvxpy; importing it takes most of a second, so that it is imported only when used."""
     import cvxpy as module
 
     return module
@@ -35,7 +35,7 @@ def cvxpy() -> Any:
 def solve_with_clarabel(model: Any, tol: float) -> int:
     """Solve a cvxpy problem in place, and return the number of iterations.
 
-    Where Clarabel ends without an iterate, as for a vast C, the variables are 0, and the caller's certificate shows
+    If Clarabel ends without an iterate, as for a huge C, the variables are set to 0, and the caller's certificate shows
     that the optimum was missed.
     """
     cp = cvxpy()
@@ -54,9 +54,9 @@ def solve_with_clarabel(model: Any, tol: float) -> int:
 
 
 def _cholesky(matrix: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """v -> matrix^-1 v; the matrix is overwritten.
+    """Return the function v -> matrix^-1 v; the matrix is overwritten.
 
-    LAPACK directly: SciPy's checks take longer than factoring a small matrix.
+    Calls LAPACK directly: SciPy's checks take longer than factoring a small matrix.
     """
     if not matrix.size:
         return lambda v: v
@@ -94,16 +94,16 @@ class DenseGram:
         return np.asarray(self.matrix @ v if v.ndim > 1 else dsymv(1.0, self.matrix.T, v, lower=1))
 
     def block(self, rows: IntArray) -> FloatArray:
-        """(R, R) the products of some rows, a new array."""
+        """(R, R) G at some rows, a new array."""
         return self.matrix[np.ix_(rows, rows)]
 
     def state(self, beta: FloatArray) -> FloatArray:
-        """What coordinate ascent keeps of beta: G beta, or X' beta."""
+        """The state that coordinate ascent updates: G beta, or X' beta if X is stored."""
         return self @ beta
 
     @property
     def array(self) -> FloatArray:
-        """What the compiled epochs go over: the matrix, or the factor X."""
+        """The array that compiled epochs read: the matrix, or the factor X."""
         return self.matrix
 
     def resolvent(self, L: FloatArray) -> Callable[[FloatArray], FloatArray]:
@@ -120,7 +120,7 @@ class DenseGram:
         return _cholesky(S.T)
 
     def half_square(self, beta: Any) -> tuple[Any, list[Any]]:
-        """1/2 beta' G beta of a cvxpy variable, and the constraints that go with it."""
+        """1/2 beta' G beta of a cvxpy variable, and the constraints that it needs."""
         cp = cvxpy()
         value, vectors = np.linalg.eigh(self.matrix)
         kept = value > _NULL * value[-1]
@@ -128,7 +128,7 @@ class DenseGram:
             return 0.0 * cp.sum(beta), []
         if 2 * np.count_nonzero(kept) > len(self.matrix):
             return 0.5 * cp.quad_form(beta, cp.psd_wrap(self.matrix)), []
-        # Few directions: a polynomial of few columns. The solver is better off without the others' rounding.
+        # A low rank, as of a polynomial of few columns: the solver does better without rounding in other directions.
         return LinearGram(np.ascontiguousarray(vectors[:, kept] * np.sqrt(value[kept]))).half_square(beta)
 
     def scored(self, beta: FloatArray) -> tuple[FloatArray, FloatArray | None]:
@@ -136,9 +136,9 @@ class DenseGram:
         return self @ beta, None
 
     def centred(self) -> tuple[Gram, FloatArray]:
-        """Without row and column means, and what was taken away; may reuse the memory.
+        """The matrix without row and column means, and these means m; may reuse the memory.
 
-        If the columns are stored, the means m are theirs and m @ w is the mean of G beta; otherwise m @ beta is.
+        If the columns are stored, m has their means and m @ w is the mean of G beta; otherwise m @ beta is the mean.
         """
         matrix, means = centred(self.matrix)
         return DenseGram(matrix), means
@@ -219,7 +219,7 @@ def centred(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
     Returns
     -------
     gram : (N, N), the same array
-    means : (N,) the means taken away; b of the raw kernel is b - means'beta
+    means : (N,) the subtracted means; b of the raw kernel is b - means'beta
     """
     means = gram.mean(axis=0)
     gram -= means

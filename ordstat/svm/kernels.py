@@ -14,7 +14,7 @@ from ..checks import canonical, number, require_memory, unknown, whole
 from ..exceptions import DataError, OptionError
 from ..formula.sample import CACHED, row_blocks
 
-# |x|^2 + |z|^2 - 2 x'z loses digits where it is small beside |x|^2 + |z|^2; below this share it is computed from x - z.
+# |x|^2 + |z|^2 - 2 x'z loses digits if it is a small share of |x|^2 + |z|^2; below this share, x - z is used instead.
 _CLOSE = 1e-6
 
 
@@ -27,7 +27,7 @@ def squared_euclidean(X: FloatArray, Z: FloatArray) -> FloatArray:
     array([[1.e-06]])
     """
     centre = Z.mean(axis=0) if len(Z) else 0.0
-    # One product of a matrix with itself is symmetric to the last bit.
+    # The product of a matrix with its own transpose is symmetric to the last bit.
     Zc = Z - centre
     Xc = Zc if X is Z else X - centre
     x, z = np.einsum("nd,nd->n", Xc, Xc), np.einsum("nd,nd->n", Zc, Zc)
@@ -54,8 +54,8 @@ def manhattan(X: FloatArray, Z: FloatArray) -> FloatArray:
     return cdist(X, Z, "cityblock")
 
 
-#: gamma="cv": 2^-15, 2^-13, ..., 2^3 [Hsu, Chang & Lin 2003]; with the 55 fits of the choice of C these are the 550
-#: problems of a Gaussian kernel in Lin [2008, sec. 5.3].
+#: gamma="cv": 2^-15, 2^-13, ..., 2^3 [Hsu, Chang & Lin 2003]. With 55 fits each to choose C, these are the 550 problems
+#: of a Gaussian kernel in Lin [2008, sec. 5.3].
 GAMMAS: tuple[float, ...] = tuple(2.0**exponent for exponent in range(-15, 4, 2))
 
 
@@ -116,11 +116,11 @@ class Kernel(ABC):
         return self
 
     def grams(self, X: FloatArray, rows: IntArray) -> Iterator[tuple[float, FloatArray]]:
-        """Each of `gammas` with the `gram` of that kernel."""
+        """Yield each of `gammas` with the `gram` of its kernel."""
         return iter(())
 
     def origin(self, X: FloatArray) -> FloatArray:
-        """(N,) k(x, 0) for kernels whose `diagonal` is that of the form moved to the origin; otherwise zeros."""
+        """(N,) k(x, 0) if `diagonal` belongs to the kernel moved to the origin; otherwise zeros."""
         return np.zeros(X.shape[0])
 
     def anchors(self, X: FloatArray, support: IntArray) -> AnyArray:
@@ -129,7 +129,7 @@ class Kernel(ABC):
 
 
 def require_room(n: int) -> None:
-    """DataError if the kernel matrix of n rows, and the copy that solvers take, do not fit into memory."""
+    """Raise DataError if the kernel matrix of n rows and the solvers' copy of it do not fit into memory."""
     instead = "Take fewer rows, or set landmarks=2000 with redsvm, svor-imc, svor-exc or kernel-clm."
     require_memory(f"The kernel matrix of {n} x {n} rows", 16.0 * n**2, instead)
 
@@ -141,10 +141,10 @@ def squared_length(X: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Distance(Kernel):
-    """Minus the distance of two rows; margins count from the origin of the columns."""
+    """Minus the distance of two rows; the origin of the columns is the origin of feature space."""
 
     conditionally_definite = True
-    #: 1 for the sum of the differences of the columns, 2 for their Euclidean length.
+    #: 1 for the sum of absolute differences of the columns, 2 for the Euclidean distance.
     order: ClassVar[int]
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
@@ -165,7 +165,7 @@ class Distance(Kernel):
 
 @dataclass(frozen=True)
 class Perceptron(Distance):
-    """-|x - x'|_2, an ensemble of infinitely many perceptrons [Lin 2008, sec. 5.1]; it has no scale to choose.
+    """-|x - x'|_2, an ensemble of infinitely many perceptrons [Lin 2008, sec. 5.1]; it has no scale parameter.
 
     Examples
     --------
@@ -195,7 +195,7 @@ class Stump(Distance):
 class Scaled(Kernel):
     """A function of gamma times a measure of two rows.
 
-    gamma=None is 1 / D. gamma="cv" or a sequence of values leaves the choice to the cross-validation of the method.
+    gamma=None means 1 / D. With gamma="cv" or a sequence of values, the method chooses gamma by cross-validation.
     """
 
     gamma: float | str | Sequence[float] | None = None
@@ -206,7 +206,7 @@ class Scaled(Kernel):
         several = isinstance(self.gamma, (tuple, list, np.ndarray))
         values: Any = self.gamma if several else (self.gamma,)
         if not len(values):
-            raise OptionError(f"gamma of the {self.name} kernel must have a value to choose from; got {values!r}.")
+            raise OptionError(f"gamma of the {self.name} kernel must have at least one value; got {values!r}.")
         checked = {number("gamma", value, above=0.0, of=f"the {self.name} kernel") for value in values}
         if several:
             object.__setattr__(self, "gamma", tuple(sorted(checked)))
@@ -267,7 +267,7 @@ class Scaled(Kernel):
 
 @dataclass(frozen=True)
 class Gaussian(Scaled):
-    """exp(-gamma |x - x'|_2^2); gamma None is 1 / D, "cv" or several values a choice by cross-validation.
+    """exp(-gamma |x - x'|_2^2); gamma=None means 1 / D, and "cv" or several values a choice by cross-validation.
 
     Examples
     --------
@@ -285,7 +285,7 @@ class Gaussian(Scaled):
 
 @dataclass(frozen=True)
 class Laplacian(Scaled):
-    """exp(-gamma |x - x'|_1); gamma None is 1 / D, "cv" or several values a choice by cross-validation.
+    """exp(-gamma |x - x'|_1); gamma=None means 1 / D, and "cv" or several values a choice by cross-validation.
 
     Examples
     --------
@@ -301,7 +301,7 @@ class Laplacian(Scaled):
 
 @dataclass(frozen=True)
 class Polynomial(Scaled):
-    """(gamma x'x' + coef0)^degree; gamma None is 1 / D, "cv" or several values a choice by cross-validation.
+    """(gamma x'x' + coef0)^degree; gamma=None means 1 / D, and "cv" or several values a choice by cross-validation.
 
     Examples
     --------
@@ -391,9 +391,9 @@ class Custom(Kernel):
 
 @dataclass(frozen=True)
 class Precomputed(Kernel):
-    """A kernel matrix in place of X: the N x N Gram matrix when fitting, (n, N) against the training rows after.
+    """A kernel matrix in place of X: N x N for the fit, and n x N (against the training rows) for predictions.
 
-    The columns are the training rows in their order. The first training row serves as the origin of feature space.
+    The columns are the training rows in their order. The first training row is the origin of feature space.
 
     Examples
     --------
@@ -417,8 +417,8 @@ class Precomputed(Kernel):
         if X.shape[0] != X.shape[1]:
             raise DataError(
                 "kernel='precomputed' takes the square kernel matrix of the training rows in place of X, one row and "
-                f"one column for each; got shape {X.shape}. Rows that are left out (of weight 0, with missing values) "
-                "have to be left out of the columns too."
+                f"one column for each; got shape {X.shape}. If rows are left out (weight 0 or missing values), remove "
+                "their columns too."
             )
         require_room(rows.size)
         return X[np.ix_(rows, rows)]
@@ -433,7 +433,7 @@ class Precomputed(Kernel):
         return support
 
 
-#: Kernels by name; each value makes one with its default settings.
+#: Kernels by name; each value makes the kernel with its default settings.
 KERNELS: dict[str, Callable[[], Kernel]] = {
     kernel.name: kernel for kernel in (Perceptron, Stump, Gaussian, Laplacian, Polynomial, Linear, Precomputed)
 }
@@ -445,7 +445,7 @@ def parse_kernel(kernel: Any) -> Kernel:
     Raises
     ------
     OptionError
-        Anything else, listing the names.
+        `kernel` is anything else; the message lists the names.
 
     Examples
     --------
@@ -465,7 +465,7 @@ def parse_kernel(kernel: Any) -> Kernel:
 _ASYMMETRY = 1e-6
 #: An eigenvalue below minus this share of the trace is not rounding.
 NEGATIVE = 1e-7
-# Kernel values beyond this overflow where a solver multiplies them.
+# Larger kernel values overflow when a solver multiplies them.
 _LARGEST = 1e100
 
 
@@ -476,8 +476,8 @@ def require_finite(gram: FloatArray) -> None:
         position = np.argwhere(~sized)[0]
         i, j = position[0], position[-1]
         raise DataError(
-            f"the kernel of training rows {i} and {j} is {gram[tuple(position)]:g}, and kernel values must "
-            f"be finite, up to {_LARGEST:g}: scale the columns, or look at these rows."
+            f"kernel values must be finite and at most {_LARGEST:g} in size; got {gram[tuple(position)]:g} for "
+            f"training rows {i} and {j}. Scale the columns, or check these rows."
         )
 
 

@@ -34,7 +34,7 @@ class Features:
     coef : (S, p)
         H(x) = k(x, anchors) @ coef @ b + constants @ b.
     constants : (p,)
-    landmarks : (m,) places of the landmarks among the N rows, in the order of drawing; None if all rows are used
+    landmarks : (m,) positions of the landmarks among the N rows, in the order of drawing; None if all rows are used
     share : float
         Share of the kernel's trace, sum_n k(x_n, x_n), that the landmarks keep.
     """
@@ -97,7 +97,7 @@ def landmark_features(
     X : (M, D)
         Scaled columns.
     rows : (N,)
-        Places of the training rows in X.
+        Positions of the training rows in X.
     weights : (N,) case weights
     most : int
     rng : numpy.random.Generator
@@ -139,11 +139,11 @@ def landmark_features(
 
 
 def _require_definite(left: FloatArray, total: float) -> None:
-    """DataError if a squared length is negative: that of a row less its projection on the landmarks."""
+    """Raise DataError if a row less its projection on the landmarks has a negative squared length."""
     if left.min() < -NEGATIVE * abs(total):
         raise DataError(
-            f"the kernel is not positive definite: less its projection on the landmarks, row {int(left.argmin())} has "
-            f"the squared length {left.min():g}. Use another kernel."
+            f"the kernel is not positive definite: row {int(left.argmin())} less its projection on the "
+            f"landmarks has the squared length {left.min():g}. Use another kernel."
         )
 
 

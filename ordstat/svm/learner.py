@@ -53,7 +53,7 @@ class SVM(BinaryLearner):
         Raises
         ------
         DataError
-            A kernel matrix that is not finite, symmetric and (conditionally) positive definite.
+            The kernel matrix is not finite, symmetric and (conditionally) positive definite.
         """
         scaling, scaled = self._scaled(X, case_weights)
         gram = checked_gram(self.kernel, scaled, np.arange(len(X)))
@@ -173,7 +173,7 @@ def votes_judge(
     rng: np.random.Generator,
     note: Callable[[str], None],
 ) -> tuple[list[IntArray], float]:
-    """The `Judge` of a kernel: votes of machines fitted to the other folds, one path of growing C a problem."""
+    """The `Judge` of a kernel: votes of machines fitted to the other folds, a path of growing C for each problem."""
     across, largest = shared.gram[test], 0.0
     scores = np.empty((len(plan.C), across.shape[0], len(problems)))
     for p, problem in enumerate(problems):

@@ -17,7 +17,7 @@ from ..threads import one_blas_thread
 from .dual import Outcome, Route, Solution, better
 from .gram import Gram, LinearGram, cvxpy, solve_with_clarabel
 
-# A pair this near to difference 1 lies on the margin, at the least and at the most.
+# The least and the greatest tolerance within which a score difference counts as 1: the pair is on the margin.
 _EXACT_BOUNDARIES, _ROUGH = 1e-7, 1e-2
 # Costs that differ by less than this share of all are equal.
 _TIE = 1e-9
@@ -36,7 +36,7 @@ def boundaries(problem: PairProblem, scores: FloatArray, slack: float) -> tuple[
 
 
 def _middle_boundaries(problem: PairProblem, scores: FloatArray, tolerance: float) -> FloatArray | str:
-    """(K-1,) middles of free support pairs, or the reason why they cannot be used."""
+    """(K-1,) midpoints of free support pairs, or the reason why they cannot be used."""
     if problem.squared:
         return "the squared hinge has no free support pairs"
     theta, costs = np.empty(problem.n_levels - 1), problem.costs
@@ -44,12 +44,12 @@ def _middle_boundaries(problem: PairProblem, scores: FloatArray, tolerance: floa
         middles = _middles(scores[problem.y == k], scores[problem.y == k + 1], tolerance)
         if middles.size == 0:
             return f"no free support pair joins ranks {k + 1} and {k + 2}"
-        theta[k] = _best(middles, scores, problem.weights * (costs[:, k + 1] - costs[:, k]), tolerance)
-    return "the middles of free support pairs are out of order" if (np.diff(theta) < 0).any() else theta
+        theta[k] = _best_middle(middles, scores, problem.weights * (costs[:, k + 1] - costs[:, k]), tolerance)
+    return "the midpoints of free support pairs are out of order" if (np.diff(theta) < 0).any() else theta
 
 
 def _middles(lower: FloatArray, upper: FloatArray, tolerance: float) -> FloatArray:
-    """Middles of the pairs whose scores differ by 1, the nearest partner of every upper row."""
+    """Midpoints of pairs whose scores differ by 1; each upper row takes the partner nearest to this difference."""
     if lower.size == 0:
         return np.zeros(0)
     ordered = np.sort(lower)
@@ -60,21 +60,21 @@ def _middles(lower: FloatArray, upper: FloatArray, tolerance: float) -> FloatArr
     return np.asarray(0.5 * (upper + partner)[on_margin])
 
 
-def _onto(ordered: FloatArray, middles: FloatArray) -> FloatArray:
-    """Middles moved onto the last of the growing scores that they are equal to but for rounding."""
+def _onto_scores(ordered: FloatArray, middles: FloatArray) -> FloatArray:
+    """Move each midpoint onto the last of the increasing scores that equals it up to rounding."""
     last = ordered[np.searchsorted(ordered, middles + _EXACT_BOUNDARIES, side="right") - 1]
     return np.where(np.abs(last - middles) <= _EXACT_BOUNDARIES, last, middles)
 
 
-def _best(middles: FloatArray, scores: FloatArray, steps: FloatArray, tolerance: float) -> float:
-    """The middle of least cost, where a row above the threshold pays steps_n, and among equals the most remote one.
+def _best_middle(middles: FloatArray, scores: FloatArray, steps: FloatArray, tolerance: float) -> float:
+    """The midpoint of least cost, where each row above it costs steps_n; among equals the one farthest from any score.
 
-    Distances that differ by less than `tolerance` are equal, and the lowest middle wins. A middle on a score is that
-    score, and the row is not above it.
+    Distances that differ by less than `tolerance` are equal, and the lowest midpoint wins. A midpoint that equals a
+    score up to rounding is moved onto it, and the row is not above it.
     """
     order = np.argsort(scores)
     ordered = scores[order]
-    middles = _onto(ordered, middles)
+    middles = _onto_scores(ordered, middles)
     above = np.concatenate([np.cumsum(steps[order][::-1])[::-1], [0.0]])
     position = np.searchsorted(ordered, middles, side="right")
     cost = above[position]
@@ -86,20 +86,20 @@ def _best(middles: FloatArray, scores: FloatArray, steps: FloatArray, tolerance:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PairProblem:
-    """Everything of the problem but C.
+    """The problem for any C.
 
     The loss of a pair with margin m is [1 - m]_+, or its square with the columns of a linear kernel.
 
     Attributes
     ----------
     gram : Gram
-        Solvers take one that is centred in rows and columns (see `centred`).
+        Solvers take a kernel matrix centred in rows and columns (see `centred`).
     y : (N,) codes
     weights : (N,) case weights, > 0
     costs : (N, K)
-        Price of every rank, for the rank boundaries alone.
+        Cost of each prediction, used only for the rank boundaries.
     squared : bool
-        Whether violations count by their square.
+        Whether violations are squared.
     """
 
     gram: Gram
@@ -109,7 +109,7 @@ class PairProblem:
     squared: bool
 
     def centred(self, rows: BoolArray | None = None) -> tuple[PairProblem, FloatArray]:
-        """The problem of some rows with a centred kernel, and the means taken from it; see `ExtendedDual.centred`."""
+        """The problem of some rows with a centred kernel, and the subtracted means; see `ExtendedDual.centred`."""
         gram, means = (self.gram if rows is None else self.gram.part(rows)).centred()
         kept = slice(None) if rows is None else rows
         return replace(self, gram=gram, y=self.y[kept], weights=self.weights[kept], costs=self.costs[kept]), means
@@ -129,8 +129,8 @@ class PairProblem:
         rows = np.argsort(self.y, kind="stable")
         lower_rows = np.searchsorted(self.y[rows], self.y[rows])
         ends = np.cumsum(lower_rows)
-        places = np.arange(int(ends[-1])) - np.repeat(ends - lower_rows, lower_rows)
-        return np.repeat(rows, lower_rows).astype(np.int32), rows[places].astype(np.int32)
+        positions = np.arange(int(ends[-1])) - np.repeat(ends - lower_rows, lower_rows)
+        return np.repeat(rows, lower_rows).astype(np.int32), rows[positions].astype(np.int32)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -147,21 +147,21 @@ class PairSolution(Solution):
 
 
 def counted(problem: PairProblem, scores: FloatArray, X: FloatArray, order: IntArray) -> FloatArray:
-    """(N, 3 + D) for row i the sums of w_j (1, s_j, s_j^2, x_j) over rows j of a lower rank with s_j > s_i - 1.
+    """Sums (N, 3 + D) of w_j (1, s_j, s_j^2, x_j) for each row i, over rows j of a lower rank with s_j > s_i - 1.
 
     `order` (N,) sorts the scores.
     """
     width = 3 + X.shape[1]
-    sums, back = np.empty((scores.size, width)), np.empty((scores.size, width))
+    sums, by_row = np.empty((scores.size, width)), np.empty((scores.size, width))
     y = np.ascontiguousarray(problem.y[order], dtype=np.intp)
     totals = np.zeros((problem.n_levels, width))
     pairs_below(scores[order], y, problem.weights[order], np.ascontiguousarray(X[order]), sums, totals)
-    back[order] = sums
-    return back
+    by_row[order] = sums
+    return by_row
 
 
 def evaluated(problem: PairProblem, C: float, beta: FloatArray, size: float, square: float) -> PairSolution:
-    """P at v = sum_n beta_n phi(x_n), and D from sum a_p and sum a_p^2 / w_p of the a behind beta; no thresholds."""
+    """P at v = sum_n beta_n phi(x_n), and D from size = sum a_p and square = sum a_p^2 / w_p; without thresholds."""
     scores, w = problem.gram.scored(beta)
     norm = max(float(beta @ scores), 0.0)
     s = scores - scores.mean()
@@ -183,23 +183,23 @@ def solved(problem: PairProblem, point: PairSolution) -> PairSolution:
     return replace(point, theta=theta, boundaries=how)
 
 
-# Steps over all pairs that one solve may take.
+# Most updates of single pairs in one solve.
 _MOST_STEPS = 4_000_000_000
 _LEAST_EPOCHS, _MOST_EPOCHS = 300, 100_000
-# All pairs come back into the list at the latest after so many epochs.
+# All pairs are visited at least once in this number of epochs.
 _EPOCHS_A_LIST = 10
 # Pairs with a violation below this share of the inner tolerance wait for a later epoch.
 _SKIP = 0.1
 # Pairs that fit into memory with their dual variables (about 1 GB while an epoch is shuffled).
 MOST_PAIRS = 20_000_000
-# Problems of no more pairs are solved until the gap is rounding.
+# Problems of at most _SMALL pairs are solved until the gap is rounding.
 _SMALL, _ROUNDING_ASCENT = 20_000, 1e-11
-# Checks without half the gap after which rounding is all that is left.
+# After this number of checks that do not halve the gap, only rounding is left.
 _PATIENCE = 8
 
 
 class PairAscent:
-    """Coordinate ascent over pairs under the hinge: solves one problem for growing C, each from where the last ended.
+    """Coordinate ascent over pairs for the hinge and growing C; each solve starts where the last one ended.
 
     Parameters
     ----------
@@ -207,12 +207,12 @@ class PairAscent:
     rng : numpy.random.Generator
         Order of the pairs in each epoch.
     max_epochs : int, optional
-        Epochs of one solve; as many as take minutes if not given.
+        Limit on the epochs of one solve; by default as many as take minutes.
 
     Raises
     ------
     DataError
-        Too many pairs for a list of them.
+        There are too many pairs to list.
     """
 
     name = "pair ascent"
@@ -274,20 +274,20 @@ class PairAscent:
         return self.rng.permutation(self.alpha.size).astype(np.intp)
 
 
-# Newton's decrement, as a share of the objective, that is rounding: of the objective at w, and then of that at the w
-# which the dual variables give, where C is large far less. And a gap that is rounding.
+# Shares of the objective below which Newton's decrement is rounding, tried in turn: for large C, the w that the dual
+# variables give needs a far smaller share. A gap of at most _EXACT is rounding.
 _ROUNDING, _EXACT = (1e-15, 1e-20, 1e-25, 1e-30), 1e-13
 
 
 class PairNewton:
-    """Newton's method on the squared hinge of a linear kernel, counting pairs; any C starts where the last one ended.
+    """Newton's method for the squared hinge and a linear kernel, counting pairs; each C starts where the last ended.
 
     Parameters
     ----------
     problem : PairProblem
         With a LinearGram and the squared hinge.
     rng : numpy.random.Generator
-        Not used; every solver is made alike.
+        Not used; all solvers take the same arguments.
     """
 
     name = "counting Newton"
@@ -298,15 +298,15 @@ class PairNewton:
         self.w = np.zeros(self.X.shape[1])
 
     def solve(self, C: float, tol: float) -> Outcome[PairSolution]:
-        """Iterate until the gap is rounding, or Newton's steps bring nothing more: well below any usual `tol`."""
+        """Iterate until the gap is rounding or Newton's steps no longer improve P: well below any usual `tol`."""
         path: list[float] = []
         points: list[PairSolution] = []
         with one_blas_thread():
             for rounding in _ROUNDING:
-                end = minimum(partial(self._evaluate, C), self.w, rounding=rounding)
-                self.w = end.coef
-                path += end.objective.tolist()
-                # With a_p = 2 C w_p (violation) the dual variables of w, and P at the w that they give.
+                optimum = minimum(partial(self._evaluate, C), self.w, rounding=rounding)
+                self.w = optimum.coef
+                path += optimum.objective.tolist()
+                # The dual variables of w are a_p = 2 C w_p (violation); P is evaluated at the w that they give.
                 loss, linear, slope, _, _ = self._sums(self.w)
                 a = 2.0 * C
                 points.append(evaluated(self.problem, C, a * slope, a * linear, a * a * loss))
@@ -318,7 +318,7 @@ class PairNewton:
     def _evaluate(self, C: float, w: FloatArray) -> Loss:
         """P with its derivatives."""
         loss, _, slope, degree, partners = self._sums(w)
-        # X' (diag(degree) - A) X is the sum of half and its transpose, as A is of the two sides of a pair.
+        # X' (diag(degree) - A) X is the sum of half and its transpose: A has each pair twice, as (i, j) and (j, i).
         part = partners * -self.problem.weights[:, None]
         part += self.X * (0.5 * degree)[:, None]
         half = 2.0 * C * (self.X.T @ part)
@@ -326,17 +326,17 @@ class PairNewton:
         return Loss(0.5 * float(w @ w) + C * loss, gradient, np.eye(w.size) + half + half.T)
 
     def _sums(self, w: FloatArray) -> tuple[float, float, FloatArray, FloatArray, FloatArray]:
-        """What P and its derivatives at w (D,) are made of.
+        """The sums that P and its derivatives at w (D,) consist of.
 
-        Sums of the squared violations and of the violations; minus half the derivative of the former by the scores
-        (N,); for each row the weight of its violating partners, times its own (N,), and the sum of w_j x_j over its
-        violating partners of a lower rank (N, D).
+        Returns the sums of the squared violations and of the violations; minus half the derivative of the first by the
+        scores (N,); for each row its weight times the weight of its violating partners (N,); and for each row the sum
+        of w_j x_j over its violating partners of a lower rank (N, D).
         """
         problem, v = self.problem, self.problem.weights
         s = self.X @ w
         order = np.argsort(s)
         lower = counted(problem, s, self.X, order)
-        # The same pass from the other end: partners of a higher rank with s_j < s_i + 1.
+        # The same pass in reverse order: partners of a higher rank with s_j < s_i + 1.
         mirrored = replace(problem, y=problem.n_levels - 1 - problem.y)
         upper = counted(mirrored, -s, np.empty((s.size, 0)), order[::-1])
         room = 1.0 - s
@@ -348,22 +348,22 @@ class PairNewton:
         return max(float(v @ square), 0.0), float(v @ linear), v * (linear - pressed), degree, lower[:, 3:]
 
 
-# Pairs that a general solver takes in seconds.
+# A general solver takes seconds up to this number of pairs.
 _SMALL_ROUTES = 50_000
 _EPOCHS = 3000
 
 
 class CvxpyPairs:
-    """The dual of the hinge through cvxpy, for any C: the reference route.
+    """The dual of the hinge solved by cvxpy, for any C: the reference route.
 
-    The variables are tau = a / c with c = C, or its root where C > 1, C being that of pairs whose weights are 1 on the
-    average: neither boxes nor dual variables are then too small or too large beside the solver's tolerances.
+    The variables are tau = a / c with c = min(C, sqrt(C)), after C is scaled to pairs with a mean weight of 1: boxes
+    and dual variables are then neither too small nor too large for the solver's tolerances.
 
     Parameters
     ----------
     problem : PairProblem
     rng : numpy.random.Generator
-        Not used; every solver is made alike.
+        Not used; all solvers take the same arguments.
     """
 
     name = "cvxpy"
@@ -380,7 +380,7 @@ class CvxpyPairs:
         self.incidence = csr_array((signs, cells), shape=(problem.y.size, m))
 
     def solve(self, C: float, tol: float) -> Outcome[PairSolution]:
-        """Solve to Clarabel's tolerance; the relative duality gap is that of the certified outcome."""
+        """Solve to Clarabel's tolerance; the certificate gives the relative duality gap that this leaves."""
         cp, problem = cvxpy(), self.problem
         price = C * self.unit
         c = min(price, np.sqrt(price))
@@ -397,10 +397,10 @@ class CvxpyPairs:
 
 
 class AutomaticPairs:
-    """Coordinate ascent, and cvxpy for the few pairs it cannot order.
+    """Coordinate ascent, then cvxpy if that misses the tolerance and there are few pairs.
 
-    Coordinate ascent crawls where C is huge and the rows cannot be put in order without an error: a polynomial of few
-    columns on noisy ranks.
+    Coordinate ascent is slow if C is huge and the rows cannot be ordered without an error, as for a polynomial of few
+    columns and noisy ranks.
 
     Parameters
     ----------
@@ -420,7 +420,7 @@ class AutomaticPairs:
         return better(CvxpyPairs(self.problem, self.rng).solve(C, tol), outcome)
 
 
-#: Routes of each loss by the name a user gives.
+#: Routes of each loss by name of the solver.
 PAIR_LOSSES: dict[str, dict[str, Route]] = {
     "hinge": {"auto": AutomaticPairs, "cvxpy": CvxpyPairs},
     "squared_hinge": {"auto": PairNewton},

@@ -62,10 +62,10 @@ class KernelMachine(CrossValidated, Method):
     Parameters
     ----------
     loss : {"hinge", "squared_hinge"}
-        The squared hinge takes kernel="linear" or landmarks: Newton's method, a million rows of few columns in seconds.
+        The squared hinge needs kernel="linear" or landmarks; Newton's method fits 10^6 rows of few columns in seconds.
     landmarks : int or None
         Number of training rows, drawn at random, whose span <v, phi(x)> is restricted to. The fit then needs no N x N
-        matrix, and predictions need the kernel at these rows alone; None takes all rows.
+        matrix, and predictions need the kernel only at these rows. None takes all rows.
     solver : {"auto", "coordinate", "interior-point", "cvxpy"}
         Solver of the hinge; the squared hinge has only "auto".
     C, kernel, cost, scaling, tol, folds, n_jobs
@@ -94,16 +94,16 @@ class KernelMachine(CrossValidated, Method):
         one_of("solver", self.solver, self.routes["hinge"], of=self)
         hard = isinstance(self.C, float) and np.isinf(self.C)
         if self.similarity.gammas and hard:
-            raise OptionError(f"C must be finite where cross-validation chooses gamma of {self.kernel!r}; got C=inf.")
+            raise OptionError(f"C must be finite if cross-validation chooses gamma of {self.kernel!r}; got C=inf.")
         if self.loss != "hinge" and not self.similarity.linear and self.landmarks is None:
             raise OptionError(f"loss={self.loss!r} needs kernel='linear' or landmarks=; got kernel={self.kernel!r}.")
         if self.solver not in self.routes[self.loss]:
             raise OptionError(f"solver must be 'auto' with loss={self.loss!r}; got {self.solver!r}. Leave it out.")
         if self.loss != "hinge" and hard:
-            raise OptionError(f"loss={self.loss!r} needs a finite C: a hard margin has no loss.")
+            raise OptionError(f"C must be finite with loss={self.loss!r}; got C=inf. A hard margin has no loss.")
         if self.landmarks is not None:
             if self.pairwise or self.similarity.linear:
-                raise OptionError(f"landmarks= has no use with kernel={self.similarity.name!r}: leave it out.")
+                raise OptionError(f"kernel={self.similarity.name!r} does not support landmarks=; remove it.")
             self._settle(landmarks=whole("landmarks", self.landmarks, 2, of=self, also=" or None"))
 
     # What a concrete class may replace
@@ -285,7 +285,7 @@ def _ranked(
 ) -> tuple[ThresholdRule, FloatArray | None, FloatArray, IntArray]:
     """The rule for the raw kernel, slopes (D,) of a linear kernel, scores (N,) of all rows, and support rows.
 
-    `rows` have positive weight, and support rows are places in `rows`; `X` (N, D) are the scaled columns, `means` were
+    `rows` have positive weight, and support rows are positions in them; `X` (N, D) are the scaled columns, `means` were
     subtracted by centring.
     """
     support = np.flatnonzero(point.sizes > _NO_SUPPORT * point.sizes.max(initial=0.0))
@@ -362,7 +362,7 @@ class REDSVM(KernelMachine):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SVORIMC(KernelMachine):
-    """Support vector ordinal regression whose thresholds come out ordered [Chu & Keerthi 2007; Lin 2008, sec. 4.2.1].
+    """Support vector ordinal regression with implicitly ordered thresholds [Chu & Keerthi 2007; Lin 2008, sec. 4.2.1].
 
     Minimises 1/2 |v|^2 + C sum_nk [1 - Y_nk (<v, phi(x_n)> - theta_k)]_+ with Y_nk = +1 where y_n > k, else -1: RED-SVM
     with the absolute cost and free thresholds. Under another cost the terms weigh |c_n[k+1] - c_n[k]|, and where it is
@@ -371,7 +371,7 @@ class SVORIMC(KernelMachine):
     Parameters
     ----------
     C : float, sequence of floats or "cv"
-        Price of a violated margin; also inf, the hard margin: every row on its side of all thresholds by a margin of 1.
+        Price of a violated margin; inf is the hard margin: every row is on its side of all thresholds by a margin of 1.
     kernel, cost, scaling, loss, solver, tol, folds, n_jobs
         See `ordstat.svm.redsvm.KernelMachine` and `ordstat.judging.selection.CrossValidated`.
 
@@ -401,8 +401,8 @@ class SVOREXC(KernelMachine):
     Parameters
     ----------
     C : float, sequence of floats or "cv"
-        Price of a violated margin; also inf, the hard margin, which is the kernel ranking of Rajaram et al. (2003):
-        every row inside its interval by a margin of 1.
+        Price of a violated margin; inf is the hard margin, as in the kernel ranking of Rajaram et al. (2003): every row
+        is inside its interval by a margin of 1.
     kernel, cost, scaling, loss, solver, tol, folds, n_jobs
         See `ordstat.svm.redsvm.KernelMachine` and `ordstat.judging.selection.CrossValidated`.
 
@@ -429,8 +429,8 @@ class RankBoundarySVM(KernelMachine):
     """Large margin rank boundaries: a potential learned from pairs of rows [Herbrich, Graepel & Obermayer 2000].
 
     Minimises 1/2 |v|^2 + C sum over pairs of w_i w_j [1 - (<v, phi(x_i)> - <v, phi(x_j)>)]_+, over all pairs with
-    y_i > y_j, w the case weights. The boundaries between ranks are the middles of free support pairs (eq. 7.26-7.28);
-    if there are no such pairs, or they are out of order, the thresholds of least training cost. The summary says which.
+    y_i > y_j, w the case weights. The boundaries between ranks are the midpoints of free support pairs (eq. 7.26-7.28).
+    Without such pairs, or if these are out of order, they minimise the training cost. The summary says which.
 
     Parameters
     ----------
@@ -441,7 +441,7 @@ class RankBoundarySVM(KernelMachine):
         The squared hinge takes kernel="linear" or landmarks, and counts pairs instead of listing them, for a million
         rows and more.
     solver : {"auto", "cvxpy"}
-        "auto" is coordinate ascent over pairs under the hinge; the squared hinge has "auto" alone, Newton's method.
+        "auto" is coordinate ascent over pairs under the hinge; the squared hinge has only "auto", Newton's method.
     C, kernel, landmarks, scaling, tol, folds, n_jobs
         See `ordstat.judging.selection.CrossValidated`. C is the price of a violated margin of one pair. A row
         is in a pair with every row of another rank, so that C=1 here is similar to C=N in the other machines and often

@@ -28,18 +28,18 @@ from .solvers import CoordinateAscent, InteriorPoint
 
 
 class CvxpyDual:
-    """The dual through cvxpy, for any C: the reference route, against which the others are tested.
+    """The dual solved by cvxpy, for any C: the reference for testing the other routes.
 
     The kernel enters as an N x N quadratic form of beta. The variables are tau = alpha / c with c = min(C, 1), so that
-    small boxes do not vanish beside the solver's tolerances: minimise (c/2) (beta' G beta + gamma^2 |s|^2) - sum tau
-    with 0 <= tau <= (C/c) W. Both c and C/c are parameters, and a second C does not compile the problem again. Free
+    small boxes stay above the solver's tolerances: minimise (c/2) (beta' G beta + gamma^2 |s|^2) - sum tau with
+    0 <= tau <= (C/c) W. Both c and C/c are parameters, so that a new C does not compile the problem again. Free
     thresholds require s = 0 (less the multipliers of an order) instead of gamma^2 |s|^2.
 
     Parameters
     ----------
     problem : ExtendedDual
     rng : numpy.random.Generator
-        Not used; every solver is made alike.
+        Not used; all solvers take the same arguments.
     """
 
     name = "cvxpy"
@@ -66,7 +66,7 @@ class CvxpyDual:
         self.model = cp.Problem(cp.Minimize(self.unit * half - cp.sum(self.tau)), constraints)
 
     def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
-        """Solve to Clarabel's tolerance; the relative duality gap is that of the certified outcome."""
+        """Solve to Clarabel's tolerance; the certificate gives the relative duality gap that this leaves."""
         c = min(C, 1.0)
         self.unit.value, self.ratio.value = c, C / c
         iterations = solve_with_clarabel(self.model, tol)
@@ -77,25 +77,25 @@ class CvxpyDual:
         return Outcome(solution=solution, solver=self.name, iterations=iterations, path=np.array([solution.primal]))
 
 
-# Problems of no more rows are solved to this gap.
+# Problems of at most _SMALL rows are solved to the gap _ROUNDING.
 _SMALL, _ROUNDING = 200, 1e-12
-# A gap that rounding may leave in a problem that is not out of reach.
+# If the interior point ends at or below this gap, the ascent that follows has its default limit on epochs.
 _NEAR = 1e-4
 
 
 class Automatic:
     """Coordinate ascent for about as long as an interior point would take, then the interior point.
 
-    Coordinate ascent wins wherever it converges; it crawls where C times the kernel is badly conditioned, and then
-    it does so for every larger C too. Small problems go to the interior point first, and to rounding: that costs
-    milliseconds, and the answer depends neither on the seed nor on the order of the rows.
+    Coordinate ascent is faster if it converges. It is slow if C times the kernel is badly conditioned, and then for
+    every larger C too. Small problems are solved by the interior point first, down to rounding: this takes
+    milliseconds, and the result depends neither on the seed nor on the order of the rows.
 
     Parameters
     ----------
     problem : ExtendedDual
     rng : numpy.random.Generator
     small : int
-        Problems of no more rows go to the interior point first; 0 where many problems are solved roughly.
+        Problems of at most this number of rows go to the interior point first; 0 to solve many problems roughly.
     """
 
     def __init__(self, problem: ExtendedDual, rng: np.random.Generator, small: int = _SMALL) -> None:
@@ -110,7 +110,7 @@ class Automatic:
             outcome = self.interior.solve(C, min(tol, _ROUNDING))
             if outcome.solution.gap <= tol:
                 return outcome
-            # The interior point may end in rounding, or go round in circles.
+            # The interior point may stop at the limit of rounding, or cycle.
             epochs = None if outcome.solution.gap <= _NEAR else self.patience
             return better(outcome, CoordinateAscent(self.problem, self.rng, epochs).solve(C, tol))
         if self.hard <= C:
@@ -123,20 +123,20 @@ class Automatic:
 
 
 class SquaredHingeNewton:
-    """The squared hinge with a linear kernel, by Newton's method in the primal, for a million rows.
+    """Newton's method in the primal for the squared hinge with a linear kernel; suits a million rows.
 
     With tau_k = theta_k - b and the coefficients w of the columns,
 
         P = 1/2 |w|^2 + 1/(2 gamma^2) |tau - mean(tau)|^2 + C sum_nk W_nk [1 - Y_nk (w'x_n - tau_k)]_+^2
 
-    (no second term where theta is free). Every C starts where the last one ended.
+    (without the second term if theta is free). Each solve starts where the last one ended.
 
     Parameters
     ----------
     problem : ExtendedDual
         With a LinearGram.
     rng : numpy.random.Generator
-        Not used; every solver is made alike.
+        Not used; all solvers take the same arguments.
     """
 
     name = "Newton"
@@ -148,20 +148,20 @@ class SquaredHingeNewton:
         self.total = float(problem.weights.sum())
 
     def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
-        """Iterate until Newton's steps bring nothing more, which leaves a gap well below any usual `tol`."""
+        """Iterate until Newton's steps no longer improve P; the gap is then well below any usual `tol`."""
         with one_blas_thread():
-            end = self.minimised(C)
-            solution = squared_certificate(self.problem, C, end.coef, end.theta)
-        path = end.objective
+            optimum = self.minimised(C)
+            solution = squared_certificate(self.problem, C, optimum.coef, optimum.theta)
+        path = optimum.objective
         return Outcome(solution=solution, solver=self.name, iterations=path.size, path=path)
 
     def minimised(self, C: float, loss: Callable[[FloatArray], Loss] | None = None) -> Minimum:
-        """The minimum of P, from where the last one ended; `loss` is the sum over other rows."""
+        """Minimise P, starting from the last minimum; `loss` replaces the sum over the rows of this problem."""
         Q, ordered = self.problem.labels.shape[1], self.problem.ordered
         evaluate = partial(self._evaluate, C, loss or self.loss)
-        end = minimum(evaluate, self.v, Q, ordered=ordered, slack=_SLACK * C * self.total, rounding=_FLAT)
-        self.v = np.concatenate([end.coef, end.theta])
-        return end
+        optimum = minimum(evaluate, self.v, Q, ordered=ordered, slack=_SLACK * C * self.total, rounding=_FLAT)
+        self.v = np.concatenate([optimum.coef, optimum.theta])
+        return optimum
 
     def loss(self, v: FloatArray) -> Loss:
         """The sum of the squared hinges, with half of its derivatives by (w, tau)."""
@@ -179,8 +179,8 @@ class SquaredHingeNewton:
         )
 
 
-# Newton's decrement, as a share of the objective, that is rounding; and a multiplier of the order that is rounding, as
-# a share of the largest possible one.
+# Below these shares, Newton's decrement (of the objective) and a multiplier of the order (of the largest possible one)
+# are rounding.
 _FLAT, _SLACK = 1e-15, 1e-9
 _TINY = float(np.finfo(float).tiny)
 
@@ -194,21 +194,21 @@ def _cells(margins: FloatArray, weights: FloatArray) -> tuple[float, FloatArray,
 
 
 def squared_certificate(problem: ExtendedDual, C: float, w: FloatArray, tau: FloatArray) -> DualSolution:
-    """P at w (D,) and tau (Q,), and D at a feasible dual point near theirs.
+    """P at w (D,) and tau (Q,), and D at a nearby feasible dual point.
 
     The dual variables of a point are u_nk = 2 C W_nk Y_nk [...]_+, and
 
         D = sum |u_nk| - 1/2 |X' beta|^2 - (gamma^2 / 2) |s|^2 - sum u_nk^2 / (4 C W_nk)
 
-    under the constraints of the hinge's dual, without upper bounds. The coefficients of the dual point would be
-    another w: sums of vast slacks that cancel.
+    under the constraints of the hinge's dual, without upper bounds. The given w is kept: computed from the dual point,
+    it would lose its digits where large slacks cancel.
     """
     gram, labels = problem.gram, problem.labels
     assert isinstance(gram, LinearGram)
     scores = gram.X @ w
     loss, slack, _ = _cells(labels * (scores[:, None] - tau), problem.weights)
     u = np.multiply(slack, 2.0 * C * labels, out=slack)
-    # With boxes that end at u, one sign shrinks where the sums have to vanish.
+    # Boxes that end at u let only variables of one sign shrink where sums must be zero.
     u = balanced(labels, np.abs(u), u, by_column=problem.free, ordered=problem.ordered)
     beta = u.sum(axis=1)
     dual = float(np.abs(u).sum()) - 0.5 * max(float(beta @ (gram @ beta)), 0.0)
@@ -222,7 +222,7 @@ def squared_certificate(problem: ExtendedDual, C: float, w: FloatArray, tau: Flo
     return DualSolution(u=u, beta=beta, scores=scores, offset=offset, theta=theta, primal=primal, dual=dual, w=w)
 
 
-#: Routes of the hinge by the name a user gives.
+#: Routes of the hinge by name of the solver.
 SOLVERS: dict[str, Route] = {
     "auto": Automatic,
     CoordinateAscent.name: CoordinateAscent,
@@ -230,7 +230,7 @@ SOLVERS: dict[str, Route] = {
     CvxpyDual.name: CvxpyDual,
 }
 
-#: The route where many small problems are solved roughly, to compare values of C.
+#: The route that compares values of C: it solves many small problems roughly.
 ROUGH: Route = partial(Automatic, small=0)
 
 #: Routes of each loss.
@@ -240,16 +240,16 @@ LOSSES: dict[str, dict[str, Route]] = {
 }
 
 
-# First C, in units of one over the mean of the kernel's diagonal, its growth, and the steps tried at most.
+# First C (times the mean of the kernel's diagonal), its growth factor, and the largest number of steps.
 _FIRST, _GROWTH, _STEPS = 16.0, 32.0, 12
-# A soft gap this much smaller leaves room for the margin that is scaled away.
+# The soft problem is solved to this share of `tol`, because scaling to the hard margin enlarges the gap.
 _SHARE = 0.1
 # (|v| r)^2 beyond which levels count as not separable: a margin below a millionth of the rows' spread.
 _STEEPEST = 1e12
 
 
 def hard_margin(route: Route, problem: ExtendedDual, rng: np.random.Generator, tol: float) -> Outcome[DualSolution]:
-    """One problem without slack by any route, to the relative duality gap `tol` of the hard margin.
+    """Solve the problem without slack, by any route, to the relative duality gap `tol`.
 
     Raises
     ------

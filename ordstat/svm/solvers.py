@@ -1,4 +1,4 @@
-"""Two solvers of the hinge's dual with NumPy and SciPy alone: coordinate ascent over rows, and an interior point."""
+"""Two solvers of the hinge's dual that need only NumPy and SciPy: coordinate ascent and an interior-point method."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ from ..threads import one_blas_thread
 from .dual import DualSolution, ExtendedDual, Outcome, certify, snapped
 from .gram import DenseGram
 
-# The multiplier b0 and the centre theta_0 move at the latest after so many epochs.
+# The multiplier b and the centre theta_0 are updated at least once in this number of epochs.
 _EPOCHS_A_STEP = 5
-# tau as a share of the mean of G's diagonal, and at least that many times it over the sum of a threshold's boxes: where
-# C is small, b and theta would otherwise need many steps.
+# tau is _TAU times the mean of G's diagonal, or _REACH times it over the mean sum of a threshold's boxes if that is
+# larger: if C is small, b and theta would otherwise need many steps.
 _TAU, _REACH = 0.1, 10.0
 # Rows with a violation below this share of the inner tolerance wait for a later epoch.
 _SKIP = 0.1
-# Updates of single scores that a small problem may spend beyond 10 000 epochs, and what an epoch costs at the least.
+# Updates of single scores that a small problem may spend beyond 10 000 epochs, and the least that an epoch counts as.
 _STEPS, _LEAST = 10**9, 20_000
-# An ascent that may give up does so after this share of its epochs, where the pace so far needs so many times the
-# epochs left to reach `tol`, or the gap below which the linear system usually ends the solve.
+# An ascent with a limit on its epochs gives up after the share _PATIENT of them if its pace would need _HOPELESS times
+# the remaining epochs to reach the gap max(tol, _END). Below _END the linear system usually ends the solve.
 _PATIENT, _HOPELESS, _END = 0.15, 2.0, 1e-3
-# Epochs after which the drift of the updates is taken out of the scores.
+# Scores are recomputed after this number of epochs, to remove the accumulated rounding of the updates.
 _DRIFT = 100
-# From this epoch on only rows near a change are visited, if they are at most this share of all rows. Near: a variable
-# inside its box, or within this multiple of the last violation of leaving its bound.
+# From epoch _SETTLED, only rows that may change are visited, if they are at most the share _FEW of all rows: rows with
+# a variable inside its box, or within _NEAR times the last violation of leaving its bound.
 _SETTLED, _FEW, _NEAR = 30, 0.8, 0.5
-# The linear system is tried below the first gap, with at most so many free variables, whose number changed by less than
-# this share since the last certificate; after a try, below this share of its gap.
+# The linear system is tried below the gap _FINISH with at most _MOST_FREE free variables, whose number changed by at
+# most the share _STEADY since the last certificate. After a try, the gap must fall to the share _AGAIN of its value.
 _FINISH, _MOST_FREE, _STEADY, _AGAIN = 0.3, 4000, 0.05, 0.4
-# Cost of updating a score, in multiplications of the factorisation, and epochs that one try costs beside it.
+# Cost of updating a score, in multiplications of a factorisation; cost of a try besides the factorisation, in epochs.
 _UPDATE, _AROUND = 2.0, 20.0
-# Solves with one factorisation, and the share of the free variables that may leave their boxes at once.
+# Most solves with one factorisation, and the largest share of the free variables that may leave their boxes at once.
 _ROUNDS, _UNSETTLED = 6, 0.1
-# Added to the diagonal, as a share of the mean of G's: repeated rows make the system singular.
+# Added to the diagonal, as a share of the mean of G's diagonal: repeated rows would make the system singular.
 _LIFT = 1e-10
 
 
 class CoordinateAscent:
-    """Row-exact block coordinate ascent: solves one problem for growing C, each from where the last one ended.
+    """Block coordinate ascent for one problem and growing C; each solve starts where the last one ended.
 
-    Epochs update one row after another exactly; later ones visit only the rows near a change. Once the variables inside
-    their boxes are mostly settled, the linear system of their optimality conditions ends the solve (`finished`).
+    Each step updates one row exactly; later epochs visit only rows that may change. When few variables enter or leave
+    the interior of their boxes, the linear system of the optimality conditions ends the solve (`finished`).
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ class CoordinateAscent:
     rng : numpy.random.Generator
         Order of the rows in each epoch.
     max_epochs : int, optional
-        Epochs of one solve, or fewer where they will not be enough; as many as take seconds if not given, and at least
-        10 000.
+        Limit on the epochs of one solve, which gives up earlier if the limit is too low to converge. By default as
+        many epochs as take seconds, and at least 10 000.
     """
 
     name = "coordinate"
@@ -78,7 +78,7 @@ class CoordinateAscent:
         Parameters
         ----------
         C : float
-            Not below the C of the call before, or the start is cut back to the smaller boxes.
+            At least the C of the previous call; otherwise the start is clipped to the smaller boxes.
         tol : float
         """
         with one_blas_thread():
@@ -94,7 +94,7 @@ class CoordinateAscent:
         best: DualSolution | None = None
         path: list[float] = []
         epoch, check, certified, exact, n_free = 0, 4, 0, 0, 0
-        inner, shrink, before, below, near = 1.0, np.inf, np.inf, _FINISH, np.inf
+        inner, shrink, last_gap, below, near = 1.0, np.inf, np.inf, _FINISH, np.inf
         stale = True
         while best is None or (best.gap > tol and epoch < self.max_epochs):
             if stale:
@@ -124,18 +124,18 @@ class CoordinateAscent:
             self.u[rows] = arrays[2]
             point = certify(problem, C, self.u, theta.copy())  # epochs change theta in place
             path.append(point.primal)
-            pace = np.log(before / point.gap) / (epoch - certified) if 0.0 < point.gap < before else 0.0
-            before, certified, earlier = point.gap, epoch, n_free
+            pace = np.log(last_gap / point.gap) / (epoch - certified) if 0.0 < point.gap < last_gap else 0.0
+            last_gap, certified, earlier = point.gap, epoch, n_free
             n_free = int(np.count_nonzero((point.u != 0.0) & (np.abs(point.u) < caps)))
             slow = np.log(max(point.gap / tol, 1.0)) * epoch_cost > pace * (n_free**3 / 3.0 + _AROUND * epoch_cost)
             ready = below == np.inf or (slow and abs(n_free - earlier) <= _STEADY * earlier)
             if tol < point.gap < below and 0 < n_free <= _MOST_FREE and ready:
-                stale, below, end = True, _AGAIN * point.gap, finished(problem, C, point)
-                if end is not None and end.gap < point.gap:
-                    if end.gap < 0.5 * point.gap:  # two epochs free what it wrongly held
+                stale, below, candidate = True, _AGAIN * point.gap, finished(problem, C, point)
+                if candidate is not None and candidate.gap < point.gap:
+                    if candidate.gap < 0.5 * point.gap:  # two epochs free variables that it wrongly fixed
                         check, below = epoch + 2, np.inf
-                    point, before = end, end.gap
-                    self.u, self.b, self.centre = end.u.copy(), end.offset or 0.0, end.theta
+                    point, last_gap = candidate, candidate.gap
+                    self.u, self.b, self.centre = candidate.u.copy(), candidate.offset or 0.0, candidate.theta
             best = point if best is None or point.gap < best.gap else best
             if self.gives_up and below < np.inf and epoch >= _PATIENT * self.max_epochs:
                 left = np.log(max(point.gap / max(tol, _END), 1.0))
@@ -146,7 +146,7 @@ class CoordinateAscent:
         return Outcome(solution=best, solver=self.name, iterations=epoch, path=np.array(path))
 
     def _state(self, omega: float, tau: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """beta, f (w of a linear kernel) and theta that belong to u and mu, free of the drift of updates."""
+        """Return beta, f (w of a linear kernel) and theta, recomputed from u and mu without accumulated rounding."""
         beta, sums = self.u.sum(axis=1), self.u.sum(axis=0)
         if self.problem.ordered:
             sums += np.diff(self.mu, prepend=0.0, append=0.0)
@@ -171,16 +171,16 @@ class CoordinateAscent:
 def finished(problem: ExtendedDual, C: float, point: DualSolution) -> DualSolution | None:
     """The optimum over the free variables of a point: those strictly inside their boxes.
 
-    Solves f_n + b - theta_k = Y_nk for every free u_nk with sum_n u_nk + theta_k / gamma^2 = 0 and sum u = 0, where
-    thresholds that their order ties count as one. Variables that would leave their boxes are held on the bound, and the
-    system is solved again. None if too many would leave at once, or the system is singular.
+    Solves f_n + b - theta_k = Y_nk for every free u_nk with sum_n u_nk + theta_k / gamma^2 = 0 and sum u = 0. Ordered
+    thresholds that are equal count as one. Variables that would leave their boxes are fixed at the bound, and the
+    system is solved again. Returns None if too many would leave at once, or if the system is singular.
     """
     free = (point.u != 0.0) & (np.abs(point.u) < C * problem.live)
     rows, columns = np.nonzero(free)
     n, label, cap, start = rows.size, problem.labels[free], (C * problem.live)[free], point.u[free]
     apart = np.diff(point.theta) > 0 if problem.ordered else np.ones(point.theta.size - 1)
     group = np.append(0, np.cumsum(apart)).astype(np.intp)[:, None] == np.arange(np.count_nonzero(apart) + 1)
-    # Unknown beside the change of u: that of theta, and b unless theta is free.
+    # Unknowns in addition to the change of u: the change of theta, and of b unless theta is free.
     R = group.shape[1] + (not problem.free)
     B = np.column_stack([-group[columns].astype(np.float64), np.ones(n)])[:, :R]
     weight = np.append(problem.ridge * group.sum(axis=0), 0.0)[:R]
@@ -194,33 +194,33 @@ def finished(problem: ExtendedDual, C: float, point: DualSolution) -> DualSoluti
         return None
     goal = label - point.scores[rows] - (point.offset or 0.0) + point.theta[columns]
     change = first = dgetrs(factor, pivots, np.append(goal, excess))[0]
-    held, placed = np.zeros(n, dtype=np.bool_), start
+    held, clipped = np.zeros(n, dtype=np.bool_), start
     for _ in range(_ROUNDS):
-        wanted = np.where(held, placed, start + change[:n])
-        placed = label * np.clip(label * wanted, 0.0, cap)
-        leaving = wanted != placed
+        wanted = np.where(held, clipped, start + change[:n])
+        clipped = label * np.clip(label * wanted, 0.0, cap)
+        leaving = wanted != clipped
         if np.count_nonzero(leaving) > _UNSETTLED * n:
             return None
         if not leaving.any():
             break
         held |= leaving
         pulls = dgetrs(factor, pivots, np.eye(n + R)[:, :n][:, held])[0]
-        change = first + pulls @ np.linalg.solve(pulls[:n][held], (placed - start - first[:n])[held])
+        change = first + pulls @ np.linalg.solve(pulls[:n][held], (clipped - start - first[:n])[held])
     u = point.u.copy()
-    u[free] = placed
+    u[free] = clipped
     return certify(problem, C, u, point.theta + group @ change[n : n + group.shape[1]])
 
 
 # Share of the way to the boundary that one step may take.
 _TO_BOUNDARY = 0.995
 _MAX_ITERATIONS = 100
-# Start of alpha in boxes too large to start from their middle.
+# Largest start of alpha, for boxes with a larger middle.
 _LARGE = 100.0
 # Iterations without a better gap before giving up.
 _PATIENCE = 8
-# Far from the optimum the gap may stand still while the centring improves.
+# Above this gap, iterations without progress are not counted: the centring may improve while the gap does not.
 _FAR = 0.1
-# Smaller matrices than this are factored on one thread.
+# Matrices smaller than this are factored on one thread.
 _SMALL = 1500
 
 
@@ -228,7 +228,7 @@ _SMALL = 1500
 class _Point:
     """An interior point: alpha, room = C_nk - alpha, z, w (N, Q), b, theta (Q,), sigma and mu (Q-1 or 0,).
 
-    A cell without weight has alpha = room = 1 and z = w = 0, and stays so.
+    Cells without weight always have alpha = room = 1 and z = w = 0.
     """
 
     alpha: FloatArray
@@ -248,37 +248,37 @@ class _Point:
 class _Newton:
     """The Newton system at one point: factored once, solved for several right-hand sides.
 
-    Newton's system in alpha is diagonal plus kernel, so it reduces to one N x N Cholesky of S = I + L G L, L^2 = Lambda
-    the row sums of the diagonal, and a system of 1 + Q unknowns for (b, theta). Ordered thresholds add slacks
-    sigma_j = theta_{j+1} - theta_j with multipliers mu_j to the small system only; free ones need no b.
+    The system in alpha is a diagonal plus the kernel. It reduces to one Cholesky factorisation of S = I + L G L (N, N),
+    with L^2 = Lambda the row sums of the diagonal, and a system in (b, theta) of 1 + Q unknowns. Ordered thresholds add
+    slacks sigma_j = theta_{j+1} - theta_j with multipliers mu_j to the small system only; free thresholds need no b.
     """
 
     def __init__(self, problem: ExtendedDual, point: _Point) -> None:
         self.problem, self.point, self.used = problem, point, problem.live > 0
-        # A cell without weight has no label either.
+        # Cells without weight get the label 0.
         self.Y = Y = problem.labels * self.used
         self.P = 1.0 / np.where(self.used, point.z / point.alpha + point.w / point.room, np.inf)
         total = self.P.sum(axis=1)
         self.share = np.divide(self.P, total[:, None], out=np.zeros_like(self.P), where=total[:, None] > 0)
         self.L = np.sqrt(total)
         self.solve = problem.gram.resolvent(self.L)
-        # Unknowns of the small system: b, unless theta is free and takes its place, then theta.
+        # Unknowns of the small system: b (unless theta is free and replaces it), then theta.
         self.n_b = 0 if problem.free else 1
         self.D = D = problem.steps
         self.H = self.L[:, None] * np.column_stack([-np.ones((len(total), self.n_b)), self.share])
         self.SH = self.solve(self.H)
         self.A = self.H.T @ self.SH
         T = self.A[self.n_b :, self.n_b :]
-        # diag(sum_n P_nk) - P' Lambda^-1 P as the Laplacian it is: rows sum to zero, and nothing cancels.
+        # diag(sum_n P_nk) - P' Lambda^-1 P, computed as a Laplacian with row sums of zero, so that no digits cancel.
         links = -self.P.T @ self.share
         np.fill_diagonal(links, 0.0)
         T += links - np.diag(links.sum(axis=1)) + np.eye(len(links)) * problem.ridge
         T += (D.T * (point.mu / point.sigma)) @ D
-        # Thresholds that nothing holds stay where they are.
+        # Thresholds without weights or penalty do not move.
         T += np.diag((np.diagonal(T) == 0.0).astype(np.float64))
         u = Y * point.alpha
         beta = u.sum(axis=1)
-        # Computed anew at each point: a sum of steps would keep the rounding of the first, largest ones.
+        # Recomputed at each point: a sum of steps would keep the rounding of the first, largest steps.
         f = problem.gram @ beta
         self.r_d = Y * ((f + point.b)[:, None] - point.theta) - 1.0 - point.z + point.w
         self.r_theta = point.theta * problem.ridge + u.sum(axis=0) - D.T @ point.mu
@@ -293,7 +293,7 @@ class _Newton:
             t_z -= predictor.alpha * predictor.z / x.alpha
             t_w -= predictor.room * predictor.w / x.room
             t_mu -= predictor.sigma * predictor.mu / x.sigma
-        # Where f + b - theta_k should go, and its mean over k as the row sees it.
+        # Target change of f + b - theta_k, and its mean over k with the weights P.
         goal = Y * (-self.r_d + t_z - t_w)
         mean = (self.share * goal).sum(axis=1)
         Sm = self.solve(self.L * mean)
@@ -306,7 +306,7 @@ class _Newton:
         dbeta = self.L * (Sm + self.SH @ small)
         df = self.problem.gram @ dbeta
         du = self.P * (goal - (df + db)[:, None] + dtheta)
-        # P is huge where alpha is free, and its factor is then rounding: the row sums are more accurate.
+        # Where alpha is free, P is huge and multiplies a rounding error: the row sums are more accurate.
         du += self.share * (dbeta - du.sum(axis=1))[:, None]
         dalpha = Y * du
         dsigma = self.D @ dtheta + self.r_sigma
@@ -322,7 +322,7 @@ class _Newton:
         )
 
     def moved(self, d: _Point, share: float) -> _Point:
-        """The point after this share of the longest step along d that stays inside every bound, 1 at most."""
+        """The point after a step along d: `share` of the way to the nearest bound, and at most d itself."""
         x, step = self.point, 1.0
         for name in ("alpha", "room", "z", "w", "sigma", "mu"):
             value, change = getattr(x, name), getattr(d, name)
@@ -344,13 +344,13 @@ class _Newton:
 
 
 class InteriorPoint:
-    """Primal-dual interior point: solves one problem for any C, from scratch each time, as a warm start does not help.
+    """Primal-dual interior-point method for one problem and any C; each solve starts afresh: warm starts do not help.
 
     Parameters
     ----------
     problem : ExtendedDual
     rng : numpy.random.Generator
-        Not used; every solver is made alike.
+        Not used; all solvers take the same arguments.
     """
 
     name = "interior-point"
@@ -360,7 +360,7 @@ class InteriorPoint:
 
     def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
         """Iterate until the relative duality gap is at most `tol`, or no further progress is made."""
-        # Several threads on a small factorisation, or on a narrow factor, cost more than they bring.
+        # For a small matrix or a narrow factor, several threads cost more than they save.
         with one_blas_thread() if self.problem.gram.rank_limit < _SMALL else nullcontext():
             return self._solve(C, tol)
 
@@ -376,21 +376,21 @@ class InteriorPoint:
             try:
                 x = _Newton(problem, x).advanced()
             except np.linalg.LinAlgError:
-                # Rounding has made S indefinite: no direction is to be trusted from here on.
+                # Rounding has made S indefinite: further directions are unreliable.
                 break
             point = certify(problem, C, problem.labels * x.alpha, x.theta)
             path.append(point.primal)
             stalled = 0 if point.gap < 0.99 * best.gap or best.gap > _FAR else stalled + 1
             if point.gap < best.gap:
                 best = point
-                # An interior point has no zeros; the optimum has, and support vectors are counted by them.
+                # An interior point has no zeros. The optimum has, and only nonzero variables make support vectors.
                 sparse = snapped(problem, C, point) if point.gap <= tol else None
         solution = best if sparse is None or sparse.gap > max(tol, best.gap) else sparse
         return Outcome(solution=solution, solver=self.name, iterations=len(path) - 1, path=np.array(path))
 
 
 def _start(problem: ExtendedDual, C: float) -> _Point:
-    """The middle of the boxes (never above _LARGE), unit multipliers, and evenly spread thresholds."""
+    """The middle of the boxes (at most _LARGE), unit multipliers, and evenly spaced thresholds."""
     middle = 0.5 * C * problem.live
     used = (middle > 0).astype(np.float64)
     alpha = np.where(used > 0, np.minimum(middle, _LARGE), 1.0)

@@ -106,9 +106,7 @@ def test_the_squared_hinge_and_a_choice_of_C_and_gamma(frame):
 
 def test_what_is_refused(frame):
     for options in ({"kernel": "linear"}, {"kernel": "precomputed", "scaling": None}):
-        with pytest.raises(
-            OptionError, match=r"landmarks= has no use with kernel='(linear|precomputed)': leave it out"
-        ):
+        with pytest.raises(OptionError, match=r"kernel='(linear|precomputed)' does not support landmarks=; remove it"):
             ordfit(FORMULA, frame, "redsvm", landmarks=20, **options)
     with pytest.raises(OptionError, match=r"landmarks of REDSVM must be .* 2 .*or None; got 1"):
         ordfit(FORMULA, frame, "redsvm", landmarks=1)

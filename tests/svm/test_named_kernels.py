@@ -173,7 +173,7 @@ def test_kernel_matrices_that_no_solver_can_use():
     with pytest.raises(DataError, match=r"not symmetric.*row 1.*row 4|not symmetric.*row 4.*row 1"):
         require_symmetric(lopsided)
     gram[2, 3] = np.nan
-    with pytest.raises(DataError, match="rows 2 and 3 is nan"):
+    with pytest.raises(DataError, match="got nan for training rows 2 and 3"):
         require_finite(gram)
     require_definite(np.eye(4) - 0.25)
     with pytest.raises(DataError, match="eigenvalue -1"):

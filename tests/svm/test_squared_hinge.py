@@ -69,7 +69,7 @@ def test_newton_against_bfgs_on_the_formula(gamma):
     [
         ({"kernel": "gaussian"}, "kernel='linear'"),
         ({"kernel": "linear", "solver": "cvxpy"}, "solver must be 'auto'"),
-        ({"kernel": "linear", "C": np.inf}, "finite C"),
+        ({"kernel": "linear", "C": np.inf}, "C must be finite"),
     ],
 )
 def test_what_the_squared_hinge_cannot_do(options, words):
