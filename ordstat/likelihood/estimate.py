@@ -104,7 +104,7 @@ def starting_values(problem: Problem, max_iter: int) -> Start:
     if scaled or not family.concave:
         logit = problem.at_link(LINKS["logit"])
         if not scaled:
-            points = [starting_values(logit, max_iter).x, problem.start()]
+            points = [follow(thinned(logit), starting_values(logit, max_iter).x, max_iter).x, problem.start()]
         elif family.concave:
             points = [_equal_scales(problem, max_iter), problem.start()]
         else:
@@ -210,7 +210,7 @@ def search_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:
 
 
 def _best_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:
-    """The best point with lambda inside its bounds; the profile may have several maxima."""
+    """The best point with lambda inside its bounds, from every local maximum of the profile on a grid."""
     from scipy.optimize import minimize_scalar
 
     flexible = problem.flexible
@@ -233,9 +233,12 @@ def _best_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:
 
     low, high = (math.log(bound) if flexible.relative else bound for bound in flexible.bounds)
     grid = np.linspace(low, high, _COARSE)
-    lowest = int(np.argmin([fall(coordinate) for coordinate in grid]))
-    bounds = grid[max(lowest - 1, 0)], grid[min(lowest + 1, _COARSE - 1)]
-    minimize_scalar(fall, bounds=bounds, method="bounded", options={"xatol": _ACCURACY})
+    falls = np.array([fall(coordinate) for coordinate in grid])
+    beside = np.pad(falls, 1, constant_values=np.inf)
+    for lowest in np.flatnonzero((falls < beside[:-2]) & (falls < beside[2:])):
+        bounds = grid[max(lowest - 1, 0)], grid[min(lowest + 1, _COARSE - 1)]
+        with np.errstate(invalid="ignore"):  # SciPy subtracts infinite values
+            minimize_scalar(fall, bounds=bounds, method="bounded", options={"xatol": _ACCURACY})
     return np.append(best.x, best_lam)
 
 

@@ -68,12 +68,23 @@ def test_a_maximum_between_two_lambdas_of_the_grid() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
-def test_a_maximum_beyond_the_usual_lambdas() -> None:
-    """R's clm comes to -440.56799 at a lambda of 11.2; at 8 and at 14 the profile is lower by .08 and .03."""
-    spec = KINDS["any"](69, 381)
+@pytest.mark.parametrize(
+    ("seed", "number", "loglik", "best", "others", "lower"),
+    [(69, 381, -440.567996, 11.2, (8.0, 14.0), 0.03), (941, 71, -219.775529, 1.496, (-3.759,), 0.08)],
+)
+def test_the_highest_maximum_in_lambda(seed, number, loglik, best, others, lower) -> None:
+    """R's clm comes to `loglik`: once at a lambda beyond the usual ones, once where the profile has two maxima."""
+    spec = KINDS["any"](seed, number)
     fit = ordfit(spec.formula, spec.frame, link="log-gamma", weights=spec.weights)
-    assert fit.loglik >= -440.567996 and fit.params["lambda"] == pytest.approx(11.2, abs=0.1)
-    for lam in (8.0, 14.0):
+    assert fit.loglik >= loglik and fit.params["lambda"] == pytest.approx(best, rel=0.01)
+    for lam in others:
         held = ordfit(spec.formula, spec.frame, link=("log-gamma", lam), weights=spec.weights)
-        assert fit.loglik > held.loglik + 0.03
+        assert fit.loglik > held.loglik + lower
     assert fit.certificate.reached and np.isfinite(fit.se["lambda"])
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
+def test_a_cauchit_from_the_logit_optimum() -> None:
+    """R's clm comes to -39.8207635 with 1e12 for the ends of the line; without effects one starts below -40.46."""
+    spec = KINDS["any"](941, 211)
+    assert ordfit(spec.formula, spec.frame, link="cauchit", weights=spec.weights).loglik >= -39.8207636
