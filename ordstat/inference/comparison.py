@@ -144,9 +144,9 @@ def described(fit: FittedLikelihood) -> str:
 
 
 def nested_in(small: FittedLikelihood, large: FittedLikelihood) -> bool:
-    """Whether one model is a special case of another.
+    """Whether `small` is a special case of `large`.
 
-    Columns and structured thresholds are combinations of those of `large`; the link is the same or in its family.
+    Its columns and structured thresholds are combinations of those of `large`; its link is the same or in the family.
     """
     a, b = small.design.sample.rows, large.design.sample.rows
     return (
