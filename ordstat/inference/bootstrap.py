@@ -24,32 +24,32 @@ from ..report.frames import NotedFrame
 _T = TypeVar("_T")
 #: Stands for infinity in a quantile.
 _HUGE = 1e300
-#: What became of a replicate.
+#: Status of a replicate.
 FINE, FAILED, SEPARATED, INCOMPLETE = "", "failed", "separated", "incomplete"
-#: Makes a sample from a fit.
+#: Draws a sample from a fit.
 _Draw = Callable[[FittedLikelihood, np.random.Generator], Sample]
 _WORDS = {
     FAILED: "could not be fitted (a single level left, or no convergence) and are left out",
-    SEPARATED: "have infinite estimates (separation): these count as infinite in percentile limits and are left out of "
-    "standard errors, and those not determined are left out of both",
-    INCOMPLETE: "lack a level or a column of the fit, and its parameters are left out",
+    SEPARATED: "have infinite estimates (separation): percentile limits count them as infinite, standard errors omit "
+    "them, and both omit estimates that are not determined",
+    INCOMPLETE: "lack a level or a column of the fit; its parameters are left out",
 }
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Bootstrap:
-    """Estimates of the model, or a statistic of it, on samples drawn again.
+    """Estimates, or another statistic of the fit, on bootstrap samples.
 
     Attributes
     ----------
     estimate : pandas.Series
-        On the data.
+        The estimates or statistic on the original data.
     replicates : pandas.DataFrame
-        One row a draw; infinite where an estimate is, NaN without an estimate.
+        One row per bootstrap sample: infinite for infinite estimates, NaN for missing ones.
     status : pandas.Series
-        "" or why a draw is not like the others: "failed", "separated", "incomplete".
+        "" for a complete replicate, else "failed", "separated" or "incomplete".
     drawn : str
-        What was drawn, in words.
+        Description of what was drawn.
     """
 
     estimate: pd.Series
@@ -64,7 +64,7 @@ class Bootstrap:
 
     @property
     def bias(self) -> pd.Series:
-        """Mean of the finite replicates less the estimate."""
+        """Mean of the finite replicates minus the estimate."""
         finite = self.replicates.where(np.isfinite(self.replicates))
         return (finite.mean() - self.estimate).rename("bias")
 
@@ -95,14 +95,14 @@ class Bootstrap:
 
     @property
     def notes(self) -> list[str]:
-        """How many replicates differ from the others, and how."""
+        """Numbers of failed, separated and incomplete replicates, and how they are counted."""
         counts = self.status.value_counts()
         return [
             f"{counts[why]} of {len(self.status)} replicates {words}." for why, words in _WORDS.items() if why in counts
         ]
 
     def tidy(self, level: float = 0.95) -> pd.DataFrame:
-        """The estimates with their bias, standard errors and limits: one row a parameter, names of R's broom.
+        """Estimates, bias, standard errors and limits, one row per parameter, named as in R's broom.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class Bootstrap:
 
 
 def _quantiles(values: FloatArray, tails: FloatArray) -> FloatArray:
-    """Linearly interpolated quantiles, where values may be infinite; those that are NaN are left out."""
+    """Linearly interpolated quantiles of values that may be infinite; NaN values are ignored."""
     values = values[~np.isnan(values)]
     if not values.size:
         return np.full(tails.size, np.nan)
@@ -145,7 +145,7 @@ def _replicate(
     statistic: Callable[[FittedLikelihood], Any],
     rng: np.random.Generator,
 ) -> tuple[str, FloatArray | None]:
-    """(status, values) of one draw and its fit, sent to the workers; None without values."""
+    """Draw a sample and fit it; return (status, values), with None for the values if the fit failed."""
     sample = draw(r, rng)
     try:
         fit = r.method.fit(sample, rng)
@@ -159,12 +159,12 @@ def _replicate(
 
 
 def _redrawn(cluster: IntArray | None, r: FittedLikelihood, rng: np.random.Generator) -> Sample:
-    """Rows or clusters drawn again, as weights."""
+    """The sample with rows or clusters drawn with replacement, as weights."""
     return replace(r.design.sample, weights=drawn_weights(r.design.sample.case_weights, cluster, rng))
 
 
 def _estimates(r: FittedLikelihood) -> pd.Series:
-    """All parameters, standard deviations and correlations of random effects with them."""
+    """All parameters, including standard deviations and correlations of random effects."""
     random = r.random_parameters
     fixed = pd.Series(r.fit.limits, index=r.parameters.names)
     return fixed if random is None else pd.concat([fixed, pd.Series(random.estimates, index=random.names)])
@@ -179,7 +179,7 @@ def _status(original: LikelihoodFit, fit: LikelihoodFit) -> str:
 
 
 def _statistic(statistic: Callable[[FittedLikelihood], Any], r: FittedLikelihood) -> pd.Series:
-    """What the user's function gives, as a series of numbers."""
+    """Return the result of the user's function as a series of numbers."""
     result = statistic(r)
     if isinstance(result, pd.DataFrame):
         result = result.stack()
@@ -201,18 +201,18 @@ def bootstrapped(
     statistic: Callable[[Any], Any] | None = None,
     callback: Progress | None = None,
 ) -> Bootstrap:
-    """Rows or clusters drawn again, or responses simulated where there are random effects, and fits to each draw."""
+    """Fit the model to resampled rows or clusters, or to simulated responses if the fit has random effects."""
     whole("n", n, 2)
     jobs(n_jobs)
     check_available(r, "bootstrap()")
     draw, drawn = _drawing(r, cluster)
-    chosen = _estimates if statistic is None else statistic
-    estimate = _statistic(chosen, r).rename("estimate")
+    function = _estimates if statistic is None else statistic
+    estimate = _statistic(function, r).rename("estimate")
     generators = generator(seed).spawn(int(n))
-    replication = partial(_replicate, replace(r, design=replace(r.design, data=None), fitter=None), draw, chosen)
+    replication = partial(_replicate, replace(r, design=replace(r.design, data=None), fitter=None), draw, function)
     status, values = zip(*_replicated(replication, generators, int(n_jobs), reporter(callback)), strict=True)
-    nothing = np.full(estimate.size, np.nan)
-    table = np.array([nothing if of_draw is None else of_draw for of_draw in values])
+    missing = np.full(estimate.size, np.nan)
+    table = np.array([missing if replicate is None else replicate for replicate in values])
     return Bootstrap(
         estimate=estimate,
         replicates=pd.DataFrame(table, columns=estimate.index),
@@ -222,7 +222,7 @@ def bootstrapped(
 
 
 def _drawing(r: FittedLikelihood, cluster: Any) -> tuple[_Draw, str]:
-    """What makes a sample, and in words what it draws."""
+    """Return the function that draws a sample, and a description of what it draws."""
     if r.fit.marginal is not None:
         _check_simulated(r, cluster)
         return _simulated, "responses simulated with new random effects"
@@ -233,18 +233,17 @@ def _drawing(r: FittedLikelihood, cluster: Any) -> tuple[_Draw, str]:
 
 
 def _check_simulated(r: FittedLikelihood, cluster: Any) -> None:
-    """OptionError for clusters and case weights, which simulated responses do not go with."""
+    """Raise OptionError for clusters and case weights, which simulated responses do not support."""
     if cluster is not None:
         raise OptionError(
-            "cluster must be left out where the fit has random effects: every replicate has new effects for all groups "
-            f"and new responses; got {cluster!r}."
+            "cluster must be left out for fits with random effects, because every replicate simulates new effects and "
+            f"responses for all groups; got {cluster!r}."
         )
     weights = r.design.sample.case_weights
     if np.any(weights != 1.0):
         raise OptionError(
-            "bootstrap simulates one response a row where the fit has random effects, and a case weight stands for "
-            f"several; got weights up to {weights.max():g}. Fit to data.loc[data.index.repeat(weights)] without "
-            "weights=."
+            "weights must be 1 to bootstrap a fit with random effects, because one response per row is simulated; got "
+            f"weights up to {weights.max():g}. Fit to data.loc[data.index.repeat(weights)] without weights=."
         )
 
 
@@ -260,7 +259,7 @@ def _replicated(
     n_jobs: int,
     callback: Progress | None,
 ) -> Iterator[_T]:
-    """The replicates in their order; every one has its own generator, so the number of jobs does not matter."""
+    """Yield the replicates in order; each has its own generator, so results do not depend on the number of jobs."""
     replicates: Iterable[_T] = map(replication, generators)
     if n_jobs != 1:
         from joblib import Parallel, delayed

@@ -1,9 +1,9 @@
-"""Likelihood-ratio tests: between fits, of single terms dropped and added, and stepwise selection by AIC.
+"""Likelihood-ratio tests between fits and of single terms dropped or added, and stepwise selection by AIC.
 
-A variance of random effects that is 0 in the smaller model lies at the boundary of the larger one. The statistic of
-one more variance is then 1/2 chi2(0) + 1/2 chi2(1) [Self and Liang 1987], that of one more column, correlated with q
-others, 1/2 chi2(q) + 1/2 chi2(q + 1) [Stram and Lee 1994]. R's anova takes chi2 of all parameters, which is more
-cautious than it needs to be.
+A random-effects variance that is 0 in the smaller model lies on the boundary of the larger model. The statistic for one
+more variance is then distributed as 1/2 chi2(0) + 1/2 chi2(1) [Self and Liang 1987], and for one more column correlated
+with q others as 1/2 chi2(q) + 1/2 chi2(q + 1) [Stram and Lee 1994]. R's anova uses chi2 with one degree of freedom for
+each added parameter, which is conservative.
 """
 
 from __future__ import annotations
@@ -33,37 +33,37 @@ from .wald import chi2_tail
 if TYPE_CHECKING:
     from ..formula.design import Design
 
-#: Negative likelihood ratios below this share of the log-likelihood are rounding.
+#: Negative likelihood ratios up to this share of the log-likelihood count as 0.
 _ROUNDING = 1e-8
-#: Criteria as near to each other as this are equal.
+#: Criteria that differ by at most this much count as equal.
 _EQUAL = 1e-7
-#: A likelihood ratio that is 0 but for rounding, by the size of the log-likelihoods.
+#: Likelihood ratios up to this share of the log-likelihood count as 0.
 _ZERO = 1e-10
-#: A gradient, where estimates are infinite, of a log-likelihood that has not come near its limit.
+#: If estimates are infinite, a gradient above this shows that the log-likelihood is not near its limit.
 _STEEP = 1e-3
-#: Steps after which a selection ends, as in R.
+#: Largest number of steps of a selection, as in R.
 _MOST_STEPS = 1000
-#: The penalty of AIC.
+#: Penalty per parameter in AIC.
 _AIC = 2.0
-#: What `test=` may be; "Chisq" is R's name of "LR".
+#: Values of `test=`; "Chisq" is R's name for "LR".
 _TESTS = ("LR", "Chisq", None)
-#: The row of the model itself.
+#: Row label of the model itself.
 NONE = "<none>"
 
 
 def without_rounding(statistic: FloatArray, df: FloatArray, loglik: FloatArray) -> FloatArray:
-    """Likelihood-ratio statistics, 0 where they are negative, or of no degrees of freedom, by rounding alone."""
+    """Likelihood-ratio statistics, with rounding errors set to 0: small negative values, and small values on 0 df."""
     tiny = np.abs(statistic) <= _ROUNDING * (1.0 + np.abs(loglik))
     return np.asarray(np.where(tiny & ((statistic < 0.0) | (df <= 0.0)), 0.0, statistic))
 
 
 # Between fits
 
-_BOUNDARY = "A variance of 0 lies at a boundary: p_value is by `distribution`, p_chi2 by chi2 as in R."
+_BOUNDARY = "A variance of 0 lies on a boundary: p_value uses `distribution`, p_chi2 uses chi2 as in R."
 
 
 def likelihood_ratio_tests(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
-    """R's anova() of several fits, the smallest first; see `LikelihoodResults.anova`."""
+    """Compare several fits, smallest first, as R's anova(); see `LikelihoodResults.anova`."""
     for fit in fits:
         check_same_rows(fits[0], fit)
         check_available(fit, "anova() of several fits")
@@ -85,54 +85,54 @@ def likelihood_ratio_tests(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
 def _at_boundaries(
     tests: dict[str, FloatArray], pairs: list[tuple[FittedLikelihood, FittedLikelihood]]
 ) -> dict[str, Any]:
-    """P-values by the distribution at a boundary where random effects differ, beside those of chi-squared."""
+    """P-values from the boundary distribution where random effects differ, and from chi-squared."""
     p_values, distributions = tests["p_value"].copy(), [""]
-    for place, (small, large) in enumerate(pairs, start=1):
+    for row, (small, large) in enumerate(pairs, start=1):
         rules = [fit.fit.marginal.quadrature for fit in (small, large) if fit.fit.marginal is not None]
         if len(set(rules)) > 1:
             raise OptionError(
-                "anova needs random effects integrated out by the same rule; got "
-                f"quadrature={rules[0]} and {rules[1]}. Fit both with one of them."
+                f"quadrature must be the same in all fits of anova; got {rules[0]} and {rules[1]}. "
+                "Fit all of them with the same one."
             )
-        p_value, words = _boundary_test(small, large, float(tests["lr_stat"][place])) or (p_values[place], "")
-        distributions.append(words)
-        if not np.isnan(p_values[place]):
-            p_values[place] = p_value
+        p_value, distribution = _boundary_test(small, large, float(tests["lr_stat"][row])) or (p_values[row], "")
+        distributions.append(distribution)
+        if not np.isnan(p_values[row]):
+            p_values[row] = p_value
     return {"p_value": p_values, "p_chi2": tests["p_value"], "distribution": distributions}
 
 
 def _notes(fits: Sequence[FittedLikelihood], within: BoolArray, nested: BoolArray) -> list[str]:
     notes = [
-        f"{described(fit)!r} does not contain the smaller model before it: they are not nested, no p-value."
+        f"{described(fit)!r} does not contain the smaller model before it: no p-value, as they are not nested."
         if not contains
-        else f"{described(fit)!r} has a lower likelihood than the smaller model before it, a local maximum: no p-value."
-        for fit, contains, fine in zip(fits, within, nested, strict=True)
-        if not fine
+        else f"{described(fit)!r} has a lower likelihood than the smaller model before it (local maximum): no p-value."
+        for fit, contains, testable in zip(fits, within, nested, strict=True)
+        if not testable
     ]
     separated = ", ".join(repr(described(fit)) for fit in fits if fit.fit.separation is not None)
     return [*notes, _SEPARATED.format(separated)] if separated else notes
 
 
-def check_same_rows(one: FittedLikelihood, other: FittedLikelihood) -> None:
-    """DataError unless both were fitted to the same responses with the same weights."""
+def check_same_rows(first: FittedLikelihood, other: FittedLikelihood) -> None:
+    """Raise DataError unless both were fitted to the same responses with the same weights."""
     if isinstance(other, (list, tuple)):
-        raise OptionError("anova takes the other fits one by one, as in fit1.anova(fit2, fit3); got several in one.")
+        raise OptionError("anova takes fits as separate arguments, as in fit1.anova(fit2, fit3); got a list or tuple.")
     if not isinstance(other, FittedLikelihood):
-        raise OptionError(f"anova compares likelihood fits; got one of type {type(other).__name__}.")
-    a, b = one.design, other.design
+        raise OptionError(f"anova compares likelihood fits; got a {type(other).__name__}.")
+    a, b = first.design, other.design
     if a.sample.n != b.sample.n or not a.index.equals(b.index):
         raise DataError(
-            f"anova needs models of the same rows: {a.sample.n} rows in {a.formula!r}, {b.sample.n} in {b.formula!r}"
-            f"{' of another index' if a.sample.n == b.sample.n else ''}. Drop the rows with missing values first."
+            f"anova needs models of the same rows; got {a.sample.n} in {a.formula!r} and {b.sample.n} in {b.formula!r}"
+            f"{' with another index' if a.sample.n == b.sample.n else ''}. Drop the rows with missing values first."
         )
     if a.levels.values != b.levels.values or not np.array_equal(a.sample.y, b.sample.y):
         raise DataError(f"anova needs models of the same response; {a.response!r} and {b.response!r} differ.")
     if not np.array_equal(a.sample.case_weights, b.sample.case_weights):
-        raise DataError(f"anova needs models with the same weights; those of {b.formula!r} are others.")
+        raise DataError(f"anova needs models with the same weights; those of {b.formula!r} differ.")
 
 
 def described(fit: FittedLikelihood) -> str:
-    """A fit in one line: its formulas, and the method where it is not the default."""
+    """Describe a fit in one line: its formulas, and its method unless all options are defaults."""
     recipe = fit.design.recipe
     sides = [f"{role} = {text}" for role, text in (("nominal", recipe.nominal), ("scale", recipe.scale)) if text]
     parts = [fit.design.formula, *sides]
@@ -144,9 +144,9 @@ def described(fit: FittedLikelihood) -> str:
 
 
 def nested_in(small: FittedLikelihood, large: FittedLikelihood) -> bool:
-    """Whether every column of one model is a combination of columns of the other, of the same link or its family.
+    """Whether `small` is a special case of `large`.
 
-    So are its thresholds, where they have a structure.
+    Its columns and structured thresholds are combinations of those of `large`; its link is the same or in the family.
     """
     a, b = small.design.sample.rows, large.design.sample.rows
     return (
@@ -169,18 +169,18 @@ def _link_within(small: FittedLikelihood, large: FittedLikelihood) -> bool:
 
 
 def _thresholds_within(small: FittedLikelihood, large: FittedLikelihood) -> bool:
-    one, other = small.fit.jacobian, large.fit.jacobian
-    if other is None:
+    inner, outer = small.fit.jacobian, large.fit.jacobian
+    if outer is None:
         return True
-    one = np.eye(len(other)) if one is None else one
-    return bool(np.linalg.matrix_rank(np.hstack([one, other])) == np.linalg.matrix_rank(other))
+    inner = np.eye(len(outer)) if inner is None else inner
+    return bool(np.linalg.matrix_rank(np.hstack([inner, outer])) == np.linalg.matrix_rank(outer))
 
 
-def offset_difference(one: FloatArray | None, other: FloatArray | None) -> FloatArray | None:
+def offset_difference(first: FloatArray | None, second: FloatArray | None) -> FloatArray | None:
     """(N, 1) difference of two offsets; None without offsets."""
-    if one is None and other is None:
+    if first is None and second is None:
         return None
-    return np.reshape((0.0 if one is None else one) - (0.0 if other is None else other), (-1, 1))
+    return np.reshape((0.0 if first is None else first) - (0.0 if second is None else second), (-1, 1))
 
 
 def joined(*blocks: FloatArray | None) -> FloatArray | None:
@@ -190,7 +190,7 @@ def joined(*blocks: FloatArray | None) -> FloatArray | None:
 
 
 def spanned(columns: FloatArray | None, others: FloatArray | None) -> bool:
-    """Whether the columns are combinations of others and a constant."""
+    """Whether the columns are linear combinations of the others and a constant."""
     if columns is None or columns is others:
         return True
     centred = columns - columns.mean(axis=0)
@@ -207,21 +207,21 @@ def spanned(columns: FloatArray | None, others: FloatArray | None) -> bool:
 
 def estimated_places(fit: FittedLikelihood) -> dict[str, int]:
     """Positions of the estimated parameters, by name."""
-    return {fit.parameters.names[place]: int(place) for place in np.flatnonzero(~fit.fit.aliased)}
+    return {fit.parameters.names[position]: int(position) for position in np.flatnonzero(~fit.fit.aliased)}
 
 
 # Random effects
 
-#: Columns whose effects are correlated, and the factors of their group.
+#: Columns with correlated effects, and the factors of their group.
 Block = tuple[frozenset[str], frozenset[str]]
 
 
 def _blocks(fit: FittedLikelihood) -> list[Block]:
-    """The random terms of a fit, independent effects one by one."""
+    """The random terms of a fit, with a separate block for each independent effect."""
     pairs: list[Block] = []
     for term in fit.design.random:
-        given = [] if term.root is None else [f"covariance {hash(term.root.tobytes())}"]
-        group = frozenset([*(factor.key for factor in term.part.group.factors), *given])
+        covariance = [] if term.root is None else [f"covariance {hash(term.root.tobytes())}"]
+        group = frozenset([*(factor.key for factor in term.part.group.factors), *covariance])
         parts = [frozenset(term.names)] if term.correlated else [frozenset([name]) for name in term.names]
         pairs += [(columns, group) for columns in parts]
     return pairs
@@ -234,7 +234,7 @@ def _random_within(small: FittedLikelihood, large: FittedLikelihood) -> bool:
 
 
 def _boundary_test(small: FittedLikelihood, large: FittedLikelihood, statistic: float) -> tuple[float, str] | None:
-    """The p-value and the distribution behind it in words; None if the random effects are the same."""
+    """The p-value and the name of its distribution; None if the random effects are the same."""
     fewer, more = _blocks(small), _blocks(large)
     if set(fewer) == set(more):
         return None
@@ -243,7 +243,7 @@ def _boundary_test(small: FittedLikelihood, large: FittedLikelihood, statistic: 
     few, many = (np.array([len(columns) for columns, _ in blocks], dtype=int) for blocks in (fewer, more))
     added, n_random = many.sum() - few.sum(), sum(q * (q + 1) // 2 for q in many) - sum(q * (q + 1) // 2 for q in few)
     if added == 0 and n_random == df:
-        return None  # correlations alone: no boundary
+        return None  # only correlations are added: no boundary
     if added != 1 or n_random != df:
         return float(chi2_tail(statistic, df)), f"chi2({df}), conservative"
     q = df - 1
@@ -252,20 +252,20 @@ def _boundary_test(small: FittedLikelihood, large: FittedLikelihood, statistic: 
 
 
 def is_zero(statistic: float, loglik: float) -> bool:
-    """Whether a likelihood ratio is that of a variance of 0, but for rounding."""
+    """Whether a likelihood ratio is 0 up to rounding, as for a variance of 0."""
     return statistic <= _ZERO * (1.0 + abs(loglik))
 
 
 # Single terms
 
 _SEPARATED = (
-    "infinite estimates in {}: the likelihood is its limit, and the chi-squared distribution of the statistic is in "
-    "doubt."
+    "infinite estimates in {}: the likelihood is its limit, and the chi-squared distribution of the statistic is "
+    "doubtful."
 )
 _WITHOUT_MAXIMUM = "no maximum of the likelihood was reached in the model of {}."
 _NOT_NESTED = (
-    "no p-value for {}: the larger model has the lower likelihood (a local maximum), or terms are coded otherwise "
-    "there, so that this model is not nested in it."
+    "no p-value for {}: the larger model has the lower likelihood (a local maximum), or codes terms differently, so "
+    "that the models are not nested."
 )
 _THE_SAME = "no test of {}: other columns take over the effect, so that the model stays the same."
 _TITLES = {
@@ -276,7 +276,7 @@ _TITLES = {
 
 @dataclass(frozen=True, eq=False)
 class Refit:
-    """Another model of the same rows: its parameters and log-likelihood, NaN where it has no maximum."""
+    """Another model of the same rows: its number of parameters and log-likelihood, NaN if it has no maximum."""
 
     edf: float = np.nan
     loglik: float = np.nan
@@ -288,35 +288,35 @@ class Refit:
 
 
 def refit(r: FittedLikelihood, sample: Sample) -> Refit:
-    """The method of a fit on another sample, from its own start; NaN where the sample gives no maximum."""
+    """Fit the method of `r` to another sample, with default starting values; NaN if there is no maximum."""
     try:
         fit: LikelihoodFit = unstarted(r).fit(sample, np.random.default_rng(0))
     except DataError:
         return Refit()
     separated = fit.separation is not None
-    # A search that was given up on the way to infinity has not come near the limit.
-    given_up = fit.trace.message.startswith("stopped") or fit.certificate.value > _STEEP
-    if given_up if separated else not fit.certificate.reached:
+    # A search that stopped early on the way to infinity is not near the limit.
+    stopped = fit.trace.message.startswith("stopped") or fit.certificate.value > _STEEP
+    if stopped if separated else not fit.certificate.reached:
         return Refit()
     return Refit(float(fit.edf), float(fit.loglik), separated)
 
 
 def unstarted(r: FittedLikelihood) -> Any:
-    """The method of a fit without its starting values, which suit its parameters only."""
+    """The method of a fit without its starting values, which hold only for its own parameters."""
     return replace(cast(Any, r.method), start=None)
 
 
 def coded_anew(r: FittedLikelihood, role: str, terms: Sequence[str], changed: str) -> Sample:
-    """The sample with other terms in one formula, coded as in that formula alone.
+    """The sample with other terms in one formula, coded as that formula alone would code them.
 
     Parameters
     ----------
     r : LikelihoodResults
     role : {"formula", "nominal", "scale"}
     terms : sequence of str
-        All terms that the formula then has, from any formula of the fit.
+        All terms of the new formula; each occurs in a formula of the fit.
     changed : str
-        The term that came or went. Where the columns of the fit do not give the new ones, they are read from the data.
+        The added or removed term. Columns that the fit does not have are computed from the data.
     """
     design = r.design
     columns = columns_of(design, terms)
@@ -329,18 +329,18 @@ def coded_anew(r: FittedLikelihood, role: str, terms: Sequence[str], changed: st
 
 
 def _updated(old: Design, term: str, **changes: Any) -> Design:
-    """The design with a term put in or taken out; DataError where that changes the rows that are complete."""
+    """The design with a term added or removed; DataError if that changes which rows are complete."""
     new = old.updated(**changes)
     check_complete(old, new, term)
     return new
 
 
 def check_complete(old: Design, new: Design, term: str) -> None:
-    """DataError where putting in or taking out a term changes the rows that are complete."""
+    """Raise DataError if adding or removing a term changes which rows are complete."""
     if old.sample.n != new.sample.n or not old.index.equals(new.index):
         raise DataError(
             f"{term!r} is missing in some of the {max(old.sample.n, new.sample.n)} rows of the fit "
-            f"({min(old.sample.n, new.sample.n)} rows have it): models are compared on the same rows, so drop the rows "
+            f"({min(old.sample.n, new.sample.n)} rows have it). Models are compared on the same rows: drop the rows "
             "with missing values first."
         )
 
@@ -348,14 +348,14 @@ def check_complete(old: Design, new: Design, term: str) -> None:
 def dropped_terms(
     r: FittedLikelihood, scope: str | Sequence[str] | None = None, *, test: str | None = "LR", k: float = _AIC
 ) -> pd.DataFrame:
-    """Each term dropped alone, as R's drop1()."""
+    """Drop each term in turn, as R's drop1()."""
     check_available(r, "drop1()")
     terms = marginality_of(r.design.spec).droppable() if scope is None else terms_in(r, scope, r.design.terms)
     return refit_table(r, _drop_fits(r, terms), -1.0, test, k)
 
 
 def _drop_fits(r: FittedLikelihood, terms: Iterable[str]) -> dict[str, Refit]:
-    """The model without each term."""
+    """Fits without each term in turn."""
     kept = {term: [other for other in r.design.terms if other != term] for term in terms}
     return {term: refit(r, coded_anew(r, "formula", others, term)) for term, others in kept.items()}
 
@@ -363,16 +363,16 @@ def _drop_fits(r: FittedLikelihood, terms: Iterable[str]) -> dict[str, Refit]:
 def added_terms(
     r: FittedLikelihood, scope: str | Sequence[str], *, test: str | None = "LR", k: float = _AIC
 ) -> pd.DataFrame:
-    """Each term of a scope added alone, as R's add1()."""
+    """Add each term of a scope in turn, as R's add1()."""
     check_available(r, "add1()")
     texts = _enterable(r, _widest(r, scope))
     if not texts:
-        raise OptionError(f"scope must have a term that the model lacks; got {scope!r}, and {r.formula!r} has it all.")
+        raise OptionError(f"scope must have a term that the model lacks; got {scope!r} for the model {r.formula!r}.")
     return refit_table(r, _add_fits(r, texts), 1.0, test, k)
 
 
 def _add_fits(r: FittedLikelihood, texts: dict[str, str]) -> dict[str, Refit]:
-    """The model with each term, given as a formula writes it."""
+    """Fits with each term added in turn; `texts` has the terms as formula text."""
     return {term: refit(r, _updated(r.design, term, formula=f"~ . + {text}").sample) for term, text in texts.items()}
 
 
@@ -388,15 +388,15 @@ def _widest(r: FittedLikelihood, scope: Any) -> Marginality:
 
 
 def _not_fixed(term: str, how: str) -> OptionError:
-    """For a random term in a scope; fits with and without it are compared."""
+    """The error for a random term in a scope."""
     return OptionError(
-        f"scope must hold fixed effects; got the random term {term}. Fit {how} it by update(), and compare the fits "
-        "by anova(), which uses the distribution of a variance at its boundary."
+        f"scope must hold fixed effects only; got the random term {term}. Fit {how} it by update(), and compare the "
+        "fits by anova(), which uses the distribution of a variance at its boundary."
     )
 
 
 def terms_in(r: FittedLikelihood, scope: Any, available: Iterable[str]) -> list[str]:
-    """The terms of a scope, in a formula or by their names; OptionError for one that is not available."""
+    """The terms of a scope, given as a formula or by name; OptionError for a term that is not available."""
     names, asked = list(available), listed(scope)
     if isinstance(scope, str) and "~" in scope:
         by_factors = {factors: term for term, factors in marginality_of(r.design.spec).factors.items()}
@@ -405,12 +405,12 @@ def terms_in(r: FittedLikelihood, scope: Any, available: Iterable[str]) -> list[
         if term not in names:
             if isinstance(term, str) and "|" in term:
                 raise _not_fixed(term, "without")
-            raise OptionError(f"scope has no term {term!r} of the model; its terms are {', '.join(names)}.")
+            raise OptionError(f"scope must hold terms of the model ({', '.join(names)}); got {term!r}.")
     return asked
 
 
 def _enterable(r: FittedLikelihood, wide: Marginality) -> dict[str, str]:
-    """Terms of the largest model that may enter (the terms they contain are in the model), with their texts."""
+    """Formula texts of the terms that may enter: the model has all terms that they contain."""
     present = set(marginality_of(r.design.spec).factors.values())
     lacking = {term: factors for term, factors in wide.factors.items() if factors not in present}
     return {
@@ -423,9 +423,9 @@ def _enterable(r: FittedLikelihood, wide: Marginality) -> dict[str, str]:
 def refit_table(
     r: FittedLikelihood, fits: dict[str, Refit], sign: float, test: str | None, k: float, title: str = ""
 ) -> pd.DataFrame:
-    """One row for each model; `sign` is +1 where terms were added and -1 where they were dropped.
+    """Table with one row per model; `sign` is +1 for added terms and -1 for dropped terms.
 
-    With a title the table has the log-likelihoods too.
+    A table with a title also has the log-likelihoods.
     """
     one_of("test", test, _TESTS)
     base = Refit(r.fit.edf, r.fit.loglik, r.fit.separation is not None)
@@ -460,9 +460,9 @@ class Selection:
     Attributes
     ----------
     fit : LikelihoodResults
-        The model at which no single term improves the criterion.
+        The selected model: adding or dropping a single term does not improve its criterion.
     trace : pandas.DataFrame
-        One row for each step: change ("+ term", "- term"), df, loglik, edf, aic (with the penalty k).
+        One row per step: change ("+ term", "- term"), df, loglik, edf, aic (with the penalty k).
     """
 
     fit: FittedLikelihood
@@ -480,7 +480,7 @@ class Selection:
 
 
 def stepwise(r: FittedLikelihood, scope: Any = None, *, k: float = _AIC) -> Selection:
-    """Location terms dropped and added one by one while AIC falls, as R's step()."""
+    """Drop and add location terms one at a time while AIC falls, as R's step()."""
     check_available(r, "step()")
     number("k", k, least=0.0, also=", such as 2 (AIC) or numpy.log(n) (BIC)")
     lower, upper = _limits(r, scope)
@@ -495,21 +495,21 @@ def stepwise(r: FittedLikelihood, scope: Any = None, *, k: float = _AIC) -> Sele
 
 
 def _limits(r: FittedLikelihood, scope: Any) -> tuple[set[frozenset[str]], Marginality | None]:
-    """Factors of the terms that must stay, and the terms of the largest model; dots stand for the first one."""
+    """Factors of the terms that must stay, and the terms of the largest model; dots stand for the model of `r`."""
     limits = scope if isinstance(scope, dict) else {"upper": scope}
     if unknown := set(limits) - {"lower", "upper"}:
-        raise OptionError(f"scope takes the keys 'lower' and 'upper'; got {', '.join(map(repr, unknown))}.")
+        raise OptionError(f"the keys of scope must be 'lower' and 'upper'; got {', '.join(map(repr, unknown))}.")
     lower, upper = limits.get("lower"), limits.get("upper")
-    must = set() if lower is None else set(marginality_of(r.design.updated(formula=lower).spec).factors.values())
-    return must, None if upper is None else _widest(r, upper)
+    kept = set() if lower is None else set(marginality_of(r.design.updated(formula=lower).spec).factors.values())
+    return kept, None if upper is None else _widest(r, upper)
 
 
 def _best_change(
     r: FittedLikelihood, lower: set[frozenset[str]], upper: Marginality | None, k: float
 ) -> tuple[str, str] | None:
-    """The change of a single term that lowers the criterion most, and its formula; None if none lowers it.
+    """The change of a single term that lowers the criterion most, and its formula; None if no change lowers it.
 
-    The last term that adds no parameter goes first, unless the criterion rises.
+    Terms without parameters are dropped first, starting with the last, unless the criterion rises.
     """
     marginality = marginality_of(r.design.spec)
     terms = [term for term in marginality.droppable() if marginality.factors[term] not in lower]
@@ -537,5 +537,5 @@ def _trace(steps: list[tuple[str, FittedLikelihood]], k: float) -> pd.DataFrame:
             "aic": k * edf - 2.0 * loglik,
         }
     )
-    notes = [] if k == _AIC else [f"aic: with a penalty of {k:g} for each parameter."]
-    return NotedFrame.of(frame, notes, "Steps, from the model given to the one chosen")
+    notes = [] if k == _AIC else [f"aic has a penalty of {k:g} per parameter."]
+    return NotedFrame.of(frame, notes, "Steps from the given model to the chosen model")

@@ -1,4 +1,4 @@
-"""Goodness of fit, and how well a model tells ranks apart."""
+"""Goodness of fit and discrimination between ranks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .summary import no_rounding, test_figures
 from .wald import chi2_tail
 
 _NAME = "ordinal Hosmer-Lemeshow (Fagerland and Hosmer)"
-#: What the test cannot tell.
+#: Note on departures that the test does not detect.
 _BLIND = (
     "A large p-value does not show that effects are proportional or linear: see score_test(), nominal_test() and "
     "residuals()."
@@ -49,7 +49,7 @@ class GoodnessOfFit(Reported):
     observed, expected : frame
         Counts by group (rows) and level of the response (columns).
     notes : tuple of str
-        Reasons to doubt the chi-squared approximation, and what the test cannot tell.
+        Reasons to doubt the chi-squared approximation, and departures that the test does not detect.
     """
 
     name: str
@@ -74,7 +74,7 @@ class GoodnessOfFit(Reported):
 
 
 def goodness_of_fit(r: FittedLikelihood, groups: int | None = None) -> GoodnessOfFit:
-    """Test the model against departures that nobody named."""
+    """Test the model against unspecified departures."""
     check_available(r, "gof()")
     n_groups = 10 if groups is None else whole("groups", groups, 3)
     sample, probabilities = r.design.sample, r.rule.probabilities(r.design.sample.rows, r.fit.scores)
@@ -82,10 +82,10 @@ def goodness_of_fit(r: FittedLikelihood, groups: int | None = None) -> GoodnessO
     codes = score_groups(probabilities @ np.arange(1.0, K + 1.0), weights, n_groups)
     observed = np.bincount(codes * K + sample.y, weights, minlength=n_groups * K).reshape(n_groups, K)
     expected = np.column_stack([np.bincount(codes, weights * p, n_groups) for p in probabilities.T])
-    with np.errstate(divide="ignore", invalid="ignore"):  # no number where nothing is expected
+    with np.errstate(divide="ignore", invalid="ignore"):  # an expected count may be 0
         statistic = float(((observed - expected) ** 2 / expected).sum())
     df, few = (n_groups - 2) * (K - 1) + (K - 2), float(np.mean(expected < 5.0))
-    rough = f"{100.0 * few:.0f}% of the cells expect fewer than 5 cases: the p-value is rough."
+    rough = f"{100.0 * few:.0f}% of the expected counts are below 5: the p-value is rough."
     notes = (rough, _BLIND) if few > 0.2 else (_BLIND,)
     row = {"statistic": statistic, "df": df, "p_value": float(chi2_tail(statistic, df))}
     table = NotedFrame.of(pd.DataFrame(row, index=["Pearson chi2"]), notes, f"Goodness of fit: {_NAME}")
@@ -102,15 +102,15 @@ def score_groups(scores: FloatArray, weights: FloatArray, n_groups: int) -> IntA
     DataError
         Too few distinct scores for that many groups.
     """
-    values, inverse = np.unique(np.round(scores, 10), return_inverse=True)  # equal but for rounding
+    values, inverse = np.unique(np.round(scores, 10), return_inverse=True)  # equal up to rounding
     share = np.bincount(inverse, weights) / weights.sum()
     middle = np.cumsum(share) - 0.5 * share
     groups = np.minimum((middle * n_groups).astype(np.intp), n_groups - 1)
     formed = np.unique(groups).size
     if formed < n_groups:
         raise DataError(
-            f"the fit gives the rows {values.size} distinct scores, too few (or too unequally shared) for "
-            f"{n_groups} groups: {formed} can be formed. "
+            f"the rows have {values.size} distinct scores, too few (or with too unequal counts) for {n_groups} groups: "
+            f"only {formed} can be formed. "
             + (f"Use groups={formed} or fewer." if formed > 2 else "No test by groups is possible.")
         )
     return np.asarray(groups[inverse].astype(np.intp))
@@ -118,15 +118,15 @@ def score_groups(scores: FloatArray, weights: FloatArray, n_groups: int) -> IntA
 
 # Discrimination
 
-#: Tests of all effects, which take the rows as independent.
+#: Figures of the test of all effects, which assumes independent rows.
 _TESTS = ["lr_chi2", "lr_df", "lr_p_value"]
 
 
-#: What names in the series stand for.
+#: Meaning of names in the series.
 _MEANING = (
-    "g, gr, gp: Gini's mean difference of the score, its exponent, and that of P(Y >= middle level). pdm: mean "
-    "distance of P(Y >= median level) from 1/2. r2_n_p, r2_effective_p: R2 of the likelihood ratio less its df. "
-    "effective: by n_effective rows, for the information in the levels."
+    "g, gr, gp: Gini's mean difference of the score, exp(g), and Gini's mean difference of P(Y >= middle level). pdm: "
+    "mean distance of P(Y >= median level) from 1/2. r2_n_p, r2_effective_p: R2 of the likelihood ratio minus its df. "
+    "n_effective: n reduced for ties; r2_effective uses it in place of n."
 )
 
 
@@ -146,7 +146,7 @@ class Discrimination(pd.Series):
         return "\n".join([text, "", *wrapped(_MEANING, SCREEN)] if "pdm" in names else [text])
 
 
-#: exp() of more is infinite.
+#: exp() of a larger number is infinite.
 _LARGEST_LOG = 709.0
 
 
@@ -191,7 +191,7 @@ def discrimination_series(r: FittedLikelihood) -> pd.Series:
 def _probability_figures(
     r: FittedLikelihood, cuts: tuple[int, int]
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """(N,) P(rank code >= cut) at two cuts, ranked probability scores and expected ranks, some rows at a time."""
+    """(N,) P(rank code >= cut) at two cuts, ranked probability scores and expected ranks, in blocks of rows."""
     sample = r.design.sample
     parts, ranks = [], np.arange(sample.n_levels, dtype=np.float64)
     for rows in row_blocks(sample.n, sample.n_levels):
@@ -205,7 +205,7 @@ def _probability_figures(
 
 
 def _pairs(total: float) -> float:
-    """Ordered pairs of different cases, 0 where there is hardly more than one case."""
+    """Number of ordered pairs of different cases; 0 for one case or less."""
     return total * (total - 1.0) if total > 1.0 + 1e-9 else 0.0
 
 

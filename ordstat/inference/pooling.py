@@ -28,7 +28,7 @@ from .wald import JOINT, linear_hypotheses
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """Estimates of m data sets by Rubin's rules [Rubin 1987; Barnard & Rubin 1999].
+    """Estimates of m data sets, pooled by Rubin's rules [Rubin 1987; Barnard & Rubin 1999].
 
     Attributes
     ----------
@@ -96,17 +96,17 @@ class Pooled:
 
     def combined(self, L: FloatArray) -> Pooled:
         """Linear combinations L (h, P), each with the smallest degrees of freedom of its estimates."""
-        each = self.df_complete
-        if isinstance(each, np.ndarray):
-            each = np.where(L != 0.0, each, np.inf).min(axis=1)
-        return Pooled(self.Q @ L.T, L @ self.U @ L.T, each)
+        df = self.df_complete
+        if isinstance(df, np.ndarray):
+            df = np.where(L != 0.0, df, np.inf).min(axis=1)
+        return Pooled(self.Q @ L.T, L @ self.U @ L.T, df)
 
 
 def barnard_rubin(m: int, riv: FloatArray, df_complete: float | FloatArray) -> FloatArray:
-    """Degrees of freedom of a pooled estimate: Rubin's (1987) where `df_complete` is infinite, else Barnard & Rubin's.
+    """Degrees of freedom of a pooled estimate: Rubin's (1987) if `df_complete` is infinite, else Barnard & Rubin's.
 
-    1/nu = 1/nu_m + 1/nu_obs, with nu_m = (m - 1) / lambda^2 and lambda = r / (1 + r), the share of the variance that is
-    due to nonresponse [Barnard & Rubin 1999].
+    1/nu = 1/nu_m + 1/nu_obs, with nu_m = (m - 1) / lambda^2 and lambda = r / (1 + r), the share of the variance due to
+    nonresponse [Barnard & Rubin 1999].
     """
     lam = riv / (1.0 + riv)
     with np.errstate(divide="ignore"):
@@ -138,18 +138,18 @@ class FTest(NamedTuple):
 
 
 def d1(pooled: Pooled) -> FTest:
-    """Wald test that all estimates are 0, the increase in variance taken to be the same for all of them.
+    """Wald test that all estimates are 0, assuming the same relative increase in variance for all of them.
 
     F = Q' U^-1 Q / (k (1 + r)) with r = (1 + 1/m) tr(B U^-1) / k [Li, Raghunathan & Rubin 1991]. Degrees of freedom:
-    for k = 1 those of the estimate itself, else Reiter's (2007), or `large_sample_df` where `df_complete` is infinite.
-    Reiter's formula is made for t = k (m - 1) > 4 and for more complete-data degrees of freedom than a term of it
-    subtracts (`reiter`); R's mice uses it for any, and for k = 1 too. Elsewhere we take (k + 1) nu / 2 as for large
-    samples, nu those of one estimate with this r, and no more than complete data have.
+    for k = 1 as for a single estimate, else Reiter's (2007), or `large_sample_df` if `df_complete` is infinite.
+    Reiter's formula needs t = k (m - 1) > 4 and enough complete-data degrees of freedom (see `reiter`); R's mice always
+    uses it, even for k = 1. Outside its range we use (k + 1) nu / 2 as for large samples, with nu the degrees of
+    freedom of one estimate with this r, and at most the degrees of freedom of complete data.
     """
     Q, k, m = pooled.estimate, pooled.estimate.size, pooled.m
     half = np.linalg.cholesky(pooled.within)
-    z, spread = np.linalg.solve(half, Q), np.linalg.solve(half, np.linalg.solve(half, pooled.between).T)
-    r = (1.0 + 1.0 / m) * float(np.trace(spread)) / k
+    z, between = np.linalg.solve(half, Q), np.linalg.solve(half, np.linalg.solve(half, pooled.between).T)
+    r = (1.0 + 1.0 / m) * float(np.trace(between)) / k
     df = _d1_df(r, k, m, float(np.min(pooled.df_complete)))
     return FTest(statistic=float(z @ z) / (k * (1.0 + r)), df=k, df_denom=df, riv=r)
 
@@ -177,7 +177,7 @@ def large_sample_df(r: float, k: int, m: int) -> float:
 def reiter(r: float, t: int, df_complete: float) -> float | None:
     """Denominator degrees of freedom of D1 with small complete samples [Reiter 2007].
 
-    None outside the range of the formula, which is made of moments that exist for t > 4 and nu > 4 (1 + a) only.
+    None outside the range of the formula, whose moments exist only for t > 4 and nu > 4 (1 + a).
     """
     if t <= 4:
         return None
@@ -198,7 +198,7 @@ def reiter(r: float, t: int, df_complete: float) -> float | None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PooledResults:
-    """One model fitted to m imputed data sets, pooled by Rubin's rules; what `pool` returns.
+    """One model fitted to m imputed data sets, pooled by Rubin's rules; returned by `pool`.
 
     Attributes
     ----------
@@ -225,9 +225,9 @@ class PooledResults:
     def pooled(self) -> Pooled:
         """Rubin's rules over the estimated parameters, as arrays."""
         estimated, complete = ~self.fits[0].fit.aliased, self.df_complete
-        if all(fit.bias_reduced is not None for fit in self.fits):  # CR2: no more than Satterthwaite's
-            each = [fit.coefficient_columns["df"][estimated] for fit in self.fits]
-            complete = np.minimum(complete, np.min(each, axis=0))
+        if all(fit.bias_reduced is not None for fit in self.fits):  # CR2: at most Satterthwaite's
+            satterthwaite = [fit.coefficient_columns["df"][estimated] for fit in self.fits]
+            complete = np.minimum(complete, np.min(satterthwaite, axis=0))
         Q = np.array([fit.fit.coefficients[estimated] for fit in self.fits])
         return Pooled(Q, np.array([fit.fixed_covariance for fit in self.fits]), complete)
 
@@ -256,17 +256,17 @@ class PooledResults:
 
     @property
     def n_imputations(self) -> int:
-        """m."""
+        """Number m of imputations."""
         return len(self.fits)
 
     @property
     def nobs(self) -> float:
-        """Number of observations of each data set; the smallest where they differ."""
+        """Number of observations of each data set; the smallest if they differ."""
         return min(fit.nobs for fit in self.fits)
 
     @property
     def params(self) -> pd.Series:
-        """(P,) means of the estimates, named as those of each fit; NaN where aliased."""
+        """(P,) means of the estimates, named as in each fit; NaN where aliased."""
         return self._columns["estimate"].copy()
 
     @property
@@ -281,7 +281,7 @@ class PooledResults:
 
     @property
     def se(self) -> pd.Series:
-        """(P,) standard errors: the variance within data sets and that between them."""
+        """(P,) standard errors, from the variance within and between data sets."""
         return self._columns["std_error"].copy()
 
     @property
@@ -301,7 +301,7 @@ class PooledResults:
 
     @property
     def p_values(self) -> pd.Series:
-        """(P,) two-sided p-values of estimate / standard error; of no interest for thresholds."""
+        """(P,) two-sided p-values of estimate / standard error; not useful for thresholds."""
         return self._columns["p_value"].copy()
 
     def vcov(self) -> pd.DataFrame:
@@ -328,13 +328,13 @@ class PooledResults:
         Parameters
         ----------
         hypotheses : str
-            Equations between commas, as in `test` of a single fit.
+            Equations separated by commas, as in `test` of a single fit.
 
         Returns
         -------
         pandas.DataFrame
-            One row an equation, and "joint" where there are several: difference (left less right side), std_error, F,
-            df, df_denom, p_value, riv (relative increase in variance). A single equation is the t test of `summary`.
+            One row per equation, and "joint" for several: difference (left minus right side), std_error, F, df,
+            df_denom, p_value, riv (relative increase in variance). A single equation is the t test of `summary`.
 
         Raises
         ------
@@ -343,8 +343,8 @@ class PooledResults:
 
         Notes
         -----
-        Wald tests of the pooled estimates (D1), the increase in variance taken to be the same in all directions [Li,
-        Raghunathan & Rubin 1991; with small complete samples Reiter 2007].
+        Wald tests of the pooled estimates (D1), assuming the same relative increase in variance in all directions [Li,
+        Raghunathan & Rubin 1991; for small complete samples Reiter 2007].
 
         Examples
         --------
@@ -379,7 +379,7 @@ class PooledResults:
         Parameters
         ----------
         exponentiate : bool
-            exp() of estimate and limits of all terms but thresholds; the other columns stay those of the coefficient.
+            Return exp() of estimates and limits, except for thresholds; other columns still refer to the coefficient.
         level : float in (0, 1)
             Confidence level of the limits.
         """
@@ -435,15 +435,15 @@ class PooledResults:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Refuse the questions that only single fits answer."""
+            """Raise UnavailableError for attributes that only single fits have."""
             if not name.startswith("_") and hasattr(type(self.fits[0]), name):
                 instead = " Test pooled coefficients by .test('x1 = 0, x2 = 0')." * (name == "anova")
-                raise UnavailableError(f"pooled fits have no .{name}; the single fits have, in .fits.{instead}")
+                raise UnavailableError(f"pooled fits have no .{name}. Use that of the single fits in .fits.{instead}")
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 def _likelihood_fits(fits: Any) -> tuple[FittedLikelihood, ...]:
-    """The fits, if they are two or more likelihood fits of one model with finite estimates."""
+    """The fits as a tuple, checked to be two or more likelihood fits of one model with finite estimates."""
     if not isinstance(fits, (list, tuple)) and not isinstance(fits, Iterator):
         raise OptionError(f"fits must be a list of fits, one for each imputed frame; got a {type(fits).__name__}.")
     given = tuple(fits)
@@ -451,8 +451,8 @@ def _likelihood_fits(fits: Any) -> tuple[FittedLikelihood, ...]:
         _require_likelihood(fit, f"fit {k} of {len(given)}")
     if len(given) < 2:
         raise OptionError(
-            "fits must be at least 2 fits, one for each imputed frame: the spread of the estimates over imputations is "
-            f"part of their standard errors; got {len(given)}."
+            "fits must be at least 2 fits, one for each imputed frame, because the spread of the estimates over "
+            f"imputations is part of their standard errors; got {len(given)}."
         )
     _require_one_model(given)
     _require_finite(given)
@@ -460,17 +460,17 @@ def _likelihood_fits(fits: Any) -> tuple[FittedLikelihood, ...]:
 
 
 def _require_likelihood(fit: Any, which: str) -> None:
-    """OptionError unless it is a likelihood fit."""
+    """Raise OptionError unless `fit` is a likelihood fit without random effects."""
     if not isinstance(fit, FittedLikelihood):
         raise OptionError(
-            f"Rubin's rules pool estimates by their standard errors, which likelihood fits have ('clm', 'acat', "
-            f"'probit', ...); {which} is of type {type(fit).__name__}. Average the predictions of such fits."
+            f"fits must be likelihood fits ('clm', 'acat', 'probit', ...), because Rubin's rules need standard errors; "
+            f"{which} is of type {type(fit).__name__}. Average the predictions of other fits."
         )
     if fit.fit.marginal is not None:
-        raise OptionError(f"{which} has random effects, and pooling of these is not available: pool() takes others.")
+        raise OptionError(f"fits must not have random effects, which pool() does not support; {which} has them.")
 
 
-#: What must be the same in all fits, in words, and how to achieve it.
+#: What must be the same in all fits: its name, its value in a fit, and what to do otherwise.
 _COMMON: tuple[tuple[str, Callable[[FittedLikelihood], Any], str], ...] = (
     ("model", lambda fit: "".join(described(fit).split()), "Pool fits of one formula and method only."),
     ("method", lambda fit: fit.method, "Pool fits of one method only."),
@@ -480,7 +480,7 @@ _COMMON: tuple[tuple[str, Callable[[FittedLikelihood], Any], str], ...] = (
         "A level without rows is left out of a fit: merge rare levels before imputing, or give all fits the same "
         "levels=[...].",
     ),
-    ("covariance", lambda fit: fit.covariance, "Take the same vcov for all."),
+    ("covariance", lambda fit: fit.covariance, "Use the same vcov for all."),
     (
         "weights",
         lambda fit: "none" if fit.design.sample.weights is None else "weights",
@@ -490,26 +490,26 @@ _COMMON: tuple[tuple[str, Callable[[FittedLikelihood], Any], str], ...] = (
 
 
 def _require_one_model(fits: tuple[FittedLikelihood, ...]) -> None:
-    """OptionError unless all fits are of one model, with the same parameters."""
+    """Raise OptionError unless all fits are of one model, with the same parameters."""
     names = estimated_places(fits[0]).keys()
     for k, fit in enumerate(fits, start=1):
-        for what, of, remedy in _COMMON:
-            if of(fit) != of(fits[0]):
-                first, other = (described(each) if what == "model" else of(each) for each in (fits[0], fit))
+        for what, get, remedy in _COMMON:
+            if get(fit) != get(fits[0]):
+                first, other = (described(each) if what == "model" else get(each) for each in (fits[0], fit))
                 raise OptionError(
                     f"fits must have the same {what}: fit 1 has {first!r}, fit {k} has {other!r}. {remedy}"
                 )
         if odd := sorted(estimated_places(fit).keys() ^ names):
             holder, other = (1, k) if odd[0] in names else (k, 1)
             raise OptionError(
-                f"fits must estimate the same parameters: {odd[0]!r} is estimated in fit {holder}, and not in fit "
-                f"{other}. Give categorical columns the same categories in every frame, and drop columns that others "
-                "determine in some of them."
+                f"fits must estimate the same parameters; {odd[0]!r} is estimated in fit {holder} but not in fit "
+                f"{other}. Give categorical columns the same categories in every frame, and drop columns that other "
+                "columns determine in some frames."
             )
 
 
 def _require_finite(fits: tuple[FittedLikelihood, ...]) -> None:
-    """DataError for infinite estimates, and those without standard errors."""
+    """Raise DataError for infinite estimates and for estimates without standard errors."""
     for k, fit in enumerate(fits, start=1):
         unknown = ~np.isfinite(fit.se.to_numpy()) & ~fit.fit.aliased
         unknown |= fit.fit.infinite
@@ -517,7 +517,7 @@ def _require_finite(fits: tuple[FittedLikelihood, ...]) -> None:
             names = ", ".join(repr(name) for name in np.array(fit.parameters.names, dtype=object)[unknown][:4])
             raise DataError(
                 f"pooling needs finite estimates with standard errors; fit {k} of {len(fits)} lacks them for "
-                f"{names}. Where its response is separated, fit all frames with penalty='jeffreys' or penalty=1.0, "
+                f"{names}. If its response is separated, fit all frames with penalty='jeffreys' or penalty=1.0, "
                 "merge levels, or drop the column."
             )
 
@@ -528,7 +528,7 @@ def _table_tests(tests: list[FTest], names: list[str]) -> pd.DataFrame:
     return NotedFrame.of(frame, (), "D1: Wald test, pooled")
 
 
-#: A FMI beyond this asks for more imputations than are usual.
+#: An FMI above this calls for more imputations than usual.
 _HIGH = 0.5
 _FORMATS = {"df": ".1f", "p": "p", "FMI": ".2f"}
 _HEADS = {"estimate": "estimate", "std_error": "SE", "df": "df", "p_value": "p"}
@@ -546,29 +546,29 @@ def _table(r: PooledResults, kind: str, level: float) -> Table:
 
 def _notes(r: PooledResults) -> list[str]:
     fmi = float(np.nanmax(r.fmi))
-    notes = ["FMI: fraction of missing information, the part of what complete data would tell that is lost."]
+    notes = ["FMI: fraction of missing information, the lost share of the information in complete data."]
     if fmi > _HIGH:
         wanted = int(np.ceil(100.0 * fmi / 10.0) * 10)
         notes.append(
-            f"The largest FMI is {fmi:.2f}: about {wanted} imputations (100 FMI) would give results that another set "
-            "of imputations repeats [White, Royston & Wood 2011]."
+            f"The largest FMI is {fmi:.2f}: use about {wanted} imputations (100 FMI), so that another set "
+            "would give similar results [White, Royston & Wood 2011]."
         )
     return notes if r.n_imputations < 100.0 * fmi else notes[:1]
 
 
 def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
-    """Fits of one model to imputed data sets as one, by Rubin's rules.
+    """Pool fits of one model to imputed data sets by Rubin's rules.
 
     Parameters
     ----------
     fits : list of LikelihoodResults
-        At least 2, one for each imputed frame: of clm, acat or any link, with nominal and scale effects, and whatever
-        covariance each carries (`vcov=`, `cluster=`).
+        At least 2, one for each imputed frame, by clm or acat with any link. They may have nominal and scale effects
+        and any covariance (`vcov=`, `cluster=`).
     dfcom : float, optional
-        Degrees of freedom that complete data would have, for the t distribution [Barnard & Rubin 1999]; numpy.inf for
-        those of Rubin (1987). If not given, observations less parameters; where standard errors are cluster-robust,
-        clusters less 1; with a survey design, its degrees of freedom. The smallest of the fits. Under CR2 a parameter
-        has no more than Satterthwaite's.
+        Complete-data degrees of freedom for the t distribution [Barnard & Rubin 1999]; numpy.inf for those of Rubin
+        (1987). By default the smallest over the fits of observations minus parameters, of clusters minus 1 if standard
+        errors are cluster-robust, or of the degrees of freedom of a survey design. Under CR2 each parameter has at most
+        Satterthwaite's.
 
     Returns
     -------
@@ -579,7 +579,7 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
     Raises
     ------
     OptionError
-        Fewer than 2 fits, fits of different models, or of a method without standard errors.
+        Fewer than 2 fits, fits of different models, or fits without standard errors.
     DataError
         Infinite estimates (a separated response).
 
@@ -590,8 +590,8 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
 
     Notes
     -----
-    Estimates are means, T = U + (1 + 1/m) B their covariance: U the mean covariance of the fits and B that of the
-    estimates between them [Rubin 1987]. Figures are those of R's mice (`pool`, `D1`).
+    Estimates are means over the fits, with covariance T = U + (1 + 1/m) B: U is the mean covariance of the fits, B the
+    covariance of the estimates between fits [Rubin 1987]. Results agree with R's mice (`pool`, `D1`).
 
     Examples
     --------
@@ -609,7 +609,7 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
     if all(np.array_equal(fit.fit.coefficients, first, equal_nan=True) for fit in given):
         warn(
             "all fits are equal, so that pooled standard errors do not account for missing values. Impute each frame "
-            "with other random numbers.",
+            "with different random numbers.",
             DataWarning,
         )
     if dfcom is None:
@@ -620,7 +620,7 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
 
 
 def _smallest_df(fits: Iterable[FittedLikelihood]) -> float:
-    """The smallest complete-data degrees of freedom of some fits, at least 1."""
+    """The smallest complete-data degrees of freedom of the fits, at least 1."""
     smallest = np.inf
     for fit in fits:
         clusters = fit.own_covariance.n_clusters

@@ -1,9 +1,9 @@
 """Power and sample size of two groups on an ordered outcome [Whitehead 1993].
 
-With proportional odds, probabilities pbar_k of the levels averaged over both groups of n1 and n2, n = n1 + n2, and an
+Let pbar_k be the level probabilities averaged over groups of n1 and n2 rows, n = n1 + n2. With proportional odds and an
 odds ratio near 1, the efficient score of the log odds ratio has the variance (the information)
     V = n1 n2 n / (3 (n + 1)^2) (1 - sum pbar_k^3)
-and power = Phi(|log OR| sqrt(V) - z_{1 - alpha / 2}); without the 1 in n + 1 it is solved for n.
+and power = Phi(|log OR| sqrt(V) - z_{1 - alpha / 2}). To solve for n, n + 1 is replaced by n.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from ..checks import fraction as share_of_one
 from ..checks import number, whole
 from ..exceptions import OptionError
 
-#: Sums of probabilities that are further from 1 than this are a mistake.
+#: Largest accepted difference of a sum of probabilities from 1.
 _ROUNDED = 1e-5
-#: Fewer rows, and odds ratios further from 1, get a caution: there a power of .9 by the formula is .85 by simulation.
+#: Fewer rows or odds ratios further from 1 get a caution: a power of .9 by the formula may be .85 by simulation.
 _FEW, _LARGE = 30, 10.0
 
 
@@ -37,12 +37,12 @@ class Plan:
     n : int
         Rows of both groups together.
     groups : (2,) int
-        Rows of each.
+        Rows of each group.
     n_exact : float
-        `n` before it was rounded up.
+        `n` before rounding up.
     odds_ratio : float
     probabilities : (K,)
-        Of the levels, averaged over both groups.
+        Level probabilities, averaged over both groups.
     alpha : float
         Level of the two-sided test.
     se : float
@@ -62,14 +62,14 @@ class Plan:
     efficiency: float
 
     def __repr__(self) -> str:
-        far = self.n < _FEW or abs(log(self.odds_ratio)) > log(_LARGE)
+        doubtful = self.n < _FEW or abs(log(self.odds_ratio)) > log(_LARGE)
         caution = "\nThe formula is for odds ratios near 1 and many rows: check the power on simulated data"
         return (
             f"Power {self.power:.3f} for an odds ratio of {self.odds_ratio:g} with {self.n} rows "
             f"({self.groups[0]} and {self.groups[1]})\n"
             f"Two-sided test at {self.alpha:g}; Whitehead (1993)\n"
             f"Standard error of the log odds ratio {self.se:.3f}; "
-            f"{100 * self.efficiency:.0f}% of the information of an outcome without ties{caution * far}"
+            f"{100 * self.efficiency:.0f}% of the information of an outcome without ties{caution * doubtful}"
         )
 
 
@@ -82,22 +82,22 @@ def power_ordinal(
     alpha: float = 0.05,
     fraction: float = 0.5,
 ) -> Plan:
-    """Power of n rows to find an odds ratio between two groups on an ordered outcome, or the rows that a power needs.
+    """Power to detect an odds ratio between two groups on an ordered outcome, or the number of rows for a given power.
 
     Parameters
     ----------
     probabilities : (K,)
-        Of the levels, averaged over both groups. They must add up to 1.
+        Level probabilities, averaged over both groups. They must add up to 1.
     odds_ratio : float
-        Of a higher level, the second group against the first, > 0 and not 1.
+        Odds ratio of a higher level, the second group against the first, > 0 and not 1.
     n : int or (int, int), optional
-        Rows of both groups together, split evenly, or of each.
+        Rows of both groups together, split evenly, or rows of each group.
     power : float in (0, 1), optional
-        In place of n: the power wanted.
+        Power wanted; give either n or power.
     alpha : float
         Level of the two-sided test, in (0, 1).
     fraction : float
-        Share of the rows in the first group, in (0, 1), where power is given.
+        Share of the rows in the first group, in (0, 1), if power is given.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def power_ordinal(
     p, ratio = _probabilities(probabilities), _odds_ratio(odds_ratio)
     share_of_one("alpha", alpha)
     if (n is None) == (power is None):
-        raise OptionError(f"n or power must be given, and not both; got n={n!r} and power={power!r}.")
+        raise OptionError(f"n or power must be given, but not both; got n={n!r} and power={power!r}.")
     without_ties, z = 1.0 - float(np.sum(p**3)), float(ndtri(1.0 - alpha / 2.0))
     if power is None:
         groups = _groups(n)
@@ -140,7 +140,7 @@ def power_ordinal(
         first = ceil(rows * fraction - 1e-9)
         groups = first, max(ceil(rows - 1e-9) - first, 1)
         information = rows * shares / 3.0 * without_ties
-    efficiency = min(without_ties / (1.0 - 1.0 / max(rows, 2.0) ** 2), 1.0)  # no plan has less than 2 rows
+    efficiency = min(without_ties / (1.0 - 1.0 / max(rows, 2.0) ** 2), 1.0)  # a plan has at least 2 rows
     return Plan(power, sum(groups), groups, rows, ratio, p, alpha, 1.0 / sqrt(information), efficiency)
 
 
@@ -152,8 +152,8 @@ def _probabilities(given: Sequence[float]) -> FloatArray:
     if p.ndim != 1 or p.size < 2 or not np.all(p > 0.0) or abs(p.sum() - 1.0) > _ROUNDED:
         do = "Leave out levels that do not occur." if np.any(p == 0.0) else "Divide counts by their sum."
         raise OptionError(
-            "probabilities must be two or more positive numbers that add up to 1, those of the levels averaged over "
-            f"both groups; got {given!r}. {do}"
+            "probabilities must be two or more positive numbers that add up to 1, one per level, averaged over both "
+            f"groups; got {given!r}. {do}"
         )
     return np.asarray(p / p.sum())
 
@@ -161,7 +161,7 @@ def _probabilities(given: Sequence[float]) -> FloatArray:
 def _odds_ratio(given: float) -> float:
     ratio = number("odds_ratio", given, above=0)
     if ratio == 1.0:
-        raise OptionError("odds_ratio must differ from 1, which means no effect; got 1. Give the effect to find.")
+        raise OptionError("odds_ratio must differ from 1, which means no effect; got 1. Give the odds ratio to detect.")
     return ratio
 
 
@@ -170,5 +170,5 @@ def _groups(n: Any) -> tuple[int, int]:
         total = whole("n", n, 2)
         return total - total // 2, total // 2
     if not isinstance(n, (tuple, list)) or len(n) != 2:
-        raise OptionError(f"n must be a whole number, or those of the two groups; got {n!r}.")
+        raise OptionError(f"n must be a whole number, or two, one per group; got {n!r}.")
     return whole("n", n[0], 1), whole("n", n[1], 1)

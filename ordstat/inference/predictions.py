@@ -29,8 +29,8 @@ from ..report.frames import NotedFrame
 from ..results import known_type, prediction, unknown_type
 from .wald import degrees_of_freedom
 
-#: Note on scores and predictors, which have no limit where estimates are infinite.
-STOPPED = "Values that depend on infinite estimates are those where the search stopped."
+#: Note on scores and linear predictors that depend on infinite estimates.
+STOPPED = "Values that depend on infinite estimates are taken where the search stopped."
 
 
 def prediction_with_errors(
@@ -45,7 +45,7 @@ def prediction_with_errors(
     cost: Any = None,
     re: str | None = None,
 ) -> pd.Series | pd.DataFrame:
-    """Predict rows of new data, or the rows that were fitted, with standard errors and limits where asked for."""
+    """Predict new data or the fitted rows, with standard errors and limits on request."""
     one_of("interval", interval, ("confidence", None))
     if re is not None:
         raise OptionError(f"re must be left out, as the fit has no random effects; got {re!r}.")
@@ -59,8 +59,8 @@ def prediction_with_errors(
         raise unknown_type(r, type)
     target = r.target(newdata)
     if type not in UNCERTAIN:
-        have = ", ".join(repr(t) for t in UNCERTAIN)
-        raise OptionError(f"type={type!r} has no standard error or interval; {have} have.")
+        allowed = ", ".join(repr(t) for t in UNCERTAIN)
+        raise OptionError(f"type must be one of {allowed} for standard errors and intervals; got {type!r}.")
     rule, rows = r.rule, target.rows
     chosen = r if vcov is None else with_covariance(r, vcov)
     covariance, estimate = rule_covariance(r.fit, rule, chosen.vcov().to_numpy()), predicted(rule, rows, type)
@@ -79,7 +79,7 @@ def prediction_with_errors(
         tables |= {"lower": lower, "upper": upper}
     columns = prediction_columns(r, type, list(tables))
     frame = target.frame(np.hstack(list(tables.values())), range(len(columns))).set_axis(columns, axis=1)
-    if isinstance(frame.index, pd.RangeIndex):  # whose labels tables do not print
+    if isinstance(frame.index, pd.RangeIndex):  # tables do not print its labels
         frame.index = pd.Index(frame.index.to_numpy(), name=frame.index.name)
     limits = () if interval is None else (f"{100 * level:g}% confidence limits.",)
     stopped = unknown is not None and bool(unknown.any()) and type in ("score", "linear_predictor")
@@ -88,17 +88,17 @@ def prediction_with_errors(
 
 
 def _prediction_under(r: FittedLikelihood, newdata: Any, type: str, cost: Any) -> pd.Series:
-    """Classes of least expected cost under another cost than that of the fit."""
+    """Classes of least expected cost, for another cost than the fit's."""
     if type != "class":
         raise OptionError(f"cost goes with type='class'; got type={type!r}.")
     target, chosen = r.target(newdata), CostMatrix.parse(cost)
-    chosen.matrix(len(r.levels))  # raises where its size is not K x K
+    chosen.matrix(len(r.levels))  # raises if its size is not K x K
     codes = replace(r.rule, cost=chosen).codes(target.rows, target.scores)
     return target.classes(codes, r.design.levels, r.design.response)
 
 
 def prediction_columns(results: FittedLikelihood, type: str, statistics: list[str]) -> pd.Index:
-    """(statistic, label) pairs where a row has several numbers, else the statistics alone."""
+    """Column names: (statistic, label) pairs if a row has several numbers, else the statistics."""
     if type in ("score", "mean"):
         return pd.Index(statistics)
     labels = results.threshold_names if type == "linear_predictor" else list(results.levels)
@@ -106,7 +106,7 @@ def prediction_columns(results: FittedLikelihood, type: str, statistics: list[st
 
 
 def _delta_df(r: FittedLikelihood, rows: Rows, type: str) -> Any:
-    """Degrees of freedom of t limits, (n, M) where each prediction has its own."""
+    """Degrees of freedom of t limits: under CR2 one for each prediction, else one number."""
     if r.bias_reduced is None:
         return r.design_df
     if type != "score":
@@ -119,7 +119,7 @@ def _delta_df(r: FittedLikelihood, rows: Rows, type: str) -> Any:
 def _limits(
     rule: LikelihoodRule, rows: Rows, type: str, value: FloatArray, error: FloatArray, level: float, df: Any
 ) -> tuple[FloatArray, FloatArray]:
-    """(n, M) limits, on the logit scale for probabilities, and for the mean between the ranks 1 and K."""
+    """(n, M) lower and upper limits: on the logit scale for probabilities, between the ranks 1 and K for the mean."""
     if type == "prob":
         return logit_limits(value, rule.family.complements(rule.eta(rows)), error, level, df)
     if type == "cum_prob":
@@ -133,7 +133,7 @@ def _limits(
 def simulated(
     r: FittedLikelihood, n: int = 1, seed: int | np.random.Generator = 0, newdata: Any = None
 ) -> pd.DataFrame:
-    """Responses drawn from the fitted probabilities."""
+    """Draw responses from the fitted probabilities."""
     whole("n", n, 1)
     target = r.target(newdata)
     rule, rng = r.rule, generator(seed)
@@ -147,14 +147,14 @@ def simulated(
 
 
 def drawn_codes(probabilities: FloatArray, shares: FloatArray) -> IntArray:
-    """(S, n) codes: how many cumulative probabilities of a row (n, K) lie at or below each share (S, n) in [0, 1)."""
+    """(S, n) codes: the number of cumulative probabilities (n, K) at or below each share (S, n) in [0, 1)."""
     if (probabilities < 0.0).any():
         raise DataError(
-            "simulate() needs probabilities: nominal effects put the thresholds of "
+            "simulate() needs probabilities of 0 or more; nominal effects put the thresholds of "
             f"{int((probabilities < 0.0).any(axis=1).sum())} rows out of order, so that some are negative."
         )
-    ends = np.cumsum(probabilities, axis=1)[:, :-1]
+    cumulative = np.cumsum(probabilities, axis=1)[:, :-1]
     codes = np.zeros(shares.shape, dtype=np.intp)
-    for k in range(ends.shape[1]):
-        codes += shares >= ends[:, k]
+    for k in range(cumulative.shape[1]):
+        codes += shares >= cumulative[:, k]
     return codes

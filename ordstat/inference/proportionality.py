@@ -24,7 +24,7 @@ from .comparison import coded_anew, joined, refit, refit_table, terms_in, unstar
 from .terms import marginality_of
 from .wald import Joint, chi2_frame, joint_frame, joint_test, too_many, wald_test
 
-_ONE_THRESHOLD = "The response has 2 levels, and so one threshold: there is no other whose effects could differ."
+_ONE_THRESHOLD = "The response has 2 levels and so one threshold: effects cannot differ between thresholds."
 _REFITS = {
     "nominal": "Likelihood-ratio tests of equal effects at all thresholds (proportional odds), by term",
     "scale": "Likelihood-ratio tests of equal scale, by term",
@@ -34,7 +34,7 @@ OMNIBUS = "omnibus"
 
 
 def nominal_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
-    """Tests of proportional odds: each term given a separate effect at every threshold."""
+    """Test proportional odds: give each term in turn a separate effect at every threshold."""
     check_available(r, "nominal_test()")
     if r.own_covariance.name != "model":
         return _wald_tests(r, scope)
@@ -45,7 +45,7 @@ def nominal_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None)
 
 
 def scale_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
-    """Likelihood-ratio tests of equal scale: each location term given an effect on the log scale too."""
+    """Likelihood-ratio tests of equal scale: give each location term in turn an effect on the log scale."""
     check_available(r, "scale_test()")
     return _extended(r, "scale", r.design.scale_terms, r.design.terms, scope)
 
@@ -53,17 +53,17 @@ def scale_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None) -
 def _extended(
     r: FittedLikelihood, role: str, present: Iterable[str], candidates: Iterable[str], scope: Any
 ) -> pd.DataFrame:
-    """Tests of the model against those with each further term in the nominal or scale formula too."""
+    """Test the model against models with one more term in the nominal or scale formula."""
     terms = list(dict.fromkeys(candidates)) if scope is None else terms_in(r, scope, candidates)
     fits = {term: refit(r, coded_anew(r, role, [*present, term], term)) for term in terms if term not in set(present)}
     return refit_table(r, fits, 1.0, "LR", 2.0, _REFITS[role])
 
 
-# Wald tests, where rows have no likelihood or standard errors are robust
+# Wald tests, for survey designs and robust standard errors
 
 
 def _wald_tests(r: FittedLikelihood, scope: Any) -> pd.DataFrame:
-    """Wald tests of equal effects at all thresholds by the fit's own covariance, a refit for each term."""
+    """Wald tests of equal effects at all thresholds by the covariance of the fit, with one refit per term."""
     terms = list(r.design.terms) if scope is None else terms_in(r, scope, r.design.terms)
     freed = {term: _with_margins(r, term) for term in terms}
     if scope is None:
@@ -80,17 +80,17 @@ def _wald_tests(r: FittedLikelihood, scope: Any) -> pd.DataFrame:
 
 
 def wald_row(r: FittedLikelihood, freed: BoolArray) -> tuple[Joint, str]:
-    """Wald test that location columns have equal effects at all thresholds; where it is NaN, why."""
+    """Wald test that location columns have equal effects at all thresholds, and the reason if it is NaN."""
     covariance = r.own_covariance
     freed = freed & ~r.fit.aliased[r.parameters.of("location")]
-    none = Joint(float("nan"), int(freed.sum()) * (r.design.sample.n_levels - 2))
-    if none.df == 0:
-        return none, "there are no such effects, or only one threshold"
-    if none.df > covariance.most_at_once:
-        return none, too_many(covariance)
+    untested = Joint(float("nan"), int(freed.sum()) * (r.design.sample.n_levels - 2))
+    if untested.df == 0:
+        return untested, "there are no estimated effects, or there is only one threshold"
+    if untested.df > covariance.most_at_once:
+        return untested, too_many(covariance)
     fit, why = freed_fit(r, freed)
     if why:
-        return none, why
+        return untested, why
     from_estimated, thresholds = places(fit, fit.rule), fit.rule.alpha.shape[0]
     effects = from_estimated[: fit.rule.alpha.size].reshape(-1, thresholds, from_estimated.shape[1])
     L = np.diff(effects[-int(freed.sum()) :], axis=1).reshape(-1, effects.shape[2])
@@ -98,12 +98,12 @@ def wald_row(r: FittedLikelihood, freed: BoolArray) -> tuple[Joint, str]:
     try:
         test = joint_test(replace(r, fit=fit, robust=covariance), L, L @ fit.coefficients[~fit.aliased])
     except DataError as problem:  # a replicate without finite estimates
-        return none, str(problem).rstrip(".")
+        return untested, str(problem).rstrip(".")
     return test, "" if np.isfinite(test.statistic) else "their covariance has too few degrees of freedom"
 
 
 def freed_fit(r: FittedLikelihood, freed: BoolArray) -> tuple[Any, str]:
-    """The fit in which some location columns have an effect at each threshold; why not, if it has no maximum."""
+    """The fit with an effect at each threshold for some location columns, and the reason if it has no maximum."""
     rows = r.design.sample.rows
     nominal = joined(rows.nominal, rows.X[:, freed])
     wider = replace(rows, X=np.ascontiguousarray(rows.X[:, ~freed]), nominal=nominal)
@@ -112,14 +112,14 @@ def freed_fit(r: FittedLikelihood, freed: BoolArray) -> tuple[Any, str]:
     except DataError as problem:
         return None, str(problem).rstrip(".")
     if fit.separation is not None:
-        return fit, "some effects at single thresholds are infinite, as few rows are at the ends; merge levels"
+        return fit, "some effects at single thresholds are infinite, as extreme levels have few rows; merge levels"
     if not fit.certificate.reached:
         return fit, "the likelihood with an effect at each threshold has no maximum; merge levels"
     return fit, ""
 
 
 def departures(r: FittedLikelihood) -> tuple[str, ...]:
-    """Which term's effects differ most between thresholds, and what to try, which is tried here first."""
+    """Sentences that name the term whose effects differ most between thresholds, with an update() that was checked."""
     table = score_tests(r) if r.own_covariance.name == "model" else _wald_tests(r, None)
     worst = table.iloc[:-1].sort_values(["p_value", table.columns[-2]], ascending=[True, False]).index[0]
     terms = marginality_of(r.design.spec)
@@ -129,9 +129,9 @@ def departures(r: FittedLikelihood) -> tuple[str, ...]:
     why = freed_fit(r, _with_margins(r, worst))[1]
     advice = f"In {call} {why}." if why else f"Try {call}; see plot.parallel()."
     return (
-        f"Effects differ between thresholds, most those of {worst} ({p_in_words(table.loc[worst, 'p_value'])}).",
+        f"Effects differ between thresholds, most for {worst} ({p_in_words(table.loc[worst, 'p_value'])}).",
         advice,
-        "Small differences show in large samples.",
+        "In large samples small differences are significant.",
     )
 
 
@@ -139,7 +139,7 @@ def departures(r: FittedLikelihood) -> tuple[str, ...]:
 
 
 def score_tests(r: FittedLikelihood) -> pd.DataFrame:
-    """Score tests of proportional odds: is an effect the same at every threshold? Nothing is fitted again."""
+    """Score tests of proportional odds: is an effect the same at every threshold? No model is refitted."""
     check_available(r, "score_test()")
     freed = {term: _with_margins(r, term) for term in r.design.terms} | {OMNIBUS: np.ones(len(r.design.names), bool)}
     table = chi2_frame(freed, [score_row(r, columns) for columns in freed.values()])
@@ -147,7 +147,7 @@ def score_tests(r: FittedLikelihood) -> pd.DataFrame:
 
 
 def _with_margins(r: FittedLikelihood, term: str) -> BoolArray:
-    """(D,) which location columns belong to a term or the terms that it contains."""
+    """(D,) mask of the location columns of a term and of the terms that it contains."""
     chosen = np.zeros(len(r.design.names), dtype=bool)
     for name in marginality_of(r.design.spec).margins_of(term):
         chosen[r.design.terms[name]] = True
@@ -164,9 +164,9 @@ def _untested(r: FittedLikelihood, table: pd.DataFrame) -> list[str]:
 
 
 def score_row(r: FittedLikelihood, columns: BoolArray | None = None) -> tuple[float, int]:
-    """Score statistic of giving some location columns, or all, an effect at each threshold, and its df.
+    """Score statistic, and its df, for giving some location columns (by default all) an effect at each threshold.
 
-    NaN for infinite estimates, where the score vanishes whatever the model.
+    NaN for infinite estimates, where the score vanishes under any model.
     """
     fit, parameters, rows = r.fit, r.parameters, r.design.sample.rows
     estimated = ~fit.aliased[parameters.of("location")]
@@ -197,8 +197,8 @@ def brant_tests(r: FittedLikelihood) -> pd.DataFrame:
     estimated = ~r.fit.aliased[r.parameters.of("location")]
     X = np.ascontiguousarray(r.design.sample.rows.X[:, estimated])
     fits, notes = _binary_fits(r, replace(r.design.sample.rows, X=X))
-    place = np.cumsum(estimated) - 1
-    columns = {term: place[of_term][estimated[of_term]] for term, of_term in r.design.terms.items()}
+    position = np.cumsum(estimated) - 1
+    columns = {term: position[of_term][estimated[of_term]] for term, of_term in r.design.terms.items()}
     columns[OMNIBUS] = np.arange(X.shape[1])
     table = chi2_frame(columns, [(np.nan, 0)] * len(columns)) if notes else _brant_frame(r, X, fits, columns)
     lacking = [str(name) for name, chisq in table["chisq"].items() if np.isnan(chisq)]
@@ -211,7 +211,7 @@ def brant_tests(r: FittedLikelihood) -> pd.DataFrame:
 
 
 def _binary_fits(r: FittedLikelihood, rows: Rows) -> tuple[list[LikelihoodFit], list[str]]:
-    """One regression of "above level k" a threshold, and which of them have no finite estimates."""
+    """One regression of "above level k" per threshold, and notes on those without finite estimates."""
     fits, notes = [], []
     sample = replace(r.design.sample, rows=rows, n_levels=2, costs=None)
     method = unstarted(r).with_cost("classification")  # a K x K cost does not fit two levels
@@ -231,7 +231,7 @@ def _brant_frame(
     eta = np.column_stack([fit.coefficients[0] - fit.scores for fit in fits])
     covariance = _stacked_covariance(link, np.hstack([np.ones((sample.n, 1)), -X]), eta, sample.case_weights)
     estimates = np.concatenate([fit.coefficients for fit in fits])
-    differences = np.column_stack([np.ones((len(fits) - 1, 1)), -np.eye(len(fits) - 1)])  # first less each other fit
+    differences = np.column_stack([np.ones((len(fits) - 1, 1)), -np.eye(len(fits) - 1)])  # first minus each other fit
     L = {name: np.kron(differences, np.eye(1 + X.shape[1])[1 + chosen]) for name, chosen in columns.items()}
     table = chi2_frame(L, [wald_test(rows, rows @ estimates, covariance) for rows in L.values()])
     slopes = {f"at {name}": fit.coefficients[1:] for name, fit in zip(r.threshold_names, fits, strict=True)}
@@ -243,7 +243,7 @@ def _stacked_covariance(link: Link, X: FloatArray, eta: FloatArray, weights: Flo
     """Joint covariance of the estimates of K-1 binary regressions of the same rows.
 
     With F_k = F(eta_k) and f_k = F'(eta_k), rows (1, -x), A_k = sum v f_k^2 / (F_k (1 - F_k)) x x' and, for k <= l,
-    M_kl = sum v f_k f_l F_k (1 - F_l) / (F_k (1 - F_k) F_l (1 - F_l)) x x': blocks A_k^-1 M_kl A_l^-1
+    M_kl = sum v f_k f_l F_k (1 - F_l) / (F_k (1 - F_k) F_l (1 - F_l)) x x', the blocks are A_k^-1 M_kl A_l^-1
     [Brant 1990, eq. for the logit link, where f = F (1 - F)].
 
     Parameters

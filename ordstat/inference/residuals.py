@@ -27,14 +27,14 @@ from ..report.sections import certificate_text, shortened
 
 
 def row_terms(rule: LikelihoodRule, sample: Sample, n_lambda: int = 0, second: bool = False) -> RowTerms:
-    """Log-probabilities of the observed levels with their derivatives; by lambda too where it was estimated."""
+    """Log-probabilities of the observed levels with their derivatives, also by lambda if it was estimated."""
     terms = likelihood_terms(rule.family, rule.predictor(sample.rows), sample.y, second, n_lambda > 0)
     assert terms is not None
     return terms
 
 
 def jacobian_of(fit: LikelihoodFit, sample: Sample, terms: RowTerms) -> Jacobian:
-    """From the parameters of a fit to the predictors of the terms."""
+    """Jacobian of the predictors of the terms by the parameters of a fit."""
     count = fit.rule.n_levels - 1
     return Jacobian(ModelRows.of(sample.rows), terms.places, count, fit.on_flexible_scale(), fit.n_lambda)
 
@@ -69,27 +69,27 @@ RESIDUAL_TYPES = ("surrogate", *FIXED)
 
 
 def residuals(rule: LikelihoodRule, sample: Sample, type: str, rng: np.random.Generator) -> FloatArray:
-    """(N,) residuals of one of `RESIDUAL_TYPES`; `rng` draws a latent error of each row for "surrogate"."""
+    """(N,) residuals of one of `RESIDUAL_TYPES`; `rng` draws a latent error for each row of "surrogate"."""
     if type != "surrogate":
         return FIXED[type](rule, sample)
     return rule.family.latent_residuals(rule.predictor(sample.rows), sample.y, rng.random(sample.n))
 
 
-#: Doubles held at once beside the output.
+#: Number of doubles in memory at a time, besides the output.
 _BUFFER = 1 << 20
-#: The share of the information left without a row (a determinant) that counts as none.
+#: Shares of the information left without a row (a determinant) up to this count as 0.
 _ALONE = 1e-10
 
 
 class RowInfluence(NamedTuple):
-    """Figures of every row.
+    """Influence measures of every row.
 
     Attributes
     ----------
     leverage : (N,)
     dfbeta : (N, P)
-        Estimates less those without the row; NaN of aliased parameters, of the thresholds beside a level that has no
-        other row, and of rows without which the others leave estimates open.
+        Estimates minus those without the row; NaN for aliased parameters, for the thresholds next to a level without
+        another row, and for rows without which some estimates are not determined.
     cook : (N,)
     """
 
@@ -107,7 +107,7 @@ def influence(rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample) -> RowIn
         Rule of the fit.
     fit : LikelihoodFit
     sample : Sample
-        The one fitted to.
+        Sample of the fit.
     """
     kept = ~fit.aliased
     estimated = fit.information.covariance()
@@ -125,13 +125,13 @@ def influence(rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample) -> RowIn
 
 
 def _forget_thresholds(alpha: FloatArray, sample: Sample) -> None:
-    """Set NaN, in place, what has no meaning once the only row of a level is gone: the thresholds beside it."""
+    """For the only row of a level, set the thresholds next to that level to NaN, in place."""
     K, y = sample.n_levels, sample.y
     alone = np.flatnonzero(np.bincount(y, minlength=K)[y] == 1)
     for first in range(0, alpha.shape[1], K - 1):
-        for end in (y[alone], y[alone] - 1):
-            inner = (end >= 0) & (end < K - 1)
-            alpha[alone[inner], first + end[inner]] = np.nan
+        for threshold in (y[alone], y[alone] - 1):
+            inner = (threshold >= 0) & (threshold < K - 1)
+            alpha[alone[inner], first + threshold[inner]] = np.nan
 
 
 def _influence(
@@ -153,7 +153,7 @@ def _influence(
 
 
 def residual_series(r: FittedLikelihood, type: str = "surrogate", seed: int | np.random.Generator = 0) -> pd.Series:
-    """One residual a row; positive where the level is higher than expected, of mean 0 under the true model."""
+    """One residual per row: positive if the level is higher than expected, with mean 0 under the true model."""
     one_of("type", type, RESIDUAL_TYPES)
     values = residuals(r.rule, r.design.sample, type, generator(seed))
     return pd.Series(values, index=r.design.index, name=type)
@@ -164,7 +164,7 @@ def residual_series(r: FittedLikelihood, type: str = "surrogate", seed: int | np
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Influence(Reported):
-    """What every row does to the estimates; shown as a table of the rows of largest Cook's distance.
+    """Influence of every row on the estimates, printed as a table of the rows with the largest Cook's distances.
 
     Attributes
     ----------
@@ -172,10 +172,10 @@ class Influence(Reported):
         Leverage: the row's share of the information; the sum is the number of parameters. With scale effects or
         cauchit it may be negative.
     dfbeta : (N, P) frame
-        Estimates less the estimates without the row, by one step; NaN of aliased parameters and of the thresholds
-        beside a level that has no other row.
+        Estimates minus the estimates without the row, by one Newton step; NaN for aliased parameters and for the
+        thresholds next to a level without another row.
     dfbetas : (N, P) frame
-        The same in standard errors.
+        dfbeta divided by the standard errors.
     cooks : (N,) series
         Cook's distance: dfbeta' (inverse covariance) dfbeta / number of parameters.
     """
@@ -186,13 +186,13 @@ class Influence(Reported):
     cooks: pd.Series
 
     def largest(self, n: int = 10) -> pd.DataFrame:
-        """The n rows of largest Cook's distance: columns cooks, hat, and dfbetas of every parameter."""
+        """The n rows with the largest Cook's distances: columns cooks, hat, and dfbetas of every parameter."""
         order = np.argsort(-self.cooks.to_numpy(), kind="stable")[:n]
         frame = pd.concat([self.cooks, self.hat, self.dfbetas], axis=1).iloc[order]
         return NotedFrame.of(frame, title="Largest Cook's distances, with leverage and dfbetas")
 
     def report(self) -> Report:
-        """The rows of largest Cook's distance, as data."""
+        """The rows with the largest Cook's distances, as data."""
         frame = self.largest()
         header = (("Rows", len(self.hat)), ("Sum of leverages", float(self.hat.sum())))
         table = Table(title="Largest Cook's distances, with leverage and dfbetas", frame=frame.iloc[:, :8])
@@ -213,31 +213,31 @@ def influence_of(r: FittedLikelihood) -> Influence:
     )
 
 
-#: Formats of the columns that say how exact an estimate is.
+#: Formats of the columns on the accuracy of estimates.
 _DIGITS = {"gradient": ".1e", "error": ".1e", "decimals": "int", "digits": "int"}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Convergence(Reported, Certificate):
-    """How far a fit is from its optimum, and how exactly every estimate is known: `LikelihoodResults.certificate`.
+    """Distance of a fit from its optimum, and accuracy of its estimates: `LikelihoodResults.certificate`.
 
     Attributes
     ----------
     table : frame
-        One row a parameter: estimate, std_error, gradient (derivative of the log-likelihood on the user's scale),
-        error (of the estimate: the Newton step that gradient leaves), decimals (correct ones of the estimate),
-        digits (significant ones, rounding taken in; at most 15). NaN where aliased or without standard errors; of a
-        penalised fit, where the gradient of the likelihood does not vanish, only the digits are known.
+        One row per parameter: estimate, std_error, gradient (derivative of the log-likelihood on the user's scale),
+        error (of the estimate: the next Newton step), decimals (correct decimals of the estimate), digits (correct
+        significant digits, allowing for rounding; at most 15). NaN where aliased or without standard errors. For a
+        penalised fit, where the gradient of the likelihood does not vanish, only digits is given.
     eigenvalues : (P',) array
         Eigenvalues of the observed information on the user's scale, largest first; they depend on the units of the
         columns.
     condition : float
-        Condition number of the information on columns centred and divided by their deviation: this one tells
-        whether the columns are nearly redundant.
+        Condition number of the information on columns centred and divided by their standard deviation; large if
+        columns are nearly redundant.
     message : str
         The solver's final message, with its certificate.
     warnings : tuple of str
-        Everything the fit has to warn of.
+        All warnings of the fit.
     """
 
     table: pd.DataFrame
@@ -257,9 +257,9 @@ class Convergence(Reported, Certificate):
 
 
 def convergence_of(r: FittedLikelihood) -> Convergence:
-    """How exactly every estimate is known: gradient, error left, correct decimals and digits, eigenvalues."""
+    """Accuracy of every estimate: gradient, remaining error, correct decimals and digits, eigenvalues."""
     fit, covariance = r.fit, r.fit.information.covariance()
-    gradient, error = _left_over(r, covariance)
+    gradient, error = _gradient_and_error(r, covariance)
     if "penalty" in dict(fit.facts):
         gradient[:] = error[:] = np.nan
     with np.errstate(divide="ignore"):
@@ -273,7 +273,7 @@ def convergence_of(r: FittedLikelihood) -> Convergence:
             eigenvalues = 1.0 / np.linalg.eigvalsh(covariance)
     return Convergence(
         **vars(fit.certificate),
-        table=NotedFrame.of(frame, title="How exactly estimates are known", formats=_DIGITS),
+        table=NotedFrame.of(frame, title="Accuracy of the estimates", formats=_DIGITS),
         eigenvalues=eigenvalues,
         condition=float(
             dict(fit.certificate.details).get("condition number", np.nan)
@@ -285,12 +285,12 @@ def convergence_of(r: FittedLikelihood) -> Convergence:
     )
 
 
-def _left_over(r: FittedLikelihood, covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """(P,) the gradient, and how far off it says that every estimate is; NaN where aliased."""
+def _gradient_and_error(r: FittedLikelihood, covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(P,) gradient and the error of every estimate that it implies; NaN where aliased."""
     fit, sample = r.fit, r.design.sample
     if fit.marginal is not None:
-        here = fit.marginal.likelihood
-        gradient, step = (own[: len(covariance)] for own in (here.left_over(), here.last_step()))
+        marginal = fit.marginal.likelihood
+        gradient, step = (values[: len(covariance)] for values in (marginal.left_over(), marginal.last_step()))
         return spread(gradient, fit), spread(np.abs(step), fit)
     terms = row_terms(r.rule, sample, fit.n_lambda)
     gradient = jacobian_of(fit, sample, terms).total(sample.case_weights * terms.score)

@@ -39,7 +39,7 @@ from .proportionality import departures, score_row, wald_row
 from .tables import rescaled
 from .wald import Joint, zero_test
 
-#: What the tables of estimates are called, by the kind of the parameters.
+#: Titles of the tables of estimates, by the kind of the parameters.
 TITLES = {
     "location": "Location effects (positive = higher response)",
     "scale": "Scale effects on the log scale (positive = wider distribution of the response)",
@@ -57,10 +57,10 @@ def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
 
 
 def _figures(r: FittedLikelihood, tests: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Likelihood, criteria, `tests` and R2s, as far as the fit has them.
+    """The likelihood, criteria, `tests` and R2s that the fit has.
 
-    Differences of a weighted log-likelihood have no chi-squared distribution, and surveys no AIC [Lumley and Scott
-    2015].
+    Differences of a survey-weighted log-likelihood have no chi-squared distribution, and survey fits have no AIC
+    [Lumley and Scott 2015].
     """
     fit, n = r.fit, float(r.fit.n_obs)
     null, gain = fit.null_loglik, 2.0 * (fit.loglik - fit.null_loglik)
@@ -78,7 +78,7 @@ def _figures(r: FittedLikelihood, tests: Mapping[str, Any] | None = None) -> dic
 
 
 def no_rounding(share: float) -> float:
-    """An R2, exactly 0 where it is rounding.
+    """An R2, set to exactly 0 if it is a rounding error.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def no_rounding(share: float) -> float:
 
 
 def effects_test(r: FittedLikelihood) -> Joint:
-    """Test that all effects are 0: by likelihood ratio, or by Wald under another covariance than the model's."""
+    """Test that all effects are 0: a likelihood-ratio test with the model's covariance, else a Wald test."""
     if r.own_covariance.name != "model":
         return zero_test(r, r.parameters.of("nominal", "location", "scale"))
     gain = float("nan") if r.without_aic else 2.0 * (r.fit.loglik - r.fit.null_loglik)
@@ -107,7 +107,7 @@ def test_figures(r: FittedLikelihood) -> dict[str, Any]:
 
 
 def _test_of_effects(r: FittedLikelihood) -> tuple[str, str]:
-    """Name and words of the test of all effects, for the summary."""
+    """Name and result of the test of all effects, as text for the summary."""
     covariance = r.own_covariance
     name = {"model": "LR test", "CR2": "Wald F test", "survey": "Wald F test"}.get(covariance.name, "Wald test")
     if r.fit.edf == r.fit.null_edf:
@@ -176,7 +176,7 @@ def _fit_header(r: FittedLikelihood, random: tuple[tuple[str, Any], ...]) -> tup
 
 
 def _threshold_rule(r: FittedLikelihood) -> str:
-    """Margins judge another rule than `predict` follows: on how many rows the two differ."""
+    """Note that margins judge the threshold rule, and on how many rows it agrees with `predict`."""
     p = r.training
     by_thresholds = count_above(r.gaps(r.design.sample.rows, r.fit.scores))
     same = float(p.weights[by_thresholds == p.codes].sum())
@@ -184,8 +184,8 @@ def _threshold_rule(r: FittedLikelihood) -> str:
     share = f"{100.0 * same / total:.1f}%" if fractional(r) else f"{same:g} of {total:g}"
     agreement = "all" if same == total else share
     return (
-        "Margins, errors at a margin and bounds belong to the threshold rule (the level is the number of thresholds "
-        f"below the score); it gives the level of predict() for {agreement} training rows."
+        "Margins, errors at a margin and bounds refer to the threshold rule (the level is the number of thresholds "
+        f"below the score), which agrees with predict() on {agreement} training rows."
     )
 
 
@@ -195,7 +195,7 @@ def _threshold_rule(r: FittedLikelihood) -> str:
 def _effect_tables(
     r: FittedLikelihood, exponentiate: bool, level: float, per: Any, labels: Mapping[str, str]
 ) -> list[Table]:
-    """Every kind of effects in full, and the ratios of the location effects if `exponentiate`."""
+    """Full tables of every kind of effects, and the ratios of the location effects if `exponentiate`."""
     columns, names = r.coefficient_columns, r.parameters.names
     factors, suffixes = (np.ones(len(names)), {}) if per is None else rescaled(r, per)
     low, high = symmetric_limits(r.fit.coefficients, columns["std_error"], level, columns["df"])
@@ -224,9 +224,9 @@ def _effect_tables(
 
 
 def _ratios(r: FittedLikelihood, effects: pd.DataFrame) -> Table:
-    """Odds ratios or what the link has in their place, with limits, from the table of location effects."""
+    """Odds ratios, or the ratios of another link, with limits, from the table of location effects."""
     name, sign, title = ratio_of(r)
-    with np.errstate(over="ignore"):  # infinite, of a large coefficient
+    with np.errstate(over="ignore"):  # infinite for a large coefficient
         limits = np.sort(np.exp(sign * effects.iloc[:, -2:].to_numpy()), axis=1)
         columns = {name: np.exp(sign * effects["estimate"].to_numpy())}
     frame = pd.DataFrame(columns | dict(zip(effects.columns[-2:], limits.T, strict=True)), index=effects.index)
@@ -234,7 +234,7 @@ def _ratios(r: FittedLikelihood, effects: pd.DataFrame) -> Table:
 
 
 def threshold_estimates(r: FittedLikelihood) -> Table:
-    """Thresholds with standard errors, by the delta method where a structure makes them of other parameters."""
+    """Thresholds with standard errors, by the delta method for structured thresholds."""
     jacobian, thresholds = r.fit.jacobian, r.thresholds
     if jacobian is None:
         errors: FloatArray = r.coefficient_columns["std_error"][: thresholds.size]
@@ -251,7 +251,7 @@ def threshold_estimates(r: FittedLikelihood) -> Table:
 def _screen_tables(
     r: FittedLikelihood, report: Report, exponentiate: bool | None, labels: Mapping[str, str] | None
 ) -> list[Table | Line]:
-    """Effects with their ratios in the same row, thresholds in a line or two, and the test of proportional odds."""
+    """Effects with ratios in the same row, thresholds in one or two lines, and the test of proportional odds."""
     ratio, sign, title = ratio_of(r)
     with_ratios = bool(r.design.names) and (ratio != "exp(estimate)" if exponentiate is None else exponentiate)
     references = tuple(map(partial(effect_label, labels=labels or {}), reference_levels(r.design).values()))
@@ -266,12 +266,12 @@ def _screen_tables(
             ratios = _ratios(r, block.frame) if with_ratios and block.title == TITLES["location"] else None
             blocks.append(_brief(block, ratios, sign < 0.0))
         elif block.title != title:
-            blocks.append(block)  # ratios stand beside the effects
+            blocks.append(block)  # ratios are in the rows of the effects
     return [*blocks, *_proportionality(r)]
 
 
-def _brief(block: Table, ratios: Table | None, turned: bool) -> Table:
-    """A table of effects with few digits, and the ratios at its right."""
+def _brief(block: Table, ratios: Table | None, negated: bool) -> Table:
+    """The table of effects with few digits, and the ratios to the right."""
     frame = block.frame.rename(columns={"std. error": "SE"})
     errors = frame["SE"].fillna(frame["estimate"].abs())
     formats = dict.fromkeys(frame, few_decimals(errors)) | {**block.formats}
@@ -281,17 +281,17 @@ def _brief(block: Table, ratios: Table | None, turned: bool) -> Table:
     name, *limits = map(str, ratios.frame)
     head = "exp" if "(" in name else re.sub(r"\b(\w)\w*\W*", r"\1", name).upper()  # "OR" of odds ratio
     columns = ratios.frame.set_axis([head, *map(" {}".format, limits)], axis=1)
-    title = f"{short.title}; {head} = {'exp(-estimate), ' if turned else ''}{name}"
+    title = f"{short.title}; {head} = {'exp(-estimate), ' if negated else ''}{name}"
     formats |= dict.fromkeys(columns, ratios.formats[name])
     wide = replace(short, title=title, frame=pd.concat([frame, columns], axis=1), formats=formats)
     label, *sizes = wide.grid.sizes
     if min(label, SHORTEST_LABEL) + sum(sizes) + len(sizes) <= SCREEN:
         return wide
-    return replace(wide, frame=wide.frame.iloc[:, :-2])  # the limits of the ratio are the exponents of the others
+    return replace(wide, frame=wide.frame.iloc[:, :-2])  # without the limits of the ratio
 
 
 def _by_threshold(r: FittedLikelihood, block: Table) -> Table:
-    """Nominal effects with standard errors, one row each, one column a threshold."""
+    """Nominal effects with standard errors: one row per effect, one column per threshold."""
     heads = list(r.fit.threshold_names) or r.threshold_names
     errors = block.frame["std. error"]
     spec = few_decimals(errors.fillna(block.frame["estimate"].abs()))
@@ -302,7 +302,7 @@ def _by_threshold(r: FittedLikelihood, block: Table) -> Table:
 
 
 def _proportionality(r: FittedLikelihood) -> list[Line]:
-    """The test of equal effects at all thresholds, where the fit has one, and what to try where it fails."""
+    """The test of equal effects at all thresholds, if the fit has one, and what to try if effects differ."""
     if not r.in_memory or r.fit.marginal is not None:
         return []
     kind, question = ("score", "score_test()") if r.own_covariance.name == "model" else ("Wald", "nominal_test()")

@@ -21,7 +21,7 @@ from ..report.frames import NotedFrame
 from ..report.sections import fractional
 from ..report.table import INVERSE, ratio_of
 
-#: Limits of a profile without a finite end, in standard errors (or in units of the parameter where it has none).
+#: Reach of a profile without a finite limit, in standard errors (in units of the parameter if it has none).
 _OPEN = 5.0
 
 
@@ -39,7 +39,7 @@ def tidy_parameters(
         columns["std_error"] = columns["std_error"] * factors[: len(numbers)]
     if exponentiate:
         effects = r.parameters.of("nominal", "location", "scale")
-        with np.errstate(over="ignore"):  # infinite, of a large coefficient
+        with np.errstate(over="ignore"):  # infinite for a large coefficient
             numbers[effects] = np.exp(numbers[effects])
     if r.bias_reduced is None:
         del columns["df"]
@@ -64,7 +64,7 @@ def tidy_parameters(
 
 
 def rescaled(r: FittedLikelihood, per: Any) -> tuple[FloatArray, dict[str, str]]:
-    """Factors of the parameters (random effects last) for changes other than by 1, and what labels add to their names.
+    """Factors of the parameters (random effects last) for changes by `per` instead of 1, and suffixes of their labels.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def rescaled(r: FittedLikelihood, per: Any) -> tuple[FloatArray, dict[str, str]]
     Raises
     ------
     OptionError
-        A variable that is not numeric, or that enters through a function, or another `per`.
+        A variable that is not numeric or enters through a function, or a `per` of another type.
     """
     design, spec, rows = r.design, r.design.spec, r.design.sample.rows
     numeric = [key for key, coding in spec.codings.items() if not coding.levels and coding.suffixes == ("",)]
@@ -97,22 +97,22 @@ def rescaled(r: FittedLikelihood, per: Any) -> tuple[FloatArray, dict[str, str]]
         words = {name: f"{change:g}" for name, change in changes.items()}
     if wrong := [name for name in changes or [per] if name not in linear]:
         raise OptionError(
-            f"per must name numeric variables that enter linearly; got {wrong[0]!r}; this fit has "
-            f"{', '.join(map(repr, linear)) or 'none'}. For factors, splines and transforms use marginal_effects()."
+            f"per must name numeric variables that enter linearly (in this fit {', '.join(map(repr, linear)) or 'none'}"
+            f"); got {wrong[0]!r}. For factors, splines and transforms use marginal_effects()."
         )
-    every = _names(r)
-    factors, suffixes = np.ones(len(every)), dict[str, str]()
+    parameters = _names(r)
+    factors, suffixes = np.ones(len(parameters)), dict[str, str]()
     for kind, part, terms, _ in sides:
         for term in () if part is None else part.terms:
             names = [name for name in map(dotted_name, (factor.tree for factor in term.factors)) if name in changes]
-            places = r.parameters.of(kind).reshape(max(each.stop for each in terms.values()), -1)[terms[term.label]]
-            factors[places] = math.prod(changes[name] for name in names)
+            affected = r.parameters.of(kind).reshape(max(each.stop for each in terms.values()), -1)[terms[term.label]]
+            factors[affected] = math.prod(changes[name] for name in names)
             suffix = f"per {' × '.join(words[name] for name in names)}"
-            suffixes |= {every[place]: suffix for place in places.flat if names}
-    for place, parameter in enumerate(every):
+            suffixes |= {parameters[position]: suffix for position in affected.flat if names}
+    for position, parameter in enumerate(parameters):
         slope = parameter.removeprefix("sd_").rpartition("|")[0]
-        if place >= len(r.parameters.names) and parameter.startswith("sd_") and slope in changes:
-            factors[place], suffixes[parameter] = changes[slope], f"per {words[slope]}"
+        if position >= len(r.parameters.names) and parameter.startswith("sd_") and slope in changes:
+            factors[position], suffixes[parameter] = changes[slope], f"per {words[slope]}"
     return factors, suffixes
 
 
@@ -130,9 +130,9 @@ def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95
     else:
         check_available(r, "confint(type='profile')")
         limits, reasons = _profile_limits(r, level, chosen)
-        notes = [f"{name}, {end}: {reason}" for (name, end), reason in reasons.items()]
+        notes = [f"{name}, {side}: {reason}" for (name, side), reason in reasons.items()]
         title = f"Profile likelihood limits, {100 * level:g}%"
-    frame = pd.DataFrame(limits, index=[names[place] for place in chosen], columns=["lower", "upper"])
+    frame = pd.DataFrame(limits, index=[names[position] for position in chosen], columns=["lower", "upper"])
     frame = NotedFrame.of(frame, notes, title)
     if type == "profile":
         frame.attrs["reasons"] = reasons
@@ -140,23 +140,23 @@ def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95
 
 
 def _names(r: FittedLikelihood) -> list[str]:
-    """Of the parameters, standard deviations and correlations of random effects with them."""
+    """Names of all parameters, including standard deviations and correlations of random effects."""
     return r.parameters.names + ([] if r.random_parameters is None else r.random_parameters.names)
 
 
 def positions(r: FittedLikelihood, parm: Any) -> IntArray:
-    """Positions of the parameters asked for, each once, by name, term or position; all of them for None."""
+    """Positions of parameters given by name, term or position, each once; all positions for None."""
     names, location = _names(r), r.parameters.of("location")
     if parm is None:
         return np.arange(len(names))
-    places = {term: location[columns].tolist() for term, columns in r.design.terms.items()}
-    places |= {name: [place] for place, name in enumerate(names)}
+    by_name = {term: location[columns].tolist() for term, columns in r.design.terms.items()}
+    by_name |= {name: [position] for position, name in enumerate(names)}
     chosen: list[int] = []
     for each in parm if isinstance(parm, Iterable) and not isinstance(parm, str) else [parm]:
         if not isinstance(each, str):
             chosen.append(whole("each parm", each, 0, len(names) - 1, also=", or a name"))
-        elif each in places:
-            chosen += places[each]
+        elif each in by_name:
+            chosen += by_name[each]
         else:
             raise unknown("each parm", each, tuple(dict.fromkeys((*names, *r.design.terms))))
     return np.array(list(dict.fromkeys(chosen)), dtype=np.intp)
@@ -165,15 +165,15 @@ def positions(r: FittedLikelihood, parm: Any) -> IntArray:
 def _profile_limits(
     r: FittedLikelihood, level: float, chosen: IntArray
 ) -> tuple[FloatArray, dict[tuple[str, str], str]]:
-    """Limits (n, 2), NaN where aliased, and the reason of each that is not finite."""
+    """Limits (n, 2), NaN where aliased, and the reason for each limit that is not finite."""
     profiler, drop, names = r.fit.likelihood.profile(), float(chdtri(1.0, 1.0 - level)), _names(r)
     estimated = np.pad(~r.fit.aliased, (0, len(names) - r.fit.aliased.size), constant_values=True)  # random effects too
-    among = np.cumsum(estimated) - 1
+    index = np.cumsum(estimated) - 1
     limits = np.full((chosen.size, 2), np.nan)
     reasons: dict[tuple[str, str], str] = {}
     for row in np.flatnonzero(estimated[chosen]):
         for column, (direction, side) in enumerate(((-1, "lower"), (1, "upper"))):
-            limits[row, column], reason = profiler.end(int(among[chosen[row]]), direction, drop)
+            limits[row, column], reason = profiler.end(int(index[chosen[row]]), direction, drop)
             if reason:
                 reasons[names[chosen[row]], side] = reason
     return limits, reasons
@@ -182,36 +182,36 @@ def _profile_limits(
 def profiles(
     r: FittedLikelihood, parm: str | int | Sequence[str | int] | None = None, *, level: float = 0.99, points: int = 21
 ) -> pd.DataFrame:
-    """The profile likelihood of parameters, for plotting: straight lines of z mean that Wald limits are good."""
+    """The profile likelihood of parameters, for plotting: if z is a straight line, Wald limits are good."""
     fraction("level", level)
     whole("points", points, 3)
     check_available(r, "profile()")
     chosen, fixed = positions(r, parm), r.fit.aliased.size
-    if parm is not None and (random := [_names(r)[place] for place in chosen if place >= fixed]):
+    if parm is not None and (random := [_names(r)[position] for position in chosen if position >= fixed]):
         raise UnavailableError(
             f"profile is not available for {', '.join(map(repr, random))}. Use confint(type='profile') for limits "
-            "of the first standard deviation of a term, and bootstrap() for others."
+            "of the first standard deviation of a term, and bootstrap() for the others."
         )
     profiler, drop = r.fit.likelihood.profile(), float(chdtri(1.0, 1.0 - level))
-    among = np.cumsum(~r.fit.aliased) - 1
+    index = np.cumsum(~r.fit.aliased) - 1
     frames = [
-        _profile(r, profiler, int(place), int(among[place]), drop, points)
-        for place in chosen
-        if place < fixed and not r.fit.aliased[place]
+        _profile(r, profiler, int(position), int(index[position]), drop, points)
+        for position in chosen
+        if position < fixed and not r.fit.aliased[position]
     ]
-    nothing = pd.DataFrame(columns=["parameter", "value", "z", "loglik"])
-    return pd.concat(frames, ignore_index=True) if frames else nothing
+    empty = pd.DataFrame(columns=["parameter", "value", "z", "loglik"])
+    return pd.concat(frames, ignore_index=True) if frames else empty
 
 
-def _profile(r: FittedLikelihood, profiler: Any, place: int, among: int, drop: float, points: int) -> pd.DataFrame:
-    """One parameter's profile at equally spaced values between its limits, its estimate among them."""
-    estimate, error = float(r.fit.coefficients[place]), float(r.se.iloc[place])
+def _profile(r: FittedLikelihood, profiler: Any, position: int, index: int, drop: float, points: int) -> pd.DataFrame:
+    """The profile of one parameter at equally spaced values between its limits, including the estimate."""
+    estimate, error = float(r.fit.coefficients[position]), float(r.se.iloc[position])
     reach = _OPEN * (error if np.isfinite(error) else 1.0)
-    ends = [profiler.end(among, direction, drop)[0] for direction in (-1, 1)]
-    low, high = (end if np.isfinite(end) else estimate + sign * reach for end, sign in zip(ends, (-1, 1), strict=True))
+    limits = [profiler.end(index, direction, drop)[0] for direction in (-1, 1)]
+    low, high = (x if np.isfinite(x) else estimate + sign * reach for x, sign in zip(limits, (-1, 1), strict=True))
     half = points // 2
     values = np.concatenate([np.linspace(low, estimate, half + 1), np.linspace(estimate, high, half + 1)[1:]])
-    loglik = profiler.curve(among, values)
+    loglik = profiler.curve(index, values)
     top = float(np.max(loglik, where=~np.isnan(loglik), initial=-np.inf))
     z = np.sign(values - estimate) * np.sqrt(np.maximum(2.0 * (top - loglik), 0.0))
-    return pd.DataFrame({"parameter": r.parameters.names[place], "value": values, "z": z, "loglik": loglik})
+    return pd.DataFrame({"parameter": r.parameters.names[position], "value": values, "z": z, "loglik": loglik})

@@ -1,4 +1,4 @@
-"""Terms of a formula in each other, the same model under other contrasts, and equations between parameters."""
+"""Marginality of formula terms, hypotheses under other contrasts, and equations between parameters."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from ..formula.factors import Interpreter
 from ..formula.parse import Term, parse_expression
 from ..formula.spec import FormulaSpec
 
-#: Entries of a change of coding are known to this share of the largest.
+#: Rounding error in the entries of a change of coding, relative to the largest.
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Marginality:
-    """How the terms of a location formula lie in each other.
+    """Which terms of a location formula contain which other terms.
 
     Attributes
     ----------
     texts : mapping of term to str
-        Each term as a formula writes it, those of nominal= and scale= too.
+        Formula text of each term, including terms of nominal= and scale=.
     factors : mapping of term to frozenset of str
-        What each term is a product of.
+        Factors whose product is the term.
     containing : mapping of term to tuple of str
-        Terms with the same numeric variables and further categorical ones [SAS: effects that contain an effect].
+        Terms with the same numeric variables and more categorical ones [SAS: effects that contain an effect].
     """
 
     texts: Mapping[str, str]
@@ -43,7 +43,7 @@ class Marginality:
     containing: Mapping[str, tuple[str, ...]]
 
     def droppable(self) -> list[str]:
-        """Terms that are part of no other term."""
+        """Terms that are not part of another term."""
         return [term for term, keys in self.factors.items() if not any(keys < other for other in self.factors.values())]
 
     def margins_of(self, term: str) -> list[str]:
@@ -52,7 +52,7 @@ class Marginality:
 
 
 def marginality_of(spec: FormulaSpec) -> Marginality:
-    """Which location terms of a formula contain which."""
+    """The marginality of the location terms of a formula."""
     categorical = {key for key, coding in spec.codings.items() if coding.levels}
     factors = {term.label: frozenset(term.keys) for term in spec.location.terms}
     containing = {
@@ -64,9 +64,9 @@ def marginality_of(spec: FormulaSpec) -> Marginality:
 
 
 def columns_of(design: Design, labels: Iterable[str]) -> FloatArray | None:
-    """(N, m) columns of a formula of some terms alone, from those of all sides of a design.
+    """(N, m) columns of a formula with these terms alone, taken from the columns of all formulas of a design.
 
-    None if a factor of these terms would be coded otherwise: by all its levels if a term that goes had the rest.
+    None if that formula would code a factor differently, such as by all its levels after a term was removed.
     """
     spec, rows = design.spec, design.sample.rows
     sides = (
@@ -89,12 +89,12 @@ def columns_of(design: Design, labels: Iterable[str]) -> FloatArray | None:
 
 
 def recoded_hypotheses(spec: FormulaSpec, kind: str) -> dict[str, FloatArray]:
-    """Term by term, the rows L: L b are the coefficients that the term would have under contrasts of another kind.
+    """For each term, L (rows, P) such that L b are the coefficients of the term under contrasts of another kind.
 
-    They are the rows of Q in X = 1 q' + S Q for the columns S that these contrasts would give. Where columns depend on
-    each other, so that there are many Q, it is one near that of columns which do not change: a term whose columns stay
-    what they are is tested by its own coefficients. Empty without a Q, if the other coding would be another model
-    (interactions whose margins are not in it).
+    They are the rows of Q in X = 1 q' + S Q, with S the columns under these contrasts. If columns are collinear, Q is
+    not unique, and the Q closest to the identity is used: a term whose columns do not change is tested by its own
+    coefficients. Empty if there is no Q, because the other coding gives another model (interactions without their
+    margins).
     """
     part, contrasts = spec.location, KINDS[kind]
     if not part.terms:
@@ -123,11 +123,11 @@ def recoded_hypotheses(spec: FormulaSpec, kind: str) -> dict[str, FloatArray]:
 
 
 def _grids(terms: Sequence[Term], codings: Mapping[str, Coding]) -> tuple[dict[str, Value], int]:
-    """Values of all factors that tell the columns of all terms apart, and how many rows they are.
+    """Values of all factors that distinguish the columns of all terms, and the number of rows.
 
-    Columns are functions of the factors of a term, so that a full grid of each term's own factors, with all other
-    factors at their first level, tells them apart. Numbers are random, in as many rows as tell their products apart, at
-    most as many as there are products in the model.
+    Columns are functions of the factors of a term, so a full grid of the factors of each term, with all other factors
+    at their first level, distinguishes them. Numbers are random, with enough rows to distinguish their products, and at
+    most as many rows as the model has products.
     """
     keys = dict.fromkeys(key for term in terms for key in term.keys)
     widths = {key: 0 if codings[key].levels else len(codings[key].suffixes) for key in keys}
@@ -147,13 +147,13 @@ def _grids(terms: Sequence[Term], codings: Mapping[str, Coding]) -> tuple[dict[s
 
 
 def read_equations(text: str, names: Mapping[str, int], size: int) -> list[tuple[str, FloatArray, float]]:
-    """The equations between commas or line ends: text, row and value of row'b = value, for the parameters b.
+    """Read equations separated by commas or line ends: text, row and value of row'b = value, for the parameters b.
 
     Parameters
     ----------
     text : str
-        Numbers, names, + - * / and parentheses. Names may hold any characters: the longest that fits is taken.
-    names : mapping of name to place
+        Numbers, names, + - * / and parentheses. Names may have any characters; the longest matching name is taken.
+    names : mapping of name to position
     size : int
         Number of parameters.
 
@@ -174,15 +174,15 @@ def read_equations(text: str, names: Mapping[str, int], size: int) -> list[tuple
     anywhere = re.compile(rf"(?<!\w)(?:{'|'.join(patterns) or '(?!)'})")
     code = anywhere.sub(lambda name: f"parameter_{names[name[0]]}_", text)
     if not code.strip(", \n"):
-        raise OptionError(f"the text of an equation must not be empty; got {text!r}.")
+        raise OptionError(f"hypotheses must not be empty; got {text!r}.")
     return [_equation(piece.strip(), names, size) for piece in re.split(r"[,\n]", code) if piece.strip()]
 
 
 def _equation(code: str, names: Mapping[str, int], size: int) -> tuple[str, FloatArray, float]:
-    """An equation from its values at b = 0, at each unit vector and at a random b, which tells whether it is linear."""
-    columns = {f"parameter_{place}_": name for name, place in names.items()}
+    """Read one equation from its values at b = 0, each unit vector and a random b, which checks that it is linear."""
+    columns = {f"parameter_{position}_": name for name, position in names.items()}
     text = re.sub(r"parameter_\d+_", lambda column: columns[column[0]], code)
-    known = f"The parameters are {', '.join(names)}." if names else "There are no parameters."
+    available = f"The parameters are {', '.join(names)}." if names else "There are no parameters."
     left, *rest = re.split(r"(<=|>=|==|=|<|>)", code)
     sign = " ".join(rest[::2]).replace("==", "=")
     points = np.vstack([np.zeros(size), np.eye(size), np.random.default_rng(0).standard_normal(size)])
@@ -190,13 +190,13 @@ def _equation(code: str, names: Mapping[str, int], size: int) -> tuple[str, Floa
         difference = parse_expression(f"({left}) - ({rest[1] if rest else 0})")
         if unknown := sorted(difference.names - set(columns)):
             hint = did_you_mean(unknown[0], names)
-            raise OptionError(f"{text!r}: expected a number or a parameter, got {unknown[0]!r}.{hint} {known}")
+            raise OptionError(f"{text!r}: expected a number or a parameter, got {unknown[0]!r}.{hint} {available}")
         if sign != "=":
             raise OptionError(f"{text!r}: expected '=', got {sign or 'no sign'!r}.")
         frame = pd.DataFrame({column: points[:, names[name]] for column, name in columns.items()})
         values = np.asarray(Interpreter(Columns(frame), {}).evaluate(difference)[0], dtype=float)
     except (FormulaError, DataError):
-        raise OptionError(f"{text!r} cannot be read: expected a sum of numbers times parameters. {known}") from None
+        raise OptionError(f"{text!r} cannot be read: expected a sum of numbers times parameters. {available}") from None
     if not np.isfinite(values).all() or not np.isclose(points[-1] @ (values[1:-1] - values[0]), values[-1] - values[0]):
         raise OptionError(f"{text!r} is not linear in the parameters, or divides by zero.")
     row = values[1:-1] - values[0]

@@ -1,4 +1,4 @@
-"""Wald tests by the covariance of one fit: joint tests, linear hypotheses, types I to III, and of all effects."""
+"""Wald tests by the covariance of one fit: joint tests, linear hypotheses, and terms by types I to III."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from .terms import Marginality, marginality_of, read_equations, recoded_hypothes
 if TYPE_CHECKING:
     from ..formula.design import Design
 
-#: The row of the joint test.
+#: Row label of the joint test.
 JOINT = "joint"
-#: Other names of a type.
+#: Other names of the types.
 _ALIASES = {"1": "I", "2": "II", "3": "III", "balanced": "III"}
-#: Contrasts whose coefficients these types test.
+#: The contrasts whose coefficients a type tests.
 _CODED = {"III": "sum", "baseline": "treatment"}
-#: Eigenvalues of a covariance below this share of the largest are zero: the hypotheses depend on each other.
+#: Eigenvalues of a covariance below this share of the largest count as 0: the hypotheses are linearly dependent.
 _RANK = 1e-10
-#: Pivots of a sum-of-squares matrix below this share of their diagonal are zero: the column adds nothing.
+#: Pivots of a sum-of-squares matrix below this share of their diagonal count as 0: the column adds nothing.
 _PIVOT = 1e-10
 
 
@@ -56,8 +56,8 @@ def wald_test(L: FloatArray, difference: FloatArray, covariance: FloatArray) -> 
     Returns
     -------
     (statistic, df)
-        NaN and 0 where nothing can be tested. df is the rank of the covariance of L b; where hypotheses depend on each
-        other and contradict, the statistic is infinite.
+        NaN and 0 if there is no test. df is the rank of the covariance of L b; the statistic is infinite if linearly
+        dependent hypotheses contradict each other.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def wald_test(L: FloatArray, difference: FloatArray, covariance: FloatArray) -> 
     size = np.where(size > 0.0, size, 1.0)
     values, vectors = np.linalg.eigh(variance / np.outer(size, size))
     kept = values > _RANK * max(float(values[-1]), 0.0)
-    if not kept.any() or values[0] < -_RANK * values[-1]:  # indefinite: no covariance
+    if not kept.any() or values[0] < -_RANK * values[-1]:  # indefinite: not a covariance
         return float("nan"), 0
     parts = vectors.T @ (difference / size)
     if np.any(np.abs(parts[~kept]) > 1e-6 * (1.0 + np.abs(parts).max())):
@@ -87,7 +87,7 @@ def quadratic_form(L: FloatArray, covariance: FloatArray) -> FloatArray:
 
 
 class Joint(NamedTuple):
-    """A test: a chi-squared statistic on df, or one of F on df and df_resid, where that is finite."""
+    """A test: an F statistic on df and df_resid, or a chi-squared statistic on df if df_resid is infinite."""
 
     statistic: float
     df: int
@@ -102,12 +102,12 @@ class Joint(NamedTuple):
 
 
 def joint_test(r: FittedLikelihood, L: FloatArray, difference: FloatArray) -> Joint:
-    """Wald test of L b = r; NaN under CR2 for several hypotheses, with too few clusters, or of infinite estimates.
+    """Wald test of L b = r; NaN for several hypotheses under CR2, for too few clusters, and for infinite estimates.
 
     Parameters
     ----------
     L : (h, P')
-        Of the estimated parameters.
+        One column per estimated parameter.
     difference : (h,) L b - r
     """
     if len(L) > r.own_covariance.most_at_once:
@@ -119,7 +119,7 @@ def joint_test(r: FittedLikelihood, L: FloatArray, difference: FloatArray) -> Jo
         return Joint(statistic, df)
     if r.bias_reduced is None:
         eta = r.own_covariance.df
-    else:  # one hypothesis, and others that follow from it
+    else:  # one hypothesis, and others that it implies
         row = L[[int(np.abs(L).sum(axis=1).argmax())]]
         eta = float(r.bias_reduced.t_df(r.fit.information.covariance(), row)[0])
     if np.isinf(eta):
@@ -137,7 +137,7 @@ def chi2_frame(names: Iterable[str], tests: Collection[tuple[float, int]]) -> pd
 
 
 def joint_frame(names: Iterable[str], tests: Collection[Joint]) -> pd.DataFrame:
-    """One row a test: df, chisq, p_value; or df, df_resid, F, p_value."""
+    """One row per test: df, chisq, p_value; or df, df_resid, F, p_value."""
     if all(np.isinf(test.df_resid) for test in tests):
         return chi2_frame(names, [test[:2] for test in tests])
     rows = [
@@ -148,22 +148,22 @@ def joint_frame(names: Iterable[str], tests: Collection[Joint]) -> pd.DataFrame:
 
 
 def zero_test(r: FittedLikelihood, positions: Any) -> Joint:
-    """Test that these parameters are 0, without those that are aliased."""
+    """Test that these parameters are 0, ignoring aliased ones."""
     estimated = np.flatnonzero(~r.fit.aliased)
     L = np.eye(estimated.size)[np.isin(estimated, positions)]
     return joint_test(r, L, L @ r.fit.coefficients[estimated])
 
 
 def by_estimated(r: FittedLikelihood, jacobian: FloatArray) -> FloatArray:
-    """(..., P') derivatives by the estimated parameters, from those by all of the rule (..., F)."""
+    """(..., P') derivatives by the estimated parameters, from derivatives (..., F) by all parameters of the rule."""
     to_rule = places(r.fit, r.rule)
     return np.asarray(jacobian[..., : len(to_rule)] @ to_rule)
 
 
 def degrees_of_freedom(r: FittedLikelihood, jacobian: FloatArray) -> FloatArray:
-    """(...) degrees of freedom of numbers with derivatives (..., F): Satterthwaite's under CR2, else the design's.
+    """(...) degrees of freedom of values with derivatives (..., F): Satterthwaite's under CR2, else the design's.
 
-    Infinite where tests are by the normal distribution, and of numbers that depend on no parameter.
+    Infinite if tests use the normal distribution, and for values that depend on no parameter.
     """
     if r.bias_reduced is None:
         return np.full(jacobian.shape[:-1], r.own_covariance.df)
@@ -192,13 +192,13 @@ def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
 
 
 def too_many(covariance: Covariance) -> str:
-    """Why there is no joint test, and what to do under CR2."""
-    remedy = ". Give vcov the type 'CR1' for one, which rejects too often with few clusters"
+    """The reason for a missing joint test, and what to do under CR2."""
+    remedy = ". Use type 'CR1' in vcov for a joint test, which rejects too often with few clusters"
     return covariance.why_no_more + remedy * (covariance.name == "CR2")
 
 
 def _untested(table: pd.DataFrame, covariance: Covariance) -> list[str]:
-    """Why tests in a table have no value."""
+    """Reasons for missing tests in a table."""
     lacking = table["df"][table["p_value"].isna()]
     most = covariance.most_at_once
     notes = [f"no test of {name}: {too_many(covariance)}." for name, df in lacking.items() if df > most]
@@ -210,7 +210,7 @@ def _untested(table: pd.DataFrame, covariance: Covariance) -> list[str]:
 def _sequential_contrasts(
     r: FittedLikelihood, kind: str, marginality: Marginality, estimated: BoolArray
 ) -> list[FloatArray]:
-    """Types I and II: terms in the order of the formula, or with those that contain a term after it."""
+    """Types I and II: terms in the order of the formula, or with containing terms moved after each term."""
     design, sample = r.design, r.design.sample
     centred = sample.X - np.average(sample.X, axis=0, weights=sample.case_weights)
     gram = (centred * sample.case_weights[:, None]).T @ centred
@@ -225,14 +225,14 @@ def _sequential_contrasts(
 def sequential_contrasts(gram: FloatArray, columns: IntArray, order: IntArray) -> FloatArray:
     """(h, p) contrasts of some columns adjusted for the columns before them in `order` and ignoring those after.
 
-    The rows of the unit upper triangle U in X'X = U'DU: row j says which combination of coefficients column j's part
-    outside the span of the columns before it carries [Searle 1971, sec. 5.2; SAS type I].
+    The rows of the unit upper triangle U in X'X = U'DU: row j is the combination of coefficients that belongs to the
+    part of column j outside the span of the columns before it [Searle 1971, sec. 5.2; SAS type I].
 
     Parameters
     ----------
     gram : (p, p)
-        Products of centred columns (the intercept swept out).
-    columns : (h,) wanted, among `order`
+        Cross products of centred columns (the intercept swept out).
+    columns : (h,) columns to test, among `order`
     order : (q,) columns of the model in the order in which they enter
     """
     left = gram[np.ix_(order, order)].copy()
@@ -250,15 +250,15 @@ def sequential_contrasts(gram: FloatArray, columns: IntArray, order: IntArray) -
 def _recoded_contrasts(
     r: FittedLikelihood, kind: str, marginality: Marginality, estimated: BoolArray
 ) -> list[FloatArray]:
-    """Types III and baseline: coefficients under another coding; NaN where an aliased column leaves them unknown.
+    """Types III and baseline: coefficients under another coding; NaN if aliased columns leave them undetermined.
 
-    A term that no other contains is tested whatever is aliased in it, and where the other coding would be another
-    model: by its columns that are not aliased.
+    If a term that no other term contains has aliased columns, or if the other coding gives another model, its columns
+    that are not aliased are tested.
     """
     coded = recoded_hypotheses(r.design.spec, _CODED[kind])
     contrasts = []
     for term, columns in r.design.terms.items():
-        # All cells are estimated: nothing is aliased in the term or in those that contain it.
+        # All cells are estimated: no column of the term or of terms that contain it is aliased.
         if coded and all(estimated[r.design.terms[name]].all() for name in (term, *marginality.containing[term])):
             contrasts.append(coded[term])
         elif marginality.containing[term]:
@@ -300,15 +300,15 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str | Sequence[str], *, vc
 
 
 def _equations(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> list[str]:
-    """Equations; a term or a parameter alone stands for its coefficients being 0."""
+    """The hypotheses as equations; a term or parameter alone means that its coefficients are 0."""
     named, design = {name: [name] for name in r.parameters.names}, r.design
     parts = {"scale": design.scale_terms, "nominal": design.nominal_terms, "location": design.terms}
-    for kind, terms in parts.items():  # a term of several formulas stands for its location effects
-        places = r.parameters.of(kind)
-        each = places.size // max((columns.stop for columns in terms.values()), default=1)  # thresholds, or 1
+    for kind, terms in parts.items():  # a term of several formulas means its location effects
+        positions = r.parameters.of(kind)
+        each = positions.size // max((columns.stop for columns in terms.values()), default=1)  # thresholds, or 1
         for term, columns in terms.items():
-            members = places[each * columns.start : each * columns.stop]
-            named[term] = [r.parameters.names[place] for place in members if not r.fit.aliased[place]]
+            members = positions[each * columns.start : each * columns.stop]
+            named[term] = [r.parameters.names[member] for member in members if not r.fit.aliased[member]]
             if kind == "scale":
                 named[f"scale.{term}"] = named[term]
     equations: list[str] = []
@@ -317,8 +317,8 @@ def _equations(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> list[str
             name = part.strip()
             if not named.get(name) and "=" not in part:
                 raise OptionError(
-                    "hypotheses must be equations such as 'x1 = x2, x3 = 0', or terms or estimated parameters, which "
-                    f"are tested against 0; got {name!r}.{did_you_mean(name, named)}"
+                    "hypotheses must be equations such as 'x1 = x2, x3 = 0', or terms or estimated parameters to test "
+                    f"against 0; got {name!r}.{did_you_mean(name, named)}"
                 )
             equations += [f"{parameter} = 0" for parameter in named.get(name) or ()] or [part]
     return equations
@@ -333,12 +333,12 @@ def linear_hypotheses(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> t
             f"hypotheses must name fixed parameters; got {tested[0]!r}, which is tested at a boundary. Fit without the "
             "random term by update(), and compare the fits by anova()."
         )
-    names, location = {name: place for place, name in enumerate(r.parameters.names)}, r.parameters.of("location")
+    names, location = {name: i for i, name in enumerate(r.parameters.names)}, r.parameters.of("location")
     for term, columns in r.design.terms.items():
         if columns.stop - columns.start == 1:
             names.setdefault(term, int(location[columns.start]))
     texts, rows, values = zip(*read_equations(text, names, r.fit.coefficients.size), strict=True)
     for equation, row in zip(texts, rows, strict=True):
         if np.any(row[r.fit.aliased] != 0.0):
-            raise OptionError(f"{equation!r} names a parameter that is aliased, so not estimated.")
+            raise OptionError(f"{equation!r} names a parameter that is aliased and so not estimated.")
     return list(texts), np.array(rows)[:, ~r.fit.aliased], np.array(values)

@@ -49,7 +49,7 @@ def test_hosmer_lemeshow_by_hand() -> None:
     order = np.argsort(prob @ np.arange(1, 6))
     np.testing.assert_array_equal(actual.observed, observed[order])
     np.testing.assert_allclose(actual.expected, expected[order], rtol=1e-12)
-    assert "expect fewer than 5" in actual.notes[0] and "Observed counts" in repr(actual)
+    assert "expected counts are below 5" in actual.notes[0] and "Observed counts" in repr(actual)
 
 
 def test_weights_are_repeated_rows() -> None:

@@ -271,7 +271,7 @@ def test_a_fit_without_its_data() -> None:
         (lambda f: f.emmeans("temp", by="temp"), "not in by="),
         (lambda f: f.emmeans("temp").contrasts(adjust="scheffé"), "adjust must be"),
         (lambda f: f.emmeans("temp", level=95), "level must be a number strictly"),
-        (lambda f: f.predict(se=True), "'class' has no standard error"),
+        (lambda f: f.predict(se=True), "for standard errors and intervals; got 'class'"),
         (lambda f: f.predict(type="prob", interval="prediction"), "interval must be"),
         (lambda f: f.predict(type="prob", cost="absolute"), "goes with type='class'"),
         (lambda f: f.predict(cost=[[0, 1], [1, 0]]), "5 levels"),

@@ -96,7 +96,7 @@ def test_columns_that_do_not_tell_the_new_ones_come_from_the_data() -> None:
     fit = ordfit("y ~ x1:x3 + f:x1 + x2", data=load_data("sim500"))
     table = fit.drop1()
     check(table, ["x2", "x1:x3", "x1:f"], [1, 0, 2], [32.52731696, -40.04343733, 39.21438803])
-    assert "not nested in it" in table.attrs["notes"][0] and len(table.attrs["notes"]) == 1
+    assert "models are not nested" in table.attrs["notes"][0] and len(table.attrs["notes"]) == 1
     check(fit.nominal_test(), ["x2", "x1:x3", "x1:f"], [3, 3, 10], [1.507135537, 10.683975978, 57.990312591])
     alone = pickle.loads(pickle.dumps(fit))
     with pytest.raises(DataError, match="data of the fit are missing"):

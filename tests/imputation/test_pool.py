@@ -69,9 +69,9 @@ def test_frames_and_names(pooled):
     assert np.allclose(np.log(tidy.loc[3, ["conf_low", "conf_high"]].astype(float)), pooled.confint(0.9).loc["x1"])
     assert pooled.coef.index.tolist() == ["x1", "x2", "g[T.b]"] and pooled.nobs == 80
     assert not hasattr(pooled, "nothing") and not hasattr(pooled, "predict")
-    with pytest.raises(OptionError, match=r"pooled fits have no \.predict; the single fits have, in \.fits"):
+    with pytest.raises(OptionError, match=r"pooled fits have no \.predict\. Use that of the single fits in \.fits"):
         pooled.predict(FRAMES[0])
-    with pytest.raises(OptionError, match=r"pooled fits have no \.anova; .* Test pooled coefficients by \.test"):
+    with pytest.raises(OptionError, match=r"pooled fits have no \.anova\. .* Test pooled coefficients by \.test"):
         pooled.anova(pooled)
     with pytest.raises(OptionError, match=r"dfcom must be a positive, finite number, or numpy.inf; got 0"):
         pool(pooled.fits, dfcom=0)
@@ -85,18 +85,18 @@ def refused(fits, message, error=OptionError):
 def test_fits_that_are_not_of_one_model():
     one, frame = ordfit("y ~ x1 + g", FRAMES[0]), FRAMES[1]
     assert pool([one, ordfit("y ~ x1+g", frame)]).n_imputations == 2
-    refused([one], "fits must be at least 2 fits, one for each imputed frame: .*; got 1")
+    refused([one], "fits must be at least 2 fits, one for each imputed frame, because .*; got 1")
     refused(one, "fits must be a list of fits")
     refused([one, ordfit("y ~ x1", frame)], "fit 1 has 'y ~ x1 \\+ g', fit 2 has 'y ~ x1'")
     refused([one, ordfit("y ~ x1 + g", frame, "probit")], r"fit 2 has \"y ~ x1 \+ g, CumulativeLink\(link='probit'\)\"")
     refused([one, ordfit("y ~ x1 + g", frame, vcov="HC0")], "same covariance: fit 1 has 'model', fit 2 has 'HC0'")
     refused([one, ordfit("y ~ x1 + g", frame[frame["y"] > 1])], r"same levels of the response: .* \(2, 3, 4\)")
     other = ordfit("y ~ x1 + g", frame.replace({"g": {"b": "c"}}))
-    refused([one, other], r"'g\[T.b\]' is estimated in fit 1, and not in fit 2")
+    refused([one, other], r"'g\[T.b\]' is estimated in fit 1 but not in fit 2")
     with pytest.raises(OptionError, match=r"fits must be a list of fits, .*; got a PooledResults"):
         pool(pool(fits("y ~ x1")))
     margin = ordfit("y ~ x1 + g", frame, "redsvm")
-    refused([one, margin], "Rubin's rules pool estimates by .* fit 2 of 2 is of type MarginResults")
+    refused([one, margin], "fits must be likelihood fits .* fit 2 of 2 is of type MarginResults")
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWarning")

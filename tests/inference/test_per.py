@@ -76,7 +76,7 @@ def test_summary_and_table_show_it(frame):
 )
 def test_refused(frame, formula, per):
     """The message names the numbers that enter as they are, and what to use instead."""
-    numeric = "per must name numeric variables that enter linearly; got .*'bmi'.*marginal_effects"
+    numeric = "per must name numeric variables that enter linearly .*'bmi'.*; got .*marginal_effects"
     with pytest.raises(OptionError, match=f"{numeric}|per of bmi must be a positive|per must be a mapping"):
         ordfit(f"y ~ {formula}", frame).tidy(per=per)
 

@@ -92,7 +92,7 @@ def test_questions_about_it_have_no_number() -> None:
     fit = ordfit("y ~ f", two_levels(), scale="~ f")
     assert fit.profile("scale.f[T.b]").empty
     assert fit.confint(type="profile", parm="scale.f[T.b]").isna().all(axis=None)
-    with pytest.raises(OptionError, match=r"names a parameter that is aliased, so not estimated"):
+    with pytest.raises(OptionError, match=r"names a parameter that is aliased and so not estimated"):
         fit.test("scale.f[T.b] = 0")
 
 

@@ -22,7 +22,7 @@ def test_a_scope_may_be_a_formula(fit):
     pd.testing.assert_frame_equal(whole.drop1("~ temp"), whole.drop1("temp"))
     pd.testing.assert_frame_equal(fit.drop1("~ contact:temp"), fit.drop1("temp:contact"))
     pd.testing.assert_frame_equal(whole.nominal_test("~ contact"), whole.nominal_test("contact"))
-    with pytest.raises(OptionError, match="scope has no term 'judge' of the model"):
+    with pytest.raises(OptionError, match=r"scope must hold terms of the model .*; got 'judge'"):
         fit.drop1("~ judge")
 
 
@@ -60,7 +60,7 @@ def test_the_response_may_have_a_name_of_python(wine, method):
     [
         (lambda fit: fit.add1("temp"), OptionError, "scope must have a term that the model lacks; got 'temp'"),
         (lambda fit: fit.step(k="bic"), OptionError, r"k must be a finite number, 0 or more, such as 2 \(AIC\)"),
-        (lambda fit: fit.anova([fit]), OptionError, r"one by one, as in fit1.anova\(fit2, fit3\)"),
+        (lambda fit: fit.anova([fit]), OptionError, r"separate arguments, as in fit1.anova\(fit2, fit3\)"),
         (lambda fit: fit.predict({"temp": "warm", "contact": "no"}), DataError, "data= must have values of one length"),
         (lambda fit: fit.update(nominal=["temp"]), FormulaError, r"nominal= must be a one-sided formula.*\['temp'\]"),
         (lambda fit: fit.update(scale=True), FormulaError, "scale= must be a one-sided formula.*got True"),

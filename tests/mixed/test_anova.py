@@ -57,7 +57,7 @@ def test_a_correlated_column_is_a_mixture_of_two() -> None:
 def test_different_rules_do_not_compare() -> None:
     one = ordfit("rating ~ temp + (1 | judge)", WINE)
     other = ordfit("rating ~ temp + contact + (1 | judge)", WINE, quadrature=7)
-    with pytest.raises(OptionError, match="same rule"):
+    with pytest.raises(OptionError, match="quadrature must be the same"):
         one.anova(other)
 
 

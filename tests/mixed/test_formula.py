@@ -73,7 +73,7 @@ def test_what_is_not_there_is_refused_in_words() -> None:
         fit.margins()
     with pytest.raises(AttributeError, match="Use a random term such as"):
         ordfit("rating ~ temp", WINE).ranef()
-    with pytest.raises(OptionError, match="pooling of these"):
+    with pytest.raises(OptionError, match="fits must not have random effects"):
         pool([fit, fit])
     assert "ranef" in dir(fit) and "margins" not in dir(fit)
     assert "ranef" not in dir(ordfit("rating ~ temp", WINE))

@@ -144,7 +144,7 @@ def test_effects_that_differ_and_data_that_look_doubtful(tmp_path):
     with pytest.warns(Warning, match="left out"):
         fit = ordfit("y ~ z + x", data)
     text = " ".join(read(fit.report(tmp_path / "d.html", pictures=False)).text)
-    assert "Effects differ between thresholds, most those of x (p < .001)." in text
+    assert "Effects differ between thresholds, most for x (p < .001)." in text
     assert "896 rows of 900 are used; left out for missing values or weights of 0: z (4)" in text
 
 

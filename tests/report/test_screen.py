@@ -172,7 +172,7 @@ def test_what_to_try_where_proportional_odds_fail():
     gains = {name: fit.update(f"~ . - {name}", nominal=f"~ {name}").loglik for name in ("selfLR", "age", "educ")}
     worst = max(gains, key=gains.get)
     text = " ".join(str(fit.summary()).split())
-    assert f"Effects differ between thresholds, most those of {worst} (p < .001)." in text
+    assert f"Effects differ between thresholds, most for {worst} (p < .001)." in text
     assert f'Try update("~ . - {worst}", nominal="~ {worst}"); see plot.parallel().' in text
     wider = " ".join(str(fit.update("~ . - educ", nominal="~ educ").summary()).split())
     assert f'Try update("~ . - {worst}", nominal="~ educ + {worst}")' in wider
