@@ -36,7 +36,9 @@ CASES = {
 
 
 def _started(program):
-    command = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler); exec({program!r})"  # not ignored
+    command = (
+        f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler); exec({program!r})"  # not ignored
+    )
     process = subprocess.Popen([sys.executable, "-c", command], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"
     return process
