@@ -304,7 +304,7 @@ class RankerPlots(Plots):
         every: int | None = None,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Error after every round, on the data of the fit, on new data, and on held-out rows where there are any.
+        """Error after every round, on the data of the fit, on new data, and on held-out rows if there are any.
 
         Parameters
         ----------

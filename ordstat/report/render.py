@@ -129,7 +129,7 @@ class Report:
     tables : tuple of Table, Line or Part
     notes : tuple of str
     margin_notes : callable
-        Returns the notes that concern margins and bounds alone.
+        Returns the notes on margins and bounds only.
     """
 
     title: str
