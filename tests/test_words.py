@@ -91,7 +91,7 @@ def test_powers_that_mean_what_they_say(right):
 
 def test_a_table_without_its_counts():
     housing = datasets.load("housing")
-    with pytest.warns(DataWarning, match="all effects are zero: .* say weights='Freq'"):
+    with pytest.warns(DataWarning, match="all effects are zero: .* set weights='Freq'"):
         ordfit("Sat ~ Infl + Type", housing)
     ordfit("Sat ~ 1", housing)
     ordfit("Sat ~ Infl + Type", housing, weights="Freq")

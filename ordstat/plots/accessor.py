@@ -1,4 +1,4 @@
-"""What `fit.plot` offers: pictures of all fits, and of likelihood models, rankers, ensembles and trees."""
+"""Pictures of a fit, `fit.plot`: of all fits, and of likelihood models, rankers, ensembles and trees."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-#: What a fit must have for a picture; the others need nothing.
+#: Conditions that a fit must meet for a picture; other pictures have none.
 NEEDS: dict[str, Callable[[Any], bool]] = {
     "latent": latent.has_scores,
     "margins": lambda r: r.no_margins is None,
@@ -34,7 +34,7 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
     "influence": lambda r: r.fit.separation is None and r.design.survey is None and r.fit.marginal is None,
     **dict.fromkeys(("dependence", "effects", "emmeans", "stacked"), lambda r: bool(r.design.spec.columns)),
 }
-#: What to use for pictures under another name.
+#: What to use for pictures that a fit does not have.
 _INSTEAD = {
     "ale": "plot.dependence(variable), or plot.effects(variable) of a likelihood model",
     "boundaries": "sklearn.inspection.DecisionBoundaryDisplay with an OrdinalClassifier",
@@ -44,7 +44,7 @@ _INSTEAD = {
     "interaction": "plot.effects(variable, by=...)",
     "shapley": "fit.shapley().abs().mean().plot.barh(), or plot.importance()",
 }
-#: Options under another name.
+#: Options by other names.
 _OPTIONS = {
     **dict.fromkeys(("odds", "or_", "exp", "eform", "odds_ratio", "transform"), "exponentiate=True"),
     **dict.fromkeys(("conf_level", "alpha", "ci"), "level=0.95"),
@@ -89,7 +89,7 @@ class Plots:
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Refuse: a picture must be named."""
         names = self.names
-        raise OptionError(f"fit.plot must name a picture, as in fit.plot.{names[0]}(). There are {', '.join(names)}.")
+        raise OptionError(f"fit.plot must name a picture, as in fit.plot.{names[0]}(). Choose from {', '.join(names)}.")
 
     def __dir__(self) -> list[str]:
         """The pictures of this fit."""
@@ -98,12 +98,12 @@ class Plots:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Say which pictures there are."""
+            """Raise an error that lists the pictures of this fit."""
             if name.startswith("_") or name == "results":
                 raise AttributeError(name)
             hint = f" Use {_INSTEAD[name]}." if name in _INSTEAD else did_you_mean(name, self.names)
-            there = ", ".join(self.names)
-            raise AttributeError(f"fit.plot has no picture {name!r} of this fit.{hint} There are {there}.")
+            names = ", ".join(self.names)
+            raise AttributeError(f"fit.plot has no picture {name!r} of this fit.{hint} Choose from {names}.")
 
     @property
     def names(self) -> list[str]:
@@ -114,7 +114,7 @@ class Plots:
     def _show(
         self, name: str, ax: Any, looks: Mapping[str, Any], data: pd.DataFrame, picture: Callable[..., Any], *given: Any
     ) -> Any:
-        """The frame or the axes of a picture; OptionError for an option that it does not have."""
+        """The frame or the axes of a picture; OptionError for unknown options."""
         options = [*list(signature(getattr(self, name)).parameters)[:-1], *Looks.__annotations__]
         for option in looks:
             if option not in options:
@@ -130,7 +130,7 @@ class Plots:
     def latent(self, ax: Axes | None = None, *, bins: int = 40, **looks: Unpack[Looks]) -> Any:
         """Latent scores of the observations by observed level, with the thresholds and the interval of each level.
 
-        Where thresholds differ between observations (nominal effects) their mean is drawn, and their range.
+        If thresholds differ between observations (nominal effects), their mean and range are drawn.
 
         Parameters
         ----------
@@ -143,7 +143,7 @@ class Plots:
         Raises
         ------
         UnavailableError
-            For a rule that votes.
+            The rule votes, and has no scores.
         """
         frame = latent.latent_frame(self.results, bins)
         return self._show("latent", ax, looks, frame, latent.draw_latent, self.results)
@@ -158,7 +158,7 @@ class Plots:
     ) -> Any:
         """Left and right margins of the observations; wrong ones (<= 0) in another colour, and a line at `delta`.
 
-        Margins are divided by the norm of potential and thresholds where there is a norm.
+        Margins are divided by the norm of potential and thresholds, if they have a norm.
 
         Parameters
         ----------
@@ -201,7 +201,7 @@ class Plots:
         level: float = 0.95,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Observed shares against predicted probabilities, with Wilson limits: on the diagonal where they agree.
+        """Observed shares against predicted probabilities, with Wilson limits: on the diagonal if they agree.
 
         Parameters
         ----------
@@ -211,11 +211,11 @@ class Plots:
             A curve for each threshold, of P(response <= low), or for each level, of P(response = level). More than
             three curves have a panel each, in a new figure or an array of axes.
         bins : int
-            Most bins, of about equal weight.
+            Largest number of bins, which have about equal weight.
         level : float in (0, 1)
             Confidence level of the limits.
         ax, title, labels, draw
-            As in every picture. The frame is that of `fit.reliability`.
+            As in every picture. The frame: see `fit.reliability`.
 
         Returns
         -------
@@ -248,7 +248,7 @@ class Plots:
         Parameters
         ----------
         top : int, optional
-            Draw only so many variables, the most important ones.
+            Draw only this number of variables, the most important ones.
         kind, newdata, measure, repeats, seed, weights, level
             As in `fit.importance`.
         ax, title, labels, draw
@@ -261,7 +261,7 @@ class Plots:
 
 
 class RankerPlots(Plots):
-    """Pictures of a fit without a likelihood; `dir(fit.plot)` lists those of a fit."""
+    """Pictures of a fit without a likelihood; `dir(fit.plot)` lists the names for a fit."""
 
     def dependence(
         self,
@@ -275,16 +275,16 @@ class RankerPlots(Plots):
     ) -> Any:
         """Partial dependence [Friedman 2001, sec. 8.2]: mean predictions over a variable.
 
-        Every observation (at most 500, evenly spread) keeps its other values. Where variables go together, some of
-        these combinations are impossible; the picture shows what the fit says, not what a change would do.
+        Every observation (at most 500, evenly spread) keeps its other values. If variables are related, some of these
+        combinations are impossible; the picture shows what the fit predicts, not what a change would do.
 
         Parameters
         ----------
         variable : str
             A variable of the formula.
         of : {"prob", "rank"}, optional
-            Probabilities of the levels (the default where the fit has them), or the mean rank 1..K: expected ranks
-            where there are probabilities, predicted ones otherwise.
+            Probabilities of the levels (the default if the fit has them), or the mean rank 1..K: expected ranks if
+            the fit has probabilities, else predicted ranks.
         values : sequence, optional
             Values of the variable; by default all levels of a factor, up to 25 points over the range of a number.
         data : data frame, optional
@@ -304,17 +304,17 @@ class RankerPlots(Plots):
         every: int | None = None,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Error after every round, on the data of the fit, on new data, and on held-out rows where there are any.
+        """Error after every round, on the data of the fit, on new data, and on held-out rows if there are any.
 
         Parameters
         ----------
         newdata : data frame, optional
             With the response.
         error : {"absolute", "classification", "cost", "loss", "squared"}
-            "squared" is for trees, "cost" and "loss" for other ensembles: the mean training loss, with its bound by the
-            training-error theorem, or with that of held-out rows.
+            "squared" is for trees, "cost" and "loss" for other ensembles. "loss" is the mean training loss, with its
+            bound by the training-error theorem or with the loss of held-out rows.
         every : int, optional
-            Only every so many rounds, and the last; by default all or, of very many, 250.
+            Draw only rounds in steps of `every`, and the last round; by default all rounds, but at most about 250.
         ax, title, labels, draw
             As in every picture. The frame: round, rows ("rows of the fit", "new data", "held out"), value.
 
@@ -341,7 +341,7 @@ class RankerPlots(Plots):
         round : int
             1, 2, ...
         split : int, optional
-            1, ..., K-1, where trees belong to splits; by default the first.
+            1, ..., K-1, if trees belong to splits; by default the first.
         ax, title, labels, draw
             As in every picture. The frame: node, x, depth, and the columns of `fit.nodes`.
 
@@ -357,11 +357,11 @@ class RankerPlots(Plots):
 
 
 class LikelihoodPlots(Plots):
-    """Pictures of a likelihood fit: also of its coefficients and probabilities.
+    """Pictures of a likelihood fit, including its coefficients and probabilities.
 
     With random effects, observations are drawn at the modes of their groups (latent, residuals, reliability,
     confusion), effects of variables as averages over all groups (effects, stacked, importance); `emmeans` on the latent
-    scale is at random effects of 0. The option `re` of `effects`, `stacked` and `emmeans` chooses.
+    scale is at random effects of 0. The option `re` of `effects`, `stacked` and `emmeans` changes this.
 
     Examples
     --------
@@ -385,31 +385,31 @@ class LikelihoodPlots(Plots):
     ) -> Any:
         """Coefficients with their confidence limits, of this fit or of several, on one axis.
 
-        A coefficient of a number is that of one unit: beside those of factors the effect of one year is small;
-        per={"age": 10} draws that of ten years. Between fits, coefficients of different links are not on one scale,
-        and adding a variable moves the others even if they are independent of it: compare signs and patterns, and
-        sizes only between fits of one link to the same data.
+        The coefficient of a numeric variable is for one unit. The effect of one year is small beside that of a factor;
+        per={"age": 10} draws the effect of ten years. Coefficients of different links are not on one scale, and adding
+        a variable changes the other coefficients even if it is independent of them: compare signs and patterns, and
+        sizes only between fits of the same link to the same data.
 
         Parameters
         ----------
         others : mapping of str to fits, optional
-            Up to seven fits to draw below each other, by their labels: {"with age": fit2}. Methods without standard
-            errors are dots alone.
+            Up to seven more fits to draw, by their labels: {"with age": fit2}. Fits without standard errors have dots
+            without limits.
         label : str
             Label of this fit.
         columns : str or sequence of str, optional
             Terms to draw, in this order; by default all.
         exponentiate : bool
-            Odds ratios (logit), hazard ratios (cloglog) or, of fits that differ in this, exponents, on a logarithmic
+            Draw odds ratios (logit), hazard ratios (cloglog) or, if fits differ in this, exponents, on a logarithmic
             axis.
         per : mapping of str to float, or "sd", optional
-            As in `fit.tidy`: the change in each variable that its coefficient is for, {"age": 10}, or one standard
+            As in `fit.tidy`: the change in each variable that its coefficient refers to, {"age": 10}, or one standard
             deviation of each number.
         level : float in (0, 1)
             Confidence level of the limits.
         ax, title, labels, draw
             As in every picture. The frame: term, estimate, conf_low, conf_high (NaN for methods without standard
-            errors), coef_type, model (the label of the fit), in the order in which terms first come.
+            errors), coef_type, model (the label of the fit), in the order in which terms first occur.
         """
         fits = coefficients.labelled_fits(self.results, others, label)
         frame = coefficients.forest_frame(fits, columns, exponentiate, per, level)
@@ -430,8 +430,8 @@ class LikelihoodPlots(Plots):
     ) -> Any:
         """Probability of every level over a variable, with bands: lines for a number, points for a factor.
 
-        They are the estimated marginal means of `emmeans`: all levels of the other factors weigh the same, other
-        numbers are at their means.
+        These are the estimated marginal means of `emmeans`: the levels of other factors have equal weights, and other
+        numeric variables are at their means.
 
         Parameters
         ----------
@@ -440,10 +440,10 @@ class LikelihoodPlots(Plots):
         by : str, optional
             Another variable: a panel for each of its values.
         facets : bool
-            A panel for each level of the response, in which the values of `by` have a line each: for many levels.
+            A panel for each level of the response, with a line for each value of `by`; useful with many levels.
         at : mapping, optional
-            Values of variables. {"contact": "yes"} holds one at a value, {"age": [30, 50, 70]} gives the values that
-            are drawn; by default all levels of a factor, 60 points over the range of a number, the quartiles of a
+            Values of variables. {"contact": "yes"} holds a variable at a value, {"age": [30, 50, 70]} gives the values
+            to draw; by default all levels of a factor, 60 points over the range of a number, the quartiles of a
             number in `by`.
         data : data frame, optional
             The data of the fit, if it has lost them (after unpickling).
@@ -472,7 +472,7 @@ class LikelihoodPlots(Plots):
         re: str | None = None,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Probabilities of the levels over a variable on top of each other, the lowest level at the bottom.
+        """Stacked probabilities of the levels over a variable, with the lowest level at the bottom.
 
         Parameters
         ----------
@@ -497,9 +497,9 @@ class LikelihoodPlots(Plots):
         level: float = 0.95,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Marginal means over a variable, with limits; with `by`, an interaction plot as R's emmip.
+        """Marginal means over a variable, with limits; with `by`, an interaction plot like R's emmip.
 
-        On the latent scale lines are parallel where the two variables do not interact.
+        On the latent scale, lines are parallel if the two variables do not interact.
 
         Parameters
         ----------
@@ -529,7 +529,7 @@ class LikelihoodPlots(Plots):
     ) -> Any:
         """Are effects the same at every threshold? Binary fits of P(response > level), beside the fit itself.
 
-        Where effects are parallel the points of a term scatter about its line, most of them within their limits.
+        If effects are parallel, the points of a term scatter about its line, most of them within their limits.
 
         Parameters
         ----------
@@ -591,8 +591,8 @@ class LikelihoodPlots(Plots):
     ) -> Any:
         """Surrogate residuals [Liu & Zhang 2018]: if the model is true, draws from the latent distribution.
 
-        A QQ picture shows the wrong link (dots that bend away from the line); against a variable, a mean that leaves 0
-        shows the wrong shape of its effect, and a changing width a scale effect.
+        In the QQ picture, dots that bend away from the line show a wrong link. Against a variable, means away from 0
+        show a wrong shape of its effect, and a changing width shows a scale effect.
 
         Parameters
         ----------
@@ -603,9 +603,9 @@ class LikelihoodPlots(Plots):
         level : float in (0, 1)
             Confidence level of the limits of quantiles and means.
         seed : int or numpy.random.Generator
-            The residuals are drawn at random: another seed shows what is chance.
+            Seed of the random residuals; another seed shows how much is chance.
         ax, title, labels, draw
-            As in every picture. The frame, on the index of the data: residual and, in rising order of it, expected,
+            As in every picture. The frame, on the index of the data: residual (in rising order), expected,
             lower, upper (quantiles of the latent distribution, and limits for each; no limits with case weights); or
             residual and the variable.
         """
@@ -618,9 +618,9 @@ class LikelihoodPlots(Plots):
         Parameters
         ----------
         of : str
-            "cooks", or the name of a parameter: its dfbetas.
+            "cooks", or the name of a parameter for its dfbetas.
         top : int
-            Write the names of so many of the largest.
+            Number of the largest values to name.
         ax, title, labels, draw
             As in every picture. The frame, in the order of the data: row (its label in the data) and cooks (Cook's
             distance), or dfbetas (the change of the estimate, in standard errors).
@@ -631,8 +631,8 @@ class LikelihoodPlots(Plots):
     def ranef(self, ax: Any = None, *, level: float = 0.95, **looks: Unpack[Looks]) -> Any:
         """Effects of all groups with their conditional limits, a panel for each column of each random term.
 
-        The groups of a term have the same order in all of its panels, that of its first column. Limits are those of an
-        effect given the parameters; groups with few observations are drawn towards 0, the mean of the population.
+        The groups of a term are sorted by its first column in all of its panels. Limits are conditional on the
+        parameters; effects of groups with few observations are shrunk towards 0, the mean of the population.
 
         Parameters
         ----------

@@ -24,14 +24,14 @@ _LIMITS = ["conf_low", "conf_high"]
 _EFFECTS = ("nominal", "location", "scale")
 #: Name of exponents that are neither odds nor hazard ratios, and the sign of the coefficient in them.
 _EXPONENT = ("exp(estimate)", 1.0)
-#: Fits are told apart in grey by their shape, and filled and open in turn.
+#: Markers that distinguish fits in grey; they are filled and open in turn.
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _STEP, _GAP = 0.32, 0.55  # heights between the fits of a term, and between terms
-_NUMBERS, _LEAST = 3.5, 0.14  # inches of a picture, and of a row, that has room for numbers or words
+_NUMBERS, _LEAST = 3.5, 0.14  # least inches of a picture with numbers, and of a row with words
 
 
 def term_label(part: str, term: str, labels: Mapping[str, str], per: Mapping[str, str]) -> str:
-    """The name of a coefficient for readers, with the change that it is for: `temp: warm`, `age, per 10`."""
+    """The readable name of a coefficient, with the change it refers to: `temp: warm`, `age, per 10`."""
     unit = f", {per[term]}" if term in per else ""
     return row_label(part, term, labels) + unit + (" (scale)" if part == "scale" else "")
 
@@ -45,10 +45,10 @@ def _ratio(fits: Mapping[str, Any]) -> tuple[str, float]:
 def forest_frame(
     fits: Mapping[str, Any], columns: Sequence[str] | str | None, exponentiate: bool, per: Any, level: float
 ) -> pd.DataFrame:
-    """Effects of all fits with their limits, without those that are not estimated; attrs["per"] has their units."""
+    """Estimated effects of all fits with their limits; attrs["per"] has their units."""
     fraction("level", level)
-    turn = exponentiate and _ratio(fits)[1] < 0
-    parts = [_effects(name, fit, exponentiate, per, level, turn) for name, fit in fits.items()]
+    invert = exponentiate and _ratio(fits)[1] < 0
+    parts = [_effects(name, fit, exponentiate, per, level, invert) for name, fit in fits.items()]
     frame = pd.concat(parts, ignore_index=True)
     if len(frame):
         frame = _in_order(frame, _chosen(list(dict.fromkeys(frame["term"])), columns))
@@ -56,19 +56,19 @@ def forest_frame(
     return frame
 
 
-def _effects(name: str, fit: Any, exponentiate: bool, per: Any, level: float, turn: bool) -> pd.DataFrame:
+def _effects(name: str, fit: Any, exponentiate: bool, per: Any, level: float, invert: bool) -> pd.DataFrame:
     if fit.method.likelihood:
         table = fit.tidy(level=level, per=per, exponentiate=exponentiate)
     else:
         table = fit.tidy().assign(conf_low=np.nan, conf_high=np.nan)
         if per is not None:
-            raise OptionError(f"per must be None for fits without a likelihood; got {per!r}, and {name!r} has none.")
+            raise OptionError(f"per must be None for fits without a likelihood; got {per!r} for {name!r}.")
         if exponentiate:
             table = table.assign(estimate=np.exp(table["estimate"]))
     units = table.attrs.get("per", {})
     table = pd.DataFrame(table[table["coef_type"].isin(_EFFECTS) & table["estimate"].notna()])
-    if exponentiate:  # exp(-b), whose limits change places: nominal effects are on thresholds, so of the other sign
-        rows = (table["coef_type"] == ("location" if turn else "nominal")).to_numpy()
+    if exponentiate:  # exp(-b), with limits exchanged: nominal effects are on thresholds, with the other sign
+        rows = (table["coef_type"] == ("location" if invert else "nominal")).to_numpy()
         table.loc[rows, ["estimate", *_LIMITS]] = 1.0 / table.loc[rows, ["estimate", *_LIMITS[::-1]]].to_numpy()
     frame = table[["term", "estimate", *_LIMITS, "coef_type"]].assign(model=name)
     frame.attrs = {"per": units}
@@ -83,9 +83,9 @@ def labelled_fits(results: Any, others: Any, label: str) -> dict[str, Any]:
         raise OptionError(f"others must be a mapping of labels to fits, {{'with age': fit2}}; got {others!r}.")
     fits = labelled(others, "others")
     if label in fits:
-        raise OptionError(f"others must have labels other than that of this fit, {label!r}: give label=.")
+        raise OptionError(f"others must not have the label of this fit, {label!r}. Change it by label=.")
     if len(fits) >= len(_MARKERS):
-        raise OptionError(f"others must be {len(_MARKERS) - 1} fits at most; got {len(fits)}.")
+        raise OptionError(f"others must hold at most {len(_MARKERS) - 1} fits; got {len(fits)}.")
     for name, fit in fits.items():
         if not hasattr(fit, "tidy") or not fit.tidy()["coef_type"].isin(_EFFECTS).any():
             raise OptionError(f"others must be fits with coefficients; {name!r} has no coefficients. Leave it out.")
@@ -95,7 +95,7 @@ def labelled_fits(results: Any, others: Any, label: str) -> dict[str, Any]:
 def draw_forest(sheet: Sheet, data: pd.DataFrame, fits: Mapping[str, Any], exponentiate: bool, level: float) -> Axes:
     """Numbers beside the coefficients of one fit, a legend beside those of several."""
     if data.empty:
-        raise DataError("there are no effects to draw: a model of thresholds alone.")
+        raise DataError("there are no effects to draw: the model has only thresholds.")
     per = data.attrs.get("per", {})
     keys = list(zip(data["coef_type"], data["term"], strict=True))
     rows, n = list(dict.fromkeys(keys)), len(fits)
@@ -104,25 +104,25 @@ def draw_forest(sheet: Sheet, data: pd.DataFrame, fits: Mapping[str, Any], expon
     height = 0.9 + max(0.6, sum(max(0.3, 0.25 + 0.15 * in_lines(name, 34).count("\n")) for name in names))
     ax = sheet.axes(height=height if n == 1 else 1.2 + 0.42 * len(rows) * block + 0.1 * n)
     roomy = style.place_width(ax) >= _NUMBERS
-    middles = {row: -block * place for place, row in enumerate(rows)}
+    middles = {row: -block * i for i, row in enumerate(rows)}
     no_effect = 1.0 if exponentiate else 0.0
     if exponentiate:
         ax.set_xscale("log")
     ax.axvline(no_effect, color=style.MUTED, linewidth=0.8, zorder=1)
     colours: list[Any] = [style.RIGHT] if n == 1 else style.level_colours(n)
-    offsets = {name: _STEP * ((n - 1) / 2.0 - place) for place, name in enumerate(fits)}
+    offsets = {name: _STEP * ((n - 1) / 2.0 - i) for i, name in enumerate(fits)}
     heights = np.array([middles[key] + offsets[name] for key, name in zip(keys, data["model"], strict=True)])
-    endless = np.isinf(data[["estimate", *_LIMITS]].to_numpy(dtype=np.float64)).any(axis=1)
-    for place, (name, colour) in enumerate(zip(fits, colours, strict=True)):
-        shown = (data["model"] == name).to_numpy() & ~endless
+    infinite = np.isinf(data[["estimate", *_LIMITS]].to_numpy(dtype=np.float64)).any(axis=1)
+    for i, (name, colour) in enumerate(zip(fits, colours, strict=True)):
+        shown = (data["model"] == name).to_numpy() & ~infinite
         part = data[shown]
         ax.hlines(heights[shown], part["conf_low"], part["conf_high"], colors=[colour], linewidth=1.6, zorder=3)
-        face = tuple(style.paper()) if place % 2 else colour
+        face = tuple(style.paper()) if i % 2 else colour
         looks: dict[str, Any] = {"markerfacecolor": face, "markersize": 5.5, "linestyle": "none", "zorder": 4}
         label = style.beside(ax, name)
-        ax.plot(part["estimate"], heights[shown], _MARKERS[place], color=colour, label=label, **looks)
+        ax.plot(part["estimate"], heights[shown], _MARKERS[i], color=colour, label=label, **looks)
     low, high = ax.get_xlim()
-    for y, value in zip(heights[endless], data["estimate"][endless], strict=True):
+    for y, value in zip(heights[infinite], data["estimate"][infinite], strict=True):
         x, marker = (high, ">") if value > no_effect else (low, "<")
         ax.plot(x, y, marker, color=style.WRONG, markersize=7, clip_on=False)
     ax.set_xlim(low, high)
@@ -145,7 +145,7 @@ def draw_forest(sheet: Sheet, data: pd.DataFrame, fits: Mapping[str, Any], expon
 
 
 def parallel_frame(results: Any, columns: Sequence[str] | str | None, per: Any, level: float) -> pd.DataFrame:
-    """Effects of the location columns on P(response > level), each threshold fitted alone, and together."""
+    """Effects of the location columns on P(response > level), with thresholds fitted separately and together."""
     results.rule.family.require_latent("plot.parallel")
     if not results.design.names:
         raise DataError("the fit has no location effects to compare.")
@@ -177,12 +177,12 @@ def _in_order(frame: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
 
 
 def _binary(results: Any, code: int) -> Any:
-    """The fit of P(y > code) alone, of the same columns but for the scale effects."""
+    """The binary fit of P(y > code), with the same columns but without scale effects."""
     design, method = results.design, results.method
     rows = replace(design.sample.rows, scale=None, scale_offset=None)
     sample = replace(design.sample, rows=rows, y=(design.sample.y > code).astype(np.intp), n_levels=2, costs=None)
     levels = replace(design.levels, values=("not above", "above"), unused=())
-    fitted = results.rule.link  # its parameter estimated where it has one
+    fitted = results.rule.link  # with the estimate of its parameter, if it has one
     link = fitted.name if fitted.lam is None else (fitted.name, fitted.lam)
     method = replace(method, threshold="flexible", start=None, cost="classification", link=link)
     design = replace(design, sample=sample, levels=levels, scale_names=(), scale_terms={})
@@ -209,7 +209,7 @@ def draw_parallel(sheet: Sheet, data: pd.DataFrame, results: Any, level: float) 
     ax = sheet.axes(height=0.9 + 0.21 * (rows + 1.6) * len(terms))
     ax.axvline(0.0, color=style.MUTED, linewidth=0.8, zorder=1)
     ax.set_ylim(*ends)
-    room = ax.bbox.height / ax.figure.dpi / (ends[1] - ends[0])  # inches of a row, nearly: a layout takes its time
+    room = ax.bbox.height / ax.figure.dpi / (ends[1] - ends[0])  # approximate inches of a row: a layout would be slow
     colours = style.level_colours(rows)
     tables = [data[data["term"] == term] for term in terms]
     for table, heights in zip(tables, places, strict=True):
@@ -239,11 +239,11 @@ def draw_parallel(sheet: Sheet, data: pd.DataFrame, results: Any, level: float) 
     return ax
 
 
-_BEYOND = 0.2  # curves reach to the limits of this share of the chance outside
+_BEYOND = 0.2  # curves extend to the limits with this share of the error probability
 
 
 def profiles_frame(results: Any, parm: Any, level: float, points: int) -> pd.DataFrame:
-    """Profiles to a little beyond their limits of that level."""
+    """Profiles to a little beyond their limits at `level`."""
     fraction("level", level)
     frame = results.profile(parm, level=1.0 - _BEYOND * (1.0 - level), points=points)
     names = frame["parameter"]
@@ -253,25 +253,25 @@ def profiles_frame(results: Any, parm: Any, level: float, points: int) -> pd.Dat
 def draw_profiles(sheet: Sheet, data: pd.DataFrame, results: Any, parm: Any, level: float) -> AnyArray:
     names = list(dict.fromkeys(data["parameter"]))
     if not names:
-        raise DataError("all parameters asked for are aliased: they have no profile.")
+        raise DataError("all parameters in parm are aliased and have no profile.")
     limits = results.confint(parm, level, type="profile")
     columns = style.columns_for(len(names))
     panels = sheet.panels(len(names), columns, height=2.4, width=2.5 * columns + 0.8)
     tidy = results.tidy()
     kinds = dict(zip(tidy["term"], tidy["coef_type"], strict=True))
-    for place, (panel, name) in enumerate(zip(panels, names, strict=True)):
+    for i, (panel, name) in enumerate(zip(panels, names, strict=True)):
         low, high = limits.loc[name]
         _panel(panel, data[data["parameter"] == name], np.array([low, high]), level)
         words = f"{100 * level:g}%: {_shown(low, high - low)} to {_shown(high, high - low)}"
         title = term_label(kinds.get(name, ""), name, sheet.labels, {})
-        style.named(panel, words, "" if place % columns else "signed root deviance", title)
+        style.named(panel, words, "" if i % columns else "signed root deviance", title)
     return np.array(panels, dtype=object)
 
 
-def _shown(end: float, width: float) -> str:
-    if not np.isfinite(end):
-        return "∞" if end > 0 else "−∞"
-    return f"{end:z.{decimals_for(width)}f}" if np.isfinite(width) else f"{end:.2f}"
+def _shown(limit: float, width: float) -> str:
+    if not np.isfinite(limit):
+        return "∞" if limit > 0 else "−∞"
+    return f"{limit:z.{decimals_for(width)}f}" if np.isfinite(width) else f"{limit:.2f}"
 
 
 def _panel(ax: Any, data: pd.DataFrame, limits: FloatArray, level: float) -> None:
@@ -285,10 +285,10 @@ def _panel(ax: Any, data: pd.DataFrame, limits: FloatArray, level: float) -> Non
         ax.axhline(height, color=style.MUTED, linewidth=0.8, linestyle=(0, (2, 2)))
     ax.plot(data["value"], data["quadratic"], color=style.MUTED, linewidth=1.0, linestyle=(0, (5, 3)))
     ax.plot(data["value"], z, color=style.RIGHT, linewidth=1.8)
-    for end, height in zip(limits, (-quantile, quantile), strict=True):
-        if np.isfinite(end):
-            ax.plot([end, end], [bottom, height], color=style.WRONG, linewidth=1.0)
-            ax.plot(end, height, "o", color=style.WRONG, markersize=4)
+    for limit, height in zip(limits, (-quantile, quantile), strict=True):
+        if np.isfinite(limit):
+            ax.plot([limit, limit], [bottom, height], color=style.WRONG, linewidth=1.0)
+            ax.plot(limit, height, "o", color=style.WRONG, markersize=4)
     ax.set_xlim(data["value"].min(), data["value"].max())
     ax.set_ylim(bottom, top)
     ax.locator_params(axis="x", nbins=4)

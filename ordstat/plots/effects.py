@@ -23,7 +23,7 @@ _CROWDED = 7  # levels; bands of more are drawn fainter
 _QUARTILES = (0.25, 0.5, 0.75)
 _MOST_PANELS = 12
 _MOST_LINES = 8
-#: Lines and dots of groups that are told apart in grey.
+#: Lines and dots that distinguish groups in grey.
 _LINES = ("-", (0, (5, 2)), (0, (1, 1.3)), (0, (5, 2, 1, 2)))
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
@@ -31,15 +31,15 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 def means(
     results: Any, variable: str, by: str | None, scale: str, at: Any, data: Any, levels: bool = False, **how: Any
 ) -> tuple[pd.DataFrame, str]:
-    """Marginal means from `emmeans`, one a level of the response or one in all, and what they are means of.
+    """Marginal means from `emmeans` (if `levels`, of each level of the response), and the name of the quantity.
 
-    Numbers without values in `at` have points over their range, those of `by` the quartiles.
+    Without values in `at`, a numeric variable has points over its range, and a numeric `by` the quartiles.
     """
     names, shown = ["level", *_NUMBERS] if levels else _NUMBERS, [variable] if by is None else [by, variable]
     in_formula(results, shown)
     not_taken(shown, names)
     if by == variable:
-        raise OptionError(f"by must be another variable than {variable!r}.")
+        raise OptionError(f"by must be a variable other than {variable!r}.")
     held: dict[str, Any] = {name: list(np.atleast_1d(np.array(v, dtype=object))) for name, v in (at or {}).items()}
     for name in {*shown}.difference(held, results.design.spec.categories()):
         values = fitted_columns(results, data, [name], f"at={{{name!r}: values}}, or ")[name].dropna()
@@ -48,7 +48,7 @@ def means(
             held[name] = (range_ if name == variable else np.unique(np.quantile(values, _QUARTILES))).tolist()
     table = results.emmeans(shown, scale=scale, at=held, data=data, **how)
     if table.frame.columns.difference([*shown, *names]).size:
-        raise OptionError(f"scale must have one mean at each value; {scale!r} has one a level. Use plot.effects().")
+        raise OptionError(f"scale must have one mean at each value; {scale!r} has one per level. Use plot.effects().")
     return table.frame[[*shown, *names]], "latent" if scale == "latent" and results.family.ordered else table.quantity
 
 
@@ -70,19 +70,19 @@ def draw_effects(
     n = len(shown)
     if n > _MOST_PANELS:
         raise OptionError(
-            f"a picture has {_MOST_PANELS} panels at most; got {n}. Give fewer values, at={{{by!r}: values}}."
+            f"a picture has at most {_MOST_PANELS} panels; got {n}. Give fewer values, at={{{by!r}: values}}."
         )
     columns = style.columns_for(n)
     height = 4.0 if single else max(2.7, 0.2 * len(key) / -(-n // columns))
     panels = sheet.panels(n, columns, height=height, width=6.4 if single else 2.5 * columns + 1.8)
     colours: list[Any] = [*style.level_colours(max(len(key), 2))[: len(key)]] or [style.RIGHT]
-    for place, (panel, title, curves) in enumerate(zip(panels, titles or [""], shown, strict=True)):
+    for k, (panel, title, curves) in enumerate(zip(panels, titles or [""], shown, strict=True)):
         for i, part in enumerate(curves):
             apart = facets and by is not None
             curve(panel, part, part[variable], over_number, colours[i], i, len(colours), apart)
         panel.set_ylim(0.0, top)
-        below = place + columns >= n or sheet.given is not None
-        style.named(panel, sheet.name(variable) if below else "", "" if place % columns else words, title)
+        below = k + columns >= n or sheet.given is not None
+        style.named(panel, sheet.name(variable) if below else "", "" if k % columns else words, title)
     if key:
         lines = panels[0].get_lines()
         if single:
@@ -105,25 +105,25 @@ def curve(
     x: pd.Series,
     over_number: bool,
     colour: Any,
-    place: int = 0,
+    index: int = 0,
     n: int = 1,
     apart: bool = False,
     label: str | None = None,
 ) -> None:
-    """The place-th of n curves: a line with its band over a number, else dots with their limits at the levels.
+    """Curve number `index` of n: a line with a band over a number, or dots with limits at the levels of a factor.
 
-    `apart` gives it its own line style or marker, for print in grey; dots with a label are joined.
+    `apart` gives it a different line style or marker, for print in grey, and joins dots with a label.
     """
     limits = table["lower"], table["upper"]
-    line = _LINES[place % len(_LINES)] if apart else "-"
+    line = _LINES[index % len(_LINES)] if apart else "-"
     if over_number:
         ax.fill_between(x, *limits, color=colour, alpha=0.20 if n <= _CROWDED else 0.10, linewidth=0)
         ax.plot(x, table["estimate"], color=colour, linewidth=1.8, linestyle=line, label=label)
         ax.set_xlim(x.min(), x.max())
         return
-    places = np.arange(len(x)) + 0.5 * ((place + 0.5) / n - 0.5)
+    places = np.arange(len(x)) + 0.5 * ((index + 0.5) / n - 0.5)
     looks: dict[str, Any] = {"markersize": 4.5, "linewidth": 0.8, "label": label}
-    marker, line = _MARKERS[place % len(_MARKERS)] if apart else "o", line if label and apart else "none"
+    marker, line = _MARKERS[index % len(_MARKERS)] if apart else "o", line if label and apart else "none"
     ax.plot(places, table["estimate"], marker, color=colour, linestyle=line, **looks)
     ax.vlines(places, *limits, color=colour, linewidth=1.8)
     factor_axis(ax, x)
@@ -132,16 +132,16 @@ def curve(
 def draw_emmeans(
     sheet: Sheet, table: pd.DataFrame, results: Any, variable: str, by: str | None, quantity: str, level: float
 ) -> Axes:
-    """A line for each value of another variable: where lines are parallel, no interaction. As R's emmip."""
+    """A line for each value of `by`, like R's emmip; parallel lines mean no interaction."""
     groups = [table] if by is None else [table[table[by] == value] for value in table[by].unique()]
     if len(groups) > _MOST_LINES:
-        raise OptionError(f"by must have {_MOST_LINES} values at most; {by!r} has {len(groups)}. Give some in at=.")
+        raise OptionError(f"by must have at most {_MOST_LINES} values; {by!r} has {len(groups)}. Give fewer in at=.")
     ax = sheet.axes(height=3.8)
     colours = [style.RIGHT] if by is None else style.level_colours(max(len(groups), 2))[: len(groups)]
     over_number = numeric(results, variable, table)
-    for place, group in enumerate(groups):
+    for i, group in enumerate(groups):
         label = None if by is None else style.beside(ax, style.value_words(group[by].iloc[0]))
-        curve(ax, group, group[variable], over_number, colours[place], place, len(colours), by is not None, label)
+        curve(ax, group, group[variable], over_number, colours[i], i, len(colours), by is not None, label)
     if by is not None:
         style.legend(ax, style.beside(ax, sheet.name(by)))
     if quantity == "latent":
@@ -150,7 +150,7 @@ def draw_emmeans(
 
 
 def stacked_frame(results: Any, variable: str, at: Mapping[str, Any] | None, data: Any, re: str | None) -> pd.DataFrame:
-    """Probabilities and their running sums."""
+    """Probabilities and their cumulative sums."""
     not_taken([variable], ("cumulative",))
     table = means(results, variable, None, "prob", at, data, True, re=re)[0]
     table = table[[variable, "level", "estimate"]]
@@ -175,15 +175,15 @@ def draw_stacked(sheet: Sheet, table: pd.DataFrame, results: Any, variable: str,
         room = 0.8 * style.inches(ax)[0] / len(values) >= 2.4 * 0.62 * style.SMALL / 72.0
         for share, top, colour in zip(shares, tops, colours, strict=True):
             ax.bar(np.arange(len(values)), share, 0.8, bottom=top - share, color=colour, **edge)
-            for place in np.flatnonzero(share >= 0.06) if room else ():
+            for i in np.flatnonzero(share >= 0.06) if room else ():
                 looks = {"color": style.text_colour(colour), "fontsize": style.SMALL - 0.5}
-                style.text(ax, float(place), top[place] - share[place] / 2.0, f"{share[place]:.2f}", **looks)
+                style.text(ax, float(i), top[i] - share[i] / 2.0, f"{share[i]:.2f}", **looks)
     ax.set_ylim(0.0, 1.0)
     return style.named(ax, sheet.name(variable), _probability(sheet, results, re))
 
 
 def _counts(results: Any, variable: str, values: pd.Series, data: Any) -> list[float] | None:
-    """Observations (sums of case weights) at each value of a factor; None without the data or without some value."""
+    """Observations (sums of case weights) at each value of a factor; None if the data or a value are missing."""
     sample = results.design.sample
     try:
         rows = fitted_columns(results, data, [variable])[variable].reset_index(drop=True)

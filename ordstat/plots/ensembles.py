@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-#: Errors, and the names of their axes; of trees, and of other ensembles, not all.
+#: Errors and the names of their axes; trees and other ensembles have some of them.
 ERRORS = {
     "absolute": "mean absolute error",
     "classification": "classification error",
@@ -29,7 +29,7 @@ ERRORS = {
 }
 _FITTED, _NEW, _HELD = "rows of the fit", "new data", "held out"
 _COLOURS = {_FITTED: style.RIGHT, _NEW: style.WRONG, _HELD: "#cc79a7", "loss": style.RIGHT, "its bound": style.MUTED}
-_POINTS = 250  # rounds that are drawn
+_POINTS = 250  # most rounds drawn
 
 
 def rounds_frame(results: Any, newdata: Any, error: str, every: int | None) -> pd.DataFrame:
@@ -40,7 +40,7 @@ def rounds_frame(results: Any, newdata: Any, error: str, every: int | None) -> p
     one_of("error", error, [name for name in ERRORS if name not in others])
     made = results.fit.stages[-1]
     if made == 0:
-        raise UnavailableError(f"no round was made, for {results.fit.trace.message}: there is nothing to draw.")
+        raise UnavailableError(f"no round was made ({results.fit.trace.message}): there is nothing to draw.")
     stages = (
         np.unique(np.rint(np.geomspace(1, made, _POINTS)).astype(np.intp)) if made > _POINTS else range(1, made + 1)
     )
@@ -60,7 +60,7 @@ def draw_rounds(sheet: Sheet, data: pd.DataFrame, results: Any, error: str) -> A
     ax = sheet.axes(height=3.4)
     lines = {str(rows): line for rows, line in data.groupby("rows", sort=False)}
     for rows, line in lines.items():
-        # The bound of an exact step is the loss itself: wide and behind, it can be seen there too.
+        # The bound of an exact step equals the loss: a wide line behind it stays visible.
         behind = rows == "its bound"
         (drawn,) = ax.plot(line["round"], line["value"], color=_COLOURS[rows], label=rows, zorder=2 if behind else 3)
         drawn.set(linewidth=5.0 if behind else 1.4, alpha=0.4 if behind else 1.0)
@@ -84,22 +84,22 @@ _BAR = 0.34  # height of the bar of a leaf, in depths
 _WIDEST = 24.0  # inches of a figure
 _BELOW = 0.08  # between an edge and its leaf, in depths
 _LONGEST = 18  # letters of a line of a cut
-_BRIEF = 8  # of a level that is written at its leaves
+_BRIEF = 8  # letters of a level that is written at its leaves
 
 
 def tree_frame(results: Any, round: int, split: int | None) -> pd.DataFrame:
-    """The nodes and where they are drawn."""
+    """The nodes and their positions."""
     if not hasattr(results, "nodes"):
         raise UnavailableError(f"{results.method!r} has no trees to draw.")
     nodes = results.nodes(round, _first_split(results, split))
     numbers = [int(number) for number in nodes.index]
     leaves = [n for n, leaf in zip(numbers, nodes["leaf"], strict=True) if leaf]
-    place = {n: i / max(len(leaves) - 1, 1) for i, n in enumerate(leaves)}
+    x = {n: i / max(len(leaves) - 1, 1) for i, n in enumerate(leaves)}
     for n in sorted(set(numbers) - set(leaves), reverse=True):
-        place[n] = (place[2 * n] + place[2 * n + 1]) / 2.0
+        x[n] = (x[2 * n] + x[2 * n + 1]) / 2.0
     if len(leaves) == 1:
-        place = {1: 0.5}
-    extra = {"x": [place[n] for n in numbers], "depth": [n.bit_length() - 1 for n in numbers]}
+        x = {1: 0.5}
+    extra = {"x": [x[n] for n in numbers], "depth": [n.bit_length() - 1 for n in numbers]}
     return pd.DataFrame(pd.concat([pd.DataFrame(extra, index=nodes.index), nodes], axis=1).reset_index())
 
 
@@ -111,7 +111,7 @@ def draw_tree(sheet: Sheet, data: pd.DataFrame, results: Any, round: int, split:
     ax = sheet.axes(height=min(_LEVEL * (depth + 1) + 0.9, 12.0), width=width)
     gap = 1.0 / max(n_leaves - 1, 1)
     at = data.set_index("node")
-    for node, row in at.drop(index=1).iterrows():  # elbows to the parent, as thick as the share of rows that takes them
+    for node, row in at.drop(index=1).iterrows():  # elbows to the parent, thicker for a larger share of rows
         above = at.loc[int(str(node)) // 2]
         xs, depths = [above["x"], row["x"], row["x"]], [above["depth"], above["depth"], row["depth"]]
         thick = 1.0 + 5.0 * float(row["weight"]) / float(at["weight"].iloc[0])
@@ -135,13 +135,13 @@ def draw_tree(sheet: Sheet, data: pd.DataFrame, results: Any, round: int, split:
 
 
 def _first_split(results: Any, split: int | None) -> int | None:
-    """The split asked for, or the first of those that trees belong to."""
+    """The given split, or the first if trees belong to splits."""
     K, votes = len(results.levels), results.fit.votes
     return 1 if split is None and K > 2 and (votes.n_classes != K or votes.per_round > 1) else split
 
 
 def _leaf(ax: Axes, row: dict[Any, Any], shares: FloatArray, colours: list[Any], width: float, brief: bool) -> None:
-    """A bar of the shares, and below it the level, unless the key alone has room for it, and the rows."""
+    """A bar of the shares, and below it the level (if `brief`) and the number of rows."""
     top = row["depth"] + _BELOW
     for low, share, colour in zip(np.cumsum(shares) - shares, shares, colours, strict=True):
         # The lowest level at the bottom.
@@ -152,7 +152,7 @@ def _leaf(ax: Axes, row: dict[Any, Any], shares: FloatArray, colours: list[Any],
 
 
 def cut_words(cut: str, labels: Mapping[str, str]) -> str:
-    """A cut for readers: the level of a factor, five digits of a number.
+    """A readable cut: the level of a factor, or a number with five digits.
 
     Examples
     --------

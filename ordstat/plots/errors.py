@@ -1,4 +1,4 @@
-"""Confusion, reliability, compared methods."""
+"""Confusion, reliability, comparison of methods."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _SMALLEST = 6.9  # points of a number in a cell
 
 
 def confusion_frame(results: Any, newdata: Any, weights: Any) -> pd.DataFrame:
-    """The cells, a row each."""
+    """The cells of the confusion matrix, a row for each."""
     cells = results.confusion(newdata, weights=weights)
     values = cells.to_numpy(dtype=np.float64)
     total = values.sum(axis=1, keepdims=True)
     n = values.shape[0]
-    place = np.arange(n)
-    both = {"observed": [level for level in cells.index for _ in range(n)], "predicted": list(cells.columns) * n}
-    distance, share = np.abs(place[:, None] - place), values / np.where(total > 0, total, 1.0)
+    codes = np.arange(n)
+    pairs = {"observed": [level for level in cells.index for _ in range(n)], "predicted": list(cells.columns) * n}
+    distance, share = np.abs(codes[:, None] - codes), values / np.where(total > 0, total, 1.0)
     numbers = {"distance": distance.ravel(), "weight": cells.to_numpy().ravel(), "share": share.ravel()}
-    return pd.DataFrame(both | numbers)
+    return pd.DataFrame(pairs | numbers)
 
 
 def draw_confusion(sheet: Sheet, data: pd.DataFrame, results: Any, new: bool) -> Axes:
@@ -53,7 +53,7 @@ def draw_confusion(sheet: Sheet, data: pd.DataFrame, results: Any, new: bool) ->
 
 
 def _name_cells(ax: Axes, levels: list[str], wordy: bool) -> None:
-    """Names of the levels at the rows; long ones with numbers, which stand for them below the columns."""
+    """Names of the levels at the rows; if `wordy`, with the numbers that replace them below the columns."""
     n = len(levels)
     places = np.arange(0, n, -(-n // 40))
     ax.set_xticks(places, [str(i + 1) if wordy else levels[i] for i in places])
@@ -65,7 +65,7 @@ def _name_cells(ax: Axes, levels: list[str], wordy: bool) -> None:
 
 
 def _colours(distance: FloatArray, share: FloatArray, n: int) -> FloatArray:
-    """(n * n, 4) the colour of the distance, mixed with the background as the share falls."""
+    """(n * n, 4) colours by distance, closer to the background for smaller shares."""
     from matplotlib import colormaps
     from matplotlib.colors import to_rgba
 
@@ -78,7 +78,7 @@ def _colours(distance: FloatArray, share: FloatArray, n: int) -> FloatArray:
 
 
 def _numbers(ax: Axes, weight: Any, colours: FloatArray, n: int) -> None:
-    """Numbers in the cells, where these have room for them."""
+    """Numbers in the cells, if there is room."""
     letters = max(len(f"{value:.4g}") for value in weight)
     width, height = (72.0 * side / n for side in style.inches(ax))
     size = min(style.SMALL, 0.7 * height, 1.5 * width / letters)
@@ -88,12 +88,12 @@ def _numbers(ax: Axes, weight: Any, colours: FloatArray, n: int) -> None:
             style.text(ax, j, i, f"{value:.4g}", color=style.text_colour(colours[cell]), fontsize=size)
 
 
-_FEW = 3  # curves that can be told apart in one frame
+_FEW = 3  # most curves in one frame
 _MOST_PANELS = 24
 
 
 def draw_reliability(sheet: Sheet, data: pd.DataFrame, results: Any, by: str, fitted_rows: bool) -> Axes | AnyArray:
-    """All curves in one frame, or a panel for each of more than three."""
+    """All curves in one frame, or a panel for each if there are more than three."""
     names = list(data[by].cat.categories)
     curves = [data[data[by] == name] for name in names]
     cross_fitted = fitted_rows and results.fit.calibration is not None
@@ -103,10 +103,10 @@ def draw_reliability(sheet: Sheet, data: pd.DataFrame, results: Any, by: str, fi
     if (_FEW < n <= _MOST_PANELS) if sheet.given is None else np.size(sheet.given) > 1:
         columns = style.columns_for(n)
         panels = sheet.panels(n, columns, height=2.5, width=2.4 * columns + 0.4)
-        for place, (panel, name, curve) in enumerate(zip(panels, names, curves, strict=True)):
+        for i, (panel, name, curve) in enumerate(zip(panels, names, curves, strict=True)):
             _draw(panel, curve, style.RIGHT)
-            below = place + columns >= n or sheet.given is not None
-            style.named(panel, "predicted" if below else "", "" if place % columns else "observed", sheet.name(name))
+            below = i + columns >= n or sheet.given is not None
+            style.named(panel, "predicted" if below else "", "" if i % columns else "observed", sheet.name(name))
         if sheet.given is None and sheet.title is None:
             heading = in_lines(title, 30 * columns)
             panels[0].figure.figure.suptitle(heading, x=0.01, ha="left", fontsize=style.SMALL + 1.5)
@@ -134,7 +134,7 @@ def _draw(ax: Axes, curve: pd.DataFrame, colour: Any, square: bool = True) -> No
 
 _ROW = 0.3  # inches
 _LINE = 0.12  # inches of a further line of a name
-_MOST_MARKS = 200  # folds that are drawn one by one
+_MOST_MARKS = 200  # most folds drawn one by one
 
 
 def compared(sheet: Sheet, data: pd.DataFrame, folds: Mapping[str, FloatArray], what: str) -> Axes:

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def latent_frame(results: Any, bins: int) -> pd.DataFrame:
-    """Histogram of the scores of every observed level."""
+    """Histogram of the scores for every observed level."""
     whole("bins", bins, 1)
     sample, scores = results.design.sample, results.fit.scores
-    _gaps(results)  # raises where there are votes in place of scores
+    _gaps(results)  # raises for rules that vote and have no scores
     edges = np.histogram_bin_edges(scores, bins)
     tables = []
     for code, level in enumerate(results.levels):
@@ -34,7 +34,7 @@ def latent_frame(results: Any, bins: int) -> pd.DataFrame:
 
 
 def has_scores(results: Any) -> bool:
-    """Whether rows have scores that thresholds in order cut; at the modes, where there are random effects."""
+    """Whether rows have scores cut by ordered thresholds; with random effects, scores at the modes of these."""
     return results.no_margins is None or _at_modes(results)
 
 
@@ -63,32 +63,32 @@ def draw_latent(sheet: Sheet, data: pd.DataFrame, results: Any) -> Axes:
     colours = style.level_colours(len(levels))
     cuts = np.clip(np.concatenate([[low], np.maximum.accumulate(mean), [high]]), low, high)
     tallest = data["share"].max()
-    for place, (level, colour) in enumerate(zip(levels, colours, strict=True)):
-        if cuts[place + 1] > cuts[place]:  # the interval of the level, in a tint of its colour
-            ax.axvspan(cuts[place], cuts[place + 1], color=colour, alpha=0.10, linewidth=0, zorder=1)
+    for k, (level, colour) in enumerate(zip(levels, colours, strict=True)):
+        if cuts[k + 1] > cuts[k]:  # the interval of the level, in a tint of its colour
+            ax.axvspan(cuts[k], cuts[k + 1], color=colour, alpha=0.10, linewidth=0, zorder=1)
         part = data[data["level"] == level]
-        heights = place + 0.85 * part["share"].to_numpy() / tallest
+        heights = k + 0.85 * part["share"].to_numpy() / tallest
         edges = np.append(part["left"], part["right"].iloc[-1])
-        ax.stairs(heights, edges, baseline=place, fill=True, color=colour, linewidth=0, zorder=4)
-        ax.axhline(place, color=style.MUTED, linewidth=0.5, zorder=3)
+        ax.stairs(heights, edges, baseline=k, fill=True, color=colour, linewidth=0, zorder=4)
+        ax.axhline(k, color=style.MUTED, linewidth=0.5, zorder=3)
     ax.set_ylim(-0.1, len(levels))
-    style.row_labels(ax, [place + 0.3 for place in range(len(levels))], [sheet.name(level) for level in levels])
+    style.row_labels(ax, [k + 0.3 for k in range(len(levels))], [sheet.name(level) for level in levels])
     score = "latent score at the modes of the random effects" if _at_modes(results) else "latent score"
     style.named(ax, _with_thresholds(score, names), f"observed {sheet.name(results.design.response)}")
-    for place, weight in enumerate(data.groupby("level", sort=False, observed=True)["weight"].sum()):
+    for k, weight in enumerate(data.groupby("level", sort=False, observed=True)["weight"].sum()):
         size = f"n = {weight:.6g}"
-        style.note(ax, size, (1.0, place + 0.3), (4, 0), ax.get_yaxis_transform(), color=style.MUTED)
+        style.note(ax, size, (1.0, k + 0.3), (4, 0), ax.get_yaxis_transform(), color=style.MUTED)
     style.threshold_lines(ax, mean, names)
     largest = np.nanmax(np.abs(mean[np.isfinite(mean)]), initial=1.0)
-    for place, (left, right) in enumerate(zip(least, most, strict=True)):
+    for k, (left, right) in enumerate(zip(least, most, strict=True)):
         if np.isfinite([left, right]).all() and right - left > 1e-9 * largest:  # thresholds differ between rows
             looks: dict[str, Any] = {"color": style.ink(), "linewidth": 1.0, "markersize": 5, "zorder": 5}
-            ax.plot([left, right], [0.98 - 0.025 * place] * 2, "|-", transform=ax.get_xaxis_transform(), **looks)
+            ax.plot([left, right], [0.98 - 0.025 * k] * 2, "|-", transform=ax.get_xaxis_transform(), **looks)
     return ax
 
 
 def _with_thresholds(score: str, names: Sequence[str]) -> str:
-    """The name of the axis, and what the lines are where their names are too long to stand side by side."""
+    """The name of the axis, with the symbols of the thresholds if their names are too long for the lines."""
     if style.brief(names):
         return score
     return f"{score}; threshold" + (f"s θ₁ to {style.symbol(len(names))}" if len(names) > 1 else " θ₁")

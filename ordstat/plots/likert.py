@@ -15,7 +15,7 @@ from .style import Sheet, in_lines, shortened_middle
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_BAR = 0.74  # of a row
+_BAR = 0.74  # share of a row
 _TALLEST_ROW = 0.5  # inches
 _GAP = 1.1  # rows between two items with groups
 _LINE = 0.21  # inches of a line of words
@@ -29,11 +29,11 @@ def likert(
     names: Sequence[str],
     headings: Sequence[str],
 ) -> Axes:
-    """A bar a row: lower levels left of the middle, higher ones right, half of a middle level on each side.
+    """A bar for each row: lower levels left of the middle, higher levels right, half of a middle level on each side.
 
     Parameters
     ----------
-    shares : (n, K) of the levels in each row; NaN without answers
+    shares : (n, K) shares of the levels in each row; NaN without answers
     n : (n,) answers in each row, or sums of their weights
     levels : sequence of K labels, lowest first
     names : sequence of n names of the rows
@@ -57,17 +57,17 @@ def likert(
     ax.set_yticks(list(heights), labels)
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
-    for place, heading in enumerate(headings):
-        if heading and (place == 0 or new[place]):
+    for i, heading in enumerate(headings):
+        if heading and (i == 0 or new[i]):
             looks: dict[str, Any] = {"va": "bottom", "fontweight": "bold"}
             words = shortened_middle(sheet.name(heading), 70)
-            style.note(ax, words, (0.0, heights[place] + 0.5), (0, 0), ax.get_yaxis_transform(), **looks)
+            style.note(ax, words, (0.0, heights[i] + 0.5), (0, 0), ax.get_yaxis_transform(), **looks)
     style.level_key(ax, key, colours)
     ax.xaxis.set_major_formatter(lambda value, _: f"{100 * abs(value):.0f}%")
     halves = f", half of {shortened_middle(sheet.name(levels[K // 2]), 24)!r} on each side" if K % 2 else ""
     style.named(ax, f"share of answers{halves}")
     low, high = heights[-1] - 0.6, 1.1 if headings[0] else 0.6
-    spare = max(0.0, style.inches(ax)[1] / _TALLEST_ROW - (high - low)) / 2.0  # so that no bar of few is thick
+    spare = max(0.0, style.inches(ax)[1] / _TALLEST_ROW - (high - low)) / 2.0  # keeps the bars of few rows thin
     ax.set_ylim(low - spare, high + spare)
     room = 2.6 * 0.62 * style.SMALL / 72.0 / style.inches(ax)[0] * 2.0 * reach
     for i, k in np.argwhere(shares >= room):

@@ -22,7 +22,7 @@ from .variables import factor_axis, not_taken
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Groups of equal size along a number, and rows that a group needs.
+#: Groups of equal size along a numeric variable, and fewest rows in a group.
 _GROUPS, _LEAST = 10, 8
 _MOST_DOTS = 3000
 
@@ -30,12 +30,12 @@ _MOST_DOTS = 3000
 def residuals_frame(
     results: Any, against: str | None, data: Any, level: float, seed: int | np.random.Generator
 ) -> pd.DataFrame:
-    """The residuals beside what they are drawn against, on the index of the rows."""
+    """The residuals and what they are drawn against, on the index of the rows."""
     fraction("level", level)
     not_taken([against], ("residual",))
     if against == "score" and "score" in (results.design.spec.columns or ()):
         raise OptionError(
-            "against='score' is the linear predictor, and a variable of the formula has that name too: rename the "
+            "against='score' is the linear predictor, but a variable of the formula has the same name: rename the "
             "variable in the data and the formula."
         )
     values = results.residuals("surrogate", seed=seed)
@@ -60,7 +60,7 @@ def draw_residuals(sheet: Sheet, table: pd.DataFrame, results: Any, against: str
 
 
 def _quantiles(results: Any, values: pd.Series, level: float) -> pd.DataFrame:
-    """Order statistics beside their places; that of rank i among n has a Beta(i, n + 1 - i) distribution function."""
+    """Sorted residuals with expected quantiles and limits, from the Beta(i, n + 1 - i) distribution of rank i of n."""
     order = np.argsort(values.to_numpy(), kind="stable")
     sample = results.design.sample
     w, n = sample.case_weights[order], values.size
@@ -74,7 +74,7 @@ def _quantiles(results: Any, values: pd.Series, level: float) -> pd.DataFrame:
 
 
 def _latent(results: Any, p: FloatArray) -> FloatArray:
-    """Quantiles that residuals have under the model."""
+    """Quantiles of the residuals under the model."""
     family = results.rule.family
     return np.asarray(family.link.ppf(p) - latent_mean(family.link) if family.ordered else p - 0.5)
 
@@ -87,12 +87,12 @@ def _along(results: Any, against: str, data: Any) -> Any:
         names = ", ".join(map(str, frame.columns))
         raise OptionError(f"against must be 'score' or a column of the data, {names}; got {against!r}.")
     if len(frame) != results.design.sample.n:
-        raise OptionError("data must have the rows of the fit, under its index, to draw residuals against a column.")
+        raise OptionError("data must have the rows and the index of the fit, to draw residuals against a column.")
     return frame[against].to_numpy()
 
 
 def _draw_against(ax: Axes, table: pd.DataFrame, name: str, level: float, weights: FloatArray | None) -> str:
-    """Over a variable, with the means of its levels, or of groups of about equal size along a number."""
+    """Residuals over a variable, with means of its levels or of groups of similar values; returns the axis text."""
     values = table["residual"].to_numpy()
     w = np.ones(values.size) if weights is None else weights
     ax.axhline(0.0, color=style.ink(), linewidth=0.8, zorder=1)
@@ -109,10 +109,10 @@ def _draw_against(ax: Axes, table: pd.DataFrame, name: str, level: float, weight
         labels = pd.Series(sorted(pd.unique(table[name].dropna()), key=str))
         if isinstance(table[name].dtype, pd.CategoricalDtype):
             labels = pd.Series([label for label in table[name].cat.categories if (table[name] == label).any()])
-        x = table[name].map({label: place for place, label in enumerate(labels)}).to_numpy(dtype=np.float64)
+        x = table[name].map({label: code for code, label in enumerate(labels)}).to_numpy(dtype=np.float64)
         _dots(ax, x + 0.5 * (np.arange(x.size) * 0.618 % 1.0 - 0.5), values)
-        groups = [np.flatnonzero(x == place) for place in range(len(labels))]
-        places = [float(place) for place in range(len(labels))]
+        groups = [np.flatnonzero(x == code) for code in range(len(labels))]
+        places = [float(code) for code in range(len(labels))]
         factor_axis(ax, labels)
         words = f"means{limits}"
     for place, group in zip(places, groups, strict=True):
@@ -121,7 +121,7 @@ def _draw_against(ax: Axes, table: pd.DataFrame, name: str, level: float, weight
             continue
         mean = float(np.average(values[rows], weights=w[rows]))
         ax.plot(place, mean, "o", color=style.RIGHT, markersize=5, zorder=4)
-        if weights is None:  # weights do not tell how many rows there are
+        if weights is None:  # limits need the number of rows
             half = float(stdtrit(rows.size - 1, 0.5 + 0.5 * level)) * values[rows].std(ddof=1) / np.sqrt(rows.size)
             ax.vlines(place, mean - half, mean + half, color=style.RIGHT, linewidth=1.8, zorder=3)
     return words
@@ -134,7 +134,7 @@ def _dots(ax: Axes, x: FloatArray, y: FloatArray) -> None:
 
 _COOKS = "cooks"
 _LONGEST = 24  # letters of a name
-_THIN, _MOST_STEMS = 150, 2000  # stems from which they are thinner, and groups of rows with stems
+_THIN, _MOST_STEMS = 150, 2000  # more stems than this are thinner; most groups of rows with stems
 
 
 def influence_frame(results: Any, of: str) -> pd.DataFrame:
@@ -146,7 +146,7 @@ def influence_frame(results: Any, of: str) -> pd.DataFrame:
 
 
 def draw_influence(sheet: Sheet, data: pd.DataFrame, results: Any, of: str, top: int) -> Axes:
-    """Stems of all rows, or of the largest of each group of neighbours where there are very many."""
+    """Stems of all rows, or of the extremes of each group of neighbours if there are very many."""
     whole("top", top, 0)
     values = data.iloc[:, 1].to_numpy(dtype=np.float64)
     places, finite = np.arange(1, len(data) + 1), np.isfinite(values)
@@ -167,7 +167,7 @@ def draw_influence(sheet: Sheet, data: pd.DataFrame, results: Any, of: str, top:
 
 
 def _name_largest(ax: Axes, names: Any, places: Any, values: Any) -> None:
-    """Names beside the ends of their stems, kept apart."""
+    """Names beside the ends of their stems, without overlap."""
     low, high = ax.get_ylim()
     ax.set_ylim(low, high + 0.06 * (high - low))
     points = 1.2 * style.SMALL
@@ -181,12 +181,12 @@ def _name_largest(ax: Axes, names: Any, places: Any, values: Any) -> None:
         style.note(ax, words, (place, value), offset, ha="left" if side > 0 else "right", arrowprops=line)
 
 
-_TALLEST = 8.0  # inches of a panel, however many groups it has
-_FEW, _MANY = 40, 150  # groups from which lines are thinner
+_TALLEST = 8.0  # most inches of a panel
+_FEW, _MANY = 40, 150  # with more groups than these, lines are thinner
 
 
 def ranef_frame(results: Any, level: float) -> pd.DataFrame:
-    """Conditional modes with limits, in the order drawn: by the mode of a term's first column, upwards."""
+    """Conditional modes with limits, in the order drawn: by rising mode of the term's first column."""
     z = float(ndtri(0.5 + 0.5 * fraction("level", level)))
     frame: pd.DataFrame = results.ranef()
     frame = frame.assign(lower=frame["mode"] - z * frame["sd"], upper=frame["mode"] + z * frame["sd"])

@@ -1,4 +1,4 @@
-"""What all pictures share: axes, colours, words."""
+"""Shared parts of all pictures: axes, colours, texts."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from ..report.cells import cells
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Letters of a line.
+#: Fewest letters of a line.
 _FEWEST = 8
-#: Letters of Chinese, Japanese and Korean, as wide as two others.
+#: Chinese, Japanese and Korean letters, twice as wide as others.
 _WIDE = "\u2e80-\u9fff\uac00-\ud7af\uff01-\uff60"
 #: Where a line may end: after blanks, after the signs that join words, and after wide letters.
 _PIECES = re.compile(rf"[{_WIDE}][\s_|/,]*|[^\s_|/,{_WIDE}]*[\s_|/,]+|[^\s_|/,{_WIDE}]+")
 
 
 def in_lines(words: str, letters: int, most: int = 3) -> str:
-    """A name in lines of about so many letters; the middle of one that needs more than `most` lines is left out.
+    """A name in lines of about `letters` letters; long names lose their middle, to fit in `most` lines.
 
-    Letters of Chinese, Japanese and Korean count as two. Its dollars are dollars, not the ends of a formula; a name
-    that comes in lines keeps them.
+    Chinese, Japanese and Korean letters count as two. Dollar signs are escaped, so that matplotlib does not read a
+    formula. A name with line breaks is returned unchanged.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def in_lines(words: str, letters: int, most: int = 3) -> str:
 
 
 def longest_piece(words: str) -> int:
-    """Letters of the longest piece that is not broken.
+    """Number of letters of the longest piece that is not broken.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def _filled(words: str, letters: int) -> list[str]:
 
 
 def shortened_middle(name: str, letters: int) -> str:
-    """A name of at most so many letters: names that are alike often differ at their ends.
+    """A name of at most `letters` letters, without its middle: similar names often differ at their ends.
 
     Examples
     --------
@@ -83,13 +83,13 @@ def shortened_middle(name: str, letters: int) -> str:
 
 
 def _beginning(name: str, letters: int) -> str:
-    """What has room for so many letters, of which wide ones are two."""
+    """The beginning of a name, of at most `letters` letters; wide letters count as two."""
     room = np.cumsum([cells(letter) for letter in name]) <= letters
     return name[: int(room.sum())]
 
 
 def with_limits(estimate: float, low: float, high: float) -> str:
-    """An estimate and its limits, with the decimals that their distance calls for, two at least.
+    """An estimate and its limits, with the decimals that their distance requires, at least two.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def with_limits(estimate: float, low: float, high: float) -> str:
 
 
 def decimals_for(width: float) -> int:
-    """Decimals of numbers that lie so far apart, two at least.
+    """Decimals of numbers that are `width` apart, at least two.
 
     Examples
     --------
@@ -115,21 +115,21 @@ def decimals_for(width: float) -> int:
     return int(np.clip(1.0 - np.floor(np.log10(max(width, 1e-300))), 2, 8))
 
 
-#: Grey that shows on white and on black.
+#: Grey that is visible on white and on black.
 MUTED = "#757575"
-#: Blue and vermilion of Okabe and Ito's palette, told apart by every kind of colour vision.
+#: Blue and vermilion of Okabe and Ito's palette, distinct for every kind of colour vision.
 RIGHT = "#0072b2"
 WRONG = "#d55e00"
 SMALL = 8.5
 _WIDTH = 6.4  # inches
-_TALLEST = 14.0  # inches of a figure, however many rows it has
+_TALLEST = 14.0  # most inches of a figure
 _ROW = 0.13  # inches that a row's name needs
-_MOST_NAMES = 20  # of levels beside a plot
-_SMALLEST = 7.0 / SMALL  # of the size of small words, where there is little room
-_LINE = 1.25 * SMALL / 72.0  # inches of a line of words
-_LETTERS = 13.5  # of small words in an inch
-_BESIDE, _BEFORE = 0.3, 0.38  # shares of the width that names right and left of a plot may have
-_SPARE = 0.775  # of the width of a subplot is left to its axes, before any layout
+_MOST_NAMES = 20  # most names of levels beside a plot
+_SMALLEST = 7.0 / SMALL  # smallest share of the size of small text, if room is short
+_LINE = 1.25 * SMALL / 72.0  # inches of a line of text
+_LETTERS = 13.5  # letters of small text in an inch
+_BESIDE, _BEFORE = 0.3, 0.38  # shares of the width for names right and left of a plot
+_SPARE = 0.775  # share of the width of a subplot for its axes, before any layout
 _LEGEND: dict[str, Any] = {"fontsize": SMALL, "frameon": False}
 #: Weights of red, green and blue in lightness.
 _LUMA = np.array([0.299, 0.587, 0.114])
@@ -147,7 +147,7 @@ class Looks(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Sheet:
-    """Axes to draw on, and the words that the user chose."""
+    """Axes to draw on, and the title and labels of the user."""
 
     given: Any = None
     title: str | None = None
@@ -200,10 +200,10 @@ class Sheet:
 
 
 def _checked(given: Any, n: int) -> list[Axes]:
-    """OptionError for what is not n axes."""
+    """The axes given as a list; OptionError if they are not n axes."""
     chosen: list[Axes] = [] if isinstance(given, pd.DataFrame) else list(np.ravel(given))
     if not (chosen and all(hasattr(ax, "transAxes") for ax in chosen)):
-        raise OptionError(f"ax must be matplotlib axes; got a {type(given).__name__}. Rows go by name, newdata=...")
+        raise OptionError(f"ax must be matplotlib axes; got a {type(given).__name__}. Give rows by name, newdata=...")
     if len(chosen) != n:
         raise OptionError(f"the plot needs {n} axes; got {len(chosen)}.")
     return chosen
@@ -235,14 +235,14 @@ def paper() -> FloatArray:
 
 
 def faint(share: float = 0.15) -> tuple[float, ...]:
-    """The background with a little ink."""
+    """The background with a share of the colour of text."""
     from matplotlib.colors import to_rgb
 
     return tuple((1.0 - share) * paper() + share * np.array(to_rgb(ink())))
 
 
 def settle(ax: Axes) -> None:
-    """Lay the figure out; without a layout, as tight_layout() does, which the user may call again."""
+    """Lay out the figure; if it has no layout, as tight_layout() does, which the user may call again."""
     from matplotlib.layout_engine import TightLayoutEngine
 
     figure: Any = ax.figure.figure
@@ -252,9 +252,9 @@ def settle(ax: Axes) -> None:
 
 
 def named(ax: Axes, x: str = "", y: str = "", title: str = "") -> Axes:
-    """The axes with names, and a short title at the left; long ones in lines."""
+    """The axes with names and a short title at the left; long texts are in lines."""
     width, height = (_LETTERS * side / ax.figure.dpi for side in (ax.bbox.width, ax.bbox.height))
-    if not ax.spines["left"].get_visible():  # beside names of rows, which take room
+    if not ax.spines["left"].get_visible():  # names of rows take room
         width = max(1.15 * drawn_letters(ax), 0.5 * width, 18.0)
     ax.set_xlabel(in_lines(x, int(width)), fontsize=SMALL + 0.5)
     ax.set_ylabel(in_lines(y, int(height)), fontsize=SMALL + 0.5)
@@ -269,17 +269,17 @@ def entitle(ax: Axes, title: str, below: str = "") -> None:
 
 
 def place_width(ax: Axes) -> float:
-    """Inches of a subplot with all that stands beside its axes, before any layout."""
+    """Inches of the width of a subplot, with the text beside its axes, before any layout."""
     return float(ax.bbox.width) / ax.figure.dpi / _SPARE
 
 
 def _letters(ax: Axes, share: float = _SPARE) -> float:
-    """Letters of small words for which such a share of the width of a subplot has room."""
+    """Letters of small text that fit in a share of the width of a subplot."""
     return share * _LETTERS * place_width(ax)
 
 
 def drawn_letters(ax: Axes) -> int:
-    """Letters of small words across the axes as laid out with what is drawn so far."""
+    """Letters of small text that fit across the axes, laid out as drawn so far."""
     return int(_LETTERS * inches(ax)[0])
 
 
@@ -289,12 +289,12 @@ def beside(ax: Axes, words: Any, most: int = 2) -> str:
 
 
 def value_words(value: Any) -> str:
-    """A value of a variable: of a number with decimals four digits."""
+    """A value of a variable as text; numbers with decimals have four digits."""
     return f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
 
 
 def text(ax: Axes, x: float, y: float, words: str, **looks: Any) -> None:
-    """Words around a point."""
+    """Text around a point."""
     chosen: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL} | looks
     ax.text(x, y, words, **chosen)
 
@@ -302,13 +302,13 @@ def text(ax: Axes, x: float, y: float, words: str, **looks: Any) -> None:
 def note(
     ax: Axes, words: str, place: tuple[float, float], offset: tuple[float, float], within: Any = "data", **looks: Any
 ) -> None:
-    """Words so many points right of a place; `within` is the system in which the place is measured."""
+    """Text at an offset in points from a place; `within` is the coordinate system of the place."""
     chosen: dict[str, Any] = {"va": "center", "fontsize": SMALL} | looks
     ax.annotate(words, place, xycoords=within, xytext=offset, textcoords="offset points", **chosen)
 
 
 def histogram(values: FloatArray, edges: FloatArray, weights: FloatArray) -> dict[str, FloatArray]:
-    """Weight of the values in every bin, and its share of all."""
+    """Weight of the values in every bin, and its share of the total."""
     inside = np.histogram(values, edges, weights=weights)[0]
     return {"weight": inside, "share": inside / inside.sum() if inside.sum() > 0 else inside}
 
@@ -333,8 +333,8 @@ def keep_apart(
 ) -> FloatArray:
     """The places moved as little as possible (least squares, order kept) so that none is nearer than `gap`.
 
-    All lie in [low, high], where there is room for them. A gap for each is its own size: half of it and half of that
-    of its neighbour are between them.
+    All lie in [low, high] if there is room. An array `gap` holds a size for each place: neighbours are apart by the
+    mean of their sizes.
 
     Examples
     --------
@@ -355,7 +355,7 @@ def keep_apart(
 
 
 def inches(ax: Axes) -> tuple[float, float]:
-    """Width and height of the axes as laid out with what is drawn so far."""
+    """Width and height of the axes in inches, laid out as drawn so far."""
     settle(ax)
     ax.apply_aspect()
     box = ax.get_window_extent()
@@ -363,7 +363,7 @@ def inches(ax: Axes) -> tuple[float, float]:
 
 
 def columns_for(panels: int) -> int:
-    """Columns of panels, so that few places are empty and no panel stands alone in a row.
+    """Number of columns of panels that leaves few places empty and no panel alone in a row.
 
     Examples
     --------
@@ -375,7 +375,7 @@ def columns_for(panels: int) -> int:
 
 
 def level_key(ax: Axes, levels: Sequence[Any], looks: Sequence[Any]) -> None:
-    """Names of the levels right of the axes beside their looks, highest on top; of very many levels some."""
+    """Legend of the levels right of the axes, highest on top; some of the levels if there are very many."""
     room = inches(ax)[1]
     most = int(np.clip(room / (1.17 * _LINE * len(levels)), 1, 3))
     key = _key([beside(ax, level, most) for level in levels], looks)
@@ -385,7 +385,7 @@ def level_key(ax: Axes, levels: Sequence[Any], looks: Sequence[Any]) -> None:
 
 
 def panel_key(panels: Sequence[Axes], names: Sequence[Any], looks: Sequence[Any], given: Any) -> None:
-    """`level_key` of all panels of a figure; of axes that the user gave, beside the last panel of the first row."""
+    """One legend for all panels, right of the figure; for axes of the user, right of the first row of panels."""
     if given is not None:
         first = [panel for panel in panels if abs(panel.bbox.y0 - panels[0].bbox.y0) < 1.0]
         level_key(first[-1], names, looks)
@@ -395,7 +395,7 @@ def panel_key(panels: Sequence[Axes], names: Sequence[Any], looks: Sequence[Any]
 
 
 def _key(names: Sequence[str], looks: Sequence[Any]) -> dict[str, Any]:
-    """Arguments of a legend: a look is a colour of an area, or a line of the picture."""
+    """Arguments of a legend: a look is the colour of an area, or a line of the picture."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -423,7 +423,7 @@ def plain_log_ticks(ax: Axes) -> None:
         ticks = ticks[(ticks >= low) & (ticks <= high)]
         if ticks.size <= most:
             break
-    step = -(-ticks.size // most)  # of very many powers some, with 1 among them
+    step = -(-ticks.size // most)  # some of very many powers, including 1
     ticks = ticks[-int(np.rint(np.log10(ticks[0]))) % step :: step]
     ax.xaxis.set_major_locator(FixedLocator(ticks.tolist()) if high >= 3.0 * low else MaxNLocator(min(most, 5)))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
@@ -431,9 +431,9 @@ def plain_log_ticks(ax: Axes) -> None:
 
 
 def row_labels(ax: Axes, places: Sequence[float], texts: Sequence[str], rows: float | None = None) -> None:
-    """Names of rows at the left, without tick marks; smaller, and at last some of them, where there is no room for all.
+    """Names of rows at the left, without tick marks; if room is short, smaller names, or only some of them.
 
-    `rows` is how many would fill the axes, where there is more between them than their names.
+    `rows` is the number of rows that fill the axes, if not all of them have names.
     """
     room = inches(ax)[1] / max(len(texts) if rows is None else rows, 1)
     step = every(room)
@@ -447,17 +447,17 @@ def row_labels(ax: Axes, places: Sequence[float], texts: Sequence[str], rows: fl
 
 
 def every(room: float) -> int:
-    """Of rows of so many inches each, every how many can have a name."""
+    """Step from named row to named row, if each row has `room` inches."""
     return max(1, int(np.ceil(_SMALLEST * _ROW / room)))
 
 
 def row_size(room: float) -> float:
-    """Size of the words of rows that have so many inches each."""
+    """Size of the text of rows that have `room` inches each."""
     return SMALL * float(np.clip(room / (1.1 * _ROW), _SMALLEST, 1.0))
 
 
 def column_labels(ax: Axes, names: Sequence[Any], counts: Sequence[float] | None = None) -> None:
-    """Names below 0, 1, ...: in lines, or turned where there is no room for lines; with numbers of observations."""
+    """Names below 0, 1, ..., in lines, or turned if there is no room for lines; with numbers of observations."""
     letters = int((_letters(ax) if counts is None else drawn_letters(ax)) / max(len(names), 1)) - 1
     below = [f"\nn = {count:.6g}" for count in counts] if counts is not None else [""] * len(names)
     longest = max([longest_piece(str(name)) for name in names] + [len(note) for note in below])
@@ -469,12 +469,12 @@ def column_labels(ax: Axes, names: Sequence[Any], counts: Sequence[float] | None
     ax.tick_params(axis="x", length=0, pad=3.5 if wide else 6.0)
 
 
-_BRIEF = 7  # letters of names of thresholds that can stand side by side
+_BRIEF = 7  # most letters of names of thresholds that fit side by side
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def brief(names: Sequence[str]) -> bool:
-    """Whether names of thresholds can stand side by side."""
+    """Whether names of thresholds fit side by side."""
     return max(map(cells, names)) <= _BRIEF
 
 
@@ -484,7 +484,7 @@ def symbol(k: int) -> str:
 
 
 def threshold_lines(ax: Axes, values: FloatArray, names: Sequence[str]) -> None:
-    """Vertical lines with their names on top, kept apart; of very many some have a name."""
+    """Vertical lines with their names on top, kept apart; if there are very many, only some have names."""
     from matplotlib.transforms import ScaledTranslation
 
     top = ax.get_xaxis_transform()

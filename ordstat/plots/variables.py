@@ -1,4 +1,4 @@
-"""What variables do: partial dependence and importance; the data and axes of variables."""
+"""Partial dependence and importance of variables; their data and axes."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
 
 
 def not_taken(variables: Sequence[Any], columns: Sequence[str]) -> None:
-    """OptionError where a variable has the name of another column of a picture's frame."""
+    """Raise OptionError if a variable has the name of another column of the picture's frame."""
     for name in variables:
         if isinstance(name, str) and name in columns:
             raise OptionError(
-                f"the variable {name!r} has the name of another column of what is drawn, {', '.join(columns)}: rename "
+                f"the variable {name!r} has the name of a column that the picture adds, {', '.join(columns)}: rename "
                 "it in the data and the formula, and fit again."
             )
 
 
 def in_formula(results: Any, names: Sequence[Any]) -> None:
-    """OptionError for a name that is no variable of the formula."""
+    """Raise OptionError for a name that is not a variable of the formula."""
     columns = results.design.spec.columns or ()
     for name in names:
         if name not in columns:
             raise OptionError(
-                f"{name!r} is not a variable of the formula: {', '.join(map(repr, columns)) or 'it has none'}."
+                f"{name!r} is not a variable of the formula: {', '.join(map(repr, columns)) or 'it has no variables'}."
             )
 
 
 def fitted_columns(results: Any, data: Any, names: Sequence[str], instead: str = "") -> pd.DataFrame:
-    """Columns of the data, at the rows of the fit if the index identifies these; `instead` is another remedy."""
+    """Columns of the data, for the rows of the fit if the index identifies them; `instead` is another remedy."""
     given = data_of_fit(results.design, data, f"pass {instead}data= with the data that were fitted, here")
     return rows_told(results.design, given)[0][list(names)]
 
@@ -53,7 +53,7 @@ def factor_axis(ax: Axes, values: pd.Series, counts: Sequence[float] | None = No
 
 
 def numeric(results: Any, variable: str, data: pd.DataFrame) -> bool:
-    """Whether the variable is a number, and no factor whose levels are numbers."""
+    """Whether the variable is numeric, and not a factor with numeric levels."""
     return variable not in results.design.spec.categories() and data[variable].dtype.kind in "iuf"
 
 
@@ -63,7 +63,7 @@ _POINTS, _MOST_ROWS = 25, 500
 def dependence_frame(
     results: Any, variable: str, of: str | None, values: Sequence[Any] | None, data: Any
 ) -> pd.DataFrame:
-    """Mean predictions with the variable set to one value after the other in all rows."""
+    """Mean predictions with the variable set to each value in turn in all rows."""
     one_of("of", of, (None, "prob", "rank"))
     has_probabilities = "prob" in results.prediction_types
     if of == "prob" and not has_probabilities:
@@ -93,7 +93,7 @@ def _rows_to_average(results: Any, variable: str, data: Any) -> tuple[pd.DataFra
     keep = frame.notna().all(axis=1).to_numpy() & (weights > 0)
     frame, weights = frame[keep].reset_index(drop=True), weights[keep]
     if frame.empty:
-        raise DataError("data has no row in which all variables of the formula are known.")
+        raise DataError("data must have a row without missing values in the variables of the formula; got none.")
     if len(frame) > _MOST_ROWS:
         spread = np.linspace(0, len(frame) - 1, _MOST_ROWS).round().astype(int)
         frame, weights = frame.iloc[spread].reset_index(drop=True), weights[spread]
@@ -101,7 +101,7 @@ def _rows_to_average(results: Any, variable: str, data: Any) -> tuple[pd.DataFra
 
 
 def _grid(results: Any, frame: pd.DataFrame, variable: str) -> list[Any]:
-    """Levels of a factor; of a number its values, or points over its range where these are many."""
+    """Levels of a factor; values of a number, or points over its range if it has many values."""
     levels = results.design.spec.categories().get(variable)
     if levels is not None:
         return list(levels)
@@ -112,7 +112,7 @@ def _grid(results: Any, frame: pd.DataFrame, variable: str) -> list[Any]:
 
 
 def _predicted(results: Any, frame: pd.DataFrame, levels: bool) -> FloatArray:
-    """(rows, K) probabilities, or (rows, 1) ranks 1..K, expected ones where there are probabilities."""
+    """(rows, K) probabilities, or (rows, 1) ranks 1..K, expected ranks if the fit has probabilities."""
     if "prob" not in results.prediction_types:
         codes = results.predict(frame).cat.codes.to_numpy(dtype=np.float64)
         return np.asarray(codes[:, None] + 1.0)
@@ -160,7 +160,7 @@ def importance_frame(results: Any, kind: str | None, newdata: Any, top: int | No
 
 
 def draw_importance(sheet: Sheet, data: pd.DataFrame, measure: str, level: float) -> Axes:
-    """A bar for every variable or column, with limits where there are some."""
+    """A bar for every variable or column, with limits if it has them."""
     if data.empty:
         raise DataError("the fit has no columns to draw.")
     label = "share of the total gain of trees or rounds"

@@ -1,1 +1,1 @@
-"""Summaries as data, and what prints them."""
+"""Summaries as data, and their renderers."""

@@ -1,4 +1,4 @@
-"""What to write in place of arguments that other packages have."""
+"""Hints for arguments with the names that other packages use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def with_advice(thing: T) -> T:
-    """A function, or the public methods of a class, that answer arguments they do not have with what to write."""
+    """The function, or the class with its public methods, wrapped to answer unknown arguments with a hint."""
     if isinstance(thing, type):
         for name, member in list(vars(thing).items()):
             if isfunction(member) and (name == "__init__" or not name.startswith("_")):
@@ -23,16 +23,16 @@ def with_advice(thing: T) -> T:
     function = cast(Callable[..., Any], thing)
 
     @wraps(function)
-    def call(*args: Any, **given: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
         try:
-            return function(*args, **given)
+            return function(*args, **kwargs)
         except TypeError as caught:
             if cast(Any, caught.__traceback__).tb_next is not None:  # raised within the function
                 raise
             error = caught
         path, parameters = function.__qualname__.split("."), list(signature(function).parameters)
         owner = path[-2] if path[-1] == "__init__" else path[-1]
-        check_names(given, [name for name in parameters if name != "self"], owner, "argument")
+        check_names(kwargs, [name for name in parameters if name != "self"], owner, "argument")
         if len(args) > 1 and owner in HINTS and (hint := advice(owner, parameters[0])):
             raise OptionError(f"{error}.{hint}")
         raise error

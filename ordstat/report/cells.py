@@ -16,7 +16,7 @@ from .._typing import FloatArray
 
 
 def cells(text: str) -> int:
-    r"""How many cells a text takes.
+    r"""Number of screen cells of a text.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def cells(text: str) -> int:
 
 
 def filled(text: str, size: int, fill: Callable[[str, int], str]) -> str:
-    """A text with blanks to its size, by `str.ljust`, `str.rjust` or `str.center`.
+    """A text padded to `size` cells by `str.ljust`, `str.rjust` or `str.center`.
 
     Examples
     --------
@@ -39,36 +39,36 @@ def filled(text: str, size: int, fill: Callable[[str, int], str]) -> str:
     return fill(text, size - cells(text) + len(text))
 
 
-_KEPT = "\N{NO-BREAK SPACE}"
-#: A formula without blanks is broken behind operators and commas, a name that is longer than a line behind these.
-_BEHIND = (r"[^~+*:,/^]+[~+*:,/^]*|[~+*:,/^]+", r"[^_.(\[]+[_.(\[]*|[_.(\[]+")
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+#: Words longer than a line are broken after operators and commas, and names after these signs.
+_BREAKS = (r"[^~+*:,/^]+[~+*:,/^]*|[~+*:,/^]+", r"[^_.(\[]+[_.(\[]*|[_.(\[]+")
 
 
 class _Lines(TextWrapper):
-    """Words that are longer than a line, as formulas without blanks are, broken at their operators."""
+    """Breaks words longer than a line, such as formulas without blanks, at their operators."""
 
     def _split(self, text: str) -> list[str]:
         room = self.width - max(len(self.initial_indent), len(self.subsequent_indent))
         parts = super()._split(text)
-        for behind in _BEHIND:
+        for pattern in _BREAKS:
             pieces: list[str] = []
             for part in parts:
-                pieces += re.findall(behind, part) if len(part) > room else [part]
+                pieces += re.findall(pattern, part) if len(part) > room else [part]
             parts = pieces
         return parts
 
 
 def wrapped(text: str, width: int, first: str = "", rest: str = "", hyphens: bool = True) -> list[str]:
-    """Lines of a text of at most `width` letters, broken at blanks, formulas at operators too.
+    """The text in lines of at most `width` letters, broken at blanks, and formulas also at operators.
 
     Parameters
     ----------
     text : str
     width : int
     first, rest : str
-        What stands before the first line, and before the others.
+        Text before the first line, and before the others.
     hyphens : bool
-        Whether lines end behind hyphens, too.
+        Whether lines may also end after hyphens.
 
     Examples
     --------
@@ -79,9 +79,9 @@ def wrapped(text: str, width: int, first: str = "", rest: str = "", hyphens: boo
     """
     if len(first) + len(text) <= width and "\n" not in text:
         return [first + text] if text else []
-    whole = re.sub("`[^`]*`", lambda name: name[0].replace(" ", _KEPT), text)
+    whole = re.sub("`[^`]*`", lambda name: name[0].replace(" ", _NO_BREAK), text)
     lines = _Lines(width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=hyphens).wrap(whole)
-    return lines if whole == text else [line.replace(_KEPT, " ") for line in lines]
+    return lines if whole == text else [line.replace(_NO_BREAK, " ") for line in lines]
 
 
 MISSING = "NA"
@@ -89,15 +89,15 @@ MISSING = "NA"
 #: Terms that a note below a table names; it counts the others.
 MOST_TERMS = 12
 
-# What is smaller, beside the largest number of its column, is rounding.
+# Numbers smaller than this share of the largest in their column are rounding errors.
 _ROUNDING = 1e-10
 
-# A number of more decimals is written with a power of ten.
+# Numbers with more decimals are written with a power of ten.
 _MOST_DECIMALS = 8
 
 
 def column_cells(values: pd.Series, spec: str | None) -> list[str]:
-    """The cells of one column under a format of `Table.formats`; None follows the dtype."""
+    """The cells of one column in a format of `Table.formats`; None means that of the dtype."""
     if spec is None:
         spec = {"b": "bool", "i": "int", "u": "int", "f": "estimate"}.get(values.dtype.kind, "text")
     if spec == "estimate":
@@ -143,7 +143,7 @@ def number(x: Any) -> str:
 
 
 def count(n: float) -> str:
-    """A number of rows, or the weight of some: all digits before the point, and six where it is not whole.
+    """A number of rows or sum of weights: all digits before the point, or six if it is not whole.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def first_few(names: Sequence[str], most: int) -> str:
 
 
 def counted(n: int, name: str) -> str:
-    """A number of things, by the name of one.
+    """A number with a noun, in the plural unless it is 1.
 
     Examples
     --------
@@ -171,13 +171,13 @@ def counted(n: int, name: str) -> str:
 
 
 def _decimals(values: pd.Series) -> str:
-    """Four decimals where that shows every number of the column, else significant digits."""
+    """Four decimals if these show every number of the column, else four significant digits."""
     sizes = _visible(values)
     return ".4g" if sizes.size and (sizes.min() < 5e-4 or sizes.max() >= 1e6) else ".4f"
 
 
 def _visible(values: pd.Series) -> FloatArray:
-    """Sizes of the numbers that are more than rounding."""
+    """Absolute values of the numbers, without rounding errors."""
     sizes = np.abs(values.to_numpy(dtype=np.float64, na_value=np.nan))
     sizes = sizes[np.isfinite(sizes)]
     return np.asarray(sizes[sizes > _ROUNDING * sizes.max(initial=0.0)])
@@ -195,7 +195,7 @@ def few_decimals(values: pd.Series) -> str:
 def ratio_decimals(values: Any) -> str:
     """Two decimals, or as many as show every ratio and its difference from 1."""
     sizes = np.asarray(values, dtype=np.float64)
-    sizes = sizes[np.isfinite(sizes) & (sizes > 0.0)]  # 0 and infinity: ratios without end
+    sizes = sizes[np.isfinite(sizes) & (sizes > 0.0)]  # 0 and infinity: infinite estimates
     closest = np.abs(sizes - 1.0)[sizes != 1.0].min(initial=1.0)
     smallest = min(closest, sizes.min(initial=1.0))
     if smallest < 5e-4 or sizes.max(initial=0.0) >= (1e5 if smallest >= 5e-3 else 100.0):
@@ -204,7 +204,7 @@ def ratio_decimals(values: Any) -> str:
 
 
 def brief_ratio(x: float) -> str:
-    """A ratio with two decimals, or with as many as show two digits of it, or its difference from 1.
+    """A ratio with two decimals, or as many as show two digits of it and of its difference from 1.
 
     Examples
     --------
@@ -227,7 +227,7 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
 }
 
 
-#: What LaTeX reads as a command, or prints as another sign in its first encoding of fonts.
+#: Signs that LaTeX reads as commands, or prints as other signs in its default font encoding.
 _TEX = str.maketrans({
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -236,5 +236,5 @@ _TEX = str.maketrans({
 
 
 def in_tex(text: object) -> str:
-    """A text that LaTeX prints as it is."""
+    """The text, escaped for LaTeX."""
     return str(text).translate(_TEX)

@@ -1,4 +1,4 @@
-"""Ordered answers before any model: counts, medians, ridits, Mann-Whitney probabilities."""
+"""Descriptions of ordered answers: counts, medians, ridits, Mann-Whitney probabilities."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def mid_shares(counts: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Ridits:
-    """Mean ridits of G samples against all of them together.
+    """Mean ridits of G samples, with all of them together as reference.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Ridits:
 
     @property
     def means(self) -> FloatArray:
-        """(G,) mean ridits; NaN of a sample without answers."""
+        """(G,) mean ridits; NaN for a sample without answers."""
         with np.errstate(invalid="ignore"):
             return np.asarray(self.counts @ mid_shares(self.counts.sum(axis=0)) / self.counts.sum(axis=1))
 
@@ -95,7 +95,7 @@ class Ridits:
         """
         answered = codes >= 0
         moved = np.array(
-            [np.where(answered, of[np.arange(len(of)), codes], 0.0).sum(axis=1) for of in self.influence()]
+            [np.where(answered, change[np.arange(len(change)), codes], 0.0).sum(axis=1) for change in self.influence()]
         )
         n = float(weights[answered.any(axis=1)].sum())
         return np.asarray(np.sqrt(moved**2 @ weights * (n / (n - 1.0) if n > 1.0 else np.nan)))
@@ -118,9 +118,9 @@ class Superiority:
 def superiority(x: FloatArray, y: FloatArray) -> Superiority:
     """The Mann-Whitney probability from the counts (K,) of two samples, with the error of Brunner & Munzel (2000).
 
-    The variance is that of the placements of each sample among the other [as DeLong, DeLong & Clarke-Pearson 1988 for
-    areas under ROC curves]: it does not assume equal distributions, and ties count half. NaN if a sample has fewer than
-    two answers.
+    The variance is computed from the placements of each sample among the other [as DeLong, DeLong & Clarke-Pearson
+    1988 for areas under ROC curves]: it does not assume equal distributions, and ties count half. NaN if a sample has
+    fewer than two answers.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def logit_limits(
         return np.asarray(expit(logit(p) - half)), np.asarray(expit(logit(p) + half))
 
 
-#: Characters of a level's name beside other columns, and of those columns.
+#: Fewest characters of a level's name beside other columns, and characters of those columns.
 _SHORTEST, _FIGURES = 8, 34
 #: With more groups, `by` is probably a number that should be cut into classes.
 _MOST_GROUPS = 50
@@ -168,14 +168,14 @@ class OrdinalDescription(Reported):
     ----------
     title : str
     counts : pandas.DataFrame
-        One row an item, group, or (item, group), one column a level: answers, or sums of their weights.
+        Answers, or sums of their weights: a row for each item, group, or (item, group), a column for each level.
     missing : pandas.Series
         Rows without an answer.
     ridits : pandas.DataFrame
         ridit (mean, against all rows of the table together; with groups of several items, all groups of the item),
         std_error, lower, upper. A ridit of 0.5 means no difference from the reference.
     mann_whitney : pandas.DataFrame
-        One row a pair of groups: probability, P(X > Y) + P(X = Y) / 2 of an answer X of the first and Y of the second,
+        A row per pair of groups: probability, P(X > Y) + P(X = Y) / 2 for answers X of the first and Y of the second,
         std_error, lower, upper. Empty without `by`.
     level : float
         Confidence level of the limits.
@@ -202,7 +202,7 @@ class OrdinalDescription(Reported):
 
     @property
     def median(self) -> pd.Series:
-        """The median level; the lower one where half of the answers are at or below it. None without answers."""
+        """The median level; the lower one if half of the answers are at or below it. None without answers."""
         cumulative = self.counts.cumsum(axis=1).to_numpy()
         half = 0.5 * cumulative[:, -1] * (1.0 - 1e-12)
         places = (cumulative >= half[:, None]).argmax(axis=1)
@@ -239,9 +239,9 @@ class OrdinalDescription(Reported):
 
 
 _FRACTIONS = (
-    "weights= are frequency counts, but these are not whole numbers: counts, percentages and ridits are those of the "
-    "weights, but standard errors change with their scale and ignore the sampling design. For sampling weights "
-    "fit ordfit(..., design=SurveyDesign(weights=...))."
+    "weights= must be frequency counts; these are not whole numbers. Counts, percentages and ridits use "
+    "the weights, but standard errors change with the scale of the weights and ignore the sampling design. For "
+    "sampling weights fit ordfit(..., design=SurveyDesign(weights=...))."
 )
 
 
@@ -262,12 +262,12 @@ def describe_ordinal(
     df : data frame
         As in `ordfit`. Never changed.
     rows : str or list of str
-        An ordered column, or several of the same levels (the items of a questionnaire).
+        An ordered column, or several with the same levels (the items of a questionnaire).
     by : str, optional
         Column of groups to compare.
     levels : sequence, optional
-        Order of the answers, lowest first; required for unordered strings. Numbers have the levels that occur in any
-        of the columns.
+        Order of the answers, lowest first; required for unordered strings. Levels of numbers are those that
+        occur in any of the columns.
     weights : str or array of length N, optional
         Case weights: the number of rows that a row stands for.
     level : float in (0, 1)
@@ -281,9 +281,9 @@ def describe_ordinal(
     Raises
     ------
     DataError
-        Columns that are not there, without an order, or of different levels.
+        Columns that do not exist, have no order, or have different levels.
     OptionError
-        No column in `rows`, or one of them twice.
+        No column in `rows`, or a column twice.
 
     Warns
     -----
@@ -293,12 +293,12 @@ def describe_ordinal(
 
     Notes
     -----
-    Ridits [Bross 1958; Fleiss, Levin & Paik 2003, sec. 9.4] have the answers of all rows of the table, or of all groups
-    of an item, as their reference. Standard errors count the reference as estimated from the same rows, and hold
-    whether or not the distributions are equal; items of the same rows are compared as pairs. Where all groups are
-    alike they come near the textbook's formula for a group against the others, times the share of the others.
-    Errors of Mann-Whitney probabilities and their t distribution are those of Brunner & Munzel (2000); all limits are
-    symmetric on the logit scale, and missing where groups do not overlap.
+    The reference of ridits [Bross 1958; Fleiss, Levin & Paik 2003, sec. 9.4] is the answers of all rows of the table,
+    or of all groups of an item. Standard errors allow for a reference estimated from the same rows, and are valid
+    whether or not the distributions are equal; items of the same rows are compared as pairs. If all groups are alike,
+    they are close to the textbook formula for a group against the others, times the share of the others. Mann-Whitney
+    probabilities have the standard errors and t distribution of Brunner & Munzel (2000). All limits are symmetric on
+    the logit scale, and missing where groups do not overlap.
 
     Examples
     --------
@@ -317,7 +317,7 @@ def describe_ordinal(
         tops = ", ".join(map("{} ({})".format, names, highest))
         item_notes.append(
             f"Highest answers differ: {tops}. Ridits compare items of one scale. Describe items of different scales "
-            "apart; if all have the same, levels=[...] says so."
+            "separately, or give levels=[...] if all have the same scale."
         )
         warn(item_notes[-1], DataWarning)
     groups, labels = _groups(frame, by, names)
@@ -328,7 +328,7 @@ def describe_ordinal(
     codes, w = all_codes[keep], case_weights[keep]
     counts, missing = _counts(codes, groups[keep], w, len(labels), len(shared))
     if not counts.sum() > 0.0:
-        raise DataError(f"rows={names!r} has no answer to describe: all are missing, or have a weight of 0.")
+        raise DataError(f"rows={names!r} has no answer to describe: all are missing or have weight 0.")
     index, limits = _index(names, by, labels), f"Limits: {100 * level:g}%."
     return OrdinalDescription(
         title=", ".join(names) + ("" if by is None else f" by {by}"),
@@ -360,7 +360,7 @@ def _groups(frame: pd.DataFrame, by: Any, names: list[str]) -> tuple[IntArray, t
     if by is None:
         return np.zeros(len(frame), dtype=np.intp), ("all",)
     if not isinstance(by, str) or by in names:
-        raise OptionError(f"by must be the name of one column beside those of rows=; got {by!r}.")
+        raise OptionError(f"by must be the name of one column that is not in rows=; got {by!r}.")
     column = read(find_column(frame, by, "by="))
     factor: Factor = factor_of(column.value, by)
     codes = factor.codes if column.missing is None else np.where(column.missing, -1, factor.codes)
@@ -411,14 +411,14 @@ def _index(names: list[str], by: str | None, labels: tuple[Any, ...]) -> pd.Inde
 
 
 def _counts(codes: IntArray, groups: IntArray, w: FloatArray, G: int, K: int) -> tuple[FloatArray, FloatArray]:
-    """(J, G, K) answers and (J, G) missing ones, of J items and G groups."""
+    """(J, G, K) counts of answers and (J, G) of missing ones, for J items and G groups."""
     cells = [np.bincount(groups * (K + 1) + item + 1, w, G * (K + 1)).reshape(G, K + 1) for item in codes.T]
     both = np.array(cells, dtype=np.float64)
     return both[:, :, 1:], both[:, :, 0]
 
 
 def _ridits(counts: FloatArray, codes: IntArray, w: FloatArray, index: pd.Index, level: float) -> pd.DataFrame:
-    """Groups of each item against all of them, or items against all items of the same rows."""
+    """Mean ridits with limits: groups against all groups of the item, or items against all items of the same rows."""
     if counts.shape[1] > 1:
         items = [Ridits(item) for item in counts]
         errors = [item.independent_errors() for item in items]
@@ -433,7 +433,7 @@ def _ridits(counts: FloatArray, codes: IntArray, w: FloatArray, index: pd.Index,
 def _mann_whitney(
     counts: FloatArray, names: list[str], by: str | None, labels: tuple[Any, ...], level: float
 ) -> pd.DataFrame:
-    """Every pair of groups, of each item."""
+    """Mann-Whitney probabilities with limits for every pair of groups of each item."""
     pairs = list(combinations(range(counts.shape[1]), 2)) if by is not None else []
     rows = []
     for name, item in zip(names, counts, strict=True):
@@ -445,7 +445,7 @@ def _mann_whitney(
     return frame if len(names) > 1 else frame.droplevel("item")
 
 
-# Words
+# Report
 
 
 def _pairs(index: pd.Index) -> list[tuple[str, str]]:
@@ -468,7 +468,7 @@ def _report(d: OrdinalDescription) -> Report:
 
 
 def _percent_table(d: OrdinalDescription, names: pd.Index) -> Table:
-    """Percentages under the names of the levels, or under 1..K with a key where the names take too much room."""
+    """Percentages under the names of the levels, or under 1..K with a key if the names take too much room."""
     percent = d.percent.set_axis([str(level) for level in d.counts.columns], axis=1)
     room = SCREEN - max(map(len, names)) - len("  n  missing  ") - 4
     numbered = sum(max(len(name), 5) + 2 for name in percent.columns) > room
@@ -493,10 +493,10 @@ def _ridit_table(d: OrdinalDescription, names: pd.Index) -> Table:
     medians = ["NA" if level is None else textwrap.shorten(str(level), room, placeholder="...") for level in d.median]
     frame = d.ridits.rename(columns=_limit_names(d.level)).set_axis(names)
     frame.insert(0, "median", medians)
-    of = "all groups" if len(d.mann_whitney) else "all items"
+    reference = "all groups" if len(d.mann_whitney) else "all items"
     note = (
-        f"Ridit: the probability that an answer is higher than one of {of} together, a tie counting half; 0.5 is no "
-        "difference."
+        f"Ridit: the probability that an answer is higher than one of {reference} together, a tie counting half; 0.5 "
+        "means no difference."
     )
     return shortened(
         Table(title="Medians and mean ridits", frame=frame, formats=_decimals(frame), note=note), ".ridits"

@@ -1,4 +1,4 @@
-"""Files that are written as a whole or not at all."""
+"""Writing files completely or not at all."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from typing import IO, Any
 
 from ..exceptions import DataError
 
-#: Seconds without a change after which a part file was left by a process that was killed.
+#: A temporary file unchanged for this many seconds was left by a killed process.
 _STALE = 600
 
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """An empty temporary file beside `path`, which replaces `path` when the block ends without an error.
+    """An empty temporary file in the folder of `path`; it replaces `path` when the block ends without an error.
 
     The block writes to the temporary file. If it fails or is interrupted, the file at `path` stays as it was and the
-    temporary file is removed. A file that was there keeps its mode. Temporary files of killed processes are removed
-    when the same path is written again ten minutes later.
+    temporary file is removed. An existing file keeps its mode. Temporary files of killed processes are removed
+    when the same path is written again, ten minutes later or more.
 
     Parameters
     ----------
@@ -59,6 +59,6 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def write_file(path: str | os.PathLike[str], content: bytes | Callable[[IO[bytes]], Any]) -> None:
-    """Write bytes, or what a function writes to an open file; the whole file or nothing, see `atomic_write`."""
+    """Write bytes, or call a function that writes to the open file; completely or not at all, see `atomic_write`."""
     with atomic_write(path) as part, open(part, "wb") as file:
         file.write(content) if isinstance(content, bytes) else content(file)

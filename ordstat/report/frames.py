@@ -16,9 +16,9 @@ from .table import effect_label
 
 #: Characters of a line.
 SCREEN = 80
-#: Longer labels of rows are broken; labels are not broken into shorter lines than `SHORTEST_LABEL`.
+#: Longer labels of rows are broken, into lines of at least `SHORTEST_LABEL` characters.
 _LONGEST_LABEL, SHORTEST_LABEL = 44, 18
-#: A level's name that is no longer than this stays, where its number would save little room.
+#: Names of levels up to this length stay, because numbers would save little room.
 _BRIEF_NAME = 4
 
 
@@ -30,12 +30,12 @@ class Grid:
     ----------
     title : str
     heads : tuple of tuple of str
-        Lines of the head, a text for every column. In all but the last, equal neighbours are one heading.
+        Lines of the head, a text for every column. Above the last line, equal neighbours are one heading.
     rows : tuple of tuple of str
     align : str
         "l" or "r" for every column.
     n_labels : int
-        How many columns at the left name the rows.
+        Number of columns at the left that name the rows.
     notes : tuple of str
     titles : mapping of int to str
         Titles within the table, by the row below them.
@@ -68,7 +68,7 @@ def _total(sizes: Sequence[int], gap: int) -> int:
 
 
 def by_numbers(grid: Grid) -> Grid:
-    """A table whose columns are named as its rows, with numbers for long names in the head if it is too wide."""
+    """The table, with numbers for long names of columns if it is too wide and its rows have the same names."""
     labels = [row[0] for row in grid.rows]
     names, after = grid.heads[-1], 1 + len(labels)
     long = max(map(cells, labels), default=0) > _BRIEF_NAME and _total(grid.sizes, 2) > SCREEN
@@ -80,7 +80,7 @@ def by_numbers(grid: Grid) -> Grid:
 
 
 def grid_lines(grid: Grid) -> list[str]:
-    """Title, head and rows; a table wider than the screen is in blocks of columns."""
+    """Title, head and rows; a table wider than the screen is split into blocks of columns."""
     if grid.n_labels == 1 and grid.width > SCREEN:
         grid = _with_short_labels(grid)
     sizes = grid.sizes
@@ -95,7 +95,7 @@ def grid_lines(grid: Grid) -> list[str]:
 
 
 def _with_short_labels(grid: Grid) -> Grid:
-    """The table with long labels broken; the variable of a factor's levels is on a separate line, once."""
+    """The table with long labels broken; the name of a factor is on a separate line above its levels."""
     longest = max((cells(row[0]) for row in grid.rows), default=0)
     room = longest - (grid.width - SCREEN)
     room = room if room >= min(SHORTEST_LABEL, longest) else _LONGEST_LABEL
@@ -124,7 +124,7 @@ def _label_lines(label: str, room: int) -> list[str]:
 
 
 def _in_blocks(sizes: Sequence[int], n_first: int) -> Iterator[list[int]]:
-    """Columns in as many blocks as the screen requires, each with the first `n_first`."""
+    """Blocks of columns that fit on the screen, each with the first `n_first` columns."""
     first = list(range(n_first))
     block = list(first)
     for column in range(n_first, len(sizes)):
@@ -158,7 +158,7 @@ def _block_lines(grid: Grid, columns: Sequence[int], sizes: list[int], gap: int)
 
 
 def spans(head: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-    """Headings of a line with their first column and the one after their last; columns without one stand alone.
+    """(heading, start, end) of the columns under each heading; columns without a heading stand alone.
 
     Examples
     --------
@@ -178,7 +178,7 @@ _ROW = '<tr style="background:transparent">'
 
 
 def html_table(rows: Iterable[str], name: str) -> str:
-    """A table element that scrolls, by keys too, where the page is narrower."""
+    """A table element that scrolls, also by keyboard, if the page is narrower."""
     body = "\n".join(f"{_ROW}{row}</tr>" for row in rows)
     return (
         f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="{escape(name) or "Table"}">'
@@ -201,12 +201,12 @@ def grid_html(grid: Grid) -> str:
 
 
 def _cells_html(tag: str, texts: Sequence[str], align: str, more: str) -> str:
-    """Cells of a row; a head without words is a plain cell."""
+    """Cells of a row; an empty head is a plain cell."""
     styles = {"l": f"{LABEL}{more}", "r": f"{_CELL}{more}"}
     tags = [tag if text else "td" for text in texts]
     return "".join(
-        f'<{tag} style="{styles[way]}">{escape(text)}</{tag}>'
-        for tag, text, way in zip(tags, texts, align, strict=True)
+        f'<{tag} style="{styles[side]}">{escape(text)}</{tag}>'
+        for tag, text, side in zip(tags, texts, align, strict=True)
     )
 
 
@@ -225,21 +225,21 @@ _FORMATS = {
     **dict.fromkeys(("df_resid", "df_denom"), ".1f"),
     **dict.fromkeys(("aic", "bic"), ".2f"),
 }
-#: Heads of columns for readers.
+#: Printed heads of columns.
 _HEADS = {"std_error": "SE", "p_value": "p", "conf_low": "lower", "conf_high": "upper", "coef_type": "part"}
-#: Text of more characters than this is listed below the rows.
+#: Texts of more characters than this are listed below the rows.
 _LONG = 40
-#: Of longer frames the first rows are printed.
+#: Longer frames print only the first rows.
 _MOST_ROWS = 100
-#: One row of more columns than this is shown as a column.
+#: A single row with more columns than this is printed as a column.
 _WIDE = 8
 
 
 class NotedFrame(pd.DataFrame):
-    """A data frame that prints its title and notes with its rows, all columns in 80 characters.
+    """A data frame that prints with a title and notes, in lines of 80 characters.
 
-    The title is `attrs["title"]`, the notes are `attrs["notes"]`. The numbers are those of any data frame, and a part
-    of it or a copy is a plain data frame. Printed rows of a default index have no labels.
+    The title is `attrs["title"]`, the notes are `attrs["notes"]`. The numbers are not rounded. A part or a
+    copy of it is a plain data frame. Rows of a default index are printed without labels.
 
     """
 
@@ -252,9 +252,9 @@ class NotedFrame(pd.DataFrame):
         formats: Mapping[Any, str] | None = None,
         square: bool = False,
     ) -> NotedFrame:
-        """A frame with a title and notes, by default its own, and formats of columns whose names do not imply them.
+        """A frame with a title, notes (by default, those of `frame`), and formats that column names do not imply.
 
-        A square one has the same names in rows and columns; long names of columns are printed as numbers.
+        A square frame has the same names in rows and columns; long names of columns are printed as numbers.
         """
         noted = cls(frame)
         noted.attrs = {"notes": [], "title": "", **frame.attrs}
@@ -269,10 +269,10 @@ class NotedFrame(pd.DataFrame):
         return noted
 
     def tidy(self) -> NotedFrame:
-        """The table under the names that broom has for all tables, row labels as a column, levels one below another.
+        """The table with the column names of R's broom, row labels as a column, and a row for each level.
 
-        Confidence limits are "conf_low" and "conf_high", what is tested is "statistic", its degrees of freedom "df" (of
-        an F the second ones "den_df"), terms "term".
+        Confidence limits are "conf_low" and "conf_high", test statistics "statistic", degrees of freedom "df" (those of
+        the denominator of an F test "den_df"), terms "term".
 
         Examples
         --------
@@ -293,7 +293,7 @@ class NotedFrame(pd.DataFrame):
         return by_numbers(grid) if self.attrs.get("square") else grid
 
     def shown(self) -> pd.DataFrame:
-        """The table as it prints, as texts, with heads and labels of terms for readers: what the exports write.
+        """The table as it prints, as a frame of texts with readable heads and labels; the exports write it.
 
         Examples
         --------
@@ -309,15 +309,15 @@ class NotedFrame(pd.DataFrame):
         return frame.set_index(frame.columns[0]).rename_axis(None) if grid.n_labels == 1 else frame
 
     def to_latex(self, buf: Any = None, **options: Any) -> Any:
-        """LaTeX of the table as it prints, by pandas; of the numbers with `float_format`, `formatters` or `columns`."""
+        """The printed table as LaTeX; with `float_format`, `formatters` or `columns`, pandas formats the numbers."""
         return self._exported("to_latex", options)(buf)
 
     def to_markdown(self, buf: Any = None, **options: Any) -> Any:
-        """Markdown of the table as it prints, by pandas; of the numbers with `floatfmt`."""
+        """The printed table as Markdown; with `floatfmt`, pandas formats the numbers."""
         return self._exported("to_markdown", options)(buf)
 
     def to_html(self, buf: Any = None, **options: Any) -> Any:
-        """HTML of the table as it prints, by pandas; of the numbers with `float_format`, `formatters` or `columns`."""
+        """The printed table as HTML; with `float_format`, `formatters` or `columns`, pandas formats the numbers."""
         return self._exported("to_html", options)(buf)
 
     def _exported(self, name: str, options: Mapping[str, Any]) -> Any:
@@ -332,7 +332,7 @@ class NotedFrame(pd.DataFrame):
         return partial(getattr(shown, name), **options)
 
     def __repr__(self) -> str:
-        """Rows of a default index as pandas prints them, if a line has room for all columns."""
+        """The printed table; rows of a default index print as in pandas if all columns fit in a line."""
         grid = self._grid()
         lines = grid_lines(grid)
         if grid.n_labels == 0 and len(grid.heads) == 1:
@@ -348,11 +348,11 @@ class NotedFrame(pd.DataFrame):
 def frame_grid(
     frame: pd.DataFrame, notes: Iterable[str] = (), title: str = "", formats: Mapping[Any, str] | None = None
 ) -> Grid:
-    """A frame as text: the labels of its index first, columns of long text among the notes."""
+    """A frame as text: the index labels first, columns of long text in the notes."""
     columns = _labels(frame)
     n_labels, long = len(columns), []
-    for place, name in enumerate(frame.columns):
-        values = frame.iloc[:, place]
+    for i, name in enumerate(frame.columns):
+        values = frame.iloc[:, i]
         texts = [one_line(text) for text in column_cells(values, _format(name, values, formats))]
         if columns and _is_text(texts) and max(map(len, texts)) > _LONG:
             long += [
@@ -364,7 +364,7 @@ def frame_grid(
     if not columns:
         columns, n_labels = [(("(no columns)",), [])], 1
     elif n_labels == 0 and _is_text(columns[0][1]) and max(map(len, columns[0][1])) > _LONG:
-        n_labels = 1  # long names are broken into lines, as those of an index are
+        n_labels = 1  # long names are broken into lines, like index labels
     if n_labels == 0 and len(frame) == 1 and len(columns) > _WIDE:
         n_labels = 1
         columns = [(("figure",), [head[-1] for head, _ in columns]), (("value",), [texts[0] for _, texts in columns])]
@@ -379,7 +379,7 @@ def frame_grid(
 
 
 def _labels(frame: pd.DataFrame) -> list[tuple[tuple[str, ...], list[str]]]:
-    """Head and texts of each level of an index of names; an outer label is not repeated."""
+    """Head and texts of each index level, outer labels once; nothing for a default index."""
     index = frame.index
     if isinstance(index, pd.RangeIndex) and frame.columns.nlevels == 1 and index.name is None:
         return []
@@ -416,7 +416,7 @@ def _format(name: Any, column: pd.Series, formats: Mapping[Any, str] | None) -> 
     return _FORMATS.get(name, "g" if column.dtype.kind == "f" else "int")
 
 
-#: What columns are called in the tables of R, and so here, and what broom calls them in all of its tables.
+#: Column names of R's tables, which are also used here, and broom's names for them.
 NAMES = {
     "lower": "conf_low",
     "upper": "conf_high",
@@ -428,12 +428,12 @@ NAMES = {
 
 
 def broom_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """A table under broom's names, labels of rows as a column.
+    """A table with broom's column names, and row labels as a column.
 
     Parameters
     ----------
     frame : DataFrame
-        Columns under columns, as in predictions of all levels, become one row for each row and level.
+        Columns of two levels, as in predictions of all levels, become one row for each row and level.
     """
     table = pd.DataFrame(frame)
     if frame.columns.nlevels > 1:
@@ -441,7 +441,7 @@ def broom_frame(frame: pd.DataFrame) -> pd.DataFrame:
         named = {"row": frame.index.repeat(len(levels)), "level": [*levels] * len(frame)}
         long = {kind: frame[kind].reindex(columns=levels).to_numpy().reshape(-1) for kind in kinds}
         table = pd.DataFrame(named | long)
-    elif frame.index.names == [None] and "term" in frame.columns:  # perhaps in another order
+    elif frame.index.names == [None] and "term" in frame.columns:  # the index only numbers the rows
         table = table.reset_index(drop=True)
     elif not isinstance(frame.index, pd.RangeIndex) or frame.index.name is not None:
         table = table.reset_index(names=["term" if name is None else name for name in frame.index.names])

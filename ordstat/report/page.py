@@ -29,22 +29,22 @@ from .sections import shortened
 
 # Pictures
 
-#: What is shown, in this order, by the name of a plot.
+#: Captions by name of the plot, in the order shown.
 CAPTIONS = {
     "forest": "Effects with 95% limits.",
-    "effects": "Probabilities of the levels by {}, the other variables held.",
-    "ranef": "Effects of the groups, at their modes, with 95% limits.",
-    "dependence": "Mean predictions over the rows with {} set to one value after the other.",
-    "tree": "The tree; of several, the first.",
-    "latent": "Scores of the rows by their level, and the thresholds between the predicted levels.",
+    "effects": "Probabilities of the levels by {}, with the other variables held fixed.",
+    "ranef": "Conditional modes of the effects of the groups, with 95% limits.",
+    "dependence": "Mean predictions over the rows, with {} set to each value in turn.",
+    "tree": "The tree, or the first of several.",
+    "latent": "Scores of the rows by observed level, and the thresholds between predicted levels.",
     "rounds": "Errors after each round.",
     "confusion": "Observed and predicted levels of the training rows.",
-    "residuals": "Surrogate residuals against the quantiles they should have: on the line where the model is true.",
-    "margins": "Margins of the training rows; below 0 a row is on the wrong side of a threshold.",
+    "residuals": "Surrogate residuals against their expected quantiles: on the line if the model is true.",
+    "margins": "Margins of the training rows; a row with a margin below 0 is on the wrong side of a threshold.",
 }
 #: Pictures that pages about likelihood fits leave out.
 _OF_RANKERS = ("confusion", "margins")
-#: Variables that get a picture each.
+#: Most variables with a picture each.
 _MOST_VARIABLES = 4
 #: Dots per inch.
 _DOTS = 80
@@ -57,19 +57,19 @@ def _drawings(fit: FittedRanker) -> Iterator[str]:
     except ImportError:
         yield _paragraph("Pictures need the package matplotlib. Install it: pip install matplotlib")
         return
-    plots: Any = fit.plot  # type: ignore[attr-defined]  # of the results
+    plots: Any = fit.plot  # type: ignore[attr-defined]  # results classes define it
     variables = [(variable,) for variable in fit.design.spec.columns or ()][:_MOST_VARIABLES]
     for name in CAPTIONS:
         if name in plots.names and not (fit.method.likelihood and name in _OF_RANKERS):
-            for given in variables if name in ("dependence", "effects") else [()]:
-                yield _figure(name, CAPTIONS[name].format(*given), partial(getattr(plots, name), *given))
+            for arguments in variables if name in ("dependence", "effects") else [()]:
+                yield _figure(name, CAPTIONS[name].format(*arguments), partial(getattr(plots, name), *arguments))
     left_out = _OF_RANKERS if fit.method.likelihood else ()
-    if left := [f"fit.plot.{name}" for name in plots.names if name not in CAPTIONS or name in left_out]:
-        yield _paragraph(f"More pictures: {', '.join(left)}.")
+    if others := [f"fit.plot.{name}" for name in plots.names if name not in CAPTIONS or name in left_out]:
+        yield _paragraph(f"More pictures: {', '.join(others)}.")
 
 
 def _figure(name: str, caption: str, draw: Callable[[], Any]) -> str:
-    """A figure as PNG; the caller's settings and figures stay as they are."""
+    """A figure as embedded PNG; the caller's settings and figures do not change."""
     from matplotlib import pyplot
 
     try:
@@ -89,7 +89,7 @@ def _figure(name: str, caption: str, draw: Callable[[], Any]) -> str:
 
 # Page
 
-# Levels that a sentence names.
+# Most levels named in a sentence.
 _MOST_LEVELS = 12
 _PACKAGES = ("ordstat", "numpy", "scipy", "pandas", "formulaic", "scikit-learn", "statsmodels")
 
@@ -143,7 +143,7 @@ def _listed(texts: Iterable[str]) -> str:
 
 
 def _summary(fit: Any) -> str:
-    """The one screen without the line that names further sections."""
+    """The one-screen summary without the line that names further sections."""
     summary = fit.summary().report
     blocks = tuple(block for block in summary.blocks if not (isinstance(block, Line) and block.head == "More:"))
     shown = replace(summary, title="Results and model fit", tables=blocks)
@@ -174,11 +174,11 @@ def _data(fit: FittedRanker) -> Iterator[str]:
 
 
 def _column_table(fit: FittedRanker) -> Table:
-    """Means, standard deviations and ends of the columns that a formula made."""
+    """Mean, standard deviation and range of each column of the model."""
     X, w, names = fit.design.sample.X, fit.design.sample.case_weights, list(fit.design.names)
     mean = w @ X / w.sum()
     columns = {"mean": mean, "SD": np.sqrt(w @ (X - mean) ** 2 / w.sum()), "min": X.min(axis=0), "max": X.max(axis=0)}
-    note = "A column such as f: b is 1 where f is b, else 0: its mean is a share."
+    note = "A column such as f: b is 1 where f is b, else 0, so its mean is a share."
     table = Table(
         title="Columns of the model",
         frame=pd.DataFrame(columns, index=names),
@@ -189,7 +189,7 @@ def _column_table(fit: FittedRanker) -> Table:
 
 
 def _call(fit: FittedRanker) -> str:
-    """The call with its data, as Python runs it; three dots stand for values that were given as arrays."""
+    """The call as Python code, with its data; three dots replace arrays."""
     call = fit.call.replace(repr(fit.design.formula), f"{fit.design.formula!r}, data", 1)
     names = dict.fromkeys(["ordfit", *re.findall(r"\b([A-Z]\w+)\(", fit.call.replace(repr(fit.design.formula), ""))])
     return f"from ordstat import {', '.join(names)}\n{call}"
@@ -222,7 +222,7 @@ figure { margin: 1.2rem 0; } figcaption { font-size: .9rem; color: #444; }
 img { max-width: 100%; height: auto; }
 @media print { nav { display: none; } figure, .tables { break-inside: avoid; } }
 """
-# Whatever a text might smuggle in, a browser loads nothing and runs nothing.
+# Browsers load and run nothing, even if a text contains code.
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
@@ -236,10 +236,10 @@ def written_report(fit: Any, path: Any = None, *, pictures: bool = True) -> Any:
 
 
 def page_target(path: Any) -> Path:
-    """Where to write a page; OptionError if the path cannot be used, before any work is done."""
+    """The path of a page; OptionError if it cannot be used."""
     target = Path(path) if isinstance(path, (str, os.PathLike)) else None
     if target is None or target.suffix.lower() not in (".html", ".htm"):
         raise OptionError(f"path must be the name of a file that ends in .html; got {path!r}.")
     if not target.parent.is_dir():
-        raise OptionError(f"path must be in a folder that is there; got {path!r}. Make {str(target.parent)!r} first.")
+        raise OptionError(f"path must be in an existing folder; got {path!r}. Make {str(target.parent)!r} first.")
     return target

@@ -1,4 +1,4 @@
-"""A summary as data, and its one renderer: text of 80 columns, where its tables do with them, or HTML for notebooks."""
+"""A summary as data, and its rendering as text (80 columns, if its tables fit) or as HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .frames import LABEL, RULE, SCREEN, Grid, NotedFrame, by_numbers, grid_html
 from .table import effect_label
 
 _GAP = "  "
-_KEPT = "\N{NO-BREAK SPACE}"
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -43,7 +43,7 @@ class Table:
     below : tuple of Table
         Tables with some of the columns, printed under the same head, each after a line with its title.
     square : bool
-        Columns are named as the rows; numbers replace long names where the table is too wide.
+        Columns and rows have the same names; numbers replace long ones if the table is too wide.
     """
 
     title: str
@@ -58,7 +58,7 @@ class Table:
 
     @property
     def grid(self) -> Grid:
-        """The table as text, with those below it."""
+        """The table as text, including the tables in `below`."""
         names = list(self.frame)
         rows: list[tuple[str, ...]] = []
         titles, notes = {}, []
@@ -88,13 +88,13 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """Short pieces of text, one after the other; a piece is not broken at the end of a line.
+    """Short pieces of text in a row; no piece is broken across lines.
 
     Attributes
     ----------
     items : tuple of str
     head : str
-        What stands before them; further lines begin under the first item.
+        Text before the items; further lines begin under the first item.
     between : str
     """
 
@@ -129,7 +129,7 @@ class Report:
     tables : tuple of Table, Line or Part
     notes : tuple of str
     margin_notes : callable
-        Returns the notes that concern margins and bounds alone.
+        Returns the notes on margins and bounds only.
     """
 
     title: str
@@ -154,14 +154,14 @@ class Report:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Summary:
-    """A summary to look at: text in a terminal, HTML in a notebook, frames in `tables`.
+    """A summary: text in a terminal, HTML in a notebook, data frames in `tables`.
 
     Attributes
     ----------
     report : Report
-        What is shown.
+        The part to show.
     data : Report, optional
-        All there is to show, where that is more.
+        The full summary, if `report` is only a part of it.
     """
 
     report: Report
@@ -181,14 +181,14 @@ class Summary:
 
 
 class Reported:
-    """What is shown by its report, in a terminal and in a notebook."""
+    """Base class of objects that print as their report, in a terminal or a notebook."""
 
     def report(self) -> Report:
         """The summary as data."""
         raise TypeError(f"{type(self).__name__} defines no report")
 
     def summary(self) -> Summary:
-        """The summary: its text is str(), its tables are in `.tables`."""
+        """The summary: str() returns its text, `.tables` its tables."""
         return Summary(self.report())
 
     def __repr__(self) -> str:
@@ -223,19 +223,19 @@ def as_text(report: Report) -> str:
 
 
 def kept(item: str, room: int = SCREEN // 2) -> str:
-    """The item with blanks at which no line is broken, unless it is long."""
-    return item if len(item) >= room else item.replace(" ", _KEPT)
+    """The item with non-breaking spaces, unless it is long."""
+    return item if len(item) >= room else item.replace(" ", _NO_BREAK)
 
 
 def lines_of(line: Line) -> list[str]:
-    """The items of a line, which keep their spaces unless they are long, in as many lines of text as they need."""
+    """The items as lines of text; only long items are broken."""
     head = line.head and line.head + (" " if line.head.endswith(":") else _GAP)
     items = map(kept, line.items, repeat(SCREEN - len(head)))
-    return "\n".join(_hanging(head, line.between.join(items))).replace(_KEPT, " ").split("\n")
+    return "\n".join(_hanging(head, line.between.join(items))).replace(_NO_BREAK, " ").split("\n")
 
 
 def _header_lines(pairs: Sequence[tuple[str, Any]]) -> list[str]:
-    """Pairs below each other, two on a line where both are short."""
+    """Pairs below each other, two on a line if both are short."""
     size, half, lines = max(len(label) for label, _ in pairs), SCREEN // 2, list[str]()
     for label, value in pairs:
         added = _hanging(f"{label:<{size}}{_GAP}", number(value))
@@ -247,14 +247,14 @@ def _header_lines(pairs: Sequence[tuple[str, Any]]) -> list[str]:
 
 
 def _hanging(head: str, text: str) -> list[str]:
-    return wrapped(text, SCREEN, head, " " * len(head), hyphens=_KEPT not in text) or [head]
+    return wrapped(text, SCREEN, head, " " * len(head), hyphens=_NO_BREAK not in text) or [head]
 
 
 # HTML
 
 
 def as_html(report: Report, folded: Report | None = None) -> str:
-    """The report as one div of escaped text; below it, to be opened by a click, another one."""
+    """The report as a div of escaped text, with `folded` below it, opened by a click."""
     header = [
         f'<td style="{LABEL};opacity:.8">{escape(label)}</td>'
         f'<td style="{LABEL};white-space:normal">{escape(number(value))}</td>'
@@ -273,7 +273,7 @@ def as_html(report: Report, folded: Report | None = None) -> str:
 
 
 def _line_html(line: Line) -> str:
-    """The items in one line, with commas where blanks alone would not keep them apart."""
+    """The items in one line, with commas if only blanks would separate them."""
     head = line.head and f"<b>{escape(line.head)}</b> "
     words = (line.between if line.between.strip() or line.between == " " else ", ").join(line.items)
     return f'<div style="margin-bottom:.3em">{head}{escape(words)}</div>'

@@ -1,4 +1,4 @@
-"""What a summary shows: the sections that all methods share, and the one screen of the most important figures."""
+"""Contents of a summary: the sections that all methods share, and the one-screen summary."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .table import row_label
 
 #: Parts of a summary, in order.
 SECTIONS = ("model", "fit", "errors", "margins", "bounds")
-# A confusion matrix of more levels than this is left to `.confusion()`.
+# With more levels than this, only `.confusion()` shows the full matrix.
 _MOST_LEVELS = 12
 _MOST_ROWS = 20
 _QUANTILES = {"min": 0.0, "10%": 0.1, "25%": 0.25, "median": 0.5, "75%": 0.75, "90%": 0.9, "max": 1.0}
@@ -61,7 +61,7 @@ def fractional(r: FittedRanker) -> bool:
 
 
 def levels_of(r: FittedRanker, numbered: bool = False) -> str:
-    """ "1 (5), 2 (22), ...", the levels with the rows of each; with their numbers if these replace the names below."""
+    """The levels with the rows of each, "1 (5), 2 (22), ..."; numbered if numbers replace the names in tables."""
     counts, percent, shown = r.level_counts, fractional(r), []
     for k, (level, n) in enumerate(zip(r.levels, counts, strict=True), start=1):
         name = kept(f"{k} = {level}") if numbered else level
@@ -70,7 +70,7 @@ def levels_of(r: FittedRanker, numbered: bool = False) -> str:
 
 
 def data_header(r: FittedRanker) -> tuple[tuple[str, Any], ...]:
-    """What was fitted to what."""
+    """Header pairs about the method, the data and the cost."""
     sample = r.design.sample
     rows, left_out = count(r.nobs), r.design.n_given - r.n_rows
     if sample.weights is not None and not fractional(r):
@@ -114,12 +114,12 @@ def bound_header(bound: CostBound | None) -> tuple[str, str]:
 
 
 def threshold_table(frame: pd.DataFrame) -> Table:
-    """The thresholds, one row each; the first column has them, the second their standard errors."""
+    """The thresholds, one row each; the second column holds their standard errors."""
     return shortened(Table(title="Thresholds", frame=frame, inline=True), ".thresholds")
 
 
 def shortened(table: Table, where: str) -> Table:
-    """A table of very many rows cut to its ends, saying where the whole is."""
+    """The table, cut to its first and last rows if it is long; a note says where the full table is."""
     n, half = len(table.frame), _MOST_ROWS // 2
     if n <= _MOST_ROWS:
         return table
@@ -128,7 +128,7 @@ def shortened(table: Table, where: str) -> Table:
 
 
 def selection_table(selection: Selection) -> Table:
-    """Cross-validated cost of every C tried; where gamma was chosen too, of the best C for each."""
+    """Cross-validated cost of every C tried, or of the best C for each gamma if gamma was chosen too."""
     frame = pd.DataFrame({"cost": selection.cost, "std. error": selection.error}).dropna(axis=1)
     tried, best = selection.C, np.arange(selection.C.size)
     title = f"Cost by {selection.how}" if selection.folds else "Bound of the expected cost, at 95%"
@@ -136,7 +136,7 @@ def selection_table(selection: Selection) -> Table:
         tried, best = selection.gamma, selection.best_of_each_gamma()
         frame.insert(0, "C", [f"{C:g}" for C in selection.C])
         title += ", at the best C for each gamma" if np.unique(selection.C).size > 1 else ""
-    names = [_power(value) + " chosen" * (place == selection.chosen) for place, value in enumerate(tried)]
+    names = [_power(value) + " chosen" * (i == selection.chosen) for i, value in enumerate(tried)]
     frame.index = pd.Index(names, name="C" if selection.gamma is None else "gamma")
     return Table(title=title, frame=frame.iloc[best], note=_at_the_end(selection), section="fit")
 
@@ -144,18 +144,18 @@ def selection_table(selection: Selection) -> Table:
 def _at_the_end(selection: Selection) -> str:
     """A note if the best value is the largest or the smallest tried: a better one may lie beyond."""
     values = {"C": selection.C} if selection.gamma is None else {"C": selection.C, "gamma": selection.gamma}
-    ends = {"largest": np.max, "smallest": np.min}
+    extremes = {"largest": np.max, "smallest": np.min}
     at_end = [
-        f"the {end} {name} tried"
+        f"the {word} {name} tried"
         for name, tried in values.items()
-        for end, of in ends.items()
-        if np.unique(tried).size > 1 and tried[selection.chosen] == of(tried)
+        for word, extreme in extremes.items()
+        if np.unique(tried).size > 1 and tried[selection.chosen] == extreme(tried)
     ]
-    return f"Chosen is {' and '.join(at_end)}: values beyond it, given as a list, may cost less." if at_end else ""
+    return f"Chosen: {' and '.join(at_end)}. Values beyond it may cost less; give them as a list." if at_end else ""
 
 
 def _power(value: float) -> str:
-    """2 to an exponent where it is whole, else the number."""
+    """The value as a power of 2 if its exponent is whole, else as a number."""
     exponent = np.log2(value)
     return f"2^{exponent:g}" if exponent == round(exponent) else f"{value:g}"
 
@@ -181,7 +181,7 @@ def error_tables(r: FittedRanker) -> list[Part]:
 
 
 def _confusion_table(r: FittedRanker) -> Table:
-    """Observed by predicted levels, with the errors of every observed level; in shares where weights are no counts."""
+    """Observed by predicted levels, with the errors of every observed level; in shares if weights are not counts."""
     p, percent = r.training, fractional(r)
     cells = confusion(p.y, p.codes, p.weights, p.n_levels)
     cells = cells / cells.sum() if percent else cells
@@ -221,7 +221,7 @@ def _margin_tables(r: FittedRanker) -> list[Table]:
         title="Margins of the rows to the ends of their own interval",
         frame=pd.DataFrame([_quantiles(values, weights) for values in rows.values()], index=list(rows)),
         formats={"<= 0": "percent"},
-        note="The lowest level has no left end and the highest no right end; the others are counted.",
+        note="The lowest level has no left margin and the highest no right margin; these are not counted.",
         section="margins",
     )
     names = {"classification": "classification E_C", "boundary": "boundary E_B", "absolute": "absolute E_A"}
@@ -232,7 +232,7 @@ def _margin_tables(r: FittedRanker) -> list[Table]:
 
 
 def _quantiles(values: FloatArray, weights: FloatArray) -> dict[str, float]:
-    """Quantiles of the finite values, a weight w counting as w equal values, and the share at or below 0."""
+    """Quantiles of the finite values (a weight w counts as w equal values), and the share at or below 0."""
     finite = np.isfinite(values)
     if not weights[finite].sum() > 0.0:
         return dict.fromkeys([*_QUANTILES, "<= 0"], np.nan)
@@ -244,7 +244,7 @@ def _quantiles(values: FloatArray, weights: FloatArray) -> dict[str, float]:
 
 
 def _bound_tables(r: FittedRanker) -> list[Table]:
-    """The margin bounds below their trivial values; no table if there are none (the notes say why)."""
+    """A table of the margin bounds below their trivial values; no table without such bounds (the notes say why)."""
     bounds = r.margin_bounds.informative
     if not bounds:
         return []
@@ -270,7 +270,7 @@ def one_row(values: Mapping[str, Any]) -> NotedFrame:
 
 
 def error_figures(fit: FittedRanker) -> dict[str, float]:
-    """Mean errors of the rows of the fit, by their names in a table of figures."""
+    """Mean errors on the training rows, by their names in a table of figures."""
     kinds = ("classification", "absolute") if fit.in_memory else ()
     return {f"{kind}_error": float(fit.training_errors[f"{kind} error"]) for kind in kinds}
 
@@ -278,25 +278,25 @@ def error_figures(fit: FittedRanker) -> dict[str, float]:
 # One screen
 
 _MEASURES = ("classification error", "absolute error", "macro absolute error", "quadratic kappa", "concordance")
-#: Pairs of the header that the screen has first, and those that it shows elsewhere, or not at all.
+#: Header pairs that the screen shows first, and those that it shows elsewhere or not at all.
 _FIRST = ("Observations", "Levels", "Cost", "Link", "Threshold", "Penalty", "Groups", "Survey design", "Std. errors")
 _APART = ("Method", "Convergence")
-#: Pairs that go without saying.
+#: Header pairs with usual values, which the screen leaves out.
 _USUAL = ("Cost classification", "Threshold flexible", "Std. errors observed information")
-#: Thresholds in lines of text, and characters of a level's name in a head.
+#: Most thresholds in lines of text, and most characters of a level's name in a head.
 _MOST_INLINE, _LONGEST_LEVEL = 12, 12
-#: Lines of thresholds; where they would need more, long names of levels are left to the header.
+#: Most lines of thresholds; if they need more, numbers replace long names of levels.
 _MOST_LINES = 3
-#: Rows with unequal effects at the thresholds are named below this p-value.
+#: Terms with unequal effects at the thresholds are named if the p-value is below this.
 DOUBTFUL = 0.05
 
 
 def shown_part(
     r: FittedRanker, section: str | None, report: Report, model: Sequence[Table | Line] | None = None
 ) -> Summary:
-    """One screen, on which `model` are the estimates, or a section of the whole report."""
-    there = {"fit", *["bounds"] * r.in_memory, *map(attrgetter("section"), report.tables)}
-    names = sorted(there, key=SECTIONS.index)
+    """The one-screen summary, with `model` as its estimates, or a section of the whole report."""
+    available = {"fit", *["bounds"] * r.in_memory, *map(attrgetter("section"), report.tables)}
+    names = sorted(available, key=SECTIONS.index)
     if section is None:
         return Summary(_one_screen(r, report, estimates_of(report) if model is None else model, names), report)
     one_of("section", section, (*names, "all"))
@@ -337,13 +337,13 @@ def _one_screen(r: FittedRanker, report: Report, model: Sequence[Table | Line], 
     for block in model:
         shown, before = getattr(block, "brief", None) or block, blocks[-1]
         if isinstance(shown, Table) and isinstance(before, Table) and set(shown.frame) <= set(before.frame):
-            blocks[-1] = replace(before, below=(*before.below, shown))  # goes on under the same head
+            blocks[-1] = replace(before, below=(*before.below, shown))  # continues under the same head
         else:
             blocks.append(shown)
-    end = len(blocks)
-    for place, each in enumerate(blocks if likelihood else (), start=1):
-        end = place if isinstance(each, Line) and each.head == "Thresholds" else end
-    blocks[end:end] = rest
+    after = len(blocks)
+    for i, each in enumerate(blocks if likelihood else (), start=1):
+        after = i if isinstance(each, Line) and each.head == "Thresholds" else after
+    blocks[after:after] = rest
     named = (f'summary("{sections[0]}")', *map('"{}"'.format, (*sections[1:], "all")))
     ended = Line(items=(certificate_text(r.fit.certificate, r.fit.trace, False),))
     tables = (*blocks, *(judged if likelihood else []), ended, Line(head="More:", items=named, between=", "))
@@ -358,7 +358,7 @@ def _is_long(block: Table | Line) -> bool:
 
 
 def _by_numbers(r: FittedRanker, block: Table | Line) -> Table | Line:
-    """Thresholds by the numbers of their levels."""
+    """The block with numbers in place of the names of levels."""
     numbers = {f"{low}|{high}": f"{k}|{k + 1}" for k, (low, high) in enumerate(pairwise(r.levels), start=1)}
     if isinstance(block, Table):
         return replace(block, frame=block.frame.rename(columns=numbers))
@@ -394,7 +394,7 @@ def in_line(table: Table) -> Line:
 
 
 def _error_line(r: FittedRanker) -> Line:
-    """Errors on the rows of the fit in words."""
+    """Errors on the training rows, in words."""
     wrong, away, *cost = measured(r.training, [*_MEASURES[:2], *["cost"] * r.own_cost])
     text = f"{100.0 * wrong:.1f}% predicted at a wrong level, {away:.2f} levels off on average"
     text += f", mean cost {cost[0]:.3g}" if cost else ""
@@ -402,7 +402,7 @@ def _error_line(r: FittedRanker) -> Line:
 
 
 def _brief_errors(r: FittedRanker) -> Table:
-    """A few errors on the rows of the fit, beside those of predicting the one level of least cost for all."""
+    """A few errors on the training rows, beside those of always predicting the level of least cost."""
     names = [*_MEASURES[:2], "cost", *_MEASURES[3:]] if r.own_cost else list(_MEASURES)
     p, costs = r.training, sample_costs(r.method.cost_matrix, r.design.sample)
     code = int((p.weights @ costs).argmin())
@@ -416,7 +416,7 @@ def _brief_errors(r: FittedRanker) -> Table:
 
 
 def _of_one_level(r: FittedRanker) -> tuple[str, ...]:
-    """A note if all rows of the fit are predicted alike."""
+    """A note if all training rows have the same prediction."""
     codes = np.unique(r.training.codes) if r.in_memory else np.zeros(0)
     if codes.size != 1 or not r.design.names:
         return ()

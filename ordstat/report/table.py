@@ -1,4 +1,4 @@
-"""Tables of several fits for papers, and names of parameters for readers: `temp: warm` for `temp[T.warm]`."""
+"""Tables of several fits for papers, and readable names of parameters: `temp: warm` for `temp[T.warm]`."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .cells import count, in_tex, short_p_value
 if TYPE_CHECKING:
     from ..formula.design import Design
 
-#: The level in the name of a column: of treatment contrasts or of an indicator, and not of another coding.
+#: The level in the name of a column of treatment contrasts or an indicator, but not of another coding.
 _LEVEL = re.compile(r"\[(?:T\.|(?![A-Z]\.))(.+)\]$", re.DOTALL)
 #: A column that the formula makes a factor: `C(job)`, `factor(job)`, `C(job, "sum")`.
 _CODED = re.compile(r"(?:C|factor|ordered)\(([^(),]+)(?:,.*)?\)", re.DOTALL)
 _PRODUCT = re.compile(r":(?! )(?![^\[]*\])")
-#: What stands between the two names of a correlation; a point in one of them leaves it as it is.
+#: The point between the two names of a correlation; the text is not split if a name contains a point.
 _PAIR = re.compile(r"\.(?![^\[]*\])")
 _RANDOM = re.compile(r"(sd|cor)_(.*)\|(.*)", re.DOTALL)
 
@@ -58,7 +58,7 @@ def row_label(part: str, term: str, labels: Mapping[str, str]) -> str:
 
 
 def effect_label(name: str, labels: Mapping[str, str] = MappingProxyType({})) -> str:
-    """The name of a column of the design for readers; the label of a variable stands in all its columns.
+    """The readable name of a column of the design, with the label of its variable if there is one.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def effect_label(name: str, labels: Mapping[str, str] = MappingProxyType({})) ->
 
 
 def reference_levels(design: Design) -> dict[str, str]:
-    """The reference level of every factor, as the name that its column would have, by the factor's first column.
+    """The reference level of every factor, written as a column name, keyed by the factor's first column.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def reference_levels(design: Design) -> dict[str, str]:
     return references
 
 
-#: Name of the ratio, sign of the coefficient in it, title of its table, where the family has none.
+#: Name, sign of the coefficient, and table title of exponents if the family defines no ratio.
 _EXPONENT = ("exp(estimate)", 1.0, "Exponents of the location effects; no odds or hazards under this link")
 #: What a ratio of exp(-estimate) means.
 INVERSE = "below 1 = higher response"
@@ -104,7 +104,7 @@ _SCALED = ("exp(estimate)", 1.0, "Exponents of the location effects: ratios of o
 
 
 def ratio_of(r: Any) -> tuple[str, float, str]:
-    """What exp(sign * location effect) is under the link of a fit: its name, the sign, the title of its table."""
+    """Name, sign and table title of exp(sign * location effect) under the link of a fit."""
     rows = r.design.sample.rows
     if rows.scale is not None or rows.scale_offset is not None:
         return _SCALED
@@ -115,14 +115,14 @@ _FIGURES = {"nobs": "N", "loglik": "Log-likelihood", "aic": "AIC", "bic": "BIC",
 _VALUES = ["estimate", "std_error", "p_value", "conf_low", "conf_high"]
 #: Kinds of parameters in the order of the rows.
 _PARTS = ("location", "nominal", "scale", "lambda", "threshold", "sd", "cor")
-#: Begin of the note on effects that need more decimals.
+#: Start of the note on effects that need more decimals.
 _SMALL = "Small effects are per unit of "
 _STARS = np.array([0.001, 0.01, 0.05])
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Column:
-    """One fit in a table: its rows of text by the label of the parameter."""
+    """One fit in a table: its rows of text by parameter label."""
 
     fit: Any
     clinical: bool
@@ -136,32 +136,32 @@ class _Column:
     per: Any
 
     @property
-    def asked(self) -> dict[str, Any]:
-        """Arguments of `tidy`; none for fits without standard errors."""
-        asked = {"level": self.level} if hasattr(self.fit, "loglik") or hasattr(self.fit, "fmi") else {}
-        return asked if self.per is None else {**asked, "per": self.per}
+    def tidy_options(self) -> dict[str, Any]:
+        """Arguments of `tidy`; empty for fits without standard errors."""
+        options = {"level": self.level} if hasattr(self.fit, "loglik") or hasattr(self.fit, "fmi") else {}
+        return options if self.per is None else {**options, "per": self.per}
 
     @property
     def ratio(self) -> tuple[str, float, str] | None:
-        """The ratio that effects are shown as; None for coefficients."""
-        if not self.asked or not (self.clinical if self.exponentiate is None else self.exponentiate):
+        """The ratio shown for effects; None if coefficients are shown."""
+        if not self.tidy_options or not (self.clinical if self.exponentiate is None else self.exponentiate):
             return None
         ratio = ratio_of(self.fit.fits[0] if hasattr(self.fit, "fmi") else self.fit)
         return ratio if self.exponentiate or ratio[0] != _EXPONENT[0] else None
 
     @cached_property
     def numbers(self) -> pd.DataFrame:
-        """Values as they are shown by the name of the parameter, with part, label and decimals."""
-        frame = self.fit.tidy(**self.asked)
+        """The values shown, by parameter name, with part, label and decimals."""
+        frame = self.fit.tidy(**self.tidy_options)
         suffixes = frame.attrs.get("per", {})
         frame = pd.DataFrame(frame).reindex(columns=["term", "coef_type", *_VALUES]).set_index("term")
         shown = not self.clinical if self.thresholds is None else self.thresholds
         frame = frame[shown | (frame["coef_type"] != "threshold")].astype(dict.fromkeys(_VALUES, float))
         if self.ratio is not None:
             rows = frame["coef_type"].isin(["location", "nominal", "scale"])
-            signs = {"location": self.ratio[1], "nominal": -self.ratio[1], "scale": 1.0}  # nominal: of thresholds
+            signs = {"location": self.ratio[1], "nominal": -self.ratio[1], "scale": 1.0}  # nominal: on thresholds
             sign = frame["coef_type"].map(signs).to_numpy()[rows, None]
-            with np.errstate(over="ignore"):  # infinite, of a large coefficient
+            with np.errstate(over="ignore"):  # large coefficients give infinity
                 values = (frame.loc[rows, ["estimate", "conf_low", "conf_high"]] * sign).apply(np.exp)
             frame.loc[rows, ["estimate", "conf_low", "conf_high"]] = values
             frame.loc[rows, ["conf_low", "conf_high"]] = np.sort(values.iloc[:, 1:], axis=1)
@@ -183,10 +183,10 @@ class _Column:
     def heads(self) -> list[str]:
         """Heads of the columns of a clinical table."""
         name = "coefficient" if self.ratio is None else self.ratio[0]
-        return [name[:1].upper() + name[1:], *([f"{100 * self.level:g}% CI", "p"] if self.asked else [])]
+        return [name[:1].upper() + name[1:], *([f"{100 * self.level:g}% CI", "p"] if self.tidy_options else [])]
 
     def texts(self, row: pd.Series) -> list[str]:
-        """Cells of a parameter: one, or those of a clinical table."""
+        """Cells of a parameter: one, or three in a clinical table."""
         estimate, error, low, high = (
             "" if np.isnan(row[name]) else f"{row[name]:.{row['digits']}f}"
             for name in ("estimate", "std_error", "conf_low", "conf_high")
@@ -199,7 +199,7 @@ class _Column:
         return ["\n".join(filter(None, [estimate, below.get(str(self.below))]))]
 
     def cells(self) -> pd.DataFrame:
-        """Cells by label, with the parts of the rows last."""
+        """Cells by label; the last column holds the parts of the rows."""
         references = reference_levels(self.fit.design) if self.clinical and hasattr(self.fit, "design") else {}
         heads, rows = self.heads if self.clinical else [""], dict[str, list[Any]]()
         for term, row in self.numbers.iterrows():
@@ -211,7 +211,7 @@ class _Column:
         return pd.DataFrame([[row[k] for k in kept] for row in rows.values()], list(rows), [*heads, "part"])
 
     def figures(self, names: Sequence[str]) -> list[str]:
-        """Figures of the fit as text; blank where it has none."""
+        """Figures of the fit as text; blank if the fit lacks one."""
         glance, digits = self.fit.glance().iloc[0], 3 if self.digits is None else self.digits
         values = [(name, float(glance.get(name, np.nan))) for name in names]
         return ["" if np.isnan(x) else count(x) if name == "nobs" else f"{x:.{digits}f}" for name, x in values]
@@ -234,25 +234,25 @@ def table(
     title: str | None = None,
     notes: str = "",
 ) -> Any:
-    """Fits as a paper shows them: side by side, or with estimate, interval and p-value in separate columns.
+    """Table of fits for a paper: side by side, or with estimate, interval and p-value in separate columns.
 
     Parameters
     ----------
     fits : fit, list of fits, or mapping of names to fits
-        Of any method that has coefficients or thresholds, or pooled over imputations. Names are heads of columns.
+        Fits of methods with coefficients or thresholds, or pooled over imputations. Names are heads of columns.
     style : {"paper", "clinical"}
         "paper": a column for each fit, a row for each parameter. "clinical": odds ratios (or hazard ratios, or
         coefficients, by the link), interval and p-value side by side, with reference levels, without thresholds.
     exponentiate : bool, optional
-        Whether effects of likelihood fits are ratios. By default they are in a clinical table, if the link has ratios.
+        Whether to show effects of likelihood fits as ratios; by default in clinical tables, if the link has ratios.
     below : {"std_error", "interval", "p_value"} or None
-        What stands below each estimate in the style "paper". The error of a ratio is that of the delta method.
+        Figure below each estimate in the style "paper". Standard errors of ratios are by the delta method.
     labels : mapping of str to str, optional
-        Labels by the names of terms, variables and the response.
+        Labels of terms, variables and the response, by name.
     thresholds : bool, optional
         Whether to show thresholds; by default in the style "paper".
     gof : sequence of str, optional
-        Figures of the fits, by the names in `glance`; by default nobs and, in the style "paper", loglik and aic.
+        Names of figures in `glance`; by default nobs and, in the style "paper", loglik and aic.
     stars : bool
         One star for p < .05, two for p < .01, three for p < .001.
     digits : int from 0 to 15, optional
@@ -261,7 +261,7 @@ def table(
     level : float in (0, 1)
         Confidence level of the limits.
     per : dict of variable to number, or "sd", optional
-        The change of numeric variables that effects belong to, as in `tidy`: {"age": 10}.
+        The change in numeric variables that effects refer to, as in `tidy`: {"age": 10}.
     title, notes : str, optional
 
     Returns
@@ -302,15 +302,15 @@ def table(
     fraction("level", level)
     clinical, labels = style == "clinical", labels or {}
     if isinstance(fits, Mapping):
-        given = labelled(fits, "fits")
+        by_name = labelled(fits, "fits")
     else:
         listed = fits if isinstance(fits, (list, tuple)) else [fits]
-        given = {f"({number})": fit for number, fit in enumerate(listed, start=1)}
-    _check_fits(given, per)
+        by_name = {f"({number})": fit for number, fit in enumerate(listed, start=1)}
+    _check_fits(by_name, per)
     options = {"clinical": clinical, "exponentiate": exponentiate, "thresholds": thresholds, "below": below, "per": per}
     options |= {"labels": labels, "stars": stars, "level": level}
     digits = None if digits is None else whole("digits", digits, 0, 15)
-    columns = [_Column(fit=fit, digits=digits, **options) for fit in given.values()]
+    columns = [_Column(fit=fit, digits=digits, **options) for fit in by_name.values()]
     cells = [column.cells() for column in columns]
     order = pd.concat(cells).sort_values("part", kind="stable").index.unique()
     usual = ("nobs",) if clinical else ("nobs", "loglik", "aic")
@@ -319,12 +319,12 @@ def table(
         one_of("each gof", name, dict.fromkeys(key for column in columns for key in column.fit.glance()))
     index = [("coef", label) for label in order] + [("stats", _FIGURES.get(name, name)) for name in figures]
     values: dict[tuple[str, str], list[str]] = {}
-    for name, column, texts in zip(given, columns, cells, strict=True):
+    for name, column, texts in zip(by_name, columns, cells, strict=True):
         response = column.fit.design.response
         top = name if clinical and len(columns) > 1 else str(labels.get(response, response))
         blank = [""] * len(figures)
-        for place, head in enumerate(texts.columns[:-1]):
-            rows = [*texts[head].reindex(order).fillna(""), *(blank if place else column.figures(figures))]
+        for i, head in enumerate(texts.columns[:-1]):
+            rows = [*texts[head].reindex(order).fillna(""), *(blank if i else column.figures(figures))]
             values[top, head or name] = rows
     frame = pd.DataFrame(values, index=pd.MultiIndex.from_tuples(index))
     brackets = f"{100 * level:g}% limits in brackets." if below == "interval" and not clinical else ""
@@ -343,7 +343,7 @@ def table(
             return "\n".join(map(str.rstrip, lines))
 
         def save(self, file_name: str, type: str | None = None, **more: Any) -> None:  # type: ignore[override]
-            """Write a file, of the kind that its name ends in."""
+            """Write a file of the kind that its ending names."""
             ending = os.path.splitext(file_name)[1].removeprefix(".")
             kind = type or {"typ": "typst"}.get(ending, ending)
             one_of("the ending of file_name", kind, ("tex", "typ", "typst", "docx", "html"))
@@ -359,7 +359,7 @@ def table(
 
 def _check_fits(fits: Mapping[str, Any], per: Any) -> None:
     if not fits:
-        raise OptionError("fits must be one fit at least; got none.")
+        raise OptionError("fits must hold at least one fit; got none.")
     for name, fit in fits.items():
         if not hasattr(fit, "tidy") or not hasattr(fit, "glance"):
             raise OptionError(
@@ -370,7 +370,7 @@ def _check_fits(fits: Mapping[str, Any], per: Any) -> None:
 
 
 def _remarks(columns: list[_Column]) -> Iterator[str]:
-    """What readers have to know of the numbers."""
+    """Notes that explain the numbers."""
     fits = [column.fit for column in columns if hasattr(column.fit, "own_covariance")]
     errors = [fit.own_covariance.words for fit in fits]
     for name in dict.fromkeys(column.ratio[0] for column in columns if column.ratio and column.ratio[1] < 0.0):

@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from ..formula.design import Design
     from ..prediction.probabilities import Calibration
 
-# Means of this many standard deviations are far from 0.
+# Means of more than this many standard deviations are far from 0.
 _FAR = 50.0
 
-# Rounding of a score, in units of the margin, that may change ranks.
+# Larger rounding errors of scores, in units of the margin, may change ranks.
 _VISIBLE = 1e-6
 
 # A column is constant if it varies by less than this share of its size.
 _LEVEL = 1e-7
 
-# Estimates that a warning names; it counts the others.
+# Most estimates that a warning names; it counts the others.
 _NAMED = 5
 
 # The note about combinations of infinite estimates.
@@ -41,8 +41,8 @@ Alert = tuple[type[OrdstatWarning], str]
 #: Names that columns of counts often have.
 _COUNTS = {"count", "counts", "freq", "freqs", "frequency", "n", "nobs", "w", "weight", "weights", "wt"}
 _BALANCED = (
-    "all effects are zero: every level is as frequent in all combinations of the variables. If column {0!r} tells how "
-    "many rows each row stands for, say weights={0!r}."
+    "all effects are zero: every level is equally frequent in all combinations of the variables. If column {0!r} "
+    "holds the number of rows that each row stands for, set weights={0!r}."
 )
 
 
@@ -55,7 +55,7 @@ def alerts(design: Design, fit: Fit) -> Iterator[Alert]:
     if isinstance(fit, MarginFit) and fit.rounding > _VISIBLE:
         yield (
             DataWarning,
-            f"scores of new rows carry rounding of {fit.rounding:.2g}, where a margin is 1, so ranks near a threshold "
+            f"scores of new rows carry rounding errors of {fit.rounding:.2g} (margin: 1), so ranks near a threshold "
             "are unreliable: the columns are too large, or too far from 0, for this kernel. Set "
             "scaling='range' or 'standard', or centre and scale them.",
         )
@@ -68,15 +68,15 @@ def calibration_alerts(calibration: Calibration) -> Iterator[Alert]:
     if calibration.map.slope == 0.0:
         yield (
             DataWarning,
-            "the score of rows left out does not rise with their level, so the calibrated probabilities are the shares "
-            "of the levels for every row: the held-out scores carry no information about the level.",
+            "the scores of held-out rows do not rise with their level and carry no information about it, so the "
+            "calibrated probabilities of every row are the shares of the levels.",
         )
     if calibration.separated:
         yield (
             SeparationWarning,
-            "the score puts the rows left out in the order of their levels without a mistake, so the likelihood of the "
-            "calibration has no maximum: the probabilities near 0 and 1 come from one observation's worth of "
-            "smoothing, and should not be trusted.",
+            "the scores order the held-out rows by their levels without a mistake, so the likelihood of the "
+            "calibration has no maximum: probabilities near 0 and 1 depend on smoothing by the weight of one "
+            "observation. Do not trust them.",
         )
 
 
@@ -117,8 +117,8 @@ def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design
         listed = ", ".join(constant)
         yield (
             DataWarning,
-            "aliased with the thresholds, being constant to 7 digits in the rows used, so not estimated (NA): "
-            f"{listed}. Centre a column that varies beyond these.",
+            "constant to 7 digits in the rows used, so aliased with the thresholds and not estimated (NA): "
+            f"{listed}. Centre a column that varies in later digits.",
         )
         names = [name for name in names if name not in constant]
     if design is not None:
@@ -152,13 +152,13 @@ def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design
         yield (
             ConvergenceWarning,
             f"the log-likelihood is higher (by {fit.rise:.2f}) along a path without a maximum, on which {listed} "
-            "have no end: the estimates are a local maximum. Drop a scale effect, merge levels, or fit with a ridge "
-            "(penalty=1.0), and compare.",
+            "diverge: the estimates are a local maximum. Drop a scale effect, merge levels, or fit with a "
+            "ridge (penalty=1.0), and compare.",
         )
 
 
 def _constant(design: Design) -> list[str]:
-    """Location columns that vary by rounding alone."""
+    """Names of location columns that are constant up to rounding errors."""
     sample = design.sample
     X = sample.X[sample.case_weights > 0]
     varies = np.ptp(X, axis=0) > _LEVEL * np.abs(X).max(axis=0)
@@ -166,7 +166,7 @@ def _constant(design: Design) -> list[str]:
 
 
 def forgotten_counts(design: Design, fit: LikelihoodFit) -> Iterator[Alert]:
-    """A warning if all effects are zero because the counts of a table, one row per combination, were not given."""
+    """A warning if all effects are zero because the counts of a table were not given as weights."""
     sample, data = design.sample, design.data
     flat = abs(fit.loglik - fit.null_loglik) <= 1e-9 * sample.n and fit.edf >= sample.n_levels
     if not flat or sample.weights is not None or not isinstance(data, pd.DataFrame):
@@ -183,8 +183,8 @@ def _separated(limits: FloatArray, parameters: Parameters, unknown: bool, penalt
     effects = [i for i in infinite if parameters.kinds[i] != "threshold"] or list(infinite)
     ends = first_few([f"{parameters.names[i]} to {'+' if limits[i] > 0 else '-'}infinity" for i in effects], _NAMED)
     nominal = "nominal" in parameters.kinds or "lambda" in parameters.kinds  # Jeffreys' penalty takes neither
-    held = "; the other estimates and their standard errors hold"
-    others = ", nor have the others, which depend on them" if unknown else held
+    valid = "; the other estimates and their standard errors hold"
+    others = ", nor have the others, which depend on them" if unknown else valid
     firth = "" if nominal else "penalty='jeffreys' (Firth's bias reduction) or "
     penalty = f"fit with {firth}a ridge (penalty=1.0), " if penalties else ""
     return (
@@ -194,8 +194,8 @@ def _separated(limits: FloatArray, parameters: Parameters, unknown: bool, penalt
 
 
 def without_end(fit: LikelihoodFit, parameters: Parameters, combined: bool = False) -> Iterator[str]:
-    """The infinite estimates of a separated response, for the foot of a table; `combined` adds a note on sums."""
+    """A note for a table that names the infinite estimates; `combined` adds a note on their differences."""
     if fit.infinite.any():
-        places = np.flatnonzero(fit.infinite)
-        infinite = [f"{parameters.names[i]} ({'+' if fit.limits[i] > 0 else '-'})" for i in places]
+        indices = np.flatnonzero(fit.infinite)
+        infinite = [f"{parameters.names[i]} ({'+' if fit.limits[i] > 0 else '-'})" for i in indices]
         yield f"The response is separated; infinite: {first_few(infinite, _NAMED)}.{_OPEN * combined}"

@@ -97,7 +97,7 @@ def test_hypotheses_may_be_several_and_in_pythons_spelling(fit):
 def test_other_flags_and_pictures_say_what_there_is(wine, fit):
     with pytest.raises(OptionError, match="exponentiate must be True or False; got 'yes'"):
         fit.tidy(exponentiate="yes")
-    with pytest.raises(AttributeError, match=r"no picture 'profile' of this fit. Did you mean 'profiles'\? There are"):
+    with pytest.raises(AttributeError, match=r"no picture 'profile' of this fit. Did you mean 'profiles'\? Choose"):
         fit.plot.profile("temp")
     with pytest.raises(OptionError, match=r"got 'mae'\. Did you mean 'absolute error'"):
         fit.importance(measure="mae")

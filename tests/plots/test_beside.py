@@ -54,9 +54,9 @@ def test_what_is_drawn(fits):
         ({"a": 3}, {}, "'a' has no coefficients"),
         ("tree", {}, "others must be fits with coefficients; 'a' has no coefficients"),
         ("twice", {}, "others must have labels that differ as text; '1' is there twice"),
-        ("number", {"label": "1"}, "labels other than that of this fit, '1'"),
+        ("number", {"label": "1"}, "others must not have the label of this fit, '1'"),
         ("self", {"columns": "judge"}, r"columns must be among .*; got 'judge'"),
-        ("many", {}, "others must be 7 fits at most; got 8"),
+        ("many", {}, "others must hold at most 7 fits; got 8"),
     ],
 )
 def test_refusals(fits, others, options, message):

@@ -64,5 +64,5 @@ def test_what_cannot_be_drawn_is_said(ensemble, call, match):
 
 def test_an_ensemble_without_rounds_has_none_to_draw():
     fit = ordfit("rank ~ x1", TRAIN.assign(x1=1.0), "orboost-all")
-    with pytest.raises(OptionError, match=r"no round was made, for no weak hypothesis"):
+    with pytest.raises(OptionError, match=r"no round was made \(no weak hypothesis"):
         fit.plot.rounds()

@@ -90,7 +90,7 @@ def test_neighbouring_levels_have_no_latent_variable():
 
 
 def test_refusals(fit):
-    with pytest.raises(OptionError, match="by must be another variable than 'temp'"):
+    with pytest.raises(OptionError, match="by must be a variable other than 'temp'"):
         fit.plot.effects("temp", by="temp")
     with pytest.raises(OptionError, match="'judge' is not a variable of the formula: 'temp', 'contact'"):
         fit.plot.effects("temp", by="judge")

@@ -41,7 +41,7 @@ def test_every_plot_that_is_listed_can_be_drawn(method, options, names):
 @pytest.mark.parametrize(
     ("method", "name", "message"),
     [
-        ("clm", "interaction", r"Use plot.effects\(variable, by=...\)\. There are confusion"),
+        ("clm", "interaction", r"Use plot.effects\(variable, by=...\)\. Choose from confusion"),
         ("clm", "coefficients", r"Use plot.forest\(others="),
         ("clm", "dependence", r"Use plot.effects\(variable\)"),
         ("redsvm", "effects", r"Use plot.dependence\(variable\)"),

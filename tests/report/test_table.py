@@ -77,7 +77,7 @@ def test_exports_read_as_the_table_prints():
     ("fits", "options", "message"),
     [
         ([SMALL, 3], {}, r"\(2\) is a int"),
-        ([], {}, "fits must be one fit at least"),
+        ([], {}, "fits must hold at least one fit"),
         ([SMALL], {"below": "t"}, "below must be"),
     ],
 )

@@ -205,7 +205,7 @@ def test_a_choice_at_the_end_of_the_grid_is_noted(C, gamma, note):
         gamma=np.array([g for _, g in pairs]) if gamma else None,
     )
     text = selection_table(actual).note
-    assert text == (f"Chosen is {note}: values beyond it, given as a list, may cost less." if note else "")
+    assert text == (f"Chosen: {note}. Values beyond it may cost less; give them as a list." if note else "")
 
 
 @pytest.mark.parametrize("method", ["redsvm", "rank-svm", "csovo", "kernel-prank", "kernel-cusum"])
