@@ -126,7 +126,7 @@ class Emmeans:
     def table_notes(self) -> list[str]:
         """The notes below the whole table."""
         words, df = self._words[1], self.averager.df_words
-        title = f"Means of {words}" if self.slope_of is None else words.capitalize()
+        title = f"Means of {words}" if self.slope_of is None else f"S{words[1:]}"
         how = self._distribution
         if self._ends() is not None:
             how = "on the logit scale" if df is None else f"on the logit scale by t with {df}"

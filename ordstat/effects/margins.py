@@ -238,7 +238,7 @@ def _names(everyone: Population, variables: Any, at: Any) -> list[str]:
 
 def _note(everyone: Population, at: Any, by: Any) -> str:
     """Note on averaging."""
-    groups = f" of each group of {listing(list(map(str, listed(by))))}" if by is not None and listed(by) else ""
+    groups = f" by {listing(list(map(str, listed(by))))}" if by is not None and listed(by) else ""
     if at == "rows":
         return "Of each row separately."
     if isinstance(at, str):

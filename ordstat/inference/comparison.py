@@ -24,6 +24,7 @@ from ..likelihood.fit import LikelihoodFit
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.flexible import FLEXIBLE
 from ..likelihood.parameters import listed
+from ..likelihood.rule import LikelihoodRule, crossed_rows
 from ..likelihood.unavailable import check_available
 from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import NotedFrame
@@ -267,6 +268,10 @@ _NOT_NESTED = (
     "no p-value for {}: the larger model has the lower likelihood (a local maximum), or codes terms differently, so "
     "that the models are not nested."
 )
+_CROSSED = (
+    "no p-value for {}: effects at each threshold make some probabilities negative, often because a level has few rows; "
+    "merge levels."
+)
 _THE_SAME = "no test of {}: other columns take over the effect, so that the model stays the same."
 _TITLES = {
     -1.0: "Likelihood ratio tests of dropping single terms",
@@ -281,6 +286,7 @@ class Refit:
     edf: float = np.nan
     loglik: float = np.nan
     separated: bool = False
+    crossed: bool = False
 
     def criterion(self, k: float) -> float:
         """AIC with a penalty of k for each parameter."""
@@ -298,7 +304,8 @@ def refit(r: FittedLikelihood, sample: Sample) -> Refit:
     stopped = fit.trace.message.startswith("stopped") or fit.certificate.value > _STEEP
     if stopped if separated else not fit.certificate.reached:
         return Refit()
-    return Refit(float(fit.edf), float(fit.loglik), separated)
+    crossed = crossed_rows(cast(LikelihoodRule, fit.rule), sample.rows).size > 0
+    return Refit(float(fit.edf), float(fit.loglik), separated, crossed)
 
 
 def unstarted(r: FittedLikelihood) -> Any:
@@ -436,14 +443,16 @@ def refit_table(
     df[0] = lrt[0] = np.nan
     not_nested = ((df > 0.0) & (lrt < 0.0)) | ((df <= 0.0) & (lrt != 0.0))
     columns = {"df": df} | ({"loglik": logliks} if title else {}) | {"aic": k * edf - 2.0 * logliks}
+    crossed = np.array([model.crossed for model in models.values()])
     if test is not None:
-        columns |= {"lrt": lrt, "p_value": np.where(not_nested, np.nan, chi2_tail(lrt, df))}
+        columns |= {"lrt": lrt, "p_value": np.where(not_nested | crossed, np.nan, chi2_tail(lrt, df))}
     table = NotedFrame(columns, index=list(models))
     unfinished = [] if r.fit.certificate.reached or base.separated else [NONE]
     notes = {
         _SEPARATED: [name for name, model in models.items() if model.separated],
         _WITHOUT_MAXIMUM: unfinished + [name for name, model in fits.items() if np.isnan(model.loglik)],
-        _NOT_NESTED: list(table.index[not_nested]),
+        _NOT_NESTED: list(table.index[not_nested & ~crossed]),
+        _CROSSED: list(table.index[crossed]),
         _THE_SAME: list(fits) if test is not None and not (df[1:].any() or lrt[1:].any()) else [],
     }
     texts = [text.format(first_few(names, MOST_TERMS)) for text, names in notes.items() if names]

@@ -112,7 +112,7 @@ def freed_fit(r: FittedLikelihood, freed: BoolArray) -> tuple[Any, str]:
     except DataError as problem:
         return None, str(problem).rstrip(".")
     if fit.separation is not None:
-        return fit, "some effects at single thresholds are infinite, as extreme levels have few rows; merge levels"
+        return fit, "some effects at single thresholds are infinite, as some levels have few rows; merge levels"
     if not fit.certificate.reached:
         return fit, "the likelihood with an effect at each threshold has no maximum; merge levels"
     return fit, ""
@@ -159,21 +159,31 @@ def _untested(r: FittedLikelihood, table: pd.DataFrame) -> list[str]:
     if r.fit.separation is not None:
         return ["no test: the response is separated, and the score vanishes at infinite estimates."]
     lacking = ", ".join(str(name) for name, chisq in table["chisq"].items() if np.isnan(chisq))
-    why = "the information of the model with an effect at each threshold is not positive definite; use nominal_test()."
-    return [f"no test of {lacking}: {why}"] if lacking else []
+    why = "the information of the model with an effect at each threshold is not positive definite; use nominal_test()"
+    return [f"no test of {lacking}: {scarce_level(r) or why}."] if lacking else []
+
+
+def scarce_level(r: FittedLikelihood, columns: BoolArray | None = None) -> str:
+    """The level that has no more rows than there are location columns to free, and what to do; "" without one."""
+    sample = r.design.sample
+    counts = np.bincount(sample.y, sample.case_weights, sample.n_levels)
+    least, freed = int(counts.argmin()), len(r.design.names) if columns is None else int(columns.sum())
+    few = f"level {r.levels[least]} has {counts[least]:g} {'row' if counts[least] == 1 else 'rows'}; merge levels"
+    return few if counts[least] <= freed else ""
 
 
 def score_row(r: FittedLikelihood, columns: BoolArray | None = None) -> tuple[float, int]:
     """Score statistic, and its df, for giving some location columns (by default all) an effect at each threshold.
 
-    NaN for infinite estimates, where the score vanishes under any model.
+    NaN for infinite estimates, where the score vanishes under any model, and if a level has too few rows to tell effects
+    at different thresholds apart.
     """
     fit, parameters, rows = r.fit, r.parameters, r.design.sample.rows
     estimated = ~fit.aliased[parameters.of("location")]
     freed = estimated if columns is None else columns & estimated
     kept, K = estimated & ~freed, r.design.sample.n_levels
     df = int(freed.sum()) * (K - 2)
-    if fit.separation is not None:
+    if fit.separation is not None or scarce_level(r, freed):
         return float("nan"), df
     alpha, beta, zeta = np.split(fit.coefficients, np.cumsum([fit.n_alpha, fit.n_beta]))
     point = np.concatenate([alpha[~np.isnan(alpha)], np.repeat(-beta[freed], K - 1), beta[kept], zeta[~np.isnan(zeta)]])

@@ -35,7 +35,7 @@ from ..report.sections import (
     threshold_table,
 )
 from ..report.table import effect_label, ratio_of, reference_levels, row_label
-from .proportionality import departures, score_row, wald_row
+from .proportionality import departures, scarce_level, score_row, wald_row
 from .tables import rescaled
 from .wald import Joint, zero_test
 
@@ -311,7 +311,8 @@ def _proportionality(r: FittedLikelihood) -> list[Line]:
     everything = np.ones(len(r.design.names), dtype=bool)
     test = Joint(*score_row(r)) if kind == "score" else wald_row(r, everything)[0]
     if not np.isfinite(test.p_value):
-        return []
+        few = scarce_level(r)
+        return [Line(items=(f"Equal effects at all thresholds were not tested: {few}.",))] if few else []
     F = np.isfinite(test.df_resid)
     figures = f"F({test.df}, {test.df_resid:.4g})" if F else f"chi2({test.df})"
     odds = r.family.ratios.get(r.family.link.name, ("",))[0] == "odds ratio"

@@ -38,7 +38,8 @@ def tidy_parameters(
         numbers *= factors[: len(numbers), None]
         columns["std_error"] = columns["std_error"] * factors[: len(numbers)]
     if exponentiate:
-        effects = r.parameters.of("nominal", "location", "scale")
+        nominal, effects = r.parameters.of("nominal"), r.parameters.of("nominal", "location", "scale")
+        numbers[nominal] = -numbers[nominal][:, [0, 2, 1]]  # of thresholds: turned to the direction of location effects
         with np.errstate(over="ignore"):  # infinite for a large coefficient
             numbers[effects] = np.exp(numbers[effects])
     if r.bias_reduced is None:
@@ -56,7 +57,7 @@ def tidy_parameters(
     frame.attrs |= {"per": suffixes} if suffixes else {}
     notes = [*of_errors(r), *(f"{name}: {suffix}." for name, suffix in suffixes.items())]
     if exponentiate and len(r.parameters.of("nominal")) > 0:
-        notes.append("Nominal effects move thresholds: their exponents are ratios for a lower response.")
+        notes.append("Nominal effects are exp(-estimate): ratios for a higher response, as location effects are.")
     ratio, sign, _ = ratio_of(r)
     if exponentiate and sign < 0.0:
         notes.append(f"The {ratio} of a location effect is exp(-estimate), 1 / the value here; {INVERSE}.")

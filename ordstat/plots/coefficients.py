@@ -67,8 +67,8 @@ def _effects(name: str, fit: Any, exponentiate: bool, per: Any, level: float, in
             table = table.assign(estimate=np.exp(table["estimate"]))
     units = table.attrs.get("per", {})
     table = pd.DataFrame(table[table["coef_type"].isin(_EFFECTS) & table["estimate"].notna()])
-    if exponentiate:  # exp(-b), with limits exchanged: nominal effects are on thresholds, with the other sign
-        rows = (table["coef_type"] == ("location" if invert else "nominal")).to_numpy()
+    if invert:  # exp(-b), with limits exchanged
+        rows = (table["coef_type"] != "scale").to_numpy()
         table.loc[rows, ["estimate", *_LIMITS]] = 1.0 / table.loc[rows, ["estimate", *_LIMITS[::-1]]].to_numpy()
     frame = table[["term", "estimate", *_LIMITS, "coef_type"]].assign(model=name)
     frame.attrs = {"per": units}
@@ -137,9 +137,10 @@ def draw_forest(sheet: Sheet, data: pd.DataFrame, fits: Mapping[str, Any], expon
             style.note(ax, with_limits(*numbers), (1.0, y), (8, 0), ax.get_yaxis_transform(), fontsize=size)
     if exponentiate:
         style.plain_log_ticks(ax)
-    what = "coefficient"
+    kinds = set(data["coef_type"])
+    what = "coefficient" + " (nominal effects: positive = lower response)" * ("nominal" in kinds)
     if exponentiate:
-        what, sign = _ratio(fits) if (data["coef_type"] == "location").all() else _EXPONENT
+        what, sign = _EXPONENT if "scale" in kinds else _ratio(fits)
         what += f" ({INVERSE})" if sign < 0.0 else ""
     return style.named(ax, f"{what} with {100 * level:g}% limits")
 

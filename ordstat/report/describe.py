@@ -474,7 +474,8 @@ def _percent_table(d: OrdinalDescription, names: pd.Index) -> Table:
     numbered = sum(max(len(name), 5) + 2 for name in percent.columns) > room
     note = ""
     if numbered:
-        note = "Levels: " + ", ".join(f"{k + 1} = {name}" for k, name in enumerate(percent.columns)) + "."
+        key = [f"{k} = {name}" for k, name in enumerate(percent.columns, start=1) if name != str(k)]
+        note = f"Levels: {', '.join(key)}." if key else ""
         percent = percent.set_axis([str(k + 1) for k in range(percent.shape[1])], axis=1)
     shown = dict.fromkeys(percent.columns, ".1f")
     frame = pd.concat([d.n, d.missing, percent], axis=1)

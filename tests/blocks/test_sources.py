@@ -78,7 +78,7 @@ class Source:
             yield data[list(columns)]
 if how == "full":
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, 5_000))
 fit.predict_to(path, Source(), type="score" if how == "full" else "class")
 """
 

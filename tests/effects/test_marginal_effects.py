@@ -281,7 +281,7 @@ def test_it_prints_what_it_is() -> None:
         assert words in text
     assert max(map(len, text.splitlines())) <= 80
     at = repr(fit.marginal_effects("x1", at="mean", by="f"))
-    assert "At the means of numbers, most frequent levels of factors of each group of f." in at
+    assert "At the means of numbers, most frequent levels of factors by f." in at
     assert "P(response = level)" in at
     rows = fit.marginal_effects("x1", at="rows")
     assert "The first 100 of 2,500 rows; .frame has all." in repr(rows) and len(rows.frame) == 2500

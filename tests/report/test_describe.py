@@ -191,8 +191,6 @@ def test_data_are_not_changed():
 
 def test_sampling_weights_are_told():
     data = pd.DataFrame({"q": [1, 2, 3, 2], "w": [0.5, 1.5, 2.0, 0.7]})
-    with pytest.warns(
-        DataWarning, match="these are not whole numbers: counts, percentages and ridits are those of the weights"
-    ):
+    with pytest.warns(DataWarning, match="Counts, percentages and ridits use the weights"):
         actual = describe_ordinal(data, "q", weights="w")
     np.testing.assert_allclose(actual.counts.to_numpy()[0], [0.5, 2.2, 2.0])
