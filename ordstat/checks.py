@@ -349,10 +349,9 @@ def reporter(callback: Progress | None) -> Progress | None:
 #: Names that mean one of ours, of methods, kernels and types of prediction; small letters without separators.
 OTHER_NAMES: Mapping[str, str] = {
     **dict.fromkeys(("polr", "orderedmodel", "lrm", "orm", "clmm", "ologit", "orderedlogit", "ordinallogit"), "logit"),
-    "adjacent": "acat",
     **dict.fromkeys(("oprobit", "orderedprobit", "ordinalprobit"), "probit"), "clm2": "clm", "svm": "redsvm",
-    "rbf": "gaussian", "poly": "polynomial", "probs": "prob", "response": "prob", "classes": "class", "lp": "score",
-    "linear.predictor": "linear_predictor",
+    "adjacent": "acat", "rbf": "gaussian", "poly": "polynomial", "probs": "prob", "response": "prob",
+    "classes": "class", "lp": "score", "linear.predictor": "linear_predictor",
 }  # fmt: skip
 
 #: Names that are not quite ours: which comes nearest.
@@ -366,7 +365,8 @@ NEAREST: Mapping[str, str] = {
 #: Attributes of fits: what they are here. A name answers, anything else is advice.
 ATTRIBUTES: Mapping[str, str] = {
     "bse": "se", "tvalues": "z_values", "pvalues": "p_values", "cov_params": "vcov", "llf": "loglik",
-    "ame": "marginal_effects", "summary2": "summary",
+    "ame": "marginal_effects", "summary2": "summary", "coef_": "coef",
+    **dict.fromkeys(("mfx", "avg_slopes"), ".marginal_effects('x')"), "regTermTest": ".test('x')",
     **dict.fromkeys(("or_", "odds_ratios", "odds_ratio"), ".tidy(exponentiate=True)"),
     **dict.fromkeys(("fittedvalues", "fitted"), ".predict(type='prob')"),
     **dict.fromkeys(("mcfadden", "nagelkerke", "prsquared", "llnull", "llr", "llr_pvalue"), ".glance()"),
@@ -433,6 +433,7 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("aranda-ordaz", "arandaordaz"), _LINK.format("aranda-ordaz")),
         **dict.fromkeys(("log-gamma", "loggamma"), _LINK.format("log-gamma")),
         **dict.fromkeys(("cratio", "sratio"), "Continuation-ratio models are not available; 'acat' is nearest."),
+        "svyolr": "Give design=SurveyDesign(weights='w', strata='s', clusters='psu').",
         "stereotype": "Stereotype models are not available; 'acat' has their equally spaced scores.",
         **dict.fromkeys(("gologit", "gologit2"), "Give nominal='~ x' for effects that differ by threshold."),
     },

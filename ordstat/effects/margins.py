@@ -245,4 +245,7 @@ def _note(everyone: Population, at: Any, by: Any) -> str:
         row = places_of(everyone, at, None)[0][1].frame
         shown = ", ".join(f"{name} = {shown_value(row[name].iloc[0])}" for name in everyone.variables)
         return f"At the {at}s of numbers, most frequent levels of factors{groups or f' ({shown})'}."
-    return f"Averaged over the {len(everyone.frame):,} rows{groups}{' with values set as shown' if at else ''}."
+    weighted = ", by their weights" if np.ptp(everyone.weights) > 0.0 else ""
+    return (
+        f"Averaged over the {len(everyone.frame):,} rows{groups}{' with values set as shown' if at else ''}{weighted}."
+    )

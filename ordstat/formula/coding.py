@@ -117,7 +117,7 @@ class Coding:
         if not self.levels:
             if isinstance(value, Factor):
                 shown = shown_labels(value.levels)
-                raise DataError(f"{self.label!r} was numeric at the fit; the new data hold {shown}.")
+                raise DataError(f"{self.label!r} was numeric at the fit; the new data hold {shown}. Make it numeric.")
             columns = [value] if value.ndim == 1 else value.T
             return [(self.label + suffix, column) for suffix, column in zip(self.suffixes, columns, strict=True)]
         codes = recode(value, self.levels, self.label)

@@ -111,7 +111,7 @@ def refuse(bad: BoolArray, index: pd.Index, name: str, value: AnyArray | str, ad
         return
     first = int(np.argmax(bad))
     problem = value if isinstance(value, str) else f"{value[first]:g}"
-    raise DataError(f"{name} is {problem} in {row_name(index, first)}{where} ({int(bad.sum())} such rows){advice}")
+    raise DataError(f"{name} is {problem} in {row_name(index, first)}{where} (such rows: {int(bad.sum())}){advice}")
 
 
 def shown_labels(labels: Iterable[Any], limit: int = 10) -> str:
@@ -257,7 +257,7 @@ def recode(value: Value, levels: tuple[Any, ...], name: str) -> IntArray:
     """(N,) codes by the levels of a fit, -1 if missing; DataError for levels that are not in the fit."""
     codes, unseen = matched(factor_of(value, name), levels)
     if unseen:
-        fitted = shown_labels(levels, 30)
+        fitted = f"{shown_labels(levels, 30)}. Leave out these rows, or fit again"
         raise DataError(f"{name!r} has levels that are not in the fit: {shown_labels(unseen)}; it has {fitted}.")
     return codes
 

@@ -113,7 +113,8 @@ class Expression:
     @property
     def text(self) -> str:
         """Formula text, with backticks around column names that need them."""
-        return f"`{self.label}`" if self.key.startswith(_QUOTED) and self.key.isidentifier() else self.label
+        plain = self.label not in self.names or self.label.replace(".", "_").isidentifier()
+        return self.label if plain else f"`{self.label}`"
 
 
 def quoted(name: str) -> str:
@@ -147,9 +148,8 @@ def parse_expression(text: str) -> Expression:
         return quoted(piece) if alike else _R_SPELLING.get(piece, piece)
 
     check_text(text)
-    label = " ".join(text.split())
     try:
-        return Expression(ast.unparse(_tree(_PIECES.sub(spelled, label).strip())), label)
+        return Expression(ast.unparse(_tree(_PIECES.sub(spelled, label := " ".join(text.split())).strip())), label)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise FormulaError(f"Cannot read {shown(label)} in the formula: {_why(error, label)}") from error
 

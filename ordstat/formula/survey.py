@@ -258,7 +258,7 @@ class SurveyDesign:
     (np.float64(0.377), 8.0)
     """
 
-    weights: Any
+    weights: Any = None
     strata: Any = None
     clusters: Any = None
     fpc: Any = None
@@ -279,7 +279,7 @@ class SurveyDesign:
         others = ("strata", "clusters", "fpc", "nest") if replicated else ("type", "scale", "rho", "mse")
         given = [name for name in others if getattr(self, name) is not None and getattr(self, name) is not False]
         checks = {
-            "weights of SurveyDesign must be a column or values; got None": self.weights is None,
+            "weights of SurveyDesign must be a column (of 1 if equal); got None": self.weights is None,
             "nest of SurveyDesign goes with clusters=": self.nest and self.clusters is None,
             f"{' and '.join(given)} of SurveyDesign {why}": given,
             f"rho of SurveyDesign goes with type='Fay' alone; got {rho!r}": (self.type == "Fay") != (rho is not None),

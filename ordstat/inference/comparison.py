@@ -19,12 +19,12 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray
 from ..checks import number, one_of
 from ..exceptions import DataError, OptionError
-from ..formula.sample import Sample
+from ..formula.sample import Rows, Sample
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.flexible import FLEXIBLE
 from ..likelihood.parameters import listed
-from ..likelihood.rule import LikelihoodRule, crossed_rows
+from ..likelihood.rule import crossed_rows
 from ..likelihood.unavailable import check_available
 from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import NotedFrame
@@ -74,12 +74,15 @@ def likelihood_ratio_tests(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
     statistic = without_rounding(np.append(np.nan, 2.0 * np.diff(loglik)), df, loglik)
     within = np.append(True, [nested_in(small, large) for small, large in pairs])
     nested = within & ~(statistic < 0.0)
+    negative = np.array([improper(fit.rule, fit.design.sample.rows) for fit in ordered])
+    testable = nested & ~negative & ~np.append(False, negative[:-1])
     models = {"no_par": n_par.astype(int), "aic": 2.0 * n_par - 2.0 * loglik, "loglik": loglik}
-    tests = {"lr_stat": statistic, "df": df, "p_value": np.where(nested, chi2_tail(statistic, df), np.nan)}
+    tests = {"lr_stat": statistic, "df": df, "p_value": np.where(testable, chi2_tail(statistic, df), np.nan)}
     if any(fit.fit.marginal is not None for fit in fits):
         tests |= _at_boundaries(tests, pairs)
     table = pd.DataFrame(models | tests, index=[described(fit) for fit in ordered])
     notes = _notes(ordered, within, nested) + [_BOUNDARY] * ("distribution" in table)
+    notes += [_NEGATIVE.format(first_few(list(table.index[negative]), MOST_TERMS))] if negative.any() else []
     return NotedFrame.of(table, notes, "Likelihood ratio tests between nested models", {"p_chi2": "p"})
 
 
@@ -268,10 +271,12 @@ _NOT_NESTED = (
     "no p-value for {}: the larger model has the lower likelihood (a local maximum), or codes terms differently, so "
     "that the models are not nested."
 )
-_CROSSED = (
-    "no p-value for {}: effects at each threshold make some probabilities negative, often because a level has few rows; "
-    "merge levels."
+_NEGATIVE = (
+    "no p-value for {}: effects at each threshold make probabilities negative in many rows, often because a level has "
+    "few rows; merge levels."
 )
+#: Share of the rows that may have negative probabilities in a model that is tested.
+_MOST_NEGATIVE = 0.01
 _THE_SAME = "no test of {}: other columns take over the effect, so that the model stays the same."
 _TITLES = {
     -1.0: "Likelihood ratio tests of dropping single terms",
@@ -286,7 +291,7 @@ class Refit:
     edf: float = np.nan
     loglik: float = np.nan
     separated: bool = False
-    crossed: bool = False
+    negative: bool = False
 
     def criterion(self, k: float) -> float:
         """AIC with a penalty of k for each parameter."""
@@ -304,8 +309,12 @@ def refit(r: FittedLikelihood, sample: Sample) -> Refit:
     stopped = fit.trace.message.startswith("stopped") or fit.certificate.value > _STEEP
     if stopped if separated else not fit.certificate.reached:
         return Refit()
-    crossed = crossed_rows(cast(LikelihoodRule, fit.rule), sample.rows).size > 0
-    return Refit(float(fit.edf), float(fit.loglik), separated, crossed)
+    return Refit(float(fit.edf), float(fit.loglik), separated, improper(fit.rule, sample.rows))
+
+
+def improper(rule: Any, rows: Rows) -> bool:
+    """Whether probabilities are negative in so many rows that the likelihood is not one of a distribution."""
+    return crossed_rows(rule, rows).size > _MOST_NEGATIVE * rows.n
 
 
 def unstarted(r: FittedLikelihood) -> Any:
@@ -443,16 +452,16 @@ def refit_table(
     df[0] = lrt[0] = np.nan
     not_nested = ((df > 0.0) & (lrt < 0.0)) | ((df <= 0.0) & (lrt != 0.0))
     columns = {"df": df} | ({"loglik": logliks} if title else {}) | {"aic": k * edf - 2.0 * logliks}
-    crossed = np.array([model.crossed for model in models.values()])
+    negative = np.array([model.negative for model in models.values()])
     if test is not None:
-        columns |= {"lrt": lrt, "p_value": np.where(not_nested | crossed, np.nan, chi2_tail(lrt, df))}
+        columns |= {"lrt": lrt, "p_value": np.where(not_nested | negative, np.nan, chi2_tail(lrt, df))}
     table = NotedFrame(columns, index=list(models))
     unfinished = [] if r.fit.certificate.reached or base.separated else [NONE]
     notes = {
         _SEPARATED: [name for name, model in models.items() if model.separated],
         _WITHOUT_MAXIMUM: unfinished + [name for name, model in fits.items() if np.isnan(model.loglik)],
-        _NOT_NESTED: list(table.index[not_nested & ~crossed]),
-        _CROSSED: list(table.index[crossed]),
+        _NOT_NESTED: list(table.index[not_nested & ~negative]),
+        _NEGATIVE: list(table.index[negative]),
         _THE_SAME: list(fits) if test is not None and not (df[1:].any() or lrt[1:].any()) else [],
     }
     texts = [text.format(first_few(names, MOST_TERMS)) for text, names in notes.items() if names]

@@ -175,8 +175,8 @@ def scarce_level(r: FittedLikelihood, columns: BoolArray | None = None) -> str:
 def score_row(r: FittedLikelihood, columns: BoolArray | None = None) -> tuple[float, int]:
     """Score statistic, and its df, for giving some location columns (by default all) an effect at each threshold.
 
-    NaN for infinite estimates, where the score vanishes under any model, and if a level has too few rows to tell effects
-    at different thresholds apart.
+    NaN for infinite estimates, where the score vanishes under any model, and if a level has too few rows to tell the
+    effects at its thresholds apart.
     """
     fit, parameters, rows = r.fit, r.parameters, r.design.sample.rows
     estimated = ~fit.aliased[parameters.of("location")]

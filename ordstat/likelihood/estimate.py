@@ -235,7 +235,7 @@ def _best_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:
     grid = np.linspace(low, high, _COARSE)
     falls = np.array([fall(coordinate) for coordinate in grid])
     beside = np.pad(falls, 1, constant_values=np.inf)
-    for lowest in np.flatnonzero((falls < beside[:-2]) & (falls < beside[2:])):
+    for lowest in map(int, np.flatnonzero((falls < beside[:-2]) & (falls < beside[2:]))):
         bounds = grid[max(lowest - 1, 0)], grid[min(lowest + 1, _COARSE - 1)]
         with np.errstate(invalid="ignore"):  # SciPy subtracts infinite values
             minimize_scalar(fall, bounds=bounds, method="bounded", options={"xatol": _ACCURACY})

@@ -109,6 +109,8 @@ class Jeffreys(Penalty):
             if at is None or math.isnan(value):
                 return None
             gradient, hessian = _derivatives(half_log_det, x)
+            if not np.isfinite(hessian).all():  # the determinant vanishes nearby
+                return None
             values, vectors = np.linalg.eigh(at.information.dense() - hessian)
             # Directions of the wrong curvature are climbed, not descended: the sum need not be concave.
             dense = (vectors * np.maximum(np.abs(values), 1e-8 * np.abs(values).max())) @ vectors.T

@@ -203,9 +203,11 @@ def _checked(given: Any, n: int) -> list[Axes]:
     """The axes given as a list; OptionError if they are not n axes."""
     chosen: list[Axes] = [] if isinstance(given, pd.DataFrame) else list(np.ravel(given))
     if not (chosen and all(hasattr(ax, "transAxes") for ax in chosen)):
-        raise OptionError(f"ax must be matplotlib axes; got a {type(given).__name__}. Give rows by name, newdata=...")
+        raise OptionError(
+            f"ax must be matplotlib axes; got a {type(given).__name__}. Give rows as newdata=, and terms as columns=."
+        )
     if len(chosen) != n:
-        raise OptionError(f"the plot needs {n} axes; got {len(chosen)}.")
+        raise OptionError(f"the plot needs {n} axes; got {len(chosen)}. Give plt.subplots(1, {n})[1].")
     return chosen
 
 

@@ -231,6 +231,7 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
 _TEX = str.maketrans({
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "[": "{[}",  # an argument of a line break otherwise
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "×": r"$\times$", "²": r"$^2$",
 })  # fmt: skip
 

@@ -50,8 +50,9 @@ def certificate_text(certificate: Certificate, trace: Trace, details: bool = Tru
     for label, value in certificate.details if details else ():
         if label != "iterations":  # some methods list them again
             figures.append(f"{label} {value:.4g}" if isinstance(value, (float, np.floating)) else f"{label} {value}")
-    ended = "Converged in" if certificate.reached else "NOT CONVERGED after"
-    return f"{ended} {counted(trace.iterations, 'iteration')} ({'; '.join(figures)})"
+    iterations = counted(trace.iterations, "iteration")
+    ended = f"Converged in {iterations}" if trace.iterations else "Converged"
+    return f"{ended if certificate.reached else f'NOT CONVERGED after {iterations}'} ({'; '.join(figures)})"
 
 
 def fractional(r: FittedRanker) -> bool:

@@ -132,7 +132,7 @@ def test_costs_of_unused_levels_go_with_them():
         ({"costs": pd.DataFrame(np.ones((10, 3)))}, DataError, "another index than the data"),
         ({"weights": [1, 2]}, DataError, "10 values, one per row"),
         ({"weights": pd.Series(np.ones(10))}, DataError, "index differs from that of the data"),
-        ({"weights": -np.ones(10)}, DataError, r"weights= is -1 in row 'A' \(position 0\) \(10 such rows\)"),
+        ({"weights": -np.ones(10)}, DataError, r"weights= is -1 in row 'A' \(position 0\) \(such rows: 10\)"),
         ({"weights": np.full(10, np.inf)}, DataError, "infinite in row 'A'"),
         ({"weights": "f"}, DataError, "one column of numbers"),
         ({"weights": np.zeros(10)}, DataError, r"None of the 10 rows can be used"),

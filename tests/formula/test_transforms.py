@@ -159,7 +159,7 @@ def test_contrasts_are_those_of_r(kind, matrix, suffixes):
 @pytest.mark.parametrize(
     ("term", "error", "message"),
     [
-        ("log(x - 1)", DataError, r"'log\(x - 1\)' is not finite in row 0 \(4 such rows\)"),
+        ("log(x - 1)", DataError, r"'log\(x - 1\)' is not finite in row 0 \(such rows: 4\)"),
         ("scale(one)", DataError, "values that differ"),
         ("ns(one, df=2)", DataError, "values that differ"),
         ("ns(x, df=0)", FormulaError, "df must be a whole number from 1 to 26; got 0"),
