@@ -129,7 +129,7 @@ def _draw(ax: Axes, curve: pd.DataFrame, colour: Any, square: bool = True) -> No
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(-0.02, 1.02)
     if square:
-        ax.set_aspect("equal", adjustable="box")
+        ax.set_aspect("equal", adjustable="box", anchor="W")  # beside its legend
 
 
 _ROW = 0.3  # inches

@@ -442,8 +442,10 @@ def row_labels(ax: Axes, places: Sequence[float], texts: Sequence[str], rows: fl
     shown = [str(text) for text in texts][::step]
     most = max(1, int(step * room / (1.03 * _LINE)))
     letters = int(np.clip(_letters(ax, _BEFORE), 14, 34))
-    names = [words if "\n" in words else in_lines(words, letters, min(most, 3)) for words in shown]
-    ax.set_yticks(list(places)[::step], names, fontsize=row_size(room * step))
+    size, names = row_size(room * step), [in_lines(words, letters, min(most, 3)) for words in shown]
+    if len(set(names)) < len(set(shown)):  # shortened alike: one more line, in smaller letters
+        size, names = size * most / (most + 1), [in_lines(words, letters, most + 1) for words in shown]
+    ax.set_yticks(list(places)[::step], names, fontsize=size)
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
 
