@@ -71,7 +71,7 @@ def write_evidence() -> None:
 def _write_speed() -> None:
     text = (
         "Seconds of one thread, measured side by side in one run. The last column is how many times as long a "
-        "contestant takes: the median ratio of rounds that ran side by side, so that it is not quite the ratio of the seconds. "
+        "contestant takes: the median ratio of rounds side by side, not quite the ratio of the seconds. "
         "`make bench` measures them again; `benchmarks/results` has all rows as CSV and says how each was measured."
     )
     lines = ["# Speed", "", text, ""]
@@ -211,9 +211,9 @@ def _write_bounds() -> None:
     frame = pd.read_csv(RESULTS / "bounds.csv").drop(columns="seconds")
     held = (frame["bound"] >= frame["test MAE"]).sum(), (frame["bound (new)"] >= frame["test MAE"]).sum()
     text = (
-        "RED-SVM with the perceptron kernel and the C of the smallest bound. `bound` limits the expected absolute error "
-        "by the training rows alone, `bound (new)` by the new rows; both hold with probability 95%. `trivial` is the "
-        "largest possible error. "
+        "RED-SVM with the perceptron kernel and the C of the smallest bound. `bound` limits the expected "
+        "absolute error by the training rows alone, `bound (new)` by the new rows; both hold with probability 95%. "
+        "`trivial` is the largest possible error. "
         f"`bound` was above the error on the new rows on {held[0]} of {len(frame)} sets, `bound (new)` on {held[1]}."
     )
     frame["C"] = [f"2^{np.log2(value):.0f}" for value in frame["C"]]

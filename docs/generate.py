@@ -93,7 +93,7 @@ def method_page(
     types = ", ".join(f'`"{kind}"`' for kind in kinds)
     results = RESULTS.get(METHODS[name].path.split(".")[0], "../api/rankers.md")
     lines = [
-        *["# " + text["title"], "", prose(doc["Summary"]), "", text["use"], ""],
+        *["# " + text["title"], "", prose(doc["Summary"]), "", use(text["use"]), ""],
         *["## What it minimises", "", f"$$\n{text['objective']}\n$$", "", text.get("note", ""), ""],
         *[prose(explained(doc["Extended Summary"])), ""],
         *["## Names and options", "", names_table(names), "", *option_list(method), ""],
@@ -106,6 +106,11 @@ def method_page(
         *["## What was measured", "", *measured(text, published, board), ""],
     ]
     return HEAD + "\n".join(lines)
+
+
+def use(text: str) -> str:
+    """When to use a method, as a sentence."""
+    return ("Use it " if text.startswith("As ") else "Use it if ") + text[0].lower() + text[1:]
 
 
 def prose(lines: Iterable[str]) -> str:
