@@ -94,7 +94,7 @@ def method_page(
     results = RESULTS.get(METHODS[name].path.split(".")[0], "../api/rankers.md")
     lines = [
         *["# " + text["title"], "", prose(doc["Summary"]), "", use(text["use"]), ""],
-        *["## What it minimises", "", f"$$\n{text['objective']}\n$$", "", text.get("note", ""), ""],
+        *["## What it minimises", "", f"$$\n{lines_of(text['objective'])}\n$$", "", text.get("note", ""), ""],
         *[prose(explained(doc["Extended Summary"])), ""],
         *["## Names and options", "", names_table(names), "", *option_list(method), ""],
         *["## Example", "", executed(f"from ordstat import datasets, ordfit\n\n{code}\n{call}\nfit.summary()"), ""],
@@ -106,6 +106,12 @@ def method_page(
         *["## What was measured", "", *measured(text, published, board), ""],
     ]
     return HEAD + "\n".join(lines)
+
+
+def lines_of(objective: str) -> str:
+    """An objective with a line for each of its equations, so that it fits a narrow screen."""
+    parts = objective.split(r", \qquad ")
+    return objective if len(parts) == 1 else r"\begin{gathered}" + r", \\ ".join(parts) + r"\end{gathered}"
 
 
 def use(text: str) -> str:

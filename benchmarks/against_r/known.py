@@ -109,7 +109,7 @@ FAULTS = (
         "infinite estimates", "R shows them as converged; ours says that they are infinite.", proofs.infinite_estimates
     ),
     Fault(
-        "below a way without end",
+        "below a rising likelihood",
         "R says that it converged where the likelihood rises without end; ours says that there is no maximum.",
         proofs.below_a_way_without_end,
     ),
