@@ -46,7 +46,7 @@ def shown(value: object, decimals: int | None = None) -> str:
     """A number with three digits, or some decimals; text as it is."""
     if isinstance(value, (float, np.floating)):
         if decimals is not None:
-            return f"{value:.{decimals}f}"
+            return f"{np.round(value, decimals):.{decimals}f}"
         return "" if np.isnan(value) else f"{float(f'{value:.3g}'):,.0f}" if abs(value) >= 100 else f"{value:.3g}"
     return f"{value:,}" if isinstance(value, (int, np.integer)) else str(value).replace("|", r"\|")
 
@@ -178,7 +178,7 @@ def board() -> dict[str, str]:
     """A sentence for each contestant."""
     ranks = _ranks(_means())
     words = "Leaderboard: mean rank {:.2f} of {} by absolute error, {:.2f} by ranked probability score."
-    return {row.contestant: words.format(row.mae, len(ranks), row.rps) for row in ranks.itertuples()}
+    return {row.contestant: words.format(np.round(row.mae, 2), len(ranks), np.round(row.rps, 2)) for row in ranks.itertuples()}
 
 
 def _write_leaderboard() -> None:
