@@ -178,7 +178,10 @@ def board() -> dict[str, str]:
     """A sentence for each contestant."""
     ranks = _ranks(_means())
     words = "Leaderboard: mean rank {:.2f} of {} by absolute error, {:.2f} by ranked probability score."
-    return {row.contestant: words.format(np.round(row.mae, 2), len(ranks), np.round(row.rps, 2)) for row in ranks.itertuples()}
+    return {
+        row.contestant: words.format(np.round(row.mae, 2), len(ranks), np.round(row.rps, 2))
+        for row in ranks.itertuples()
+    }
 
 
 def _write_leaderboard() -> None:
