@@ -185,8 +185,14 @@ def described(method: type[Any], option: str) -> tuple[str, list[str]]:
             others = (described(other, option) for other in [*bases, ordstat.REDSVM])
             type_, meaning = next((other for other in others if other[1]), (type_, lines))
             more = re.findall(rf"(?<=[.;] )[^.;]*\b{option}(?:=| is | > )[^.;]*[.;]?", text)
-            return type_, [*meaning, *(f"{sentence.rstrip('.;')}." for sentence in more)]
+            return type_, [*meaning, *(_ended(sentence, option) for sentence in more)]
     return "", []
+
+
+def _ended(sentence: str, option: str) -> str:
+    """A sentence with a capital, unless it begins with the option, and a full stop."""
+    first = sentence[0] if sentence.startswith(option) else sentence[0].upper()
+    return f"{first}{sentence[1:].rstrip('.;')}."
 
 
 def measured(text: Mapping[str, str], published: dict[str, list[list[str]]], board: dict[str, str]) -> Iterator[str]:
