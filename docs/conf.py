@@ -49,14 +49,16 @@ for _older in (BUILD / "cache").glob("*"):
     if _older != _CACHE:
         shutil.rmtree(_older)
 
-# Cells import this tree; errors and warnings show their message alone; kernels keep no history.
+# Cells import this tree; errors and warnings show their message alone, numbers of NumPy their digits; kernels keep no
+# history.
 _PROFILE = BUILD / "ipython" / "profile_default" / "ipython_config.py"
 _PROFILE.parent.mkdir(parents=True, exist_ok=True)
 _PROFILE.write_text(
     "c.InteractiveShell.xmode = 'Minimal'\n"
     "c.HistoryManager.enabled = False\n"
-    "c.InteractiveShellApp.exec_lines = ['import warnings', "
-    "'warnings.formatwarning = lambda text, kind, *_, **__: f\"{kind.__name__}: {text}\\\\n\"', 'del warnings']\n"
+    "c.InteractiveShellApp.exec_lines = ['import numpy, warnings', "
+    "'warnings.formatwarning = lambda text, kind, *_, **__: f\"{kind.__name__}: {text}\\\\n\"', "
+    "'numpy.set_printoptions(legacy=\"1.25\")', 'del numpy, warnings']\n"
 )
 os.environ["IPYTHONDIR"] = str(BUILD / "ipython")
 os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])

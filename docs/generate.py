@@ -38,7 +38,7 @@ EXAMPLES = {
     "bands": ("data = datasets.quadratic_bands(300, seed=1)", "rank ~ x1 + x2"),
     "two": (
         'data = datasets.load("wine")\ndata["high"] = data["rating"].astype(int) >= 4',
-        "high ~ temp + contact + response",
+        "high ~ temp + contact",
     ),
 }
 #: Pages of the reference about the fits of a family.
@@ -90,26 +90,39 @@ def method_page(
     kinds = method.results_class.predicts
     shown = next(kind for kind in ("prob", "score", "votes") if kind in kinds)
     call = f'fit = ordfit("{formula}", data, method="{name}"{options})'
+    types = ", ".join(f'`"{kind}"`' for kind in kinds)
     results = RESULTS.get(METHODS[name].path.split(".")[0], "../api/rankers.md")
     lines = [
-        *["# " + text["title"], "", prose(doc["Summary"]), "", text["use"], ""],
-        *["## What it minimises", "", f"$$\n{text['objective']}\n$$", "", text.get("note", ""), ""],
+        *["# " + text["title"], "", prose(doc["Summary"]), "", use(text["use"]), ""],
+        *["## What it minimises", "", f"$$\n{lines_of(text['objective'])}\n$$", "", text.get("note", ""), ""],
         *[prose(explained(doc["Extended Summary"])), ""],
         *["## Names and options", "", names_table(names), "", *option_list(method), ""],
         *["## Example", "", executed(f"from ordstat import datasets, ordfit\n\n{code}\n{call}\nfit.summary()"), ""],
         *[executed(f'fit.predict(data.head(3), type="{shown}").round(3)'), ""],
         *["## What it returns", ""],
-        f"A `{method.results_class.__name__}`: [what every fit answers](../api/results.md), and [what is special to "
-        f"its kind]({results}). `predict` gives {', '.join(f'`type={kind!r}`' for kind in kinds)}.",
+        f"`{method.results_class.__name__}`: [what every fit answers](../api/results.md), and [what is special to "
+        f"its kind]({results}). `predict` takes `type=` {types}.",
         *["", "## Papers", "", *(f"- {paper}" for paper in method.papers), ""],
         *["## What was measured", "", *measured(text, published, board), ""],
     ]
     return HEAD + "\n".join(lines)
 
 
+def lines_of(objective: str) -> str:
+    """An objective with a line for each of its equations, so that it fits a narrow screen."""
+    parts = objective.split(r", \qquad ")
+    return objective if len(parts) == 1 else r"\begin{gathered}" + r", \\ ".join(parts) + r"\end{gathered}"
+
+
+def use(text: str) -> str:
+    """When to use a method, as a sentence."""
+    return ("Use it " if text.startswith("As ") else "Use it if ") + text[0].lower() + text[1:]
+
+
 def prose(lines: Iterable[str]) -> str:
-    """Paragraphs of a docstring as Markdown: marks that Markdown reads are escaped outside of code."""
+    """Paragraphs of a docstring as Markdown: marks of Markdown are escaped outside of code, names of files left out."""
     text = re.sub(r"``(.+?)``", r"`\1`", "\n".join(lines))
+    text = re.sub(r"[,;]\s+see\s+`?[\w/]+\.py`?", "", text)
     parts = re.split(r"(`[^`]+`)", text)
     parts[::2] = [re.sub(r"([*_$|<>\[\]])", r"\\\1", part) for part in parts[::2]]
     return "".join(parts)
@@ -137,7 +150,8 @@ def option_list(method: type[Method]) -> Iterator[str]:
         kind, meaning = described(method, f.name)
         yield f"`{f.name}`{': ' + prose([kind]) if kind else ''}; default `{f.default!r}`{limits(f)}"
         text = prose(meaning).replace("\n", "\n  ")
-        yield f": {text or 'See above.'}\n"
+        only = re.fullmatch(r'"[^"]+"', kind)
+        yield f": {text or ('Nothing else is possible.' if only else 'See above.')}\n"
 
 
 def limits(f: Any) -> str:
@@ -156,20 +170,29 @@ def _whole(outer: Mapping[str, Any]) -> bool:
 
 
 def described(method: type[Any], option: str) -> tuple[str, list[str]]:
-    """Type and meaning of an option, from the docstring of the class or of the class that it refers to."""
+    """Type and meaning of an option, from the docstring of the class or of the classes that it refers to."""
     for kind in method.__mro__:
         for names, type_, lines in NumpyDocString(inspect.getdoc(kind) or "")["Parameters"]:
             if option not in re.split(r",\s*", names):
                 continue
-            referred = re.search(r"(?:[Ss]ee|of every online ranker: see) `(?:[\w.]+\.)?(\w+)`", " ".join(lines))
-            if referred is None or referred[1] == kind.__name__:
+            text = " ".join(lines)
+            referred = re.findall(r"(?:[Ss]ee|and) `(?:[\w.]+\.)?([A-Z]\w+)`", text)
+            if not referred or kind.__name__ in referred:
                 return type_, lines
-            other = next((base for base in method.__mro__ if base.__name__ == referred[1]), None)
-            meaning = described(other or getattr(ordstat, referred[1]), option)
-            if meaning[1]:
-                return meaning
-            return type_, lines
+            # What the classes do not have, RED-SVM has: threads and landmarks.
+            bases = [base for base in method.__mro__ if base.__name__ in referred]
+            bases += [getattr(ordstat, name) for name in referred if hasattr(ordstat, name)]
+            others = (described(other, option) for other in [*bases, ordstat.REDSVM])
+            type_, meaning = next((other for other in others if other[1]), (type_, lines))
+            more = re.findall(rf"(?<=[.;] )[^.;]*\b{option}(?:=| is | > )[^.;]*[.;]?", text)
+            return type_, [*meaning, *(_ended(sentence, option) for sentence in more)]
     return "", []
+
+
+def _ended(sentence: str, option: str) -> str:
+    """A sentence with a capital, unless it begins with the option, and a full stop."""
+    first = sentence[0] if sentence.startswith(option) else sentence[0].upper()
+    return f"{first}{sentence[1:].rstrip('.;')}."
 
 
 def measured(text: Mapping[str, str], published: dict[str, list[list[str]]], board: dict[str, str]) -> Iterator[str]:
@@ -194,8 +217,9 @@ def write_datasets() -> None:
     """The data sets, each with its first rows."""
     lines = ["# Data sets", "", "Small sets to try things on; each call returns a fresh frame.", ""]
     for name in datasets.NAMES:
-        code = f'from ordstat import datasets\n\ndata = datasets.load("{name}")\nprint(data.shape)\ndata.head(3)'
-        lines += [f"## {name}", "", executed(code), ""]
+        code = f'data = datasets.load("{name}")\nprint(len(data), "rows")\ndata.head(3)'
+        imported = "from ordstat import datasets\n\n" if name == datasets.NAMES[0] else ""
+        lines += [f"## {name}", "", executed(imported + code), ""]
     lines += ["## Simulated", "", executed("datasets.herbrich(3, seed=1)"), ""]
     lines += [executed("datasets.quadratic_bands(3, seed=1)"), "", "## Sources", ""]
     readme = (ROOT / "data" / "README.md").read_text().split("\n")[2:]

@@ -24,5 +24,8 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.8), layout="constraine
 fit.plot.effects("selfLR", ax=left, labels=labels)
 fit.plot.latent(ax=right, labels=labels)
 write(figure, "ordstat")
-write(fit.plot.effects("selfLR", labels=labels).figure, "predicted")
-write(fit.plot.latent(labels=labels).figure, "latent")
+# Small ones for the two columns of the first page, so that their letters are large.
+for name in ("predicted", "latent"):
+    figure, ax = plt.subplots(figsize=(5.2, 3.8), layout="constrained", facecolor="white")
+    fit.plot.effects("selfLR", ax=ax, labels=labels) if name == "predicted" else fit.plot.latent(ax=ax, labels=labels)
+    write(figure, name)

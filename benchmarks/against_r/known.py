@@ -94,21 +94,23 @@ FAULTS = (
         "anova() and profiles without effects", "R ends in an error; ours is an empty table.", proofs.no_location_terms
     ),
     Fault("stops", "R raises an error; ours has a fit.", proofs.stops),
-    Fault("no convergence", "R stops without an end; NumPy finds ours to be a maximum, identified.", proofs.no_end),
+    Fault(
+        "no convergence",
+        "R stops before it converges; NumPy confirms that ours is a maximum, and identified.",
+        proofs.no_end,
+    ),
     Fault(
         "not identified",
-        "R gives errors of parameters whose scores NumPy finds to depend on each other; ours says so.",
+        "R gives standard errors of parameters whose scores depend on each other, as NumPy confirms; ours says so.",
         proofs.not_identified,
     ),
-    Fault(
-        "lower maximum", "R converges at a log-likelihood that NumPy finds to be lower than ours.", proofs.lower_maximum
-    ),
+    Fault("lower maximum", "R converges at a lower log-likelihood than ours, as NumPy confirms.", proofs.lower_maximum),
     Fault(
         "infinite estimates", "R shows them as converged; ours says that they are infinite.", proofs.infinite_estimates
     ),
     Fault(
-        "below a way without end",
-        "R calls converged what lies below a way on which the likelihood has no maximum; ours says that it found none.",
+        "below a rising likelihood",
+        "R says that it converged where the likelihood rises without end; ours says that there is no maximum.",
         proofs.below_a_way_without_end,
     ),
     Fault(

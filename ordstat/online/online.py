@@ -57,8 +57,10 @@ _KEPT = {
 class OnlineMethod(Method):
     """Base of the rankers that learn one example after another, from zero weights.
 
-    Use one for streams, or as a fast baseline. Options shared by all:
+    Use one for streams, or as a fast baseline.
 
+    Parameters
+    ----------
     epochs : int
         Passes over the rows, at least 1.
     keep : {"mean", "last"}
