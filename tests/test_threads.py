@@ -38,7 +38,8 @@ def test_eight_threads_are_one(name):
     alone = list(map(scores, calls))
     with ThreadPoolExecutor(8) as pool:
         together = list(pool.map(scores, calls))
-    assert all(np.array_equal(one, other) for one, other in zip(alone, together, strict=True))
+    for one, other in zip(alone, together, strict=True):  # BLAS may round otherwise on another number of threads
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)
 
 
 def test_the_number_of_blas_threads_is_set_back_by_the_last():

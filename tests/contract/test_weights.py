@@ -39,7 +39,7 @@ def test_what_is_no_number_of_rows_is_refused(name, weight):
     one = problem.frame.assign(w=1.0).set_index(np.arange(60) + 100)
     one.loc[[103, 107], "w"] = weight
     words = re.escape(f"weights= is {weight:g} in row 10")
-    with pytest.raises(DataError, match=words + r"3 \(position 3\), column 'w' \(such rows: 2\).* from 1e-15 to 1e\+15"):
+    with pytest.raises(DataError, match=words + r"3 \(position 3\), column 'w' \(such rows: 2\).* 1e-15 to 1e\+15"):
         problem.fit(one, weights="w")
     with pytest.raises(DataError, match=words + r"0 \(position 0\) \(such rows: 60\)"):
         problem.fit(one, weights=np.full(60, weight))
