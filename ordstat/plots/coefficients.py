@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from .._typing import AnyArray, FloatArray
 from ..checks import fraction, labelled
 from ..exceptions import DataError, OptionError
-from ..report.table import INVERSE, ratio_of, row_label
+from ..report.table import INVERSE, per_of_each, ratio_of, row_label
 from . import style
 from .style import Sheet, decimals_for, in_lines, shortened_middle, with_limits
 
@@ -48,7 +48,8 @@ def forest_frame(
     """Estimated effects of all fits with their limits; attrs["per"] has their units."""
     fraction("level", level)
     invert = exponentiate and _ratio(fits)[1] < 0
-    parts = [_effects(name, fit, exponentiate, per, level, invert) for name, fit in fits.items()]
+    pers = per_of_each(fits, per)
+    parts = [_effects(name, fit, exponentiate, pers[name], level, invert) for name, fit in fits.items()]
     frame = pd.concat(parts, ignore_index=True)
     if len(frame):
         frame = _in_order(frame, _chosen(list(dict.fromkeys(frame["term"])), columns))
@@ -87,8 +88,9 @@ def labelled_fits(results: Any, others: Any, label: str) -> dict[str, Any]:
     if len(fits) >= len(_MARKERS):
         raise OptionError(f"others must hold at most {len(_MARKERS) - 1} fits; got {len(fits)}.")
     for name, fit in fits.items():
-        if not hasattr(fit, "tidy") or not fit.tidy()["coef_type"].isin(_EFFECTS).any():
-            raise OptionError(f"others must be fits with coefficients; {name!r} has no coefficients. Leave it out.")
+        drawable = hasattr(fit, "method") and hasattr(fit, "tidy")
+        if not drawable or not fit.tidy()["coef_type"].isin(_EFFECTS).any():
+            raise OptionError(f"others must be fits of ordfit() with coefficients; {name!r} is not. Leave it out.")
     return {label: results, **fits}
 
 

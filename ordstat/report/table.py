@@ -111,6 +111,15 @@ def ratio_of(r: Any) -> tuple[str, float, str]:
     return cast(tuple[str, float, str], r.family.ratios.get(r.family.link.name, _EXPONENT))
 
 
+def per_of_each(fits: Mapping[str, Any], per: Any) -> dict[str, Any]:
+    """`per` of each fit: without the variables that only other fits contain."""
+    if not isinstance(per, Mapping):
+        return dict.fromkeys(fits, per)
+    own = {name: frozenset[str]().union(*fit.design.spec.variables().values()) for name, fit in fits.items()}
+    used = frozenset[str]().union(*own.values())
+    return {name: {x: per[x] for x in per if x in own[name] or x not in used} or None for name in fits}
+
+
 _FIGURES = {"nobs": "N", "loglik": "Log-likelihood", "aic": "AIC", "bic": "BIC", "mcfadden": "McFadden R²"}
 _VALUES = ["estimate", "std_error", "p_value", "conf_low", "conf_high"]
 #: Kinds of parameters in the order of the rows.
@@ -307,10 +316,11 @@ def table(
         listed = fits if isinstance(fits, (list, tuple)) else [fits]
         by_name = {f"({number})": fit for number, fit in enumerate(listed, start=1)}
     _check_fits(by_name, per)
-    options = {"clinical": clinical, "exponentiate": exponentiate, "thresholds": thresholds, "below": below, "per": per}
-    options |= {"labels": labels, "stars": stars, "level": level}
+    options: dict[str, Any] = {"exponentiate": exponentiate, "thresholds": thresholds, "below": below}
+    options |= {"clinical": clinical, "labels": labels, "stars": stars, "level": level}
     digits = None if digits is None else whole("digits", digits, 0, 15)
-    columns = [_Column(fit=fit, digits=digits, **options) for fit in by_name.values()]
+    pers = per_of_each(by_name, per)
+    columns = [_Column(fit=fit, digits=digits, per=pers[name], **options) for name, fit in by_name.items()]
     cells = [column.cells() for column in columns]
     order = pd.concat(cells).sort_values("part", kind="stable").index.unique()
     usual = ("nobs",) if clinical else ("nobs", "loglik", "aic")

@@ -18,10 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWa
 VARIABLES = {"wine": "temp", "parts": "contact", "anes": "income", "housing": "Type", "two": "x", "twelve": "group"}
 LIKELIHOOD = ("forest", "effects", "stacked", "parallel", "profiles", "reliability")
 EVERY = ("latent", "margins", "confusion")
-CASES = [
-    *((name, plot) for name in VARIABLES for plot in EVERY + LIKELIHOOD),
-    *(("margin", plot) for plot in EVERY),
-]
+CASES = [(name, plot) for name in VARIABLES for plot in EVERY + LIKELIHOOD] + [("margin", plot) for plot in EVERY]
 #: The most levels and the longest names, votes of neighbours, and thresholds that differ by row.
 WORDS = [case for case in CASES if case[0] in ("twelve", "margin", "parts")]
 
@@ -84,8 +81,7 @@ def test_latent_shows_the_range_of_nominal_thresholds(fits):
 def test_margins_are_coloured_by_side_of_zero(fits):
     ax = fits["wine"].plot.margins(delta=0.2)
     for bar in ax.patches:
-        right = bar.get_x() + bar.get_width() / 2.0 > 0.0
-        wanted = style.RIGHT if right else style.WRONG
+        wanted = style.RIGHT if bar.get_x() + bar.get_width() / 2.0 > 0.0 else style.WRONG
         assert same_color(bar.get_facecolor(), wanted)
     share = fits["wine"].margins([0.2])["classification"].iloc[0]
     assert f"{share:.0%}" in ax.get_title(loc="left")

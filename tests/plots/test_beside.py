@@ -30,9 +30,8 @@ def test_the_data_are_those_of_the_fits(fits):
     np.testing.assert_allclose(both[["conf_low", "conf_high"]], fits["both"].confint().loc[both.index])
     np.testing.assert_allclose(data.loc[data["model"] == "svm", "estimate"], fits["svm"].coef)
     assert data.loc[data["model"] == "svm", "conf_low"].isna().all()
-    odds = fits["both"].plot.forest(
-        others={"svm": fits["svm"]}, exponentiate=True, columns="contact[T.yes]", draw=False
-    )
+    beside = {"others": {"svm": fits["svm"]}, "columns": "contact[T.yes]"}
+    odds = fits["both"].plot.forest(**beside, exponentiate=True, draw=False)
     np.testing.assert_allclose(odds["estimate"], np.exp([fits["both"].coef.iloc[1], fits["svm"].coef.iloc[1]]))
 
 
@@ -50,9 +49,8 @@ def test_what_is_drawn(fits):
 @pytest.mark.parametrize(
     ("others", "options", "message"),
     [
-        ({}, {}, "others must be a mapping of labels to fits"),
-        ({"a": 3}, {}, "'a' has no coefficients"),
-        ("tree", {}, "others must be fits with coefficients; 'a' has no coefficients"),
+        ("none", {}, "others must be a mapping of labels to fits"),
+        ("tree", {}, r"others must be fits of ordfit\(\) with coefficients; 'a' is not"),
         ("twice", {}, "others must have labels that differ as text; '1' is there twice"),
         ("number", {"label": "1"}, "others must not have the label of this fit, '1'"),
         ("self", {"columns": "judge"}, r"columns must be among .*; got 'judge'"),
@@ -62,6 +60,6 @@ def test_what_is_drawn(fits):
 def test_refusals(fits, others, options, message):
     given = {"self": {"a": fits["temp"]}, "many": {str(i): fits["temp"] for i in range(8)}}
     given |= {"twice": {1: fits["temp"], "1": fits["svm"]}, "number": {1: fits["temp"]}}
-    given |= {"tree": {"a": ordfit("rating ~ temp", WINE, "cart")}}
+    given |= {"tree": {"a": ordfit("rating ~ temp", WINE, "cart")}, "none": {}}
     with pytest.raises(OptionError, match=message):
-        fits["both"].plot.forest(others=given.get(others, others) if isinstance(others, str) else others, **options)
+        fits["both"].plot.forest(others=given[others], **options)

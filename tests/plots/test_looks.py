@@ -7,7 +7,7 @@ import pytest
 from matplotlib import pyplot
 from test_every_picture import _words, problems
 
-from ordstat import OptionError, datasets, describe_ordinal, ordfit
+from ordstat import OptionError, datasets, describe_ordinal, ordfit, table
 
 WINE, ANES = datasets.load("wine"), datasets.load("anes96")
 VARIABLE = dict.fromkeys(("effects", "stacked", "emmeans", "dependence", "residuals"), ("temp",))
@@ -39,6 +39,13 @@ def test_effects_of_ten_years(picture):
     np.testing.assert_allclose(ten["estimate"], one["estimate"] * np.where(one["term"] == "age", 10.0, 1.0))
     words = [word.get_text() for word in _words(getattr(fit.plot, picture)(per={"age": 10}).figure)]
     assert any(word.startswith("age, per 10") for word in words)
+
+
+def test_effects_of_ten_years_beside_a_fit_without_age():
+    fit, small = ordfit("PID ~ age + educ", ANES), ordfit("PID ~ educ", ANES)
+    frame = fit.plot.forest(others={"small": small}, per={"age": 10}, draw=False)
+    np.testing.assert_allclose(frame["estimate"], [10 * fit.coef["age"], fit.coef["educ"], small.coef["educ"]])
+    assert "age, per 10" in str(table([fit, small], per={"age": 10}))
 
 
 @pytest.mark.parametrize(
