@@ -12,7 +12,7 @@ import pandas as pd
 from ._typing import AnyArray, Progress
 from .checks import brief, generator, one_of, reporter
 from .exceptions import DataWarning, OptionError, warn
-from .formula.design import Design, Recipe, make
+from .formula.design import Design, Recipe, arguments_text, make
 from .formula.inputs import check_cost_labels, shape_of
 from .formula.sample import Sample
 from .formula.survey import SurveyDesign
@@ -230,7 +230,7 @@ def _warn_of_fractions(results: Any) -> None:
     if weights is None:
         return
     if np.array_equal(weights, np.rint(weights)):
-        doubt = f"these stand for {weights.sum():g} rows in place of {weights.size}. Are they sampling weights?"
+        doubt = f"these stand for {weights.sum():,.0f} rows in place of {weights.size}. Are they sampling weights?"
         if not _look_sampled(results.design.sample):
             return
     else:
@@ -287,7 +287,7 @@ def _without_errors(method: Method) -> OptionError:
 
 def _call(design: Design, method: Method, calibrated: Calibrated | None, vcov: Any) -> str:
     """The call as text."""
-    asked, name = design.recipe.arguments(), PLAIN.get(type(method).__name__)
+    asked, name = arguments_text(design.recipe), PLAIN.get(type(method).__name__)
     options = repr(method).partition("(")[2][:-1]
     how = f"method={method!r}" if name is None else ", ".join(filter(None, [f"method={name!r}", options]))
     arguments = [repr(design.formula), *filter(None, [asked, how.removeprefix("method='clm'").removeprefix(", ")])]

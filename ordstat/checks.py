@@ -278,7 +278,7 @@ def require_memory(what: str, size: float, instead: str) -> None:
         What to do, as a sentence.
     """
     if size > _SMALL and size > (room := available_memory()):
-        raise DataError(f"{what} needs {size / 2**30:.2g} GiB, and {room / 2**30:.2g} GiB are available. {instead}")
+        raise DataError(f"{what} needs {size / 2**30:,.2f} GiB, and {room / 2**30:,.2f} GiB are available. {instead}")
 
 
 #: What to do about weights that stand for too many rows.

@@ -40,6 +40,30 @@ _SIGNS = {"+": 1, "-": -1}
 _CONSTRAINTS = "constraints must have the form {'x1': '+', 'x2': '-'}"
 
 
+def arguments_text(given: Recipe | SurveyDesign) -> str:
+    """The arguments other than the formula, as in a call; three dots stand for arrays and long values.
+
+    Examples
+    --------
+    >>> arguments_text(Recipe("y ~ x", nominal="~ z", levels=["low", "high"]))
+    "nominal='~ z', levels=['low', 'high']"
+    >>> arguments_text(Recipe("y ~ x", design=SurveyDesign(weights="w", strata="region")))
+    "design=SurveyDesign(weights='w', strata='region')"
+    """
+    shown = []
+    for argument in fields(given):
+        value, name = getattr(given, argument.name), argument.name
+        if name in ("formula", "as_categories") or value is None:
+            continue
+        value = pd.Index(value, dtype=object).tolist() if name == "levels" else value
+        text = repr(value) if isinstance(value, (str, bool, int, float, list, tuple, dict)) else "..."
+        text = f"SurveyDesign({arguments_text(value)})" if isinstance(value, SurveyDesign) else text
+        if text not in ("{}", "[]", "()", repr(argument.default)):
+            brief = name in ("levels", "design") or (len(text) <= _LONGEST and "\n" not in text)
+            shown.append(f"{name}={text if brief else '...'}")
+    return ", ".join(shown)
+
+
 @dataclass(frozen=True, eq=False)
 class Recipe:
     """The arguments of `ordfit` that make a design, apart from the data.
@@ -90,26 +114,6 @@ class Recipe:
     constraints: Any = None
     na_action: str = "omit"
     as_categories: bool = False
-
-    def arguments(self) -> str:
-        """The arguments other than the formula, as in a call; three dots stand for arrays and long values.
-
-        Examples
-        --------
-        >>> Recipe("y ~ x", nominal="~ z", levels=["low", "high"]).arguments()
-        "nominal='~ z', levels=['low', 'high']"
-        """
-        shown = []
-        for argument in fields(self)[1:]:
-            value = getattr(self, argument.name)
-            whole = argument.name == "levels" and value is not None  # always printed in full
-            value = pd.Index(value, dtype=object).tolist() if whole else value
-            text = repr(value) if isinstance(value, (str, bool, int, float, list, tuple, dict)) else "..."
-            if value is None or text in ("{}", "[]", "()", repr(argument.default)) or argument.name == "as_categories":
-                continue
-            brief = whole or (len(text) <= _LONGEST and "\n" not in text)
-            shown.append(f"{argument.name}={text if brief else '...'}")
-        return ", ".join(shown)
 
     def updated(self, changes: Mapping[str, Any]) -> Recipe:
         """A copy with some arguments changed; None keeps an argument, and a dot stands for the old formula."""

@@ -84,11 +84,10 @@ def _unordered(name: str, labels: tuple[Any, ...]) -> DataError:
     digits = all(isinstance(label, str) and _NUMBER.fullmatch(label.strip()) for label in labels)
     scale = sorted(labels, key=float) if digits else scale_order(map(str, labels))
     shown = shown_labels(scale or labels)
-    check = "" if scale else " They are listed by the alphabet: put them into your order."
-    what = f"is text that reads as numbers: {shown}" if digits else f"has labels without an order: {shown}"
-    column, categories = f"data[{name!r}]", f"categories=[{shown}], ordered=True"
-    do = f"pd.to_numeric({column})" if digits else f"pd.Categorical({column}, {categories})"
-    return DataError(f"The response {name!r} {what}. Give levels=[{shown}] in order, or set {column} = {do}.{check}")
+    order = f"levels=[{shown}], lowest first" + ("" if scale else " (here by the alphabet)")
+    what = "is text that reads as numbers" if digits else "has labels without an order"
+    do = f"make numbers of it, pd.to_numeric(data[{name!r}])" if digits else "make it an ordered pd.Categorical"
+    return DataError(f"The response {name!r} {what}. Give {order}, or {do}.")
 
 
 def check_levels(levels: Any) -> tuple[Any, ...]:
@@ -376,7 +375,8 @@ def disordered(what: str, texts: list[str]) -> list[str]:
 def codes_apart(values: AnyArray) -> tuple[list[Any], str]:
     """Codes of missing answers beyond a gap, in order, and the range of the other values as text.
 
-    The gap above must be wider than the range of the other values; below nonnegative numbers it must exceed 1.
+    The gap above must be as wide as the range of the other values and as two of their steps; below nonnegative numbers
+    it must exceed 1.
     """
     if not values.size or not {values.min(), values.max()} & _CODE_SET:
         return [], ""
@@ -384,20 +384,20 @@ def codes_apart(values: AnyArray) -> tuple[list[Any], str]:
     others = values[~usual] if not usual.all() else values[values == values.min()]
     low, high = float(others.min()), float(others.max())
     codes = sorted({int(code) for code in values[usual]})
-    above, high = _beyond([code for code in codes if code > high], low, high)
-    below, least = _beyond([-code for code in reversed(codes) if code < low], -high, -low, positive=True)
-    low = -least
-    return [-code for code in reversed(below)] + above, f"{low:g} to {high:g}" if low < high else f"{low:g}"
+    gap = max(high - low, 2.0 * (high - low) / max(np.unique(others).size - 1, 1), 4.0)
+    above, high = _beyond([code for code in codes if code > high], low, high, gap)
+    below, least = _beyond([-code for code in reversed(codes) if code < low], -high, -low, gap, positive=True)
+    return [-code for code in reversed(below)] + above, f"{-least:g} to {high:g}" if -least < high else f"{high:g}"
 
 
-def _beyond(codes: list[int], low: float, high: float, positive: bool = False) -> tuple[list[int], float]:
-    """Increasing codes beyond a gap that is wider than the range below, and the highest of the other values.
+def _beyond(codes: list[int], low: float, high: float, least: float, positive: bool = False) -> tuple[list[int], float]:
+    """Increasing codes beyond a gap of at least `least`, and the highest of the other values.
 
     Next to a single value a code must have two digits. `positive` is for ranges and codes with reversed signs.
     """
     for index, code in enumerate(codes):
         gap = code - high
-        far = gap > max(high - low, 3.0) and (low < high or abs(code) > 9)
+        far = gap >= max(high - low, least) and (low < high or abs(code) > 9)
         if far or (positive and gap > 1 and low < high <= 0 < code):
             return codes[index:], high
         high = float(code)

@@ -91,7 +91,7 @@ def _prediction_under(r: FittedLikelihood, newdata: Any, type: str, cost: Any) -
     """Classes of least expected cost, for another cost than the fit's."""
     if type != "class":
         raise OptionError(f"cost goes with type='class'; got type={type!r}.")
-    target, chosen = r.target(newdata), CostMatrix.parse(cost)
+    target, chosen = r.target(newdata), CostMatrix.parse(cost, r.levels)
     chosen.matrix(len(r.levels))  # raises if its size is not K x K
     codes = replace(r.rule, cost=chosen).codes(target.rows, target.scores)
     return target.classes(codes, r.design.levels, r.design.response)

@@ -281,7 +281,7 @@ def _split(results: FittedRanker, share: float, rng: np.random.Generator) -> tup
     sample = results.design.sample
     weights = _whole(sample.case_weights, "weights of the fit")
     require_memory(
-        f"Dealing out {weights.sum():g} rows", 16.0 * weights.sum(), "Divide the weights by a common factor."
+        f"Dealing out {weights.sum():,.0f} rows", 16.0 * weights.sum(), "Divide the weights by a common factor."
     )
     copies = rng.permutation(np.repeat(np.arange(sample.n), weights.astype(np.intp)))
     n_held_out = round(share * copies.size)

@@ -12,7 +12,7 @@ import pandas as pd
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, OptionError
 from ..formula.columns import read
-from ..formula.inputs import check_levels, read_response
+from ..formula.inputs import check_cost_labels, check_levels, read_response
 from ..formula.sample import Sample
 
 #: Smaller differences, as a share of the range of scores or votes, are rounding.
@@ -158,14 +158,17 @@ class CostMatrix:
         return cls("classification")
 
     @classmethod
-    def parse(cls, cost: Any) -> CostMatrix:
+    def parse(cls, cost: Any, levels: Sequence[Any] | None = None) -> CostMatrix:
         """Read a cost: a name, a K x K matrix (nested sequences, array or frame) or a CostMatrix.
 
         Raises
         ------
         OptionError
-            Any other value.
+            Any other value, or a frame whose labels are not the `levels` in their order.
         """
+        if levels is not None and isinstance(cost, pd.DataFrame):
+            check_cost_labels(cost, levels, (), by_row=False)
+            cost = cost.to_numpy()
         if isinstance(cost, CostMatrix):
             return cost
         if isinstance(cost, str):

@@ -546,7 +546,7 @@ def preference_bounds(scores: FloatArray, geometry: BallGeometry, sample: Sample
     if reason := dependence(sample):
         return MarginBounds(bounds=(), notes=(reason.replace("margin bounds", "bound of R_pref"),))
     if sample.case_weights.sum() > _MOST:
-        what = f"the weights stand for {sample.case_weights.sum():g} rows, and at most {_MOST:g} are paired"
+        what = f"the weights stand for {sample.case_weights.sum():,.0f} rows, and at most {_MOST:,.0f} are paired"
         return MarginBounds(bounds=(), notes=(f"No bound of R_pref: {what}.",))
     repeats = sample.case_weights.astype(np.intp)
     index = np.repeat(np.arange(sample.n), repeats)

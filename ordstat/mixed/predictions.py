@@ -319,7 +319,7 @@ def mixed_prediction(
     if type == "class":
         if se or interval is not None:
             raise OptionError(f"type='class' has no standard error or interval; {', '.join(UNCERTAIN)} have.")
-        chosen = r.rule.cost if cost is None else CostMatrix.parse(cost)
+        chosen = r.rule.cost if cost is None else CostMatrix.parse(cost, r.levels)
         return target.classes(
             least_expected(_values(*predicted_at, "prob"), chosen), r.design.levels, r.design.response
         )

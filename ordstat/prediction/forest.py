@@ -65,7 +65,8 @@ class ForestShares:
 
     def scaled(self, X: FloatArray) -> FloatArray:
         """Columns scaled to [-1, 1] over the rows of the fit; values beyond are cut at -2 and 2."""
-        return np.clip((X - self.middle) / self.half, -2.0, 2.0)
+        with np.errstate(over="ignore"):  # a constant column has the smallest half, and what overflows is cut
+            return np.clip((X - self.middle) / self.half, -2.0, 2.0)
 
     def _shares(self, X: FloatArray) -> FloatArray:
         # The sum of the forest's `predict`, without the checks that scikit-learn repeats for every tree.

@@ -59,7 +59,7 @@ class _Lines(TextWrapper):
 
 
 def wrapped(text: str, width: int, first: str = "", rest: str = "", hyphens: bool = True) -> list[str]:
-    """The text in lines of at most `width` letters, broken at blanks, and formulas also at operators.
+    """The text in lines of at most `width` letters, broken at blanks outside quotes, formulas also at operators.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def wrapped(text: str, width: int, first: str = "", rest: str = "", hyphens: boo
     """
     if len(first) + len(text) <= width and "\n" not in text:
         return [first + text] if text else []
-    whole = re.sub("`[^`]*`", lambda name: name[0].replace(" ", _NO_BREAK), text)
+    whole = re.sub(r"`[^`]*`|\w+\(\"[^\"]*\"", lambda name: name[0].replace(" ", _NO_BREAK), text)
     lines = _Lines(width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=hyphens).wrap(whole)
     return lines if whole == text else [line.replace(_NO_BREAK, " ") for line in lines]
 

@@ -21,6 +21,7 @@ import pandas as pd
 from ..checks import flag
 from ..exceptions import OptionError, OrdstatError
 from ..fitted import FittedRanker
+from ..formula.design import arguments_text
 from .cells import counted
 from .files import write_file
 from .frames import grid_html
@@ -159,7 +160,7 @@ def _question(fit: FittedRanker) -> Iterator[str]:
         f"How does {response}, in {len(fit.levels)} ordered levels ({levels}), depend on the columns of this formula?"
     )
     yield _code(design.formula)
-    if arguments := design.recipe.arguments():
+    if arguments := arguments_text(design.recipe):
         yield _paragraph(f"With {arguments}.")
 
 

@@ -566,7 +566,7 @@ class Bag:
                 f"the sum of the weights must be from 1 to {_MOST:g}, as samples are drawn row by row; got {total:g}. "
                 "Multiply the weights by a factor, or use sampling='weight' where the method has it."
             )
-        require_memory(f"Drawing samples of {total:g} rows, the sum of the weights,", 40.0 * total, SMALLER_WEIGHTS)
+        require_memory(f"Drawing samples of {total:,.0f} rows, the sum of the weights,", 40.0 * total, SMALLER_WEIGHTS)
         copies = np.maximum(np.ceil(rows.weights * (1.0 - _WHOLE)), 1.0).astype(np.intp)
         row = np.repeat(np.arange(rows.n), copies)
         return cls(weights=(rows.weights / copies)[row], row=row, n_rows=rows.n)

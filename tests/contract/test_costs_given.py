@@ -30,10 +30,13 @@ def test_a_frame_of_costs_has_the_levels_in_their_order(wine, matrix):
     for axes in ({}, {"index": LEVELS, "columns": LEVELS}, {"columns": LEVELS}):
         labelled = ordfit(FORMULA, wine, "redsvm", cost=pd.DataFrame(matrix, **axes))
         assert labelled.predict().tolist() == plain.predict().tolist()
-    frame = pd.DataFrame(matrix, index=LEVELS, columns=LEVELS)
+    frame, logit = pd.DataFrame(matrix, index=LEVELS, columns=LEVELS), ordfit(FORMULA, wine)
+    assert logit.predict(cost=frame).tolist() == logit.predict(cost=matrix).tolist() != logit.predict().tolist()
     for wrong in (frame.loc[LEVELS[::-1], LEVELS[::-1]], frame.rename(columns={5: "five"})):
         with pytest.raises(OptionError, match=r"(rows|columns) of cost= are labelled .* are \[1, 2, 3, 4, 5\]"):
             ordfit(FORMULA, wine, "redsvm", cost=wrong)
+        with pytest.raises(OptionError, match="of cost= are labelled"):
+            logit.predict(cost=wrong)
     with pytest.raises(OptionError, match=r"a frame with labels.*to_numpy"):
         REDSVM(cost=frame)
 

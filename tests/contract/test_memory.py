@@ -51,7 +51,7 @@ def test_landmarks_need_no_kernel_matrix():
 @pytest.mark.parametrize("name", [name for name in METHODS if not METHODS[name].method.needs.two_levels])
 def test_a_level_for_every_row(name):
     """48 bytes of each of 8000 x 8000 numbers are 2.9 GiB."""
-    with pytest.raises(DataError, match=r"8000 rows at 8000 levels needs 2.9 GiB.*Join levels"):
+    with pytest.raises(DataError, match=r"8000 rows at 8000 levels needs 2.86 GiB.*Join levels"):
         ordfit("y ~ a + b + c", _rows(8000, 8000), name)
 
 

@@ -91,13 +91,13 @@ NAMES = ["nil", "low", "medium", "high"]  # not in alphabetical order
 
 def test_strings_are_refused_with_the_two_ways_to_order_them(frame):
     named = frame.assign(y=[NAMES[code] for code in frame["y"]])
-    with pytest.raises(DataError, match=r"(?s)'y'.*without an order.*levels=\[.*pd\.Categorical\(.*ordered=True\)"):
+    with pytest.raises(DataError, match=r"(?s)'y'.*without an order.*levels=\[.*ordered pd\.Categorical"):
         ordfit(FORMULA, named)
 
 
 def test_an_unordered_categorical_is_refused(frame):
     named = frame.assign(y=pd.Categorical([NAMES[code] for code in frame["y"]]))
-    with pytest.raises(DataError, match=r"'y' has labels without an order: 'high', 'low', 'medium', 'nil'"):
+    with pytest.raises(DataError, match=r"'y' has labels without an order\. Give levels=\['high', 'low'"):
         ordfit(FORMULA, named)
 
 

@@ -69,7 +69,7 @@ def test_ways_to_name_the_response(side):
         (WORDS, {"low", "mid", "high"}, "must be a list of labels in order, lowest first; got"),
         (WORDS, ["low", "mid", "high", None], "names a missing value"),
         (WORDS, ["low", "mid", "high", float("nan")], "names a missing value"),
-        (WORDS, None, r"without an order: 'high', 'low', 'mid'.*levels=\[.*pd.Categorical\(.*ordered=True"),
+        (WORDS, None, r"without an order\. Give levels=\['high', 'low', 'mid'\].* ordered pd.Categorical"),
         (pd.Categorical(WORDS), None, "without an order"),
         (WORDS, ["low", "mid"], "outside the levels 'low', 'mid': 'high'"),
         ([1, 2, 3, 1, 2, 3], ["1", "2", "3"], "outside the levels '1', '2', '3': 1, 2, 3"),

@@ -12,15 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
-from ordstat import (
-    Blend,
-    DataError,
-    NominalClassifier,
-    OptionError,
-    Reduction,
-    load,
-    ordfit,
-)
+from ordstat import Blend, DataError, NominalClassifier, OptionError, Reduction, load, ordfit
 from ordstat.formula.sample import Rows, Sample, fit_scaling
 from ordstat.prediction.blend import member
 from ordstat.reduction.classifiers import NOMINAL, copied

@@ -10,15 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from ordstat import (
-    C45,
-    DataError,
-    OptionError,
-    OrdinalClassifier,
-    Reduction,
-    datasets,
-    ordfit,
-)
+from ordstat import C45, DataError, OptionError, OrdinalClassifier, Reduction, datasets, ordfit
 from ordstat.fit import count_above
 from ordstat.formula.sample import DistinctRows, Rows
 from ordstat.judging.costs import CostMatrix

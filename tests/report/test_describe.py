@@ -163,7 +163,7 @@ def test_chart(levels, by):
         ([], {}, "rows must be the name of a column or a list of names"),
         (["q0", "q0"], {}, "rows must name each column once; got 'q0' twice"),
         ("q9", {}, "The data have no column 'q9', needed for rows="),
-        ("place", {}, "'place' has labels without an order: .*levels="),
+        ("place", {}, "'place' has labels without an order. Give levels="),
         ("q0", {"by": "q0"}, "by must be the name of one column that is not in rows="),
         ("q0", {"by": ["place", "w"]}, "by must be the name of one column"),
         ("q0", {"by": "number"}, "must have from 1 to 50 groups; it has 200. Cut numbers into classes"),

@@ -6,15 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ordstat.trees.ensembles import (
-    LogRatios,
-    SplitVotes,
-    below,
-    inverse_log_ratios,
-    share_scores,
-    shares,
-    split_scores,
-)
+from ordstat.trees.ensembles import LogRatios, SplitVotes, below, inverse_log_ratios, share_scores, shares, split_scores
 from ordstat.trees.tree import Forest
 
 from . import naive
