@@ -319,8 +319,9 @@ def bound(function: Callable[..., Any], node: ast.Call, *arguments: Any, **keywo
 def numeric(value: Any, node: ast.AST) -> Any:
     """Numbers for arithmetic: conditions count as 0 and 1, factors and text are refused."""
     if isinstance(value, Factor):
-        shown = f"{said(node)} is not numeric: it is a factor of {len(value.levels)} levels"
-        raise FormulaError(f"{shown}, such as {value.levels[0]!r}. Use it alone, or convert it with pd.to_numeric.")
+        example = f", such as {value.levels[0]!r}" if value.levels else ""
+        shown = f"{said(node)} is not numeric: it is a factor of {len(value.levels)} levels{example}"
+        raise FormulaError(f"{shown}. Use it alone, or convert it with pd.to_numeric.")
     if isinstance(value, (str, tuple, type(None))):
         raise FormulaError(f"{value!r} must be a number.")
     return value.astype(float) if isinstance(value, np.ndarray) and value.dtype.kind in "biu" else value

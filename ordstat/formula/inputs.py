@@ -83,8 +83,7 @@ def _unordered(name: str, labels: tuple[Any, ...]) -> DataError:
         return _too_few(name, labels)
     digits = all(isinstance(label, str) and _NUMBER.fullmatch(label.strip()) for label in labels)
     scale = sorted(labels, key=float) if digits else scale_order(map(str, labels))
-    shown = shown_labels(scale or labels)
-    order = f"levels=[{shown}], lowest first" + ("" if scale else " (here by the alphabet)")
+    order = f"levels=[{shown_labels(scale or labels)}], lowest first" + ("" if scale else " (here by the alphabet)")
     what = "is text that reads as numbers" if digits else "has labels without an order"
     do = f"make numbers of it, pd.to_numeric(data[{name!r}])" if digits else "make it an ordered pd.Categorical"
     return DataError(f"The response {name!r} {what}. Give {order}, or {do}.")

@@ -171,6 +171,7 @@ def test_contrasts_are_those_of_r(kind, matrix, suffixes):
         ("C(g, Foo)", FormulaError, "'Foo' is not a known contrast"),
         ("C(g, Treatment('zz'))", FormulaError, "base level 'zz'"),
         ("I(g + 1)", FormulaError, "'g' is not numeric"),
+        ("log(C(lost))", FormulaError, "is a factor of 0 levels"),
         ("I(g == 'zz')", FormulaError, "one of its levels"),
         ("I(x & x < 2)", FormulaError, "'x' must be true or false in every row"),
         ("factor(one)", DataError, "one level only"),
@@ -186,7 +187,7 @@ def test_contrasts_are_those_of_r(kind, matrix, suffixes):
 )
 def test_what_cannot_be_done_says_so(term, error, message):
     with pytest.raises(error, match=message):
-        build(f"y ~ {term}", data(one=1.0, g=["a", "b"] * 12 + ["a"], age=X))
+        build(f"y ~ {term}", data(one=1.0, lost=np.nan, g=["a", "b"] * 12 + ["a"], age=X))
 
 
 def test_bsplines_refuse_values_outside_at_prediction():
