@@ -19,6 +19,7 @@ typedef struct {
     OrdstatColumn log_p, a, b, c, W, r_u, r_l, h_ul;
     OrdstatColumn score[4];  /* by theta_y, theta_{y-1}, H, tau */
     OrdstatColumn curve[10]; /* negative derivatives of the score, upper triangle by rows */
+    double loglik; /* sum of v log_p */
 } OrdstatChunk;
 
 /* For each level of each pattern of nominal columns: its thresholds, the width between them, whether it has an upper and
@@ -76,19 +77,14 @@ ORDSTAT_INLINE void logit_intervals_body(int n, OrdstatChunk *ORDSTAT_RESTRICT a
 }
 ORDSTAT_TWICE(logit_intervals, (int n, OrdstatChunk *at), (n, at))
 
-/* Normal distribution: differences in the smaller tail. Ends up to 6, d >= 0.1. */
-static void probit_intervals(int n, OrdstatChunk *at) {
-    const double root_half = 0.70710678118654752440, peak = 0.39894228040143267794;
+/* Normal distribution from p, which is in W. */
+ORDSTAT_INLINE void probit_slopes_body(int n, OrdstatChunk *ORDSTAT_RESTRICT at) {
+    const double peak = 0.39894228040143267794;
     for (int i = 0; i < n; i++) {
-        double has_u = at->has_u[i], has_l = at->has_l[i], u = at->u[i], lo = at->lo[i], p, a, b, c;
-        if (has_l == 0.0) p = 0.5 * erfc(-u * root_half);
-        else if (has_u == 0.0) p = 0.5 * erfc(lo * root_half);
-        else if (u + lo <= 0.0) p = 0.5 * (erfc(-u * root_half) - erfc(-lo * root_half));
-        else p = 0.5 * (erfc(lo * root_half) - erfc(u * root_half));
-        a = has_u * peak * exp(-0.5 * u * u) / p;
-        b = has_l * peak * exp(-0.5 * lo * lo) / p;
-        c = a - b;
-        at->log_p[i] = log(p);
+        double u = at->u[i], lo = at->lo[i], by = peak / at->W[i];
+        double a = at->has_u[i] * ordstat_exp(-0.5 * u * u) * by, b = at->has_l[i] * ordstat_exp(-0.5 * lo * lo) * by;
+        double c = a - b;
+        at->log_p[i] = ordstat_log(at->W[i]);
         at->a[i] = a;
         at->b[i] = b;
         at->c[i] = c;
@@ -97,6 +93,20 @@ static void probit_intervals(int n, OrdstatChunk *at) {
         at->W[i] = a * (u + c) - b * (lo + c);
         at->h_ul[i] = a * b;
     }
+}
+ORDSTAT_TWICE(probit_slopes, (int n, OrdstatChunk *at), (n, at))
+
+/* Normal distribution: differences in the smaller tail. Ends up to 6, d >= 0.1. */
+static void probit_intervals(int n, OrdstatChunk *at) {
+    const double root_half = 0.70710678118654752440;
+    for (int i = 0; i < n; i++) {
+        double u = at->u[i] * root_half, lo = at->lo[i] * root_half;
+        if (at->has_l[i] == 0.0) at->W[i] = 0.5 * erfc(-u);
+        else if (at->has_u[i] == 0.0) at->W[i] = 0.5 * erfc(lo);
+        else if (u + lo <= 0.0) at->W[i] = 0.5 * (erfc(-u) - erfc(-lo));
+        else at->W[i] = 0.5 * (erfc(lo) - erfc(u));
+    }
+    probit_slopes(n, at);
 }
 
 /* log p, a, b, c and the terms derived from them, from S = (log f)' at both ends and S(lo) - S(u). No digits are lost
@@ -149,9 +159,14 @@ static void cauchit_intervals(int n, OrdstatChunk *at) {
     }
 }
 
-/* Scores of the rows and, with `second`, their curvature, times the case weights v; with `scaled` also terms of the log
-   scale. Formulas in likelihood/family.py. */
+/* The log-likelihood, scores of the rows and, with `second`, their curvature, times the case weights v; with `scaled`
+   also terms of the log scale. Formulas in likelihood/family.py. */
 ORDSTAT_INLINE void interval_terms_body(int n, int second, int scaled, OrdstatChunk *ORDSTAT_RESTRICT at) {
+    double part[4] = {0.0, 0.0, 0.0, 0.0}; /* sums side by side */
+    for (int i = 0; i < (n & ~3); i += 4)
+        for (int j = 0; j < 4; j++) part[j] += at->v[i + j] * at->log_p[i + j];
+    for (int i = n & ~3; i < n; i++) part[0] += at->v[i] * at->log_p[i];
+    at->loglik = (part[0] + part[1]) + (part[2] + part[3]);
     for (int i = 0; i < n; i++) {
         double s = at->v[i] * at->s[i];
         at->score[0][i] = s * at->a[i];
@@ -210,6 +225,24 @@ ORDSTAT_INLINE void interval_ends_body(int n, const ptrdiff_t *ORDSTAT_RESTRICT 
 ORDSTAT_TWICE(interval_ends,
               (int n, const ptrdiff_t *place, const double *H, const OrdstatLevels *levels, OrdstatChunk *at),
               (n, place, H, levels, at))
+
+/* Whether all values are at most `far` from 0. */
+static int all_near(int n, double far, const double *values) {
+    ptrdiff_t outside = 0;
+    for (int i = 0; i < n; i++) outside += !(fabs(values[i]) <= far);
+    return !outside;
+}
+
+/* out = by x for columns of rows that are `pitch` apart. */
+ORDSTAT_INLINE void weigh_rows_body(int n, int pitch, int width, const double *ORDSTAT_RESTRICT by,
+                                    const double *ORDSTAT_RESTRICT x, double *ORDSTAT_RESTRICT out) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < (width & ~3); j++) out[(ptrdiff_t)i * pitch + j] = by[i] * x[(ptrdiff_t)i * pitch + j];
+}
+ORDSTAT_TWICE(weigh_rows,
+              (int n, int pitch, int width, const double *ORDSTAT_RESTRICT by, const double *ORDSTAT_RESTRICT x,
+               double *ORDSTAT_RESTRICT out),
+              (n, pitch, width, by, x, out))
 
 /* Whether all ends are at most `far` from 0, all widths at least `least` and all s at most `farthest`. */
 static int within(int n, double far, double least, double farthest, const OrdstatChunk *at) {

@@ -7,6 +7,7 @@ arrays of the caller and has a plain NumPy twin in `tests/twins_sums.py`.
 
 from libc.math cimport NAN, exp, expm1, fabs
 from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemm, dgemv
 
 from ordstat.compiled.signals cimport let_interrupt
@@ -32,6 +33,7 @@ cdef extern from "interval_rows.h":
         double h_ul[ORDSTAT_ROOM]
         double score[4][ORDSTAT_ROOM]
         double curve[10][ORDSTAT_ROOM]
+        double loglik
     ctypedef struct OrdstatLevels:
         double *high
         double *low
@@ -46,6 +48,8 @@ cdef extern from "interval_rows.h":
     void interval_scales(int n, const double *tau, OrdstatChunk *at) noexcept nogil
     void interval_ends(int n, const Py_ssize_t *place, const double *H, const OrdstatLevels *levels,
                        OrdstatChunk *at) noexcept nogil
+    bint all_near(int n, double far, const double *values) noexcept nogil
+    void weigh_rows(int n, int pitch, int width, const double *by, const double *x, double *out) noexcept nogil
     bint within(int n, double far, double least, double farthest, const OrdstatChunk *at) noexcept nogil
     void logit_levels(int n, const Py_ssize_t *place, const double *H, const OrdstatLevels *levels,
                       OrdstatChunk *at) noexcept nogil
@@ -182,10 +186,8 @@ cdef void _add_gram(int n, int pitch, int first, int height, int second, int wid
     """
     cdef double one = 1.0
     cdef char plain = b'N', turned = b'T'
-    cdef int i, j, left, top, high, wide
-    for i in range(n):
-        for j in range(width):
-            weighed[i * pitch + j] = by[i] * rows[i * pitch + second + j]
+    cdef int left, top, high, wide
+    weigh_rows(n, pitch, width, by, rows + second, weighed)
     for top from 0 <= top < height by TILE:
         high = min(<int>TILE, height - top)
         for left from (top if first == second else 0) <= left < width by TILE:
@@ -315,7 +317,8 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
     cdef bint levels_only = link == LOGIT and shared and not scaled and not has_parts
     cdef double total = 0.0, done = 0.0, far = LARGEST[link], least = LEAST[link]
     cdef Room room
-    cdef Py_ssize_t place[ORDSTAT_ROOM]
+    cdef Py_ssize_t of_pattern[ORDSTAT_ROOM]
+    cdef const Py_ssize_t *place
     cdef OrdstatChunk *at = <OrdstatChunk *>calloc(1, sizeof(OrdstatChunk))
     if not _open(&room, &of, patterns * (last + 2)) or at == NULL:
         free(at)
@@ -335,9 +338,15 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
                 let_interrupt(&done, ORDSTAT_ROOM * (of.width + 2.0) * (of.width + 20.0))
                 rows = <int>min(<Py_ssize_t>ORDSTAT_ROOM, n - start)
                 inside = True
-                for i in range(rows):
-                    room.H[i] = 0.0 if offset is None else offset[start + i]
-                    place[i] = y[start + i] + (0 if pattern is None else pattern[start + i] * (last + 2))
+                if offset is None:
+                    memset(room.H, 0, rows * sizeof(double))
+                else:
+                    memcpy(room.H, &offset[start], rows * sizeof(double))
+                place = &y[start]
+                if pattern is not None:
+                    for i in range(rows):
+                        of_pattern[i] = y[start + i] + pattern[start + i] * (last + 2)
+                    place = of_pattern
                 if weights is not None:
                     for i in range(rows):
                         at.v[i] = weights[start + i]
@@ -351,12 +360,10 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
                         standard_rows(rows, of.r, of.width, &Z[start, 0], &mean[0] + of.p, &inverse[0] + of.p,
                                       room.rows + of.px)
                         _project(room.rows + of.px, rows, of.width, of.pz, room.by + of.px, room.tau)
-                    for i in range(rows):
-                        inside = inside and fabs(room.tau[i]) <= largest
+                    inside = all_near(rows, largest, room.tau)
                     interval_scales(rows, room.tau, at)
                 if levels_only:
-                    for i in range(rows):
-                        inside = inside and fabs(room.H[i]) <= far
+                    inside = all_near(rows, far, room.H)
                     logit_levels(rows, place, room.H, &room.levels, at)
                 else:
                     if shared:
@@ -380,8 +387,7 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
                         logit_ends(rows, at)
                     logit_intervals(rows, at)
                 interval_terms(rows, second, scaled, at)
-                for i in range(rows):
-                    total += at.v[i] * at.log_p[i]
+                total += at.loglik
                 if scores is not None:
                     for k in range(4 if scaled else 3):
                         for i in range(rows):

@@ -136,8 +136,8 @@ def best_column(const int[:, ::1] order, const unsigned char[:, ::1] distinct, c
 
 
 cdef enum:
-    BUCKETS = 2048
-    BITS = 11
+    COUNTS = 3 * 2048  # room for the counts of a sort
+    FEW = 4096
 
 # Rows whose answers change only beyond this step are left out.
 cdef double FARTHEST = 1e30
@@ -178,24 +178,23 @@ cdef void sort_equal_keys(Break* breaks, const uint64_t* keys, Py_ssize_t n) noe
 
 
 cdef uint64_t* radix_sort(uint64_t* keys, uint64_t* spare, Py_ssize_t n, Py_ssize_t* counts) noexcept nogil:
-    """Keys sorted by their upper half in three passes of 11 bits; the result is in either buffer."""
-    cdef Py_ssize_t i, total, count
-    cdef int turn, shift
+    """Keys sorted by their upper half, few in four passes of 8 bits, many in three of 11; the result is in either buffer."""
+    cdef Py_ssize_t i, total, count, buckets
+    cdef int turn, turns = 4 if n < FEW else 3, bits = 8 if n < FEW else 11
     cdef uint64_t* swap
-    memset(counts, 0, 3 * BUCKETS * sizeof(Py_ssize_t))
+    buckets = 1 << bits
+    memset(counts, 0, turns * buckets * sizeof(Py_ssize_t))
     for i in range(n):
-        counts[(keys[i] >> 32) & 2047] += 1
-        counts[BUCKETS + ((keys[i] >> 43) & 2047)] += 1
-        counts[2 * BUCKETS + (keys[i] >> 54)] += 1
-    for turn in range(3):
+        for turn in range(turns):
+            counts[turn * buckets + ((keys[i] >> (32 + bits * turn)) & (buckets - 1))] += 1
+    for turn in range(turns):
         total = 0
-        for i in range(BUCKETS):
-            count = counts[turn * BUCKETS + i]
-            counts[turn * BUCKETS + i] = total
+        for i in range(turn * buckets, (turn + 1) * buckets):
+            count = counts[i]
+            counts[i] = total
             total += count
-        shift = 32 + BITS * turn
         for i in range(n):
-            count = turn * BUCKETS + <Py_ssize_t> ((keys[i] >> shift) & 2047)
+            count = turn * buckets + <Py_ssize_t> ((keys[i] >> (32 + bits * turn)) & (buckets - 1))
             spare[counts[count]] = keys[i]
             counts[count] += 1
         swap = keys
@@ -224,7 +223,7 @@ def climb(const double[:, ::1] projections, const int[::1] moves, const double[:
     cdef const double* along
     cdef uint64_t* keys = <uint64_t*> malloc((N + 1) * sizeof(uint64_t))
     cdef uint64_t* spare = <uint64_t*> malloc((N + 1) * sizeof(uint64_t))
-    cdef Py_ssize_t* counts = <Py_ssize_t*> malloc(3 * BUCKETS * sizeof(Py_ssize_t))
+    cdef Py_ssize_t* counts = <Py_ssize_t*> malloc(COUNTS * sizeof(Py_ssize_t))
     cdef double* ones = <double*> malloc((N + 1) * sizeof(double))
     cdef double* at = <double*> malloc((N + 1) * sizeof(double))
     cdef Break* breaks = <Break*> malloc((N + 1) * sizeof(Break))

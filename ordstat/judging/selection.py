@@ -35,6 +35,10 @@ def scaling_of_kernel(name: str, value: Any, of: Any) -> None:
         )
 
 
+#: Beyond it multipliers overflow in products; a hard margin is C=inf.
+_MOST_C = 1e12
+
+
 def _checked_C(name: str, C: Any, of: Any) -> float | str | tuple[float, ...]:
     """C as a number, "cv", or increasing values to choose from."""
     if isinstance(C, str) and C == "cv":
@@ -42,9 +46,9 @@ def _checked_C(name: str, C: Any, of: Any) -> float | str | tuple[float, ...]:
     if of.hard and isinstance(C, (float, np.floating)) and np.isposinf(C):
         return float("inf")
     if isinstance(C, (tuple, list, np.ndarray)) and np.size(C) > 0:
-        return tuple(sorted({number("each C", value, above=0.0, of=of) for value in C}))
+        return tuple(sorted({number("each C", value, above=0.0, most=_MOST_C, of=of) for value in C}))
     more = ", inf" if of.hard else ""
-    return number(name, C, above=0.0, of=of, also=f", several of them{more} or 'cv'")
+    return number(name, C, above=0.0, most=_MOST_C, of=of, also=f", several of them{more} or 'cv'")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -54,8 +58,8 @@ class CrossValidated:
     Parameters
     ----------
     C : float, sequence of floats or "cv"
-        Cost of a violated margin, > 0 (kappa in the papers). Among several values, or "cv" for 2^-17, 2^-15, ..., 2^3,
-        cross-validation chooses the one with the smallest cost; ties go to the smaller.
+        Cost of a violated margin, > 0 and at most 1e12 (kappa in the papers). Among several values, or "cv" for 2^-17,
+        2^-15, ..., 2^3, cross-validation chooses the one with the smallest cost; ties go to the smaller.
     kernel : str, Kernel or callable
         "perceptron" -|x - x'|_2, "stump" -|x - x'|_1, "gaussian", "laplacian", "polynomial", "linear",
         "precomputed"; a value such as Gaussian(gamma=0.5); or a function of (X, Z). gamma="cv" (for 2^-15, 2^-13, ...,

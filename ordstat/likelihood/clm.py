@@ -67,7 +67,7 @@ class OrdinalRegression(Method):
     start: tuple[float, ...] | None = option(None, _checked_start)
     cost: CostField = cost_option("classification")
     max_iter: int = option(100, whole, 1)
-    tol: float = option(1e-6, number, above=0.0)
+    tol: float = option(1e-6, number, above=0.0, most=1.0)
     quadrature: int = option(1, whole, 1, MOST_NODES)
     random_penalty: str | None = option(None, one_of, RANDOM_PENALTIES)
 

@@ -184,11 +184,13 @@ class LikelihoodRows:
             rows = self.model_rows(some)
             predictor = rows.at(alpha, rest[:p], rest[p : p + r])
             inside = _inside(predictor, rest[:p])
-            terms = row_terms(family, predictor, self.sample.y[some], second, n_lambda > 0) if inside else None
-            if terms is None:
+            if not inside:
                 return None
-            jacobian = Jacobian(rows, terms.places, count, None, n_lambda)
             with np.errstate(over="ignore", invalid="ignore"):  # minus infinity is outside the domain
+                terms = row_terms(family, predictor, self.sample.y[some], second, n_lambda > 0)
+                if terms is None:
+                    return None
+                jacobian = Jacobian(rows, terms.places, count, None, n_lambda)
                 loglik += float(weights[some] @ terms.log_p)
                 score += jacobian.total(terms.score * weights[some])
                 if second:

@@ -354,7 +354,7 @@ class KernelCumulativeLink(ProbabilityMethod):
     scaling: str | None = option("range", one_of, SCALINGS)
     cost: CostField = cost_option()
     max_iter: int = option(100, whole, 1)
-    tol: float = option(1e-6, number, above=0.0)
+    tol: float = option(1e-6, number, above=0.0, most=1.0)
 
     needs: ClassVar[Needs] = Needs(offset=True)
     results_class: ClassVar[type[Any]] = KernelResults

@@ -85,7 +85,7 @@ def written(model: Any) -> str:
 def refusing(model: Any) -> Iterator[None]:
     """Raise a ValueError of a classifier, such as for numbers beyond the 32 bits of a tree, as a DataError."""
     try:
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             yield
     except ValueError as error:
         raise DataError(

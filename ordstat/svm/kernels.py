@@ -372,7 +372,10 @@ class Custom(Kernel):
     trusted = False
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        values = np.array(self.function(X, Z), dtype=np.float64)
+        try:
+            values = np.array(self.function(X, Z), dtype=np.float64)
+        except Exception as error:
+            raise OptionError(f"kernel must be a function of X (n, D) and Z (m, D); it failed: {error}.") from error
         if values.shape != (X.shape[0], Z.shape[0]):
             raise OptionError(
                 f"kernel must be a function of X (n, D) and Z (m, D) that returns an (n, m) array; "

@@ -337,8 +337,8 @@ class REDSVM(KernelMachine):
     Parameters
     ----------
     threshold_gamma : float
-        Scale of the thresholds' penalty, > 0; large values leave theta nearly free. It is not the gamma of a kernel,
-        which is set by kernel=Gaussian(gamma=0.5).
+        Scale of the thresholds' penalty, 1e-6 to 1e6; large values leave theta nearly free. It is not the gamma of a
+        kernel, which is set by kernel=Gaussian(gamma=0.5).
     C, kernel, landmarks, cost, scaling, loss, solver, tol, folds, n_jobs
         See `ordstat.svm.redsvm.KernelMachine` and `ordstat.judging.selection.CrossValidated`.
 
@@ -353,7 +353,7 @@ class REDSVM(KernelMachine):
     REDSVM(C=10.0)
     """
 
-    threshold_gamma: float = option(1.0, number, above=0.0)
+    threshold_gamma: float = option(1.0, number, least=1e-6, most=1e6)
     papers: ClassVar[tuple[str, ...]] = (LI_LIN, LIN)
 
     def penalty_scale(self) -> float:

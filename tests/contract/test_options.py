@@ -1,5 +1,6 @@
 """Methods are values: their repr rebuilds them, every option has an effect, and errors are helpful."""
 
+import contextlib
 from dataclasses import fields
 from typing import Any
 
@@ -14,7 +15,7 @@ from ordstat.fitted import OF_LIKELIHOOD, OF_THRESHOLDS
 from ordstat.judging.rankers import MarginResults
 from ordstat.likelihood.results import LikelihoodResults
 from ordstat.method import Method
-from ordstat.registry import METHODS, option_names, resolve
+from ordstat.registry import METHODS, defaults_of, option_names, resolve
 from ordstat.trees.trees import TreeMethod
 
 #: Another value of every option of every method; a new option needs a line here.
@@ -39,7 +40,6 @@ OTHER = {
     ("seedboost", "cost"): ((0.0, 1.0), (3.0, 0.0)),
     "first": "tree",
     "folds": 3,
-    "gamma": 0.1,
     "threshold_gamma": 0.1,
     "hidden": 2,
     "keep": "last",
@@ -51,8 +51,6 @@ OTHER = {
     "linear_start": False,
     "link": "probit",
     "loss": "squared_hinge",
-    ("ordboost", "average"): True,
-    "parallel": False,
     "margin": 0.5,
     "max_depth": 1,
     "max_iter": 1,
@@ -60,7 +58,6 @@ OTHER = {
     "min_weight": 8.0,
     "min_leaf": 4,
     "members": ("probit", "cart"),
-    "mode": "relabel",
     "n_jobs": 2,
     "patience": 1,
     "penalty": 2.0,
@@ -72,17 +69,13 @@ OTHER = {
     "sampling": "weight",
     "scaling": "standard",
     "solver": "cvxpy",
-    "step": "tight",
     "subsample": 0.5,
-    "splits": "best",
     "trees": 30,
     "start": (-1.0, 0.0, 1.2, 0.1, 0.1, 0.1, 0.1),  # one for each parameter
     "threshold": "equidistant",
-    "time": 1e-6,
     "tol": 1e-8,
     "update": "passive-aggressive",
     "version": "real",
-    "weighting": "all-pairs",
 }
 
 #: Options, of all methods or one, that matter only beside another one.
@@ -92,9 +85,8 @@ BESIDE = {
     "n_jobs": {"C": "cv"},
     "loss": {"kernel": "linear"},
     ("rps-forest", "n_jobs"): {},
-    **{(name, "n_jobs"): {} for name in ("blend", "auto")},  # of the usual members
-    **{(name, option): {"members": ("logit", "cart")} for name in ("blend", "auto") for option in ("average", "cost")},
-    ("auto", "time"): {"members": ("logit", "rps-forest")},
+    ("blend", "n_jobs"): {},  # of the usual members
+    **{("blend", option): {"members": ("logit", "cart")} for option in ("average", "cost")},
     # Trees with a row in every leaf know the rows of the fit by heart.
     **{("rps-forest", option): {"min_leaf": 5} for option in ("column_share", "cost", "trees")},
     ("kernel-clm", "max_iter"): {"penalty": 0.1, "kernel": "perceptron"},  # a search ends near the maximum
@@ -120,6 +112,17 @@ def _beside(name: str, option: str) -> dict[str, Any]:
 def _formula(option: str) -> str:
     """With random effects where the option is one of them alone."""
     return "y ~ x1 + x2 + (1 | g)" if option == "random_penalty" else FORMULA
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
+@pytest.mark.parametrize("name", METHODS)
+def test_extreme_numbers_end_in_a_fit_or_a_refusal(name):
+    few = {"rounds": 3, "trees": 3, "members": ("logit", "cart")}
+    for option, default in defaults_of(name).items():
+        for extreme in (1e-300, 1e300) if isinstance(default, float) else ():
+            given = {key: few[key] for key in few.keys() & defaults_of(name).keys()} | {option: extreme}
+            with contextlib.suppress(OptionError):
+                assert ordfit(FORMULA, Problem.of(name).frame, name, **given).predict().notna().all()
 
 
 def test_every_method_is_registered():
