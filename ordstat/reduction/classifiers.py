@@ -138,11 +138,12 @@ class _Fitted:
     model: Any
 
     def __call__(self, X: FloatArray) -> FloatArray:
+        direct = hasattr(self.model, "decision_function")
+        if self.probable and not direct:
+            return self.above(X) - 0.5
         with refusing(self.model):
-            if hasattr(self.model, "decision_function"):
+            if direct:
                 return np.asarray(self.model.decision_function(X), dtype=np.float64)
-            if self.probable:
-                return self.above(X) - 0.5
             return np.where(self.model.predict(X) == self.model.classes_[1], 1.0, -1.0)
 
     @property
