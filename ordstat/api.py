@@ -163,8 +163,6 @@ def ordfit(
     cluster, covariance = _split_vcov(vcov, cluster)
     options = options if cost_option is None else {**options, "cost": cost_option}
     value = resolve(method, options, ordfit.__kwdefaults__ or ())
-    if vcov is not None and not value.likelihood:
-        raise _without_errors(value)
     entry = METHODS.get(spelled(method) or "")
     if row_costs is not None and value.needs.row_costs and entry is not None and "cost" in entry.preset:
         raise OptionError(
@@ -253,7 +251,7 @@ def fit_design(
 ) -> OrdinalResults:
     """Fit a method to a design, and issue the warnings of the fit."""
     if vcov is not None and not method.likelihood:
-        raise _without_errors(method)
+        raise OptionError(f"vcov must go with a likelihood method; {type(method).__name__} has no standard errors.")
     if design.survey is not None and not method.likelihood:
         raise OptionError(
             f"design must go with a likelihood method; {type(method).__name__} has no standard errors: give the "
@@ -279,10 +277,6 @@ def fit_design(
     for category, message in results.issued():
         warn(message, category)
     return results
-
-
-def _without_errors(method: Method) -> OptionError:
-    return OptionError(f"vcov must go with a likelihood method; {type(method).__name__} has no standard errors.")
 
 
 def _call(design: Design, method: Method, calibrated: Calibrated | None, vcov: Any) -> str:

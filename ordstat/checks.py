@@ -6,6 +6,7 @@ by the caller.
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from collections.abc import Collection, Iterable, Mapping
@@ -335,11 +336,13 @@ def reporter(callback: Progress | None) -> Progress | None:
     Raises
     ------
     OptionError
-        The callback is not a function.
+        The callback is not a function of three arguments.
     """
     if callback is not None:
-        if not callable(callback):
-            raise OptionError(f"callback must be a function of step, total and message; got {callback!r}.")
+        try:
+            inspect.signature(callback).bind(1, 1, "")
+        except (TypeError, ValueError):
+            raise OptionError(f"callback must be a function of step, total and message; got {callback!r}.") from None
         return callback
     return _Bar() if sys.stderr is not None and sys.stderr.isatty() and find_spec("tqdm") else None
 

@@ -36,7 +36,7 @@ def scaling_of_kernel(name: str, value: Any, of: Any) -> None:
 
 
 #: Beyond it multipliers overflow in products; a hard margin is C=inf.
-_MOST_C = 1e12
+_MOST_C = 1e100
 
 
 def _checked_C(name: str, C: Any, of: Any) -> float | str | tuple[float, ...]:
@@ -58,7 +58,7 @@ class CrossValidated:
     Parameters
     ----------
     C : float, sequence of floats or "cv"
-        Cost of a violated margin, > 0 and at most 1e12 (kappa in the papers). Among several values, or "cv" for 2^-17,
+        Cost of a violated margin, > 0 and at most 1e100 (kappa in the papers). Among several values, or "cv" for 2^-17,
         2^-15, ..., 2^3, cross-validation chooses the one with the smallest cost; ties go to the smaller.
     kernel : str, Kernel or callable
         "perceptron" -|x - x'|_2, "stump" -|x - x'|_1, "gaussian", "laplacian", "polynomial", "linear",

@@ -166,7 +166,7 @@ class ThresholdLossMethod(Method):
     A concrete class finds H (`solve`).
     """
 
-    penalty: float = option(1.0, number, least=1e-12, most=1e12)
+    penalty: float = option(1.0, number, least=1e-100, most=1e100)
     cost: CostField = cost_option()
     scaling: str | None = scaling_option()
 
@@ -238,7 +238,7 @@ class ThresholdLogisticRegression(ThresholdLossMethod):
     Parameters
     ----------
     penalty : float
-        From 1e-12 to 1e12. Applies to the coefficients of the scaled columns, not to the thresholds.
+        From 1e-100 to 1e100. Applies to the coefficients of the scaled columns, not to the thresholds.
     cost : str or (K, K) array
         "absolute", "classification", "squared", or a V-shaped matrix [true rank, predicted rank]; costs given for
         single rows replace it.
@@ -291,7 +291,7 @@ class OrdinalNetwork(ThresholdLossMethod):
     hidden : int
         Units of the hidden layer, at least 1.
     penalty : float
-        Weight decay, from 1e-12 to 1e12; does not apply to thresholds and b.
+        Weight decay, from 1e-100 to 1e100; does not apply to thresholds and b.
     max_iter : int
         Quasi-Newton steps, at least 1.
     cost, scaling
