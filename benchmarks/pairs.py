@@ -89,7 +89,9 @@ class Side:
     """A process that works in a folder."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.environment = folder, {**os.environ, "PYTHONPATH": str(folder)}
+        # Compiled files of Python are kept, as installed packages have them.
+        self.environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": ""}
+        self.folder = folder
         command = [sys.executable, "-P", str(Path(__file__).resolve()), "--work"]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=folder, env=self.environment
