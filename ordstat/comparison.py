@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, cast
 
@@ -19,7 +19,7 @@ from .formula.inputs import check_cost_labels
 from .judging.compared import Comparison, Contestant, Judged, fold_notes, group_codes
 from .judging.costs import CostMatrix
 from .judging.errors import MEASURES
-from .judging.evaluation import dealt_rows, held_out
+from .judging.evaluation import dealt_rows, held_out, spread
 from .method import Method
 from .prediction.calibrated import Calibrated
 from .registry import METHODS, option_names, resolve, spelled
@@ -309,13 +309,8 @@ def _judged(
         for fold, out in enumerate(held)
         for contestant in contestants
     ]
-    made: Iterable[Judged] = (Contestant.judged(*task) for task in tasks)
-    if n_jobs != 1:
-        from joblib import Parallel, delayed
-
-        made = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(Contestant.judged)(*task) for task in tasks)
     results: list[Judged] = []
-    for judged in made:
+    for judged in spread(Contestant.judged, tasks, n_jobs):
         results.append(judged)
         if callback is not None:
             callback(len(results), len(tasks), "comparison")

@@ -337,7 +337,8 @@ class OrdinalResults(FittedRanker):
             Number of folds of a cross-validation: gives columns "cv" and "cv se". Clusters stay in one fold, and so
             do the groups of random effects (of crossed ones the more numerous), whose rows are then predicted by
             averages over the random effects. A row of whole weight w is dealt out as w rows, unless columns tell
-            nearly all rows apart, so that a flexible model would know the twins of a held-out row.
+            nearly all rows apart, so that a flexible model would know the twins of a held-out row. Within
+            `joblib.parallel_config(n_jobs=4)` folds are fitted side by side.
         seed : int or numpy.random.Generator
             Seed of the folds.
         callback : callable(step, total, message), optional

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar, cast
@@ -15,6 +15,7 @@ from ..checks import fraction, generator, jobs, reporter, whole
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Sample
 from ..judging.errors import deviations, drawn_weights
+from ..judging.evaluation import spread
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import cluster_codes
@@ -260,12 +261,7 @@ def _replicated(
     callback: Progress | None,
 ) -> Iterator[_T]:
     """Yield the replicates in order; each has its own generator, so results do not depend on the number of jobs."""
-    replicates: Iterable[_T] = map(replication, generators)
-    if n_jobs != 1:
-        from joblib import Parallel, delayed
-
-        replicates = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(replication)(rng) for rng in generators)
-    for step, replicate in enumerate(replicates, start=1):
+    for step, replicate in enumerate(spread(replication, zip(generators), n_jobs), start=1):
         if callback is not None:
             callback(step, len(generators), "bootstrap")
         yield replicate

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from itertools import starmap
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -16,6 +18,8 @@ from ..fit import CostRule, Fit, GapRule, Rule
 from ..formula.sample import Rows, Sample
 from .costs import CostMatrix, sample_costs
 from .errors import Predictions, deviations, error_table
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     from ..prediction.probabilities import Calibration
@@ -227,6 +231,15 @@ def as_rows(sample: Sample) -> Sample:
     return replace(sample, weights=weights * (np.count_nonzero(weights) / weights.sum()))
 
 
+def spread(task: Callable[..., T], arguments: Iterable[tuple[Any, ...]], n_jobs: int | None = None) -> Iterator[T]:
+    """Yield task(*a) of all arguments, in order, by joblib; None for the jobs that `joblib.parallel_config` says."""
+    if n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
+        return starmap(task, arguments)
+    from joblib import Parallel, delayed
+
+    return cast(Iterator[T], Parallel(n_jobs=n_jobs, return_as="generator")(delayed(task)(*a) for a in arguments))
+
+
 def crossvalidate(
     method: Any,
     sample: Sample,
@@ -246,11 +259,16 @@ def crossvalidate(
         A training part lacks a level.
     """
     predictions, missed, crossed = [], 0, 0
-    for fold, test_weights in enumerate(held_out(sample, folds, rng, stratified)):
+    held = held_out(sample, folds, rng, stratified)
+
+    def judged(test_weights: FloatArray, own: np.random.Generator) -> tuple[Predictions, bool]:
         train, test = (with_weights(sample, weights) for weights in (sample.case_weights - test_weights, test_weights))
-        fit = method.fit(train, rng)
-        predictions.append(evaluate(fit, test, method.cost, probabilities))
-        missed += not fit.certificate.reached
+        fit = method.fit(train, own)
+        return evaluate(fit, test, method.cost, probabilities), fit.certificate.reached
+
+    for fold, (predicted, reached) in enumerate(spread(judged, zip(held, rng.spawn(len(held)), strict=True))):
+        predictions.append(predicted)
+        missed += not reached
         if (p := predictions[-1].probabilities) is not None:
             crossed += int((p < 0.0).any(axis=1).sum())
         if progress is not None:

@@ -16,7 +16,7 @@ from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Fit, MarginFit, Rule, Trace, count_above
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostField
-from ..judging.evaluation import as_rows, fit_present, held_weights, require_folds
+from ..judging.evaluation import as_rows, fit_present, held_weights, require_folds, spread
 from ..judging.rankers import ProbabilityResults
 from ..judging.selection import ticking
 from ..method import Method, Needs, cost_option, jobs_option, option
@@ -295,7 +295,8 @@ class Blend(ProbabilityMethod):
         Cost that predicted levels minimise in expectation: "absolute" gives the median, "classification" the mode. The
         members keep their own costs.
     n_jobs : int
-        Number of threads in each default member; -1 for one per processor. The result does not depend on it.
+        Number of threads in each default member; -1 for one per processor. Within `joblib.parallel_config(n_jobs=4)`
+        members are fitted side by side. The result depends on neither.
 
     Raises
     ------
@@ -367,8 +368,8 @@ class Blend(ProbabilityMethod):
         if stacked:
             shares, held_out, gap = self._stacked(sample, methods, seeds, rng, tick)
         members, settled = list[Exceeding](), list[Method]()
-        for method, seed in zip(methods, seeds, strict=True):
-            member, calibrated = fitted_member(method, sample, np.random.default_rng(seed))
+        tasks = [(method, sample, np.random.default_rng(seed)) for method, seed in zip(methods, seeds, strict=True)]
+        for method, (member, calibrated) in zip(methods, spread(fitted_member, tasks), strict=True):
             members.append(member)
             settled.append(_settled(calibrated, member.fit))
             tick(f"{method!r} fitted")
@@ -409,21 +410,26 @@ class Blend(ProbabilityMethod):
         held = held_weights(ordered.X, ordered.y, ordered.case_weights, _FOLDS, rng, ordered.cluster)
         if len(held) == 0:
             raise DataError("Blend needs two rows of some level for average='stacked'. Set average='equal'.")
-        above, y, w = [], [], []
-        for out in held[: 1 if once else None]:
+        held = held[: 1 if once else None]
+        tasks: list[tuple[Method, Sample, Rows, Any]] = []
+        for out in held:
             left = ordered.case_weights - out
             inside = np.flatnonzero(left > 0)
             part = replace(ordered.take(inside), weights=None if ordered.weights is None else left[inside])
-            rows = np.flatnonzero(out)
-            by_member = []
-            for method, seed in zip(methods, seeds, strict=True):
-                fitted, _ = fitted_member(method, part, np.random.default_rng(seed))
-                by_member.append(fitted(ordered.rows.take(rows)))
-                tick(f"{method!r} fitted without a fold")
-            above.append(np.stack(by_member))
-            y.append(ordered.y[rows])
-            w.append(out[rows])
-        return _weighed(np.concatenate(above, axis=1), np.concatenate(y), np.concatenate(w))
+            rows = ordered.rows.take(np.flatnonzero(out))
+            tasks += [(method, part, rows, seed) for method, seed in zip(methods, seeds, strict=True)]
+        forecasts = []
+        for task, above in zip(tasks, spread(_forecast, tasks), strict=True):
+            forecasts.append(above)
+            tick(f"{task[0]!r} fitted without a fold")
+        by_fold = [np.stack(forecasts[i : i + len(methods)]) for i in range(0, len(tasks), len(methods))]
+        fold, row = np.nonzero(held)
+        return _weighed(np.concatenate(by_fold, axis=1), ordered.y[row], held[fold, row])
+
+
+def _forecast(method: Method, sample: Sample, rows: Rows, seed: Any) -> FloatArray:
+    """P(y > k) of other rows by a member fitted to the sample."""
+    return fitted_member(method, sample, np.random.default_rng(seed))[0](rows)
 
 
 def _settled(method: Method, fit: Fit) -> Method:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import compare, ordfit
+from ordstat import Blend, compare, ordfit
 from ordstat.exceptions import DataError
 
 pytest.importorskip("pyarrow")
@@ -122,11 +122,21 @@ def test_a_worker_killed_in_a_fit_changes_nothing(client):
 
 
 @pytest.mark.slow
-def test_comparisons_and_bootstraps_run_on_a_cluster(client, data):
+def test_what_runs_side_by_side_runs_on_a_cluster(client, data):
     joblib = pytest.importorskip("joblib")
     fits = [ordfit("y ~ `my x` + g", data, method) for method in ("clm", "probit")]
-    here = compare(*fits, cv=3), fits[0].bootstrap(20, seed=1)
+
+    def done(n_jobs):
+        blend = Blend(members=["logit", "rps-forest"], average="stacked")
+        yield compare(*fits, cv=3, n_jobs=n_jobs).values
+        yield fits[0].bootstrap(20, seed=1, n_jobs=n_jobs).replicates
+        yield fits[0].errors(cv=3)
+        yield ordfit("y ~ `my x` + g", data, blend).predict(type="prob")
+
+    here = list(done(1))
     with joblib.parallel_backend("dask"):
-        there = compare(*fits, cv=3, n_jobs=2), fits[0].bootstrap(20, seed=1, n_jobs=2)
-    assert np.array_equal(here[0].values, there[0].values)
-    assert here[1].replicates.equals(there[1].replicates)
+        there = list(done(2))
+        tasks = client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.transition_log))
+    assert tasks > 20
+    for one, other in zip(here, there, strict=True):
+        assert np.array_equal(one, other, equal_nan=True)
