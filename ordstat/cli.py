@@ -309,5 +309,5 @@ def _warn(message: Warning | str, category: type[Warning], *others: Any, **more:
 
 
 def _one_line(text: object) -> str:
-    line = " ".join(str(text).split())
+    line = " ".join(str(text).split()).replace(", or make it an ordered pd.Categorical", "")
     return re.sub(r"levels=\[(.*?)\]", lambda labels: "--levels " + re.sub(r"[' ]", "", labels[1]), line)

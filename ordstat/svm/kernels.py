@@ -374,7 +374,7 @@ class Custom(Kernel):
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         try:
             values = np.array(self.function(X, Z), dtype=np.float64)
-        except Exception as error:
+        except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError) as error:
             raise OptionError(f"kernel must be a function of X (n, D) and Z (m, D); it failed: {error}.") from error
         if values.shape != (X.shape[0], Z.shape[0]):
             raise OptionError(

@@ -154,7 +154,10 @@ WRONG = {
         "no column": (["fit", "wine.csv", "rating ~ tmp"], "did you mean 'temp'"),
         "a formula": (["fit", "wine.csv", "rating ~ temp +"], "formula"),
         "code": (["fit", "wine.csv", "rating ~ open('x')"], "Formulas do not have the function"),
-        "no order": (["fit", "wine.csv", "temp ~ response"], "Give --levels cold,warm in order"),
+        "no order": (
+            ["fit", "wine.csv", "temp ~ response"],
+            "Give --levels cold,warm, lowest first (here by the alphabet).",
+        ),
         "no fit": (
             ["predict", "wine.csv", "wine.csv"],
             "wine.csv cannot be loaded: it is not a file that fit.save() wrote",

@@ -172,7 +172,7 @@ def method_radius(kernel):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"C": 0}, ["C of REDSVM", "positive", "'cv'", "got 0"]),
+        ({"C": 0}, ["C of REDSVM", "above 0", "'cv'", "got 0"]),
         ({"C": np.inf}, ["C of REDSVM", "inf"]),
         ({"C": np.nan}, ["C of REDSVM", "nan"]),
         ({"threshold_gamma": -1}, ["threshold_gamma of REDSVM", "-1"]),
