@@ -147,6 +147,7 @@ def test_a_function_is_a_kernel():
         (lambda: Polynomial(degree=2.5), ["degree", "2.5"]),
         (lambda: Polynomial(coef0=-1.0), ["coef0", "0 or more"]),
         (lambda: Custom(lambda X, Z: np.ones(3))(_rows(2), _rows(2)), ["(n, m)", "(3,)"]),
+        (lambda: Custom(len)(_rows(2), _rows(2)), ["kernel must be a function of X (n, D)", "it failed: len() takes"]),
     ],
 )
 def test_wrong_settings_are_named(make, words):
