@@ -211,6 +211,8 @@ class RPSForest(ProbabilityMethod):
         rule = CumulativeRule(shares, self.cost_matrix)
         above = shares(sample.rows)
         score = ranked_score(above, sample.y, sample.case_weights)
+        with np.errstate(invalid="ignore"):  # NaN where no split gains anything
+            importance = np.nan_to_num(shares.model.feature_importances_[: sample.X.shape[1]])
         if progress is not None:
             progress(1, 1, f"{self.trees} trees grown")
         return ForestFit(
@@ -219,7 +221,7 @@ class RPSForest(ProbabilityMethod):
             trace=Trace(iterations=self.trees, objective=np.array([score]), message=f"{self.trees} trees grown"),
             scores=rule.scores_of(above),
             facts=(("Trees", str(self.trees)),),
-            importance=np.asarray(shares.model.feature_importances_[: sample.X.shape[1]], dtype=np.float64),
+            importance=importance,
         )
 
 

@@ -60,4 +60,6 @@ def test_columns_keep_their_digits():
         np.testing.assert_allclose(fit.predict(type="prob"), first, atol=0.02)
     assert not np.signbit(first).any()
     constant = ordfit("y ~ x + z", {"x": x, "z": np.full(300, 3.0), "y": y}, "rps-forest", trees=5)
+    useless = pd.DataFrame({"g": list("aabb"), "y": [0, 1, 0, 1]})
+    assert np.isfinite(ordfit("y ~ g", useless, "rps-forest", trees=5).importance()["importance"]).all()
     assert len(constant.predict({"x": x[:9], "z": x[:9] * 1e6})) == 9  # without a numpy warning
