@@ -479,10 +479,11 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return make(recipe, frame.assign(**{response: labels}), keep_levels=keep_levels)
 
     def _has_probabilities(self) -> bool:
-        method = self._resolved()
-        if not self.calibrate and (method is None or "prob" not in method.results_class.predicts):
+        method, rule = self._resolved(), self.results_.fit.rule if hasattr(self, "_held") else None
+        able = method is not None and "prob" in method.results_class.predicts and getattr(rule, "probable", True)
+        if not self.calibrate and not able:
             raise AttributeError(
-                f"method {self.method!r} is not a probability model, so it has predict_proba only with calibrate=True"
+                f"method {self.method!r} with this cost has no probabilities: predict_proba needs calibrate=True"
             )
         return True
 

@@ -79,7 +79,7 @@ def test_links_given_as_methods(given):
 def test_text_that_reads_as_numbers_is_sorted_as_numbers():
     data = WINE.assign(grade=(WINE["rating"].astype(int) * 3 - 2).astype(str))
     with pytest.raises(
-        DataError, match=r"numbers\. Give levels=\['1', '4', '7', '10', '13'\].*to_numeric\(data\['grade'\]"
+        DataError, match=r"reads as numbers\. Give levels=\['1', '4', '7', '10', '13'\].*to_numeric\(data\['grade'\]"
     ):
         ordfit("grade ~ temp", data)
 

@@ -287,7 +287,8 @@ class CumulativeLink(OrdinalRegression):
     max_iter : int
         Newton steps allowed, in the search for a start too.
     tol : float
-        Largest absolute component of the score, on columns of unit deviation, at which a fit counts as converged.
+        Largest absolute component of the score, on columns of unit deviation, at which a fit counts as converged;
+        above 0 and at most 1.
     quadrature : int
         Integration of random effects: 1 for Laplace's approximation; a number of nodes for adaptive Gauss-Hermite
         quadrature, for one term of up to three columns: (1 + x | g) uses nodes ** 2 points, three columns use
@@ -354,7 +355,8 @@ class AdjacentCategory(OrdinalRegression):
     max_iter : int
         Newton steps allowed.
     tol : float
-        Largest absolute component of the score, on columns of unit deviation, at which a fit counts as converged.
+        Largest absolute component of the score, on columns of unit deviation, at which a fit counts as converged;
+        above 0 and at most 1.
     quadrature : int
         How random effects are integrated out, as in `CumulativeLink`.
     random_penalty : "gamma" or None

@@ -166,7 +166,9 @@ def _best(problem: Problem, points: list[FloatArray], max_iter: int) -> Start:
     reached = [follow(part, x, max_iter) for x in points]
     if part is not problem and not np.ptp([each.loglik for each in reached]) < _SAME:
         part, reached = problem, [follow(problem, each.x, max_iter) for each in reached]
-    best, ratio = max(reached, key=lambda each: (each.ends, each.loglik)), problem.counts.sum() / part.counts.sum()
+    # Of maxima that are equal but for rounding, the first, so that the way does not depend on the processor.
+    best = max(reached, key=lambda each: (each.ends, round(each.loglik, 8)))
+    ratio = problem.counts.sum() / part.counts.sum()
     higher = max(reached, key=attrgetter("loglik"))
     if best.ends and higher.loglik > best.loglik + _CLEARLY:
         higher = follow(part, higher.x, max_iter, max_iter)  # it may end further on

@@ -334,7 +334,7 @@ class KernelCumulativeLink(ProbabilityMethod):
     max_iter : int
         Largest number of Newton steps.
     tol : float
-        Largest absolute component of the gradient of a converged fit.
+        Largest absolute component of the gradient of a converged fit, above 0 and at most 1.
 
     Raises
     ------

@@ -97,7 +97,9 @@ def test_strings_are_refused_with_the_two_ways_to_order_them(frame):
 
 def test_an_unordered_categorical_is_refused(frame):
     named = frame.assign(y=pd.Categorical([NAMES[code] for code in frame["y"]]))
-    with pytest.raises(DataError, match=r"'y' has labels without an order\. Give levels=\['high', 'low'"):
+    with pytest.raises(
+        DataError, match=r"'y' has labels without an order\. Give levels=\['high', 'low', 'medium', 'nil'\]"
+    ):
         ordfit(FORMULA, named)
 
 

@@ -37,8 +37,7 @@ def test_scikit_learn_checks(method):
     outcomes = check_estimator(model, expected_failed_checks=expected, on_skip=None, on_fail=None)
     amiss = {o["check_name"]: repr(o["exception"]) for o in outcomes if o["status"] not in ("passed", "xfail")}
     option = {"decision": "mode"} if "decision" in model.get_params() else {"cost": "classification"}
-    # These have no probabilities under that cost, which weights their questions by rank.
-    if costly and method not in ("red-c45", "red-tree", "red-hgb", "red-logistic", "onn"):
+    if costly and method not in ("red-c45", "red-logistic", "onn"):
         check_classifiers_train("OrdinalClassifier", model.set_params(**option))
     assert set(amiss) <= {"check_array_api_input"}, amiss  # skipped unless SCIPY_ARRAY_API is set
     assert len(outcomes) > 50

@@ -31,6 +31,7 @@ def _filled(values):
 @pytest.mark.parametrize(
     ("labels", "named"),
     [
+        ([1, 2, 3, 4, 9], ("the level 9 in", "far from the others (1 to 4)")),
         ([1, 2, 3, 4, 5, 9], ("the level 9 in", "far from the others (1 to 5)")),
         ([1, 2, 3, 4, 99], ("the level 99 in", "far from the others (1 to 4)")),
         ([1, 2, 3, 97, 98, 99], ("the levels 97, 98, 99 in", "far from the others (1 to 3)")),
@@ -172,7 +173,9 @@ def test_levels_of_a_predictor_that_are_not_answers(seed, level) -> None:
     assert f"Column g has the level {level!r} in {(data['g'] == level).sum()} rows" in message
 
 
-@pytest.mark.parametrize("values", [[0, 4, 8], [-1, 1], [0, 99 / 2, 99], [18, 60, 99], [9.0], [-1.5, 0.3, 2.2], [1, 9]])
+@pytest.mark.parametrize(
+    "values", [[4, 6, 8], [0, 4, 8], [-1, 1], [0, 99 / 2, 99], [18, 60, 99], [9.0], [-1.5, 0.3, 2.2], [1, 9]]
+)
 def test_predictors_without_codes(values) -> None:
     assert notes([1, 2, 3], values) == ()
 

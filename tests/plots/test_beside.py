@@ -50,6 +50,7 @@ def test_what_is_drawn(fits):
     ("others", "options", "message"),
     [
         ("none", {}, "others must be a mapping of labels to fits"),
+        ("three", {}, "'a' is not"),
         ("tree", {}, r"others must be fits of ordfit\(\) with coefficients; 'a' is not"),
         ("twice", {}, "others must have labels that differ as text; '1' is there twice"),
         ("number", {"label": "1"}, "others must not have the label of this fit, '1'"),
@@ -60,6 +61,6 @@ def test_what_is_drawn(fits):
 def test_refusals(fits, others, options, message):
     given = {"self": {"a": fits["temp"]}, "many": {str(i): fits["temp"] for i in range(8)}}
     given |= {"twice": {1: fits["temp"], "1": fits["svm"]}, "number": {1: fits["temp"]}}
-    given |= {"tree": {"a": ordfit("rating ~ temp", WINE, "cart")}, "none": {}}
+    given |= {"tree": {"a": ordfit("rating ~ temp", WINE, "cart")}, "none": {}, "three": {"a": 3}}
     with pytest.raises(OptionError, match=message):
         fits["both"].plot.forest(others=given[others], **options)
