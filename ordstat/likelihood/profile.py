@@ -27,6 +27,9 @@ _SMALL_STEP = 1e-10
 #: A fall of the log-likelihood too small to matter for an interval.
 _HARDLY = 1e-3
 
+#: Largest distance of the root of the deviance from its goal at a limit.
+_MISSED = 1e-3
+
 SEPARATED = "the estimate is infinite (separation)"
 NOT_REACHED = "the profile likelihood levels off before it has fallen far enough, or cannot be followed that far"
 
@@ -59,9 +62,10 @@ def crossing(deviance: Callable[[float], float], centre: float, step: float, dro
         rise = excess(far)
         if rise >= 0.0:
             try:
-                return centre + step * float(brentq(excess, near, far, xtol=1e-8, rtol=1e-9))
+                root = float(brentq(excess, near, far, xtol=1e-8, rtol=1e-9))
             except ValueError:  # no maximum on the way
                 return math.nan
+            return centre + step * root if abs(excess(root)) <= _MISSED else math.nan  # else the profile jumps there
         if math.isnan(rise):
             wall = far
         else:
@@ -142,15 +146,17 @@ class ProfileLikelihood:
         if self.separation is not None:
             step = min(step, float(np.linalg.norm(a)))
 
+        centre = float(a @ last.x)
+        known = {centre: last}
+
         def deviance(value: float) -> float:
-            nonlocal last
-            held = self._maximum(a, last, value)
+            held = self._maximum(a, known[min(known, key=lambda other: abs(other - value))], value)
             if held is None:
                 return math.nan
-            last = held
+            known[value] = held
             return 2.0 * (self.loglik - held.at.loglik)
 
-        limit = crossing(deviance, float(a @ last.x), direction * step, drop)
+        limit = crossing(deviance, centre, direction * step, drop)
         return limit, NOT_REACHED if math.isnan(limit) else ""
 
     def _concave_end(self, a: FloatArray, direction: int, drop: float) -> float | None:
