@@ -27,8 +27,8 @@ _SMALL_STEP = 1e-10
 #: A fall of the log-likelihood too small to matter for an interval.
 _HARDLY = 1e-3
 
-#: Largest distance of the root of the deviance from its goal at a limit.
-_MISSED = 1e-3
+#: Largest distance of the deviance at a limit from its goal.
+EXACT = 1e-4
 
 SEPARATED = "the estimate is infinite (separation)"
 NOT_REACHED = "the profile likelihood levels off before it has fallen far enough, or cannot be followed that far"
@@ -62,10 +62,9 @@ def crossing(deviance: Callable[[float], float], centre: float, step: float, dro
         rise = excess(far)
         if rise >= 0.0:
             try:
-                root = float(brentq(excess, near, far, xtol=1e-8, rtol=1e-9))
+                return centre + step * float(brentq(excess, near, far, xtol=1e-8, rtol=1e-9))
             except ValueError:  # no maximum on the way
                 return math.nan
-            return centre + step * root if abs(excess(root)) <= _MISSED else math.nan  # else the profile jumps there
         if math.isnan(rise):
             wall = far
         else:
@@ -157,7 +156,9 @@ class ProfileLikelihood:
             return 2.0 * (self.loglik - held.at.loglik)
 
         limit = crossing(deviance, centre, direction * step, drop)
-        return limit, NOT_REACHED if math.isnan(limit) else ""
+        if math.isnan(limit) or not abs(deviance(limit) - drop) <= EXACT:  # a profile may jump there
+            return math.nan, NOT_REACHED
+        return limit, ""
 
     def _concave_end(self, a: FloatArray, direction: int, drop: float) -> float | None:
         """The end, where deviance = drop and the score is along a, by Newton's method [Venzon and Moolgavkar 1988].

@@ -12,7 +12,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, UnavailableError
 from ..likelihood.fit import EffectsOfGroups, Marginal
 from ..likelihood.problem import Problem
-from ..likelihood.profile import NOT_REACHED, crossing
+from ..likelihood.profile import EXACT, NOT_REACHED, crossing
 from .integral import (
     Evaluation,
     Nodes,
@@ -294,8 +294,8 @@ def _from_starts(model: MixedModel, objective: Objective, psi: FloatArray, max_i
 
 # Profiles
 
-#: Most iterations at one value, and tolerance of the deviance at a limit.
-_MOST, _EXACT = 60, 1e-4
+#: Most iterations at one value.
+_MOST = 60
 #: Standard deviation at which one estimated as 0 is tried again.
 _AWAY = 0.05
 JUMP = "modes of random effects jump along the profile: use more quadrature nodes"
@@ -337,7 +337,7 @@ class MixedProfile:
         limit = crossing(deviance, centre, sign * direction * self._error(a), drop)
         if math.isnan(limit):
             return limit, NOT_REACHED
-        return (sign * limit, "") if abs(deviance(limit) - drop) <= _EXACT else (math.nan, JUMP)
+        return (sign * limit, "") if abs(deviance(limit) - drop) <= EXACT else (math.nan, JUMP)
 
     def curve(self, index: int, values: FloatArray) -> FloatArray:
         """Maximised log-likelihood at values of the parameter; NaN where the search ends outside the domain."""

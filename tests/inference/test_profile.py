@@ -6,6 +6,7 @@ import pytest
 from reference_cases import load_data
 from scipy import optimize, stats
 
+from benchmarks.same_numbers import frame
 from inference.dense import Dense
 from ordstat import ordfit
 from ordstat.exceptions import OptionError
@@ -214,3 +215,10 @@ def test_a_profile_with_lambda_is_the_highest_over_lambda() -> None:
         about = lams[max(best - 1, 0)], lams[min(best + 1, lams.size - 1)]
         lowest = optimize.minimize_scalar(fall, bounds=about, method="bounded", options={"xatol": 1e-5}).fun
         assert row.loglik == pytest.approx(-min(lowest, fall(lams[best])), abs=1e-6)
+
+
+def test_limits_of_a_link_with_lambda_where_the_profile_has_branches():
+    data = frame(4)
+    fit = ordfit("y ~ x1 + x2 + g", data, link="aranda-ordaz", offset="o")
+    low = fit.confint("3|4", type="profile")["lower"].iloc[0]
+    assert low == pytest.approx(0.66077, abs=1e-4) and low < fit.params["3|4"] - 1.0  # from a search on a grid
