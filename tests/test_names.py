@@ -122,11 +122,7 @@ def test_unknown_names_are_still_refused():
 
 
 def test_names_of_other_packages_in_ordstat_itself():
-    for name, hint in (
-        ("clm", "Use ordfit"),
-        ("OrderedModel", "Use ordfit"),
-        ("nothing", "'$"),
-    ):
+    for name, hint in (("clm", "Use ordfit"), ("OrderedModel", "Use ordfit"), ("nothing", "'$")):
         with pytest.raises(AttributeError, match=f"no attribute '{name}'.*{hint}" if hint[0] != "'" else f"'{name}'$"):
             getattr(ordstat, name)
 

@@ -49,13 +49,7 @@ def test_methods(given, meant):
 
 @pytest.mark.parametrize(
     ("given", "meant"),
-    [
-        ("ordinal", "logit"),
-        ("cratio", "acat"),
-        ("stereotype", "acat"),
-        ("gologit2", "logit"),
-        ("xgboost", "ordboost"),
-    ],
+    [("ordinal", "logit"), ("cratio", "acat"), ("stereotype", "acat"), ("gologit2", "logit"), ("xgboost", "ordboost")],
 )
 def test_names_that_are_not_quite_ours(given, meant):
     with pytest.raises(OptionError, match=f"Did you mean '{meant}'"):
@@ -107,8 +101,7 @@ def test_kernels_links_and_types():
 
 
 @pytest.mark.parametrize(
-    ("option", "match"),
-    [("Hess", "leave it out"), ("freq", "weights="), ("random", r"\(1 \| g\)")],
+    ("option", "match"), [("Hess", "leave it out"), ("freq", "weights="), ("random", r"\(1 \| g\)")]
 )
 def test_options(option, match):
     with pytest.raises(OptionError, match=match):
@@ -193,10 +186,7 @@ def test_formulas(formula, match):
 
 @pytest.mark.parametrize(
     ("arguments", "match"),
-    [
-        ((WINE, FORMULA), "the formula comes first"),
-        ((WINE[["temp"]], WINE["rating"]), "OrdinalClassifier"),
-    ],
+    [((WINE, FORMULA), "the formula comes first"), ((WINE[["temp"]], WINE["rating"]), "OrdinalClassifier")],
 )
 def test_arguments_in_another_order(arguments, match):
     with pytest.raises(DataError, match=match):

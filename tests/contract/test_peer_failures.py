@@ -240,13 +240,7 @@ def test_a_removed_intercept_comes_back(frame, formula):
     np.testing.assert_allclose(fit.thresholds, other.thresholds, rtol=RTOL)
 
 
-@pytest.mark.parametrize(
-    ("term", "columns"),
-    [
-        ("ns(u, df=3)", 3),
-        ("bs(u, df=4)", 4),
-    ],
-)
+@pytest.mark.parametrize(("term", "columns"), [("ns(u, df=3)", 3), ("bs(u, df=4)", 4)])
 def test_a_spline_needs_no_constraint_by_hand(frame, term, columns):
     fit = ordfit(f"y ~ {term}", frame)
     assert len(fit.coef) == columns

@@ -7,14 +7,7 @@ import pytest
 
 from ordstat.exceptions import DataError, OptionError
 from ordstat.formula.sample import Rows, Sample
-from ordstat.judging.costs import (
-    CostMatrix,
-    is_convex,
-    require_v_shaped,
-    sample_costs,
-    split_weights,
-    v_break,
-)
+from ordstat.judging.costs import CostMatrix, is_convex, require_v_shaped, sample_costs, split_weights, v_break
 
 TABLE = ((0.0, 1.0, 4.0), (2.0, 0.0, 1.0), (3.0, 3.0, 0.0))
 
