@@ -25,6 +25,9 @@ from .comparison import described, estimated_places
 from .summary import TITLES
 from .wald import JOINT, linear_hypotheses
 
+if TYPE_CHECKING:
+    from ..formula.design import Design
+
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
@@ -455,6 +458,7 @@ def _likelihood_fits(fits: Any) -> tuple[FittedLikelihood, ...]:
             f"imputations is part of their standard errors; got {len(given)}."
         )
     _require_one_model(given)
+    _require_same_rows(given)
     _require_finite(given)
     return given
 
@@ -508,6 +512,70 @@ def _require_one_model(fits: tuple[FittedLikelihood, ...]) -> None:
             )
 
 
+#: Share of the differences expected by chance above which responses belong to
+#: different rows. An imputed response differs in the imputed rows only.
+_MOST_IMPUTED = 0.5
+
+
+def _require_same_rows(fits: tuple[FittedLikelihood, ...]) -> None:
+    """Raise DataError unless all fits have the same rows, responses and weights.
+
+    A response that differs in some rows counts as imputed; the summary says so.
+    """
+    a = fits[0].design
+    for k, fit in enumerate(fits[1:], start=2):
+        b = fit.design
+        if a.sample.n != b.sample.n:
+            raise DataError(
+                f"pool needs fits to the same rows; fit 1 has {a.sample.n} rows, fit {k} "
+                f"has {b.sample.n}. Leave out the incomplete data (.imp == 0 of R's mice), "
+                "and fit all imputed frames to the same rows."
+            )
+        if not _same_labels(a, b):
+            raise DataError(
+                f"pool needs fits to the same rows; fit 1 and fit {k} have {a.sample.n} rows "
+                "each, but with other index labels. Give all frames the same rows in the "
+                "same order, with the same index."
+            )
+        if not np.array_equal(a.sample.case_weights, b.sample.case_weights):
+            raise DataError(
+                f"pool needs fits with the same weights; those of fit 1 and fit {k} differ. "
+                "Fit all imputed frames with the weights of one of them."
+            )
+        differs = a.sample.y != b.sample.y
+        shares = [np.bincount(y, minlength=len(fit.levels)) / y.size for y in (a.sample.y, b.sample.y)]
+        by_chance = 1.0 - float(shares[0] @ shares[1])
+        if differs.mean() > _MOST_IMPUTED * by_chance:
+            raise DataError(
+                f"pool needs fits to the same rows; the responses of fit 1 and fit {k} differ "
+                f"in {int(differs.sum())} of {a.sample.n} rows. Give all frames the same rows "
+                "in the same order."
+            )
+
+
+def _same_labels(a: Design, b: Design) -> bool:
+    """Whether two designs have rows of the same labels, or are parts of one stacked frame.
+
+    The labels of a stacked frame go on from one part to the next, so that no part
+    shares one with another. The places of the rows in their parts are then compared.
+    """
+    if a.index.equals(b.index):
+        return True
+    if a.index.isin(b.index).any():
+        return False
+    if not all(_placed(design) for design in (a, b)):
+        return True
+    first, second = (design.data.index.get_indexer(design.index) for design in (a, b))
+    if a.data is b.data:  # parts chosen by subset=
+        return np.array_equal(first - first[0], second - second[0])
+    return a.n_given == b.n_given and np.array_equal(first, second)
+
+
+def _placed(design: Design) -> bool:
+    """Whether the data are there and their labels tell the places of the rows."""
+    return isinstance(design.data, pd.DataFrame) and design.data.index.is_unique
+
+
 def _require_finite(fits: tuple[FittedLikelihood, ...]) -> None:
     """Raise DataError for infinite estimates and for estimates without standard errors."""
     for k, fit in enumerate(fits, start=1):
@@ -553,7 +621,15 @@ def _notes(r: PooledResults) -> list[str]:
             f"The largest FMI is {fmi:.2f}: use about {wanted} imputations (100 FMI), so that another set "
             "would give similar results [White, Royston & Wood 2011]."
         )
-    return notes if r.n_imputations < 100.0 * fmi else notes[:1]
+    notes = notes if r.n_imputations < 100.0 * fmi else notes[:1]
+    first = r.fits[0].design.sample.y
+    imputed = np.any([fit.design.sample.y != first for fit in r.fits], axis=0)
+    if imputed.any():
+        notes.append(
+            f"The response was imputed in {int(imputed.sum())} rows. Unless variables outside "
+            "the model helped to impute it, such rows add noise alone [von Hippel 2007]."
+        )
+    return notes
 
 
 def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
@@ -581,7 +657,8 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
     OptionError
         Fewer than 2 fits, fits of different models, or fits without standard errors.
     DataError
-        Infinite estimates (a separated response).
+        Fits to different rows, responses or weights; infinite estimates (a separated
+        response).
 
     Warns
     -----

@@ -3,10 +3,11 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from imputation.frames import FRAMES, fits
-from ordstat import DataError, DataWarning, OptionError, ordfit, pool
+from ordstat import DataError, DataWarning, OptionError, SurveyDesign, ordfit, pool
 from ordstat.inference.pooling import Pooled, d1
 
 
@@ -135,3 +136,70 @@ def test_fits_with_weights_and_without():
     weighted = ordfit("y ~ x1", FRAMES[1].assign(w=2.0), weights="w")
     with pytest.raises(OptionError, match="same weights: fit 1 has 'none', fit 2 has 'weights'"):
         pool([ordfit("y ~ x1", FRAMES[0]), weighted])
+
+
+# Fits to different rows
+
+
+def different(first, second, message, **options):
+    pair = [ordfit("y ~ x1 + g", frame, **options) for frame in (first, second)]
+    with pytest.raises(DataError, match=message):
+        pool([pair[0], *pair])
+
+
+def test_another_number_of_rows():
+    """As .imp == 0 of mice, whose incomplete rows are left out."""
+    holes = FRAMES[1].assign(x1=FRAMES[1]["x1"].where(np.arange(80) % 10 > 0))
+    message = "pool needs fits to the same rows; fit 1 has 80 rows, fit 3 has 72. Leave out the incomplete"
+    with pytest.warns(DataWarning, match="missing"):
+        different(FRAMES[0], holes, message)
+    different(FRAMES[0], FRAMES[1].head(30), "fit 1 has 80 rows, fit 3 has 30")
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
+def test_other_labels():
+    same = [frame.set_axis(range(80)) for frame in FRAMES[:2]]
+    message = "fit 1 and fit 3 have 80 rows each, but with other index labels"
+    different(same[0], same[1].sample(frac=1.0, random_state=1), message)
+    different(same[0], same[1].set_axis(range(1, 81)), message)
+    # stacked frames, each with one incomplete row, but not the same
+    holes = [FRAMES[k].assign(x1=FRAMES[k]["x1"].where(np.arange(80) != 3 + k)) for k in range(2)]
+    different(*holes, "fit 1 and fit 3 have 79 rows each, but with other index labels")
+
+
+def test_responses_of_other_rows():
+    shuffled = FRAMES[1].assign(y=np.random.default_rng(1).permutation(FRAMES[1]["y"]))
+    count = int((shuffled["y"].to_numpy() != FRAMES[0]["y"].to_numpy()).sum())
+    different(FRAMES[0], shuffled, f"the responses of fit 1 and fit 3 differ in {count} of 80 rows")
+    reversed_rows = FRAMES[1].iloc[::-1].set_axis(FRAMES[0].index)
+    different(FRAMES[0], reversed_rows, "the responses of fit 1 and fit 3 differ")
+
+
+def test_other_weights():
+    weighted = [FRAMES[k].assign(w=1.0 + np.arange(80) % (2 + k)) for k in range(2)]
+    different(*weighted, "same weights; those of fit 1 and fit 3 differ", weights="w")
+    design = SurveyDesign(weights="w")
+    different(*weighted, "same weights; those of fit 1 and fit 3 differ", design=design)
+
+
+def test_the_same_rows_in_every_form():
+    """Parts of a stacked frame, by group, by key and by subset=, and frames with one index."""
+    stacked = pd.concat(dict(enumerate(FRAMES)))
+    expected = pool(fits("y ~ x1 + g")).params
+    forms = {
+        "own index": [frame.set_axis(range(80)) for frame in FRAMES],
+        "keys": [stacked.loc[[k]] for k in range(6)],
+        "names": [frame.set_axis([f"{k} {row}" for row in range(80)]) for k, frame in enumerate(FRAMES)],
+    }
+    for frames in forms.values():
+        assert pool(fits("y ~ x1 + g", frames)).params.equals(expected)
+    whole = pd.concat(FRAMES)
+    parts = [ordfit("y ~ x1 + g", whole, subset=f"imp == {k}") for k in range(1, 7)]
+    assert pool(parts).params.equals(expected)
+
+
+def test_an_imputed_response_is_counted():
+    """mice drew 6 responses anew in every frame; the number was set where the data were made."""
+    assert "The response was imputed in 6 rows." in str(pool(fits("y ~ x1")))
+    observed = [frame.assign(y=FRAMES[0]["y"].to_numpy()) for frame in FRAMES]
+    assert "imputed in" not in str(pool(fits("y ~ x1", observed)))
