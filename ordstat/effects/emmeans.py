@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -36,7 +37,17 @@ from .contrasts import (
     sums_of_means,
 )
 from .counterfactual import AT, Population, in_one_unit, population, tangent
-from .grid import WEIGHTS, Grid, Specs, cell_weights, grid_of, on_one_scale, read_specs
+from .grid import (
+    WEIGHTS,
+    Grid,
+    Specs,
+    cell_weights,
+    grid_of,
+    nesting_of,
+    on_one_scale,
+    read_specs,
+    with_outer,
+)
 
 #: Scale -> description.
 _QUANTITIES = {
@@ -220,10 +231,14 @@ class Emmeans:
         method = (self.method or "pairwise") if method is None else method
         method = named_method(method) if isinstance(method, str) else method
         if not set(self.cells.columns) - {*self.by, "row"}:
-            raise OptionError("contrasts compare effects between places: use by= or at={...} to get several.")
+            raise OptionError(self._lone)
         adjust = _adjustment(adjust, method)
         parts, sizes, sums = [], set(), []
-        for key, members in groups_of(self.cells, self.by):
+        groups = list(groups_of(self.cells, self.by))
+        if isinstance(method, str) and any(len(members) > 1 for _, members in groups):
+            # A nested factor may have one level in a group: nothing to compare there.
+            groups = [(key, members) for key, members in groups if len(members) > 1]
+        for key, members in groups:
             contrasts = self._coefficients(members, method, ref)
             table, tests = self._group(contrasts, members, key, adjust)
             parts.append(table)
@@ -235,6 +250,9 @@ class Emmeans:
             names = listing(list(dict.fromkeys(sums)))
             notes.append(f"NOTE: the coefficients of {names} do not add up to 0: no contrast.")
         return NotedFrame.of(pd.concat(parts, ignore_index=True), notes, title)
+
+    #: Why there is nothing to compare, and what to do.
+    _lone = "contrasts compare several means: name a variable, such as emmeans('~ a')."
 
     def _coefficients(self, members: list[int], method: Any, ref: Any) -> Contrasts:
         """The contrasts of one group."""
@@ -354,11 +372,19 @@ def marginal_means(
         if var in everyone.categories or var in specs.names:
             problem = "a factor" if var in everyone.categories else "among the variables of the means"
             raise OptionError(f"var must be a number of the formula that is not in the groups; {var!r} is {problem}.")
-    grid = grid_of(everyone, specs, at)
+    nesting = nesting_of(everyone, location_terms(r))
+    specs = specs.with_outer(nesting)
+    grid = grid_of(everyone, specs, at, nesting)
     averages, notes = _cells(averager, grid, weights, var), _notes(averager, grid, weights)
     if not averager.settled(averages).has_error.all():
         warn_of_unknown()
     return Emmeans(grid.cells, specs.by, averages, averager, level, notes, specs.method, var)
+
+
+def location_terms(r: FittedLikelihood) -> list[frozenset[str]]:
+    """The variables of each term of the location."""
+    variables = r.design.spec.variables()
+    return [variables[term] for term in r.design.terms]
 
 
 def _cells(averager: Averager, grid: Grid, weights: str, var: str | None) -> Average:
@@ -400,8 +426,14 @@ def _notes(averager: Averager, grid: Grid, weights: str) -> tuple[str, ...]:
         notes.append(f"Held at {listing(held)}.")
     if averager.results.covariance != "model":
         notes.append(f"Standard errors: {averager.results.own_covariance.words}.")
+    nested = {name: outer for name, outer in grid.nesting.items() if name in grid.values}
+    if nested:
+        pairs = [f"{name} in {listing(outer)}" for name, outer in nested.items()]
+        notes.append(f"Nested: {'; '.join(pairs)}. Combinations without rows are left out.")
+    # The term of a nested factor within the factors of the means is no interaction.
+    across = {name for name in averaged if not set(nested.get(name, ())) & set(grid.names)}
     terms = averager.results.design.spec.variables().items()
-    mixed = [term for term, variables in terms if variables & set(grid.names) and variables & set(averaged)]
+    mixed = [term for term, variables in terms if variables & set(grid.names) and variables & across]
     if mixed:
         notes.append(f"NOTE: results may be misleading due to involvement in interactions ({', '.join(mixed)}).")
     return tuple(notes)
@@ -423,17 +455,22 @@ def joint_tests(
     for name in groups:
         rows.check(name)
     terms = [frozenset(term) for term in r.design.spec.variables().values()]
+    nesting = nesting_of(rows, location_terms(r))
+    groups = with_outer(groups, nesting, ())
     free = [name for name in rows.variables if name not in groups]
     sizes = range(1, max(map(len, terms), default=0) + 1)
-    # All sets of variables in a common term, small sets first.
+    # All sets of variables in a common term, small sets first; a factor with the factors
+    # that it is nested in is tested by itself.
     sets = [chosen for size in sizes for chosen in combinations(free, size) if any(term >= {*chosen} for term in terms)]
+    sets = [chosen for chosen in sets if not any(set(nesting.get(name, ())) & {*chosen} for name in chosen)]
     if not sets:
         raise OptionError("joint_tests needs a variable of the formula that is not in by=.")
     given = mapping("at", at, AT)
     values = {**_around_means(rows, [*groups, *given]), **given}
     front, tests = [], []
     for chosen in sets:
-        grid = grid_of(rows, Specs(chosen, groups), values)
+        specs = Specs(chosen, groups).with_outer(nesting)
+        grid = grid_of(rows, specs, values, nesting)
         for key, test in _tests(averager, grid, chosen, groups):
             front.append({"term": ":".join(chosen), **key})
             tests.append(test)
@@ -446,6 +483,7 @@ def joint_tests(
         f"Wald tests of all contrasts of latent means{inside}, {r.covariance} covariance.",
         "Other variables weigh equally.",
     ]
+    notes += _curves(r, set().union(*sets), values)
     if (table["df"] == 0).any():
         notes.append("NA: the data do not determine any of the contrasts.")
     if (table["df"] > r.own_covariance.most_at_once).any():
@@ -464,6 +502,25 @@ def _around_means(rows: Population, settled: Sequence[str]) -> dict[str, list[fl
     return around
 
 
+def _curves(r: FittedLikelihood, names: set[str], values: Mapping[str, list[float]]) -> list[str]:
+    """A note on each number that enters by several columns, such as a spline, and is tested at few values."""
+    design = r.design
+    slices = [*design.terms.items(), *design.nominal_terms.items(), *design.scale_terms.items()]
+    notes = []
+    for name in sorted(names & set(values)):
+        by_itself = [term for term, variables in design.spec.variables().items() if variables == {name}]
+        columns = {term: where.stop - where.start for term, where in slices if term in by_itself}
+        if sum(columns.values()) < len(values[name]):
+            continue
+        tests = " and ".join(f"test({term!r})" for term in columns)
+        shown = listing([shown_value(float(value)) for value in values[name]])
+        notes.append(
+            f"NOTE: {name} is compared at {shown} alone, which does not test its whole curve. "
+            f"Use {tests}, or at={{{name!r}: [...]}} with more values."
+        )
+    return notes
+
+
 def _tests(
     averager: Averager, grid: Grid, term: tuple[str, ...], by: tuple[str, ...]
 ) -> Iterator[tuple[dict[str, Any], Joint]]:
@@ -472,18 +529,32 @@ def _tests(
     A term that only affects the scale has no test.
     """
     rows = _grid_rows(averager, grid.frame)
-    size = rows.n // len(grid.cells)
-    differences = [np.diff(np.eye(len(grid.values[name])), axis=0) for name in term]
-    weights = np.repeat(reduce(lambda a, b: np.asarray(np.kron(a, b)), differences) / size, size, axis=1)
-    if not len(weights):
-        return
+    of_cells = cell_weights(grid, "equal")
+    size = of_cells.shape[1]
     for key, members in groups_of(grid.cells, by):
+        differences = _differences(grid.cells.iloc[members], term, by)
+        if not len(differences):
+            continue
+        weights = (differences[:, :, None] * of_cells[members]).reshape(len(differences), -1)
         cells = rows.take(np.concatenate([np.arange(k * size, (k + 1) * size) for k in members]))
         jacobian = _contrasts(averager, cells, weights).jacobian[:, 0]
         largest = np.abs(averager.over(cells, None).jacobian[:, 0]).max(axis=0)
         shares = jacobian / np.where(largest > 0.0, largest, 1.0)
         if np.abs(shares).max() > CANCELLED:
             yield key, _test(averager, cells, weights, shares)
+
+
+def _differences(cells: pd.DataFrame, term: tuple[str, ...], by: tuple[str, ...]) -> FloatArray:
+    """(h, C) differences (of differences) of the means of a term, within the factors that it is nested in."""
+    outer = [name for name in cells.columns if name not in (*term, *by)]
+    blocks = []
+    for _, members in groups_of(cells, outer):
+        levels = [cells[name].iloc[members].nunique() for name in term]
+        steps = [np.diff(np.eye(number), axis=0) for number in levels]
+        block = np.zeros((math.prod(number - 1 for number in levels), len(cells)))
+        block[:, members] = reduce(lambda a, b: np.asarray(np.kron(a, b)), steps)
+        blocks.append(block)
+    return np.vstack(blocks)
 
 
 def _contrasts(averager: Averager, rows: Rows, weights: FloatArray) -> Average:

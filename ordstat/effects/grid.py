@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._typing import FloatArray
+from .._typing import BoolArray, FloatArray
 from ..checks import mapping
 from ..exceptions import OptionError, warn
 from ..formula.sample import Rows
@@ -38,6 +38,57 @@ class Specs:
     def names(self) -> list[str]:
         """All variables, with the groups last."""
         return [*self.main, *self.by]
+
+    def with_outer(self, nesting: Nesting) -> Specs:
+        """With the factors that a variable is nested in, beside it, as R's emmeans."""
+        by = with_outer(self.by, nesting, ())
+        return replace(self, main=with_outer(self.main, nesting, by), by=by)
+
+
+#: Factor -> the factors that it is nested in.
+Nesting = Mapping[str, tuple[str, ...]]
+
+
+def with_outer(names: Sequence[str], nesting: Nesting, without: Sequence[str]) -> tuple[str, ...]:
+    """Names, each followed by the factors that it is nested in, but for some."""
+    both = dict.fromkeys(one for name in names for one in (name, *nesting.get(name, ())))
+    return tuple(name for name in both if name in names or name not in without)
+
+
+def nesting_of(rows: Population, terms: Sequence[frozenset[str]]) -> Nesting:
+    """The factors that are nested in others, by the rules of R's emmeans.
+
+    By the data: a level of the inner factor occurs with one level of the outer one.
+    By the formula: a factor without a term of its own occurs only within another
+    term, as b in `a + a:b`.
+
+    Parameters
+    ----------
+    rows : Population
+    terms : sequence of frozenset of str
+        Variables of each term of the location.
+    """
+    factors = [name for name, levels in rows.categories.items() if len(levels) > 1]
+    used = rows.frame.loc[rows.weights > 0, factors]
+    found: dict[str, list[str]] = {}
+    for inner in factors:
+        pairs = {
+            outer: used[[inner, outer]].drop_duplicates()
+            for outer in factors
+            if outer != inner and inner not in found.get(outer, ())
+        }
+        outers = [name for name, pair in pairs.items() if pair[inner].is_unique]
+        if frozenset([inner]) not in terms:
+            around = [term - {inner} for term in terms if inner in term]
+            around = [term for term in around if term in terms and inner not in term]
+            smallest = [term for term in around if not any(one < term for one in around)]
+            outers += sorted(frozenset().union(*smallest) & set(factors) - set(outers))
+        if outers:
+            found[inner] = outers
+    return {
+        inner: tuple(dict.fromkeys(one for name in outers for one in (name, *found.get(name, ())) if one != inner))
+        for inner, outers in found.items()
+    }
 
 
 def read_specs(variables: str | Sequence[str], by: Any, response: str, ask: str = "emmeans") -> Specs:
@@ -64,10 +115,13 @@ def read_specs(variables: str | Sequence[str], by: Any, response: str, ask: str 
         method = named_method(left.strip()) if left.strip() else None
         names, more = ([quoted or plain for quoted, plain in _NAME.findall(text)] for text in (first, inside))
         groups += [name for name in more if name not in groups]
+        overall = first.strip() == "1"
+        names = [] if overall else names
     else:
         names = texts("variables", variables)
+        overall = False
     main = tuple(dict.fromkeys(name for name in names if name not in groups))
-    if not main:
+    if not main and not overall:
         raise OptionError(f"{ask} needs a variable of the formula that is not in by=.")
     if response in (*main, *groups):
         raise OptionError(
@@ -118,24 +172,72 @@ class Grid:
         Variables of the cells.
     values : mapping of str to list
         Values of every variable; variables of the cells come first, so that rows of a cell are contiguous.
+    nesting : mapping of str to tuple of str
+        Nested factors: a combination of their levels that has no row is left out.
     """
 
     population: Population
     names: tuple[str, ...]
     values: Mapping[str, list[Any]]
+    nesting: Nesting
 
     @cached_property
     def cells(self) -> pd.DataFrame:
         """(C, ...) the combinations of the variables of the cells."""
-        return self.population.grid({name: self.values[name] for name in self.names})[list(self.names)]
+        cells = self.population.grid({name: self.values[name] for name in self.names})
+        return cells[list(self.names)][self.occurring].reset_index(drop=True)
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """All rows."""
-        return self.population.grid(self.values)
+        """All rows of the cells."""
+        frame = self.population.grid(self.values)
+        kept = np.repeat(self.occurring, self.kept.shape[1])
+        return frame if kept.all() else frame[kept].reset_index(drop=True)
+
+    @cached_property
+    def kept(self) -> BoolArray:
+        """(all cells, S) rows whose levels of nested factors occur together."""
+        kept = np.ones(self.shape, dtype=np.bool_)
+        for inner in self._nested:
+            kept &= self._together(inner)
+        return kept.reshape(self.n_cells, -1)
+
+    @property
+    def occurring(self) -> BoolArray:
+        """(all cells,) those with a row that is kept."""
+        return np.asarray(self.kept.any(axis=1))
+
+    @cached_property
+    def equal(self) -> FloatArray:
+        """(C, S) equal weights: of inner levels within the outer ones, then of these."""
+        weights = np.ones(self.shape)
+        for inner in self._nested:
+            if inner not in self.names:
+                together = self._together(inner)
+                number = together.sum(axis=list(self.values).index(inner), keepdims=True)
+                weights *= together / np.maximum(number, 1)
+        return np.asarray((weights.reshape(self.kept.shape) * self.kept)[self.occurring])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of values of each variable."""
+        return tuple(len(column) for column in self.values.values())
+
+    @property
+    def n_cells(self) -> int:
+        """The number of combinations of the variables of the cells, with and without rows."""
+        return math.prod(len(self.values[name]) for name in self.names)
+
+    @property
+    def _nested(self) -> list[str]:
+        return [name for name in self.values if name in self.nesting]
+
+    def _together(self, inner: str) -> BoolArray:
+        """Whether levels of a nested factor and of those around it occur, one axis per variable."""
+        return _frequencies(self, [inner, *self.nesting[inner]]) > 0.0
 
 
-def grid_of(rows: Population, specs: Specs, at: Any) -> Grid:
+def grid_of(rows: Population, specs: Specs, at: Any, nesting: Nesting) -> Grid:
     """The grid with cells for some variables; OptionError if it is too large.
 
     Values come from `at`; by default all levels of factors, and the weighted mean of numbers.
@@ -152,7 +254,7 @@ def grid_of(rows: Population, specs: Specs, at: Any) -> Grid:
         else:
             values[name] = [rows.mean(name)]
     _check_size(values)
-    return Grid(rows, tuple(specs.names), values)
+    return Grid(rows, tuple(specs.names), values, nesting)
 
 
 #: Weights (C, S) in the cells from the frequencies (C, levels of the first other variable, ...).
@@ -165,20 +267,22 @@ WEIGHTS: dict[str, Callable[[FloatArray], FloatArray]] = {
 
 def cell_weights(grid: Grid, weights: str) -> FloatArray:
     """(C, S) the weight of each row of each cell, summing to 1; NaN for empty cells."""
-    n_cells = len(grid.cells)
-    if weights == "equal":  # needs no table of the rows
-        size = math.prod(len(column) for column in grid.values.values()) // n_cells
-        return np.full((n_cells, size), 1.0 / size)
-    others = [len(column) for name, column in grid.values.items() if name not in grid.names]
-    shares = WEIGHTS[weights](_frequencies(grid).reshape(n_cells, *others)).reshape(n_cells, -1)
+    if weights == "equal":  # needs no table of the rows unless factors are nested
+        shares = grid.equal
+    else:
+        others = [len(column) for name, column in grid.values.items() if name not in grid.names]
+        factors = [name for name in grid.values if name in grid.population.categories]
+        counts = _frequencies(grid, factors).reshape(grid.n_cells, *others)
+        shares = WEIGHTS[weights](counts).reshape(grid.kept.shape) * grid.kept
+        shares = shares[grid.occurring]
     with np.errstate(invalid="ignore"):
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
-def _frequencies(grid: Grid) -> FloatArray:
+def _frequencies(grid: Grid, names: Sequence[str]) -> FloatArray:
     """Weights of the rows of the data at each combination of the levels of factors, one axis per variable."""
     rows, values = grid.population, grid.values
-    names = [name for name in values if name in rows.categories]
+    names = [name for name in values if name in names]
     for name in names:
         if len(set(values[name])) < len(values[name]):
             raise OptionError(f"at= gives a value of {name!r} twice, so rows cannot be counted. Name it once.")
@@ -187,7 +291,7 @@ def _frequencies(grid: Grid) -> FloatArray:
     table = np.zeros([len(values[name]) for name in names])
     np.add.at(table, tuple(code[inside] for code in codes), rows.weights[inside])
     shape = [len(column) if name in names else 1 for name, column in values.items()]
-    return np.broadcast_to(table.reshape(shape), [len(column) for column in values.values()])
+    return np.broadcast_to(table.reshape(shape), grid.shape)
 
 
 #: Columns of a table of effects.

@@ -171,6 +171,8 @@ class MarginalEffects(Emmeans):
         statistic, p_value, lower, upper; under CR2 also df, Satterthwaite's."""
         return self._labelled(self.cells, self.averager.table(self.averages, self.level))
 
+    _lone = "contrasts compare effects between places: use by= or at={...} to get several."
+
     def _named(self, compared: list[str], key: Mapping[str, Any]) -> dict[str, Any]:
         return {**key, "difference": compared}
 

@@ -488,11 +488,16 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         the chosen scale are averaged within the cells. R keeps both values of a number with two values; pass
         them in `at` to do so.
 
+        Nested factors are found as in R's emmeans: each level of the inner factor occurs with one level of the
+        outer, or the formula has the inner factor within the outer alone (`a + a:b`). Means of the inner factor name
+        the outer level; other means average the inner levels within each outer one. Pass `by=` for contrasts within
+        outer levels.
+
         Parameters
         ----------
         variables : str or sequence of str
             Variables of the formula; one mean per combination of their levels. Or a formula as in R, "~ a * b | c",
-            where c goes to `by`, or with contrasts, "pairwise ~ a | c".
+            where c goes to `by`, or with contrasts, "pairwise ~ a | c"; "~ 1" is the mean of the whole grid.
         by : str or sequence of str, optional
             Additional variables; contrasts are within their levels.
         scale : str
@@ -764,8 +769,9 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         """Wald tests of every term from contrasts of latent means: whether the means of `emmeans` differ at all.
 
         A main effect compares means over the other variables with equal weights, an interaction differences of
-        differences; with `by`, at each of its levels ("simple effects"). Numbers are compared one unit below and above
-        their mean, within the range of the data. If no cell is empty, tests of factors equal `anova(type="III")`.
+        differences; with `by`, at each of its levels ("simple effects"). Nested factors are compared within the outer
+        factor. Numbers are compared one unit below and above their mean, within the range of the data, which tests
+        one direction of a spline: a note says so. If no cell is empty, tests of factors equal `anova(type="III")`.
 
         Parameters
         ----------
