@@ -217,11 +217,15 @@ def _factor(codes: IntArray, labels: Any, name: str, ordered: bool = False) -> C
 
 
 def _numbers(column: pd.Series) -> Column:
-    """Numbers with a mask of NaN; DataError if a value is infinite."""
+    """Numbers with a mask of NaN; DataError if a value is infinite.
+
+    Numbers that are not whole become float64 here: transforms of float16 or float32 would lose digits, or overflow.
+    """
     plain_dtype = isinstance(column.dtype, np.dtype)
     values = column.to_numpy() if plain_dtype else column.to_numpy(dtype=float, na_value=np.nan)
     if values.dtype.kind in "iu":
-        return Column(values)
+        return Column(values.astype(values.dtype.newbyteorder("="), copy=False))
+    values = values.astype(np.float64, copy=False)
     with np.errstate(invalid="ignore", over="ignore"):  # the sum shows whether all values are finite
         if np.isfinite(np.add.reduce(values, dtype=float)):
             return Column(values)

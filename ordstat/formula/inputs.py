@@ -81,12 +81,15 @@ def _too_few(name: str, labels: tuple[Any, ...]) -> DataError:
 def _unordered(name: str, labels: tuple[Any, ...]) -> DataError:
     if len(labels) < 2:
         return _too_few(name, labels)
+    silent = [label for label in labels if _silent(label)]
+    labels = tuple(label for label in labels if label not in silent) or labels
     digits = all(isinstance(label, str) and _NUMBER.fullmatch(label.strip()) for label in labels)
     scale = sorted(labels, key=float) if digits else scale_order(map(str, labels))
     order = f"levels=[{shown_labels(scale or labels)}], lowest first" + ("" if scale else " (here by the alphabet)")
     what = "is text that reads as numbers" if digits else "has labels without an order"
     do = f"make numbers of it, pd.to_numeric(data[{name!r}])" if digits else "make it an ordered pd.Categorical"
-    return DataError(f"The response {name!r} {what}. Give {order}, or {do}.")
+    missing = f" Set {shown_labels(silent)} to missing first, if that is no answer." if silent else ""
+    return DataError(f"The response {name!r} {what}. Give {order}, or {do}.{missing}")
 
 
 def check_levels(levels: Any) -> tuple[Any, ...]:
@@ -269,16 +272,50 @@ def check_cost_labels(cost: pd.DataFrame, levels: Sequence[Any], unused: Sequenc
 
 # Suspicious data are reported, never changed
 
+#: Digits of the longest codes of missing answers, such as 9999999.
+_MOST_DIGITS = 8
+_REPEATED = [int(digit * length) for length in range(2, _MOST_DIGITS + 1) for digit in "78"]
+_NINES = [10**length - step for length in range(2, _MOST_DIGITS + 1) for step in (1, 2, 3, 4)]
 #: Codes of missing answers in surveys; also their negatives.
-_CODES = (7, 8, 9, 66, 77, 88, 777, 888, 7777, 8888, *range(96, 100), *range(996, 1000), *range(9996, 10000), 99999)
+_CODES = (7, 8, 9, 66, *_REPEATED, *_NINES)
 _ALL_CODES = np.array([-1, -2, -3, *(-code for code in _CODES), *_CODES])
 _CODE_SET = frozenset(_ALL_CODES.tolist())
-#: Answers that are not part of a scale.
-_NO_ANSWER = re.compile(
-    r"(do(n'?t| ?not|n’t)[ _]*know|\bdk\b|refus(ed|al)|no[ _]answer|not[ _](applicable|stated|asked|available)"
-    r"|prefer not|missing|unknown|inapplicable|^n\.?/?a\.?$|^nan$|^null$|^none given$|^\s*$)",
-    re.IGNORECASE,
+#: Answers that are not part of a scale, in the languages of large surveys. The German
+#: "trifft nicht zu" is part of one.
+_NO_ANSWERS = (
+    r"do(n'?t| ?not|n’t)[ _]*(know|remember)|\bdk\b|refus(ed|al)|\brefuse[sd]? to\b",
+    r"\bnon?[ _-]?(answer|response|opinion|reply|information|data)\b",
+    r"not[ _](applicable|stated|asked|available|answered|reported|recorded|specified)",
+    r"\bnot[ _](ascertained|known|given)\b|\b(prefer|rather)[ _]not\b|decline[ds]? to",
+    r"\bcan(no|['’]?)t (say|choose|remember)|missing|unknown|unspecified|inapplicable",
+    r"^n\.?/?a\.?$|^nan$|^null$|^none given$|^\s*$",
+    # German
+    r"\bkeine? (angaben?|antwort|meinung)\b|^k\. ?a\.?$|\bwei(ß|ss) (ich )?nicht\b",
+    r"\bkann (ich )?nicht sagen\b|verweigert|unbekannt|\bnicht beantworte[nt]",
+    # Dutch
+    r"\bweet (ik )?niet\b|\bgeen (antwoord|mening|opgave)\b|zeg ik liever niet",
+    r"\b(ge)?weigerd?t?\b|onbekend|\bn\.v\.t\b",
+    # French
+    r"\bne (sais|sait|savent) pas\b|\bnsp\b|\b(sans|pas de|non)[ -]r[ée]ponse\b",
+    r"\bsans (avis|opinion|objet)\b|\bse prononce(nt)? pas\b|préfère ne pas",
+    r"\brefus\b|refuse de|\bnon (concerné|applicable)",
+    # Spanish, Portuguese, Italian
+    r"\bno (sabe|sé|contesta|responde|aplica)\b|^ns ?[/-] ?nc$|desconoc|desconhec",
+    r"\b(sin|sem) (respuesta|opini[óo]n|resposta|opini[ãa]o)\b",
+    r"\b(prefiero no|prefiro não|preferisco non)\b|\bnão (se aplica|sabe|sei|respond)",
+    r"^non (so|sa)$|\bnon (risponde|applicabile)\b|\b(nessuna|senza) opinione\b",
+    r"\bnessuna risposta\b",
+    # Swedish, Norwegian, Danish, Finnish
+    r"\bve[td] (inte|ej|ikke)\b|\b(inget|intet|ikke|ej) svar",
+    r"\bingen (åsikt|mening|uppfattning)\b|\ben osaa sanoa\b|\bei vastausta\b",
+    # Polish, Czech, Turkish
+    r"\bnie wiem\b|trudno powiedzieć|\bodmowa\b|\bbrak (danych|odpowiedzi)\b",
+    r"\bnevím\b|bez odpovědi|\bbilmiyorum\b|\bfikrim yok\b|\b(cevap|yanıt) yok\b",
+    # Russian, Chinese, Japanese, Korean
+    r"не знаю|затрудня|нет ответа|отказ|不知道|无回答|無回答|拒绝回答|拒絕回答|不适用",
+    r"不適用|わからない|答えたくない|모름|무응답",
 )
+_NO_ANSWER = re.compile("|".join(_NO_ANSWERS), re.IGNORECASE)
 _LEADING = re.compile(r"^\s*[<>≤≥$€£]*\s*([-+]?\d{1,3}(?:,\d{3})+|[-+]?\d+)(\.\d+)?\s*([kKmM]\b)?")
 _FACTORS = {"k": 1e3, "m": 1e6}
 #: Words of answers from the lowest to the highest, with synonyms; {} stands for each pair.
@@ -292,6 +329,11 @@ _SCALES = (
     "<somewhat {0}|slightly {0}<{0}<strongly {0}|very {0}|{0} strongly",
 )
 _PAIRS = ("agree", "disagree"), ("satisfied", "dissatisfied"), ("likely", "unlikely"), ("important", "unimportant")
+
+
+def _silent(label: Any) -> bool:
+    """Whether a label is a text that says that there is no answer."""
+    return isinstance(label, str) and _NO_ANSWER.search(label) is not None
 
 
 def scale_order(labels: Iterable[str]) -> list[str]:
@@ -319,8 +361,7 @@ def doubtful(what: str, column: Column, labels: tuple[Any, ...] = ()) -> list[st
     """Notes on values that may be codes of missing answers; `labels` are the ordered labels of a response."""
     value = column.value
     if isinstance(value, Factor):
-        texts = enumerate(value.levels)
-        silent = {code: text for code, text in texts if isinstance(text, str) and _NO_ANSWER.search(text)}
+        silent = {code: text for code, text in enumerate(value.levels) if _silent(text)}
         if silent and (rows := np.isin(value.codes, [*silent])).any():
             return [f"{what} has {_several('level', [*silent.values()], rows)}"]
         if not labels or not all(isinstance(label, (int, float)) for label in labels):
@@ -371,11 +412,16 @@ def disordered(what: str, texts: list[str]) -> list[str]:
     return [f"{what} has levels whose numbers are not in order: {shown_labels(texts, 12)}. {cure}."]
 
 
+#: Fewest rows expected at empty levels, for their absence to be no chance (3 %).
+_EXPECTED = 3.5
+
+
 def codes_apart(values: AnyArray) -> tuple[list[Any], str]:
     """Codes of missing answers beyond a gap, in order, and the range of the other values as text.
 
-    The gap above must be as wide as the range of the other values and as two of their steps; below nonnegative numbers
-    it must exceed 1.
+    The gap above must be as wide as the range of the other values and as two of their
+    steps, or hold levels of a scale 1, 2, ... that are empty where rows are expected;
+    below nonnegative numbers the gap must exceed 1.
     """
     if not values.size or not {values.min(), values.max()} & _CODE_SET:
         return [], ""
@@ -384,20 +430,41 @@ def codes_apart(values: AnyArray) -> tuple[list[Any], str]:
     low, high = float(others.min()), float(others.max())
     codes = sorted({int(code) for code in values[usual]})
     gap = max(high - low, 2.0 * (high - low) / max(np.unique(others).size - 1, 1), 4.0)
-    above, high = _beyond([code for code in codes if code > high], low, high, gap)
+    after = _after_empty_levels(values)
+    above, high = _beyond([code for code in codes if code > high], low, high, gap, after)
     below, least = _beyond([-code for code in reversed(codes) if code < low], -high, -low, gap, positive=True)
     return [-code for code in reversed(below)] + above, f"{-least:g} to {high:g}" if -least < high else f"{high:g}"
 
 
-def _beyond(codes: list[int], low: float, high: float, least: float, positive: bool = False) -> tuple[list[int], float]:
-    """Increasing codes beyond a gap of at least `least`, and the highest of the other values.
+def _after_empty_levels(values: AnyArray) -> float:
+    """The value after a scale 1, 2, ... (or 0, 1, ...) and empty levels, or infinity.
+
+    Rows must be expected at the empty levels. From the level below the gap to the value
+    above it, counts are taken to change by a constant factor from level to level: the
+    sparse upper end of a count then leaves gaps by chance.
+    """
+    found, counts = np.unique(values[values >= 0], return_counts=True)
+    steps = np.flatnonzero(np.diff(found) != 1.0)
+    if found.size < 4 or found[0] not in (0.0, 1.0) or not steps.size or steps[0] < 2:
+        return float("inf")
+    last = int(steps[0])
+    empty = np.arange(found[last] + 1.0, found[last + 1])
+    shares = (empty - found[last]) / (found[last + 1] - found[last])
+    expected = counts[last] ** (1.0 - shares) * counts[last + 1] ** shares
+    return float(found[last + 1]) if expected.sum() >= _EXPECTED else float("inf")
+
+
+def _beyond(
+    codes: list[int], low: float, high: float, least: float, after: float = float("inf"), positive: bool = False
+) -> tuple[list[int], float]:
+    """Increasing codes beyond a gap of at least `least`, or from `after` on, and the highest of the other values.
 
     Next to a single value a code must have two digits. `positive` is for ranges and codes with reversed signs.
     """
     for index, code in enumerate(codes):
         gap = code - high
         far = gap >= max(high - low, least) and (low < high or abs(code) > 9)
-        if far or (positive and gap > 1 and low < high <= 0 < code):
+        if far or code == after or (positive and gap > 1 and low < high <= 0 < code):
             return codes[index:], high
         high = float(code)
     return [], high

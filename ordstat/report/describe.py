@@ -288,8 +288,9 @@ def describe_ordinal(
     Warns
     -----
     DataWarning
-        Rows left out because their group or weight is missing (missing answers are counted); weights that are not
-        whole; numeric items whose highest answers differ by more than a level.
+        Values that may be codes of missing answers; rows left out because their group or weight is missing (missing
+        answers are counted); weights that are not whole; numeric items whose highest answers differ by more than a
+        level.
 
     Notes
     -----
@@ -312,6 +313,8 @@ def describe_ordinal(
     frame, names = as_frame(df), _names(rows)
     fraction("level", level)
     shared, all_codes, item_notes = read_items(frame, names, levels)
+    for doubt in item_notes:
+        warn(doubt, DataWarning)
     highest = [shared[code] for code in all_codes.max(axis=0)]
     if levels is None and frame[names[0]].dtype != "category" and np.ptp(highest) > 1:
         tops = ", ".join(map("{} ({})".format, names, highest))

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import DataWarning, datasets, ordfit
+from ordstat import DataError, DataWarning, datasets, ordfit
 from ordstat.formula.design import build
 from ordstat.formula.inputs import disordered
 
@@ -33,6 +33,10 @@ def _filled(values):
     [
         ([1, 2, 3, 4, 9], ("the level 9 in", "far from the others (1 to 4)")),
         ([1, 2, 3, 4, 5, 9], ("the level 9 in", "far from the others (1 to 5)")),
+        ([1, 2, 3, 4, 5, 6, 9], ("the level 9 in", "far from the others (1 to 6)")),
+        ([1, 2, 3, 4, 5, 6, 7, 9], ("the level 9 in", "far from the others (1 to 7)")),
+        ([1, 2, 3, 4, 5, 8], ("the level 8 in", "far from the others (1 to 5)")),
+        ([0, 1, 2, 3, 4, 5, 8, 9], ("the levels 8, 9 in", "far from the others (0 to 5)")),
         ([1, 2, 3, 4, 99], ("the level 99 in", "far from the others (1 to 4)")),
         ([1, 2, 3, 97, 98, 99], ("the levels 97, 98, 99 in", "far from the others (1 to 3)")),
         ([-1, 1, 2, 3], ("the level -1 in", "far from the others (1 to 3)")),
@@ -55,6 +59,10 @@ def test_codes_among_whole_numbers(labels: list[int], named: tuple[str, str]) ->
     "labels",
     [
         [1, 2, 3],
+        [*range(10)],
+        [*range(1, 10)],
+        [*range(8)],
+        [3, 4, 5, 6, 7, 9],
         [-1, 0, 1],
         [10, 20, 30],
         [0, 1],
@@ -68,10 +76,54 @@ def test_scales_that_are_in_order(labels: list[int]) -> None:
     assert notes(labels) == ()
 
 
-@pytest.mark.parametrize("text", ["Don't know", "don’t know", "DK", "Refused", "No answer", "n/a", "Not applicable"])
+NO_ANSWERS = [
+    *("Don't know", "don’t know", "DK", "Refused", "No answer", "n/a", "Not applicable"),
+    *("No opinion", "Prefer not to say", "Can't choose", "Declined to answer"),
+    *("Keine Angabe", "weiß nicht", "k. A.", "Geen mening", "weet niet", "Ne sait pas"),
+    *("sans réponse", "No contesta", "NS/NC", "Não sabe", "Non risponde", "vet ej"),
+    *("nie wiem", "затрудняюсь ответить", "わからない"),
+]
+
+
+@pytest.mark.parametrize("text", NO_ANSWERS)
 def test_answers_that_are_no_place_on_the_scale(text: str) -> None:
     (note,) = notes(pd.Categorical(["little", "some", text], ["little", "some", text], ordered=True))
     assert f"Response y has the level {text!r} in 80 rows" in note
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("undecided", "neither", "not sure", "none", "No", "not at all", "teils/teils"),
+        *("trifft nicht zu", "ei", "non", "no pain", "not important", "Canada", "refuge"),
+    ],
+)
+def test_words_that_are_answers(text: str) -> None:
+    assert not notes(pd.Categorical(["aa", "bb", text], ["aa", "bb", text], ordered=True))
+
+
+@pytest.mark.parametrize("code", [999999, 9999999, -999999, 888888, 9999998])
+@pytest.mark.parametrize("largest", [90_000, 400_000])
+def test_codes_of_many_digits(code: int, largest: int) -> None:
+    income = np.append(np.linspace(0, largest, N - 3), [code] * 3)
+    (note,) = notes([1, 2, 3], income.tolist())
+    assert f"Column x has the value {code} in 3 rows" in note
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_sparse_end_of_a_count_is_no_code(seed: int) -> None:
+    """Children in a household: values above the last frequent one are missing by chance."""
+    rng = np.random.default_rng(seed)
+    children = rng.poisson(1.5, N)
+    children[0] = children.max() + 2
+    assert notes([1, 2, 3], children.tolist()) == ()
+
+
+def test_an_order_is_asked_for_the_answers_alone() -> None:
+    data = pd.DataFrame({"y": ["low", "high", "No opinion", "medium"] * 9})
+    asked = r"Give levels=\['low', 'medium', 'high'\], .* Set 'No opinion' to missing first"
+    with pytest.raises(DataError, match=asked):
+        build("y ~ 1", data)
 
 
 def test_levels_whose_numbers_are_not_in_order() -> None:

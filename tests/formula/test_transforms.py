@@ -194,3 +194,26 @@ def test_bsplines_refuse_values_outside_at_prediction():
     spec = build("y ~ bs(x, df=5)", data()).spec
     with pytest.raises(DataError, match=r"outside, such as 99"):
         spec.rebuild({"x": [1.0, 99]})
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.longdouble, ">f8", ">f4"])
+@pytest.mark.parametrize("term", ["log(a)", "I(a * a)", "ns(a, df=3)", "scale(a)", "-a", "I(a^3)"])
+def test_columns_of_any_float_are_transformed_in_double_precision(dtype, term):
+    """300 squared overflows in float16, whose logarithm has three digits."""
+    a = np.random.default_rng(3).integers(100, 300, 60).astype(dtype)
+    data = pd.DataFrame({"y": np.arange(60) % 3, "a": a})
+    wide = data.assign(a=a.astype(float))
+    made, expected = (build(f"y ~ {term}", each, offset="log(a)", weights="a * a") for each in (data, wide))
+    np.testing.assert_array_equal(made.sample.X, expected.sample.X)
+    np.testing.assert_array_equal(made.sample.rows.offset, np.log(a.astype(float)))
+    np.testing.assert_array_equal(made.sample.weights, a.astype(float) ** 2)
+    np.testing.assert_array_equal(made.spec.rebuild(data).rows.X, expected.sample.X)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ">i4", ">f8"])
+def test_labels_and_factors_of_any_number(dtype):
+    codes = np.arange(12) % 3
+    data = pd.DataFrame({"y": codes.astype(dtype), "g": (codes[::-1] + 1).astype(dtype), "x": np.arange(12) % 5})
+    design = build("y ~ C(g) + x", data)
+    assert design.levels.values == (0, 1, 2) and design.sample.y.tolist() == codes.tolist()
+    assert design.names == ("C(g)[T.2]", "C(g)[T.3]", "x")

@@ -194,3 +194,20 @@ def test_sampling_weights_are_told():
     with pytest.warns(DataWarning, match="Counts, percentages and ridits use the weights"):
         actual = describe_ordinal(data, "q", weights="w")
     np.testing.assert_allclose(actual.counts.to_numpy()[0], [0.5, 2.2, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("answers", "named"),
+    [
+        ([1, 2, 3, 4, 5, 9], "the level 9 in 20 rows"),
+        ([1, 2, 3, 99], "the level 99 in 30 rows"),
+        (pd.Categorical(["a", "b", "Keine Angabe"], ordered=True), "'Keine Angabe'"),
+    ],
+)
+def test_codes_of_missing_answers_are_told(answers, named):
+    data = pd.DataFrame({"q": pd.Series(answers).repeat(120 // len(answers))})
+    with pytest.warns(DataWarning, match=named):
+        table = describe_ordinal(data, "q")
+    assert named in table.notes[0]
+    order = [*data["q"].unique()]
+    assert describe_ordinal(data, "q", levels=order).notes == ()

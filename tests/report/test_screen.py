@@ -224,7 +224,7 @@ def survey():
     rng = np.random.default_rng(3)
     d = pd.DataFrame({"place 'of birth'": rng.choice(["北京", LONG, "Elsewhere"], 200), "x": rng.normal(size=200)})
     latent = d["x"] + rng.logistic(size=200)
-    names = ["no opinion at all", "rather satisfied", "very satisfied"]
+    names = ["no influence at all", "rather satisfied", "very satisfied"]
     return d.assign(**{"an answer": pd.cut(latent, [-99, 0, 1, 99], labels=names)})
 
 
