@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from inspect import getdoc
@@ -18,6 +18,7 @@ from .exceptions import DataError, OptionError, UnavailableError
 from .fit import Certificate, Fit, GapRule, Trace
 from .formula.columns import Columns, as_frame, refuse
 from .formula.inputs import vector, weights_of
+from .formula.names import Parameter, by_text
 from .formula.sample import Rows, Sample
 from .judging.costs import sample_costs
 from .judging.errors import Predictions, error_table
@@ -276,6 +277,19 @@ class FittedRanker:
     def threshold_names(self) -> list[str]:
         """(K-1) names "low|high"."""
         return list(map("{}|{}".format, self.levels[:-1], self.levels[1:]))
+
+    def names_shown(self, labels: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Printed names of columns, terms and parameters, by their names, with the user's labels."""
+        given = labels or {}
+        pairs = self.design.spec.shown(given)
+        pairs += [(record.name, record.shown(given)) for record in self.all_parameters]
+        return by_text(pairs)
+
+    @property
+    def all_parameters(self) -> list[Parameter]:
+        """Records of the thresholds and coefficients, including those of random effects."""
+        columns = self.design.spec.column_names["location"]
+        return [Parameter(kind="location", column=column) for column in columns]
 
     @property
     def prediction_types(self) -> tuple[str, ...]:

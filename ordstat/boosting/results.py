@@ -13,6 +13,7 @@ from .._typing import AnyArray, IntArray
 from ..checks import is_whole, whole
 from ..exceptions import OptionError, UnavailableError
 from ..fit import Fit
+from ..fitted import FittedRanker
 from ..formula.sample import Sample
 from ..judging.costs import sample_costs
 from ..judging.importance import GAIN_FIRST
@@ -172,10 +173,11 @@ class RoundsResults(OrdinalResults):
         return replace(self, fit=fit, method=method, calibrated=calibrated)
 
 
-def importance_frame(names: Sequence[str], **columns: AnyArray) -> pd.DataFrame:
+def importance_frame(r: FittedRanker, **columns: AnyArray) -> pd.DataFrame:
     """A table of the importance of columns, most important first."""
-    frame = pd.DataFrame(columns, index=pd.Index(names, name="column"))
-    return NotedFrame.of(frame.sort_values("importance", ascending=False, kind="stable"), (), "Importance of columns")
+    frame = pd.DataFrame(columns, index=pd.Index(r.design.names, name="column"))
+    ordered = frame.sort_values("importance", ascending=False, kind="stable")
+    return NotedFrame.of(ordered, (), "Importance of columns", labels=r.names_shown())
 
 
 def importance_table(frame: pd.DataFrame, share: str = "", **more: Any) -> Table:
@@ -183,7 +185,12 @@ def importance_table(frame: pd.DataFrame, share: str = "", **more: Any) -> Table
     note = f"The first {_IMPORTANT} of {len(frame)}; all are in .importance()." if len(frame) > _IMPORTANT else ""
     title = f"Importance of the columns{' (share of ' * bool(share)}{share}{')' * bool(share)}"
     return Table(
-        title=title, frame=frame[["importance"]].head(_IMPORTANT), formats={"importance": ".3f"}, note=note, **more
+        title=title,
+        frame=frame[["importance"]].head(_IMPORTANT),
+        formats={"importance": ".3f"},
+        note=note,
+        labels=frame.attrs["labels"],
+        **more,
     )
 
 
@@ -257,7 +264,7 @@ class EnsembleResults(RoundsResults, ThresholdResults):
                 "Use kind='permutation'."
             )
         sizes = potential.importance(self.design.sample)
-        return importance_frame(self.design.names, importance=sizes / (sizes.sum() or 1.0))
+        return importance_frame(self, importance=sizes / (sizes.sum() or 1.0))
 
     def summary_data(self) -> Report:
         """The summary as data."""

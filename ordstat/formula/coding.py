@@ -17,6 +17,7 @@ from ..checks import canonical, require_memory
 from ..compiled.sums import gather
 from ..exceptions import DataError, FormulaError
 from .columns import Factor, Value, factor_of, recode, shown_labels, suggest
+from .names import ColumnName, Piece
 from .parse import MAX_COLUMNS, Expression, Part, Term, shown
 
 #: K levels -> (K, K-1) matrix, and the suffixes that columns add to the name of the factor.
@@ -78,8 +79,6 @@ def contrast(given: Any, base: Any = None) -> Contrasts:
 
 #: Memory is not checked for model matrices with fewer numbers.
 _MANY_NUMBERS = 100_000
-#: Name and values of a column of a model matrix.
-Named = tuple[str, AnyArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,28 +111,59 @@ class Coding:
         """The number of columns, coded by all levels if `full`, in a term of one factor if `alone`."""
         return 1 if self.whole and alone else len(self.levels) if full and self.levels else len(self.suffixes)
 
-    def columns(self, value: Value, full: bool, alone: bool) -> list[Named]:
+    def pieces(self, factor: Expression, full: bool, alone: bool) -> list[Piece]:
+        """The records of the columns that a factor of the formula gives."""
+        if not self.levels:
+            return [Piece(factor, suffix) for suffix in self.suffixes]
+        if self.whole and alone:
+            return [Piece(factor)]
+        if full:
+            return [Piece(factor, f"[{level}]", str(level)) for level in self.levels]
+        indicated = zip(self.suffixes, self.indicated, strict=True)
+        return [Piece(factor, suffix, level) for suffix, level in indicated]
+
+    @property
+    def indicated(self) -> list[str | None]:
+        """The level that each column of treatment contrasts indicates, None for others."""
+        assert self.matrix is not None
+        named: list[str | None] = []
+        for suffix, weights in zip(self.suffixes, self.matrix.T, strict=True):
+            (chosen,) = np.nonzero(weights)
+            level = str(self.levels[chosen[0]]) if chosen.size == 1 else None
+            named.append(level if suffix == f"[T.{level}]" else None)
+        return named
+
+    def reference(self, factor: Expression) -> Piece | None:
+        """The level that treatment contrasts leave out; None for other contrasts."""
+        if not self.levels or (self.whole or None in self.indicated):
+            return None
+        left = set(map(str, self.levels)).difference(self.indicated)
+        if len(left) != 1:
+            return None
+        level = left.pop()
+        return Piece(factor, f"[T.{level}]", level)
+
+    def columns(self, value: Value, full: bool, alone: bool) -> list[AnyArray]:
         """The columns; NaN where missing."""
         if not self.levels:
             if isinstance(value, Factor):
                 shown = shown_labels(value.levels)
                 raise DataError(f"{self.label!r} was numeric at the fit; the new data hold {shown}. Make it numeric.")
-            columns = [value] if value.ndim == 1 else value.T
-            return [(self.label + suffix, column) for suffix, column in zip(self.suffixes, columns, strict=True)]
+            return [value] if value.ndim == 1 else list(value.T)
         codes = recode(value, self.levels, self.label)
         if self.whole and alone:
-            made = [(self.label, codes.astype(np.float64))]
+            made = [codes.astype(np.float64)]
         elif full:
-            made = [(f"{self.label}[{level}]", codes == code) for code, level in enumerate(self.levels)]
+            made = [codes == code for code in range(len(self.levels))]
         else:
             assert self.matrix is not None
             made = []
-            for suffix, weights in zip(self.suffixes, self.matrix.T, strict=True):
+            for weights in self.matrix.T:
                 (chosen,) = np.nonzero(weights)
                 indicator = chosen.size == 1 and weights[chosen[0]] == 1.0  # one comparison is faster
-                made.append((self.label + suffix, codes == chosen[0] if indicator else np.append(weights, 0.0)[codes]))
+                made.append(codes == chosen[0] if indicator else np.append(weights, 0.0)[codes])
         missing = codes < 0
-        return [(name, np.where(missing, np.nan, column)) for name, column in made] if missing.any() else made
+        return [np.where(missing, np.nan, column) for column in made] if missing.any() else made
 
 
 def fit_coding(
@@ -188,9 +218,27 @@ def full_codings(terms: Sequence[Term]) -> list[tuple[bool, ...]]:
     return flags
 
 
+def term_names(term: Term, full: Sequence[bool], codings: Mapping[str, Coding]) -> list[ColumnName]:
+    """Records of the columns of one term, in the order of `term_columns`."""
+    factors = zip(term.factors, full, strict=True)
+    alone = len(full) == 1
+    blocks = [codings[factor.key].pieces(factor, flag, alone) for factor, flag in factors]
+    products = product(*reversed(blocks))
+    return [ColumnName(combination[::-1]) for combination in products]
+
+
+def part_names(part: Part | None, codings: Mapping[str, Coding]) -> list[ColumnName]:
+    """Records of the columns of one part."""
+    terms = () if part is None else part.terms
+    names: list[ColumnName] = []
+    for term, full in zip(terms, full_codings(terms), strict=True):
+        names += term_names(term, full, codings)
+    return names
+
+
 def term_columns(
     term: Term, full: Sequence[bool], values: Mapping[str, Value], codings: Mapping[str, Coding]
-) -> list[Named]:
+) -> list[AnyArray]:
     """Columns of one term: products of the columns of its factors; the first factor varies fastest."""
     factors = zip(term.keys, full, strict=True)
     blocks = [codings[key].columns(values[key], flag, len(full) == 1) for key, flag in factors]
@@ -198,9 +246,8 @@ def term_columns(
         return blocks[0]
     columns = []
     for combination in product(*reversed(blocks)):
-        names, arrays = zip(*combination[::-1], strict=True)
         with np.errstate(over="ignore", invalid="ignore"):  # the design refuses infinite columns by name
-            columns.append((":".join(names), np.asarray(prod(arrays, start=np.float64(1.0)))))
+            columns.append(np.asarray(prod(combination[::-1], start=np.float64(1.0))))
     return columns
 
 
@@ -226,7 +273,7 @@ def assemble(part: Part | None, values: Mapping[str, Value], codings: Mapping[st
         counts = [codings[key].count(flag, len(full) == 1) for key, flag in zip(term.keys, full, strict=True)]
         widths.append(prod(counts))
     _check_size(terms, widths, n)
-    columns: list[Named] = []
+    columns: list[AnyArray] = []
     slices: dict[str, slice] = {}
     categories: list[int] = []
     for term, full, width in zip(terms, fulls, widths, strict=True):
@@ -235,9 +282,10 @@ def assemble(part: Part | None, values: Mapping[str, Value], codings: Mapping[st
         coding = codings[term.keys[0]]
         unordered = len(full) == 1 and coding.whole and not coding.ordered and len(coding.levels) > 2
         categories += [len(coding.levels) if unordered else 0] * width
-    matrix, squares = stack([array for _, array in columns], n)
+    matrix, squares = stack(columns, n)
     codes = np.array(categories, dtype=np.intp) if any(categories) else None
-    return Assembled(matrix, tuple([name for name, _ in columns]), slices, squares, codes)
+    names = tuple([name.text for name in part_names(part, codings)])
+    return Assembled(matrix, names, slices, squares, codes)
 
 
 def _check_size(terms: Sequence[Term], widths: Sequence[int], n: int) -> None:

@@ -17,10 +17,10 @@ from ..checks import advice, whole
 from ..exceptions import DataError, FormulaError, OptionError
 from .coding import Contrasts, contrast
 from .columns import Columns, Factor, Value, factor_of, suggest
+from .names import CODED
 from .parse import CONSTANTS, Expression, dotted_name, literal, said, shown, source, unquoted
 
 LARGEST = float(np.finfo(float).max)
-CODED = ("C", "factor", "ordered")
 #: Most knots of a spline, and most columns by df=.
 MAX_KNOTS = 500
 

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._typing import BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..checks import require_memory
 from ..exceptions import DataError, FormulaError, OptionError
-from .coding import Coding, Named, full_codings, stack, term_columns
+from .coding import Coding, full_codings, stack, term_columns, term_names
 from .columns import Value, as_frame, factor_of, find_column, matched, shown_labels
-from .parse import RandomPart
+from .names import ColumnName, Piece
+from .parse import RandomPart, column_expression
 from .sample import RandomColumns, RandomRows
 
 #: Name of the column of ones, as in R.
@@ -83,8 +84,8 @@ class RandomTerm:
 
     def columns(self, values: Mapping[str, Value], codings: Mapping[str, Coding], codes: IntArray) -> RandomColumns:
         """The columns of rows with these groups."""
-        named = column_values(self.part, values, codings, codes.size)
-        z = stack([np.asarray(column) for _, column in named], codes.size)[0]
+        columns = column_values(self.part, values, codings, codes.size)
+        z = stack([np.asarray(column) for column in columns], codes.size)[0]
         return RandomColumns(z=z, codes=codes, n_groups=self.cells.size, correlated=self.correlated, root=self.root)
 
     def unknown(self, data: Any) -> str:
@@ -116,14 +117,32 @@ def _cells(part: RandomPart, values: Mapping[str, Value], levels: tuple[tuple[ob
     return cells
 
 
-def column_values(part: RandomPart, values: Mapping[str, Value], codings: Mapping[str, Coding], n: int) -> list[Named]:
-    """Names and values of the columns; without an intercept the first factor has one for each level."""
-    terms, fulls = part.columns.terms, full_codings(part.columns.terms)
-    columns: list[Named] = [(INTERCEPT, np.ones(n))] if part.columns.intercept else []
+def _full(part: RandomPart, codings: Mapping[str, Coding]) -> list[tuple[bool, ...]]:
+    """Which factors are coded by all levels; without an intercept the first one is."""
+    terms = part.columns.terms
+    fulls = full_codings(terms)
     categorical = [index for index, term in enumerate(terms) if codings[term.keys[0]].levels]
     if not part.columns.intercept and categorical and len(fulls[categorical[0]]) == 1:
         fulls[categorical[0]] = (True,)
-    for term, full in zip(terms, fulls, strict=True):
+    return fulls
+
+
+def random_names(part: RandomPart, codings: Mapping[str, Coding]) -> list[ColumnName]:
+    """Records of the columns of a random term."""
+    names: list[ColumnName] = []
+    if part.columns.intercept:
+        names.append(ColumnName((Piece(column_expression(INTERCEPT)),)))
+    for term, full in zip(part.columns.terms, _full(part, codings), strict=True):
+        names += term_names(term, full, codings)
+    return names
+
+
+def column_values(
+    part: RandomPart, values: Mapping[str, Value], codings: Mapping[str, Coding], n: int
+) -> list[AnyArray]:
+    """Values of the columns, in the order of `random_names`."""
+    columns: list[AnyArray] = [np.ones(n)] if part.columns.intercept else []
+    for term, full in zip(part.columns.terms, _full(part, codings), strict=True):
         columns += term_columns(term, full, values, codings)
     return columns
 
@@ -148,7 +167,7 @@ def fit_random_terms(
     for part in parts:
         levels = tuple(factor_of(values[factor.key], factor.label).levels for factor in part.group.factors)
         cells, codes = np.unique(_cells(part, values, levels), return_inverse=True)
-        names = tuple(name for name, _ in column_values(part, values, codings, n))
+        names = tuple([name.text for name in random_names(part, codings)])
         term = RandomTerm(part=part, names=names, levels=levels, cells=cells)
         if cov is not None and term.group in cov:
             term = replace(term, root=_root(term, cov[term.group], n))

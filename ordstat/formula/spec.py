@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,7 +12,7 @@ import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
-from .coding import Assembled, Coding, assemble
+from .coding import Assembled, Coding, assemble, part_names
 from .columns import (
     Columns,
     Factor,
@@ -26,10 +25,11 @@ from .columns import (
     take,
     with_gaps,
 )
-from .factors import CODED, Interpreter, Transform
+from .factors import Interpreter, Transform
 from .inputs import known_codes
-from .parse import Expression, Part, dotted_name, unquoted
-from .random_terms import RandomTerm
+from .names import ColumnName, coded_variable, shown_term
+from .parse import Expression, Part, dotted_name
+from .random_terms import RandomTerm, random_names
 from .sample import RandomRows, Rows
 
 
@@ -210,11 +210,9 @@ class FormulaSpec:
         """Levels of columns that are factors of the formula, directly or by C()."""
         levels: dict[str, tuple[Any, ...]] = {}
         for key, expression in self.factors.items():
-            tree = expression.tree
-            if isinstance(tree, ast.Call) and dotted_name(tree.func) in CODED and tree.args:
-                tree = tree.args[0]
-            if isinstance(tree, ast.Name) and self.codings[key].levels:
-                levels.setdefault(unquoted(tree.id), self.codings[key].levels)
+            variable = coded_variable(expression.tree)
+            if variable is not None and self.codings[key].levels:
+                levels.setdefault(variable, self.codings[key].levels)
         return levels
 
     def variables(self) -> dict[str, frozenset[str]]:
@@ -224,6 +222,32 @@ class FormulaSpec:
             for part in self.parts
             for term in part.terms
         }
+
+    @cached_property
+    def column_names(self) -> dict[str, tuple[ColumnName, ...]]:
+        """Records of the columns of the location, nominal and scale effects."""
+        sides = {"location": self.location, "nominal": self.nominal, "scale": self.scale}
+        return {side: tuple(part_names(part, self.codings)) for side, part in sides.items()}
+
+    @cached_property
+    def references(self) -> dict[ColumnName, ColumnName]:
+        """The reference level of every factor, by the first column of the factor."""
+        references = {}
+        for key, factor in self.factors.items():
+            coding = self.codings[key]
+            reference = coding.reference(factor)
+            if reference is not None:
+                first = coding.pieces(factor, full=False, alone=True)[0]
+                references[ColumnName((first,))] = ColumnName((reference,))
+        return references
+
+    def shown(self, labels: Mapping[str, str]) -> list[tuple[str, str]]:
+        """Names of the columns and terms, and their printed names with the user's labels."""
+        pairs = [(term.label, shown_term(term, labels)) for part in self.parts for term in part.terms]
+        random = {term.text: random_names(term.part, self.codings) for term in self.random}
+        for names in (*self.column_names.values(), *random.values()):
+            pairs += [(name.text, name.shown(labels)) for name in names]
+        return pairs
 
     def linear_in(self, name: str) -> bool:
         """Whether a number enters the columns only linearly or in products, without transforms."""

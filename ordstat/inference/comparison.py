@@ -465,7 +465,7 @@ def refit_table(
         _THE_SAME: list(fits) if test is not None and not (df[1:].any() or lrt[1:].any()) else [],
     }
     texts = [text.format(first_few(names, MOST_TERMS)) for text, names in notes.items() if names]
-    return NotedFrame.of(table, texts, title or _TITLES[sign])
+    return NotedFrame.of(table, texts, title or _TITLES[sign], labels=r.names_shown())
 
 
 # Stepwise selection

@@ -323,7 +323,7 @@ class PooledResults:
         estimate, error, df = (self._columns[name].to_numpy() for name in ("estimate", "std_error", "df"))
         limits = symmetric_limits(estimate, error, level, df)
         frame = pd.DataFrame(dict(zip(("lower", "upper"), limits, strict=True)), index=self.parameters.names)
-        return NotedFrame.of(frame, (), f"Pooled limits, {100 * level:g}%")
+        return NotedFrame.of(frame, (), f"Pooled limits, {100 * level:g}%", labels=self.fits[0].names_shown())
 
     def test(self, hypotheses: str) -> pd.DataFrame:
         """Tests of linear hypotheses on the parameters: "x1 = 0, x2 = 0".
@@ -395,7 +395,7 @@ class PooledResults:
         frame.insert(7, "conf_high", numbers[:, 2])
         frame["coef_type"] = self.parameters.kinds
         title = "Pooled parameters" + "; exponents of all but thresholds" * exponentiate
-        return NotedFrame.of(frame, (), title)
+        return NotedFrame.of(frame, (), title, labels=self.fits[0].names_shown())
 
     def report(self, level: float = 0.95) -> Report:
         """The summary as data.
@@ -606,7 +606,9 @@ _TITLES = TITLES | {"threshold": "Thresholds"}
 
 
 def _table(r: PooledResults, kind: str, level: float) -> Table:
-    tidy = r.tidy(level=level).iloc[r.parameters.of(kind)].set_index("term").rename_axis(None)
+    rows = r.parameters.of(kind)
+    names = [r.parameters.records[row].shown({}) for row in rows]
+    tidy = r.tidy(level=level).iloc[rows].set_axis(names)
     heads = _HEADS | {"conf_low": f"{50 * (1 - level):.3g}%", "conf_high": f"{50 * (1 + level):.3g}%", "fmi": "FMI"}
     table = Table(title=_TITLES[kind], frame=tidy[list(heads)].rename(columns=heads), formats=_FORMATS)
     return shortened(table, ".tidy()")

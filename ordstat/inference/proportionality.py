@@ -76,7 +76,7 @@ def _wald_tests(r: FittedLikelihood, scope: Any) -> pd.DataFrame:
             reasons.setdefault(why, []).append(name)
     notes = [f"no test of {first_few(names, MOST_TERMS)}: {why}." for why, names in reasons.items()]
     title = f"Wald tests of equal effects at all thresholds (proportional odds), {r.own_covariance.words}"
-    return NotedFrame.of(joint_frame(freed, tests), notes, title)
+    return NotedFrame.of(joint_frame(freed, tests), notes, title, labels=r.names_shown())
 
 
 def wald_row(r: FittedLikelihood, freed: BoolArray) -> tuple[Joint, str]:
@@ -143,7 +143,8 @@ def score_tests(r: FittedLikelihood) -> pd.DataFrame:
     check_available(r, "score_test()")
     freed = {term: _with_margins(r, term) for term in r.design.terms} | {OMNIBUS: np.ones(len(r.design.names), bool)}
     table = chi2_frame(freed, [score_row(r, columns) for columns in freed.values()])
-    return NotedFrame.of(table, _untested(r, table), "Score tests of equal effects at all thresholds")
+    title = "Score tests of equal effects at all thresholds"
+    return NotedFrame.of(table, _untested(r, table), title, labels=r.names_shown())
 
 
 def _with_margins(r: FittedLikelihood, term: str) -> BoolArray:
@@ -217,7 +218,7 @@ def brant_tests(r: FittedLikelihood) -> pd.DataFrame:
             f"no test of {', '.join(lacking)}: the combined covariance of the {len(fits)} binary regressions is not "
             "positive definite. Use nominal_test() or score_test()."
         ]
-    return NotedFrame.of(table, notes, "Brant's tests of proportional odds")
+    return NotedFrame.of(table, notes, "Brant's tests of proportional odds", labels=r.names_shown())
 
 
 def _binary_fits(r: FittedLikelihood, rows: Rows) -> tuple[list[LikelihoodFit], list[str]]:

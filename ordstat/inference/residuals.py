@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -184,12 +184,13 @@ class Influence(Reported):
     dfbeta: pd.DataFrame
     dfbetas: pd.DataFrame
     cooks: pd.Series
+    labels: Mapping[str, str]
 
     def largest(self, n: int = 10) -> pd.DataFrame:
         """The n rows with the largest Cook's distances: columns cooks, hat, and dfbetas of every parameter."""
         order = np.argsort(-self.cooks.to_numpy(), kind="stable")[:n]
         frame = pd.concat([self.cooks, self.hat, self.dfbetas], axis=1).iloc[order]
-        return NotedFrame.of(frame, title="Largest Cook's distances, with leverage and dfbetas")
+        return NotedFrame.of(frame, title="Largest Cook's distances, with leverage and dfbetas", labels=self.labels)
 
     def report(self) -> Report:
         """The rows with the largest Cook's distances, as data."""
@@ -210,6 +211,7 @@ def influence_of(r: FittedLikelihood) -> Influence:
         dfbeta=pd.DataFrame(rows.dfbeta, index=index, columns=names),
         dfbetas=pd.DataFrame(rows.dfbeta / errors, index=index, columns=names),
         cooks=pd.Series(rows.cook, index=index, name="cooks"),
+        labels=r.names_shown(),
     )
 
 
@@ -250,7 +252,8 @@ class Convergence(Reported, Certificate):
         """The tables as data."""
         values = pd.DataFrame({"eigenvalue": self.eigenvalues}, index=np.arange(1, self.eigenvalues.size + 1))
         header = (("Solver", self.message), ("Condition number, scaled columns", self.condition))
-        first = Table(title="Coefficients", frame=self.table, formats=_DIGITS)
+        labels = self.table.attrs.get("labels", {})
+        first = Table(title="Coefficients", frame=self.table, formats=_DIGITS, labels=labels)
         second = Table(title="Eigenvalues of the information", frame=values, formats={"eigenvalue": ".4g"})
         tables = (shortened(first, ".table"), shortened(second, ".eigenvalues"))
         return Report(title="Convergence of the fit", header=header, tables=tables, notes=self.warnings)
@@ -273,7 +276,7 @@ def convergence_of(r: FittedLikelihood) -> Convergence:
             eigenvalues = 1.0 / np.linalg.eigvalsh(covariance)
     return Convergence(
         **vars(fit.certificate),
-        table=NotedFrame.of(frame, title="Accuracy of the estimates", formats=_DIGITS),
+        table=NotedFrame.of(frame, title="Accuracy of the estimates", formats=_DIGITS, labels=r.names_shown()),
         eigenvalues=eigenvalues,
         condition=float(
             dict(fit.certificate.details).get("condition number", np.nan)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,7 @@ from ..report.sections import (
     shown_part,
     threshold_table,
 )
-from ..report.table import effect_label, ratio_of, reference_levels, row_label
+from ..report.table import ratio_of
 from .proportionality import departures, scarce_level, score_row, wald_row
 from .tables import rescaled
 from .wald import Joint, zero_test
@@ -196,8 +195,8 @@ def _effect_tables(
     r: FittedLikelihood, exponentiate: bool, level: float, per: Any, labels: Mapping[str, str]
 ) -> list[Table]:
     """Full tables of every kind of effects, and the ratios of the location effects if `exponentiate`."""
-    columns, names = r.coefficient_columns, r.parameters.names
-    factors, suffixes = (np.ones(len(names)), {}) if per is None else rescaled(r, per)
+    columns, records = r.coefficient_columns, r.parameters.records
+    factors, suffixes = (np.ones(len(records)), {}) if per is None else rescaled(r, per)
     low, high = symmetric_limits(r.fit.coefficients, columns["std_error"], level, columns["df"])
     statistic = "z" if r.bias_reduced is None and np.isinf(r.own_covariance.df) else "t"
     changed = {"estimate": r.fit.limits, "std. error": columns["std_error"]}
@@ -205,7 +204,7 @@ def _effect_tables(
     shown = changed | {statistic: columns["statistic"]}
     shown |= {} if r.bias_reduced is None else {"df": columns["df"]}
     frame = pd.DataFrame(shown | {"p": columns["p_value"]} | limits)
-    frame[[*changed, *limits]] *= factors[: len(names), None]
+    frame[[*changed, *limits]] *= factors[: len(records), None]
     formats = {"z": ".2f", "t": ".2f", "df": ".1f", "p": "p"}
     tables: list[Table] = []
     for kind, title in TITLES.items():
@@ -213,11 +212,14 @@ def _effect_tables(
         if rows.size and (kind != "threshold" or r.fit.jacobian is not None):
             index = []
             for row in rows:
-                index.append(
-                    row_label(kind, names[row], labels)
-                    + (f", {suffixes[names[row]]}" if names[row] in suffixes else "")
-                )
-            tables.append(Table(title=title, frame=frame.iloc[rows].set_axis(index), formats=formats))
+                unit = suffixes.get(records[row].name, "")
+                write = records[row].effect if kind == "scale" else records[row].shown
+                index.append(write(labels, unit=unit))
+            table = Table(title=title, frame=frame.iloc[rows].set_axis(index), formats=formats)
+            if kind == "nominal":
+                effects = [records[row].effect(labels, suffixes.get(records[row].name, "")) for row in rows]
+                table = replace(table, brief=_by_threshold(r, table, effects))
+            tables.append(table)
     if exponentiate and r.design.names:
         tables.insert(1, _ratios(r, tables[0].frame))
     return tables
@@ -254,14 +256,16 @@ def _screen_tables(
     """Effects with ratios in the same row, thresholds in one or two lines, and the test of proportional odds."""
     ratio, sign, title = ratio_of(r)
     with_ratios = bool(r.design.names) and (ratio != "exp(estimate)" if exponentiate is None else exponentiate)
-    references = tuple(map(partial(effect_label, labels=labels or {}), reference_levels(r.design).values()))
+    names = {name for side in r.design.spec.column_names.values() for name in side}
+    left_out = r.design.spec.references.items()
+    references = tuple([level.shown(labels or {}) for first, level in left_out if first in names])
     reference = [Line(head="Reference levels:", items=references)] if references else []
     blocks: list[Table | Line] = []
     for block in estimates_of(report):
         if isinstance(block, Line):
             blocks += [*reference, block]
-        elif block.title == TITLES["nominal"]:
-            blocks.append(_by_threshold(r, block))
+        elif "estimate" in block.frame and block.brief is not None:
+            blocks.append(block.brief)
         elif "estimate" in block.frame:
             ratios = _ratios(r, block.frame) if with_ratios and block.title == TITLES["location"] else None
             blocks.append(_brief(block, ratios, sign < 0.0))
@@ -290,14 +294,14 @@ def _brief(block: Table, ratios: Table | None, negated: bool) -> Table:
     return replace(wide, frame=wide.frame.iloc[:, :-2])  # without the limits of the ratio
 
 
-def _by_threshold(r: FittedLikelihood, block: Table) -> Table:
+def _by_threshold(r: FittedLikelihood, block: Table, effects: Sequence[str]) -> Table:
     """Nominal effects with standard errors: one row per effect, one column per threshold."""
     heads = list(r.fit.threshold_names) or r.threshold_names
     errors = block.frame["std. error"]
     spec = few_decimals(errors.fillna(block.frame["estimate"].abs()))
     texts = map("{} ({})".format, column_cells(block.frame["estimate"], spec), column_cells(errors, spec))
-    names = [str(name).removesuffix(heads[0]).removesuffix(", ") for name in block.frame.index[:: len(heads)]]
-    frame = pd.DataFrame(np.reshape(list(texts), (-1, len(heads))), names, heads)
+    index = list(effects[:: len(heads)])
+    frame = pd.DataFrame(np.reshape(list(texts), (-1, len(heads))), index, heads)
     return Table(title=block.title.replace("(", "with standard errors (", 1), frame=frame)
 
 

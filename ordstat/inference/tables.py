@@ -13,7 +13,6 @@ from scipy.special import chdtri
 from .._typing import FloatArray, IntArray
 from ..checks import flag, fraction, mapping, number, one_of, unknown, whole
 from ..exceptions import OptionError, UnavailableError
-from ..formula.parse import dotted_name
 from ..likelihood.fitted import FittedLikelihood, of_errors
 from ..likelihood.standard_errors import symmetric_limits
 from ..likelihood.unavailable import check_available
@@ -61,7 +60,8 @@ def tidy_parameters(
     ratio, sign, _ = ratio_of(r)
     if exponentiate and sign < 0.0:
         notes.append(f"The {ratio} of a location effect is exp(-estimate), 1 / the value here; {INVERSE}.")
-    return NotedFrame.of(frame, notes, "Parameters" + "; exponents of all but thresholds" * exponentiate)
+    title = "Parameters; exponents of all but thresholds" if exponentiate else "Parameters"
+    return NotedFrame.of(frame, notes, title, labels=r.names_shown())
 
 
 def rescaled(r: FittedLikelihood, per: Any) -> tuple[FloatArray, dict[str, str]]:
@@ -83,14 +83,10 @@ def rescaled(r: FittedLikelihood, per: Any) -> tuple[FloatArray, dict[str, str]]
     linear = [
         name for key in numeric if key in spec.factors for name in spec.factors[key].names if spec.linear_in(name)
     ]
-    sides = (
-        ("location", spec.location, design.terms, rows.X),
-        ("nominal", spec.nominal, design.nominal_terms, rows.nominal),
-        ("scale", spec.scale, design.scale_terms, rows.scale),
-    )
     if isinstance(per, str) and per == "sd":
+        sides = ((design.terms, rows.X), (design.nominal_terms, rows.nominal), (design.scale_terms, rows.scale))
         w: Any = {"aweights" if fractional(r) else "fweights": design.sample.case_weights}
-        plain = [(name, X, terms) for _, _, terms, X in sides for name in linear if X is not None and name in terms]
+        plain = [(name, X, terms) for terms, X in sides for name in linear if X is not None and name in terms]
         changes = {name: math.sqrt(np.cov(X[:, terms[name].start], **w)) for name, X, terms in plain}
         words = {name: f"SD ({change:.3g})" for name, change in changes.items()}
     else:
@@ -101,19 +97,15 @@ def rescaled(r: FittedLikelihood, per: Any) -> tuple[FloatArray, dict[str, str]]
             f"per must name numeric variables that enter linearly (in this fit {', '.join(map(repr, linear)) or 'none'}"
             f"); got {wrong[0]!r}. For factors, splines and transforms use marginal_effects()."
         )
-    parameters = _names(r)
+    parameters = r.all_parameters
     factors, suffixes = np.ones(len(parameters)), dict[str, str]()
-    for kind, part, terms, _ in sides:
-        for term in () if part is None else part.terms:
-            names = [name for name in map(dotted_name, (factor.tree for factor in term.factors)) if name in changes]
-            affected = r.parameters.of(kind).reshape(max(each.stop for each in terms.values()), -1)[terms[term.label]]
-            factors[affected] = math.prod(changes[name] for name in names)
-            suffix = f"per {' × '.join(words[name] for name in names)}"
-            suffixes |= {parameters[position]: suffix for position in affected.flat if names}
     for position, parameter in enumerate(parameters):
-        slope = parameter.removeprefix("sd_").rpartition("|")[0]
-        if position >= len(r.parameters.names) and parameter.startswith("sd_") and slope in changes:
-            factors[position], suffixes[parameter] = changes[slope], f"per {words[slope]}"
+        if parameter.column is None or parameter.kind == "cor":
+            continue
+        names = [name for name in parameter.column.variables if name in changes]
+        factors[position] = math.prod(changes[name] for name in names)
+        if names:
+            suffixes[parameter.name] = f"per {' × '.join(words[name] for name in names)}"
     return factors, suffixes
 
 
@@ -134,7 +126,7 @@ def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95
         notes = [f"{name}, {side}: {reason}" for (name, side), reason in reasons.items()]
         title = f"Profile likelihood limits, {100 * level:g}%"
     frame = pd.DataFrame(limits, index=[names[position] for position in chosen], columns=["lower", "upper"])
-    frame = NotedFrame.of(frame, notes, title)
+    frame = NotedFrame.of(frame, notes, title, labels=r.names_shown())
     if type == "profile":
         frame.attrs["reasons"] = reasons
     return frame

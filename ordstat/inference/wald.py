@@ -186,9 +186,8 @@ def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
     contrasts = _recoded_contrasts if kind in _CODED else _sequential_contrasts
     rows = [L @ to_parameters for L in contrasts(r, kind, marginality_of(r.design.spec), estimated)]
     table = joint_frame(r.design.terms, [joint_test(r, L, L @ beta) for L in rows])
-    return NotedFrame.of(
-        table, _untested(table, r.own_covariance), f"Wald tests of type {kind}, {r.own_covariance.words}"
-    )
+    title = f"Wald tests of type {kind}, {r.own_covariance.words}"
+    return NotedFrame.of(table, _untested(table, r.own_covariance), title, labels=r.names_shown())
 
 
 def too_many(covariance: Covariance) -> str:

@@ -106,14 +106,16 @@ class ThresholdResults(OrdinalResults):
         params, n = self.params, 0 if self.by_median else len(self.threshold_names)
         kinds = ["threshold"] * n + ["location"] * (len(params) - n)
         frame = pd.DataFrame({"term": params.index, "estimate": params.to_numpy(), "coef_type": kinds})
-        return NotedFrame.of(frame, (_BY_MEDIAN,) * self.by_median, "Thresholds and coefficients of the score")
+        return NotedFrame.of(
+            frame, (_BY_MEDIAN,) * self.by_median, "Thresholds and coefficients of the score", labels=self.names_shown()
+        )
 
     def estimate_tables(self) -> list[Table]:
         """The tables of coefficients and of fitted thresholds, for a summary."""
         tables = [] if self.by_median else [threshold_table(self.thresholds.to_frame())]
         if self.fit.coefficients is not None:
             title = "Coefficients of the score (positive = higher response)"
-            tables.insert(0, Table(title=title, frame=self.coef.to_frame()))
+            tables.insert(0, Table(title=title, frame=self.coef.to_frame(), labels=self.names_shown()))
         return tables
 
 

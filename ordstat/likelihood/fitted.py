@@ -13,6 +13,7 @@ from .._typing import FloatArray
 from ..exceptions import DataError, DataWarning, SeparationWarning, warn
 from ..fit import Fit
 from ..fitted import Estimates, FittedRanker, Target
+from ..formula.names import Parameter
 from ..formula.sample import Rows, Sample
 from ..report.render import Table
 from ..report.warnings import Alert, forgotten_counts, likelihood_alerts, without_end
@@ -126,6 +127,12 @@ class FittedLikelihood(FittedRanker):
     def parameters(self) -> Parameters:
         """Names and kinds of the parameters."""
         return parameters(self.design, self.threshold_names, self.fit)
+
+    @property
+    def all_parameters(self) -> list[Parameter]:
+        """Records of all parameters, including those of random effects."""
+        random = self.random_parameters
+        return self.parameters.records + ([] if random is None else random.records)
 
     @property
     def params(self) -> pd.Series:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -14,6 +13,7 @@ import pandas as pd
 from .._typing import FloatArray, IntArray
 from ..checks import one_of
 from ..exceptions import DataError, OptionError
+from ..formula.names import Parameter
 from ..formula.sample import check_whole_groups
 from ..formula.survey import Survey
 from .fit import FEW_CLUSTERS, QUICK_CR2, WITHOUT_CR2, LikelihoodFit, cr2_work
@@ -29,15 +29,20 @@ class Parameters:
 
     Attributes
     ----------
-    names : list of str
-        "1|2" for thresholds ("central.1", "spacing.1", ... of a threshold structure), "1|2.column" for nominal
-        effects, "column", "scale.column", "lambda".
-    kinds : list of str
-        "threshold", "nominal", "location", "scale" or "lambda".
+    records : list of Parameter
     """
 
-    names: list[str]
-    kinds: list[str]
+    records: list[Parameter]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Names of the parameters."""
+        return [record.name for record in self.records]
+
+    @cached_property
+    def kinds(self) -> list[str]:
+        """Kinds of the parameters."""
+        return [record.kind for record in self.records]
 
     def of(self, *kinds: str) -> IntArray:
         """Indices of the parameters of some kinds."""
@@ -45,17 +50,19 @@ class Parameters:
 
 
 def parameters(design: Design, thresholds: list[str], fit: LikelihoodFit) -> Parameters:
-    """Names and kinds of a fit's parameters; `thresholds` are the K-1 names "low|high"."""
-    thresholds = list(fit.threshold_names) or thresholds
-    names = {
-        "threshold": thresholds,
-        "nominal": [f"{threshold}.{name}" for name in design.nominal_names for threshold in thresholds],
-        "location": list(design.names),
-        "scale": list(map("scale.{}".format, design.scale_names)),
-        "lambda": ["lambda"] * fit.n_lambda,
-    }
-    kinds = np.repeat(list(names), list(map(len, names.values())))
-    return Parameters(names=list(chain.from_iterable(names.values())), kinds=kinds.tolist())
+    """The records of a fit's parameters; `thresholds` are the K-1 names "low|high"."""
+    columns = design.spec.column_names
+    structured = list(fit.threshold_names)
+    names = structured or thresholds
+    below = [""] * len(names) if structured else list(map(str, design.levels.values[:-1]))
+    records = [Parameter(kind="threshold", threshold=name) for name in names]
+    for column in columns["nominal"]:
+        for name, above in zip(names, below, strict=True):
+            records.append(Parameter(kind="nominal", column=column, threshold=name, above=above))
+    for kind in ("location", "scale"):
+        records += [Parameter(kind=kind, column=column) for column in columns[kind]]
+    records += [Parameter(kind="lambda")] * fit.n_lambda
+    return Parameters(records=records)
 
 
 def threshold_values(fit: LikelihoodFit) -> FloatArray:

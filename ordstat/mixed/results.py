@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -17,7 +17,9 @@ from ..checks import fraction, one_of
 from ..exceptions import DataWarning, SeparationWarning, UnavailableError
 from ..fit import Fit
 from ..fitted import Target
-from ..formula.random_terms import RandomTerm
+from ..formula.coding import Coding
+from ..formula.names import Parameter, shown_group
+from ..formula.random_terms import RandomTerm, random_names
 from ..formula.sample import Sample
 from ..inference.comparison import is_zero
 from ..inference.wald import chi2_tail
@@ -130,7 +132,8 @@ class MixedResults(LikelihoodResults):
             for a, b in combinations(range(len(term.names)), 2) if term.correlated else ():
                 frame.iloc[start + b, 5 + a] = effects.correlations[a, b]
             start += len(term.names)
-        return NotedFrame.of(frame, (f"{100 * level:g}% limits: computed on the log scale.",), "Random effects")
+        note = f"{100 * level:g}% limits: computed on the log scale."
+        return NotedFrame.of(frame, [note], "Random effects", labels=self.names_shown())
 
     def ranef(self, group: str | None = None) -> pd.DataFrame:
         """Conditional modes of the random effects, as R's ranef, with conditional standard deviations.
@@ -201,7 +204,8 @@ class MixedResults(LikelihoodResults):
     @cached_property
     def random_parameters(self) -> RandomParameters:
         """Standard deviations and correlations of the random effects."""
-        return RandomParameters.of(self.design.random, _marginal(self), self.whole_covariance)
+        design = self.design
+        return RandomParameters.of(design.random, design.spec.codings, _marginal(self), self.whole_covariance)
 
     def random_part(self, level: float) -> tuple[tuple[tuple[str, Any], ...], list[Table], tuple[str, ...]]:
         notes = (_PENALISED,) if _marginal(self).likelihood.penalised else ()
@@ -280,10 +284,9 @@ class RandomParameters:
 
     Attributes
     ----------
-    names : list of str
-        As in lme4: "sd_(Intercept)|judge", "cor_x.(Intercept)|judge".
-    kinds : list of str
-        "sd" or "cor".
+    records : list of Parameter
+        Their kinds are "sd" and "cor", and their names those of lme4:
+        "sd_(Intercept)|judge", "cor_x.(Intercept)|judge".
     estimates : (R,)
     slopes : (R, m')
         Derivatives by the entries of all Lambdas; NaN at a boundary.
@@ -291,28 +294,49 @@ class RandomParameters:
         Covariance of the fixed parameters and the entries of the Lambdas.
     """
 
-    names: list[str]
-    kinds: list[str]
+    records: list[Parameter]
     estimates: FloatArray
     slopes: FloatArray
     covariance: FloatArray
 
     @classmethod
-    def of(cls, terms: Sequence[RandomTerm], marginal: Marginal, covariance: FloatArray) -> RandomParameters:
+    def of(
+        cls,
+        terms: Sequence[RandomTerm],
+        codings: Mapping[str, Coding],
+        marginal: Marginal,
+        covariance: FloatArray,
+    ) -> RandomParameters:
         """Compute them from a fit and a covariance of its parameters."""
-        rows, start = [], 0
+        records: list[Parameter] = []
+        estimates: list[float] = []
+        padded: list[FloatArray] = []
+        start = 0
         for term, effects in zip(terms, marginal.terms, strict=True):
             end = start + effects.entries[0].size
-            values = [("sd", *v) for v in zip(term.names, effects.deviations, effects.deviation_slopes(), strict=True)]
-            for a, b in combinations(range(len(term.names)), 2) if term.correlated else ():
-                slopes = effects.correlation_slopes(a, b)
-                values.append(("cor", f"{term.names[b]}.{term.names[a]}", effects.correlations[a, b], slopes))
-            for kind, name, value, slopes in values:
-                every = np.pad(slopes, (start, marginal.n_entries - end))
-                rows.append((f"{kind}_{name}|{term.group}", kind, value, every))
+            columns = random_names(term.part, codings)
+            group = term.part.group
+            slopes = list(effects.deviation_slopes())
+            estimates += list(effects.deviations)
+            records += [Parameter(kind="sd", column=column, group=group) for column in columns]
+            for a, b in combinations(range(len(columns)), 2) if term.correlated else ():
+                record = Parameter(kind="cor", column=columns[b], other=columns[a], group=group)
+                records.append(record)
+                estimates.append(effects.correlations[a, b])
+                slopes.append(effects.correlation_slopes(a, b))
+            padded += [np.pad(slope, (start, marginal.n_entries - end)) for slope in slopes]
             start = end
-        names, kinds, estimates, padded = map(list, zip(*rows, strict=True))
-        return cls(names, kinds, np.array(estimates, dtype=np.float64), np.array(padded), covariance)
+        return cls(records, np.array(estimates, dtype=np.float64), np.array(padded), covariance)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Names of the parameters."""
+        return [record.name for record in self.records]
+
+    @cached_property
+    def kinds(self) -> list[str]:
+        """Kinds of the parameters."""
+        return [record.kind for record in self.records]
 
     @property
     def deviations(self) -> pd.Series:
@@ -444,10 +468,17 @@ def _table(r: MixedResults, level: float) -> Table:
     correlations = [name for name in map(str, frame) if name.startswith("corr_")]
     if correlations:
         frame = frame.rename(columns={correlations[0]: "corr"} | dict.fromkeys(correlations[1:], ""))
-    frame.index = pd.Index([f"{group} {name}" for group, name in frame.index])
+    deviations = [record for record in r.random_parameters.records if record.kind == "sd"]
+    frame.index = pd.Index([_row(record) for record in deviations])
     title, note = "Random effects", "Limits are computed on the log scale."
     brief = Table(title="", frame=frame.rename_axis(title), formats=dict.fromkeys(frame, "brief"))
     return Table(title=title, frame=frame, note=note, brief=brief)
+
+
+def _row(deviation: Parameter) -> str:
+    """The group and the column of a standard deviation."""
+    assert deviation.group is not None and deviation.column is not None
+    return f"{shown_group(deviation.group, {})} {deviation.column.shown()}"
 
 
 def _discrimination(r: MixedResults) -> pd.DataFrame:

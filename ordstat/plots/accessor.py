@@ -257,7 +257,7 @@ class Plots:
         """
         options = {"measure": measure, "repeats": repeats, "seed": seed, "weights": weights, "level": level}
         frame = variables.importance_frame(self.results, kind, newdata, top, **options)
-        return self._show("importance", ax, looks, frame, variables.draw_importance, measure, level)
+        return self._show("importance", ax, looks, frame, variables.draw_importance, self.results, measure, level)
 
 
 class RankerPlots(Plots):
@@ -653,4 +653,5 @@ class LikelihoodPlots(Plots):
         >>> fit.plot.ranef(draw=False)[["level", "mode", "lower", "upper"]].round(2).tail(2).to_numpy().tolist()
         [[3, 0.97, -0.2, 2.14], [1, 1.7, 0.61, 2.78]]
         """
-        return self._show("ranef", ax, looks, residuals.ranef_frame(self.results, level), residuals.draw_ranef, level)
+        frame = residuals.ranef_frame(self.results, level)
+        return self._show("ranef", ax, looks, frame, residuals.draw_ranef, self.results, level)

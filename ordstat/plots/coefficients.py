@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from .._typing import AnyArray, FloatArray
 from ..checks import fraction, labelled
 from ..exceptions import DataError, OptionError
-from ..report.table import INVERSE, per_of_each, ratio_of, row_label
+from ..report.table import INVERSE, per_of_each, ratio_of
 from . import style
 from .style import Sheet, decimals_for, in_lines, shortened_middle, with_limits
 
@@ -30,10 +30,16 @@ _STEP, _GAP = 0.32, 0.55  # heights between the fits of a term, and between term
 _NUMBERS, _LEAST = 3.5, 0.14  # least inches of a picture with numbers, and of a row with words
 
 
-def term_label(part: str, term: str, labels: Mapping[str, str], per: Mapping[str, str]) -> str:
-    """The readable name of a coefficient, with the change it refers to: `temp: warm`, `age, per 10`."""
-    unit = f", {per[term]}" if term in per else ""
-    return row_label(part, term, labels) + unit + (" (scale)" if part == "scale" else "")
+def effect_texts(
+    fits: Iterable[Any], labels: Mapping[str, str], per: Mapping[str, str], ratio: bool = False
+) -> dict[tuple[str, str], str]:
+    """Readable names of the parameters of fits, by kind and name, with the changes they refer to."""
+    texts: dict[tuple[str, str], str] = {}
+    for fit in fits:
+        for record in fit.all_parameters:
+            unit = per.get(record.name, "")
+            texts[record.kind, record.name] = record.shown(labels, ratio, unit)
+    return texts
 
 
 def _ratio(fits: Mapping[str, Any]) -> tuple[str, float]:
@@ -101,7 +107,8 @@ def draw_forest(sheet: Sheet, data: pd.DataFrame, fits: Mapping[str, Any], expon
     per = data.attrs.get("per", {})
     keys = list(zip(data["coef_type"], data["term"], strict=True))
     rows, n = list(dict.fromkeys(keys)), len(fits)
-    names = [term_label(part, term, sheet.labels, per) for part, term in rows]
+    texts = effect_texts(fits.values(), sheet.labels, per, exponentiate)
+    names = [texts[row] for row in rows]
     block = 1.0 if n == 1 else _STEP * n + _GAP
     height = 0.9 + max(0.6, sum(max(0.3, 0.25 + 0.15 * in_lines(name, 34).count("\n")) for name in names))
     ax = sheet.axes(height=height if n == 1 else 1.2 + 0.42 * len(rows) * block + 0.1 * n)
@@ -188,7 +195,8 @@ def _binary(results: Any, code: int) -> Any:
     fitted = results.rule.link  # with the estimate of its parameter, if it has one
     link = fitted.name if fitted.lam is None else (fitted.name, fitted.lam)
     method = replace(method, threshold="flexible", start=None, cost="classification", link=link)
-    design = replace(design, sample=sample, levels=levels, scale_names=(), scale_terms={})
+    spec = replace(design.spec, scale=None)
+    design = replace(design, sample=sample, levels=levels, scale_names=(), scale_terms={}, spec=spec)
     fit = method.fit(sample, np.random.default_rng(0))
     return replace(results, design=design, method=method, fit=fit)
 
@@ -233,10 +241,11 @@ def draw_parallel(sheet: Sheet, data: pd.DataFrame, results: Any, level: float) 
     ax.set_xlabel(words, fontsize=style.SMALL + 0.5)
     ax.set_ylabel(f"P({sheet.name(results.design.response)} > level)", fontsize=style.SMALL + 0.5)
     box = {"facecolor": tuple(style.paper()), "edgecolor": "none", "pad": 0.5}
+    texts = effect_texts([results], sheet.labels, data.attrs.get("per", {}))
     looks = {"va": "bottom", "fontsize": style.row_size(1.5 * room), "fontweight": "bold", "bbox": box}
     for table, heights in zip(tables, places, strict=True):
         limits = with_limits(*table[["pooled", "pooled_lower", "pooled_upper"]].iloc[0])
-        words = term_label("location", table["term"].iloc[0], sheet.labels, data.attrs.get("per", {}))
+        words = texts["location", table["term"].iloc[0]]
         words = f"{shortened_middle(words, max(letters - len(limits) - 3, 10))}   {limits}".replace("$", r"\$")
         style.note(ax, words, (0.0, heights.max() + 0.55), (0, 0), ax.get_yaxis_transform(), **looks)
     return ax
@@ -260,13 +269,12 @@ def draw_profiles(sheet: Sheet, data: pd.DataFrame, results: Any, parm: Any, lev
     limits = results.confint(parm, level, type="profile")
     columns = style.columns_for(len(names))
     panels = sheet.panels(len(names), columns, height=2.4, width=2.5 * columns + 0.8)
-    tidy = results.tidy()
-    kinds = dict(zip(tidy["term"], tidy["coef_type"], strict=True))
+    texts = results.names_shown(sheet.labels)
     for i, (panel, name) in enumerate(zip(panels, names, strict=True)):
         low, high = limits.loc[name]
         _panel(panel, data[data["parameter"] == name], np.array([low, high]), level)
         words = f"{100 * level:g}%: {_shown(low, high - low)} to {_shown(high, high - low)}"
-        title = term_label(kinds.get(name, ""), name, sheet.labels, {})
+        title = texts.get(name, name)
         style.named(panel, words, "" if i % columns else "signed root deviance", title)
     return np.array(panels, dtype=object)
 

@@ -11,7 +11,7 @@ import pandas as pd
 from .._typing import FloatArray
 from ..checks import one_of
 from ..exceptions import UnavailableError
-from ..report.table import effect_label
+from ..formula.names import ColumnName, shown_factor
 from . import style
 from .style import Sheet, in_lines
 
@@ -117,13 +117,14 @@ def draw_tree(sheet: Sheet, data: pd.DataFrame, results: Any, round: int, split:
         thick = 1.0 + 5.0 * float(row["weight"]) / float(at["weight"].iloc[0])
         ax.plot(xs, depths, color=style.faint(), linewidth=thick, solid_capstyle="butt", zorder=1)
     colours = style.level_colours(len(classes))
+    columns = {column.text: column for column in results.design.spec.column_names["location"]}
     brief = max(len(str(name)) for name in classes) <= _BRIEF
     for leaf in data[data["leaf"]].to_dict("records"):
         shares = np.array([leaf[name] for name in classes])
         _leaf(ax, leaf | {"level": sheet.name(leaf["level"])}, shares, colours, min(0.7 * gap, 0.22), brief)
     box = {"facecolor": tuple(style.paper()), "edgecolor": "none", "pad": 1.5, "alpha": 0.9}
     for node, row in at[~data["leaf"].to_numpy()].iterrows():
-        words = in_lines(cut_words(str(at.loc[2 * int(str(node)), "cut"]), sheet.labels), _LONGEST, 3)
+        words = in_lines(cut_words(str(at.loc[2 * int(str(node)), "cut"]), columns, sheet.labels), _LONGEST, 3)
         style.text(ax, row["x"], row["depth"], words, bbox=box, zorder=3)
     style.level_key(ax, [sheet.name(level) for level in classes], colours)
     ax.set_xlim(-0.55 * gap, 1.0 + 0.55 * gap) if n_leaves > 1 else ax.set_xlim(0.0, 1.0)
@@ -151,16 +152,22 @@ def _leaf(ax: Axes, row: dict[Any, Any], shares: FloatArray, colours: list[Any],
     style.text(ax, row["x"], top + _BAR + 0.06, label, va="top")
 
 
-def cut_words(cut: str, labels: Mapping[str, str]) -> str:
+def cut_words(cut: str, columns: Mapping[str, ColumnName], labels: Mapping[str, str]) -> str:
     """A readable cut: the level of a factor, or a number with five digits.
 
     Examples
     --------
-    >>> cut_words("temp[T.warm] <= 0.5", {}), cut_words("income <= 1.7999999", {})
-    ('temp ≠ warm', 'income <= 1.8')
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp", datasets.load("wine"), "cart")
+    >>> columns = {column.text: column for column in fit.design.spec.column_names["location"]}
+    >>> cut_words("temp[T.warm] <= 0.5", columns, {"temp": "Temperature"})
+    'Temperature ≠ warm'
     """
     name, sign, number = cut.rpartition(" <= ")
-    label = effect_label(name, labels)
-    if number == "0.5" and name.endswith("]") and " × " not in label:
-        return label.replace(": ", " ≠ ", 1)
-    return f"{label}{sign}{float(number):.5g}" if sign else cut
+    if not sign:
+        return cut
+    column = columns[name]
+    *others, piece = column.pieces
+    if number == "0.5" and not others and piece.level is not None and name not in labels:
+        return f"{shown_factor(piece.factor, labels)} ≠ {piece.level}"
+    return f"{column.shown(labels)}{sign}{float(number):.5g}"

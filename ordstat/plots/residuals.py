@@ -13,9 +13,7 @@ from ..checks import fraction, one_of, whole
 from ..exceptions import OptionError
 from ..judging.importance import data_of_fit, rows_told
 from ..likelihood.family import latent_mean
-from ..report.table import effect_label
 from . import style
-from .coefficients import term_label
 from .style import Sheet, shortened_middle
 from .variables import factor_axis, not_taken
 
@@ -161,8 +159,8 @@ def draw_influence(sheet: Sheet, data: pd.DataFrame, results: Any, of: str, top:
     _name_largest(ax, data["row"].to_numpy()[largest], places[largest], values[largest])
     words = "Cook's distance"
     if of != _COOKS:
-        kinds = results.tidy().set_index("term")["coef_type"]
-        words = f"{term_label(kinds.get(of, ''), of, sheet.labels, {})}: change of the estimate, in standard errors"
+        name = results.names_shown(sheet.labels).get(of, of)
+        words = f"{name}: change of the estimate, in standard errors"
     return style.named(ax, "row, in the order of the data", words)
 
 
@@ -198,7 +196,8 @@ def ranef_frame(results: Any, level: float) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def draw_ranef(sheet: Sheet, data: pd.DataFrame, level: float) -> AnyArray:
+def draw_ranef(sheet: Sheet, data: pd.DataFrame, results: Any, level: float) -> AnyArray:
+    shown = results.names_shown(sheet.labels)
     parts = list(data.groupby(["term", "name"], sort=False))
     most = max(len(part) for _, part in parts)
     columns = style.columns_for(len(parts))
@@ -210,7 +209,7 @@ def draw_ranef(sheet: Sheet, data: pd.DataFrame, level: float) -> AnyArray:
             panel,
             f"random effect, {100 * level:g}% limits",
             "",
-            f"{sheet.name(part['group'].iloc[0])}: {effect_label(str(name), sheet.labels)}",
+            f"{sheet.name(part['group'].iloc[0])}: {shown.get(str(name), name)}",
         )
     named = set()
     for panel, ((term, _), part) in zip(panels, parts, strict=True):

@@ -12,7 +12,6 @@ from .._typing import FloatArray
 from ..checks import one_of, whole
 from ..exceptions import DataError, OptionError
 from ..judging.importance import data_of_fit, rows_told
-from ..report.table import effect_label
 from . import style
 from .style import Sheet, in_lines
 
@@ -159,7 +158,7 @@ def importance_frame(results: Any, kind: str | None, newdata: Any, top: int | No
     return table if top is None else table.head(whole("top", top, 1))
 
 
-def draw_importance(sheet: Sheet, data: pd.DataFrame, measure: str, level: float) -> Axes:
+def draw_importance(sheet: Sheet, data: pd.DataFrame, results: Any, measure: str, level: float) -> Axes:
     """A bar for every variable or column, with limits if it has them."""
     if data.empty:
         raise DataError("the fit has no columns to draw.")
@@ -167,7 +166,8 @@ def draw_importance(sheet: Sheet, data: pd.DataFrame, measure: str, level: float
     if data.columns[0] != "column":
         limits = "" if data["lower"].isna().all() else f", with {100 * level:g}% limits"
         label = f"{measure}: change when permuted{limits}"
-    names = [in_lines(effect_label(str(name), sheet.labels), _LETTERS) for name in data.iloc[:, 0]]
+    columns = results.names_shown(sheet.labels) if data.columns[0] == "column" else sheet.labels
+    names = [in_lines(columns.get(name, str(name)), _LETTERS) for name in data.iloc[:, 0]]
     lines = max(name.count("\n") + 1 for name in names)
     ax = sheet.axes(height=0.8 + _ROW * max(lines, 1.25) * len(names))
     places = -np.arange(len(names), dtype=np.float64)

@@ -127,7 +127,7 @@ class ForestResults(ProbabilityResults):
             importance: share of the fall of the ranked probability score that is due to the column's cuts; the sum is
             1. The index has the columns of the model.
         """
-        return importance_frame(self.design.names, importance=self.fit.importance)
+        return importance_frame(self, importance=self.fit.importance)
 
     def summary_data(self) -> Report:
         """The summary as data."""

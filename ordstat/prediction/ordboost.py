@@ -109,7 +109,7 @@ class BoostedResults(RoundsResults, ProbabilityResults):
         gains, cuts = trees.gains()
         falls = max(f.null_loss - f.losses[0], 0.0), max(f.losses[0] - f.losses[f.kept], 0.0)
         sizes = falls[0] * _shares(np.abs(linear)) + falls[1] * _shares(gains)
-        return importance_frame(self.design.names, importance=_shares(sizes), cuts=cuts, linear=linear)
+        return importance_frame(self, importance=_shares(sizes), cuts=cuts, linear=linear)
 
     def shapley(self, newdata: Any = None) -> pd.DataFrame:
         """Exact Shapley values of the score H: the contribution of each variable to the score of each row.

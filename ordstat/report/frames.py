@@ -12,7 +12,6 @@ from typing import Any
 import pandas as pd
 
 from .cells import MISSING, cells, column_cells, filled, in_tex, wrapped
-from .table import effect_label
 
 #: Characters of a line.
 SCREEN = 80
@@ -235,6 +234,17 @@ _MOST_ROWS = 100
 _WIDE = 8
 
 
+#: Columns that name parameters, columns or terms.
+_NAMING = ("term", "parameter", "column", "name", "variable")
+
+
+class _Labels(dict[str, str]):
+    """Labels in `attrs`; pandas copies attributes at every step, and these may be many."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Labels:
+        return self
+
+
 class NotedFrame(pd.DataFrame):
     """A data frame that prints with a title and notes, in lines of 80 characters.
 
@@ -251,10 +261,12 @@ class NotedFrame(pd.DataFrame):
         title: str | None = None,
         formats: Mapping[Any, str] | None = None,
         square: bool = False,
+        labels: Mapping[str, str] | None = None,
     ) -> NotedFrame:
         """A frame with a title, notes (by default, those of `frame`), and formats that column names do not imply.
 
         A square frame has the same names in rows and columns; long names of columns are printed as numbers.
+        `labels` are readable names of columns, terms and parameters for `shown` and the exports.
         """
         noted = cls(frame)
         noted.attrs = {"notes": [], "title": "", **frame.attrs}
@@ -266,6 +278,8 @@ class NotedFrame(pd.DataFrame):
             noted.attrs["square"] = True
         if formats is not None:
             noted.attrs["formats"] = dict(formats)
+        if labels is not None:
+            noted.attrs["labels"] = _Labels(labels)
         return noted
 
     def tidy(self) -> NotedFrame:
@@ -283,7 +297,7 @@ class NotedFrame(pd.DataFrame):
         >>> fit.predict(type="prob", interval="confidence").tidy().columns.tolist()
         ['row', 'level', 'estimate', 'conf_low', 'conf_high']
         """
-        kept = {name: self.attrs[name] for name in ("notes", "title") if name in self.attrs}
+        kept = {name: self.attrs[name] for name in ("notes", "title", "labels") if name in self.attrs}
         return NotedFrame.of(broom_frame(self), **kept)
 
     def _grid(self) -> Grid:
@@ -303,9 +317,12 @@ class NotedFrame(pd.DataFrame):
         ['contact: yes', '1.5278', '0.4766']
         """
         grid = self._grid()
-        heads = [[_HEADS.get(text, text) for text in head] for head in grid.heads]
+        labels: Mapping[str, str] = self.attrs.get("labels", {})
+        named = [i for i, text in enumerate(grid.heads[-1]) if i < grid.n_labels or text in _NAMING]
+        rows = [[labels.get(text, text) if i in named else text for i, text in enumerate(row)] for row in grid.rows]
+        heads = [[_HEADS.get(text, labels.get(text, text)) for text in head] for head in grid.heads]
         columns = pd.Index(heads[0]) if len(heads) == 1 else pd.MultiIndex.from_arrays(heads)
-        frame = pd.DataFrame(list(grid.rows), columns=columns).map(effect_label)
+        frame = pd.DataFrame(rows, columns=columns)
         return frame.set_index(frame.columns[0]).rename_axis(None) if grid.n_labels == 1 else frame
 
     def to_latex(self, buf: Any = None, **options: Any) -> Any:

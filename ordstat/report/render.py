@@ -14,7 +14,6 @@ import pandas as pd
 
 from .cells import column_cells, number, wrapped
 from .frames import LABEL, RULE, SCREEN, Grid, NotedFrame, by_numbers, grid_html, grid_lines, html_table, one_line
-from .table import effect_label
 
 _GAP = "  "
 _NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -44,6 +43,8 @@ class Table:
         Tables with some of the columns, printed under the same head, each after a line with its title.
     square : bool
         Columns and rows have the same names; numbers replace long ones if the table is too wide.
+    labels : mapping of str to str
+        Readable names of rows.
     """
 
     title: str
@@ -55,6 +56,7 @@ class Table:
     brief: Table | None = None
     below: tuple[Table, ...] = ()
     square: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def grid(self) -> Grid:
@@ -66,7 +68,7 @@ class Table:
             if piece is not self:
                 titles[len(rows)] = piece.title
             frame, blank = piece.frame, [""] * len(piece.frame)
-            columns = [list(map(effect_label, map(one_line, frame.index)))]
+            columns = [[one_line(piece.labels.get(name, name)) for name in frame.index]]
             for name in names:
                 columns.append(column_cells(frame[name], piece.formats.get(name)) if name in frame else blank)
             rows += zip(*columns, strict=True)
@@ -83,7 +85,8 @@ class Table:
 
     def noted(self) -> NotedFrame:
         """The frame with title and note."""
-        return NotedFrame.of(self.frame, [self.note] if self.note else [], self.title, self.formats)
+        notes = [self.note] if self.note else []
+        return NotedFrame.of(self.frame, notes, self.title, self.formats, labels=self.labels)
 
 
 @dataclass(frozen=True, kw_only=True)

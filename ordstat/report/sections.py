@@ -16,13 +16,13 @@ from .._typing import FloatArray
 from ..checks import one_of
 from ..fit import Certificate, CostBound, Selection, Trace
 from ..fitted import FittedRanker
+from ..formula.names import Parameter
 from ..judging.costs import sample_costs
 from ..judging.errors import confusion, level_costs, measured
 from ..judging.margins import sorted_mass
 from .cells import column_cells, count, counted, number
 from .frames import NotedFrame
 from .render import Line, Part, Report, Summary, Table, kept, lines_of
-from .table import row_label
 
 #: Parts of a summary, in order.
 SECTIONS = ("model", "fit", "errors", "margins", "bounds")
@@ -373,13 +373,20 @@ def _by_numbers(r: FittedRanker, block: Table | Line) -> Table | Line:
 def printed(r: FittedRanker) -> Report:
     """Call, size and estimates: what `print` shows of a fit."""
     size = (f"{count(r.nobs)} observations", f"{len(r.levels)} levels", *r.figures_of_fit())
-    kinds = {"Coefficients": "location", "Nominal effects": "nominal", "Scale effects": "scale"}
+    records = {record.name: record for record in r.all_parameters}
     shown = []
     for title, values in r.estimates().items():
-        names = [row_label(kinds.get(title, ""), str(name), {}) for name in values.index]
+        names = [_under_title(records.get(name), str(name)) for name in values.index]
         shown += [in_line(Table(title=title, frame=values.set_axis(names).to_frame()))] if names else []
     about = (Line(head="Call:", items=(r.call,)), Line(items=size, between=", "))
     return Report(title=r.title, header=(), tables=(*about, *shown, Line(items=("More: .summary()",))))
+
+
+def _under_title(record: Parameter | None, name: str) -> str:
+    """The printed name of a parameter below the title of its kind."""
+    if record is None:
+        return name
+    return record.effect({}) if record.kind == "scale" else record.shown({})
 
 
 def in_line(table: Table) -> Line:

@@ -1,14 +1,12 @@
-"""Tables of several fits for papers, and readable names of parameters: `temp: warm` for `temp[T.warm]`."""
+"""Tables of several fits for papers."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -17,84 +15,6 @@ from ..checks import fraction, labelled, one_of, whole
 from ..exceptions import OptionError
 from .advice import with_advice
 from .cells import count, in_tex, short_p_value
-
-if TYPE_CHECKING:
-    from ..formula.design import Design
-
-#: The level in the name of a column of treatment contrasts or an indicator, but not of another coding.
-_LEVEL = re.compile(r"\[(?:T\.|(?![A-Z]\.))(.+)\]$", re.DOTALL)
-#: A column that the formula makes a factor: `C(job)`, `factor(job)`, `C(job, "sum")`.
-_CODED = re.compile(r"(?:C|factor|ordered)\(([^(),]+)(?:,.*)?\)", re.DOTALL)
-_PRODUCT = re.compile(r":(?! )(?![^\[]*\])")
-#: The point between the two names of a correlation; the text is not split if a name contains a point.
-_PAIR = re.compile(r"\.(?![^\[]*\])")
-_RANDOM = re.compile(r"(sd|cor)_(.*)\|(.*)", re.DOTALL)
-
-
-def row_label(part: str, term: str, labels: Mapping[str, str]) -> str:
-    """The label of a parameter: the user's, or its name with the level of a factor after a colon.
-
-    Examples
-    --------
-    >>> row_label("location", "temp[T.warm]:age", {"age": "Age in years"})
-    'temp: warm × Age in years'
-    >>> row_label("sd", "sd_(Intercept)|judge", {"judge": "Judge"})
-    'SD (Intercept), Judge'
-    >>> row_label("cor", "cor_temp[T.warm].(Intercept)|judge", {})
-    'Correlation temp: warm with (Intercept), judge'
-    """
-    if term in labels:
-        return labels[term]
-    if part in ("sd", "cor") and (match := _RANDOM.fullmatch(term)):
-        kind, what, group = match.groups()
-        pair = _PAIR.split(what) if kind == "cor" else [what]
-        names = [what] if len(pair) > 2 else [effect_label(name, labels) for name in pair]
-        return f"{'SD' if kind == 'sd' else 'Correlation'} {' with '.join(names)}, {labels.get(group, group)}"
-    if part == "nominal":
-        threshold, _, effect = term.partition(".")
-        return f"{effect_label(effect, labels)}, {threshold}" if effect else term
-    name = term.removeprefix("scale.") if part == "scale" else term
-    return effect_label(name, labels) if part in ("location", "scale") else term
-
-
-def effect_label(name: str, labels: Mapping[str, str] = MappingProxyType({})) -> str:
-    """The readable name of a column of the design, with the label of its variable if there is one.
-
-    Examples
-    --------
-    >>> effect_label("temp[T.warm]", {"temp": "Temperature"})
-    'Temperature: warm'
-    >>> effect_label("C(job)[T.2]:age")
-    'job: 2 × age'
-    """
-    if name in labels:
-        return labels[name]
-    pieces = []
-    for piece in _PRODUCT.split(name):
-        variable, level = _LEVEL.sub("", piece), _LEVEL.search(piece)
-        if level and variable not in labels:
-            variable = _CODED.sub(r"\1", variable)
-        pieces.append(labels.get(variable, variable) + (f": {level[1]}" if level else ""))
-    return " × ".join(pieces)
-
-
-def reference_levels(design: Design) -> dict[str, str]:
-    """The reference level of every factor, written as a column name, keyed by the factor's first column.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> reference_levels(ordfit("rating ~ temp", datasets.load("wine")).design)
-    {'temp[T.warm]': 'temp[T.cold]'}
-    """
-    names, references = {*design.names, *design.nominal_names, *design.scale_names}, {}
-    for coding in design.spec.codings.values():
-        first = coding.label + coding.suffixes[0]
-        others = set(map("[T.{}]".format, coding.levels)).difference(coding.suffixes)
-        if len(others) == 1 and first in names:
-            references[first] = coding.label + others.pop()
-    return references
-
 
 #: Name, sign of the coefficient, and table title of exponents if the family defines no ratio.
 _EXPONENT = ("exp(estimate)", 1.0, "Exponents of the location effects; no odds or hazards under this link")
@@ -155,8 +75,13 @@ class _Column:
         """The ratio shown for effects; None if coefficients are shown."""
         if not self.tidy_options or not (self.clinical if self.exponentiate is None else self.exponentiate):
             return None
-        ratio = ratio_of(self.fit.fits[0] if hasattr(self.fit, "fmi") else self.fit)
+        ratio = ratio_of(self.fitted)
         return ratio if self.exponentiate or ratio[0] != _EXPONENT[0] else None
+
+    @property
+    def fitted(self) -> Any:
+        """The fit, or the first of those that are pooled."""
+        return self.fit.fits[0] if hasattr(self.fit, "fmi") else self.fit
 
     @cached_property
     def numbers(self) -> pd.DataFrame:
@@ -179,12 +104,14 @@ class _Column:
         half = 2.0 * frame["std_error"].to_numpy()
         small = (half > 0.0) & (half < 10.0**-usual) & (self.digits is None)
         more = np.clip(1.0 - np.floor(np.log10(np.where(small, half, 1.0))), usual, 15.0)
-        names = zip(frame.index, frame["coef_type"], strict=True)
-        labels = [
-            ", ".join([row_label(part, term, self.labels), *suffixes.get(term, "").splitlines()])
-            + " (scale)" * (part == "scale")
-            for term, part in names
-        ]
+        records = {(record.kind, record.name): record for record in self.fitted.all_parameters}
+        labels = []
+        for term, kind in zip(frame.index, frame["coef_type"], strict=True):
+            record = records.get((kind, term))
+            if record is None:
+                labels.append(self.labels.get(term, term))
+            else:
+                labels.append(record.shown(self.labels, self.ratio is not None, suffixes.get(term, "")))
         parts = list(map(_PARTS.index, frame["coef_type"]))
         return frame.assign(label=labels, part=parts, small=small, digits=np.where(small, more, usual).astype(int))
 
@@ -209,12 +136,15 @@ class _Column:
 
     def cells(self) -> pd.DataFrame:
         """Cells by label; the last column holds the parts of the rows."""
-        references = reference_levels(self.fit.design) if self.clinical and hasattr(self.fit, "design") else {}
+        references: dict[str, str] = {}
+        if self.clinical:
+            for first, level in self.fitted.design.spec.references.items():
+                references[first.text] = level.shown(self.labels)
         heads, rows = self.heads if self.clinical else [""], dict[str, list[Any]]()
         for term, row in self.numbers.iterrows():
             if term in references:
                 reference = f"{0 if self.ratio is None else 1} (reference)"
-                rows[effect_label(references[str(term)], self.labels)] = [reference, "", "", row["part"]]
+                rows[references[str(term)]] = [reference, "", "", row["part"]]
             rows[row["label"]] = [*self.texts(row), row["part"]]
         kept = [*range(len(heads)), -1]
         return pd.DataFrame([[row[k] for k in kept] for row in rows.values()], list(rows), [*heads, "part"])

@@ -102,7 +102,7 @@ class TreeResults(RoundsResults, VoteResults):
             if round_weight > 0:
                 fall += round_weight * tree.importance(n_columns) / float(tree.values[0].sum())
                 cuts += np.bincount(tree.column[tree.column >= 0], minlength=n_columns)
-        return importance_frame(self.design.names, importance=fall / (fall.sum() or 1.0), cuts=cuts)
+        return importance_frame(self, importance=fall / (fall.sum() or 1.0), cuts=cuts)
 
     def nodes(self, round: int = 1, split: int | None = None) -> pd.DataFrame:
         """One tree as a frame, parents before children, left before right.

@@ -8,8 +8,9 @@ import pytest
 from reference_cases import load_case
 from scipy import stats
 
-from ordstat import ordfit
+from ordstat import datasets, ordfit
 from ordstat.exceptions import ConvergenceWarning, DataError, DataWarning, OptionError, SeparationWarning
+from ordstat.formula.design import build
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.results import LikelihoodResults
 
@@ -53,7 +54,8 @@ def test_tests_against_thresholds_only_match_rms(wine_logit):
 
 
 def test_names_of_nominal_and_scale_effects(wine_logit):
-    design = replace(wine_logit.design, names=("a",), nominal_names=("b", "c"), scale_names=("a",))
+    data = datasets.load("wine").assign(a=np.arange(72.0), b=1.0, c=2.0)
+    design = build("rating ~ a", data, nominal="~ b + c", scale="~ a")
     fit = replace(wine_logit.fit, coefficients=np.arange(14.0), aliased=np.zeros(14, dtype=bool))
     r = LikelihoodResults("", design, wine_logit.method, fit)
     assert r.params.index[:6].tolist() == ["1|2", "2|3", "3|4", "4|5", "1|2.b", "2|3.b"]
