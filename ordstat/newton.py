@@ -19,7 +19,9 @@ banded and V = T^-1 C the Schur complement S = B - C'V carries everything: O(K q
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -212,6 +214,28 @@ class Evaluation:
         """The same by y where x = matrix y; the first `n_alpha` of y belong to the thresholds."""
         dense = matrix.T @ self.information.dense() @ matrix
         return Evaluation(self.loglik, matrix.T @ self.score, Blocks.of_dense(dense, n_alpha))
+
+
+class Deferred(Evaluation):
+    """An evaluation whose derivatives are dear: they are computed where a step is accepted."""
+
+    _derivatives: Callable[[], tuple[FloatArray, Blocks]]
+
+    def __init__(self, loglik: float, derivatives: Callable[[], tuple[FloatArray, Blocks]]) -> None:
+        object.__setattr__(self, "loglik", loglik)
+        object.__setattr__(self, "_derivatives", derivatives)
+
+    @cached_property
+    def _both(self) -> tuple[FloatArray, Blocks]:
+        return self._derivatives()
+
+    @property
+    def score(self) -> FloatArray:
+        return self._both[0]
+
+    @property
+    def information(self) -> Blocks:
+        return self._both[1]
 
 
 class Objective(Protocol):

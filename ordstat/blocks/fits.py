@@ -40,7 +40,7 @@ def likelihood_fit(method: OrdinalRegression, design: BlockDesign) -> Likelihood
     Raises
     ------
     OptionError
-        penalty='jeffreys', whose derivatives need all rows at once.
+        penalty='jeffreys', whose derivatives need all rows at once, or a ridge beside an offset of the log scale.
     DataError
         The response may be separated, so that estimates may be infinite.
     """
@@ -48,11 +48,16 @@ def likelihood_fit(method: OrdinalRegression, design: BlockDesign) -> Likelihood
         raise OptionError("penalty='jeffreys' needs all rows at once: use a ridge, such as penalty=1.0.")
     sample = replace(design.sample, cluster=None)
     method.check(sample)
+    if method.ridge and sample.rows.scale_offset is not None:
+        raise OptionError(
+            "A ridge beside an offset of the log scale needs the mean of the offset by all rows at "
+            "once: leave out penalty=, or fit to rows in memory."
+        )
     with one_blas_thread():
         problem = method.problem(sample)
         sure = all(columns.kept.all() for columns in (problem.location, problem.nominal, problem.scale))
         if not design.whole and (not sure or method.penalty is not None):
-            problem = method.problem(sample, all_columns(design.blocks, design.reader))
+            problem = method.problem(sample, all_columns(design.blocks, design.reader, method.ridge))
         counted = _fields(problem) | {"counts": design.counts}
         fit = method.maximum(sample, BlockProblem(**counted, blocks=design.blocks, reader=design.reader))
     if fit.separation is not None and not design.whole:
@@ -161,11 +166,12 @@ def _scored(at: LikelihoodAtEstimates, reader: Reader, by_cluster: bool, frame: 
 # ------------------------------------------------------------------------------------------ columns
 
 
-def all_columns(blocks: Blocks, reader: Reader) -> tuple[Columns, Columns]:
+def all_columns(blocks: Blocks, reader: Reader, ridge: bool = False) -> tuple[Columns, Columns]:
     """Nominal and location columns together, and those of the log scale, by all rows: one more pass."""
     widths, triangles = zip(*blocks.map(partial(_triangle, reader)), strict=True)
     R, end = np.asarray(np.linalg.qr(np.vstack(triangles), mode="r")), 1 + widths[0]
-    return _columns_of(R[:, :1], R[:, 1:end]), _columns_of(R[:, :1], R[:, end:])
+    ones = R[:, :1]
+    return _columns_of(ones, R[:, 1:end], ridge), _columns_of(ones, R[:, end:], ridge)
 
 
 def _triangle(reader: Reader, frame: pd.DataFrame) -> tuple[int, FloatArray]:
@@ -178,12 +184,13 @@ def _triangle(reader: Reader, frame: pd.DataFrame) -> tuple[int, FloatArray]:
     return width, np.asarray(np.linalg.qr(matrix, mode="r"))
 
 
-def _columns_of(ones: FloatArray, R: FloatArray) -> Columns:
-    """Means, deviations and aliased columns, from those of a triangle."""
+def _columns_of(ones: FloatArray, R: FloatArray, ridge: bool) -> Columns:
+    """Means, deviations and aliased columns, from those of a triangle, as in `survey`."""
     mean, total = (ones * R).sum(axis=0) / (ones**2).sum(), np.linalg.norm(ones)
     deviation = np.linalg.norm(R - mean * ones, axis=0) / total
     constant = deviation <= CONSTANT * np.abs(mean)
-    return Columns(mean, np.where(constant, 1.0, deviation), sweep(R, ones[:, 0], mean))
+    kept = ~constant if ridge else sweep(R, ones[:, 0], mean)
+    return Columns(mean, np.where(constant, 1.0, deviation), kept)
 
 
 # ------------------------------------------------------------------------------------------ machines

@@ -118,6 +118,12 @@ class OrdinalRegression(Method):
         """Whether rows with thresholds out of order are an error, rather than a warning."""
         return False
 
+    @property
+    def ridge(self) -> bool:
+        """Whether a penalty determines effects that the data do not."""
+        penalty = _penalty(self.penalty)
+        return penalty is not None and penalty.determines
+
     def without_random_effects(self) -> Self:
         """The method without the options of random effects."""
         return replace(self, quadrature=1, random_penalty=None)
@@ -132,7 +138,7 @@ class OrdinalRegression(Method):
         """What is maximised; `columns` as in `Problem.of`."""
         latent = self._latent()
         link, flexible = (latent.at(latent.start), latent) if isinstance(latent, FlexibleLink) else (latent, None)
-        return Problem.of(sample, self.family(link), flexible, self.threshold, columns)
+        return Problem.of(sample, self.family(link), flexible, self.threshold, columns, self.ridge)
 
     def maximum(self, sample: Sample, problem: Problem) -> LikelihoodFit:
         """The fit that maximises a problem of a sample."""
@@ -140,7 +146,7 @@ class OrdinalRegression(Method):
         if not isinstance(cost.value, str):
             cost.matrix(sample.n_levels)  # raises where its size is not K x K
         by = Estimation(penalty=_penalty(self.penalty), start=self.start, tol=self.tol, max_iter=self.max_iter)
-        estimate = by.of(identified(problem))
+        estimate = by.of(identified(problem, self.ridge))
         problem, separation = estimate.problem, estimate.separation
         structure, n_beta, n_zeta = problem.structure, problem.location.kept.size, problem.scale.kept.size
         fields = {  # random effects do not change these
@@ -229,9 +235,9 @@ class OrdinalRegression(Method):
         plain = rows.one_scale and rows.offset is None and self.family.ordered
         if not plain or not isinstance(rule, LikelihoodRule):
             return None
-        columns = survey(rows.X, sample.weights)
+        columns = survey(rows.X, sample.weights, ridge=True)  # aliased effects are 0
         mean, deviation = columns.mean, columns.deviation
-        used = (rule.beta != 0.0) & columns.kept
+        used = rule.beta != 0.0
         lengths = np.empty(sample.n)
         for some in row_blocks(sample.n, rule.beta.size, CACHED):
             scaled = (rows.X[some, used] - mean[used]) / deviation[used]
@@ -271,9 +277,11 @@ class CumulativeLink(OrdinalRegression):
         Structure of the thresholds: each free; symmetric about a free middle; symmetric about 0; equally spaced.
     penalty : float, "jeffreys" or None
         A number w > 0 subtracts w/2 times the sum of squared effects (location, nominal, log-scale), each per standard
-        deviation of its column: ridge. "jeffreys" adds half the log determinant of the expected information, which
-        keeps estimates finite under separation (Firth's bias reduction if K = 2 and the link is logit). Standard
-        errors come from the penalised, or the expected, information; the log-likelihood shown is without the penalty.
+        deviation of its column, location and nominal effects at the mean log scale: ridge. It determines every column
+        that varies, even more columns than rows. "jeffreys" adds half the log determinant of the expected
+        information, which keeps estimates finite under separation (Firth's bias reduction if K = 2 and the link is
+        logit). Standard errors come from the penalised, or the expected, information; the log-likelihood shown is
+        without the penalty.
     start : sequence of float, optional
         Start of Newton's method: one value for each estimated parameter, in the order of `params`. By default the
         cumulative shares, and no effects; if the likelihood may have several maxima (cauchit, scale effects), the best
@@ -347,7 +355,8 @@ class AdjacentCategory(OrdinalRegression):
     threshold : {"flexible", "symmetric", "symmetric2", "equidistant"}
         Structure of the thresholds, as in `CumulativeLink`.
     penalty : float or None
-        A number w > 0 subtracts w/2 times the sum of squared effects, each per standard deviation of its column.
+        A number w > 0 subtracts w/2 times the sum of squared effects, each per standard deviation of its column;
+        it determines every column that varies.
     start : sequence of float, optional
         Where Newton's method begins: one value for every estimated parameter, in the order of `params`.
     cost : str or K x K matrix

@@ -2,7 +2,7 @@
 
 One cheap pass gives means, deviations and the Gram matrix; only if its Cholesky pivots look suspicious are the
 columns themselves swept, in column order: a column is aliased if its part outside the span of the intercept and the
-columns kept before it is below 1e-7 of its deviation.
+columns kept before it is below 1e-7 of its deviation. A ridge determines every column that varies: none is swept.
 """
 
 from __future__ import annotations
@@ -41,8 +41,10 @@ class Columns:
 NO_COLUMNS = Columns(np.zeros(0), np.ones(0), np.zeros(0, dtype=bool))
 
 
-def survey(X: FloatArray, weights: FloatArray | None) -> Columns:
+def survey(X: FloatArray, weights: FloatArray | None, ridge: bool = False) -> Columns:
     """Means, deviations and aliased columns of X (N, p) in a model with intercept.
+
+    With `ridge` only constant columns are aliased: the penalty determines the others.
 
     Raises
     ------
@@ -62,6 +64,8 @@ def survey(X: FloatArray, weights: FloatArray | None) -> Columns:
     deviation = np.sqrt(np.maximum(squares / total - offset**2, 0.0))
     constant = deviation <= CONSTANT * (np.abs(mean) + np.abs(shift))
     deviation = np.where(constant, 1.0, deviation)
+    if ridge:
+        return Columns(mean, deviation, ~constant)
     kept = ~_repeated(X, np.stack([shift, sums, squares]))
     some = X if kept.all() else np.ascontiguousarray(X[:, kept])
     checked = some, weights, shift[kept], (deviation * np.sqrt(total))[kept]

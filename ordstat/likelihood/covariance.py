@@ -234,8 +234,9 @@ class LikelihoodAtEstimates:
                 f"replicate {number} gives no weight to level {int(np.argmin(counts)) + 1} of {sample.n_levels}, so "
                 "its thresholds have no estimate. Merge levels of the response."
             )
-        fresh = Problem.of(sample, problem.family, problem.flexible, self.threshold)
-        if (penalty is None or not penalty.determines) and not identified(fresh).estimated.all():
+        ridge = penalty is not None and penalty.determines
+        fresh = Problem.of(sample, problem.family, problem.flexible, self.threshold, ridge=ridge)
+        if not ridge and not identified(fresh).estimated.all():
             raise DataError(
                 f"replicate {number} gives no weight to rows that the effects of the model need (perhaps one "
                 "level of a factor), so they have no estimates. Leave out a column, or merge levels."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from .._typing import FloatArray
 from ..exceptions import OptionError
 from ..formula.sample import row_blocks
-from ..newton import Blocks, Evaluation, Factor, Objective, Optimum
+from ..newton import Blocks, Deferred, Evaluation, Factor, Objective, Optimum
 from .predictor import Jacobian
 from .problem import Problem
 
@@ -50,9 +50,43 @@ class Penalty(ABC):
         return None if optimum.indefinite else optimum.factor
 
 
+@dataclass(frozen=True, eq=False)
+class MeanLogScale:
+    """Mean log scale t = constant + v'x of the rows at coordinates x.
+
+    Effects times exp(-t) are those at the mean of the log-scale columns, wherever these have
+    their origin: a penalty must depend on nothing else.
+    """
+
+    constant: float
+    v: FloatArray
+
+    @classmethod
+    def of(cls, problem: Problem) -> MeanLogScale:
+        columns = problem.rows.scale
+        v = np.zeros(problem.n_parameters)
+        v[_of_scale(problem)] = columns.mean / columns.deviation
+        offset = problem.sample.rows.scale_offset
+        if offset is None:
+            return cls(0.0, v)
+        return cls(float(np.average(offset, weights=problem.sample.weights)), v)
+
+    def __call__(self, x: FloatArray) -> float:
+        return self.constant + float(self.v @ x)
+
+
+def _of_scale(problem: Problem) -> slice:
+    """Places of the log-scale effects."""
+    end = problem.n_parameters - int(problem.flexible is not None)
+    return slice(end - problem.rows.scale.mean.size, end)
+
+
 @dataclass(frozen=True)
 class Ridge(Penalty):
-    """Half of `weight` times the squared length of the effects."""
+    """Half of `weight` times the squared length of the effects.
+
+    Location and nominal effects are b exp(-t), at the mean log scale t.
+    """
 
     weight: float
 
@@ -63,30 +97,49 @@ class Ridge(Penalty):
         return f"ridge, {self.weight:g}"
 
     def on(self, problem: Problem) -> Objective:
-        weights, (t, m) = np.full(problem.n_parameters, self.weight), problem.user.shape
-        weights[: t * m : m] = 0.0
+        n_alpha = _n_alpha(problem)
+        mean = MeanLogScale.of(problem)
+        effects = np.full(problem.n_parameters, self.weight)
+        effects[: n_alpha : problem.user.shape[1]] = 0.0
         if problem.flexible is not None:
-            weights[-1] = 0.0
+            effects[-1] = 0.0
+        spreads = np.zeros(effects.size)
+        spreads[_of_scale(problem)] = self.weight
+        effects[_of_scale(problem)] = 0.0
+        v = mean.v[n_alpha:]
 
         def penalised(x: FloatArray, information: Blocks | None = None, /) -> Evaluation | None:
             at = problem.evaluate(x)
             if at is None:
                 return None
-            loglik = at.loglik - 0.5 * float(weights @ x**2)
-            return Evaluation(loglik, at.score - weights * x, at.information.raised(weights))
+            weights = effects * math.exp(-2.0 * mean(x))
+            pull = weights * x
+            length = float(pull @ x)
+            blocks = at.information.raised(weights + spreads)
+            if v.any():
+                slope = -2.0 * pull[n_alpha:] + length * v
+                cross = -2.0 * np.outer(pull[:n_alpha], v).reshape(blocks.cross.shape)
+                rest = np.outer(slope, v) + np.outer(v, slope)
+                blocks = replace(blocks, cross=blocks.cross + cross, rest=blocks.rest + rest)
+            loglik = at.loglik - 0.5 * (length + float(spreads @ x**2))
+            score = at.score - pull - spreads * x + length * mean.v
+            return Evaluation(loglik, score, blocks)
 
         return penalised
 
 
 #: Doubles held at once for the scores of some rows.
 _BUFFER = 1 << 18
-#: Step of the differences of the penalty, on columns of unit deviation.
+#: Step of the differences of the penalty, where one case has information 1.
 _STEP = 1e-3
 
 
 @dataclass(frozen=True)
 class Jeffreys(Penalty):
-    """Half the log determinant of the expected information, which also gives standard errors."""
+    """Half the log determinant of the expected information, which also gives standard errors.
+
+    With scale effects it is the information about thresholds and effects at the mean log scale.
+    """
 
     @property
     def text(self) -> str:
@@ -99,23 +152,31 @@ class Jeffreys(Penalty):
                 "a row meet at a level that the row is not in): use a ridge, such as penalty=1.0."
             )
 
+        mean = MeanLogScale.of(problem)
+        n_shifts = problem.n_parameters - problem.rows.scale.mean.size  # alpha and beta
+
         def half_log_det(x: FloatArray) -> float:
             expected = expected_information(problem, x)
-            sign, log_det = (0.0, 0.0) if expected is None else np.linalg.slogdet(expected)
-            return 0.5 * float(log_det) if sign > 0.0 else math.nan
+            if expected is None:
+                return math.nan
+            sign, log_det = np.linalg.slogdet(expected)
+            # The second term makes it the information about alpha exp(-t) and beta exp(-t).
+            return 0.5 * float(log_det) + n_shifts * mean(x) if sign > 0.0 else math.nan
 
         def penalised(x: FloatArray, information: Blocks | None = None, /) -> Evaluation | None:
-            at, value = problem.evaluate(x), half_log_det(x)
+            at = problem.evaluate(x)
+            value = half_log_det(x)
             if at is None or math.isnan(value):
                 return None
-            gradient, hessian = _derivatives(half_log_det, x)
-            if not np.isfinite(hessian).all():  # the determinant vanishes nearby
-                return None
-            values, vectors = np.linalg.eigh(at.information.dense() - hessian)
-            # Directions of the wrong curvature are climbed, not descended: the sum need not be concave.
-            dense = (vectors * np.maximum(np.abs(values), 1e-8 * np.abs(values).max())) @ vectors.T
-            total = Evaluation(at.loglik + value, at.score + gradient, Blocks.of_dense(dense, _n_alpha(problem)))
-            return total if total.finite else None
+
+            def derivatives() -> tuple[FloatArray, Blocks]:
+                gradient, hessian = _derivatives(half_log_det, x, _steps(problem, x))
+                values, vectors = np.linalg.eigh(at.information.dense() - hessian)
+                # Directions of the wrong curvature are climbed, not descended: the sum need not be concave.
+                dense = (vectors * np.maximum(np.abs(values), 1e-8 * np.abs(values).max())) @ vectors.T
+                return at.score + gradient, Blocks.of_dense(dense, _n_alpha(problem))
+
+            return Deferred(at.loglik + value, derivatives)
 
         return penalised
 
@@ -149,15 +210,28 @@ def expected_information(problem: Problem, x: FloatArray) -> FloatArray | None:
     return np.asarray(problem.expansion.T @ total @ problem.expansion)
 
 
-def _derivatives(value: Callable[[FloatArray], float], x: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """(P',) gradient and (P', P') Hessian of a function, by differences."""
-    units = np.eye(x.size)
-    gradient, hessian = np.zeros(x.size), np.zeros((x.size, x.size))
-    for j, unit in enumerate(_STEP * units):
-        near, far = (value(x + k * unit) - value(x - k * unit) for k in (1, 2))
-        gradient[j] = (8.0 * near - far) / (12.0 * _STEP)
-    for j, a in enumerate(_STEP * units):
-        for k, b in enumerate(_STEP * units[: j + 1]):
+def _steps(problem: Problem, x: FloatArray) -> FloatArray:
+    """(P',) steps of differences: `_STEP` in units of the information of one case."""
+    expected = expected_information(problem, x)
+    assert expected is not None
+    return np.asarray(_STEP * np.sqrt(problem.counts.sum() / np.diag(expected)))
+
+
+def _derivatives(
+    value: Callable[[FloatArray], float], x: FloatArray, steps: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """(P',) gradient and (P', P') Hessian of a function, by differences.
+
+    Second derivatives that leave its domain count as 0: they only guide the search.
+    """
+    gradient = np.zeros(x.size)
+    hessian = np.zeros((x.size, x.size))
+    moves = np.diag(steps)
+    for j, a in enumerate(moves):
+        near, far = (value(x + k * a) - value(x - k * a) for k in (1, 2))
+        gradient[j] = (8.0 * near - far) / (12.0 * steps[j])
+    for j, a in enumerate(moves):
+        for k, b in enumerate(moves[: j + 1]):
             across = value(x + a + b) + value(x - a - b) - value(x + a - b) - value(x - a + b)
-            hessian[j, k] = hessian[k, j] = across / (4.0 * _STEP**2)
-    return gradient, hessian
+            hessian[j, k] = hessian[k, j] = across / (4.0 * steps[j] * steps[k])
+    return gradient, np.nan_to_num(hessian, nan=0.0)

@@ -170,10 +170,12 @@ class Problem:
         flexible: FlexibleLink | None = None,
         threshold: str = "flexible",
         columns: tuple[Columns, Columns] | None = None,
+        ridge: bool = False,
     ) -> Problem:
         """Survey a sample; with `flexible` also estimate the parameter of the link.
 
         `columns` are the nominal and location columns together, and those of the log scale, where they are known.
+        With `ridge` no column that varies is aliased.
 
         Raises
         ------
@@ -197,8 +199,8 @@ class Problem:
         wide = rows.X if rows.nominal is None else np.hstack([rows.nominal, rows.X])
         q = wide.shape[1] - rows.X.shape[1]
         both, scale = columns or (
-            survey(np.ascontiguousarray(wide), sample.weights),
-            NO_COLUMNS if rows.scale is None else survey(rows.scale, sample.weights),
+            survey(np.ascontiguousarray(wide), sample.weights, ridge),
+            NO_COLUMNS if rows.scale is None else survey(rows.scale, sample.weights, ridge),
         )
         nominal, location = both.part(slice(0, q)), both.part(slice(q, None))
         kept = replace(
@@ -316,10 +318,27 @@ class Problem:
         plain = self.family.local and self.flexible is None and self.sample.rows.one_scale
         return self.sample.n >= (_MANY if plain else _MANY_TERMS) * self.n_parameters
 
+    def quantiles(self) -> FloatArray:
+        """(K'-1,) predictors at which the levels have their shares.
+
+        Raises
+        ------
+        DataError
+            A link with a parameter has no finite quantile there.
+        """
+        theta = self.family.start(self.counts / self.counts.sum())
+        link = self.family.link
+        if link.lam is not None and not np.isfinite(theta).all():
+            raise DataError(
+                f"link=({link.name!r}, {link.lam:g}) must have finite quantiles at the cumulative "
+                "shares of the levels; they overflow. Use a lambda nearer to 0, or another link."
+            )
+        return theta
+
     def start(self) -> FloatArray:
         """Thresholds at (or near) the quantiles of the cumulative shares, moved by the mean offsets; all effects 0."""
         rows, weights = self.sample.rows, self.sample.weights
-        theta = self.family.start(self.counts / self.counts.sum())
+        theta = self.quantiles()
         if rows.scale_offset is not None:
             theta = theta * np.exp(np.average(rows.scale_offset, weights=weights))
         if rows.offset is not None:

@@ -170,7 +170,7 @@ def _triangle(problem: Problem, index: IntArray, thresholds: IntArray) -> FloatA
     x_mean, z_mean = rows.location.mean / rows.location.deviation, rows.scale.mean / rows.scale.deviation
     jacobian = np.eye(count) if structure is None else structure.jacobian
     alpha = rng.uniform(-0.3, 0.3, size=(count, m))
-    alpha[:, 0] = problem.family.start(problem.counts / problem.counts.sum())
+    alpha[:, 0] = problem.quantiles()
     alpha = jacobian @ np.linalg.lstsq(jacobian, alpha, rcond=None)[0]
     zeta, beta = rng.uniform(-0.3, 0.3, size=z_mean.size), rng.uniform(-0.5, 0.5, size=x_mean.size)
     # Thresholds that cannot move together do not absorb the centring of x; centring z matters only with an offset.
@@ -198,9 +198,14 @@ def _triangle(problem: Problem, index: IntArray, thresholds: IntArray) -> FloatA
     return triangle
 
 
-def identified(problem: Problem) -> Problem:
-    """The problem without parameters that its cell probabilities do not determine."""
+def identified(problem: Problem, ridge: bool = False) -> Problem:
+    """The problem without parameters that its cell probabilities do not determine.
+
+    A ridge determines log-scale effects, and not lambda.
+    """
     lost = confounded(problem)
+    if ridge:
+        lost = [place for place in lost if place == problem.n_parameters - 1 and problem.flexible is not None]
     return problem.without(lost) if lost else problem
 
 
@@ -222,6 +227,8 @@ def confounded(problem: Problem) -> list[int]:
 
 def _dependent(R: FloatArray, n_last: int) -> list[int]:
     """Which of the last columns of R are combinations of those before them that are kept."""
+    if not np.isfinite(R).all():
+        return []  # the likelihood is not finite at the start: maximising says so
     size = np.linalg.norm(R, axis=0)
     columns = R / np.where(size > 0.0, size, 1.0)
     first = R.shape[1] - n_last

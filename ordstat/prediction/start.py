@@ -133,7 +133,7 @@ def ridge(
         offset = None if rows.offset is None else rows.offset[used]
         part = Rows(X=np.ascontiguousarray(rows.X[np.ix_(used, free)]), offset=offset)
         sample = Sample(rows=part, y=codes, n_levels=int(codes.max()) + 1, weights=weights[used])
-        problem = Problem.of(sample, LOGIT, None, "flexible")
+        problem = Problem.of(sample, LOGIT, ridge=True)
         estimate = Estimation(penalty=Ridge(penalty), start=None, tol=_TOL, max_iter=_MOST_STEPS).of(problem)
         rule = problem.rule(estimate.coefficients, estimate.family, CostMatrix.absolute())
         slopes[:] = 0.0

@@ -78,6 +78,7 @@ def same(formula, data, rows, tolerance=1e-9, **arguments):
         ("y ~ x1 + x2", {"link": "log-gamma"}),
         ("y ~ x1 + x2", {"threshold": "symmetric", "offset": "off"}),
         ("y ~ x1 + g", {"penalty": 3.0}),
+        ("y ~ x1 + x2 + I(x1 - x2)", {"penalty": 3.0, "scale": "~ I(x2 + 4)"}),
     ],
 )
 def test_likelihood_fits_equal_those_in_memory(formula, arguments, data, parquet):
@@ -157,6 +158,7 @@ def test_separated_rows_are_refused(data):
         ("y ~ x1", {"method": "prank"}, "epochs=1, presentation='order'"),
         ("y ~ x1", {"method": "redsvm", "kernel": "linear", "loss": "squared_hinge", "C": "cv"}, "C must be a number"),
         ("y ~ x1", {"penalty": "jeffreys"}, "use a ridge"),
+        ("y ~ x1", {"penalty": 1.0, "scale": "~ offset(off)"}, "offset of the log scale"),
         ("y ~ x1", {"calibrate": True, "method": "prank"}, "needs all rows at once"),
         ("y ~ x1", {"cluster": "judge", "vcov": "CR2"}, "CR2"),
         ("y ~ absent", {}, "no column 'absent'"),

@@ -11,7 +11,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from ordstat.exceptions import OptionError
+from ordstat.exceptions import DataError, OptionError
 from ordstat.formula.sample import Sample
 from ordstat.likelihood.clm import CumulativeLink
 from ordstat.likelihood.family import Cumulative
@@ -216,3 +216,15 @@ def test_a_list_makes_the_same_method() -> None:
     assert CumulativeLink(link=["log-gamma", 1]) == CumulativeLink(link=("log-gamma", 1.0))
     assert hash(CumulativeLink(link=["log-gamma", 1])) == hash(CumulativeLink(link=("log-gamma", 1.0)))
     assert LINKS["probit"].lam is None
+
+
+@pytest.mark.parametrize("parts", [(), ("scale",), ("nominal", "scale")])
+@pytest.mark.parametrize("lam", [25.0, -25.0])
+def test_a_lambda_whose_quantiles_overflow_is_refused(lam: float, parts: tuple[str, ...]) -> None:
+    """The cumulative shares are about 1%, 2%, 3% (or 97%, 98%, 99%): log-gamma has the first at -2500."""
+    sample = make(parts, n=200, n_levels=4)
+    y = np.full(200, 3 if lam > 0 else 0)
+    y[:8] = np.arange(8) % 4
+    method = CumulativeLink(link=("log-gamma", lam))
+    with pytest.raises(DataError, match="must have finite quantiles at the cumulative shares"):
+        method.fit(replace(sample, y=y), np.random.default_rng(0))

@@ -45,14 +45,14 @@ def slopes(curve, point: np.ndarray, h: float) -> np.ndarray:
     )  # fmt: skip
 
 
-def expected_information(sample: Sample, actual: LikelihoodFit, values: np.ndarray) -> np.ndarray:
+def expected_information(sample: Sample, actual: LikelihoodFit, values: np.ndarray, h: float = 1e-3) -> np.ndarray:
     """By definition: over rows and levels, P(k) times the outer product of the derivatives of log P(k)."""
 
     def probabilities(point: np.ndarray) -> np.ndarray:
         return rule_at(actual, point).probabilities(sample.rows)
 
     p = probabilities(values)
-    d = slopes(probabilities, values, 1e-3)
+    d = slopes(probabilities, values, h)
     return np.einsum("n,ink,jnk,nk->ij", sample.case_weights, d, d, 1.0 / np.maximum(p, 1e-300))
 
 
@@ -64,6 +64,17 @@ def deviations(sample: Sample) -> dict[str, np.ndarray]:
         x = np.zeros((sample.n, 0)) if x is None else x
         collected[name] = np.sqrt(np.average((x - np.average(x, axis=0, weights=w)) ** 2, axis=0, weights=w))
     return collected
+
+
+def mean_log_scale(sample: Sample, values: np.ndarray) -> float:
+    """Mean over the cases of z'zeta + scale offset, zeta the last of the values."""
+    rows = sample.rows
+    tau = np.zeros(sample.n)
+    if rows.scale is not None:
+        tau = tau + rows.scale @ values[values.size - rows.scale.shape[1] :]
+    if rows.scale_offset is not None:
+        tau = tau + rows.scale_offset
+    return float(np.average(tau, weights=sample.case_weights))
 
 
 @pytest.mark.parametrize("threshold", ["flexible", "equidistant"])
@@ -78,7 +89,10 @@ def test_ridge_is_the_optimum_of_its_definition(parts: tuple[str, ...], link: st
     size = np.concatenate([np.zeros(t), np.repeat(d["nominal"], t), d["X"], d["scale"]])
 
     def penalised(values: np.ndarray) -> float:
-        return log_likelihood(sample, rule_at(result, values)) - 0.5 * weight * float(np.sum((size * values) ** 2))
+        """Location and nominal effects count at the mean log scale."""
+        effects = size * values
+        effects[: result.n_alpha + result.n_beta] *= np.exp(-mean_log_scale(sample, values))
+        return log_likelihood(sample, rule_at(result, values)) - 0.5 * weight * float(effects @ effects)
 
     assert result.certificate.reached
     np.testing.assert_allclose(slopes(penalised, result.coefficients, 1e-3), 0.0, atol=1e-6)
@@ -101,8 +115,11 @@ def test_jeffreys_is_the_optimum_of_its_definition(parts: tuple[str, ...], link:
     result = fit(sample, link=link, threshold=threshold, penalty="jeffreys")
 
     def penalised(values: np.ndarray) -> float:
+        """The information is that about thresholds and effects at the mean log scale."""
         information = expected_information(sample, result, values)
-        return log_likelihood(sample, rule_at(result, values)) + 0.5 * float(np.linalg.slogdet(information)[1])
+        shrunk = (result.n_alpha + result.n_beta) * mean_log_scale(sample, values)
+        log_det = 0.5 * float(np.linalg.slogdet(information)[1]) + shrunk
+        return log_likelihood(sample, rule_at(result, values)) + log_det
 
     assert result.certificate.reached and result.separation is None
     np.testing.assert_allclose(slopes(penalised, result.coefficients, 1e-3), 0.0, atol=2e-5)
@@ -195,3 +212,123 @@ def test_jeffreys_has_no_maximum_with_nominal_effects() -> None:
 def test_penalties_are_checked(wrong: object) -> None:
     with pytest.raises(OptionError, match="penalty must be a positive, finite number"):
         CumulativeLink(penalty=wrong)
+
+
+@pytest.mark.parametrize("penalty", ["jeffreys", 2.0, 40.0])
+@pytest.mark.parametrize("link", ["logit", "probit", "cloglog"])
+def test_the_origin_of_the_scale_variable_does_not_matter(link: str, penalty: object) -> None:
+    sample = make(("scale",) if penalty == "jeffreys" else ("scale", "nominal"), n=90)
+    scale = sample.rows.scale
+    one = fit(sample, link=link, penalty=penalty)
+    expected = one.rule.probabilities(sample.rows)
+    for moved in (scale + 3.0, 2.0 * scale - 4.0):
+        other = replace(sample, rows=replace(sample.rows, scale=moved))
+        two = fit(other, link=link, penalty=penalty)
+        assert one.certificate.reached and two.certificate.reached
+        np.testing.assert_allclose(two.rule.probabilities(other.rows), expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("penalty", ["jeffreys", 2.0])
+def test_the_unit_of_a_scale_offset_does_not_matter(penalty: object) -> None:
+    """A scale offset log(h) in another unit of h multiplies thresholds and effects alone."""
+    sample = make(("scale", "scale_offset"), n=90)
+    rows = sample.rows
+    other = replace(sample, rows=replace(rows, scale_offset=rows.scale_offset + np.log(60.0)))
+    one, two = fit(sample, penalty=penalty), fit(other, penalty=penalty)
+    np.testing.assert_allclose(two.rule.probabilities(other.rows), one.rule.probabilities(rows), atol=1e-7)
+
+
+@pytest.mark.parametrize("seed", [19, 23, 37])
+def test_jeffreys_with_a_large_scale_effect_ends(seed: int) -> None:
+    """Thresholds are 1e-3 apart where the scale variable is 0; without steps of that size no search ends."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=40)
+    z = rng.normal(size=40)
+    y = np.digitize(x + np.exp(0.5 * z) * rng.logistic(size=40), [-1.0, 0.0, 1.0])
+    sample = Sample(rows=Rows(X=x[:, None], scale=z[:, None]), y=y, n_levels=4)
+    result = fit(sample, penalty="jeffreys", max_iter=30)
+    assert result.trace.iterations <= 30
+    if seed == 19:  # the penalised likelihood rises along thresholds and effects that grow with the scale
+        assert not result.certificate.reached and "stopped after 30" in result.trace.message
+        return
+    assert result.certificate.reached
+
+    def penalised(values: np.ndarray) -> float:
+        information = expected_information(sample, result, values, 1e-6)
+        shrunk = (result.n_alpha + result.n_beta) * mean_log_scale(sample, values)
+        log_det = 0.5 * float(np.linalg.slogdet(information)[1]) + shrunk
+        return log_likelihood(sample, rule_at(result, values)) + log_det
+
+    errors = np.sqrt(result.information.variances)
+    np.testing.assert_allclose(slopes(penalised, result.coefficients, 1e-5) * errors, 0.0, atol=1e-3)
+
+
+def gradient(sample: Sample, result: LikelihoodFit, penalty: float) -> np.ndarray:
+    """Of the logit's penalised log-likelihood, by thresholds and effects, on scaled columns."""
+    theta, beta = result.rule.alpha[:, 0], result.rule.beta
+    deviation = sample.X.std(axis=0)
+    scaled = (sample.X - sample.X.mean(axis=0)) / deviation
+    cut = np.concatenate([[-np.inf], theta, [np.inf]])
+    H = sample.X @ beta
+    upper, lower = (1.0 / (1.0 + np.exp(H - cut[sample.y + k])) for k in (1, 0))
+    by_shift = 1.0 - upper - lower  # d log(F(u) - F(l)), both ends moved
+    p = upper - lower
+    by_theta = [
+        np.sum(np.where(sample.y == k, upper * (1.0 - upper) / p, 0.0))
+        - np.sum(np.where(sample.y == k + 1, lower * (1.0 - lower) / p, 0.0))
+        for k in range(theta.size)
+    ]
+    return np.concatenate([by_theta, -by_shift @ scaled - penalty * beta * deviation])
+
+
+@pytest.mark.parametrize("penalty", [0.01, 1.0, 100.0, 1e8])
+@pytest.mark.parametrize(("n", "p"), [(30, 50), (25, 24), (12, 300)])
+def test_a_ridge_determines_more_columns_than_rows(n: int, p: int, penalty: float) -> None:
+    """The penalised likelihood of the logit is strictly concave: a vanishing gradient is its maximum."""
+    sample = make(n=n, p=p, n_levels=3)
+    result = fit(sample, penalty=penalty)
+    assert result.certificate.reached and not result.aliased.any()
+    assert np.isfinite(result.information.variances).all()
+    np.testing.assert_allclose(gradient(sample, result, penalty), 0.0, atol=1e-8)
+    if penalty == 1e8:
+        np.testing.assert_allclose(result.rule.beta, 0.0, atol=1e-5)
+
+
+def test_a_repeated_column_shares_its_effect() -> None:
+    """b1 + b2 with b1^2 + b2^2 penalised: each is half of the effect under half the penalty."""
+    sample = make(n=200, p=1)
+    twice = replace(sample.rows, X=np.hstack([sample.X, sample.X]))
+    both = fit(replace(sample, rows=twice), penalty=6.0)
+    single = fit(sample, penalty=3.0)
+    np.testing.assert_allclose(both.rule.beta, single.rule.beta[[0, 0]] / 2.0, rtol=1e-7)
+    np.testing.assert_allclose(both.rule.alpha, single.rule.alpha, rtol=1e-7)
+
+
+@pytest.mark.parametrize("part", ["nominal", "scale"])
+def test_equal_columns_of_other_parts_have_equal_effects(part: str) -> None:
+    sample = make((part,), n=200)
+    column = getattr(sample.rows, part)
+    twice = replace(sample.rows, **{part: np.hstack([column, column])})
+    both = fit(replace(sample, rows=twice), penalty=6.0)
+    effects = both.rule.alpha[:, 1:] if part == "nominal" else both.rule.zeta[None]
+    assert not both.aliased.any() and np.abs(effects).min() > 1e-4
+    np.testing.assert_allclose(effects[:, 0], effects[:, 1], atol=1e-8)
+
+
+def test_a_constant_column_stays_aliased_under_a_ridge() -> None:
+    """Its deviation is 0, and so is its penalty."""
+    sample = make(n=60)
+    rows = replace(sample.rows, X=np.column_stack([sample.X, np.full(60, 3.0)]))
+    result = fit(replace(sample, rows=rows), penalty=2.0)
+    assert result.aliased.tolist() == [False] * 5 + [True]
+    np.testing.assert_allclose(result.coefficients[:5], fit(sample, penalty=2.0).coefficients, rtol=1e-9)
+
+
+def test_jeffreys_leaves_aliased_columns_out() -> None:
+    """Its information has no determinant with them."""
+    sample = make(n=60)
+    rows = replace(sample.rows, X=np.column_stack([sample.X, sample.X.sum(axis=1)]))
+    result = fit(replace(sample, rows=rows), penalty="jeffreys")
+    assert result.aliased.tolist() == [False] * 5 + [True]
+    expected = fit(sample, penalty="jeffreys").coefficients
+    np.testing.assert_allclose(result.coefficients[:5], expected, rtol=1e-7)
