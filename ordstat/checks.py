@@ -369,20 +369,30 @@ NEAREST: Mapping[str, str] = {
 ATTRIBUTES: Mapping[str, str] = {
     "bse": "se", "tvalues": "z_values", "pvalues": "p_values", "cov_params": "vcov", "llf": "loglik",
     "ame": "marginal_effects", "summary2": "summary", "coef_": "coef",
+    "convergence": "certificate", "df_resid": "df_residual", "llnull": "null_loglik",
     **dict.fromkeys(("mfx", "avg_slopes"), ".marginal_effects('x')"), "regTermTest": ".test('x')",
     **dict.fromkeys(("or_", "odds_ratios", "odds_ratio"), ".tidy(exponentiate=True)"),
     **dict.fromkeys(("fittedvalues", "fitted"), ".predict(type='prob')"),
-    **dict.fromkeys(("mcfadden", "nagelkerke", "prsquared", "llnull", "llr", "llr_pvalue"), ".glance()"),
+    **dict.fromkeys(("r2", "rsquared"), ".glance(), for McFadden's and Nagelkerke's R2"),
+    **dict.fromkeys(("lsmeans", "lsm", "emm"), ".emmeans('x')"),
+    **dict.fromkeys(("concordance", "somersd", "c_index"), ".discrimination()"),
+    **dict.fromkeys(("cooks", "cooks_distance", "hatvalues", "dfbetas"), ".influence()"),
     **dict.fromkeys(("varcorr", "ranef", "icc"), "a random term such as (1 | group) in the formula"),
     "logLik": ".loglik", "zeta": ".thresholds", "resid": ".residuals()", "VarCorr": ".varcorr()",
     "power": ".simulate() and fits to the draws, or power_ordinal() for two groups",
     "coefficients": ".coef", "effects": ".marginal_effects('x').frame", "get_margeff": ".marginal_effects('x')",
-    "convergence": ".certificate", "delta_errors": ".margins(delta=0.1)", "poTest": ".score_test(), or .brant()",
-    "AIC": ".aic", "BIC": ".bic", "df_resid": ".glance()", "as_latex": ".tidy().to_latex()",
+    "delta_errors": ".margins(delta=0.1)", "poTest": ".score_test(), or .brant()",
+    "AIC": ".aic", "BIC": ".bic", "as_latex": ".tidy().to_latex()",
     "emmtrends": ".emtrends('x', 'g')",
     **dict.fromkeys(("wald_test", "t_test", "f_test"), ".test('x')"), "lrtest": ".anova(other)",
     **dict.fromkeys(("pairs", "pairwise", "contrasts"), ".emmeans('x').contrasts('pairwise')"), 
     "predict_proba": ".predict(newdata, type='prob')", "feature_importances_": ".importance()",
+}  # fmt: skip
+
+#: Other names of figures of the whole fit -> columns of `glance`, where it has them.
+FIGURES: Mapping[str, str] = {
+    "llr": "lr_chi2", "llr_pvalue": "lr_p_value", "df_model": "lr_df", "prsquared": "mcfadden",
+    "mcfadden": "mcfadden", "nagelkerke": "nagelkerke", "converged": "converged",
 }  # fmt: skip
 
 _FORMULA = "Random effects stand in the formula, as in 'y ~ x + (1 | g)'."
@@ -413,10 +423,13 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "type": "Write scale='prob', 'mean' or 'odds'; without scale= means are latent.",
         "mode": "Write scale=, as in scale='prob' (R's 'prob'), 'latent' (linear.predictor) or 'mean' (mean.class).",
     },
-    "contrasts": dict.fromkeys(
-        ("exponentiate", "type"),
-        "Write numpy.exp(table[['estimate', 'lower', 'upper']]) of the contrasts on scale='latent'.",
-    ),
+    "contrasts": {
+        **dict.fromkeys(
+            ("exponentiate", "type"),
+            "Write numpy.exp(table[['estimate', 'lower', 'upper']]) of the contrasts on scale='latent'.",
+        ),
+        "reverse": "Write method='revpairwise', each later mean minus each earlier one.",
+    },
     "table": {
         "fits": "Give several fits as a list, as in table([fit1, fit2]).",
         **dict.fromkeys(("keep", "drop"), "Take rows from the frame table(fit).df, or write thresholds=False."),

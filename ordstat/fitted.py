@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ._typing import BoolArray, FloatArray, IntArray
-from .checks import ATTRIBUTES, advice
+from .checks import ATTRIBUTES, FIGURES, advice
 from .exceptions import DataError, OptionError, UnavailableError
 from .fit import Certificate, Fit, GapRule, Trace
 from .formula.columns import Columns, as_frame, refuse
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 OF_THRESHOLDS = frozenset(("coef", "thresholds", "params", "tidy", "support"))
 OF_LIKELIHOOD = frozenset((
     "se", "vcov", "with_vcov", "confint", "profile", "anova", "drop1", "add1", "step", "test", "nominal_test",
-    "scale_test", "brant", "score_test", "bootstrap", "residuals", "influence", "gof", "discrimination", "simulate",
-    "emmeans", "emtrends", "joint_tests", "marginal_effects", "loglik", "aic", "bic", "deviance", "z_values",
-    "p_values", "conf_int",
+    "scale_test", "brant", "score_test", "bootstrap", "residuals", "influence", "gof", "discrimination", "vif",
+    "simulate", "emmeans", "emtrends", "joint_tests", "marginal_effects", "loglik", "aic", "bic", "deviance",
+    "z_values", "p_values", "conf_int", "null_loglik", "df_residual",
 ))  # fmt: skip
 
 #: Names of this class and of those that derive from it that `dir()` lists: the others serve the package.
@@ -53,7 +53,7 @@ QUESTIONS = {
     "Predictions": "predict predict_to augment errors confusion reliability conformal margins bounds",
     "Effects": "marginal_effects emmeans emtrends joint_tests importance shapley",
     "Tests": "anova drop1 add1 step test nominal_test scale_test score_test brant",
-    "Checks": "residuals influence gof discrimination bootstrap simulate",
+    "Checks": "residuals influence gof discrimination vif bootstrap simulate",
     "Show, keep, change": "summary plot report save update",
 }
 
@@ -227,6 +227,11 @@ class FittedRanker:
                 return type(self).__getattribute__(self, name)
             if ATTRIBUTES.get(name, "").isidentifier():
                 return getattr(self, ATTRIBUTES[name])
+            if name in FIGURES:
+                figures = self.glance()
+                if FIGURES[name] in figures:
+                    return figures[FIGURES[name]].iloc[0]
+                raise UnavailableError(f"glance() of this fit has no {FIGURES[name]!r}, which .{name} stands for.")
             if not name.startswith("_") and (others := who_has(name)):
                 raise UnavailableError(f"{self.method!r} has no .{name}: {others}.")
             meant = advice("attribute", name)

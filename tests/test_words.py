@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import chi2
 
 from ordstat import (
     DataError,
@@ -19,6 +20,7 @@ from ordstat import (
     table,
 )
 from ordstat.checks import ATTRIBUTES, OTHER_NAMES
+from ordstat.exceptions import UnavailableError
 from ordstat.registry import METHODS
 from ordstat.results import PREDICTION_TYPES
 from ordstat.svm.kernels import KERNELS
@@ -119,9 +121,33 @@ def test_attributes(name):
             getattr(fit, name)
 
 
+def test_figures_by_the_names_of_statsmodels():
+    fit = ordfit(FORMULA, WINE)
+    null = ordfit("rating ~ 1", WINE)
+    llr = 2.0 * (fit.loglik - null.loglik)
+    df = fit.edf - null.edf
+    expected = {
+        "llnull": null.loglik,
+        "llr": llr,
+        "df_model": df,
+        "llr_pvalue": chi2(df).sf(llr),
+        "prsquared": 1.0 - fit.loglik / null.loglik,
+        "df_resid": len(WINE) - fit.edf,
+        "converged": True,
+    }
+    for name, value in expected.items():
+        assert getattr(fit, name) == pytest.approx(value, rel=1e-8)
+        assert name not in dir(fit)
+    with pytest.raises(UnavailableError, match="of this fit has no 'lr_chi2'"):
+        _ = ordfit(FORMULA, WINE, vcov="HC0").llr
+    with pytest.raises(UnavailableError, match="methods with a likelihood have"):
+        _ = ordfit(FORMULA, WINE, "redsvm").llnull
+
+
 @pytest.mark.parametrize(
     ("call", "match"),
     [
+        (lambda fit: fit.emmeans("temp").contrasts(reverse=True), "method='revpairwise'"),
         (lambda fit: fit.emmeans("temp", mode="prob"), "scale='prob'"),
         (lambda fit: fit.emmeans("temp").contrasts("pairwise", exponentiate=True), r"Write numpy\.exp"),
         (lambda fit: table(fit, fit), r"as a list, as in table\(\[fit1, fit2\]\)"),
@@ -201,3 +227,13 @@ def test_levels_are_no_mapping():
 def test_plot_names_a_picture():
     with pytest.raises(OptionError, match=r"must name a picture, .* latent"):
         ordfit(FORMULA, WINE).plot()
+
+
+def test_contrasts_of_a_factor_that_the_formula_codes_by_a_call():
+    data = WINE.assign(day=WINE["bottle"].astype(int) % 3)
+    with pytest.raises(FormulaError, match=r"names 'day', which is not a factor .*; write 'C\(day\)'\.$"):
+        ordfit("rating ~ temp + C(day)", data, contrasts={"day": "sum"})
+    coded = ordfit("rating ~ temp + C(day)", data, contrasts={"C(day)": "sum"})
+    assert coded.loglik == pytest.approx(ordfit("rating ~ temp + C(day)", data).loglik)
+    with pytest.raises(FormulaError, match="did you mean 'temp'"):
+        ordfit("rating ~ temp", data, contrasts={"tenp": "sum"})

@@ -71,7 +71,7 @@ def _from_polars(data: Any) -> pd.DataFrame:
 
 def suggest(name: str, names: Iterable[Any]) -> str:
     """The end of a message about an unknown name: the nearest names, else the first few."""
-    texts = [str(other) for other in names]
+    texts = [str(other) for other in names if other != name]
     if close := nearest(name, texts, most=3):
         return "did you mean " + " or ".join(repr(other) for other in close) + "?"
     shown = ", ".join(repr(other) for other in texts[:12])

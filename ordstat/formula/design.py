@@ -551,7 +551,9 @@ def _contrasts(contrasts: Any, spec: FormulaSpec, used: Collection[str], frame: 
             coded[keys[name]] = coding
         elif name in used or (isinstance(name, str) and "(" not in name and name not in frame.columns):
             problem = f"contrasts= names {name!r}, which is not a factor of the model ({shown_labels(labels)})"
-            raise FormulaError(f"{problem}; {suggest(name, [*labels, *frame.columns])}")
+            made = [factor.label for factor in spec.factors.values() if name in factor.names]
+            near = f"write {made[0]!r}." if made else suggest(name, [*labels, *frame.columns])
+            raise FormulaError(f"{problem}; {near}")
     return coded
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -310,10 +310,13 @@ def _equations(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> list[str
             named[term] = [r.parameters.names[member] for member in members if not r.fit.aliased[member]]
             if kind == "scale":
                 named[f"scale.{term}"] = named[term]
+    for variable, columns_of_it in _by_variable(design, named).items():
+        named.setdefault(variable, columns_of_it)
+    spelled = {_bare(name): name for name in named}
     equations: list[str] = []
     for text in listed_texts("hypotheses", hypotheses):
-        for part in [text] if "=" in text or text.strip() in named else re.split(r"[,\n]", text):
-            name = part.strip()
+        for part in [text] if "=" in text or _bare(text) in spelled else re.split(r"[,\n]", text):
+            name = spelled.get(_bare(part), part.strip())
             if not named.get(name) and "=" not in part:
                 raise OptionError(
                     "hypotheses must be equations such as 'x1 = x2, x3 = 0', or terms or estimated parameters to test "
@@ -321,6 +324,21 @@ def _equations(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> list[str
                 )
             equations += [f"{parameter} = 0" for parameter in named.get(name) or ()] or [part]
     return equations
+
+
+def _bare(name: str) -> str:
+    """A name without blanks and backticks, which may be written or left out."""
+    return re.sub(r"[\s`]", "", name)
+
+
+def _by_variable(design: Design, named: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """The parameters of all location terms that are made of one variable alone, such as ns(x, 3)."""
+    variables = design.spec.variables()
+    members: dict[str, list[str]] = {}
+    for term in design.terms:
+        if len(variables[term]) == 1:
+            members.setdefault(next(iter(variables[term])), []).extend(named[term])
+    return members
 
 
 def linear_hypotheses(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> tuple[list[str], FloatArray, FloatArray]:

@@ -209,7 +209,10 @@ def error_bounds(
     _check_folds(fit, cv)
     margin_bounds = fit.margin_bounds if delta == 0.05 else fit.margin_bounds_at(delta)
     bounds = list(margin_bounds.bounds)
-    notes = [f"Each bound holds with probability {100 * (1 - delta):g}% for independent rows."]
+    notes = [
+        f"Each bound holds with probability {100 * (1 - delta):g}% for independent rows. It bounds the mean error, not "
+        "that of a single row."
+    ]
     if newdata is not None:
         p = fit.new_predictions(newdata, weights)
         if not np.array_equal(p.weights, np.rint(p.weights)):

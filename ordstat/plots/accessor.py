@@ -398,7 +398,7 @@ class LikelihoodPlots(Plots):
         label : str
             Label of this fit.
         columns : str or sequence of str, optional
-            Terms to draw, in this order; by default all.
+            Terms of the formula, or coefficients, to draw in this order; by default all.
         exponentiate : bool
             Draw odds ratios (logit), hazard ratios (cloglog) or, if fits differ in this, exponents, on a logarithmic
             axis.
@@ -504,7 +504,7 @@ class LikelihoodPlots(Plots):
         Parameters
         ----------
         variable : str
-            A variable of the formula.
+            A variable of the formula, or both variables as in `fit.emmeans`: "~ a | b".
         by : str, optional
             Another variable: a line for each of its values, up to eight.
         scale : str
@@ -515,6 +515,7 @@ class LikelihoodPlots(Plots):
         ax, title, labels, draw
             As in every picture. The frame: `by` (if given), the variable, estimate, std_error, lower, upper.
         """
+        variable, by = effects.variable_and_by(variable, by)
         frame, what = effects.means(self.results, variable, by, scale, at, data, re=re, level=level)
         return self._show("emmeans", ax, looks, frame, effects.draw_emmeans, self.results, variable, by, what, level)
 

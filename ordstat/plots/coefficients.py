@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +58,7 @@ def forest_frame(
     parts = [_effects(name, fit, exponentiate, pers[name], level, invert) for name, fit in fits.items()]
     frame = pd.concat(parts, ignore_index=True)
     if len(frame):
-        frame = _in_order(frame, _chosen(list(dict.fromkeys(frame["term"])), columns))
+        frame = _in_order(frame, _chosen(fits.values(), columns, list(dict.fromkeys(frame["term"]))))
     frame.attrs["per"] = {term: unit for part in parts for term, unit in part.attrs["per"].items()}
     return frame
 
@@ -159,7 +159,7 @@ def parallel_frame(results: Any, columns: Sequence[str] | str | None, per: Any, 
     results.rule.family.require_latent("plot.parallel")
     if not results.design.names:
         raise DataError("the fit has no location effects to compare.")
-    chosen = _chosen(results.design.names, columns)
+    chosen = _chosen([results], columns, results.design.names)
     pooled = _estimates(results, level, per).loc[chosen]
     tables = []
     for code, (threshold, above) in enumerate(zip(results.threshold_names, results.levels, strict=False)):
@@ -173,12 +173,22 @@ def parallel_frame(results: Any, columns: Sequence[str] | str | None, per: Any, 
     return frame
 
 
-def _chosen(terms: Sequence[str], columns: Sequence[str] | str | None) -> list[str]:
-    chosen = list(terms) if columns is None else [columns] if isinstance(columns, str) else list(columns)
-    for name in chosen:
-        if name not in terms:
-            raise OptionError(f"columns must be among {', '.join(map(repr, terms))}; got {name!r}.")
-    return chosen
+def _chosen(fits: Collection[Any], columns: Sequence[str] | str | None, names: Sequence[str]) -> list[str]:
+    """Coefficients to draw: by their names, or by terms of the formulas."""
+    if columns is None:
+        return list(names)
+    of_term: dict[str, list[str]] = {}
+    for design in (fit.design for fit in fits):
+        for term, where in design.terms.items():
+            of_term.setdefault(term, []).extend(design.names[where])
+    chosen: list[str] = []
+    for name in [columns] if isinstance(columns, str) else columns:
+        members = [name] if name in names else [one for one in of_term.get(name, ()) if one in names]
+        if not members:
+            known = dict.fromkeys((*of_term, *names))
+            raise OptionError(f"columns must be among {', '.join(map(repr, known))}; got {name!r}.")
+        chosen += members
+    return list(dict.fromkeys(chosen))
 
 
 def _in_order(frame: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:

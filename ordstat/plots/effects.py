@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -47,9 +48,25 @@ def means(
             range_ = np.linspace(values.min(), values.max(), _POINTS)
             held[name] = (range_ if name == variable else np.unique(np.quantile(values, _QUARTILES))).tolist()
     table = results.emmeans(shown, scale=scale, at=held, data=data, **how)
-    if table.frame.columns.difference([*shown, *names]).size:
+    outer = table.frame.columns.difference([*shown, *names]).difference(list(table.averager.labels))
+    if outer.size and table.frame.duplicated([*shown, *table.averager.labels]).any():
+        raise OptionError(f"{variable!r} is nested in {outer[0]!r}: write by={outer[0]!r}.")
+    if table.frame.columns.difference([*shown, *names, *outer]).size:
         raise OptionError(f"scale must have one mean at each value; {scale!r} has one per level. Use plot.effects().")
     return table.frame[[*shown, *names]], "latent" if scale == "latent" and results.family.ordered else table.quantity
+
+
+def variable_and_by(variable: str, by: str | None) -> tuple[str, str | None]:
+    """A variable and the one of the lines, which may come as a formula such as "~ a | b"."""
+    if "~" not in variable:
+        return variable, by
+    before, _, after = variable.partition("~")
+    name, _, group = after.partition("|")
+    if before.strip() or not name.strip() or re.search(r"[*:+~|]", name + group):
+        raise OptionError(
+            f"a picture of means takes one variable, and one for its lines, as in '~ a | b'; got {variable!r}."
+        )
+    return name.strip(" `"), group.strip(" `") or by
 
 
 def draw_effects(

@@ -437,6 +437,6 @@ def _bound_line(r: FittedRanker) -> Line:
         return Line(items=r.margin_bounds.notes or ("No margin bound is below the largest possible error",))
     best = min(bounds, key=lambda bound: bound.value / bound.trivial)
     sure = f"with probability {100 * (1 - best.delta):g}%"
-    text = f"{best.name} <= {best.value:.3g} (largest possible: {best.trivial:g}) {sure}"
+    text = f"mean {best.name} <= {best.value:.3g} (at worst {best.trivial:g}) {sure}"
     margin = () if np.isnan(best.margin) else (f"Delta {best.margin:.3g}",)
     return Line(head="Margin bound:", items=(text,) if r.method.likelihood else (text, *margin, best.source))

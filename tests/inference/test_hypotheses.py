@@ -1,6 +1,7 @@
 """Linear hypotheses: read from text, tested with matrices written by hand."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from reference_cases import load_data
 from scipy import stats
@@ -125,3 +126,45 @@ def test_infinite_and_aliased_parameters():
     aliased = ordfit("y ~ x + I(2 * x)", data=load_data("sep"))
     with pytest.raises(OptionError, match="aliased"):
         aliased.test("I(2 * x) = 0")
+
+
+@pytest.mark.parametrize("text", ["`x y`", "x y", "`x y` = 0", " x y "])
+def test_backticks_and_blanks_around_a_name(odd, text):
+    expected = (odd.coef["x y"] / odd.se["x y"]) ** 2
+    assert odd.test(text)["chisq"].iloc[0] == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("R_age", ["ns(R_age, 3)[1]", "ns(R_age, 3)[2]", "ns(R_age, 3)[3]"]),
+        ("ns(R_age,3)", ["ns(R_age, 3)[1]", "ns(R_age, 3)[2]", "ns(R_age, 3)[3]"]),
+        ("day", ["C(day)[T.2]", "C(day)[T.3]"]),
+        ("size", ["log(size)", "I(size ** 2)"]),
+        ("z", ["z"]),
+    ],
+)
+def test_a_variable_means_all_terms_made_of_it_alone(odd, text, columns):
+    """A term of its own comes first: z, without z:day."""
+    V = odd.vcov().loc[columns, columns].to_numpy()
+    b = odd.coef[columns].to_numpy()
+    last = odd.test(text).iloc[-1]
+    assert last["chisq"] == pytest.approx(b @ np.linalg.solve(V, b), rel=1e-8)
+    assert last["df"] == len(columns)
+
+
+def test_a_variable_without_a_term_of_its_own_is_refused(odd):
+    with pytest.raises(OptionError, match="got 'only'"):
+        odd.test("only")
+
+
+@pytest.fixture(scope="module")
+def odd():
+    rng = np.random.default_rng(0)
+    names = ["x y", "R_age", "z", "only"]
+    data = pd.DataFrame(rng.normal(size=(300, 4)), columns=names)
+    data["day"] = rng.integers(1, 4, 300)
+    data["size"] = rng.uniform(1, 3, 300)
+    data["y"] = np.digitize(data["x y"] + rng.logistic(size=300), [-1, 0, 1])
+    formula = "y ~ `x y` + C(day) + ns(R_age, 3) + log(size) + I(size ** 2) + z + z:C(day) + only:C(day)"
+    return ordfit(formula, data)

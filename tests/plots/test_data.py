@@ -128,8 +128,10 @@ def test_parallel_of_a_separated_threshold_has_no_estimate(fits):
     """Nobody rated a cold wine 5, nor a warm one 1."""
     data = fits["wine"].plot.parallel(columns="temp[T.warm]", draw=False).set_index("threshold")
     assert data["estimate"].isna().tolist() == [True, False, False, True]
-    with pytest.raises(OptionError, match=r"columns must be among .*; got 'temp'"):
-        fits["wine"].plot.parallel(columns="temp", draw=False)
+    by_term = fits["wine"].plot.parallel(columns="temp", draw=False).set_index("threshold")
+    pd.testing.assert_frame_equal(by_term, data)
+    with pytest.raises(OptionError, match=r"columns must be among .*; got 'tempo'"):
+        fits["wine"].plot.parallel(columns="tempo", draw=False)
 
 
 def test_profiles_are_fits_with_the_parameter_held():

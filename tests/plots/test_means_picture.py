@@ -1,9 +1,10 @@
 """Marginal means over one variable, in panels and lines by another: against emmeans and against algebra."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from ordstat import OptionError, datasets, ordfit
+from ordstat import DataWarning, OptionError, datasets, ordfit
 
 WINE, ANES = datasets.load("wine"), datasets.load("anes96")
 
@@ -94,3 +95,29 @@ def test_refusals(fit):
         fit.plot.effects("temp", by="temp")
     with pytest.raises(OptionError, match="'judge' is not a variable of the formula: 'temp', 'contact'"):
         fit.plot.effects("temp", by="judge")
+
+
+def test_means_by_a_formula_and_of_a_nested_factor() -> None:
+    wine = datasets.load("wine")
+    fit = ordfit("rating ~ temp * contact", wine)
+    by_formula = fit.plot.emmeans("~ temp | contact", draw=False)
+    pd.testing.assert_frame_equal(by_formula, fit.plot.emmeans("temp", by="contact", draw=False))
+    for text in ("~ temp * contact", "pairwise ~ temp", "~ temp | contact | judge"):
+        with pytest.raises(OptionError, match=r"as in '~ a \| b'"):
+            fit.plot.emmeans(text, draw=False)
+    with pytest.warns(DataWarning, match="aliased"):
+        nested = ordfit("rating ~ temp + bottle", wine.assign(bottle=wine["bottle"].astype(str)))
+    frame = nested.plot.emmeans("bottle", draw=False)
+    alone = ordfit("rating ~ bottle", wine.assign(bottle=wine["bottle"].astype(str)))
+    expected = alone.plot.emmeans("bottle", draw=False).set_index("bottle")
+    actual = frame.set_index("bottle").loc[expected.index]
+    pd.testing.assert_frame_equal(actual, expected, rtol=1e-5)
+
+
+def test_coefficients_of_a_term() -> None:
+    wine = datasets.load("wine")
+    fit = ordfit("rating ~ temp + contact + C(judge)", wine)
+    every = fit.plot.forest(draw=False)
+    by_term = fit.plot.forest(columns=["C(judge)", "temp"], draw=False)
+    expected = [*(name for name in every["term"] if "judge" in name), "temp[T.warm]"]
+    assert by_term["term"].tolist() == expected
