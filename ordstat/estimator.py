@@ -23,10 +23,11 @@ from .api import fit_design
 from .checks import check_names, generator
 from .exceptions import DataError, DataWarning, OptionError, warn
 from .fit import CostRule, GapRule, Rule, expected_costs
-from .formula.columns import as_frame, with_codes
+from .formula.columns import as_frame, refuse, with_codes, with_nan
 from .formula.design import Design, Recipe, make
 from .formula.inputs import shape_of
 from .formula.sample import Rows, Sample
+from .formula.spec import NewRows
 from .likelihood.fit import LikelihoodFit
 from .likelihood.parameters import threshold_values
 from .method import Method
@@ -278,7 +279,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, method: Method, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         method.check_constraints(self.constraints)
-        given, X = X, with_codes(X)
+        given = with_nan(X)
+        X = with_codes(given)
         categories = X is not given
         X, y, order = validated(self, X, y, memory="C", classes=classes)
         _require_values(self._named(X), self._takes_gaps())
@@ -302,7 +304,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : (N,) labels
         classes : (K,), optional
             All labels, for the first batch; without it that batch must hold each of them. The scale of the columns is
-            that of the first batch.
+            that of the first batch in which they vary.
         sample_weight : (N,) array, optional
             Whole numbers: how often a row is presented in turn.
 
@@ -323,16 +325,13 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not hasattr(self, "_held"):
             method = cast(Any, resolve(self.method, self._options)).one_pass()
             return self._fit(method, X, y, sample_weight, classes)
-        given, coded = X, with_codes(X)
-        with _as_data_error():
-            X, y = validate_data(self, coded, y, reset=False, dtype=np.float64, order="C")
+        frame, y = self._later(X, y)
         codes = pd.Index(self.levels_).get_indexer(pd.Index(y)).astype(np.intp)
         if codes.min() < 0:
             unknown = pd.unique(y[codes < 0]).tolist()[:5]
             raise DataError(f"y must have labels of the first batch, {self.levels_.tolist()}; got {unknown}.")
-        weights = None if sample_weight is None else _case_weights(sample_weight, X)
-        rows = self.results_.design.spec.rebuild(self._named(X if coded is given else as_frame(given))).rows
-        sample = Sample(rows=rows, y=codes, n_levels=self.levels_.size, weights=weights)
+        weights = None if sample_weight is None else _case_weights(sample_weight, frame)
+        sample = Sample(rows=self._rebuilt(frame), y=codes, n_levels=self.levels_.size, weights=weights)
         with _ONE_BATCH:
             stream = self._held if isinstance(self._held, Stream) else Stream(first=self._held)
             self._held = stream.after(sample, pd.RangeIndex(len(y)), len(y))
@@ -404,8 +403,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> model.decision_function([[0.0], [1.5], [3.0]]).round(3)
         array([-3.,  0.,  3.])
         """
-        results, X = self._read(X)
-        return _decisions(results.fit.rule, results.design.spec.rebuild(X).rows, np.argsort(self.levels_))
+        results, frame = self._read(X)
+        return _decisions(results.fit.rule, self._rebuilt(frame), np.argsort(self.levels_))
 
     @property
     def thresholds_(self) -> FloatArray:
@@ -440,16 +439,28 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         results, X = self._read(X)
         return results.predict(X, type=type)
 
-    def _read(self, X: Any) -> tuple[Any, Any]:
+    def _read(self, X: Any) -> tuple[Any, pd.DataFrame]:
         """The results, and X as they take it."""
         check_is_fitted(self)
-        coded = with_codes(X)
+        return self.results_, self._later(X)[0]
+
+    def _later(self, X: Any, y: Any = "no_validation") -> tuple[pd.DataFrame, Any]:
+        """X, checked against the columns of the fit, as a frame, and y as an array."""
+        given = with_nan(X)
+        coded = with_codes(given)
         with _as_data_error():
             checked = validate_data(
-                self, coded, reset=False, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
+                self, coded, y, reset=False, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
             )
-        _require_values(self._named(checked), self._takes_gaps())
-        return self.results_, self._named(checked if coded is X else as_frame(X))
+        numbers, labels = checked if isinstance(checked, tuple) else (checked, None)
+        _require_values(self._named(numbers), self._takes_gaps())
+        return self._named(numbers if coded is given else as_frame(given)), labels
+
+    def _rebuilt(self, frame: pd.DataFrame) -> Rows:
+        """The rows of a frame as the fit takes them, one for each of its rows."""
+        new: NewRows = self.results_.design.spec.rebuild(frame)
+        refuse(~new.complete, new.index, "X", "missing", ". Fill it in, or leave the row out.")
+        return new.rows
 
     def _takes_gaps(self) -> bool:
         """Whether X may have missing values."""
@@ -518,7 +529,7 @@ def _generator(random_state: Any) -> np.random.Generator:
     return generator(random_state, "random_state", " None, a RandomState or a Generator")
 
 
-def _case_weights(sample_weight: Any, X: FloatArray) -> FloatArray:
+def _case_weights(sample_weight: Any, X: FloatArray | pd.DataFrame) -> FloatArray:
     weights: FloatArray = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if not weights.any():
         raise DataError("sample_weight is zero for every row: at least one weight must be positive.")

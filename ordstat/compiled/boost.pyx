@@ -16,7 +16,7 @@ from libc.string cimport memcpy, memset
 from ordstat.compiled.boostrows cimport AWAY, BLOCK, fill, put_together, settle
 from ordstat.compiled.boostsplit cimport BYTES, Growth, holds, Node, Part, search, Split, step, WIDTH
 from ordstat.compiled.logit cimport log_p, prepare, tails, Tails, Thresholds, TINY
-from ordstat.compiled.signals cimport let_interrupt
+from ordstat.compiled.signals cimport let_interrupt, require_lengths
 
 
 cdef enum:
@@ -324,6 +324,14 @@ def grow(const uint8_t[:, ::1] bins, const int[::1] n_bins, const uint8_t[::1] g
     cdef Py_ssize_t F = columns.shape[0], D = bins.shape[0], S = column.shape[0], d, most = 1
     cdef int c
     cdef double loss = 0.0
+    require_lengths(
+        n_bins.shape[0] == gaps.shape[0] == kinds.shape[0] == signs.shape[0] == D
+        and (D == 0 or bins.shape[1] == place.shape[0]) and y.shape[0] == H.shape[0] == place.shape[0]
+        and counts.shape[0] in (0, place.shape[0]) and w.shape[0] in (0, place.shape[0])
+        and bin.shape[0] == child.shape[0] == gaps_left.shape[0] == S
+        and value.shape[0] == gain.shape[0] == weight.shape[0] == S,
+        "grow",
+    )
     memset(&t, 0, sizeof(Growth))
     for d in range(D):
         most = max(most, n_bins[d] + gaps[d])
@@ -406,6 +414,11 @@ def add_trees(const double[:, ::1] X, const int[::1] roots, const int[::1] colum
     cdef double done = 0.0
     cdef int node, d
     cdef const uint8_t* codes
+    require_lengths(
+        X.shape[0] == N and cut.shape[0] == set_of.shape[0] == child.shape[0] == column.shape[0]
+        and gaps_left.shape[0] == value.shape[0] == column.shape[0],
+        "add_trees",
+    )
     with nogil:
         # A block of rows stays in the cache while all trees are added.
         for start in range(0, N, 64):
@@ -449,6 +462,12 @@ def add_shapley(const uint8_t[:, ::1] left, const int[::1] conditions, const int
     cdef Py_ssize_t L = value.shape[0], N = left.shape[1], Q = points.shape[0]
     cdef Py_ssize_t leaf, n, c, i, j, q, first, m, met
     cdef double product, total, t, done = 0.0
+    require_lengths(
+        conditions.shape[0] == players.shape[0] == L + 1 and side.shape[0] == place.shape[0] == node.shape[0]
+        and share.shape[0] == player.shape[0] and weights.shape[0] == Q and phi.shape[0] == N
+        and known.shape[0] >= table.shape[0],
+        "add_shapley",
+    )
     with nogil:
         for leaf in range(L):
             let_interrupt(&done, N * 10)
@@ -499,6 +518,10 @@ def logit_slopes(const uint16_t[::1] y, const double[::1] H, const double[::1] t
     cdef double p, product = 1.0, loss = 0.0
     cdef Thresholds t
     cdef Tails q
+    require_lengths(
+        H.shape[0] == N and w.shape[0] in (0, N) and g.shape[0] == h.shape[0] and g.shape[0] in (0, N),
+        "logit_slopes",
+    )
     if not prepare(&t, theta):
         raise MemoryError("the thresholds do not fit into memory")
     with nogil:
@@ -541,6 +564,11 @@ def logit_thresholds(const uint16_t[::1] y, const double[::1] H, const double[::
     cdef double weight = 1.0, r, s
     cdef Thresholds t
     cdef Tails q
+    require_lengths(
+        H.shape[0] == N and w.shape[0] in (0, N)
+        and gradient.shape[0] == diagonal.shape[0] == beside.shape[0] == theta.shape[0],
+        "logit_thresholds",
+    )
     if not prepare(&t, theta):
         raise MemoryError("the thresholds do not fit into memory")
     gradient[:] = 0.0

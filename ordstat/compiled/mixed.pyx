@@ -9,7 +9,7 @@ twins are in tests/mixed/twins_mixed.py.
 from libc.math cimport exp, expm1, fabs, INFINITY, isinf, log, NAN, sqrt
 from libc.stdlib cimport free, malloc
 from ordstat.compiled.mixedrows cimport FAR, HALF_LOG_2PI, LOGIT, logit_row, probit_row, Row
-from ordstat.compiled.signals cimport let_interrupt
+from ordstat.compiled.signals cimport let_interrupt, require_lengths
 
 
 cdef enum:
@@ -166,6 +166,11 @@ def integrate_logit(bint common, const Py_ssize_t[::1] starts, const double[::1]
     cdef double loglik = 0.0, by_sigma = 0.0, worst = 0.0, done = 0.0, decrement, grown
     cdef bint fine = True
     cdef Group g
+    require_lengths(
+        starts.shape[0] == v.shape[0] + 1 and H.shape[0] == v.shape[0] and logs.shape[0] == Q
+        and score.shape[0] == y.shape[0] == w.shape[0] == by_score.shape[0] == n and by_theta.shape[0] == m,
+        "integrate_logit",
+    )
     for k in range(v.shape[0]):
         longest = max(longest, starts[k + 1] - starts[k])
     cdef Row *here = <Row *>malloc(<size_t>longest * sizeof(Row) + <size_t>(
@@ -229,6 +234,11 @@ def location_terms(int link, const double[::1] u, const double[::1] lo, const do
     cdef Py_ssize_t i
     cdef bint fine = True
     cdef Row at
+    require_lengths(
+        lo.shape[0] == d.shape[0] == s.shape[0] == shift.shape[0] == u.shape[0]
+        and log_p.shape[0] == score.shape[0] == curvature.shape[0] == u.shape[0],
+        "location_terms",
+    )
     with nogil:
         for i in range(u.shape[0]):
             fine = _moved(link, u[i], lo[i], d[i], s[i] * shift[i], &at)
@@ -246,6 +256,7 @@ def schur_complement(const Py_ssize_t[::1] starts, const Py_ssize_t[::1] columns
     """
     cdef Py_ssize_t g, i, j
     cdef double entry, done = 0.0
+    require_lengths(B.shape[0] == V.shape[0] == columns.shape[0], "schur_complement")
     with nogil:
         for g in range(starts.shape[0] - 1):
             let_interrupt(&done, <double> (starts[g + 1] - starts[g]) * (starts[g + 1] - starts[g]))
@@ -260,6 +271,7 @@ def coupled(const Py_ssize_t[::1] starts, const Py_ssize_t[::1] columns, const d
     """The entries of V P, P (R, R) symmetric, at the entries of the sparse V; see `schur_complement`."""
     cdef Py_ssize_t g, i, j
     cdef double total, done = 0.0
+    require_lengths(out.shape[0] == V.shape[0] == columns.shape[0], "coupled")
     with nogil:
         for g in range(starts.shape[0] - 1):
             let_interrupt(&done, 10.0 * (starts[g + 1] - starts[g]) * (starts[g + 1] - starts[g]))

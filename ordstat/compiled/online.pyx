@@ -11,7 +11,7 @@ cost; or of cost^2 / h for passive-aggressive steps, whose hinge is at most the 
 
 from libc.stdlib cimport free, malloc
 
-from ordstat.compiled.signals cimport let_interrupt
+from ordstat.compiled.signals cimport let_interrupt, require_lengths
 
 
 cdef inline double dot(const double* x, const double* w, Py_ssize_t n) noexcept nogil:
@@ -151,6 +151,13 @@ def prank_pass(const double[:, ::1] X, const double[::1] centre, const double[::
     cdef double step, cost
     cdef const double* x
     cdef const double* price
+    require_lengths(
+        y.shape[0] == X.shape[0] == kinds.shape[0] and costs.shape[1] == Q + 1 and Q >= 0
+        and centre.shape[0] == factor.shape[0] and factor.shape[0] in (0, D)
+        and (not keeps or (pocket.shape[0] == D + Q and weights.shape[0] == X.shape[0]))
+        and sums.shape[0] == D + Q and work.shape[0] >= D + Q and record.shape[0] >= 4 and tally.shape[0] >= 4,
+        "prank_pass",
+    )
     with nogil:
         for i in range(M):
             let_interrupt(&done, 10 * D + 50)
@@ -215,6 +222,13 @@ def cusum_pass(const double[:, ::1] X, const double[::1] centre, const double[::
     cdef const double* x
     cdef const double* x_after
     cdef const double* price
+    require_lengths(
+        y.shape[0] == X.shape[0] == kinds.shape[0] and costs.shape[1] == Q + 1
+        and centre.shape[0] == factor.shape[0] and factor.shape[0] in (0, D)
+        and w.shape[1] == sums.shape[1] == D + 1 and sums.shape[0] == Q
+        and work.shape[0] >= D + Q and tally.shape[0] >= 4,
+        "cusum_pass",
+    )
     if M == 0:
         return
     cdef double* more = <double*> malloc((D + Q) * sizeof(double))
@@ -273,6 +287,12 @@ def kernel_prank_pass(const double[:, ::1] gram, const Py_ssize_t[::1] y, const 
     cdef double done = 0.0
     cdef double step
     cdef const double* price
+    require_lengths(
+        gram.shape[1] == y.shape[0] == kinds.shape[0] == N and costs.shape[1] == Q + 1
+        and beta.shape[0] == sums.shape[0] == scores.shape[0] == N and b_sums.shape[0] == Q
+        and work.shape[0] >= Q and tally.shape[0] >= 4,
+        "kernel_prank_pass",
+    )
     with nogil:
         for i in range(M):
             let_interrupt(&done, N + 50)
@@ -309,6 +329,12 @@ def kernel_cusum_pass(const double[:, ::1] gram, const Py_ssize_t[::1] y, const 
     cdef double done = 0.0
     cdef double step
     cdef const double* price
+    require_lengths(
+        gram.shape[1] == y.shape[0] == kinds.shape[0] == N and costs.shape[1] == Q + 1
+        and beta.shape[1] == sums.shape[1] == scores.shape[1] == N and sums.shape[0] == scores.shape[0] == Q
+        and work.shape[0] >= Q and tally.shape[0] >= 4,
+        "kernel_cusum_pass",
+    )
     with nogil:
         for i in range(M):
             let_interrupt(&done, N * Q + 50)

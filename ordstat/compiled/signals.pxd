@@ -1,4 +1,4 @@
-"""Ctrl-C within a compiled loop."""
+"""Ctrl-C within a compiled loop, and the lengths of the arrays at its entry."""
 
 from cpython.exc cimport PyErr_CheckSignals
 
@@ -12,4 +12,11 @@ cdef inline int let_interrupt(double* done, double work) except -1 nogil:
         done[0] = 0.0
         with gil:
             PyErr_CheckSignals()
+    return 0
+
+
+cdef inline int require_lengths(bint fit, str loop) except -1:
+    """ValueError unless the arrays of a loop fit each other: it would read beyond their ends."""
+    if not fit:
+        raise ValueError(f"{loop}: the arrays must have the lengths that its docstring states.")
     return 0

@@ -10,7 +10,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemm, dgemv
 
-from ordstat.compiled.signals cimport let_interrupt
+from ordstat.compiled.signals cimport let_interrupt, require_lengths
 
 cdef extern from "interval_rows.h":
     enum:
@@ -317,6 +317,16 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
     cdef bint levels_only = link == LOGIT and shared and not scaled and not has_parts
     cdef double total = 0.0, done = 0.0, far = LARGEST[link], least = LEAST[link]
     cdef Room room
+    require_lengths(
+        X.shape[0] == n and (Z is None or Z.shape[0] == n) and (w is None or (w.shape[0] == n and w.shape[1] == m))
+        and (pattern is None or pattern.shape[0] == n) and (weights is None or weights.shape[0] == n)
+        and (offset is None or offset.shape[0] == n) and (scale_offset is None or scale_offset.shape[0] == n)
+        and (parts is None or (parts.shape[0] == 8 and parts.shape[1] == n))
+        and (scores is None or (scores.shape[0] >= 4 and scores.shape[1] == n))
+        and mean.shape[0] == inverse.shape[0] and mean.shape[0] >= of.p + of.r and by.shape[0] >= of.p + of.r
+        and step.shape[0] == theta.shape[0] and step.shape[1] == m,
+        "interval_sums",
+    )
     cdef Py_ssize_t of_pattern[ORDSTAT_ROOM]
     cdef const Py_ssize_t *place
     cdef OrdstatChunk *at = <OrdstatChunk *>calloc(1, sizeof(OrdstatChunk))
@@ -423,6 +433,9 @@ def add_by(const Py_ssize_t[:] codes, const double[:, :] values, const double[:]
     cdef Py_ssize_t n = values.shape[0], p = values.shape[1], i, j
     cdef double weight = 1.0
     cdef double *into
+    require_lengths(
+        codes.shape[0] == n and (weights is None or weights.shape[0] == n) and sums.shape[1] == p, "add_by"
+    )
     if p == 0:
         return
     with nogil:
@@ -441,6 +454,10 @@ def spreads(const double[:, ::1] X, const double[::1] weights, const double[::1]
     cdef int p = <int>X.shape[1], j
     cdef double v, t
     cdef bint weighted = weights is not None
+    require_lengths(
+        (not weighted or weights.shape[0] == n) and shift.shape[0] == sums.shape[0] == squares.shape[0] == p,
+        "spreads",
+    )
     if p == 0:
         return
     with nogil:
@@ -502,6 +519,9 @@ def gather(list columns, const Py_ssize_t[::1] places, double[:, ::1] matrix, do
     cdef const unsigned char[:] flags
     cdef const char *source
     cdef double *out
+    require_lengths(places.shape[0] == count and squares.shape[0] == width, "gather")
+    for k in range(count):
+        require_lengths(len(columns[k]) == n, "gather")
     if n == 0 or count == 0:
         return
     cdef const char **sources = <const char **>malloc(count * sizeof(char *))

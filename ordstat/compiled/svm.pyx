@@ -7,7 +7,7 @@ The readable twins are in `tests/twins.py`; `ordstat/svm/` says what is solved a
 from libc.math cimport fabs, INFINITY
 from scipy.linalg.cython_blas cimport daxpy, ddot
 
-from ordstat.compiled.signals cimport let_interrupt
+from ordstat.compiled.signals cimport let_interrupt, require_lengths
 
 
 cdef enum:
@@ -92,6 +92,11 @@ def row_sweep(const double[:, ::1] array, bint factored, const double[::1] lengt
     cdef double total = 0.0, violation = 0.0, done = 0.0
     cdef double phi, e, worst, low, high, margin, g, value, delta, old, moved, inverse = 1.0 / weight
     cdef double* row
+    require_lengths(
+        array.shape[0] == lengths.shape[0] == caps.shape[0] == u.shape[0] == beta.shape[0] == N
+        and caps.shape[1] == u.shape[1] == theta.shape[0] == Q and state.shape[0] == size and J < max(Q, 1),
+        "row_sweep",
+    )
     with nogil:
         for n in range(N):
             total += beta[n]
@@ -178,6 +183,11 @@ def pair_sweep(const double[:, ::1] array, bint factored, const int[::1] upper, 
     cdef Py_ssize_t L = order.shape[0], kept = 0, m, p
     cdef int size = <int> array.shape[1], one = 1, i, j, d
     cdef double violation = 0.0, done = 0.0, worst, cap, gradient, curvature, delta, back, value, change
+    require_lengths(
+        lower.shape[0] == alpha.shape[0] == upper.shape[0] and weights.shape[0] == array.shape[0]
+        and state.shape[0] == size,
+        "pair_sweep",
+    )
     with nogil:
         for m in range(L):
             let_interrupt(&done, 2 * size)
@@ -236,6 +246,11 @@ def pairs_below(const double[::1] scores, const Py_ssize_t[::1] y, const double[
     """
     cdef Py_ssize_t N = scores.shape[0], K = totals.shape[0], D = X.shape[1], i, j, k, d
     cdef double v, s, done = 0.0
+    require_lengths(
+        y.shape[0] == weights.shape[0] == X.shape[0] == sums.shape[0] == N
+        and sums.shape[1] == totals.shape[1] == 3 + D,
+        "pairs_below",
+    )
     with nogil:
         j = N - 1
         # From the highest score down rows only enter the sums, so that nothing cancels.

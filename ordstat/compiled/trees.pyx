@@ -7,7 +7,7 @@ The readable twins are in `tests/trees/naive.py` and `tests/twins.py`.
 from libc.math cimport log, log2
 from libc.stdlib cimport free, malloc
 
-from ordstat.compiled.signals cimport let_interrupt
+from ordstat.compiled.signals cimport let_interrupt, require_lengths
 
 
 cdef struct Cut:
@@ -198,6 +198,12 @@ def grow(const int[:, ::1] order, const int[:, ::1] ranks, const int[::1] y, con
     cdef Py_ssize_t d, i, c, node, leaf, at, nodes = 1, made = 1, kept = 0
     cdef double total = 0.0, done = 0.0, slack, best
     cdef int row
+    require_lengths(
+        ranks.shape[0] == D and ranks.shape[1] == y.shape[0] == w.shape[0] == N and M >= 1
+        and ends.shape[0] == child.shape[0] == parent.shape[0] == values.shape[0] == gains.shape[0] == M
+        and ends.shape[1] == 2,
+        "grow",
+    )
     cdef int* rows = <int*> malloc((D + 1) * N * sizeof(int))
     cdef unsigned char* side = <unsigned char*> malloc(N)
     cdef double* sums = <double*> malloc((2 * C + 2 * N) * sizeof(double))
@@ -307,6 +313,11 @@ def find_leaves(const double[:, ::1] X, const int[::1] roots, const int[::1] col
     cdef Py_ssize_t N = X.shape[0], T = roots.shape[0], n, t
     cdef double done = 0.0
     cdef int node
+    require_lengths(
+        leaf_of.shape[0] == N and leaf_of.shape[1] == T
+        and cut.shape[0] == child.shape[0] == column.shape[0],
+        "find_leaves",
+    )
     with nogil:
         for t in range(T):
             let_interrupt(&done, 100 * N)
@@ -390,6 +401,13 @@ def grow_c45(
     cdef Py_ssize_t node = 0, made = 1, d, i, lo, hi, cut, kept, rest, best, valid
     cdef double p, n, total, least, slack, mean, ratio, best_ratio, done = 0.0
     cdef int row
+    require_lengths(
+        x.shape[0] == gains.shape[0] == splits.shape[0] == places.shape[0] == D
+        and x.shape[1] == label.shape[0] == w.shape[0] == buffer.shape[0] == goes_left.shape[0] == N
+        and column.shape[0] == low.shape[0] == high.shape[0] == left.shape[0] == right.shape[0] == start.shape[0]
+        and stop.shape[0] == positive.shape[0] == negative.shape[0] == start.shape[0] and start.shape[0] >= 2 * N - 1,
+        "grow_c45",
+    )
     start[0] = 0
     stop[0] = <int>N
     with nogil:

@@ -9,7 +9,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memcpy, memset
 
-from ordstat.compiled.signals cimport let_interrupt
+from ordstat.compiled.signals cimport let_interrupt, require_lengths
 
 
 def best_cut(const int[:, ::1] order, const unsigned char[:, ::1] distinct, const double[::1] u, double slack):
@@ -38,6 +38,9 @@ def best_cut(const int[:, ::1] order, const unsigned char[:, ::1] distinct, cons
     cdef Py_ssize_t D = order.shape[0], N = order.shape[1]
     cdef Py_ssize_t d, i, column = -1, place = -1
     cdef double total = 0.0, done = 0.0, below, value, best, bar, sign
+    require_lengths(
+        distinct.shape[0] == D and distinct.shape[1] == max(N - 1, 0) and u.shape[0] == N, "best_cut"
+    )
     with nogil:
         for i in range(N):
             total += u[i]
@@ -101,6 +104,11 @@ def best_column(const int[:, ::1] order, const unsigned char[:, ::1] distinct, c
     cdef Py_ssize_t d, i, k, column = 0
     cdef double best = INFINITY, sign = 1.0, total = 0.0, done = 0.0
     cdef const double* row
+    require_lengths(
+        distinct.shape[0] == bonus.shape[0] == D and distinct.shape[1] == max(N - 1, 0)
+        and bonus.shape[1] == N + 1 and gains.shape[0] == N and Q > 0,
+        "best_column",
+    )
     cdef double* G = <double*> malloc(3 * Q * sizeof(double))
     if G == NULL:
         raise MemoryError("no memory for the thresholds of a stump")
@@ -221,6 +229,10 @@ def climb(const double[:, ::1] projections, const int[::1] moves, const double[:
     cdef Py_ssize_t m, n, i, used
     cdef double d, a, value, best, step, done = 0.0
     cdef const double* along
+    require_lengths(
+        (projections.shape[1] == N or projections.shape[0] == 0) and scores.shape[0] == N and steps.shape[0] == M,
+        "climb",
+    )
     cdef uint64_t* keys = <uint64_t*> malloc((N + 1) * sizeof(uint64_t))
     cdef uint64_t* spare = <uint64_t*> malloc((N + 1) * sizeof(uint64_t))
     cdef Py_ssize_t* counts = <Py_ssize_t*> malloc(COUNTS * sizeof(Py_ssize_t))

@@ -41,18 +41,31 @@ def as_frame(data: Any) -> pd.DataFrame:
 
 
 def with_codes(X: Any) -> Any:
-    """A frame with columns of text and categories replaced by numbers; arrays and frames of numbers are unchanged."""
+    """A frame with columns of text and categories replaced by numbers; arrays and frames of numbers are unchanged.
+
+    Missing values become NaN, whatever the column holds them as.
+    """
     if not hasattr(X, "columns"):
         return X
     frame = as_frame(X)
     codes = {}
     for name, dtype in frame.dtypes.items():
         column = find_column(frame, str(name), "X")
-        mixed = dtype.kind == "O" and pd.api.types.infer_dtype(column, skipna=True) in NUMBERS
-        if dtype.kind == "c" or not (mixed or pd.api.types.is_numeric_dtype(dtype)):
-            code = factor_of(read(column).value, str(name)).codes
-            codes[str(name)] = np.where(code < 0, np.nan, code)
+        if dtype.kind == "c" or not pd.api.types.is_numeric_dtype(dtype):
+            value = with_gaps(*read(column))
+            if isinstance(value, Factor):
+                value = np.where(value.codes < 0, np.nan, value.codes)
+            codes[str(name)] = value
     return frame.assign(**codes) if codes else X
+
+
+def with_nan(X: Any) -> Any:
+    """X with NaN where a masked array is masked, or an array of objects holds None or pandas.NA."""
+    if isinstance(X, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(X), np.nan, X.data)
+    if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2:
+        return np.where(pd.isna(X), np.nan, X)
+    return X
 
 
 def _from_polars(data: Any) -> pd.DataFrame:

@@ -229,6 +229,14 @@ def _take(value: AnyArray | RandomRows | None, index: AnyArray | slice) -> Any:
     return None if value is None else value[index]
 
 
+def _require_lengths(holder: Rows | Sample, names: Sequence[str], n: int) -> None:
+    """DataError unless each of these arrays is None or has n rows: compiled loops would read beyond their ends."""
+    for name in names:
+        array = getattr(holder, name)
+        if array is not None and len(array) != n:
+            raise DataError(f"{name} must have a value for each of the {n} rows; got {len(array)}.")
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Rows:
     """Model matrices of some rows, without a response.
@@ -256,6 +264,9 @@ class Rows:
     scale: FloatArray | None = None
     scale_offset: FloatArray | None = None
     random: RandomRows | None = None
+
+    def __post_init__(self) -> None:
+        _require_lengths(self, ("offset", "nominal", "scale", "scale_offset"), len(self.X))
 
     @property
     def n(self) -> int:
@@ -301,6 +312,11 @@ class Sample:
     cluster: IntArray | None = None
     signs: AnyArray | None = None
     categories: IntArray | None = None
+
+    def __post_init__(self) -> None:
+        _require_lengths(self, ("y", "weights", "costs", "cluster"), self.rows.n)
+        if len(self.y) and not 0 <= self.y.min() <= self.y.max() < self.n_levels:
+            raise DataError(f"y must be codes from 0 to {self.n_levels - 1}; got {self.y.min()} to {self.y.max()}.")
 
     @property
     def X(self) -> FloatArray:
@@ -472,6 +488,35 @@ class Scaling:
 def _factor(spread: FloatArray, size: FloatArray) -> FloatArray:
     constant = spread <= _CONSTANT * size
     return np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, spread))
+
+
+def scaling_with(earlier: Scaling, n_earlier: float, kind: str | None, X: FloatArray, weights: FloatArray) -> Scaling:
+    """The scaling with columns that were constant in earlier rows scaled where they vary now.
+
+    Their scale is that of all rows so far; other columns keep the one they have.
+
+    Parameters
+    ----------
+    earlier : Scaling
+        That of the earlier rows.
+    n_earlier : float
+        Number of the earlier rows.
+    kind : {"range", "standard", None}
+    X : (N, D)
+    weights : (N,) positive case weights
+    """
+    waiting = np.flatnonzero(earlier.factor == 0.0)
+    constants = earlier.centre[waiting]
+    varies = np.abs(X[:, waiting] - constants) > _CONSTANT * np.abs(constants)
+    moved = waiting[varies.any(axis=0)]
+    if not moved.size:
+        return earlier
+    fitted = fit_scaling(kind, np.vstack([earlier.centre, X]), np.append(n_earlier, weights))
+    centre = earlier.centre.copy()
+    factor = earlier.factor.copy()
+    centre[moved] = fitted.centre[moved]
+    factor[moved] = fitted.factor[moved]
+    return Scaling(centre, factor)
 
 
 def _identity(X: FloatArray, weights: FloatArray) -> Scaling:

@@ -13,7 +13,7 @@ from .._typing import FloatArray, IntArray, Progress
 from ..checks import number, one_of, whole
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Fit, LinearPotential, ScoreRule, ThresholdRule, Trace
-from ..formula.sample import SCALED, Sample, Scaling, fit_scaling, require_finite_squares
+from ..formula.sample import SCALED, Sample, Scaling, fit_scaling, require_finite_squares, scaling_with
 from ..judging.costs import CostField, is_convex, require_differences
 from ..judging.geometry import Geometry, ball
 from ..judging.selection import scaling_of_kernel
@@ -195,8 +195,11 @@ class OnlineMethod(Method):
                 f"{self!r} needs the whole sample and cannot learn further batches: use a ranker without a kernel, "
                 "keep='mean' or 'last' and presentation='shuffled' or 'order', as method='prank' does."
             )
-        require_finite_squares(learned.scaling(sample.X))
-        return self.after(sample, learned.scaling, learned)
+        used = np.flatnonzero(sample.case_weights)
+        rows = sample.X[used] if used.size < sample.n else sample.X
+        scaling = scaling_with(learned.scaling, learned.tally.examples, self.scaling, rows, sample.case_weights[used])
+        require_finite_squares(scaling(sample.X))
+        return self.after(sample, scaling, learned)
 
     def after(self, sample: Sample, scaling: Scaling, earlier: Learned | None) -> Learner:
         """A learner after a pass over the rows of a sample in their order, from zero weights or an earlier state."""

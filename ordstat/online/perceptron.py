@@ -143,7 +143,7 @@ class Learned:
     ----------
     state : Weights, or None for sums of kernels, which learn no further examples
     scaling : Scaling
-        Scaling of the columns, fixed by the first sample.
+        Scaling of the columns, fixed by the first sample in which they vary.
     tally : Tally
     """
 

@@ -45,7 +45,7 @@ class FittedOnline(FittedRanker):
         """Results after one pass over further rows, in order; the present results do not change.
 
         Only the last batch is in memory: the new results have its rows, errors and margins, but the mistakes of all
-        examples so far. Columns are scaled as for the first rows.
+        examples so far. Columns are scaled as for the first rows; one that is constant there waits until it varies.
 
         Parameters
         ----------

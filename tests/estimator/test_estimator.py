@@ -1,6 +1,7 @@
 """OrdinalClassifier: labels, parameters and data of every kind, inside scikit-learn's own tools."""
 
 import pickle
+from decimal import Decimal
 from functools import cache
 
 import numpy as np
@@ -186,6 +187,56 @@ def test_text_is_encoded_and_dates_are_refused_by_name(X, codes, library):
     numbers = np.column_stack([X[:, 0], np.eye(3)[[0, 1, 2] * 30, 1:]])
     plain = OrdinalClassifier("prank").partial_fit(numbers, codes).partial_fit(numbers[:9], codes[:9])
     np.testing.assert_array_equal(batches.decision_function(frame), plain.decision_function(numbers))
+
+
+#: Columns that hold two values, by what holds them.
+HOLDERS = {
+    "text": lambda values: pd.DataFrame({"b": pd.Series(np.where(values, "u", "t"), dtype=object)}),
+    "booleans": lambda values: pd.DataFrame({"b": pd.Series(values, dtype=object)}),
+    "nullable": lambda values: pd.DataFrame({"b": pd.Series(values, dtype="boolean")}),
+    "category": lambda values: pd.DataFrame({"b": pd.Categorical(np.where(values, "u", "t"))}),
+    "decimals": lambda values: pd.DataFrame({"b": pd.Series([Decimal(int(value)) for value in values])}),
+    "array": lambda values: np.array(values, dtype=object)[:, None],
+}
+
+
+@pytest.mark.parametrize("gap", [None, np.nan, pd.NA])
+@pytest.mark.parametrize("holder", HOLDERS)
+@pytest.mark.parametrize("method", ["logit", "redsvm", "prank"])
+def test_a_missing_value_is_missing_in_every_dtype(codes, holder, gap, method):
+    whole = HOLDERS[holder](np.arange(90) % 2 == 1)
+    holed = whole.copy()
+    if isinstance(holed, pd.DataFrame):
+        holed.iloc[4, 0] = gap
+    else:
+        holed[4, 0] = gap
+    model = OrdinalClassifier(method).fit(whole, codes)
+    asked = [lambda X: OrdinalClassifier(method).fit(X, codes), model.predict, model.decision_function]
+    for ask in asked:
+        with pytest.raises(DataError, match=r"'(b|x1)' \(1 row\)"):
+            ask(holed)
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_ordboost_keeps_missing_truth_values_as_missing(codes, holder):
+    rows = np.arange(90)
+    holed = HOLDERS[holder](codes > 0)
+    numbers = np.where(rows % 3 == 1, np.nan, codes > 0)[:, None]
+    if isinstance(holed, pd.DataFrame):
+        holed.iloc[rows % 3 == 1, 0] = None
+    else:
+        holed[rows % 3 == 1, 0] = None
+    model = OrdinalClassifier("ordboost").fit(holed, codes)
+    plain = OrdinalClassifier("ordboost").fit(numbers, codes)
+    np.testing.assert_allclose(model.predict_proba(holed), plain.predict_proba(numbers), rtol=0, atol=1e-9)
+
+
+def test_masked_values_are_missing(X, codes):
+    masked = np.ma.masked_array(X, mask=np.arange(180).reshape(90, 2) == 7)
+    with pytest.raises(DataError, match=r"'x2' \(1 row\)"):
+        OrdinalClassifier().fit(masked, codes)
+    with pytest.raises(DataError, match=r"'x2' \(1 row\)"):
+        OrdinalClassifier().fit(X, codes).predict(masked)
 
 
 def test_sparse_matrices_are_refused(X, codes):

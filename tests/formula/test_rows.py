@@ -6,6 +6,7 @@ import pytest
 
 from ordstat.exceptions import DataError, FormulaError, OptionError
 from ordstat.formula.design import build
+from ordstat.formula.sample import Rows, Sample
 
 
 def frame():
@@ -237,3 +238,14 @@ def test_arrow_tables_keep_their_dictionaries():
     design = build("y ~ x", table)
     assert design.levels.values == ("b", "a") and dict(design.dropped) == {"y": 1}
     np.testing.assert_array_equal(design.spec.rebuild(table).rows.X[:, 0], [1.5, 2.5, 3.5, 4.5])
+
+
+@pytest.mark.parametrize("name", ["y", "weights", "costs", "cluster", "offset", "nominal", "scale", "scale_offset"])
+def test_a_sample_has_arrays_of_one_length(name):
+    X = np.zeros((5, 2))
+    given = {"offset": 1, "scale_offset": 1, "nominal": 2, "scale": 2, "weights": 1, "cluster": 1, "costs": 2, "y": 1}
+    arrays = {key: np.ones((5, 2)[:dimensions], dtype=int) for key, dimensions in given.items()}
+    arrays[name] = arrays[name][:4]
+    sides = {key: arrays.pop(key) for key in ("offset", "nominal", "scale", "scale_offset")}
+    with pytest.raises(DataError, match=f"^{name} must have a value for each of the 5 rows; got 4"):
+        Sample(rows=Rows(X=X, **sides), n_levels=2, **arrays)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import OrdinalClassifier, ordfit
+from ordstat import DataError, OrdinalClassifier, ordfit
 
 from .samples import arrays, frame
 
@@ -90,3 +90,54 @@ def test_a_stream_pickles_without_its_rows_at_work(method):
     for one in (model, twin):
         one.partial_fit(X[:60], y[:60])
     assert twin.results_.fit.learned.tally == model.results_.fit.learned.tally
+
+
+@pytest.mark.parametrize("method", ["prank", "cusum", "pa-cusum"])
+@pytest.mark.parametrize("kind", ["range", "standard"])
+@pytest.mark.parametrize("first", [1, 40])
+def test_a_column_that_is_constant_at_first_is_scaled_where_it_varies(method, kind, first):
+    X, y = arrays(120)
+    X[:, 1] = np.arange(120) % 3 == 2
+    X[:60, 1] = 0.0
+    starts = [0, first, 60, 90]
+    batches = [slice(*ends) for ends in zip(starts, [*starts[1:], 120], strict=True)]
+    model = OrdinalClassifier(method, scaling=kind)
+    by_hand = OrdinalClassifier(method, scaling=None)
+    scaled = np.zeros_like(X)
+    known = {}
+    for batch in batches:
+        for column in range(3):
+            # Until it varies, a column is 0; then it has the scale of all rows up to there.
+            so_far = X[: batch.stop, column]
+            if column not in known and np.ptp(so_far) > 0:
+                ends = (so_far.max() + so_far.min()) / 2, 2 / np.ptp(so_far)
+                known[column] = ends if kind == "range" else (so_far.mean(), 1 / so_far.std())
+            if column in known:
+                centre, factor = known[column]
+                scaled[batch, column] = (X[batch, column] - centre) * factor
+        model.partial_fit(X[batch], y[batch], classes=np.unique(y))
+        by_hand.partial_fit(scaled[batch], y[batch], classes=np.unique(y))
+    assert model.results_.fit.learned.tally.distance == by_hand.results_.fit.learned.tally.distance
+    centres, factors = np.array([known[column] for column in range(3)]).T
+    new = (X - centres) * factors
+    assert model.predict(X).tolist() == by_hand.predict(new).tolist()
+    assert np.ptp(model.decision_function([[1.0, 0.0, 1.0], [1.0, 1.0, 1.0]]), axis=0).any()
+
+
+@pytest.mark.parametrize("hold", ["object", "boolean", "polars"])
+def test_missing_truth_values_in_a_batch_are_refused(hold):
+    y = np.arange(60) % 3 + 1
+    flags = [bool(value % 2) for value in range(60)]
+    gaps = [None if row in (7, 20) else flag for row, flag in enumerate(flags)]
+
+    def frame_of(values):
+        if hold == "polars":
+            return pytest.importorskip("polars").DataFrame({"x": np.arange(60.0), "flag": values})
+        return pd.DataFrame({"x": np.arange(60.0), "flag": pd.Series(values, dtype=hold)})
+
+    model = OrdinalClassifier("cusum").partial_fit(frame_of(flags), y)
+    with pytest.raises(DataError, match=r"'flag' \(2 rows\)"):
+        model.partial_fit(frame_of(gaps), y)
+    with pytest.raises(DataError, match=r"'flag' \(2 rows\)"):
+        OrdinalClassifier("cusum").partial_fit(frame_of(gaps), y)
+    assert model.results_.fit.learned.tally.examples == 60
