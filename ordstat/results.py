@@ -255,7 +255,7 @@ class OrdinalResults(FittedRanker):
         Raises
         ------
         DataError
-            The file cannot be written, or the data are not at hand.
+            The file cannot be written, is one of the data or in their folder, or the data are not at hand.
 
         Examples
         --------

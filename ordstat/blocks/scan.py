@@ -6,16 +6,16 @@ import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .._typing import BoolArray, FloatArray
+from .._typing import AnyArray, BoolArray, FloatArray
 from ..exceptions import DataError, FormulaError, OptionError
 from ..formula import inputs
-from ..formula.columns import Columns, Factor, factor_of, matched
+from ..formula.columns import Columns, Factor, factor_of, matched, plain, shown_labels
 from ..formula.design import ZERO_WEIGHT, Design, Recipe, formulas, incomplete, left_out, make
 from ..formula.factors import FITTED, Affine, Interpreter, Transform, bound, numeric
 from ..formula.parse import Expression, dotted_name, literal, parse_expression, said, source
@@ -41,33 +41,35 @@ class BlockDesign(Design):
     counts : (K,) sums of the weights of the rows of each level
     n_used : int
         Rows used.
+    whole : bool
+        Whether the sample holds every row.
     """
 
     blocks: Blocks = field(repr=False)  # type: ignore[misc]  # None on the class of designs in memory
     counts: FloatArray
     n_used: int
-
-    @property
-    def whole(self) -> bool:
-        """Whether the sample holds every row."""
-        return self.sample.n == self.n_used
+    whole: bool
 
     @property
     def reader(self) -> Reader:
         """What makes samples of the blocks."""
-        return Reader(self.spec, self.recipe)
+        return Reader(self.spec, self.recipe, self.blocks.declared)
 
 
 @dataclass(frozen=True, eq=False)
 class Reader:
-    """From a block to the sample of its complete rows, by the columns and levels of a design."""
+    """From a block to the sample of its complete rows, by the columns and levels of a design.
+
+    `declared` has factors whose levels other blocks have too.
+    """
 
     spec: FormulaSpec
     recipe: Recipe
+    declared: Mapping[str, Factor]
 
     def __call__(self, frame: pd.DataFrame) -> tuple[Sample, Any]:
         """The sample, and the labels (n,) of its clusters or None."""
-        response, weights, labels, missing = self.beside(Columns(frame))
+        response, weights, labels, missing = self.beside(Columns(frame, self.declared))
         y = matched(response, self.spec.levels)[0]
         kept = ~np.any([y < 0, *missing.values(), *([] if weights is None else [weights == 0])], axis=0)
         new = self.spec.rebuild(frame if kept.all() else frame[kept])
@@ -109,8 +111,10 @@ class Scan:
     clusters : pandas.Index
         Labels of the clusters.
     stride : int
-        The sample has one row in this many, of each block.
+        The sample has one row in this many.
     sample : list of frames
+    categories : dict of column to dtype
+        Those of categorical columns: the categories of the first block, then others in the order of the blocks.
     marks : dict
         The first row of each level of each factor, preferably complete, and those of the least and the largest values:
         (rank, frame, place in it); the least rank stays.
@@ -123,15 +127,23 @@ class Scan:
     clusters: pd.Index
     stride: int
     sample: list[pd.DataFrame]
+    categories: dict[str, pd.CategoricalDtype]
     marks: dict[tuple[Any, ...], tuple[float, pd.DataFrame, int]]
 
     def with_block(self, other: Scan) -> Scan:
         """Both together."""
-        marks, stride = dict(self.marks), max(self.stride, other.stride)
+        marks = dict(self.marks)
         marks |= {key: mark for key, mark in other.marks.items() if key not in marks or mark[0] < marks[key][0]}
-        parts = [(frame, stride // part.stride) for part in (self, other) for frame in part.sample]
-        if sum(len(frame) // step for frame, step in parts) > 2 * SAMPLE:
-            parts, stride = [(frame, 2 * step) for frame, step in parts], 2 * stride
+        stride = max(self.stride, other.stride)
+        categories = _together(self.categories, other.categories)
+        mine = _every(stride // self.stride, self.sample, categories)
+        first = -self.rows["given"] % stride // other.stride  # so that rows are evenly spaced over all blocks
+        step = stride // other.stride
+        theirs = [frame if step == 1 else frame.iloc[first::step].copy() for frame in other.sample]
+        sample = [frame for frame in (*mine, *theirs) if len(frame)] or mine
+        if sum(map(len, sample)) > 2 * SAMPLE:
+            stride *= 2
+            sample = _every(2, sample, categories)
         return Scan(
             rows=self.rows + other.rows,
             dropped=self.dropped + other.dropped,
@@ -139,19 +151,60 @@ class Scan:
             moments={call: [*moments, *other.moments[call]] for call, moments in self.moments.items()},
             clusters=self.clusters.union(other.clusters, sort=False),
             stride=stride,
-            sample=[frame if step == 1 else frame.iloc[::step].copy() for frame, step in parts],
+            sample=sample,
+            categories=categories,
             marks=marks,
         )
 
     def frame(self) -> pd.DataFrame:
         """The sample and the marked rows, which show every level."""
         marked = [] if self.stride == 1 else [few.iloc[[place]] for _, few, place in self.marks.values()]
-        return pd.concat([*filter(len, self.sample), *marked])
+        return _stacked([*self.sample, *marked], self.categories)
+
+
+def _every(step: int, frames: list[pd.DataFrame], categories: dict[str, pd.CategoricalDtype]) -> list[pd.DataFrame]:
+    """One row in `step` of some frames together."""
+    return frames if step == 1 else [_stacked(frames, categories).iloc[::step].copy()]
+
+
+def _stacked(frames: list[pd.DataFrame], categories: dict[str, pd.CategoricalDtype]) -> pd.DataFrame:
+    """The frames in one, with all categories."""
+    return pd.concat([frame.astype(categories) for frame in frames if len(frame)] or frames[:1])
+
+
+def _together(
+    categories: dict[str, pd.CategoricalDtype], others: dict[str, pd.CategoricalDtype]
+) -> dict[str, pd.CategoricalDtype]:
+    """The categories of both, others last, as pyarrow joins files.
+
+    Raises
+    ------
+    DataError
+        An ordered column has its categories in another order, or is categorical in some blocks only.
+    """
+    joined: dict[str, pd.CategoricalDtype] = {}
+    for name in categories.keys() | others.keys():
+        if name not in categories or name not in others:
+            raise DataError(f"Column {name!r} is categorical in some blocks only. Make it so in all, or in none.")
+        dtype, other = categories[name], others[name]
+        if dtype == other:
+            joined[name] = dtype
+            continue
+        values = dtype.categories.union(other.categories, sort=False)
+        ordered = bool(dtype.ordered and other.ordered)
+        if ordered and not np.all(np.diff(values.get_indexer(other.categories)) > 0):
+            orders = f"{shown_labels(dtype.categories)}, and {shown_labels(other.categories)}"
+            raise DataError(
+                f"Column {name!r} has its levels in other orders in other blocks: {orders}. Write all blocks with "
+                "the same levels."
+            )
+        joined[name] = pd.CategoricalDtype(values, ordered=ordered)
+    return joined
 
 
 def _look(read: Reader, states: dict[str, Transform], arguments: dict[str, Expression], frame: pd.DataFrame) -> Scan:
     """One block; `arguments` are those of center() and scale(), whose `states` leave them as they are."""
-    columns, spec = Columns(frame), read.spec
+    columns, spec = Columns(frame, read.declared), read.spec
     interpreter = Interpreter(columns, states)
     response, weights, labels, missing = read.beside(columns)
     factors, used = {spec.response_name: response}, dict[str, None]()
@@ -166,6 +219,8 @@ def _look(read: Reader, states: dict[str, Transform], arguments: dict[str, Expre
         missing[ZERO_WEIGHT] = weights == 0
         lost |= missing[ZERO_WEIGHT]
     mass = np.bincount(response.codes[~lost], None if weights is None else weights[~lost], len(response.levels))
+    shown = {name: columns.column(name).value for name in used}  # conditions too need all levels of their columns
+    factors |= {name: value for name, value in shown.items() if isinstance(value, Factor)}
     marked = [*_marks(columns, factors, used, lost)]
     few = frame.iloc[[row for *_, row in marked]]
     stride = 1 << (max(32 * len(frame) - 1, 0) // SAMPLE).bit_length()
@@ -177,8 +232,14 @@ def _look(read: Reader, states: dict[str, Transform], arguments: dict[str, Expre
         clusters=pd.Index([] if labels is None else pd.unique(labels[~lost])),
         stride=stride,
         sample=[frame.iloc[::stride].copy()],
+        categories=_categories(frame),
         marks={key: (rank, few, place) for place, (key, rank, _) in enumerate(marked)},
     )
+
+
+def _categories(frame: pd.DataFrame) -> dict[str, pd.CategoricalDtype]:
+    dtypes = {str(name): dtype for name, dtype in frame.dtypes.items()}
+    return {name: dtype for name, dtype in dtypes.items() if isinstance(dtype, pd.CategoricalDtype)}
 
 
 def _moments(interpreter: Interpreter, argument: Expression) -> tuple[int, float, float]:
@@ -202,11 +263,12 @@ def _marks(columns: Columns, factors: dict[str, Factor], used: Iterable[str], lo
     for key, factor in factors.items():
         if len(factor.levels) > _MOST_LEVELS:
             raise DataError(f"{key!r} must have at most {_MOST_LEVELS:,} levels in blocks. Join levels.")
-        for rank, rows in enumerate((complete, np.flatnonzero(lost))):
-            first = np.full(len(factor.levels) + 1, -1)  # the last place is that of the code -1
-            first[factor.codes[rows[::-1]]] = rows[::-1]
-            for code in np.flatnonzero(first[:-1] >= 0):
-                yield (key, factor.levels[code]), float(rank), int(first[code])
+        incomplete_first = np.concatenate([np.flatnonzero(lost)[::-1], complete[::-1]])
+        row_of = np.full(len(factor.levels) + 1, -1)  # the last place is that of the code -1
+        row_of[factor.codes[incomplete_first]] = incomplete_first  # later rows replace earlier ones
+        for code in np.flatnonzero(row_of[:-1] >= 0):
+            row = int(row_of[code])
+            yield (key, factor.levels[code]), float(lost[row]), row
     for name in used if complete.size else ():
         value = columns.column(name).value
         if isinstance(value, np.ndarray) and value.dtype.kind in "iuf":
@@ -243,9 +305,43 @@ def scanned(recipe: Recipe, data: Source) -> BlockDesign:
     names = [name for each in (*expressions.values(), *beside) for name in sorted(each.names)]
     needed = dict.fromkeys(name for name in (spec.response_name, *names) if name in empty)
     states, moments = _transforms(expressions)
-    blocks = replace(blocks, columns=tuple(needed))
-    scans = blocks.map(partial(_look, Reader(spec, recipe), states, moments))
-    return _design(recipe, reduce(Scan.with_block, scans), states, blocks)
+    compared = {name for each in (*expressions.values(), *beside) if _compares_text(each) for name in each.names}
+    declared = _levels(replace(blocks, columns=tuple(name for name in needed if name in compared), subset=None))
+    blocks = replace(blocks, columns=tuple(needed), declared=declared)
+    scan: Scan | None = None
+    total: AnyArray = np.zeros(2, dtype=np.uint64)
+    for found, part in blocks.seen_by(partial(_look, Reader(spec, recipe, declared), states, moments)):
+        scan = found if scan is None else scan.with_block(found)
+        total = total + part
+    if scan is None or not scan.rows["given"]:
+        raise DataError("The source has no rows." if recipe.subset is None else "subset= leaves none of the rows.")
+    return _design(recipe, scan, states, replace(blocks, seen=total))
+
+
+def _compares_text(expression: Expression) -> bool:
+    """Whether an expression compares something with a text."""
+    comparisons = [node for node in ast.walk(expression.tree) if isinstance(node, ast.Compare)]
+    parts = [part for node in comparisons for part in ast.walk(node)]
+    return any(isinstance(part, ast.Constant) and isinstance(part.value, str) for part in parts)
+
+
+def _levels(blocks: Blocks) -> dict[str, Factor]:
+    """The factors among some columns, with the levels in all rows: one pass; none without columns."""
+    if not blocks.columns:
+        return {}
+    found: dict[str, Factor] = {}
+    categories: dict[str, pd.CategoricalDtype] | None = None
+    for declared, here in blocks.map(_levels_of):
+        categories = here if categories is None else _together(categories, here)
+        for name, factor in declared.items():
+            levels = {*factor.levels, *(found[name].levels if name in found else ())}
+            ordered = categories[name].categories if name in categories else sorted(levels)
+            found[name] = replace(factor, levels=tuple(map(plain, ordered)))
+    return found
+
+
+def _levels_of(frame: pd.DataFrame) -> tuple[dict[str, Factor], dict[str, pd.CategoricalDtype]]:
+    return Columns(frame).declared([str(name) for name in frame.columns]), _categories(frame)
 
 
 def _transforms(expressions: Mapping[str, Expression]) -> tuple[dict[str, Transform], dict[str, Expression]]:
@@ -282,7 +378,8 @@ def _transforms(expressions: Mapping[str, Expression]) -> tuple[dict[str, Transf
 def _design(recipe: Recipe, scan: Scan, states: dict[str, Transform], blocks: Blocks) -> BlockDesign:
     """From what the first pass has found."""
     given, used = scan.rows["given"], scan.rows["given"] - scan.rows["lost"]
-    missing = {name: count for name, count in scan.dropped.items() if name != ZERO_WEIGHT}
+    dropped = {name: scan.dropped[name] for name in (*blocks.columns, *scan.dropped) if scan.dropped[name]}
+    missing = {name: count for name, count in dropped.items() if name != ZERO_WEIGHT}
     if missing and recipe.na_action == "raise":
         raise incomplete(missing, scan.rows["incomplete"], given)
     if recipe.cluster is not None and scan.clusters.size < 2:
@@ -290,13 +387,16 @@ def _design(recipe: Recipe, scan: Scan, states: dict[str, Transform], blocks: Bl
     for key, moments in scan.moments.items():
         call: Any = ast.parse(key, mode="eval").body
         states[key] = bound(FITTED[call.func.id], call, _pair(moments))
-    design = make(replace(recipe, na_action="omit", cluster=None), scan.frame(), states=states)
+    design = make(replace(recipe, na_action="omit", cluster=None, subset=None), scan.frame(), states=states)
     sample = design.sample if recipe.cluster is None else replace(design.sample, cluster=np.arange(scan.clusters.size))
     notes = design.notes
-    if sample.n < used:
+    whole = scan.stride == 1
+    if not whole:
         own = notes[any(name != ZERO_WEIGHT for name in design.dropped) :]
-        notes = tuple(f"In {sample.n:,} of {used:,} rows: {note}" for note in own)
+        notes = tuple(f"In {min(sample.n, used):,} of {used:,} rows: {note}" for note in own)
         notes = (left_out(missing, scan.rows["incomplete"], given), *notes) if missing else notes
-    changed = {"sample": sample, "recipe": recipe, "data": None, "n_given": given, "dropped": dict(scan.dropped)}
+    changed = {"sample": sample, "recipe": recipe, "data": None, "n_given": given, "dropped": dropped}
     counts = np.array([scan.counts[level] for level in design.levels.values])
-    return BlockDesign(**vars(design) | changed | {"notes": notes}, blocks=blocks, counts=counts, n_used=used)
+    return BlockDesign(
+        **vars(design) | changed | {"notes": notes}, blocks=blocks, counts=counts, n_used=used, whole=whole
+    )

@@ -1,28 +1,26 @@
-"""Rows in blocks: Parquet files, pyarrow, polars, DuckDB, Dask, any object with `schema` and `blocks`; predictions."""
+"""Rows in blocks: files, pyarrow, polars, DuckDB, Dask, any object with `schema` and `blocks`; predictions."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
-from glob import glob
-from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, Protocol, TypeVar
 
+import numpy as np
 import pandas as pd
 
-from ..exceptions import DataError
-from ..formula.columns import as_frame
+from .._typing import AnyArray
+from ..exceptions import DataError, OrdstatError
+from ..formula.columns import Factor, as_frame
 from ..formula.inputs import subset_mask
 from ..report.files import write_file
+from .files import BLOCK, ParquetFiles, needed, parquet_files
 
 T = TypeVar("T")
-
-#: Rows of a block, where the source lets us choose: few megabytes, which stay near the processor.
-BLOCK = 1 << 16
 
 
 class Source(Protocol):
@@ -41,22 +39,8 @@ class Source(Protocol):
         """The blocks in order, from the first one at every call: pandas or polars frames, arrow tables or batches."""
 
 
-@dataclass(frozen=True)
-class ParquetFiles:
-    """Parquet files, one after another."""
-
-    paths: tuple[str, ...]
-
-    @property
-    def schema(self) -> Any:
-        return _needed("pyarrow.parquet").read_schema(self.paths[0])
-
-    def blocks(self, columns: Sequence[str]) -> Iterator[Any]:
-        parquet = _needed("pyarrow.parquet")
-        for path in self.paths:
-            with parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:
-                for batch in file.iter_batches(BLOCK, columns=list(columns), use_threads=False):
-                    yield batch.to_pandas(split_blocks=True)
+#: Errors of packages.
+_ERRORS = {"polars": "polars.exceptions.PolarsError", "duckdb": "duckdb.Error", "pyarrow": "pyarrow.ArrowException"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,17 +53,34 @@ class Adapted:
 
     @property
     def schema(self) -> Any:
-        return self.names(self.data)
+        with self._reading():
+            return self.names(self.data)
 
-    def blocks(self, columns: Sequence[str]) -> Iterable[Any]:
-        return self.read(self.data, list(columns))
+    def blocks(self, columns: Sequence[str]) -> Iterator[Any]:
+        with self._reading():
+            yield from self.read(self.data, list(columns))
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Errors of the package, each of which has its own classes, as a DataError."""
+        package = type(self.data).__module__.partition(".")[0].lstrip("_")
+        module, _, name = _ERRORS.get(package, "builtins.OSError").rpartition(".")
+        try:
+            yield
+        except OrdstatError:
+            raise
+        except (LookupError, OSError, RuntimeError, TypeError, ValueError, getattr(needed(module), name)) as error:
+            raise DataError(
+                f"The rows of the {package} data cannot be read: {error}. Write them to a Parquet file, and give "
+                "its path as data=."
+            ) from error
 
 
 def _arrow_batches(data: Any, columns: list[str]) -> Any:
     """Few batches ahead, where whole files are by default."""
     options: dict[str, Any] = {"batch_size": BLOCK, "batch_readahead": 2, "fragment_readahead": 1}
     if getattr(getattr(data, "format", None), "default_extname", "") == "parquet":
-        scan = _needed("pyarrow.dataset").ParquetFragmentScanOptions
+        scan = needed("pyarrow.dataset").ParquetFragmentScanOptions
         options["fragment_scan_options"] = scan(pre_buffer=False, use_buffered_stream=True)
     return data.to_batches(columns=columns, **options)
 
@@ -107,7 +108,9 @@ def _by_workers(data: Any, function: Callable[[pd.DataFrame], T], columns: list[
 
 
 def _polars_batches(data: Any, columns: list[str]) -> Any:
-    return data.select(columns).collect_batches(chunk_size=BLOCK)
+    """Categories as text: their order is that of the text in memory too, and a block may lack some of them."""
+    polars, categories = needed("polars"), needed("polars.selectors").categorical()
+    return data.select(columns).with_columns(categories.cast(polars.String)).collect_batches(chunk_size=BLOCK)
 
 
 #: The names of the columns of data, and the blocks of some of them, by package and name of their class.
@@ -119,15 +122,6 @@ SOURCES: dict[tuple[str, str], tuple[Callable[[Any], Any], Callable[[Any, list[s
 }
 
 
-def _needed(module: str) -> Any:
-    """An optional package."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        package = module.partition(".")[0]
-        raise ImportError(f"Parquet needs {package}, which is not installed: pip install {package}") from error
-
-
 def source_of(data: Any) -> Source | None:
     """The rows of some data in blocks; None for data that are in memory, or that are none of the sources.
 
@@ -137,20 +131,11 @@ def source_of(data: Any) -> Source | None:
         No file has that name.
     """
     if isinstance(data, Path) or (isinstance(data, str) and "~" not in data):
-        return _files(os.fspath(data))
+        return parquet_files(os.fspath(data))
     for kind in ((kind.__module__.partition(".")[0].lstrip("_"), kind.__name__) for kind in type(data).__mro__):
         if kind in SOURCES:
             return Adapted(data, *SOURCES[kind])
     return data if callable(getattr(data, "blocks", None)) and hasattr(data, "schema") else None
-
-
-def _files(path: str) -> ParquetFiles:
-    """The files of a path, a folder or a pattern, in the order of their names."""
-    pattern = os.path.join(path, "**", "*.parquet") if os.path.isdir(path) else path
-    paths = [path] if os.path.isfile(path) else sorted(filter(os.path.isfile, glob(pattern, recursive=True)))
-    if not paths:
-        raise DataError(f"data={path!r} must be a Parquet file, a folder or a pattern of them; there is no such file.")
-    return ParquetFiles(tuple(paths))
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,11 +148,17 @@ class Blocks:
     columns : tuple of str
     subset : str or None
         A condition on the rows.
+    declared : mapping of column to Factor
+        The levels in all rows of columns that conditions compare with a text; a block may lack some.
+    seen : (2,) array or None
+        The number of the rows and the sum of their values in the first pass, which later passes must repeat.
     """
 
     source: Any
     columns: tuple[str, ...]
     subset: str | None = None
+    declared: Mapping[str, Factor] = field(default_factory=dict)
+    seen: AnyArray | None = None
 
     @property
     def names(self) -> list[str]:
@@ -180,10 +171,31 @@ class Blocks:
         return {**self.__dict__, "source": self.source if isinstance(self.source, ParquetFiles) else None}
 
     def map(self, function: Callable[[pd.DataFrame], T]) -> Iterator[T]:
-        """function(frame) of every block, in order; by the workers of a Dask cluster if there is one."""
+        """function(frame) of every block, in order; by the workers of a Dask cluster if there is one.
+
+        Raises
+        ------
+        DataError
+            The rows are not those of the first pass.
+        """
+        total: AnyArray = np.zeros(2, dtype=np.uint64)
+        for value, part in self.seen_by(function):
+            total = total + part
+            yield value
+        if self.seen is not None and not np.array_equal(total, self.seen):
+            counts = f"{self.seen[0]:,} rows in the first pass, {total[0]:,} in a later one"
+            what = "as many, with other values" if total[0] == self.seen[0] else counts
+            raise DataError(
+                f"The source gave other rows the second time: {what}. It must give the same rows whenever it is "
+                "read. Write them to a Parquet file, and give its path as data=."
+            )
+
+    def seen_by(self, function: Callable[[pd.DataFrame], T]) -> Iterator[tuple[T, AnyArray]]:
+        """function(frame) of every block with the number of its rows and the sum of their values."""
         if self.source is None:
             raise DataError("The source of the rows is not at hand: fit again, or pass data=.")
-        work = partial(_selected, function, self.subset)
+        by_values = not isinstance(self.source, ParquetFiles)  # files are compared by their times
+        work = partial(_selected, function, self.subset, self.declared, by_values)
         dask = getattr(self.source, "read", None) is _dask_parts
         mapped = _by_workers(self.source.data, work, list(self.columns)) if dask else None
         return map(work, self.frames()) if mapped is None else mapped
@@ -201,21 +213,57 @@ class Blocks:
                 start += len(frame)
 
 
-def _selected(function: Callable[[pd.DataFrame], T], subset: str | None, frame: pd.DataFrame) -> T:
-    return function(frame if subset is None else frame[subset_mask(subset, frame)])
+def _selected(
+    function: Callable[[pd.DataFrame], T],
+    subset: str | None,
+    declared: Mapping[str, Factor],
+    by_values: bool,
+    frame: pd.DataFrame,
+) -> tuple[T, AnyArray]:
+    """The value of a function of the rows of a subset, and what was seen of them."""
+    if subset is not None:
+        frame = frame[subset_mask(subset, frame, declared)]
+    return function(frame), _seen(frame, by_values)
+
+
+def _seen(frame: pd.DataFrame, by_values: bool) -> AnyArray:
+    """(2,) the number of rows, and the sum of their values as unsigned integers: it depends on no order."""
+    total = np.array([len(frame), 0], dtype=np.uint64)
+    bits: AnyArray
+    for _, column in frame.items() if by_values else ():
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
+            bits = np.ascontiguousarray(column.to_numpy(), dtype=np.float64).view(np.uint64)
+        else:
+            bits = pd.util.hash_pandas_object(column, index=False).to_numpy()
+        total[1:] += bits.sum(dtype=np.uint64)
+    return total
 
 
 # ------------------------------------------------------------------------------------------ predictions
 
 
+def _reads(source: Source, path: str | os.PathLike[str]) -> bool:
+    """Whether a source reads a file, or would count a new file as one of its own."""
+    if isinstance(source, ParquetFiles):
+        return source.holds(path)
+    files = getattr(getattr(source, "data", None), "files", ())  # a pyarrow Dataset has them
+    target = os.path.realpath(path)
+    return any(os.path.realpath(name) == target for name in files)
+
+
 def written_predictions(fit: Any, path: Any, data: Any, type: str) -> Path:
     """Predictions of rows in a Parquet file, written block by block."""
-    arrow, parquet = _needed("pyarrow"), _needed("pyarrow.parquet")
+    arrow, parquet = needed("pyarrow"), needed("pyarrow.parquet")
     if data is None:
         data = fit.design.data if fit.in_memory else fit.design.blocks.source
     if data is None:
         raise DataError("The data of the fit are not at hand: pass data=.")
     source = source_of(data) or Adapted(as_frame(data), list, lambda frame, columns: [frame[columns]])
+    if _reads(source, path):
+        raise DataError(
+            f"path must be no file of the data, nor lie in their folder; got {os.fspath(path)!r}. Name a file "
+            "elsewhere."
+        )
     spec, blocks = fit.design.spec, Blocks(source, ())
     wanted = {spec.response_name, *spec.columns, *(name for term in spec.random for name in term.group_columns)}
     blocks = replace(blocks, columns=tuple(name for name in blocks.names if name in wanted))

@@ -146,10 +146,13 @@ def read_items(
 # Arguments besides the formula
 
 
-def subset_mask(subset: Any, frame: pd.DataFrame) -> BoolArray:
-    """(N,) rows to use, from a mask or a condition such as "judge != '1'"; a missing condition leaves the row out."""
+def subset_mask(subset: Any, frame: pd.DataFrame, declared: Mapping[str, Factor] | None = None) -> BoolArray:
+    """(N,) rows to use, from a mask or a condition such as "judge != '1'"; a missing condition leaves the row out.
+
+    `declared` has factor columns whose levels other rows have too.
+    """
     if isinstance(subset, str):
-        value, _, missing = Interpreter(Columns(frame), {}).evaluate(parse_expression(subset))
+        value, _, missing = Interpreter(Columns(frame, declared), {}).evaluate(parse_expression(subset))
     else:
         value, missing = read(values_of(subset, "subset", frame.index))
     if isinstance(value, Factor) or value.dtype != bool:

@@ -9,7 +9,7 @@ import pytest
 
 import ordstat
 from ordstat import ordfit
-from ordstat.blocks import scan, sources
+from ordstat.blocks import files, scan
 from ordstat.exceptions import DataError, DataWarning, FormulaError, OptionError, UnavailableError
 
 pytest.importorskip("pyarrow")
@@ -30,7 +30,7 @@ class Generated:
 @pytest.fixture(autouse=True)
 def small_sample(monkeypatch):
     monkeypatch.setattr(scan, "SAMPLE", 1000)
-    monkeypatch.setattr(sources, "BLOCK", 1500)
+    monkeypatch.setattr(files, "BLOCK", 1500)
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +130,79 @@ def test_online_rankers_learn_the_rows_in_their_order(method, scaling, data):
     assert (counted.examples, counted.mistakes, counted.batches) == (N, told.mistakes, 1)
     assert np.allclose(here.fit.learned.state.weights, there.fit.learned.state.weights)
     assert (here.predict(data) == there.predict(data)).all()
+
+
+@pytest.mark.parametrize("threshold", ["flexible", "equidistant"])
+@pytest.mark.parametrize("of", ["y", "g"])
+def test_a_level_has_all_its_rows_though_one_is_incomplete(threshold, of, monkeypatch):
+    monkeypatch.setattr(scan, "SAMPLE", 1 << 18)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=60_000), "g": rng.choice(["a", "b"], 60_000)})
+    frame["y"] = np.searchsorted([-1.0, 0.5], frame.x + rng.logistic(size=60_000)) + 1
+    rare = [1001, 1003, 1005, 1007]
+    frame.loc[rare, "y"] = 4
+    if of == "g":
+        frame.loc[rare, ["g", "y"]] = [["rare", y] for y in (1, 4, 2, 4)]
+    frame.loc[1003, "x"] = np.nan
+    with pytest.warns(DataWarning, match="1 of 60000 rows left out"):
+        here, _ = same("y ~ x + g", frame, Generated(frame, 20_000), 1e-7, threshold=threshold)
+    assert here.levels == (1, 2, 3, 4) and here.nobs == 59_999
+    assert here.level_counts[3] == {"y": 3, "g": 1}[of]
+
+
+def awkward(rng):
+    """Rows with rare levels whose first rows are incomplete, gaps, weights of 0, in the order of a column or none."""
+    n = int(rng.integers(500, 900))
+    frame = pd.DataFrame(rng.normal(size=(n, 2)), columns=["x", "z"])
+    frame["g"] = pd.Series(rng.choice(["a", "b", "c"], n)).astype(object)
+    frame["h"] = pd.Categorical(rng.choice(["v", "u", "w"], n, p=[0.5, 0.4, 0.1]), ["w", "u", "v"])
+    frame["w"] = rng.choice([0.0, 1.0, 2.0], n, p=[0.1, 0.6, 0.3])
+    score = frame.x - 0.5 * frame.z + 0.6 * (frame.g == "b")
+    frame["y"] = np.searchsorted([-1.0, 0.0, 1.5], score + rng.logistic(size=n)) + 1
+    frame = frame.sort_values(rng.choice(["y", "g", "h", "w"]), ignore_index=True) if rng.random() < 0.5 else frame
+    few = np.sort(rng.choice(n, 12, replace=False))
+    frame.loc[few, "g"] = "rare"
+    frame.loc[few[1:3], "y"] = 5
+    frame.loc[few[0], ["y", "x"]] = [5, np.nan]
+    frame.loc[few[4], "z"] = np.nan
+    for name, share in (("x", 0.03), ("g", 0.02), ("w", 0.02), ("y", 0.02)):
+        frame.loc[(rng.random(n) < share) & ~np.isin(np.arange(n), few), name] = np.nan
+    frame.loc[few[:6], "w"] = [1.0, 1.0, 2.0, 1.0, 1.0, 0.0]
+    return frame
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_awkward_rows_give_the_fit_in_memory(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    monkeypatch.setattr(scan, "SAMPLE", int(rng.choice([300, 1000])))
+    frame = awkward(rng)
+    formula = ["y ~ x + g", "y ~ x + C(g, Sum) + I(h == 'u')", "y ~ g * I(x > 0) + h", "y ~ center(x) + g:h"][seed % 4]
+    arguments = {"threshold": ["flexible", "symmetric", "symmetric2", "equidistant"][seed // 3]}
+    if rng.random() < 0.6:
+        arguments["weights"] = "w"
+    if rng.random() < 0.6:
+        arguments["subset"] = str(rng.choice(["g != 'a'", "x < 1.5", "h in ['u', 'v'] | g == 'rare'"]))
+    if seed in (0, 1, 5):
+        arguments["nominal"] = "~ z"
+    if seed % 4 == 3:
+        arguments["penalty"] = 1.0  # some cells have few rows
+    with pytest.warns(DataWarning) as told:
+        here, there = same(formula, frame, Generated(frame, int(rng.choice([37, 101, 211]))), 1e-6, **arguments)
+    assert here.design.dropped == there.design.dropped
+    counts = [str(each.message) for each in told if "left out for missing" in str(each.message)]
+    assert len(counts) == 2 and counts[0] == counts[1]
+
+
+def test_conditions_know_the_levels_of_all_blocks(data):
+    by_level = data.sort_values("g", ignore_index=True)
+    same("y ~ x1 + g", by_level, Generated(by_level), subset="g != 'a'")
+    same("y ~ x1 + I(g == 'rare')", by_level, Generated(by_level), weights="w * (g != 'c')")
+    ranked = by_level.assign(g=pd.Categorical(by_level.g, ["rare", "a", "b", "c"], ordered=True))
+    same("y ~ x1", ranked, Generated(ranked), subset="g < 'b'")
+    with pytest.raises(FormulaError, match=r"compare the factor with one of its levels \('a', 'b', 'c', 'rare'"):
+        ordfit("y ~ x1", Generated(by_level), subset="g != 'A'")
+    with pytest.raises(DataError, match="subset= leaves none of the rows"):
+        ordfit("y ~ x1", Generated(by_level), subset="x1 > 99")
 
 
 def test_codes_of_missing_answers_are_seen_wherever_they_are(data):

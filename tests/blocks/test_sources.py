@@ -140,3 +140,102 @@ def test_what_runs_side_by_side_runs_on_a_cluster(client, data):
     assert tasks > 20
     for one, other in zip(here, there, strict=True):
         assert np.array_equal(one, other, equal_nan=True)
+
+
+class Passes:
+    """A source whose passes differ: `frames[i]` at pass i, the last one from then on."""
+
+    schema = ("my x", "g", "y")
+
+    def __init__(self, *frames):
+        self.frames, self.count = frames, 0
+
+    def blocks(self, columns):
+        frame = self.frames[min(self.count, len(self.frames) - 1)]
+        self.count += 1
+        for start in range(0, len(frame), 250):
+            yield frame[list(columns)][start : start + 250]
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (lambda data: data[:0], r"900 rows in the first pass, 0 in a later one"),
+        (lambda data: data[:899], "900 rows in the first pass, 899 in a later one"),
+        (lambda data: data.assign(**{"my x": data["my x"].round(3)}), "as many, with other values"),
+        (lambda data: data.assign(g="a"), "as many, with other values"),
+        (lambda data: data.assign(y=data.y.clip(upper=1)), "as many, with other values"),
+    ],
+)
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"method": "redsvm", "kernel": "linear", "loss": "squared_hinge"}, {"penalty": 1.0, "vcov": "HC1"}],
+)
+def test_rows_that_change_between_passes_are_noticed(change, message, options, data):
+    with pytest.raises(DataError, match="The source gave other rows the second time: " + message):
+        ordfit("y ~ `my x` + g", Passes(data, change(data)), **options)
+
+
+def test_a_generator_can_be_read_once_only(data):
+    class Once:
+        schema = ("my x", "g", "y")
+        parts = iter([data[:500], data[500:]])
+
+        def blocks(self, columns):
+            return self.parts
+
+    with pytest.raises(DataError, match="gave other rows the second time: 900 rows in the first pass, 0 in a later"):
+        ordfit("y ~ `my x` + g", Once())
+    Once.parts = iter([])
+    with pytest.raises(DataError, match="The source has no rows"):
+        ordfit("y ~ `my x` + g", Once())
+
+
+def test_random_steps_of_polars_are_noticed(data):
+    pl = pytest.importorskip("polars")
+    noisy = (
+        pl.from_pandas(data)
+        .lazy()
+        .with_columns(pl.col("my x").map_batches(lambda x: x + np.random.default_rng().normal(size=len(x)), pl.Float64))
+    )
+    with pytest.raises(DataError, match="gave other rows the second time: as many, with other values"):
+        ordfit("y ~ `my x` + g", noisy)
+
+
+def test_categories_of_polars_have_the_order_in_memory(data):
+    pl = pytest.importorskip("polars")
+    whole = pl.from_pandas(data.sort_values("g", ascending=False)).with_columns(pl.col("g").cast(pl.Categorical))
+    there, here = (ordfit("y ~ `my x` + g", rows) for rows in (whole, whole.lazy()))
+    assert list(here.params.index) == list(there.params.index)
+    assert np.allclose(here.params, there.params, rtol=1e-9)
+
+
+def test_errors_of_packages_are_errors_of_the_data(data, tmp_path):
+    duckdb, pl = pytest.importorskip("duckdb"), pytest.importorskip("polars")
+    dd, ds = pytest.importorskip("dask.dataframe"), pytest.importorskip("pyarrow.dataset")
+    data.to_parquet(tmp_path / "a.parquet")
+    connection = duckdb.connect()
+    relation = connection.sql(f"select * from '{tmp_path / 'a.parquet'}'")
+    connection.close()
+    sources = {
+        "duckdb": relation,
+        "polars": pl.scan_parquet(tmp_path / "a.parquet"),
+        "pyarrow": ds.dataset(tmp_path / "a.parquet"),
+        "dask": dd.from_map(lambda part: data if part == 0 else data["absent"], [0, 1], meta=data[:0]),
+    }
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
+    for package, source in sources.items():
+        with pytest.raises(DataError, match=f"The rows of the {package} data cannot be read"):
+            ordfit("y ~ `my x` + g", source)
+
+
+def test_partitions_of_dask_may_be_empty(data):
+    dd = pytest.importorskip("dask.dataframe")
+    rows = dd.from_pandas(data.sort_values("my x", ignore_index=True), npartitions=5)
+    some = rows[rows["my x"] > 0.3]
+    there = ordfit("y ~ `my x` + g", data[data["my x"] > 0.3])
+    for given in (some, some.assign(g=some.g.astype("category"))):
+        here = ordfit("y ~ `my x` + g", given)
+        assert np.allclose(here.params, there.params, rtol=1e-8)
+    with pytest.raises(DataError, match="The source has no rows"):
+        ordfit("y ~ `my x` + g", rows[rows["my x"] > 99])
