@@ -594,6 +594,7 @@ class LikelihoodPlots(Plots):
 
         In the QQ picture, dots that bend away from the line show a wrong link. Against a variable, means away from 0
         show a wrong shape of its effect, and a changing width shows a scale effect.
+        A row of case weight w stands for w cases and has w residuals; of more than 10,000 cases a sample is drawn.
 
         Parameters
         ----------
@@ -607,7 +608,8 @@ class LikelihoodPlots(Plots):
             Seed of the random residuals; another seed shows how much is chance.
         ax, title, labels, draw
             As in every picture. The frame, on the index of the data: residual (in rising order), expected,
-            lower, upper (quantiles of the latent distribution, and limits for each; no limits with case weights); or
+            lower, upper (quantiles of the latent distribution, and limits for each; no limits with weights that are
+            no whole numbers); or
             residual and the variable.
         """
         frame = residuals.residuals_frame(self.results, against, data, level, seed)

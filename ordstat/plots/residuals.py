@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import betaincinv, ndtri, stdtrit
 
-from .._typing import AnyArray, FloatArray
-from ..checks import fraction, one_of, whole
+from .._typing import AnyArray, FloatArray, IntArray
+from ..checks import fraction, generator, one_of, whole
 from ..exceptions import OptionError
 from ..judging.importance import data_of_fit, rows_told
 from ..likelihood.family import latent_mean
+from ..report.sections import fractional
 from . import style
 from .style import Sheet, shortened_middle
 from .variables import factor_axis, not_taken
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 #: Groups of equal size along a numeric variable, and fewest rows in a group.
 _GROUPS, _LEAST = 10, 8
 _MOST_DOTS = 3000
+#: Most cases that residuals are drawn for, where rows stand for many.
+_MOST_CASES = 10_000
 
 
 def residuals_frame(
@@ -36,10 +39,36 @@ def residuals_frame(
             "against='score' is the linear predictor, but a variable of the formula has the same name: rename the "
             "variable in the data and the formula."
         )
-    values = results.residuals("surrogate", seed=seed)
+    weights = results.design.sample.weights
+    if weights is None or fractional(results):
+        rows = np.arange(results.design.sample.n)
+        values = results.residuals("surrogate", seed=seed)
+    else:
+        rng = generator(seed)
+        rows = _cases(weights.astype(np.intp), rng)
+        rule = results.rule
+        cases = results.design.sample.take(rows)
+        shares = rng.random(rows.size)
+        drawn = rule.family.latent_residuals(rule.predictor(cases.rows), cases.y, shares)
+        values = pd.Series(drawn, index=results.design.index[rows])
     if against is None:
         return _quantiles(results, values, level)
-    return pd.DataFrame({against: _along(results, against, data), "residual": values.to_numpy()}, index=values.index)
+    along = _along(results, against, data)[rows]
+    return pd.DataFrame({against: along, "residual": values.to_numpy()}, index=values.index)
+
+
+def _cases(counts: IntArray, rng: np.random.Generator) -> IntArray:
+    """The row of each case, or of a random sample of the cases: a residual is drawn for each."""
+    ends = np.cumsum(counts)
+    if ends[-1] <= _MOST_CASES:
+        return np.repeat(np.arange(counts.size), counts)
+    chosen = np.sort(rng.choice(ends[-1], _MOST_CASES, replace=False))
+    return np.searchsorted(ends, chosen, side="right")
+
+
+def _shares(results: Any) -> FloatArray | None:
+    """Weights that are no numbers of cases; None without any."""
+    return results.design.sample.weights if fractional(results) else None
 
 
 def draw_residuals(sheet: Sheet, table: pd.DataFrame, results: Any, against: str | None, level: float) -> Axes:
@@ -53,21 +82,21 @@ def draw_residuals(sheet: Sheet, table: pd.DataFrame, results: Any, against: str
         _dots(ax, x, table["residual"].to_numpy())
         return style.named(ax, words, "surrogate residual")
     name = "latent score" if against == "score" else sheet.name(against)
-    words = _draw_against(ax, table, against, level, results.design.sample.weights)
+    words = _draw_against(ax, table, against, level, _shares(results))
     return style.named(ax, f"{name}; {words}", "surrogate residual")
 
 
 def _quantiles(results: Any, values: pd.Series, level: float) -> pd.DataFrame:
     """Sorted residuals with expected quantiles and limits, from the Beta(i, n + 1 - i) distribution of rank i of n."""
     order = np.argsort(values.to_numpy(), kind="stable")
-    sample = results.design.sample
-    w, n = sample.case_weights[order], values.size
+    weights, n = _shares(results), values.size
+    w = np.ones(n) if weights is None else weights[order]
     table = pd.DataFrame({"residual": values.iloc[order]})
     table["expected"] = _latent(results, (np.cumsum(w) - 0.5 * w) / w.sum())
     rank = np.arange(1.0, n + 1.0)
     for name, share in (("lower", 0.5 - 0.5 * level), ("upper", 0.5 + 0.5 * level)):
         limits = _latent(results, np.asarray(betaincinv(rank, n + 1.0 - rank, share), dtype=np.float64))
-        table[name] = limits if sample.weights is None else np.nan
+        table[name] = limits if weights is None else np.nan
     return table
 
 

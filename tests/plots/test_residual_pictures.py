@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from ordstat import OptionError, datasets, ordfit
+from ordstat import DataWarning, OptionError, datasets, ordfit
 
 WINE, ANES = datasets.load("wine"), datasets.load("anes96")
 CENTRED = {
@@ -40,12 +40,61 @@ def test_adjacent_categories_have_even_residuals():
     np.testing.assert_allclose(table["expected"], (np.arange(72) + 0.5) / 72 - 0.5, atol=1e-12)
 
 
-def test_weighted_rows_have_no_limits():
-    weights = 1.0 + np.arange(72) % 3
-    table = ordfit("rating ~ temp + contact", WINE, weights=weights).plot.residuals(draw=False)
+def test_weights_that_are_no_counts_have_no_limits():
+    weights = 0.5 + np.arange(72) % 3
+    with pytest.warns(DataWarning, match="not whole numbers"):
+        fit = ordfit("rating ~ temp + contact", WINE, weights=weights)
+    table = fit.plot.residuals(draw=False)
     assert table["lower"].isna().all()
     place = weights[table.index]
     np.testing.assert_allclose(table["expected"], stats.logistic.ppf((np.cumsum(place) - place / 2) / weights.sum()))
+
+
+def counts_table(seed, n=4000):
+    """Cases of a true model, and their table of counts: 24 rows, some for hundreds of cases."""
+    rng = np.random.default_rng(seed)
+    cases = pd.DataFrame({"dose": rng.integers(0, 4, n), "sex": rng.choice(["f", "m"], n, p=[0.8, 0.2])})
+    latent = 0.7 * cases.dose - (cases.sex == "m") + rng.logistic(size=n)
+    cases["y"] = np.digitize(latent, [-0.5, 1.5])
+    return cases.groupby(["dose", "sex", "y"], as_index=False).size().rename(columns={"size": "n"}), cases
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_table_of_counts_has_a_residual_for_each_case(seed):
+    """Under the true model they are draws from the latent distribution, as those of single rows are."""
+    table, cases = counts_table(seed)
+    fit = ordfit("y ~ dose + sex", table, weights="n")
+    frame = fit.plot.residuals(draw=False)
+    assert frame.index.value_counts().sort_index().tolist() == table.n.tolist()
+    assert stats.kstest(frame["residual"], "logistic").pvalue > 0.01
+    inside = frame["residual"].between(frame["lower"], frame["upper"])
+    assert inside.mean() > 0.8  # neighbours in order leave the limits together
+    single = ordfit("y ~ dose + sex", cases).plot.residuals(draw=False)
+    np.testing.assert_allclose(frame[["expected", "lower", "upper"]], single[["expected", "lower", "upper"]])
+    for against in ("dose", "sex", "score"):
+        drawn = fit.plot.residuals(against, draw=False)
+        assert len(drawn) == 4000
+        assert drawn.groupby(against)["residual"].mean().abs().max() < 0.35
+        assert "limits" in fit.plot.residuals(against).get_xlabel()
+
+
+def test_residuals_of_very_many_cases_are_a_sample():
+    """Each row has its share of the sample, by the binomial distribution."""
+    table, _ = counts_table(4)
+    table["n"] *= 1000
+    frame = ordfit("y ~ dose + sex", table, weights="n").plot.residuals(draw=False)
+    assert len(frame) == 10_000 and stats.kstest(frame["residual"], "logistic").pvalue > 0.001
+    share = table.n / table.n.sum()
+    drawn = frame.index.value_counts().reindex(table.index, fill_value=0)
+    assert ((drawn - 1e4 * share).abs() < 5.0 * np.sqrt(1e4 * share * (1.0 - share))).all()
+
+
+def test_a_case_weight_is_that_many_rows():
+    weights = 1 + np.arange(72) % 3
+    frame = ordfit("rating ~ temp + contact", WINE, weights=weights).plot.residuals(draw=False)
+    repeated = WINE.loc[np.repeat(WINE.index, weights)].reset_index(drop=True)
+    expected = ordfit("rating ~ temp + contact", repeated).plot.residuals(draw=False)
+    np.testing.assert_allclose(frame.to_numpy(), expected.to_numpy(), atol=1e-6)
 
 
 def test_against_columns_of_the_data():
@@ -79,8 +128,9 @@ def test_an_unknown_column():
 def test_means_of_weighted_rows_are_weighted(against):
     """Dots at the weighted means, and no limits: weights do not tell how many rows there are."""
     data = ANES[:300].assign(spare=np.where(np.arange(300) % 2 == 0, "even", "odd"))
-    weights = 1.0 + np.arange(300) % 7
-    fit = ordfit("PID ~ selfLR + age", data, weights=weights)
+    weights = 0.5 + np.arange(300) % 7
+    with pytest.warns(DataWarning, match="not whole numbers"):
+        fit = ordfit("PID ~ selfLR + age", data, weights=weights)
     table = fit.plot.residuals(against, draw=False)
     if against == "spare":
         groups = [np.flatnonzero(table["spare"] == name) for name in ("even", "odd")]
