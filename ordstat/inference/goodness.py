@@ -11,7 +11,7 @@ import pandas as pd
 from .._typing import FloatArray, IntArray
 from ..checks import whole
 from ..exceptions import DataError
-from ..formula.sample import row_blocks
+from ..formula.sample import Sample, row_blocks
 from ..judging.errors import (
     concordance,
     pair_counts,
@@ -26,6 +26,7 @@ from ..likelihood.unavailable import check_available
 from ..report.cells import MISSING, short_p_value, wrapped
 from ..report.frames import SCREEN, NotedFrame
 from ..report.render import Report, Reported, Table
+from ..report.sections import fractional
 from .summary import no_rounding, test_figures
 from .wald import chi2_tail
 
@@ -45,7 +46,8 @@ class GoodnessOfFit(Reported):
     ----------
     name : str
     table : frame
-        One row: statistic, df, p_value.
+        statistic, df, p_value of the test by groups and, for a table of counts, of Pearson's test
+        and the deviance against the saturated table.
     observed, expected : frame
         Counts by group (rows) and level of the response (columns).
     notes : tuple of str
@@ -60,7 +62,7 @@ class GoodnessOfFit(Reported):
 
     @property
     def p_value(self) -> float:
-        """The p-value."""
+        """The p-value of the first test."""
         return float(self.table["p_value"].iloc[0])
 
     def report(self) -> Report:
@@ -76,22 +78,132 @@ class GoodnessOfFit(Reported):
 def goodness_of_fit(r: FittedLikelihood, groups: int | None = None) -> GoodnessOfFit:
     """Test the model against unspecified departures."""
     check_available(r, "gof()")
-    n_groups = 10 if groups is None else whole("groups", groups, 3)
-    sample, probabilities = r.design.sample, r.rule.probabilities(r.design.sample.rows, r.fit.scores)
-    K, weights = sample.n_levels, sample.case_weights
-    codes = score_groups(probabilities @ np.arange(1.0, K + 1.0), weights, n_groups)
-    observed = np.bincount(codes * K + sample.y, weights, minlength=n_groups * K).reshape(n_groups, K)
-    expected = np.column_stack([np.bincount(codes, weights * p, n_groups) for p in probabilities.T])
-    with np.errstate(divide="ignore", invalid="ignore"):  # an expected count may be 0
-        statistic = float(((observed - expected) ** 2 / expected).sum())
-    df, few = (n_groups - 2) * (K - 1) + (K - 2), float(np.mean(expected < 5.0))
+    sample = r.design.sample
+    probabilities = r.rule.probabilities(sample.rows, r.fit.scores)
+    scores = probabilities @ np.arange(1.0, sample.n_levels + 1.0)
+    tests: dict[str, tuple[float, int]] = {}
+    tables: list[CountTable] = []
+    refused: DataError | None = None
+    try:
+        if groups is None:
+            codes = _most_groups(scores, sample.case_weights)
+        else:
+            n_groups = whole("groups", groups, 3)
+            codes = score_groups(scores, sample.case_weights, n_groups)
+    except DataError as problem:
+        refused = problem
+    else:
+        K = sample.n_levels
+        by_group = CountTable.of(codes, sample, probabilities, "group")
+        df = (len(by_group.observed) - 2) * (K - 1) + (K - 2)
+        tests["Pearson chi2"] = by_group.pearson, df
+        tables.append(by_group)
+    if groups is None and not fractional(r) and (saturated := _table_of_counts(sample, probabilities)):
+        df = saturated.df - int(np.count_nonzero(~r.fit.aliased))
+        if df > 0:
+            tests["Pearson chi2, saturated table"] = saturated.pearson, df
+            tests["deviance, saturated table"] = saturated.deviance, df
+            tables.append(saturated)
+    if not tests:
+        assert refused is not None
+        raise refused
+    few = max(float(np.mean(table.expected < _FEW)) for table in tables)
     rough = f"{100.0 * few:.0f}% of the expected counts are below 5: the p-value is rough."
     notes = (rough, _BLIND) if few > 0.2 else (_BLIND,)
-    row = {"statistic": statistic, "df": df, "p_value": float(chi2_tail(statistic, df))}
-    table = NotedFrame.of(pd.DataFrame(row, index=["Pearson chi2"]), notes, f"Goodness of fit: {_NAME}")
-    index, columns = [f"group {g + 1}" for g in range(n_groups)], list(r.levels)
-    counts = [pd.DataFrame(cells, index=index, columns=columns) for cells in (observed.astype(np.float64), expected)]
-    return GoodnessOfFit(name=_NAME, table=table, observed=counts[0], expected=counts[1], notes=notes)
+    rows = [(value, df, float(chi2_tail(value, df))) for value, df in tests.values()]
+    frame = pd.DataFrame(rows, index=list(tests), columns=["statistic", "df", "p_value"])
+    name = _NAME if refused is None else "table of counts"
+    first = tables[0]
+    index = [f"{first.rows} {number}" for number in range(1, len(first.observed) + 1)]
+    return GoodnessOfFit(
+        name=name,
+        table=NotedFrame.of(frame, notes, f"Goodness of fit: {name}"),
+        observed=pd.DataFrame(first.observed, index=index, columns=list(r.levels)),
+        expected=pd.DataFrame(first.expected, index=index, columns=list(r.levels)),
+        notes=notes,
+    )
+
+
+#: Groups by default; expected counts below this make the chi-squared approximation rough.
+_GROUPS, _FEW = 10, 5.0
+
+
+@dataclass(frozen=True, eq=False)
+class CountTable:
+    """Observed and expected counts (J, K) of groups of rows, by level."""
+
+    rows: str
+    observed: FloatArray
+    expected: FloatArray
+
+    @classmethod
+    def of(cls, codes: IntArray, sample: Sample, probabilities: FloatArray, rows: str) -> CountTable:
+        """The counts of groups with codes (N,)."""
+        K = sample.n_levels
+        weights = sample.case_weights
+        n_groups = int(codes.max()) + 1
+        observed = np.bincount(codes * K + sample.y, weights, n_groups * K).reshape(n_groups, K)
+        expected = [np.bincount(codes, weights * p, n_groups) for p in probabilities.T]
+        return cls(rows, observed.astype(np.float64), np.column_stack(expected))
+
+    @property
+    def df(self) -> int:
+        """Free probabilities of the saturated table."""
+        return int(len(self.observed) * (self.observed.shape[1] - 1))
+
+    @property
+    def pearson(self) -> float:
+        with np.errstate(divide="ignore", invalid="ignore"):  # an expected count may be 0
+            return float(((self.observed - self.expected) ** 2 / self.expected).sum())
+
+    @property
+    def deviance(self) -> float:
+        """Twice the log-likelihood of the saturated table over that of the model."""
+        seen = self.observed > 0.0
+        return float(2.0 * (self.observed[seen] @ np.log(self.observed[seen] / self.expected[seen])))
+
+
+def _table_of_counts(sample: Sample, probabilities: FloatArray) -> CountTable | None:
+    """Counts of the distinct rows of all columns; None unless a cell has five cases on average.
+
+    Fewer have no chi-squared distribution, and single rows with continuous columns have one case
+    or none.
+    """
+    rows = sample.rows
+    parts = [rows.X, rows.nominal, rows.scale, rows.offset, rows.scale_offset]
+    given = [part.reshape(sample.n, -1) for part in parts if part is not None]
+    used = sample.case_weights > 0.0
+    codes = np.unique(np.hstack(given)[used], axis=0, return_inverse=True)[1].reshape(-1)
+    cells = (int(codes.max()) + 1) * sample.n_levels
+    if sample.case_weights.sum() < _FEW * cells:
+        return None
+    return CountTable.of(codes.astype(np.intp), sample.take(used), probabilities[used], "distinct row")
+
+
+def _most_groups(scores: FloatArray, weights: FloatArray) -> IntArray:
+    """Ten groups by score, or as many as equal scores allow.
+
+    Raises
+    ------
+    DataError
+        There are fewer than three.
+    """
+    wanted = _GROUPS
+    while True:
+        codes = _grouped(scores, weights, wanted)[0]
+        formed = np.unique(codes).size
+        if formed == wanted or formed < 3:
+            return score_groups(scores, weights, max(formed, 3))
+        wanted = formed
+
+
+def _grouped(scores: FloatArray, weights: FloatArray, n_groups: int) -> tuple[IntArray, int]:
+    """(N,) codes in 0..n_groups-1 by nearly equal weight, and the number of distinct scores."""
+    values, inverse = np.unique(np.round(scores, 10), return_inverse=True)  # equal up to rounding
+    share = np.bincount(inverse, weights) / weights.sum()
+    middle = np.cumsum(share) - 0.5 * share
+    groups = np.minimum((middle * n_groups).astype(np.intp), n_groups - 1)
+    return groups[inverse].astype(np.intp), values.size
 
 
 def score_groups(scores: FloatArray, weights: FloatArray, n_groups: int) -> IntArray:
@@ -102,18 +214,15 @@ def score_groups(scores: FloatArray, weights: FloatArray, n_groups: int) -> IntA
     DataError
         Too few distinct scores for that many groups.
     """
-    values, inverse = np.unique(np.round(scores, 10), return_inverse=True)  # equal up to rounding
-    share = np.bincount(inverse, weights) / weights.sum()
-    middle = np.cumsum(share) - 0.5 * share
-    groups = np.minimum((middle * n_groups).astype(np.intp), n_groups - 1)
+    groups, n_scores = _grouped(scores, weights, n_groups)
     formed = np.unique(groups).size
     if formed < n_groups:
         raise DataError(
-            f"the rows have {values.size} distinct scores, too few (or with too unequal counts) for {n_groups} groups: "
+            f"the rows have {n_scores} distinct scores, too few (or with too unequal counts) for {n_groups} groups: "
             f"only {formed} can be formed. "
             + (f"Use groups={formed} or fewer." if formed > 2 else "No test by groups is possible.")
         )
-    return np.asarray(groups[inverse].astype(np.intp))
+    return groups
 
 
 # Discrimination

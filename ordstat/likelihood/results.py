@@ -1124,7 +1124,9 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Parameters
         ----------
         groups : int, optional
-            Number of groups by expected rank; 10 by default.
+            Number of groups by expected rank; by default 10, or as many as equal ranks allow, and for a table of
+            counts (five cases or more for each level of a distinct row) also Pearson's test and the deviance against
+            the saturated table.
 
         Returns
         -------

@@ -11,7 +11,7 @@ from reference_cases import load_data
 from scipy import stats
 
 from diagnosis.samples import fitted, frame
-from ordstat import ordfit
+from ordstat import datasets, ordfit
 from ordstat.exceptions import DataError, OptionError, UnavailableError
 from ordstat.inference.goodness import score_groups
 
@@ -50,6 +50,56 @@ def test_hosmer_lemeshow_by_hand() -> None:
     np.testing.assert_array_equal(actual.observed, observed[order])
     np.testing.assert_allclose(actual.expected, expected[order], rtol=1e-12)
     assert "expected counts are below 5" in actual.notes[0] and "Observed counts" in repr(actual)
+
+
+MINERS = pd.DataFrame(
+    {
+        "years": np.repeat([5.8, 15.0, 21.5, 27.5, 33.5, 39.5, 46.0, 51.5], 3),
+        "lung": [1, 2, 3] * 8,  # normal, mild, severe
+        "n": [98, 0, 0, 51, 2, 1, 34, 6, 3, 35, 5, 8, 32, 10, 9, 23, 7, 8, 12, 6, 10, 4, 2, 5],
+    }
+)
+
+
+def test_a_table_of_counts_against_vgam() -> None:
+    """VGAM's propodds of the coal miners on log(exposure time): residual deviance 5.0268 on 13 df."""
+    table = ordfit("lung ~ log(years)", MINERS, weights="n").gof().table
+    assert table.index[0] == "Pearson chi2" and table.index[2] == "deviance, saturated table"
+    assert table["statistic"].iloc[2] == pytest.approx(5.0268, abs=5e-5)
+    assert table["df"].tolist()[1:] == [13, 13]
+    assert table["p_value"].iloc[2] == pytest.approx(stats.chi2.sf(5.0268, 13), abs=1e-5)
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_the_saturated_table_by_its_likelihood(repeated: bool) -> None:
+    """24 distinct rows, 72 counts: 48 free probabilities, of which the model has 8."""
+    data = datasets.load("housing")
+    if repeated:
+        fit = ordfit("Sat ~ Infl + Type + Cont", data.loc[data.index.repeat(data["Freq"])])
+    else:
+        fit = ordfit("Sat ~ Infl + Type + Cont", data, weights="Freq")
+    counts = data.pivot_table("Freq", ["Infl", "Type", "Cont"], "Sat", observed=True).to_numpy(dtype=float)
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    table = fit.gof().table
+    assert table.loc["deviance, saturated table", "df"] == 24 * 2 - 8
+    expected = 2.0 * (np.sum(counts * np.log(shares)) - fit.loglik)
+    assert table.loc["deviance, saturated table", "statistic"] == pytest.approx(expected, rel=1e-9)
+    cells = data.pivot_table("Freq", ["Infl", "Type", "Cont"], observed=True).index.to_frame(index=False)
+    fitted_counts = fit.predict(cells, type="prob").to_numpy() * counts.sum(axis=1, keepdims=True)
+    pearson = np.sum((counts - fitted_counts) ** 2 / fitted_counts)
+    assert table.loc["Pearson chi2, saturated table", "statistic"] == pytest.approx(pearson, rel=1e-7)
+
+
+def test_the_default_takes_the_groups_that_can_be_formed() -> None:
+    """Wine has four distinct scores; fitted with a factor of two levels alone there are too few."""
+    wine = load_data("wine")
+    fit = ordfit("rating ~ temp + contact", wine)
+    pd.testing.assert_frame_equal(fit.gof().table, fit.gof(groups=4).table)
+    with pytest.raises(DataError, match="No test by groups is possible"):
+        ordfit("rating ~ temp", wine.iloc[::3]).gof()
+    two = ordfit("rating ~ temp", pd.concat([wine] * 4)).gof()
+    assert two.table.index.tolist() == ["Pearson chi2, saturated table", "deviance, saturated table"]
+    assert two.table["df"].tolist() == [2 * 4 - 5] * 2 and two.observed.to_numpy().sum() == 288
 
 
 def test_weights_are_repeated_rows() -> None:
