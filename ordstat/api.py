@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .prediction.calibrated import Calibrated
 
 #: Rows and mean weights from which weights that are counts are doubtful.
-_SOME, _FAR = 50, 5.0
+_SOME, _FAR = 50, 2.0
 #: Rows of a long table, and least counts with which it has a row for each cell.
 _LONG, _LARGE = 500, 100.0
 
@@ -211,8 +211,10 @@ def _look_sampled(sample: Sample) -> bool:
     large counts exactly one).
     """
     rows, n = sample.rows, sample.n
-    if n < _SOME or sample.case_weights.sum() < _FAR * n:
+    if n < _SOME or sample.case_weights.sum() <= _FAR * n:
         return False
+    if not np.array_equal(sample.case_weights, np.rint(sample.case_weights)):
+        return True
     parts = [part for part in (np.zeros((n, 1)), rows.X, rows.nominal, rows.scale) if part is not None]
     frame = pd.DataFrame(np.hstack(parts))
     patterns, cells = (int((~data.duplicated()).sum()) for data in (frame, frame.assign(y=sample.y)))
@@ -221,13 +223,17 @@ def _look_sampled(sample: Sample) -> bool:
 
 
 def _warn_of_fractions(results: Any) -> None:
-    """DataWarning if standard errors treat weights as numbers of rows that may not be such."""
-    if not results.method.likelihood or results.covariance not in ("model", "HC0", "HC1"):
+    """DataWarning if weights are treated as numbers of rows that may not be such.
+
+    Errors that are robust to clusters do not change with the scale of the weights; the number of rows does.
+    """
+    if not results.method.likelihood or results.design.survey is not None:
         return
     weights = results.design.sample.weights
     if weights is None:
         return
-    if np.array_equal(weights, np.rint(weights)):
+    whole = np.array_equal(weights, np.rint(weights))
+    if whole or results.covariance not in ("model", "HC0", "HC1"):
         doubt = f"these stand for {weights.sum():,.0f} rows in place of {weights.size}. Are they sampling weights?"
         if not _look_sampled(results.design.sample):
             return

@@ -19,7 +19,7 @@ from .fit import Certificate, Fit, GapRule, Trace
 from .formula.columns import Columns, as_frame, refuse
 from .formula.inputs import vector, weights_of
 from .formula.names import Parameter, by_text
-from .formula.sample import Rows, Sample
+from .formula.sample import Rows, Sample, total_of
 from .judging.costs import sample_costs
 from .judging.errors import Predictions, error_table
 from .judging.evaluation import evaluate
@@ -254,8 +254,8 @@ class FittedRanker:
 
     @property
     def nobs(self) -> float:
-        """Number of observations: the sum of the case weights."""
-        return float(self.design.sample.case_weights.sum())
+        """Number of observations: the sum of the case weights, or the rows of a survey."""
+        return total_of(self.design.sample.case_weights)
 
     @property
     def level_counts(self) -> FloatArray:

@@ -343,6 +343,19 @@ class Sample:
         )
 
 
+def total_of(weights: FloatArray) -> float:
+    """The sum of case weights; a whole number if it differs from one by rounding alone.
+
+    Examples
+    --------
+    >>> total_of(np.array([0.1, 0.2, 0.7]) * 3.0)
+    3.0
+    """
+    total = float(weights.sum())
+    rounding = weights.size * np.finfo(np.float64).eps * total
+    return float(np.rint(total)) if abs(total - np.rint(total)) <= rounding else total
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DistinctRows:
     """M distinct rows (by columns, rank and costs), sorted by rank, then by columns.

@@ -193,7 +193,9 @@ def importance(
             callback(r + 1, repeats, "permutations")
     table = pd.DataFrame(_limits(rises, level), index=pd.Index([str(name) for name in frame.columns], name="variable"))
     table = table.sort_values("importance", ascending=False, kind="stable")
-    count_of_rows = count(float(sample.case_weights.sum()))
+    weights = sample.case_weights
+    whole_numbers = np.array_equal(weights, np.rint(weights))
+    count_of_rows = count(float(weights.sum() if whole_numbers else np.count_nonzero(weights)))
     spread = f"; the {100 * level:g}% limits show the error of random permutations" if repeats > 1 else ""
     where = f"the {count_of_rows} rows of the fit; newdata= takes new rows"
     notes = [

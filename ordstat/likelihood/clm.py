@@ -12,7 +12,7 @@ from .._typing import Progress
 from ..checks import number, one_of, one_spelled, whole
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Trace
-from ..formula.sample import CACHED, Sample, row_blocks
+from ..formula.sample import CACHED, Sample, row_blocks, total_of
 from ..judging.costs import CostField
 from ..judging.geometry import BallGeometry, Geometry
 from ..method import AGRESTI, Method, Needs, cost_option, option
@@ -158,7 +158,7 @@ class OrdinalRegression(Method):
             "aliased": ~problem.estimated,
             "null_loglik": estimate.by.null_loglik(problem),
             "null_edf": problem.user.c.size + int(problem.flexible is not None),
-            "n_obs": float(problem.counts.sum()),
+            "n_obs": total_of(problem.counts),
             "separation": None if separation is None else np.nan_to_num(problem.spread(separation)),
             "threshold_names": () if structure is None else structure.names,
             "jacobian": None if structure is None else problem.over_levels(structure.jacobian, 0.0),

@@ -11,6 +11,7 @@ import pandas as pd
 
 from .._typing import AnyArray
 from ..exceptions import DataError, OptionError
+from ..report.sections import people
 from . import style
 from .style import Sheet
 from .variables import factor_axis, fitted_columns, in_formula, not_taken, numeric
@@ -200,7 +201,7 @@ def draw_stacked(sheet: Sheet, table: pd.DataFrame, results: Any, variable: str,
 
 
 def _counts(results: Any, variable: str, values: pd.Series, data: Any) -> list[float] | None:
-    """Observations (sums of case weights) at each value of a factor; None if the data or a value are missing."""
+    """Observations at each value of a factor; None if the data or a value are missing."""
     sample = results.design.sample
     try:
         rows = fitted_columns(results, data, [variable])[variable].reset_index(drop=True)
@@ -208,5 +209,5 @@ def _counts(results: Any, variable: str, values: pd.Series, data: Any) -> list[f
         return None
     if len(rows) != sample.n:
         return None
-    counts = pd.Series(sample.case_weights).groupby(rows.astype(object)).sum()
+    counts = pd.Series(people(results)).groupby(rows.astype(object)).sum()
     return [float(count) for count in counts[list(values)]] if values.isin(counts.index).all() else None

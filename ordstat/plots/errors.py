@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import pandas as pd
 
 from .._typing import AnyArray, FloatArray
 from ..report import cells as widths
+from ..report.sections import fractional
 from . import style
 from .style import Sheet, in_lines
 
@@ -47,8 +48,13 @@ def draw_confusion(sheet: Sheet, data: pd.DataFrame, results: Any, new: bool) ->
     off = float((data["distance"] * data["weight"]).sum() / weight)
     response, whose = sheet.name(results.design.response), "New data" if new else "Rows of the fit"
     title = f"{whose}: {right:.0%} correct, mean error {off:.2f} levels"
+    numbers = data["weight"].to_numpy()
+    counted = np.array_equal(numbers, np.rint(numbers)) if new else not fractional(results)
+    if not counted:
+        numbers = 100.0 * numbers / weight
+        title += "; weighted percentages"
     style.named(ax, f"predicted {response}", f"observed {response}", title)
-    _numbers(ax, data["weight"].to_numpy(), colours, n)
+    _numbers(ax, [f"{value:.4g}" if counted else f"{value:.1f}" for value in numbers], colours, n)
     return ax
 
 
@@ -77,15 +83,15 @@ def _colours(distance: FloatArray, share: FloatArray, n: int) -> FloatArray:
     return mixed
 
 
-def _numbers(ax: Axes, weight: Any, colours: FloatArray, n: int) -> None:
+def _numbers(ax: Axes, texts: Sequence[str], colours: FloatArray, n: int) -> None:
     """Numbers in the cells, if there is room."""
-    letters = max(len(f"{value:.4g}") for value in weight)
+    letters = max(map(len, texts))
     width, height = (72.0 * side / n for side in style.inches(ax))
     size = min(style.SMALL, 0.7 * height, 1.5 * width / letters)
-    for cell, value in enumerate(weight):
-        if value > 0 and size >= _SMALLEST:
+    for cell, text in enumerate(texts):
+        if float(text) > 0.0 and size >= _SMALLEST:
             i, j = divmod(cell, n)
-            style.text(ax, j, i, f"{value:.4g}", color=style.text_colour(colours[cell]), fontsize=size)
+            style.text(ax, j, i, text, color=style.text_colour(colours[cell]), fontsize=size)
 
 
 _FEW = 3  # most curves in one frame

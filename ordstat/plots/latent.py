@@ -12,6 +12,7 @@ from .._typing import FloatArray
 from ..checks import whole
 from ..exceptions import DataError
 from ..judging.tables import errors_at_margin
+from ..report.sections import people
 from . import style
 from .style import Sheet
 
@@ -75,8 +76,8 @@ def draw_latent(sheet: Sheet, data: pd.DataFrame, results: Any) -> Axes:
     style.row_labels(ax, [k + 0.3 for k in range(len(levels))], [sheet.name(level) for level in levels])
     score = "latent score at the modes of the random effects" if _at_modes(results) else "latent score"
     style.named(ax, _with_thresholds(score, names), f"observed {sheet.name(results.design.response)}")
-    for k, weight in enumerate(data.groupby("level", sort=False, observed=True)["weight"].sum()):
-        size = f"n = {weight:.6g}"
+    for k, n in enumerate(np.bincount(results.design.sample.y, people(results), len(levels))):
+        size = f"n = {n:.6g}"
         style.note(ax, size, (1.0, k + 0.3), (4, 0), ax.get_yaxis_transform(), color=style.MUTED)
     style.threshold_lines(ax, mean, names)
     largest = np.nanmax(np.abs(mean[np.isfinite(mean)]), initial=1.0)

@@ -34,7 +34,7 @@ def likert(
     Parameters
     ----------
     shares : (n, K) shares of the levels in each row; NaN without answers
-    n : (n,) answers in each row, or sums of their weights
+    n : (n,) answers in each row
     levels : sequence of K labels, lowest first
     names : sequence of n names of the rows
     headings : sequence of n headings; a heading is written once, above the rows that have it

@@ -168,7 +168,10 @@ class OrdinalDescription(Reported):
     ----------
     title : str
     counts : pandas.DataFrame
-        Answers, or sums of their weights: a row for each item, group, or (item, group), a column for each level.
+        Answers: a row for each item, group, or (item, group), a column for each level. A row counts its weight, or
+        once if weights are not numbers of rows.
+    shares : pandas.DataFrame
+        Shares of the levels in each row, by the weights; NaN without answers.
     missing : pandas.Series
         Rows without an answer.
     ridits : pandas.DataFrame
@@ -184,6 +187,7 @@ class OrdinalDescription(Reported):
 
     title: str
     counts: pd.DataFrame
+    shares: pd.DataFrame
     missing: pd.Series
     ridits: pd.DataFrame
     mann_whitney: pd.DataFrame
@@ -192,23 +196,20 @@ class OrdinalDescription(Reported):
 
     @property
     def n(self) -> pd.Series:
-        """Answers of each row, or sums of their weights."""
+        """Answers of each row."""
         return self.counts.sum(axis=1).rename("n")
 
     @property
     def percent(self) -> pd.DataFrame:
-        """Percentages of the answers of each row."""
-        return 100.0 * self.counts.div(self.n.where(self.n > 0.0), axis=0)
+        """Percentages of the answers of each row, by the weights."""
+        return 100.0 * self.shares
 
     @property
     def median(self) -> pd.Series:
         """The median level; the lower one if half of the answers are at or below it. None without answers."""
-        cumulative = self.counts.cumsum(axis=1).to_numpy()
-        half = 0.5 * cumulative[:, -1] * (1.0 - 1e-12)
-        places = (cumulative >= half[:, None]).argmax(axis=1)
-        values = [
-            self.counts.columns[place] if n > 0.0 else None for place, n in zip(places, cumulative[:, -1], strict=True)
-        ]
+        cumulative = self.shares.cumsum(axis=1).to_numpy()
+        places = (cumulative >= 0.5 * (1.0 - 1e-12)).argmax(axis=1)
+        values = [self.counts.columns[place] if n > 0.0 else None for place, n in zip(places, self.n, strict=True)]
         return pd.Series(values, index=self.counts.index, name="median", dtype=object)
 
     def plot(self, ax: Axes | None = None, *, title: str | None = None, labels: Mapping[str, str] | None = None) -> Any:
@@ -230,7 +231,7 @@ class OrdinalDescription(Reported):
 
         pairs = _pairs(self.counts.index)
         names, headings = [name for _, name in pairs], [heading for heading, _ in pairs]
-        shares, sizes = self.percent.to_numpy() / 100.0, self.n.to_numpy()
+        shares, sizes = self.shares.to_numpy(), self.n.to_numpy()
         return Sheet(ax, title, labels or {}).show(likert, shares, sizes, list(self.counts.columns), names, headings)
 
     def report(self) -> Report:
@@ -239,8 +240,8 @@ class OrdinalDescription(Reported):
 
 
 _FRACTIONS = (
-    "weights= must be frequency counts; these are not whole numbers. Counts, percentages and ridits use "
-    "the weights, but standard errors change with the scale of the weights and ignore the sampling design. For "
+    "weights= must be frequency counts; these are not whole numbers. Rows are counted once, percentages and ridits "
+    "use the weights, but standard errors change with the scale of the weights and ignore the sampling design. For "
     "sampling weights fit ordfit(..., design=SurveyDesign(weights=...))."
 )
 
@@ -330,12 +331,19 @@ def describe_ordinal(
         warn(note, DataWarning)
     codes, w = all_codes[keep], case_weights[keep]
     counts, missing = _counts(codes, groups[keep], w, len(labels), len(shared))
+    answers = counts
+    if not np.array_equal(w, np.rint(w)):
+        answers, missing = _counts(codes, groups[keep], (w > 0.0).astype(np.float64), len(labels), len(shared))
     if not counts.sum() > 0.0:
         raise DataError(f"rows={names!r} has no answer to describe: all are missing or have weight 0.")
     index, limits = _index(names, by, labels), f"Limits: {100 * level:g}%."
+    total = counts.sum(axis=2, keepdims=True)
+    shares = counts / np.where(total > 0.0, total, np.nan)
+    columns = pd.Index(shared, dtype=object)
     return OrdinalDescription(
         title=", ".join(names) + ("" if by is None else f" by {by}"),
-        counts=pd.DataFrame(counts.reshape(len(index), -1), index=index, columns=pd.Index(shared, dtype=object)),
+        counts=pd.DataFrame(answers.reshape(len(index), -1), index=index, columns=columns),
+        shares=pd.DataFrame(shares.reshape(len(index), -1), index=index, columns=columns),
         missing=pd.Series(missing.ravel(), index=index, name="missing"),
         ridits=NotedFrame.of(_ridits(counts, codes, w, index, level), [limits], "Mean ridits"),
         mann_whitney=NotedFrame.of(

@@ -61,6 +61,12 @@ def fractional(r: FittedRanker) -> bool:
     return r.design.survey is not None or not (weights is None or np.array_equal(weights, np.rint(weights)))
 
 
+def people(r: FittedRanker) -> FloatArray:
+    """(N,) what a row counts in a number of observations: its case weight, or 1 if that is no number of rows."""
+    sample = r.design.sample
+    return np.ones(sample.n) if fractional(r) else sample.case_weights
+
+
 def levels_of(r: FittedRanker, numbered: bool = False) -> str:
     """The levels with the rows of each, "1 (5), 2 (22), ..."; numbered if numbers replace the names in tables."""
     counts, percent, shown = r.level_counts, fractional(r), []
@@ -372,7 +378,8 @@ def _by_numbers(r: FittedRanker, block: Table | Line) -> Table | Line:
 
 def printed(r: FittedRanker) -> Report:
     """Call, size and estimates: what `print` shows of a fit."""
-    size = (f"{count(r.nobs)} observations", f"{len(r.levels)} levels", *r.figures_of_fit())
+    observations = r.n_rows if fractional(r) else r.nobs
+    size = (f"{count(observations)} observations", f"{len(r.levels)} levels", *r.figures_of_fit())
     records = {record.name: record for record in r.all_parameters}
     shown = []
     for title, values in r.estimates().items():

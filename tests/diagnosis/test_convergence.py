@@ -14,6 +14,9 @@ from diagnosis.samples import fitted, frame
 from ordstat import ordfit
 from ordstat.exceptions import ConvergenceWarning, SeparationWarning
 
+#: Case weights of these data have a mean above 2, as sampling weights do.
+pytestmark = pytest.mark.filterwarnings("ignore:weights= are counts of equal rows, and these stand for")
+
 MODELS = {
     "plain": {},
     "weights": {"weights": "w"},

@@ -15,6 +15,9 @@ from ordstat import datasets, ordfit
 from ordstat.exceptions import DataError, OptionError, UnavailableError
 from ordstat.inference.goodness import score_groups
 
+#: Case weights of these data have a mean above 2, as sampling weights do.
+pytestmark = pytest.mark.filterwarnings("ignore:weights= are counts of equal rows, and these stand for")
+
 #: The likelihood ratios carry what R's fits leave over.
 ROOM = 1e-6
 

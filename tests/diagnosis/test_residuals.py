@@ -19,6 +19,9 @@ from ordstat.likelihood.family import Cumulative
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.rule import LikelihoodRule
 
+#: Case weights of these data have a mean above 2, as sampling weights do.
+pytestmark = pytest.mark.filterwarnings("ignore:weights= are counts of equal rows, and these stand for")
+
 MODELS = {
     "plain": {},
     "weights": {"weights": "w"},

@@ -14,6 +14,8 @@ from reference_cases import load_data
 from ordstat import ordfit
 from ordstat.exceptions import DataError, DataWarning, OptionError
 
+#: Case weights of these data have a mean above 2, as sampling weights do.
+pytestmark = pytest.mark.filterwarnings("ignore:weights= are counts of equal rows, and these stand for")
 R = pd.read_csv(Path(__file__).parents[1] / "golden" / "r" / "effects.csv")
 
 

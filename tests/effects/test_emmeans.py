@@ -15,6 +15,8 @@ from ordstat import ordfit
 from ordstat.exceptions import OptionError
 from ordstat.likelihood.results import LikelihoodResults
 
+#: Case weights of these data have a mean above 2, as sampling weights do.
+pytestmark = pytest.mark.filterwarnings("ignore:weights= are counts of equal rows, and these stand for")
 R = pd.read_csv(Path(__file__).parents[1] / "golden" / "r" / "emmeans.csv")
 MODES = {"latent": "latent", "prob": "prob", "mean.class": "mean", "cum.prob": "cum_prob"}
 CASES = {

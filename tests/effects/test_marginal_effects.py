@@ -16,6 +16,8 @@ from scipy import stats
 from ordstat import SurveyDesign, ordfit
 from ordstat.exceptions import DataError, DataWarning, OptionError
 
+#: Case weights of these data have a mean above 2, as sampling weights do.
+pytestmark = pytest.mark.filterwarnings("ignore:weights= are counts of equal rows, and these stand for")
 R = pd.read_csv(Path(__file__).parents[1] / "golden" / "r" / "marginal_effects.csv")
 SIM = load_data("sim500")
 

@@ -183,8 +183,26 @@ def test_sampling_weights_are_told_from_counts_of_a_table(seed: int) -> None:
     data["w"] = 900 + rng.integers(0, 1000, len(data))
     with pytest.warns(DataWarning, match="Are they sampling weights"):
         ordfit("y ~ age + educ", data, weights="w")
+    data["w"] = rng.integers(1, 5, len(data))  # a mean of 2.5
+    with pytest.warns(DataWarning, match="Are they sampling weights"):
+        ordfit("y ~ age + educ + selfLR + income", data, weights="w")
     for predictors in ("1", "Cont", "Infl * Type * Cont"):
         ordfit(f"Sat ~ {predictors}", datasets.load("housing"), weights="Freq")
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_sampling_weights_with_clusters(seed: int) -> None:
+    """Robust errors hold, the number of rows does not; weights of mean 1 are those that the warning advises."""
+    rng = np.random.default_rng(seed)
+    data = datasets.load("anes96")
+    data["w"], data["psu"] = 200_000 * np.exp(rng.normal(0, 0.7, len(data))), np.arange(len(data)) % 40
+    for weights in (data["w"], np.rint(data["w"]), data["w"] / 50_000):
+        for options in ({"cluster": "psu"}, {"vcov": {"cluster": "psu", "type": "CR2"}}):
+            with pytest.warns(DataWarning, match=r"in place of 944. Are they sampling weights\?"):
+                ordfit("PID ~ age + educ", data, weights=weights, **options)
+    ordfit("PID ~ age + educ", data, weights=data["w"] / data["w"].mean(), cluster="psu")
+    housing = datasets.load("housing").assign(row=np.arange(72) // 3)
+    ordfit("Sat ~ Infl", housing, weights="Freq", cluster="row")
 
 
 def _survey(seed: int) -> pd.DataFrame:

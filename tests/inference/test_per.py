@@ -41,6 +41,7 @@ def test_refit_to_the_rescaled_column(frame, formula, more, exponentiate):
     assert per.attrs["per"] == dict.fromkeys(changed, "per 10")
 
 
+@pytest.mark.filterwarnings("ignore:weights= are counts of equal rows, and these stand for")
 def test_standard_deviations(frame):
     """As if rows stood once for each unit of a whole weight; of sampling weights the weighted one."""
     fit, counts = ordfit("y ~ age * g + bmi", frame), frame.judge + 1

@@ -18,6 +18,9 @@ from ordstat.exceptions import DataError, DataWarning, OptionError
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.results import LikelihoodResults
 
+#: Case weights of these data have a mean above 2, as sampling weights do.
+pytestmark = pytest.mark.filterwarnings("ignore:weights= are counts of equal rows, and these stand for")
+
 WINE = datasets.load("wine")
 NEW = pd.DataFrame({"temp": ["cold", "warm", "warm"], "contact": ["no", "yes", "no"], "judge": [1, 5, 9]})
 

@@ -15,6 +15,9 @@ from reference_cases import Case, case_names, load_case, number
 from ordstat import ordfit
 from ordstat.likelihood.results import LikelihoodResults
 
+#: Case weights of these data have a mean above 2, as sampling weights do.
+pytestmark = pytest.mark.filterwarnings("ignore:weights= are counts of equal rows, and these stand for")
+
 #: `tight` of this case stopped at a gradient of 4e-5; others are at 1e-6 or below.
 LOOSE = {"long_clmm_weights": 1e-4}
 #: R has no standard errors at a boundary, or those of the wrong link, or so for a Hessian of few digits.

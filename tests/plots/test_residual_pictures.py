@@ -124,6 +124,7 @@ def test_an_unknown_column():
         ordfit("PID ~ selfLR + age", ANES).plot.residuals("agee")
 
 
+@pytest.mark.filterwarnings("ignore:weights= are counts of equal rows, and these stand for")
 @pytest.mark.parametrize("against", ["age", "spare"])
 def test_means_of_weighted_rows_are_weighted(against):
     """Dots at the weighted means, and no limits: weights do not tell how many rows there are."""

@@ -191,9 +191,22 @@ def test_data_are_not_changed():
 
 def test_sampling_weights_are_told():
     data = pd.DataFrame({"q": [1, 2, 3, 2], "w": [0.5, 1.5, 2.0, 0.7]})
-    with pytest.warns(DataWarning, match="Counts, percentages and ridits use the weights"):
+    with pytest.warns(DataWarning, match="Rows are counted once, percentages and ridits use the weights"):
         actual = describe_ordinal(data, "q", weights="w")
-    np.testing.assert_allclose(actual.counts.to_numpy()[0], [0.5, 2.2, 2.0])
+    assert actual.counts.to_numpy().tolist() == [[1.0, 2.0, 1.0]] and actual.n.tolist() == [4.0]
+    np.testing.assert_allclose(actual.percent.to_numpy()[0], 100 * np.array([0.5, 2.2, 2.0]) / 4.7)
+
+
+@pytest.mark.filterwarnings("ignore:weights= must be frequency counts")
+def test_people_are_counted_and_shares_are_weighted():
+    """A person of weight 0 is none; a missing answer is one; the median is that of the weights."""
+    rows = {"q": [1, 1, 1, 2, 3, None, 2], "w": [0.3, 0.2, 0.1, 4.5, 2.5, 9.5, 0.0], "g": list("aaaaabb")}
+    actual = describe_ordinal(pd.DataFrame(rows), "q", by="g", weights="w")
+    assert actual.counts.loc["a"].tolist() == [3.0, 1.0, 1.0] and actual.missing.tolist() == [0.0, 1.0]
+    assert actual.median["a"] == 2 and actual.median["b"] is None
+    np.testing.assert_allclose(actual.percent.loc["a"], 100 * np.array([0.6, 4.5, 2.5]) / 7.6)
+    drawn = [label.get_text() for label in actual.plot().get_yticklabels()]
+    assert any("n = 5" in text for text in drawn)
 
 
 @pytest.mark.parametrize(

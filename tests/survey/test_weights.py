@@ -60,3 +60,39 @@ def test_summary_in_percentages():
     whole = str(ordfit(FORMULA, WINE, weights=2.0 * FRACTIONS).summary("all"))
     assert "192 (in 72 weighted rows)" in whole
     assert "%)" not in whole
+
+
+def people(fit, name):
+    """The numbers after "n = " of a picture."""
+    axes = fit.plot.latent() if name == "latent" else fit.plot.stacked(name)
+    texts = [text.get_text() for text in axes.figure.findobj(lambda artist: hasattr(artist, "get_text"))]
+    return sorted({float(text.rpartition("n = ")[2]) for text in texts if "n = " in text})
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
+@pytest.mark.parametrize("role", ["weights", "design"])
+def test_numbers_of_people_are_never_sums_of_weights(role):
+    weights = np.resize([0.731, 1.117, 2.4], len(WINE))
+    fit = ordfit(FORMULA, WINE, **{role: weights if role == "weights" else SurveyDesign(weights=weights)})
+    assert people(fit, "latent") == sorted(WINE["rating"].value_counts().unique())
+    assert people(fit, "contact") == [36.0]
+    assert "72 observations" in str(fit)
+    whole = ordfit(FORMULA, WINE, weights=1 + WINE.index % 2)
+    assert people(whole, "contact") == [54.0]  # numbers of equal rows
+    axes = fit.plot.confusion()
+    shown = [float(text.get_text()) for text in axes.texts]
+    assert sum(shown) == pytest.approx(100.0, abs=0.05 * len(shown))
+    assert "weighted percentages" in axes.get_title("left")
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
+@pytest.mark.parametrize(("n", "seed"), [(2552, 0), (1777, 3), (313, 4)])
+def test_rounding_is_no_part_of_a_number_of_rows(n, seed):
+    """Weights of mean 1 add up to the number of rows."""
+    rng = np.random.default_rng(seed)
+    x, weights = rng.normal(size=n), rng.gamma(2.0, size=n)
+    data = {"y": rng.integers(0, 3, n), "x": x, "w": weights, "mean1": weights / weights.mean()}
+    for options in ({"design": SurveyDesign(weights="w")}, {"weights": "mean1"}):
+        fit = ordfit("y ~ x", data, **options)
+        assert fit.nobs == n and fit.glance()["nobs"].item() == n
+    assert ordfit("y ~ x", data, weights="w").nobs == pytest.approx(weights.sum(), rel=1e-14)
