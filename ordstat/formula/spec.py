@@ -12,7 +12,7 @@ import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
-from .coding import Assembled, Coding, assemble, part_names
+from .coding import Assembled, Coding, assemble, full_codings, part_names, term_names
 from .columns import (
     Columns,
     Factor,
@@ -28,7 +28,7 @@ from .columns import (
 from .factors import Interpreter, Transform
 from .inputs import known_codes
 from .names import ColumnName, coded_variable, shown_term
-from .parse import Expression, Part, dotted_name
+from .parse import Expression, Part, Term, dotted_name
 from .random_terms import RandomTerm, random_names
 from .sample import RandomRows, Rows
 
@@ -228,6 +228,18 @@ class FormulaSpec:
         """Records of the columns of the location, nominal and scale effects."""
         sides = {"location": self.location, "nominal": self.nominal, "scale": self.scale}
         return {side: tuple(part_names(part, self.codings)) for side, part in sides.items()}
+
+    @cached_property
+    def curves(self) -> list[tuple[str, Term, frozenset[ColumnName]]]:
+        """Terms with several columns of numbers, as splines have, by their side, and the columns."""
+        curves = []
+        for side, part in (("location", self.location), ("nominal", self.nominal), ("scale", self.scale)):
+            terms = () if part is None else part.terms
+            for term, full in zip(terms, full_codings(terms), strict=True):
+                codings = [self.codings[key] for key in term.keys]
+                if any(not coding.levels and len(coding.suffixes) > 1 for coding in codings):
+                    curves.append((side, term, frozenset(term_names(term, full, self.codings))))
+        return curves
 
     @cached_property
     def references(self) -> dict[ColumnName, ColumnName]:

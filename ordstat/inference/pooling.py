@@ -19,10 +19,12 @@ from ..likelihood.parameters import Parameters, spread
 from ..likelihood.standard_errors import symmetric_limits, two_sided
 from ..report.cells import count
 from ..report.frames import NotedFrame
+from ..report.ratios import ratio_of
 from ..report.render import Report, Summary, Table, as_text
 from ..report.sections import shortened
 from .comparison import described, estimated_places
 from .summary import TITLES
+from .tables import exponent_notes
 from .wald import JOINT, linear_hypotheses
 
 if TYPE_CHECKING:
@@ -382,20 +384,22 @@ class PooledResults:
         Parameters
         ----------
         exponentiate : bool
-            Return exp() of estimates and limits, except for thresholds; other columns still refer to the coefficient.
+            Ratios in place of effects and their limits, as in `tidy` of a single fit; other columns still refer to the
+            coefficient.
         level : float in (0, 1)
             Confidence level of the limits.
         """
         numbers = np.column_stack((self.params, self.confint(level)))
+        notes: list[str] = []
         if exponentiate:
-            effects = self.parameters.of("nominal", "location", "scale")
-            numbers[effects] = np.exp(numbers[effects])
+            numbers = ratio_of(self.fits[0]).exponents(self.parameters.kinds, numbers)
+            notes = exponent_notes(self.fits[0])
         frame = self._columns.assign(estimate=numbers[:, 0]).rename_axis("term").reset_index()
         frame.insert(6, "conf_low", numbers[:, 1])
         frame.insert(7, "conf_high", numbers[:, 2])
         frame["coef_type"] = self.parameters.kinds
         title = "Pooled parameters" + "; exponents of all but thresholds" * exponentiate
-        return NotedFrame.of(frame, (), title, labels=self.fits[0].names_shown())
+        return NotedFrame.of(frame, notes, title, labels=self.fits[0].names_shown())
 
     def report(self, level: float = 0.95) -> Report:
         """The summary as data.

@@ -18,6 +18,7 @@ from ..likelihood.standard_errors import symmetric_limits
 from ..likelihood.unavailable import why_unavailable
 from ..report.cells import column_cells, few_decimals, p_in_words, ratio_decimals
 from ..report.frames import SCREEN, SHORTEST_LABEL
+from ..report.ratios import ratio_of
 from ..report.render import Line, Report, Summary, Table
 from ..report.sections import (
     DOUBTFUL,
@@ -33,7 +34,6 @@ from ..report.sections import (
     shown_part,
     threshold_table,
 )
-from ..report.table import ratio_of
 from .proportionality import departures, scarce_level, score_row, wald_row
 from .tables import rescaled
 from .wald import Joint, zero_test
@@ -227,12 +227,12 @@ def _effect_tables(
 
 def _ratios(r: FittedLikelihood, effects: pd.DataFrame) -> Table:
     """Odds ratios, or the ratios of another link, with limits, from the table of location effects."""
-    name, sign, title = ratio_of(r)
-    with np.errstate(over="ignore"):  # infinite for a large coefficient
-        limits = np.sort(np.exp(sign * effects.iloc[:, -2:].to_numpy()), axis=1)
-        columns = {name: np.exp(sign * effects["estimate"].to_numpy())}
-    frame = pd.DataFrame(columns | dict(zip(effects.columns[-2:], limits.T, strict=True)), index=effects.index)
-    return Table(title=title, frame=frame, formats=dict.fromkeys(frame, ratio_decimals(frame)))
+    ratio = ratio_of(r)
+    low, high = effects.columns[-2:]
+    numbers = effects[["estimate", low, high]].to_numpy()
+    values = ratio.exponents(["location"] * len(effects), numbers)
+    frame = pd.DataFrame(values, index=effects.index, columns=[ratio.name, low, high])
+    return Table(title=ratio.title, frame=frame, formats=dict.fromkeys(frame, ratio_decimals(frame)))
 
 
 def threshold_estimates(r: FittedLikelihood) -> Table:

@@ -17,8 +17,8 @@ from ..likelihood.fitted import FittedLikelihood, of_errors
 from ..likelihood.standard_errors import symmetric_limits
 from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
+from ..report.ratios import ratio_of
 from ..report.sections import fractional
-from ..report.table import INVERSE, ratio_of
 
 #: Reach of a profile without a finite limit, in standard errors (in units of the parameter if it has none).
 _OPEN = 5.0
@@ -37,10 +37,7 @@ def tidy_parameters(
         numbers *= factors[: len(numbers), None]
         columns["std_error"] = columns["std_error"] * factors[: len(numbers)]
     if exponentiate:
-        nominal, effects = r.parameters.of("nominal"), r.parameters.of("nominal", "location", "scale")
-        numbers[nominal] = -numbers[nominal][:, [0, 2, 1]]  # of thresholds: turned to the direction of location effects
-        with np.errstate(over="ignore"):  # infinite for a large coefficient
-            numbers[effects] = np.exp(numbers[effects])
+        numbers = ratio_of(r).exponents(r.parameters.kinds, numbers)
     if r.bias_reduced is None:
         del columns["df"]
     estimate, low, high = numbers.T
@@ -55,13 +52,20 @@ def tidy_parameters(
         frame = pd.concat([frame, more.reindex(columns=frame.columns)], ignore_index=True)
     frame.attrs |= {"per": suffixes} if suffixes else {}
     notes = [*of_errors(r), *(f"{name}: {suffix}." for name, suffix in suffixes.items())]
-    if exponentiate and len(r.parameters.of("nominal")) > 0:
-        notes.append("Nominal effects are exp(-estimate): ratios for a higher response, as location effects are.")
-    ratio, sign, _ = ratio_of(r)
-    if exponentiate and sign < 0.0:
-        notes.append(f"The {ratio} of a location effect is exp(-estimate), 1 / the value here; {INVERSE}.")
+    if exponentiate:
+        notes += exponent_notes(r)
     title = "Parameters; exponents of all but thresholds" if exponentiate else "Parameters"
     return NotedFrame.of(frame, notes, title, labels=r.names_shown())
+
+
+def exponent_notes(r: FittedLikelihood) -> list[str]:
+    """Direction of the exponents of a table, and what its other columns refer to."""
+    ratio = ratio_of(r)
+    notes = [ratio.direction]
+    if len(r.parameters.of("nominal")) > 0:
+        sign = "-" if ratio.sign > 0.0 else ""
+        notes.append(f"Nominal effects are exp({sign}estimate): ratios for a higher response, as location effects are.")
+    return [*notes, "Standard errors and statistics are those of the coefficients."]
 
 
 def rescaled(r: FittedLikelihood, per: Any) -> tuple[FloatArray, dict[str, str]]:

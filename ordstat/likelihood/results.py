@@ -102,8 +102,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         conf_int : bool
             Whether to give the limits.
         exponentiate : bool
-            exp() of estimate and limits, except for thresholds; std_error, statistic and p_value are those of the
-            coefficient.
+            Ratios in place of effects and their limits: of odds (logit), of hazards, exp(-estimate) (cloglog), else
+            exp(estimate). Thresholds stay; std_error, statistic and p_value are those of the coefficient.
         level : float
             Confidence level of the limits.
         per : dict of variable to number, or "sd", optional

@@ -13,7 +13,8 @@ from scipy.special import ndtri
 from .._typing import AnyArray, FloatArray
 from ..checks import fraction, labelled
 from ..exceptions import DataError, OptionError
-from ..report.table import INVERSE, per_of_each, ratio_of
+from ..report.ratios import common_ratio
+from ..report.table import per_of_each
 from . import style
 from .style import Sheet, decimals_for, in_lines, shortened_middle, with_limits
 
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 _LIMITS = ["conf_low", "conf_high"]
 _EFFECTS = ("nominal", "location", "scale")
-#: Name of exponents that are neither odds nor hazard ratios, and the sign of the coefficient in them.
-_EXPONENT = ("exp(estimate)", 1.0)
 #: Markers that distinguish fits in grey; they are filled and open in turn.
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _STEP, _GAP = 0.32, 0.55  # heights between the fits of a term, and between terms
@@ -42,41 +41,34 @@ def effect_texts(
     return texts
 
 
-def _ratio(fits: Mapping[str, Any]) -> tuple[str, float]:
-    """Name of the exponents of the location effects of all fits, and the sign of the coefficient in them."""
-    ratios = {ratio_of(fit)[:2] if fit.method.likelihood else _EXPONENT for fit in fits.values()}
-    return ratios.pop() if len(ratios) == 1 else _EXPONENT
-
-
 def forest_frame(
     fits: Mapping[str, Any], columns: Sequence[str] | str | None, exponentiate: bool, per: Any, level: float
 ) -> pd.DataFrame:
     """Estimated effects of all fits with their limits; attrs["per"] has their units."""
     fraction("level", level)
-    invert = exponentiate and _ratio(fits)[1] < 0
     pers = per_of_each(fits, per)
-    parts = [_effects(name, fit, exponentiate, pers[name], level, invert) for name, fit in fits.items()]
+    parts = [_effects(name, fit, pers[name], level) for name, fit in fits.items()]
     frame = pd.concat(parts, ignore_index=True)
+    if exponentiate:
+        ratio = common_ratio(fits.values())
+        numbers = frame[["estimate", *_LIMITS]].to_numpy(dtype=np.float64)
+        frame[["estimate", *_LIMITS]] = ratio.exponents(frame["coef_type"], numbers)
     if len(frame):
         frame = _in_order(frame, _chosen(fits.values(), columns, list(dict.fromkeys(frame["term"]))))
     frame.attrs["per"] = {term: unit for part in parts for term, unit in part.attrs["per"].items()}
     return frame
 
 
-def _effects(name: str, fit: Any, exponentiate: bool, per: Any, level: float, invert: bool) -> pd.DataFrame:
+def _effects(name: str, fit: Any, per: Any, level: float) -> pd.DataFrame:
+    """Coefficients of one fit with their limits."""
     if fit.method.likelihood:
-        table = fit.tidy(level=level, per=per, exponentiate=exponentiate)
-    else:
+        table = fit.tidy(level=level, per=per)
+    elif per is None:
         table = fit.tidy().assign(conf_low=np.nan, conf_high=np.nan)
-        if per is not None:
-            raise OptionError(f"per must be None for fits without a likelihood; got {per!r} for {name!r}.")
-        if exponentiate:
-            table = table.assign(estimate=np.exp(table["estimate"]))
+    else:
+        raise OptionError(f"per must be None for fits without a likelihood; got {per!r} for {name!r}.")
     units = table.attrs.get("per", {})
     table = pd.DataFrame(table[table["coef_type"].isin(_EFFECTS) & table["estimate"].notna()])
-    if invert:  # exp(-b), with limits exchanged
-        rows = (table["coef_type"] != "scale").to_numpy()
-        table.loc[rows, ["estimate", *_LIMITS]] = 1.0 / table.loc[rows, ["estimate", *_LIMITS[::-1]]].to_numpy()
     frame = table[["term", "estimate", *_LIMITS, "coef_type"]].assign(model=name)
     frame.attrs = {"per": units}
     return frame
@@ -121,7 +113,10 @@ def draw_forest(sheet: Sheet, data: pd.DataFrame, fits: Mapping[str, Any], expon
     colours: list[Any] = [style.RIGHT] if n == 1 else style.level_colours(n)
     offsets = {name: _STEP * ((n - 1) / 2.0 - i) for i, name in enumerate(fits)}
     heights = np.array([middles[key] + offsets[name] for key, name in zip(keys, data["model"], strict=True)])
-    infinite = np.isinf(data[["estimate", *_LIMITS]].to_numpy(dtype=np.float64)).any(axis=1)
+    numbers = data[["estimate", *_LIMITS]].to_numpy(dtype=np.float64, copy=True)
+    with np.errstate(divide="ignore"):
+        infinite = np.isinf(np.log(numbers) if exponentiate else numbers).any(axis=1)
+    numbers[infinite] = [np.inf, np.nan, np.nan]
     for i, (name, colour) in enumerate(zip(fits, colours, strict=True)):
         shown = (data["model"] == name).to_numpy() & ~infinite
         part = data[shown]
@@ -134,6 +129,10 @@ def draw_forest(sheet: Sheet, data: pd.DataFrame, fits: Mapping[str, Any], expon
     for y, value in zip(heights[infinite], data["estimate"][infinite], strict=True):
         x, marker = (high, ">") if value > no_effect else (low, "<")
         ax.plot(x, y, marker, color=style.WRONG, markersize=7, clip_on=False)
+        if n > 1 or not roomy:
+            inwards = (-8, 0) if marker == ">" else (8, 0)
+            side = "right" if marker == ">" else "left"
+            style.note(ax, "not estimable", (x, y), inwards, ax.transData, ha=side, fontsize=style.SMALL)
     ax.set_xlim(low, high)
     spare = 0.6 if n == 1 else 0.5 * block
     ax.set_ylim(min(middles.values()) - spare, spare)
@@ -142,15 +141,17 @@ def draw_forest(sheet: Sheet, data: pd.DataFrame, fits: Mapping[str, Any], expon
         style.legend(ax)
     elif roomy:
         size = style.row_size(style.inches(ax)[1] / len(heights))
-        for y, *numbers in zip(heights, data["estimate"], data["conf_low"], data["conf_high"], strict=True):
-            style.note(ax, with_limits(*numbers), (1.0, y), (8, 0), ax.get_yaxis_transform(), fontsize=size)
+        for y, words in zip(heights, with_limits(numbers), strict=True):
+            style.note(ax, words, (1.0, y), (8, 0), ax.get_yaxis_transform(), fontsize=size)
     if exponentiate:
         style.plain_log_ticks(ax)
     kinds = set(data["coef_type"])
     what = "coefficient" + " (nominal effects: positive = lower response)" * ("nominal" in kinds)
     if exponentiate:
-        what, sign = _EXPONENT if "scale" in kinds else _ratio(fits)
-        what += f" ({INVERSE})" if sign < 0.0 else ""
+        ratio = common_ratio(fits.values())
+        what = ratio.name
+        if ratio.sign < 0.0:
+            what += " (below 1 = higher response)"
     return style.named(ax, f"{what} with {100 * level:g}% limits")
 
 
@@ -253,8 +254,8 @@ def draw_parallel(sheet: Sheet, data: pd.DataFrame, results: Any, level: float) 
     box = {"facecolor": tuple(style.paper()), "edgecolor": "none", "pad": 0.5}
     texts = effect_texts([results], sheet.labels, data.attrs.get("per", {}))
     looks = {"va": "bottom", "fontsize": style.row_size(1.5 * room), "fontweight": "bold", "bbox": box}
-    for table, heights in zip(tables, places, strict=True):
-        limits = with_limits(*table[["pooled", "pooled_lower", "pooled_upper"]].iloc[0])
+    pooled = np.array([table[["pooled", "pooled_lower", "pooled_upper"]].iloc[0] for table in tables], dtype=np.float64)
+    for table, heights, limits in zip(tables, places, with_limits(pooled), strict=True):
         words = texts["location", table["term"].iloc[0]]
         words = f"{shortened_middle(words, max(letters - len(limits) - 3, 10))}   {limits}".replace("$", r"\$")
         style.note(ax, words, (0.0, heights.max() + 0.55), (0, 0), ax.get_yaxis_transform(), **looks)

@@ -88,20 +88,32 @@ def _beginning(name: str, letters: int) -> str:
     return name[: int(room.sum())]
 
 
-def with_limits(estimate: float, low: float, high: float) -> str:
-    """An estimate and its limits, with the decimals that their distance requires, at least two.
+#: Decimals that one row with small numbers may bring to a picture of larger ones.
+_MOST_DECIMALS = 4
+
+
+def with_limits(numbers: FloatArray) -> list[str]:
+    """Estimates with their limits, (n, 3), all with the decimals that the narrowest needs.
 
     Examples
     --------
-    >>> with_limits(2.503, 1.4669, 3.5393), with_limits(-0.00938, -0.01872, -0.0000358)
-    ('2.50 [1.47, 3.54]', '-0.00938 [-0.01872, -0.00004]')
+    >>> with_limits(np.array([[2.503, 1.4669, 3.5393], [np.inf, np.nan, np.nan]]))
+    ['2.50 [1.47, 3.54]', 'not estimable']
+    >>> with_limits(np.array([[0.0094, 0.0071, 0.0117], [1.0, np.nan, np.nan]]))
+    ['0.0094 [0.0071, 0.0117]', '1']
     """
-    if not np.isfinite([low, high]).all():
-        return f"{estimate:.3g}" if np.isfinite(estimate) and np.isnan([low, high]).all() else "no finite estimate"
-    decimals = decimals_for(high - low)
-    while decimals < 5 and any(end and not round(end, decimals) for end in (low, high)):
-        decimals += 1  # show the sign of a limit near 0
-    return f"{estimate:z.{decimals}f} [{low:z.{decimals}f}, {high:z.{decimals}f}]"
+    known = np.asarray(np.isfinite(numbers).all(axis=1))
+    needed = [decimals_for(high - low) for _, low, high in numbers[known]]
+    decimals = min(max(needed, default=2), max(_MOST_DECIMALS, min(needed, default=2)))
+    texts = []
+    for (estimate, low, high), finite in zip(numbers, known, strict=True):
+        if finite:
+            texts.append(f"{estimate:z.{decimals}f} [{low:z.{decimals}f}, {high:z.{decimals}f}]")
+        elif np.isfinite(estimate) and np.isnan([low, high]).all():
+            texts.append(f"{estimate:.3g}")
+        else:
+            texts.append("not estimable")
+    return texts
 
 
 def decimals_for(width: float) -> int:

@@ -127,7 +127,7 @@ def test_a_separated_fit_can_be_drawn():
     frame = pd.DataFrame({"y": [1, 1, 1, 2, 2, 2, 3, 3, 3, 2], "x": [0.0, 0, 0, 1, 1, 1, 2, 2, 2, 1]})
     fit = ordfit("y ~ x", data=frame)
     ax = fit.plot.forest()
-    assert "no finite estimate" in [text.get_text() for text in ax.texts]
+    assert "not estimable" in [text.get_text() for text in ax.texts]
     for plot in ("latent", "margins", "confusion", "parallel"):
         getattr(fit.plot, plot)().get_figure().canvas.draw()
 

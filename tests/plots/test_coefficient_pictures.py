@@ -1,11 +1,14 @@
 """Forest, parallel, influence, reliability by facet: scales, names and panels."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot
 
 from ordstat import OptionError, datasets, ordfit
+from ordstat.exceptions import SeparationWarning
 from ordstat.plots import style
 
 WINE, ANES = datasets.load("wine"), datasets.load("anes96")
@@ -106,3 +109,34 @@ def test_every_level_shows_on_white_and_on_black(K):
         linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
         light = np.column_stack([linear @ [0.2126, 0.7152, 0.0722], np.full(K, ground)]) + 0.05
         assert (light.max(axis=1) / light.min(axis=1) >= 3.0).all()
+
+
+def words_of(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+@pytest.mark.parametrize("exponentiate", [False, True])
+@pytest.mark.parametrize(("level", "marker"), [(3, ">"), (1, "<")])
+def test_infinite_estimates_are_arrows(level, marker, exponentiate):
+    """No dot at 0 on an axis of logarithms, and no row left out."""
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame({"x": rng.normal(size=200), "g": rng.choice(list("abc"), 200)})
+    data["y"] = np.digitize(data["x"] + rng.logistic(size=200), [-1.0, 1.0]) + 1
+    data.loc[data["g"] == "c", "y"] = level
+    with pytest.warns(SeparationWarning):
+        fit = ordfit("y ~ x + g", data)
+    alone = fit.plot.forest(exponentiate=exponentiate)
+    two = fit.plot.forest(others={"x": ordfit("y ~ x", data)}, exponentiate=exponentiate)
+    for ax in (alone, two):
+        (arrow,) = [line for line in ax.lines if line.get_marker() == marker]
+        assert arrow.get_xdata()[0] == pytest.approx(ax.get_xlim()[marker == ">"])
+        assert words_of(ax).count("not estimable") == 1
+    assert [label.get_text() for label in alone.get_yticklabels()] == ["x", "g: b", "g: c"]
+    assert len(dots(alone).get_xdata()) == 2
+
+
+def test_numbers_of_a_picture_have_the_same_decimals():
+    anes = ANES.assign(party=pd.cut(ANES["selfLR"], [0, 3, 4, 7], labels=["left", "middle", "right"]))
+    words = words_of(ordfit("PID ~ age + party", anes).plot.forest())
+    decimals = {len(number.partition(".")[2]) for text in words for number in re.findall(r"\d+\.\d+", text)}
+    assert len(words) == 3 and len(decimals) == 1

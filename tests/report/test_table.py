@@ -1,10 +1,13 @@
 """`ordstat.table`: the cells against the fits they come from, through maketables."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import stats
 
-from ordstat import datasets, ordfit, table
-from ordstat.exceptions import OptionError
+from ordstat import SurveyDesign, datasets, ordfit, pool, table
+from ordstat.exceptions import DataWarning, OptionError, SeparationWarning
+from ordstat.report.cells import short_p_value
 
 pytest.importorskip("maketables")
 WINE = datasets.load("wine")
@@ -84,3 +87,172 @@ def test_exports_read_as_the_table_prints():
 def test_bad_arguments(fits, options, message):
     with pytest.raises(OptionError, match=message):
         table(fits, **options)
+
+
+# Notes and rows of what a table cannot show as a number
+
+
+def rows_of(shown):
+    return {label: row.tolist() for label, row in shown.df.droplevel(0).iterrows()}
+
+
+@pytest.fixture(scope="module")
+def answers():
+    rng = np.random.default_rng(11)
+    n = 300
+    data = pd.DataFrame({
+        "x": rng.normal(size=n),
+        "income": np.exp(rng.normal(10, 1, n)),
+        "age": rng.uniform(20, 70, n),
+        "g": rng.choice(list("abc"), n),
+        "female": rng.choice(["no", "yes"], n),
+        "w": rng.uniform(1, 3, n),
+        "psu": np.arange(n) % 30,
+    })  # fmt: skip
+    score = data["x"] + (data["g"] == "b") + 0.02 * data["age"] + rng.logistic(size=n)
+    return data.assign(y=pd.cut(score, [-np.inf, 0.0, 2.0, np.inf], labels=["A", "B", "C"]))
+
+
+@pytest.mark.parametrize(("level", "sign"), [("C", "+"), ("A", "-")])
+@pytest.mark.parametrize("style", ["paper", "clinical"])
+def test_infinite_estimates_are_not_numbers(answers, level, sign, style):
+    data = answers.assign(y=answers["y"].where(answers["g"] != "c", level))
+    with pytest.warns(SeparationWarning):
+        fit = ordfit("y ~ x + g", data)
+    shown = table(fit, style=style, exponentiate=True)
+    assert rows_of(shown)["g: c"][:3] == (["not estimable"] if style == "paper" else ["not estimable", "", ""])
+    assert f"Not estimable, as the response is separated: g: c ({sign}infinity)." in shown.notes
+    within = ordfit("y ~ x + g", answers[answers["g"] != "c"])  # the other effects are those of the other rows
+    expected = f"{np.exp(within.coef['x']):.2f}"
+    assert rows_of(shown)["x"][0].startswith(expected)
+
+
+def test_aliased_rows_say_so(answers):
+    with pytest.warns(DataWarning, match="aliased"):
+        fit = ordfit("y ~ x + double + g", answers.assign(double=2.0 * answers["x"]))
+    shown = table(fit, style="clinical")
+    assert rows_of(shown)["double"] == ["not estimated", "", ""]
+    assert "Not estimated, as the data or other columns do not determine them: double." in shown.notes
+
+
+def test_exponents_that_are_no_odds_ratios_are_named(answers):
+    logit, probit = ordfit("y ~ x", answers), ordfit("y ~ x", answers, "probit")
+    notes = table({"logit": logit, "probit": probit}, exponentiate=True).notes
+    assert "logit: Odds ratios: above 1 = higher response." in notes
+    assert "probit: Exponents of the location effects; no odds or hazards under this link." in notes
+
+
+@pytest.mark.parametrize(
+    ("method", "note"),
+    [
+        ("logit", "Odds ratios: above 1 = higher response."),
+        ("cloglog", "Hazard ratios are exp(-coefficient): below 1 = higher response."),
+        ("loglog", "Reversed hazard ratios: above 1 = higher response."),
+        ("acat", "Adjacent odds ratios: above 1 = higher response."),
+        ("probit", "Coefficients: positive = higher response."),
+    ],
+)
+def test_every_table_says_where_its_numbers_point(answers, method, note):
+    assert note in table(ordfit("y ~ x", answers, method), style="clinical").notes
+
+
+def test_what_is_no_ratio_stands_apart():
+    mixed = ordfit("rating ~ temp + contact + (1 | judge)", WINE)
+    shown = table(mixed, exponentiate=True)
+    groups = dict(zip(*reversed([shown.df.index.get_level_values(k) for k in (0, 1)]), strict=True))
+    assert groups["temp: warm"] == "coef" and groups["N"] == "stats"
+    assert groups["SD (Intercept), judge"] == groups["1|2"] == "other"
+    assert rows_of(shown)["1|2"][0].startswith(f"{mixed.params['1|2']:.2f}")
+    assert "Rows below the effects are not exponentiated." in shown.notes
+    assert "delta method" in shown.notes
+    plain = table(mixed).df.index.get_level_values(0)
+    assert set(plain) == {"coef", "stats"}
+
+
+def test_survey_and_pooled_fits_have_a_table(answers):
+    survey = ordfit("y ~ x + g", answers, design=SurveyDesign(weights="w", clusters="psu"))
+    shown = table(survey)
+    assert rows_of(shown)["N"] == ["300"] and "AIC" not in rows_of(shown)
+    assert "linearised survey covariance" in shown.notes
+    rng = np.random.default_rng(2)
+    frames = [answers.assign(x=answers["x"] + rng.normal(0, 0.3, 300)) for _ in range(4)]
+    pooled = pool([ordfit("y ~ x + g", frame) for frame in frames])
+    shown = table(pooled, style="clinical")
+    low, high = pooled.confint().loc["x"]
+    assert rows_of(shown)["x"][:2] == [f"{np.exp(pooled.params['x']):.2f}", f"{np.exp(low):.2f}, {np.exp(high):.2f}"]
+    assert rows_of(shown)["N"][0] == "300" and "Pooled over 4 imputations by Rubin's rules." in shown.notes
+    both = table({"one": ordfit("y ~ x", answers), "survey": survey})
+    assert rows_of(both)["AIC"][1] == "" and rows_of(both)["AIC"][0] != ""
+
+
+def test_labels_reach_into_functions_and_unknown_ones_are_refused(answers):
+    fit = ordfit("y ~ log(income) + g", answers)
+    shown = table(fit, labels={"income": "Income (EUR)"}, style="clinical")
+    assert "log(Income (EUR))" in rows_of(shown)
+    with pytest.raises(OptionError, match=r"labels must name .*; got 'incom'\. Did you mean 'income'"):
+        table(fit, labels={"incom": "Income"})
+
+
+@pytest.mark.parametrize(
+    ("term", "label", "df"),
+    [
+        ("ns(age, df=3)", "ns(Age, df=3)", 3),
+        ("poly(age, 2)", "poly(Age, 2)", 2),
+        ("bs(age, df=4)*g", "bs(Age, df=4)", 4),
+    ],
+)
+def test_a_spline_is_one_row_with_its_test(answers, term, label, df):
+    fit = ordfit(f"y ~ x + {term}", answers)
+    names = [name for name in fit.coef.index if name.startswith(term.partition("*")[0] + "[") and ":" not in name]
+    beta, covariance = fit.coef[names].to_numpy(), fit.vcov().loc[names, names].to_numpy()
+    chisq = float(beta @ np.linalg.solve(covariance, beta))
+    rows = rows_of(table(fit, style="clinical", labels={"age": "Age"}))
+    assert rows[label] == ["", f"chi2({df}) = {chisq:.2f}", short_p_value(float(stats.chi2.sf(chisq, df)))]
+    assert not any("[1]" in row for row in rows)
+    paper = rows_of(table(fit, labels={"age": "Age"}))
+    assert paper[label][0].startswith(f"chi2({df}) = {chisq:.2f}\n(p ")
+
+
+def test_partial_proportional_odds_say_above_what(answers):
+    fit = ordfit("y ~ x", answers, nominal="~ female")
+    rows = rows_of(table(fit, style="clinical"))
+    assert list(rows)[:4] == ["x", "female: no", "female: yes, above A", "female: yes, above B"]
+    assert rows["female: no"] == ["1 (reference)", "", ""]
+    above = [ordfit("y ~ x + female", answers.assign(y=(answers["y"] > level).astype(int))) for level in "AB"]
+    for row, binary in zip(list(rows)[2:4], above, strict=True):
+        ratio = float(rows[row][0])
+        assert np.log(ratio) == pytest.approx(binary.coef["female[T.yes]"], abs=0.2)
+    coefficients = table(fit)
+    assert "female: yes, A|B" in rows_of(coefficients)
+    assert "positive = lower response" in coefficients.notes
+
+
+def test_decimals_agree_down_a_column(answers):
+    fit = ordfit("y ~ age + g + income", answers)
+    cells = [row for label, row in rows_of(table(fit, style="clinical")).items() if label != "N"]
+    numbers = [text for row in cells for text in (row[0], *row[1].split(", ")) if text and "(" not in text]
+    assert {len(text.partition(".")[2]) for text in numbers} == {4}
+    notes = table(fit, style="clinical").notes
+    assert "Small effects are per unit of income." in notes
+
+
+@pytest.mark.parametrize("link", ["logit", "cloglog", "loglog"])
+def test_ratios_point_in_one_direction_everywhere(answers, link):
+    """Effects at a threshold and elsewhere; tidy, pooled tidy, table, summary and forest."""
+    sign = -1.0 if link == "cloglog" else 1.0
+    fit = ordfit("y ~ x", answers, link, nominal="~ female")
+    tidy = fit.tidy(exponentiate=True).set_index("term")
+    low, high = sorted(np.exp(sign * fit.confint().loc["x"]))
+    assert tidy.loc["x", ["estimate", "conf_low", "conf_high"]].astype(float).tolist() == pytest.approx(
+        [np.exp(sign * fit.coef["x"]), low, high]
+    )
+    name = "A|B.female[T.yes]"
+    assert tidy.loc[name, "estimate"] == pytest.approx(np.exp(-sign * fit.coef[name]))
+    shown = rows_of(table(fit, style="clinical"))
+    assert float(shown["x"][0]) == pytest.approx(tidy.loc["x", "estimate"], abs=6e-3)
+    assert float(shown["female: yes, above A"][0]) == pytest.approx(tidy.loc[name, "estimate"], abs=6e-3)
+    drawn = fit.plot.forest(exponentiate=True, draw=False).set_index("term")["estimate"]
+    assert drawn[["x", name]].tolist() == pytest.approx(tidy.loc[["x", name], "estimate"].tolist())
+    frames = [answers.assign(x=answers["x"] + shift * (answers["g"] == "a")) for shift in (-0.1, 0.1)]
+    pooled = pool([ordfit("y ~ x", frame, link) for frame in frames])
+    assert pooled.tidy(exponentiate=True)["estimate"].iloc[-1] == pytest.approx(np.exp(sign * pooled.params["x"]))
