@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._typing import BoolArray, FloatArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import mapping
 from ..exceptions import OptionError, warn
 from ..formula.sample import Rows
@@ -70,14 +70,11 @@ def nesting_of(rows: Population, terms: Sequence[frozenset[str]]) -> Nesting:
     """
     factors = [name for name, levels in rows.categories.items() if len(levels) > 1]
     used = rows.frame.loc[rows.weights > 0, factors]
+    codes = {name: pd.factorize(used[name])[0] for name in factors}
     found: dict[str, list[str]] = {}
     for inner in factors:
-        pairs = {
-            outer: used[[inner, outer]].drop_duplicates()
-            for outer in factors
-            if outer != inner and inner not in found.get(outer, ())
-        }
-        outers = [name for name, pair in pairs.items() if pair[inner].is_unique]
+        others = [name for name in factors if name != inner and inner not in found.get(name, ())]
+        outers = [name for name in others if _is_function(codes[inner], codes[name])]
         if frozenset([inner]) not in terms:
             around = [term - {inner} for term in terms if inner in term]
             around = [term for term in around if term in terms and inner not in term]
@@ -159,6 +156,13 @@ def on_one_scale(rows: Rows) -> Rows:
     columns = None if rows.scale is None else np.tile(rows.scale.mean(axis=0), (rows.n, 1))
     offset = None if rows.scale_offset is None else np.full(rows.n, rows.scale_offset.mean())
     return replace(rows, scale=columns, scale_offset=offset)
+
+
+def _is_function(inner: IntArray, outer: IntArray) -> bool:
+    """Whether each code of `inner` occurs with one code of `outer`."""
+    last = np.zeros(int(inner.max(initial=0)) + 1, dtype=np.intp)
+    last[inner] = outer
+    return bool((last[inner] == outer).all())
 
 
 @dataclass(frozen=True, eq=False)

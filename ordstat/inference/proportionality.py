@@ -224,10 +224,11 @@ def brant_tests(r: FittedLikelihood) -> pd.DataFrame:
 def _binary_fits(r: FittedLikelihood, rows: Rows) -> tuple[list[LikelihoodFit], list[str]]:
     """One regression of "above level k" per threshold, and notes on those without finite estimates."""
     fits, notes = [], []
-    sample = replace(r.design.sample, rows=rows, n_levels=2, costs=None)
+    sample: Sample = r.design.sample
     method = unstarted(r).with_cost("classification")  # a K x K cost does not fit two levels
     for k, name in enumerate(r.threshold_names):
-        fit = method.fit(replace(sample, y=(sample.y > k).astype(np.intp)), np.random.default_rng(0))
+        above = replace(sample, rows=rows, y=(sample.y > k).astype(np.intp), n_levels=2, costs=None)
+        fit = method.fit(above, np.random.default_rng(0))
         if fit.separation is not None or fit.aliased.any() or not fit.certificate.reached:
             notes.append(f"the binary regression at {name} has no finite estimates: no test. Use nominal_test().")
         fits.append(fit)
@@ -245,7 +246,7 @@ def _brant_frame(
     differences = np.column_stack([np.ones((len(fits) - 1, 1)), -np.eye(len(fits) - 1)])  # first minus each other fit
     L = {name: np.kron(differences, np.eye(1 + X.shape[1])[1 + chosen]) for name, chosen in columns.items()}
     table = chi2_frame(L, [wald_test(rows, rows @ estimates, covariance) for rows in L.values()])
-    slopes = {f"at {name}": fit.coefficients[1:] for name, fit in zip(r.threshold_names, fits, strict=True)}
+    slopes = {f"at {name}": fit.coefficients[1:].tolist() for name, fit in zip(r.threshold_names, fits, strict=True)}
     table.attrs["coefficients"] = slopes
     return table
 

@@ -233,3 +233,10 @@ def test_score_tests_say_why_there_are_none() -> None:
     assert table["chisq"].isna().all()
     assert table.attrs["notes"][0].startswith("no test: the response is separated")
     assert not ordfit("rating ~ temp", load_data("wine")).score_test().attrs["notes"]
+
+
+def test_tables_of_brant_can_be_put_together():
+    """pandas compares the attributes of frames that it joins; arrays among them have no truth value."""
+    data = load_data("wine")
+    one, other = (ordfit("rating ~ contact", data[data["judge"] % 3 != k]).brant() for k in (0, 1))
+    assert pd.concat([one, other]).shape == (4, 3)
