@@ -10,17 +10,25 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.linalg import block_diag
 
 from .._typing import BoolArray, FloatArray
 from ..checks import one_of
 from ..exceptions import DataWarning, warn
 from ..formula.sample import Rows
+from ..inference.pooling import Combined, bounded_limits, rubin
 from ..inference.wald import by_estimated, degrees_of_freedom
 from ..likelihood.derivatives import QUANTITIES, Quantity, involved
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.fitted import FittedLikelihood, with_covariance
 from ..likelihood.rule import crossed_rows, report_crossing
-from ..likelihood.standard_errors import infinite_parameters, rule_covariance, symmetric_limits, two_sided
+from ..likelihood.standard_errors import (
+    infinite_parameters,
+    limits_between,
+    rule_covariance,
+    symmetric_limits,
+    two_sided,
+)
 from ..mixed.predictions import Predicted, chosen_effects, effects_words, predicted_by, predicted_covariance
 from ..report.warnings import without_end
 
@@ -231,7 +239,7 @@ class Averager:
 
     def table(self, average: Average, level: float) -> pd.DataFrame:
         """Estimates with errors, tests and limits, one row per output; odds are the exponents of log odds."""
-        average, df = self.settled(average), degrees_of_freedom(self.results, average.jacobian)
+        average, df = self.settled(average), self.df(average.jacobian)
         return self.estimates(average.values.ravel(), self.errors(average).ravel(), level, df.ravel())
 
     def estimates(self, values: FloatArray, errors: FloatArray, level: Any, df: FloatArray) -> pd.DataFrame:
@@ -249,7 +257,7 @@ class Averager:
             values, lower, upper = np.exp(values), np.exp(lower), np.exp(upper)
             errors = errors * values
         table = pd.DataFrame(dict(zip(STATISTICS, (values, errors, z, p, lower, upper), strict=True)))
-        if self.results.bias_reduced is not None:
+        if self.shows_df:
             table.insert(STATISTICS.index("p_value"), "df", np.where(np.isinf(df), np.nan, df))
         return table
 
@@ -258,6 +266,27 @@ class Averager:
         variances = ((average.jacobian @ self.covariance) * average.jacobian).sum(axis=-1)
         return np.where(average.has_error, np.sqrt(np.maximum(variances, 0.0)), np.nan)
 
+    def df(self, jacobian: FloatArray) -> FloatArray:
+        """(...) degrees of freedom of values with derivatives (..., F)."""
+        return degrees_of_freedom(self.results, jacobian)
+
+    @property
+    def shows_df(self) -> bool:
+        """Whether values differ in their degrees of freedom."""
+        return self.results.bias_reduced is not None
+
+    def limits_between(
+        self, low: float, high: float, average: Average, errors: FloatArray, level: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Limits of the values (C, M) of a bounded quantity, on the logit scale."""
+        df = self.df(average.jacobian)
+        return limits_between(low, high, average.values, errors, level, df)
+
+    @property
+    def error_words(self) -> str:
+        """The kind of standard errors."""
+        return self.results.own_covariance.words
+
     @property
     def df_words(self) -> str | None:
         """The degrees of freedom of t, in words; None for normal tests."""
@@ -265,6 +294,81 @@ class Averager:
             return "Satterthwaite's df"
         df = self.results.design_df
         return None if np.isinf(df) else f"{df:g} df"
+
+
+class PooledAverager(Averager):
+    """Averages over fits to imputed data, by Rubin's rules.
+
+    The derivatives of a pooled average are those of every fit by its own parameters,
+    side by side, followed by the values of the fits. Linear combinations of averages
+    so combine the values of the fits too, and `covariance` is that of these coordinates:
+    V_k / m for the parameters of fit k, and (1 + 1/m) / (m - 1) times the centring
+    matrix for the values, which makes the variance U + (1 + 1/m) B.
+
+    Attributes
+    ----------
+    parts : sequence of Averager
+        Of the fits.
+    df_complete : float
+        Degrees of freedom that complete data would have.
+    """
+
+    def __init__(self, parts: Sequence[Averager], df_complete: float) -> None:
+        first, m = parts[0], len(parts)
+        self.parts, self.df_complete = parts, df_complete
+        self.results, self.scale, self.sign = first.results, first.scale, first.sign
+        self.predicted, self.notes = first.predicted, first.notes
+        centring = np.eye(m) - 1.0 / m
+        blocks = [part.covariance / m for part in parts]
+        self.covariance = block_diag(*blocks, (1.0 + 1.0 / m) / (m - 1.0) * centring)
+
+    def pooled(self, averages: Sequence[Average]) -> Average:
+        """The averages of the fits as one."""
+        values = np.array([average.values for average in averages])
+        jacobians = [average.jacobian for average in averages]
+        known = np.all([average.has_error for average in averages], axis=0)
+        by_fit = np.moveaxis(np.nan_to_num(values), 0, -1)
+        return Average(values.mean(axis=0), np.concatenate([*jacobians, by_fit], axis=-1), known)
+
+    def by_fit(self, jacobian: FloatArray) -> tuple[FloatArray, FloatArray, float | FloatArray]:
+        """(m, ...) values of the fits, their variances, and the degrees of freedom of complete data."""
+        ends = np.cumsum([len(part.covariance) for part in self.parts])
+        *slopes, values = np.split(jacobian, ends, axis=-1)
+        variances = [
+            ((slope @ part.covariance) * slope).sum(axis=-1) for slope, part in zip(slopes, self.parts, strict=True)
+        ]
+        complete: float | FloatArray = self.df_complete
+        if all(part.shows_df for part in self.parts):  # CR2: at most Satterthwaite's
+            each = [part.df(slope) for slope, part in zip(slopes, self.parts, strict=True)]
+            complete = np.minimum(complete, np.min(each, axis=0))
+        return np.moveaxis(values, -1, 0), np.array(variances), complete
+
+    def combined(self, jacobian: FloatArray) -> Combined:
+        """Rubin's rules over the fits, for values with derivatives (..., F)."""
+        return rubin(*self.by_fit(jacobian))
+
+    def settled(self, average: Average) -> Average:
+        return average
+
+    def df(self, jacobian: FloatArray) -> FloatArray:
+        return self.combined(jacobian).df
+
+    def limits_between(
+        self, low: float, high: float, average: Average, errors: FloatArray, level: float
+    ) -> tuple[FloatArray, FloatArray]:
+        return bounded_limits(low, high, *self.by_fit(average.jacobian), level)
+
+    @property
+    def shows_df(self) -> bool:
+        return True
+
+    @property
+    def error_words(self) -> str:
+        return f"{super().error_words}, by Rubin's rules over {len(self.parts)} imputations"
+
+    @property
+    def df_words(self) -> str:
+        return "Barnard and Rubin's df"
 
 
 def aliased_gaps(

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import combinations
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
 from ..checks import fraction, mapping, one_of
-from ..exceptions import OptionError
+from ..exceptions import DataError, OptionError
 from ..formula.sample import Rows
-from ..inference.wald import Joint, by_estimated, degrees_of_freedom, joint_frame, joint_test, too_many
+from ..inference.wald import Joint, by_estimated, joint_frame, joint_test, too_many
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import texts
-from ..likelihood.standard_errors import infinite_parameters, limits_between
+from ..likelihood.standard_errors import infinite_parameters
 from ..report.advice import with_advice
 from ..report.frames import NotedFrame, broom_frame
-from .average import CANCELLED, Average, Averager, aliased_gaps, warn_of_unknown
+from .average import CANCELLED, Average, Averager, PooledAverager, aliased_gaps, warn_of_unknown
 from .contrasts import (
     ADJUST,
     DEFAULT_ADJUST,
@@ -88,6 +88,8 @@ class Emmeans:
         The contrasts that a formula such as "pairwise ~ a" requests.
     slope_of : str, optional
         The variable of the slopes (`emtrends`).
+    held : mapping of str to float
+        Numbers at their means.
     """
 
     cells: pd.DataFrame
@@ -98,6 +100,7 @@ class Emmeans:
     notes: tuple[str, ...] = ()
     method: str | None = None
     slope_of: str | None = None
+    held: Mapping[str, float] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         contrasts = f"\n\n{self._contrasted()!r}" if self.method else ""
@@ -158,9 +161,9 @@ class Emmeans:
         table = self.averager.table(self.averages, self.level).drop(columns=["statistic", "p_value"])
         ends = self._ends()
         if ends is not None:
-            estimate, error = (table[name].to_numpy() for name in ("estimate", "std_error"))
-            df = degrees_of_freedom(self.averager.results, self.averages.jacobian).ravel()
-            table[["lower", "upper"]] = np.column_stack(limits_between(*ends, estimate, error, self.level, df))
+            errors = table["std_error"].to_numpy().reshape(self.averages.values.shape)
+            lower, upper = self.averager.limits_between(*ends, self.averages, errors, self.level)
+            table[["lower", "upper"]] = np.column_stack([lower.ravel(), upper.ravel()])
         return self._labelled(self.cells, table)
 
     def _ends(self) -> tuple[float, float] | None:
@@ -175,6 +178,40 @@ class Emmeans:
         rows = front.iloc[np.repeat(np.arange(len(front)), times)].reset_index(drop=True)
         labels = {name: column * len(front) for name, column in self.averager.labels.items()}
         return pd.concat([rows, pd.DataFrame(labels, index=table.index), table], axis=1)
+
+    def over_imputations(self, others: Sequence[Emmeans], df_complete: float) -> Self:
+        """These means with those of other fits to imputed data, pooled by Rubin's rules.
+
+        Parameters
+        ----------
+        others : sequence of Emmeans
+            The same means, of the other fits.
+        df_complete : float
+            Degrees of freedom that complete data would have.
+
+        Raises
+        ------
+        DataError
+            The tables have different rows.
+        """
+        cells = self.cells.drop(columns="row", errors="ignore")
+        for number, other in enumerate(others, start=2):
+            if not other.cells.drop(columns="row", errors="ignore").equals(cells):
+                raise DataError(
+                    f"imputations must give the same rows of means or effects; those of fit 1 and fit {number} differ. "
+                    "Give the values: at= of numbers, change= as numbers, by= columns without imputed values."
+                )
+        every: list[Emmeans] = [self, *others]
+        averager = PooledAverager([each.averager for each in every], df_complete)
+        averages = averager.pooled([each.averages for each in every])
+        notes = []
+        for note in self.notes:
+            alike = all(note in other.notes for other in others)
+            if not note.startswith("Standard errors:"):
+                notes.append(note if alike else f"{note[:-1]} (imputation 1).")
+        if "delta method" not in self.table_notes[-1]:  # tables of effects name their errors
+            notes.append(f"Standard errors: {averager.error_words}.")
+        return replace(self, averages=averages, averager=averager, notes=tuple(notes))
 
     def contrasts(self, method: Any = None, adjust: str | None = None, *, ref: Any = None) -> NotedFrame:
         """Differences of the means within the groups of `by`; ratios on the scale "odds".
@@ -269,7 +306,7 @@ class Emmeans:
         compared = averager.settled(means.combined(L))
         errors, single = averager.errors(compared), np.nan_to_num(averager.errors(means))
         errors = np.where(errors <= CANCELLED * (np.abs(L) @ single), 0.0, errors)
-        df = degrees_of_freedom(averager.results, compared.jacobian)
+        df = averager.df(compared.jacobian)
         levels = np.full(errors.shape, self.level)
         values = compared.values.ravel()
         table = averager.estimates(values, errors.ravel(), self.level, df.ravel())
@@ -378,7 +415,12 @@ def marginal_means(
     averages, notes = _cells(averager, grid, weights, var), _notes(averager, grid, weights)
     if not averager.settled(averages).has_error.all():
         warn_of_unknown()
-    return Emmeans(grid.cells, specs.by, averages, averager, level, notes, specs.method, var)
+    held = {
+        name: float(values[0])
+        for name, values in grid.values.items()
+        if name not in everyone.categories and name not in (at or {})
+    }
+    return Emmeans(grid.cells, specs.by, averages, averager, level, notes, specs.method, var, held)
 
 
 def location_terms(r: FittedLikelihood) -> list[frozenset[str]]:

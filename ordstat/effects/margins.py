@@ -157,9 +157,8 @@ class MarginalEffects(Emmeans):
     @property
     def table_notes(self) -> list[str]:
         """The notes below the whole table."""
-        covariance = self.averager.results.own_covariance.words
         first = f"Effects on {self.quantity}; {100 * self.level:g}% limits, {self._distribution}."
-        return [first, *self.notes, f"Standard errors: delta method, {covariance}."]
+        return [first, *self.notes, f"Standard errors: delta method, {self.averager.error_words}."]
 
     @property
     def _words(self) -> tuple[str, str]:

@@ -2,33 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtrc, fdtrc
+from scipy.special import chdtrc, expit, fdtrc
 
 from .._typing import FloatArray
-from ..checks import fraction, number
+from ..checks import flag, fraction, number, one_of
 from ..exceptions import DataError, DataWarning, OptionError, UnavailableError, warn
+from ..fit import least_expected
+from ..judging.costs import CostMatrix
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import Parameters, spread
-from ..likelihood.standard_errors import symmetric_limits, two_sided
+from ..likelihood.standard_errors import UNCERTAIN, symmetric_limits, two_sided
+from ..report.advice import with_advice
 from ..report.cells import count
 from ..report.frames import NotedFrame
 from ..report.ratios import ratio_of
-from ..report.render import Report, Summary, Table, as_text
-from ..report.sections import shortened
+from ..report.render import Report, Summary, Table
+from ..report.sections import one_row, shortened
+from ..results import known_type
 from .comparison import described, estimated_places
-from .summary import TITLES
-from .tables import exponent_notes
+from .predictions import delta_df, prediction_columns
+from .summary import TITLES, ratio_table
+from .tables import deviations_of, exponent_notes, rescaled
 from .wald import JOINT, linear_hypotheses
 
 if TYPE_CHECKING:
     from ..formula.design import Design
+    from ..formula.names import Parameter
+    from ..likelihood.family import Family
+    from ..plots.accessor import PooledPlots
+
+
+class Combined(NamedTuple):
+    """Pooled values (...), with their standard errors and degrees of freedom."""
+
+    estimate: FloatArray
+    std_error: FloatArray
+    df: FloatArray
+
+
+def rubin(estimates: FloatArray, variances: FloatArray, df_complete: float | FloatArray) -> Combined:
+    """Rubin's rules for single numbers [Rubin 1987; Barnard & Rubin 1999].
+
+    Parameters
+    ----------
+    estimates, variances : (m, ...)
+        Of each fit, on a scale on which estimates are about normal.
+    df_complete : float or (...)
+        Degrees of freedom that complete data would have; may be infinite.
+
+    Examples
+    --------
+    >>> combined = rubin(np.array([[1.0], [2.0], [3.0]]), np.full((3, 1), 0.5), np.inf)
+    >>> [part.round(2).tolist() for part in combined]
+    [[2.0], [1.35], [3.78]]
+    """
+    m = len(estimates)
+    within = variances.mean(axis=0)
+    between = (1.0 + 1.0 / m) * estimates.var(axis=0, ddof=1)
+    riv = np.divide(between, within, out=np.zeros_like(within), where=within > 0.0)
+    return Combined(estimates.mean(axis=0), np.sqrt(within + between), barnard_rubin(m, riv, df_complete))
+
+
+def bounded_limits(
+    low: float,
+    high: float,
+    estimates: FloatArray,
+    variances: FloatArray,
+    df_complete: float | FloatArray,
+    level: float,
+) -> tuple[FloatArray, FloatArray]:
+    """Limits of values between `low` and `high`, pooled on the logit scale of their share of the range.
+
+    Values without error are their own limits.
+
+    Parameters
+    ----------
+    low, high : float
+    estimates, variances, df_complete
+        As in `rubin`, on the scale of the values.
+    level : float in (0, 1)
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logits = np.log(estimates - low) - np.log(high - estimates)
+        slopes = (high - low) / ((estimates - low) * (high - estimates))
+        pooled = rubin(logits, variances * slopes**2, df_complete)
+        limits = symmetric_limits(*pooled[:2], level, pooled.df)
+    certain = (variances == 0.0).all(axis=0)
+    lower, upper = (np.where(certain, estimates.mean(axis=0), low + (high - low) * expit(end)) for end in limits)
+    return lower, upper
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,9 +269,90 @@ def reiter(r: float, t: int, df_complete: float) -> float | None:
     return 4.0 + 1.0 / z
 
 
+_PAPERS = (
+    "Rubin, D. B. (1987). Multiple Imputation for Nonresponse in Surveys. Wiley.",
+    "Barnard, J. and Rubin, D. B. (1999). Small-sample degrees of freedom with multiple imputation. Biometrika, 86, "
+    "948-955.",
+)
+#: What to use for figures that pooled fits do not have.
+_TEST = " Test pooled coefficients by .test('x1 = 0, x2 = 0')."
+_INSTEAD = {
+    **dict.fromkeys(("anova", "joint_tests", "drop1", "add1", "step", "loglik", "aic", "bic"), _TEST),
+    "varcorr": " .tidy() has the pooled standard deviations.",
+}
+#: Options of questions to single fits that would change the fits.
+_OF_FITS = {
+    "vcov": "Give it to the fits, as in pool([fit.with_vcov('HC1') for fit in fits]).",
+    "data": "Give it to load(path, data=...) of each fit.",
+}
+
+
+def _refuse_options(options: Mapping[str, Any], question: str) -> None:
+    """OptionError for options that belong to the single fits."""
+    for name, remedy in _OF_FITS.items():
+        if options.get(name) is not None:
+            raise OptionError(f"{name} must be left out of {question}() over imputations. {remedy}")
+
+
+@dataclass(frozen=True, eq=False)
+class PooledRandom:
+    """Pooled standard deviations and correlations of random effects.
+
+    Attributes
+    ----------
+    names, kinds : list of str
+        As in `RandomParameters` of a single fit.
+    transformed : Combined
+        Logs of standard deviations, Fisher's z of correlations.
+    estimates, errors : (R,)
+        On their own scale; where a fit has a variance of 0 or a correlation of 1, the mean without an error.
+    """
+
+    names: list[str]
+    kinds: list[str]
+    transformed: Combined
+    estimates: FloatArray
+    errors: FloatArray
+
+    @classmethod
+    def of(cls, fits: Sequence[Any], df_complete: float) -> PooledRandom:
+        """Pool those of several fits."""
+        first, values = fits[0], np.array([fit.estimates for fit in fits])
+        errors = np.array([fit.errors for fit in fits])
+        deviation = np.array(first.kinds) == "sd"
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scaled = np.where(deviation, np.log(values), np.arctanh(np.where(deviation, 0.0, values)))
+            slopes = np.where(deviation, 1.0 / values, 1.0 / (1.0 - values**2))
+            combined = rubin(scaled, (errors * slopes) ** 2, df_complete)
+            estimates = np.where(deviation, np.exp(combined.estimate), np.tanh(combined.estimate))
+            back = np.where(deviation, estimates, 1.0 - estimates**2)
+        known = np.isfinite(combined.std_error) & np.isfinite(combined.estimate)
+        estimates = np.where(known, estimates, values.mean(axis=0))
+        return cls(first.names, first.kinds, combined, estimates, np.where(known, combined.std_error * back, np.nan))
+
+    def frame(self, level: float, factors: FloatArray) -> pd.DataFrame:
+        """Rows of `tidy`, in units of the factors."""
+        estimate, std_error, df = self.transformed
+        ends = symmetric_limits(estimate, std_error, level, df)
+        deviation = np.array(self.kinds) == "sd"
+        with np.errstate(over="ignore"):
+            low, high = (np.where(deviation, np.exp(end), np.tanh(end)) for end in ends)
+        known = ~np.isnan(self.errors)
+        columns = {"estimate": self.estimates, "std_error": self.errors, "conf_low": low, "conf_high": high}
+        numbers = {name: np.where(known | (name == "estimate"), values, np.nan) for name, values in columns.items()}
+        frame = pd.DataFrame(numbers).mul(factors, axis=0)
+        frame["df"] = np.where(known, df, np.nan)
+        return frame.assign(term=self.names, coef_type=self.kinds)
+
+
+@with_advice
 @dataclass(frozen=True, eq=False, repr=False)
 class PooledResults:
     """One model fitted to m imputed data sets, pooled by Rubin's rules; returned by `pool`.
+
+    Every question is put to all fits, and their answers are combined: estimates are
+    means, variances those within fits plus (1 + 1/m) times those between fits, and
+    limits come from t with Barnard and Rubin's degrees of freedom.
 
     Attributes
     ----------
@@ -260,6 +409,58 @@ class PooledResults:
         return self.fits[0].parameters
 
     @property
+    def design(self) -> Design:
+        """The design of the first fit; those of the others differ in imputed values."""
+        return self.fits[0].design
+
+    @property
+    def method(self) -> Any:
+        """The method of all fits."""
+        return self.fits[0].method
+
+    @property
+    def family(self) -> Family:
+        """The likelihood family of all fits."""
+        return self.fits[0].family
+
+    @property
+    def levels(self) -> tuple[Any, ...]:
+        """The K labels of the response, lowest first."""
+        return self.fits[0].levels
+
+    @property
+    def title(self) -> str:
+        """Title of the summary."""
+        first = self.fits[0]
+        return f"Pooled over {self.n_imputations} imputations: {first.family.name}, {described(first)}"
+
+    @property
+    def papers(self) -> tuple[str, ...]:
+        """References of the method and of the pooling."""
+        return (*self.method.papers, *_PAPERS)
+
+    @property
+    def call(self) -> str:
+        """The call that made the fits, and their pooling."""
+        return f"pool([{self.fits[0].call} for data in frames])"
+
+    @property
+    def all_parameters(self) -> list[Parameter]:
+        """Records of the thresholds and coefficients, including those of random effects."""
+        return self.fits[0].all_parameters
+
+    def names_shown(self, labels: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Printed names of columns, terms and parameters, by their names, with the user's labels."""
+        return self.fits[0].names_shown(labels)
+
+    @cached_property
+    def random_parameters(self) -> PooledRandom | None:
+        """Standard deviations and correlations of random effects; None without these."""
+        if self.fits[0].random_parameters is None:
+            return None
+        return PooledRandom.of([fit.random_parameters for fit in self.fits], self.df_complete)
+
+    @property
     def n_imputations(self) -> int:
         """Number m of imputations."""
         return len(self.fits)
@@ -311,7 +512,7 @@ class PooledResults:
 
     def vcov(self) -> pd.DataFrame:
         """Covariance of the estimated (not aliased) parameters: U + (1 + 1/m) B of Rubin's rules."""
-        names = self.fits[0].vcov().index
+        names = np.array(self.parameters.names, dtype=object)[~self.fits[0].fit.aliased]
         return pd.DataFrame(self.pooled.total, index=names, columns=names)
 
     def confint(self, level: float = 0.95) -> pd.DataFrame:
@@ -377,9 +578,11 @@ class PooledResults:
         table.insert(1, "std_error", errors)
         return table
 
-    def tidy(self, exponentiate: bool = False, level: float = 0.95) -> pd.DataFrame:
+    def tidy(self, exponentiate: bool = False, level: float = 0.95, per: Any = None) -> pd.DataFrame:
         """One row per parameter: term, estimate, std_error, statistic, df, p_value, conf_low, conf_high, riv, fmi and
         kind.
+
+        Standard deviations of random effects are pooled on the log scale, correlations on Fisher's z scale.
 
         Parameters
         ----------
@@ -388,63 +591,323 @@ class PooledResults:
             coefficient.
         level : float in (0, 1)
             Confidence level of the limits.
+        per : dict of variable to number, or "sd", optional
+            Size of the change of numeric variables, as in `tidy` of a single fit; "sd" is the mean over the fits of
+            the standard deviation. `attrs["per"]` lists the terms.
         """
+        flag("exponentiate", exponentiate)
+        first, frame = self.fits[0], self._columns.copy()
         numbers = np.column_stack((self.params, self.confint(level)))
-        notes: list[str] = []
+        factors, suffixes = np.ones(len(self.all_parameters)), dict[str, str]()
+        if per is not None:
+            every = [deviations_of(fit) for fit in self.fits]
+            deviations = {name: float(np.mean([each[name] for each in every])) for name in every[0]}
+            factors, suffixes = rescaled(first, per, deviations)
+        numbers *= factors[: len(numbers), None]
+        frame["std_error"] *= factors[: len(numbers)]
         if exponentiate:
-            numbers = ratio_of(self.fits[0]).exponents(self.parameters.kinds, numbers)
-            notes = exponent_notes(self.fits[0])
-        frame = self._columns.assign(estimate=numbers[:, 0]).rename_axis("term").reset_index()
+            numbers = ratio_of(first).exponents(self.parameters.kinds, numbers)
+        frame["estimate"] = numbers[:, 0]
+        frame = frame.rename_axis("term").reset_index()
         frame.insert(6, "conf_low", numbers[:, 1])
         frame.insert(7, "conf_high", numbers[:, 2])
         frame["coef_type"] = self.parameters.kinds
-        title = "Pooled parameters" + "; exponents of all but thresholds" * exponentiate
-        return NotedFrame.of(frame, notes, title, labels=self.fits[0].names_shown())
+        if self.random_parameters is not None:
+            random = self.random_parameters.frame(level, factors[len(numbers) :])
+            frame = pd.concat([frame, random.reindex(columns=frame.columns)], ignore_index=True)
+        frame.attrs |= {"per": suffixes} if suffixes else {}
+        notes = [f"{name}: {suffix}." for name, suffix in suffixes.items()]
+        if exponentiate:
+            notes += exponent_notes(first)
+        title = "Pooled parameters; exponents of all but thresholds" if exponentiate else "Pooled parameters"
+        return NotedFrame.of(frame, notes, title, labels=self.names_shown())
 
-    def report(self, level: float = 0.95) -> Report:
-        """The summary as data.
+    def glance(self) -> pd.DataFrame:
+        """One row of figures: nobs, n_imputations, edf, df_complete, the largest fmi, and the test of all effects (D1).
+
+        Likelihoods, AIC and R2s of fits to imputed data have no pooled value.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ordstat import datasets, ordfit, pool
+        >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
+        >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
+        >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
+        >>> figures = pool([ordfit("rating ~ temp + contact", frame) for frame in frames]).glance()
+        >>> figures[["nobs", "n_imputations", "fmi", "wald_F", "wald_df"]].round(2).to_numpy().tolist()
+        [[72.0, 5.0, 0.33, 11.36, 2.0]]
+        """
+        first = self.fits[0]
+        figures = {
+            "nobs": self.nobs,
+            "n_imputations": self.n_imputations,
+            "edf": first.fit.edf,
+            "df_complete": self.df_complete,
+            "fmi": float(np.nanmax(self.fmi)),
+        }
+        effects = self.parameters.of("nominal", "location", "scale")
+        chosen = np.isin(np.flatnonzero(~first.fit.aliased), effects)
+        if chosen.any():
+            test = d1(self.pooled.combined(np.eye(chosen.size)[chosen]))
+            figures |= {"wald_F": test.statistic, "wald_df": test.df}
+            figures |= {"wald_df_resid": test.df_denom, "wald_p_value": test.p_value}
+        converged = all(fit.fit.certificate.reached for fit in self.fits)
+        return one_row(figures | {"converged": converged})
+
+    # Questions that are put to every fit
+
+    def predict(
+        self,
+        newdata: Any = None,
+        type: str = "class",
+        *,
+        se: bool = False,
+        interval: str | None = None,
+        level: float = 0.95,
+        cost: Any = None,
+        re: str | None = None,
+    ) -> pd.Series | pd.DataFrame:
+        """Predict new rows, or the rows of the fits, by the mean of the predictions of all fits.
 
         Parameters
         ----------
+        newdata : data frame, optional
+            As in `predict` of a single fit; None means the rows of each fit, with its imputed values.
+        type : str
+            As in `predict` of a single fit, except "margin". "class" is the level of smallest expected cost by the
+            mean probabilities.
+        se : bool
+            Add standard errors by Rubin's rules.
+        interval : "confidence", optional
+            Add confidence limits; for probabilities and the expected rank they are pooled on the logit scale.
         level : float in (0, 1)
             Confidence level of the limits.
-        """
-        kinds = [kind for kind in _TITLES if kind in self.parameters.kinds]
-        first, most = self.fits[0], max(fit.nobs for fit in self.fits)
-        return Report(
-            title=f"Pooled over {self.n_imputations} imputations: {first.family.name}, {described(first)}",
-            header=(
-                ("Link", dict(first.fit.facts)["link"]),
-                ("Std. errors", f"{first.own_covariance.words}, by Rubin's rules"),
-                ("Observations", count(self.nobs) if most == self.nobs else f"{count(self.nobs)} to {count(most)}"),
-                ("Complete-data df", f"{self.df_complete:g}"),
-            ),
-            tables=tuple(_table(self, kind, level) for kind in kinds),
-            notes=tuple(_notes(self)),
-        )
+        cost, re
+            As in `predict` of a single fit.
 
-    def summary(self, level: float = 0.95) -> Summary:
+        Returns
+        -------
+        pandas.Series or pandas.DataFrame
+            As of a single fit.
+
+        Raises
+        ------
+        OptionError
+            Another type, or standard errors of a type without them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ordstat import datasets, ordfit, pool
+        >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
+        >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
+        >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
+        >>> pooled = pool([ordfit("rating ~ temp + contact", frame) for frame in frames])
+        >>> pooled.predict(wine.head(2), "mean", se=True).round(3).to_numpy().tolist()
+        [[2.052, 0.163], [2.052, 0.163]]
+        """
+        one_of("interval", interval, ("confidence", None))
+        fraction("level", level)
+        type, first = known_type(self.fits[0], type), self.fits[0]
+        given = {} if re is None else {"re": re}
+        uncertain = se or interval is not None
+        if type == "margin" or (uncertain and type not in UNCERTAIN):
+            what = "with standard errors or intervals" if uncertain else "over imputations"
+            raise OptionError(f"type must be one of {', '.join(map(repr, UNCERTAIN))} {what}; got {type!r}.")
+        if cost is not None and type != "class":
+            raise OptionError(f"cost goes with type='class'; got type={type!r}.")
+        if uncertain:
+            answers = [cast(Any, fit).predict(newdata, type, se=True, **given) for fit in self.fits]
+            complete = self._complete_df(newdata, type)
+            return _pooled_predictions(first, answers, complete, type, se, interval, level)
+        of_class = type == "class"
+        answers = [cast(Any, fit).predict(newdata, "prob" if of_class else type, **given) for fit in self.fits]
+        mean = np.mean([answer.to_numpy(dtype=np.float64) for answer in answers], axis=0)
+        if isinstance(answers[0], pd.Series):
+            return pd.Series(mean, index=answers[0].index, name=answers[0].name)
+        if not of_class:
+            return pd.DataFrame(mean, index=answers[0].index, columns=answers[0].columns)
+        known, codes = ~np.isnan(mean).any(axis=1), np.full(len(mean), -1, dtype=np.intp)
+        chosen = first.rule.cost if cost is None else CostMatrix.parse(cost, first.levels)
+        codes[known] = least_expected(mean[known], chosen)
+        return first.design.levels.categorical(codes, answers[0].index, first.design.response)
+
+    def _complete_df(self, newdata: Any, type: str) -> float | FloatArray:
+        """Complete-data degrees of freedom of predictions: under CR2 at most Satterthwaite's of each."""
+        if any(fit.bias_reduced is None for fit in self.fits):
+            return self.df_complete
+        smallest: float | FloatArray = self.df_complete
+        for fit in self.fits:
+            target = fit.target(newdata)
+            df = delta_df(fit, target.rows, type)
+            placed = np.full((target.complete.size, df.shape[1]), np.nan)
+            placed[target.complete] = df
+            smallest = np.minimum(smallest, placed)
+        return smallest
+
+    def emmeans(self, variables: str | Sequence[str], *, at: Mapping[str, Any] | None = None, **options: Any) -> Any:
+        """Estimated marginal means of all fits, pooled.
+
+        Numbers are held at the mean over all fits, so that every fit has the same grid. Probabilities and expected
+        ranks are means over the fits, which add up; their limits are pooled on the logit scale. Odds are pooled as log
+        odds.
+
+        Parameters
+        ----------
+        variables, at
+            As in `emmeans` of a single fit.
+        **options
+            by, scale, weights, level, re: as in `emmeans` of a single fit.
+
+        Returns
+        -------
+        Emmeans
+            With `.frame` and `.contrasts()`; df are Barnard and Rubin's.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ordstat import datasets, ordfit, pool
+        >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
+        >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
+        >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
+        >>> pooled = pool([ordfit("rating ~ temp + contact", frame) for frame in frames])
+        >>> pooled.emmeans("contact").contrasts()[["contrast", "estimate", "std_error"]].round(3).values.tolist()
+        [['no - yes', -1.48, 0.559]]
+        """
+        return self._means("emmeans", (variables,), at, options)
+
+    def emtrends(
+        self, variables: str | Sequence[str], var: str, *, at: Mapping[str, Any] | None = None, **options: Any
+    ) -> Any:
+        """Slopes of a number by the levels of other variables, of all fits, pooled.
+
+        Parameters
+        ----------
+        variables, var, at
+            As in `emtrends` of a single fit.
+        **options
+            by, scale, weights, level, re: as in `emtrends` of a single fit.
+
+        Returns
+        -------
+        Emmeans
+        """
+        return self._means("emtrends", (variables, var), at, options)
+
+    def _means(self, question: str, given: tuple[Any, ...], at: Any, options: dict[str, Any]) -> Any:
+        """Means or slopes over one grid, with numbers at the mean over all fits."""
+        _refuse_options(options, question)
+        answers = [getattr(fit, question)(*given, at=at, **options) for fit in self.fits]
+        means = {name: float(np.mean([answer.held[name] for answer in answers])) for name in answers[0].held}
+        if any(answer.held != answers[0].held for answer in answers):
+            answers = [getattr(fit, question)(*given, at={**means, **(at or {})}, **options) for fit in self.fits]
+        return answers[0].over_imputations(answers[1:], self.df_complete)
+
+    def marginal_effects(self, variables: str | Sequence[str] | None = None, **options: Any) -> Any:
+        """Marginal effects of all fits, pooled: averages over the rows of each fit, with its imputed values.
+
+        Parameters
+        ----------
+        variables : str or sequence of str, optional
+            As in `marginal_effects` of a single fit.
+        **options
+            scale, contrast, change, at, by, newdata, weights, level, re: as in `marginal_effects` of a single fit.
+            Steps such as change="sd", and places such as at="mean", are those of each fit.
+
+        Returns
+        -------
+        MarginalEffects
+            With `.frame` and `.contrasts()`; df are Barnard and Rubin's.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ordstat import datasets, ordfit, pool
+        >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
+        >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
+        >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
+        >>> pooled = pool([ordfit("rating ~ temp + contact", frame) for frame in frames])
+        >>> effects = pooled.marginal_effects("contact", scale="mean").frame
+        >>> effects[["contrast", "estimate", "std_error"]].round(3).values.tolist()
+        [['yes - no', 0.659, 0.227]]
+        """
+        _refuse_options(options, "marginal_effects")
+        answers = [cast(Any, fit).marginal_effects(variables, **options) for fit in self.fits]
+        return answers[0].over_imputations(answers[1:], self.df_complete)
+
+    # What is printed
+
+    def summary(
+        self,
+        level: float = 0.95,
+        *,
+        exponentiate: bool = False,
+        per: Any = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> Summary:
         """The summary: its text is str(), its tables are in `.tables`.
 
         Parameters
         ----------
         level : float in (0, 1)
             Confidence level of the limits.
+        exponentiate : bool
+            Whether to add a table of odds ratios, hazard ratios or exponents of the location effects.
+        per : dict of variable to number, or "sd", optional
+            As in `tidy`.
+        labels : dict of str to str, optional
+            Text for variables or terms, such as {"age": "Age (years)"}.
         """
-        return Summary(self.report(level))
+        first, most = self.fits[0], max(fit.nobs for fit in self.fits)
+        tables = _tables(self, level, flag("exponentiate", exponentiate), per, labels)
+        report = Report(
+            title=self.title,
+            header=(
+                ("Link", dict(first.fit.facts)["link"]),
+                ("Std. errors", f"{first.own_covariance.words}, by Rubin's rules"),
+                ("Observations", count(self.nobs) if most == self.nobs else f"{count(self.nobs)} to {count(most)}"),
+                ("Complete-data df", f"{self.df_complete:g}"),
+            ),
+            tables=tuple(tables),
+            notes=tuple(_notes(self)),
+        )
+        return Summary(report)
+
+    def report(self, path: Any = None, *, pictures: bool = True) -> Any:
+        """Write a page about the pooled fits; see `report` of a single fit. Without a path the summary is returned.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            "report.html".
+        pictures : bool
+            Whether to draw (by matplotlib).
+        """
+        from ..report.page import written_report
+
+        return self.summary() if path is None else written_report(self, path, pictures=pictures)
+
+    @property
+    def plot(self) -> PooledPlots:
+        """Pictures of the pooled estimates, by matplotlib: `pooled.plot.forest()`."""
+        from ..plots.accessor import PooledPlots
+
+        return PooledPlots(self)
 
     def _repr_html_(self) -> Any:
         return self.summary()._repr_html_()
 
     def __repr__(self) -> str:
-        return as_text(self.report())
+        return repr(self.summary())
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
             """Raise UnavailableError for attributes that only single fits have."""
             if not name.startswith("_") and hasattr(type(self.fits[0]), name):
-                instead = " Test pooled coefficients by .test('x1 = 0, x2 = 0')." * (name == "anova")
+                instead = _INSTEAD.get(name, "")
                 raise UnavailableError(f"pooled fits have no .{name}. Use that of the single fits in .fits.{instead}")
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -468,14 +931,12 @@ def _likelihood_fits(fits: Any) -> tuple[FittedLikelihood, ...]:
 
 
 def _require_likelihood(fit: Any, which: str) -> None:
-    """Raise OptionError unless `fit` is a likelihood fit without random effects."""
+    """Raise OptionError unless `fit` is a likelihood fit."""
     if not isinstance(fit, FittedLikelihood):
         raise OptionError(
             f"fits must be likelihood fits ('clm', 'acat', 'probit', ...), because Rubin's rules need standard errors; "
             f"{which} is of type {type(fit).__name__}. Average the predictions of other fits."
         )
-    if fit.fit.marginal is not None:
-        raise OptionError(f"fits must not have random effects, which pool() does not support; {which} has them.")
 
 
 #: What must be the same in all fits: its name, its value in a fit, and what to do otherwise.
@@ -609,13 +1070,63 @@ _HEADS = {"estimate": "estimate", "std_error": "SE", "df": "df", "p_value": "p"}
 _TITLES = TITLES | {"threshold": "Thresholds"}
 
 
-def _table(r: PooledResults, kind: str, level: float) -> Table:
-    rows = r.parameters.of(kind)
-    names = [r.parameters.records[row].shown({}) for row in rows]
-    tidy = r.tidy(level=level).iloc[rows].set_axis(names)
-    heads = _HEADS | {"conf_low": f"{50 * (1 - level):.3g}%", "conf_high": f"{50 * (1 + level):.3g}%", "fmi": "FMI"}
-    table = Table(title=_TITLES[kind], frame=tidy[list(heads)].rename(columns=heads), formats=_FORMATS)
-    return shortened(table, ".tidy()")
+def _tables(
+    r: PooledResults, level: float, exponentiate: bool, per: Any, labels: Mapping[str, str] | None
+) -> Iterator[Table]:
+    """Tables of the parameters by kind, with ratios of the location effects if `exponentiate`."""
+    tidy = r.tidy(level=level, per=per)
+    suffixes, names = tidy.attrs.get("per", {}), []
+    for record in r.all_parameters:
+        write = record.effect if record.kind == "scale" else record.shown  # the title says "scale"
+        unit = suffixes.get(record.name, "")
+        names.append(f"{write(labels or {})}, {unit}" if unit else write(labels or {}))
+    limits = {"conf_low": f"{50 * (1 - level):.3g}%", "conf_high": f"{50 * (1 + level):.3g}%"}
+    heads = _HEADS | limits | {"fmi": "FMI"}
+    frame = pd.DataFrame(tidy)[list(heads)].rename(columns=heads).set_axis(names)
+    for kind, title in _TITLES.items():
+        rows = (tidy["coef_type"] == kind).to_numpy()
+        if rows.any():
+            yield shortened(Table(title=title, frame=frame[rows], formats=_FORMATS), ".tidy()")
+        if exponentiate and kind == "location" and rows.any():
+            yield ratio_table(r.fits[0], frame.loc[rows, ["estimate", *limits.values()]])
+    random = tidy["coef_type"].isin(["sd", "cor"]).to_numpy()
+    if random.any():
+        table = frame.loc[random].drop(columns=["p", "FMI"])
+        note = "Standard deviations are pooled on the log scale, correlations on Fisher's z scale."
+        if table["SE"].isna().any():
+            note += " NA: a variance is 0, or a correlation 1, in a fit."
+        yield Table(title="Random effects", frame=table, formats=_FORMATS, note=note)
+
+
+def _pooled_predictions(
+    first: FittedLikelihood,
+    answers: Sequence[pd.DataFrame],
+    df_complete: float | FloatArray,
+    type: str,
+    se: bool,
+    interval: str | None,
+    level: float,
+) -> pd.DataFrame:
+    """Predictions with standard errors of all fits, by Rubin's rules."""
+    shape = (len(answers), len(answers[0]), -1)
+    estimates, errors = (
+        np.array([answer[name].to_numpy() for answer in answers]).reshape(shape) for name in ("estimate", "std_error")
+    )
+    pooled = rubin(estimates, errors**2, df_complete)
+    tables = {"estimate": pooled.estimate}
+    if se:
+        tables["std_error"] = pooled.std_error
+    if interval is not None:
+        ends = {"prob": (0.0, 1.0), "cum_prob": (0.0, 1.0), "mean": (1.0, float(len(first.levels)))}.get(type)
+        if ends is None:
+            limits = symmetric_limits(pooled.estimate, pooled.std_error, level, pooled.df)
+        else:
+            limits = bounded_limits(*ends, estimates, errors**2, df_complete, level)
+        tables["lower"], tables["upper"] = limits
+    columns = prediction_columns(first, type, list(tables))
+    frame = pd.DataFrame(np.hstack(list(tables.values())), index=answers[0].index).set_axis(columns, axis=1)
+    notes = [f"Standard errors: {first.own_covariance.words}, by Rubin's rules over {len(answers)} imputations."]
+    return NotedFrame.of(frame, notes, f"Predictions, type {type!r}")
 
 
 def _notes(r: PooledResults) -> list[str]:
@@ -644,8 +1155,8 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
     Parameters
     ----------
     fits : list of LikelihoodResults
-        At least 2, one for each imputed frame, by clm or acat with any link. They may have nominal and scale effects
-        and any covariance (`vcov=`, `cluster=`).
+        At least 2, one for each imputed frame, by clm or acat with any link. They may have nominal and scale effects,
+        random effects and any covariance (`vcov=`, `cluster=`).
     dfcom : float, optional
         Complete-data degrees of freedom for the t distribution [Barnard & Rubin 1999]; numpy.inf for those of Rubin
         (1987). By default the smallest over the fits of observations minus parameters, of clusters minus 1 if standard
@@ -655,8 +1166,9 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
     Returns
     -------
     PooledResults
-        `.params`, `.se`, `.df`, `.fmi`, `.riv`, `.p_values`, `.vcov()`, `.confint()`, `.tidy()`, `.summary()`; tests
-        by `.test("x1 = 0, x2 = 0")`.
+        `.params`, `.se`, `.df`, `.fmi`, `.riv`, `.p_values`, `.vcov()`, `.confint()`, `.tidy()`, `.glance()`,
+        `.summary()`; tests by `.test("x1 = 0, x2 = 0")`; `.predict()`, `.emmeans()`, `.emtrends()`,
+        `.marginal_effects()`, `.plot.forest()` and `.report("page.html")`, as of a single fit.
 
     Raises
     ------

@@ -20,6 +20,7 @@ from .._typing import FloatArray
 from ..checks import fraction as share_of_one
 from ..checks import number, whole
 from ..exceptions import OptionError
+from ..report.advice import with_advice
 
 #: Largest accepted difference of a sum of probabilities from 1.
 _ROUNDED = 1e-5
@@ -73,6 +74,7 @@ class Plan:
         )
 
 
+@with_advice
 def power_ordinal(
     probabilities: Sequence[float],
     odds_ratio: float,

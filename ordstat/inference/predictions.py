@@ -68,7 +68,7 @@ def prediction_with_errors(
         errors = score_errors(rule, rows, covariance)[:, None]
     else:
         errors = standard_errors(rule, rows, QUANTITIES[type], covariance)
-    lower, upper = _limits(rule, rows, type, estimate, errors, level, _delta_df(chosen, rows, type))
+    lower, upper = _limits(rule, rows, type, estimate, errors, level, delta_df(chosen, rows, type))
     unknown = depends_on_infinite(r.fit, rule, rows, type)
     if unknown is not None:
         errors, lower, upper = (np.where(unknown, np.nan, table) for table in (errors, lower, upper))
@@ -105,8 +105,8 @@ def prediction_columns(results: FittedLikelihood, type: str, statistics: list[st
     return pd.MultiIndex.from_product([statistics, labels], names=["statistic", None])
 
 
-def _delta_df(r: FittedLikelihood, rows: Rows, type: str) -> Any:
-    """Degrees of freedom of t limits: under CR2 one for each prediction, else one number."""
+def delta_df(r: FittedLikelihood, rows: Rows, type: str) -> Any:
+    """Degrees of freedom of t limits: under CR2 (n, M) or (n, 1), one for each prediction, else one number."""
     if r.bias_reduced is None:
         return r.design_df
     if type != "score":

@@ -221,11 +221,11 @@ def _effect_tables(
                 table = replace(table, brief=_by_threshold(r, table, effects))
             tables.append(table)
     if exponentiate and r.design.names:
-        tables.insert(1, _ratios(r, tables[0].frame))
+        tables.insert(1, ratio_table(r, tables[0].frame))
     return tables
 
 
-def _ratios(r: FittedLikelihood, effects: pd.DataFrame) -> Table:
+def ratio_table(r: FittedLikelihood, effects: pd.DataFrame) -> Table:
     """Odds ratios, or the ratios of another link, with limits, from the table of location effects."""
     ratio = ratio_of(r)
     low, high = effects.columns[-2:]
@@ -267,7 +267,7 @@ def _screen_tables(
         elif "estimate" in block.frame and block.brief is not None:
             blocks.append(block.brief)
         elif "estimate" in block.frame:
-            ratios = _ratios(r, block.frame) if with_ratios and block.title == TITLES["location"] else None
+            ratios = ratio_table(r, block.frame) if with_ratios and block.title == TITLES["location"] else None
             blocks.append(_brief(block, ratios, sign < 0.0))
         elif block.title != title:
             blocks.append(block)  # ratios are in the rows of the effects

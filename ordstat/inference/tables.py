@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -68,7 +68,26 @@ def exponent_notes(r: FittedLikelihood) -> list[str]:
     return [*notes, "Standard errors and statistics are those of the coefficients."]
 
 
-def rescaled(r: FittedLikelihood, per: Any) -> tuple[FloatArray, dict[str, str]]:
+def deviations_of(r: FittedLikelihood) -> dict[str, float]:
+    """Standard deviations of the numeric variables that enter linearly, by their weights."""
+    design, rows = r.design, r.design.sample.rows
+    sides = ((design.terms, rows.X), (design.nominal_terms, rows.nominal), (design.scale_terms, rows.scale))
+    w: Any = {"aweights" if fractional(r) else "fweights": design.sample.case_weights}
+    linear = _linear_variables(r)
+    plain = [(name, X, terms) for terms, X in sides for name in linear if X is not None and name in terms]
+    return {name: math.sqrt(np.cov(X[:, terms[name].start], **w)) for name, X, terms in plain}
+
+
+def _linear_variables(r: FittedLikelihood) -> list[str]:
+    """Numeric variables that enter linearly."""
+    spec = r.design.spec
+    numeric = [key for key, coding in spec.codings.items() if not coding.levels and coding.suffixes == ("",)]
+    return [name for key in numeric if key in spec.factors for name in spec.factors[key].names if spec.linear_in(name)]
+
+
+def rescaled(
+    r: FittedLikelihood, per: Any, deviations: Mapping[str, float] | None = None
+) -> tuple[FloatArray, dict[str, str]]:
     """Factors of the parameters (random effects last) for changes by `per` instead of 1, and suffixes of their labels.
 
     Parameters
@@ -76,22 +95,17 @@ def rescaled(r: FittedLikelihood, per: Any) -> tuple[FloatArray, dict[str, str]]
     r : FittedLikelihood
     per : mapping of variable to positive number, or "sd"
         The change of each variable; "sd" is the standard deviation of every numeric variable that enters linearly.
+    deviations : mapping of variable to number, optional
+        Standard deviations for "sd"; by default those of the rows of the fit.
 
     Raises
     ------
     OptionError
         A variable that is not numeric or enters through a function, or a `per` of another type.
     """
-    design, spec, rows = r.design, r.design.spec, r.design.sample.rows
-    numeric = [key for key, coding in spec.codings.items() if not coding.levels and coding.suffixes == ("",)]
-    linear = [
-        name for key in numeric if key in spec.factors for name in spec.factors[key].names if spec.linear_in(name)
-    ]
+    linear = _linear_variables(r)
     if isinstance(per, str) and per == "sd":
-        sides = ((design.terms, rows.X), (design.nominal_terms, rows.nominal), (design.scale_terms, rows.scale))
-        w: Any = {"aweights" if fractional(r) else "fweights": design.sample.case_weights}
-        plain = [(name, X, terms) for terms, X in sides for name in linear if X is not None and name in terms]
-        changes = {name: math.sqrt(np.cov(X[:, terms[name].start], **w)) for name, X, terms in plain}
+        changes = dict(deviations_of(r) if deviations is None else deviations)
         words = {name: f"SD ({change:.3g})" for name, change in changes.items()}
     else:
         changes = {name: number(f"per of {name}", x, above=0) for name, x in mapping("per", per, "{'age': 10}").items()}

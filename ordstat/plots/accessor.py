@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
-from typing import TYPE_CHECKING, Any, NoReturn, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Unpack
 
 import numpy as np
 import pandas as pd
@@ -354,6 +354,28 @@ class RankerPlots(Plots):
         """
         frame = ensembles.tree_frame(self.results, round, split)
         return self._show("tree", ax, looks, frame, ensembles.draw_tree, self.results, round, split)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PooledPlots:
+    """Pictures of fits to imputed data, pooled: `pooled.plot.forest()`."""
+
+    results: Any
+
+    names: ClassVar[list[str]] = ["forest"]
+
+    def __repr__(self) -> str:
+        return f"plots: {', '.join(self.names)}"
+
+    def forest(self, ax: Axes | None = None, **options: Any) -> Any:
+        """Pooled coefficients with their confidence limits.
+
+        Parameters
+        ----------
+        ax, options
+            As in `forest` of a single fit.
+        """
+        return LikelihoodPlots(self.results).forest(ax, **options)
 
 
 class LikelihoodPlots(Plots):

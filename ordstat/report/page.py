@@ -102,7 +102,14 @@ def _page(fit: Any, pictures: bool) -> str:
         "Data": _data(fit),
         "Summary": [_summary(fit)],
         "Pictures": _drawings(fit) if pictures else (),
-        "How to cite": [_listed([*fit.method.papers, f"ordstat: Ordinal regression. Version {_version('ordstat')}."])],
+        "How to cite": [
+            _listed(
+                [
+                    *getattr(fit, "papers", fit.method.papers),
+                    f"ordstat: Ordinal regression. Version {_version('ordstat')}.",
+                ]
+            )
+        ],
         "Call and versions": [_code(_call(fit)), _versions()],
     }
     bodies = {title: "\n".join(blocks) for title, blocks in sections.items()}
@@ -170,7 +177,9 @@ def _data(fit: FittedRanker) -> Iterator[str]:
     lost = ", ".join(f"{name} ({n})" for name, n in design.dropped.items())
     weighted = "; means are weighted" if sample.weights is not None else ""
     yield _paragraph(f"{used}{f'; left out for missing values or weights of 0: {lost}' if lost else ''}{weighted}.")
-    if sample.X.shape[1] == len(design.names) and design.names and not fit.method.pairwise:
+    if hasattr(fit, "n_imputations"):
+        yield _paragraph(f"Missing values were imputed {fit.n_imputations} times.")
+    elif sample.X.shape[1] == len(design.names) and design.names and not fit.method.pairwise:
         yield f'<div class="tables">{grid_html(_column_table(fit).grid)}</div>'
 
 
@@ -192,7 +201,10 @@ def _column_table(fit: FittedRanker) -> Table:
 def _call(fit: FittedRanker) -> str:
     """The call as Python code, with its data; three dots replace arrays."""
     call = fit.call.replace(repr(fit.design.formula), f"{fit.design.formula!r}, data", 1)
-    names = dict.fromkeys(["ordfit", *re.findall(r"\b([A-Z]\w+)\(", fit.call.replace(repr(fit.design.formula), ""))])
+    pooled = ["pool"] if hasattr(fit, "n_imputations") else []
+    names = dict.fromkeys(
+        ["ordfit", *pooled, *re.findall(r"\b([A-Z]\w+)\(", fit.call.replace(repr(fit.design.formula), ""))]
+    )
     return f"from ordstat import {', '.join(names)}\n{call}"
 
 

@@ -316,9 +316,7 @@ class _Column:
 
     @property
     def known_figures(self) -> Mapping[str, Any]:
-        """Figures of `glance`; pooled fits have their number of observations."""
-        if not hasattr(self.fit, "glance"):
-            return {"nobs": self.fit.nobs}
+        """Figures of `glance`."""
         return cast(Mapping[str, Any], self.fit.glance().iloc[0].to_dict())
 
     @property
@@ -495,11 +493,11 @@ def _check_fits(fits: Mapping[str, Any], per: Any) -> None:
     if not fits:
         raise OptionError("fits must hold at least one fit; got none.")
     for name, fit in fits.items():
-        if not hasattr(fit, "tidy") or not (hasattr(fit, "glance") or hasattr(fit, "fmi")):
+        if not hasattr(fit, "tidy") or not hasattr(fit, "glance"):
             raise OptionError(
                 f"fits must be fits with coefficients or thresholds; {name} is a {type(fit).__name__}. Leave it out."
             )
-        if per is not None and not hasattr(fit, "loglik"):
+        if per is not None and not fit.method.likelihood:
             raise OptionError(f"per must be left out for a {type(fit).__name__}; got {per!r}. Rescale the column.")
 
 

@@ -69,9 +69,9 @@ def test_frames_and_names(pooled):
     assert tidy["estimate"].iloc[3] == pytest.approx(np.exp(pooled.params["x1"]))
     assert np.allclose(np.log(tidy.loc[3, ["conf_low", "conf_high"]].astype(float)), pooled.confint(0.9).loc["x1"])
     assert pooled.coef.index.tolist() == ["x1", "x2", "g[T.b]"] and pooled.nobs == 80
-    assert not hasattr(pooled, "nothing") and not hasattr(pooled, "predict")
-    with pytest.raises(OptionError, match=r"pooled fits have no \.predict\. Use that of the single fits in \.fits"):
-        pooled.predict(FRAMES[0])
+    assert not hasattr(pooled, "nothing") and not hasattr(pooled, "simulate")
+    with pytest.raises(OptionError, match=r"pooled fits have no \.simulate\. Use that of the single fits in \.fits"):
+        pooled.simulate()
     with pytest.raises(OptionError, match=r"pooled fits have no \.anova\. .* Test pooled coefficients by \.test"):
         pooled.anova(pooled)
     with pytest.raises(OptionError, match=r"dfcom must be a positive, finite number, or numpy.inf; got 0"):

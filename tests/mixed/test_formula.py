@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ordstat import DataWarning, SurveyDesign, datasets, ordfit, pool
+from ordstat import DataWarning, SurveyDesign, datasets, ordfit
 from ordstat.exceptions import FormulaError, OptionError, UnavailableError
 from ordstat.formula.design import build
 
@@ -73,7 +73,5 @@ def test_what_is_not_there_is_refused_in_words() -> None:
         fit.margins()
     with pytest.raises(AttributeError, match="Use a random term such as"):
         ordfit("rating ~ temp", WINE).ranef()
-    with pytest.raises(OptionError, match="fits must not have random effects"):
-        pool([fit, fit])
     assert "ranef" in dir(fit) and "margins" not in dir(fit)
     assert "ranef" not in dir(ordfit("rating ~ temp", WINE))

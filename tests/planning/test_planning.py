@@ -78,6 +78,8 @@ def test_the_text() -> None:
         (lambda: power_ordinal(P, 2, power=80), "power must be"),
         (lambda: power_ordinal(P, 2, power=0.01), "power must be above alpha"),
         (lambda: power_ordinal(P, 2, power=0.8, fraction=0), "fraction must be"),
+        (lambda: power_ordinal(P, 2, 100, control=P), "power_ordinal has no argument 'control'. Its arguments are:"),
+        (lambda: power_ordinal(P, 2, 100, alhpa=0.1), "Did you mean 'alpha'"),
     ],
 )
 def test_values_outside_their_range(call, message: str) -> None:
