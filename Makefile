@@ -49,22 +49,25 @@ fuzz: .venv/dev
 reproduce: .venv/bench
 	$(BIN)/python -m benchmarks.reproduce $(TABLE) --splits $(SPLITS) $(if $(DATASETS),--datasets $(DATASETS))
 
-# Editable installs, made anew when a compiled source or the metadata changes.
+# The editable install, made anew when a compiled source or the metadata changes; extras add their packages alone.
+# --no-compile: Python compiles what it imports, which is a small part of the packages.
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 
 .venv/installed: $(SOURCES) | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --no-compile --editable .
 	touch $@
 
-.venv/dev: $(SOURCES) | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --editable ".[test,lint]"
-	touch $@ .venv/installed
+# The packages of the extras that are named, without building ordstat again.
+EXTRAS := import sys; from importlib.metadata import requires; \
+	print(*(r.split(";")[0] for r in requires("ordstat") if r.split("\"")[-2:][0] in sys.argv))
 
-# The packages of the extra, without building ordstat again.
-DOCS := from importlib.metadata import requires; print(*(r.split(";")[0] for r in requires("ordstat") if "docs" in r))
+.venv/dev: .venv/installed
+	$(BIN)/python -c '$(EXTRAS)' test lint | xargs $(BIN)/python -m pip install --quiet --no-compile
+	touch $@
+
 .venv/docs: .venv/installed
-	$(BIN)/python -c '$(DOCS)' | xargs $(BIN)/python -m pip install --quiet
+	$(BIN)/python -c '$(EXTRAS)' docs | xargs $(BIN)/python -m pip install --quiet --no-compile
 	touch $@
 
 .venv/bench: .venv/installed

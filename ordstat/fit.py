@@ -282,12 +282,16 @@ class Certificate:
     value, tolerance : float
     details : tuple of (label, value)
         Further figures for the summary.
+    steps : str
+        What the iterations are ("passes", "rounds", "trees") of a method that looks for no optimum. The number is then
+        a check of the computation, and the summary shows it only if it fails.
     """
 
     name: str
     value: float
     tolerance: float
     details: tuple[tuple[str, Any], ...] = ()
+    steps: str = ""
 
     @property
     def reached(self) -> bool:

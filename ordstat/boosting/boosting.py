@@ -90,7 +90,9 @@ class RoundsMethod(Method):
         details = (("cost above the least possible", cost), ("its bound", loss), ("bound by the rounds", limit))
         # The tolerance allows for rounding of the sums behind both.
         value = 0.0 if cost == 0.0 else cost / loss
-        return Certificate(name="training cost / its bound", value=value, tolerance=1.0 + 1e-9, details=details)
+        return Certificate(
+            name="training cost / its bound", value=value, tolerance=1.0 + 1e-9, details=details, steps="rounds"
+        )
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> EnsembleFit:
         """Fit to arrays.
@@ -334,7 +336,7 @@ class RankBoost(WeakEnsemble):
             ("cost above the least possible", mean_excess(rows.costs, codes, rows.weights)),
         )
         name, value = "pairs in the wrong order / its bound", 0.0 if wrong == 0.0 else wrong / loss
-        return Certificate(name=name, value=value, tolerance=1.0 + 1e-9, details=details)
+        return Certificate(name=name, value=value, tolerance=1.0 + 1e-9, details=details, steps="rounds")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -229,7 +229,12 @@ class OnlineMethod(Method):
                 name="|w|^2 / its limit by the mistakes",
                 value=0.0 if norm == 0.0 else norm / t.growth,
                 tolerance=1.0 + 1e-6,
-                details=(("mistakes", t.mistakes), ("sum |y - yhat|", t.distance)),
+                details=(
+                    ("mistakes", t.mistakes),
+                    ("sum |y - yhat|", t.distance),
+                    ("mean cost of the last pass", learner.path[-1]),
+                ),
+                steps="passes",
             ),
             trace=Trace(iterations=len(learner.path), objective=np.array(learner.path), message="passes"),
             scores=rule.scores(learner.examples.sample.rows),

@@ -233,4 +233,5 @@ def _certificate(above: FloatArray, score: float) -> Certificate:
         value=float(np.diff(ends, axis=1).max(initial=0.0)),
         tolerance=_ROUNDING,
         details=(("training ranked probability score", score),),
+        steps="trees grown",
     )

@@ -525,4 +525,10 @@ def _certificate(slope: float, losses: FloatArray, held_out: HeldOut | None) -> 
     details: list[tuple[str, Any]] = [("training loss", float(losses[-1]))]
     if held_out is not None:
         details.append(("held-out loss", float(held_out.curve[min(losses.size, held_out.curve.size) - 1])))
-    return Certificate(name="max |slope| by the thresholds", value=slope, tolerance=_TOLERANCE, details=tuple(details))
+    return Certificate(
+        name="max |slope| by the thresholds",
+        value=slope,
+        tolerance=_TOLERANCE,
+        details=tuple(details),
+        steps="rounds",
+    )

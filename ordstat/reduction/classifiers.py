@@ -233,7 +233,10 @@ class Clones:
             scorer=scorer,
             scores=scorer(Rows(X=self.X)),
             certificate=Certificate(
-                name="base classifiers that did not converge", value=float(len(missed)), tolerance=0.0
+                name="base classifiers that did not converge",
+                value=float(len(missed)),
+                tolerance=0.0,
+                steps="classifiers fitted",
             ),
             iterations=len(problems),
         )

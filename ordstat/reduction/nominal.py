@@ -175,6 +175,7 @@ class NominalClassifier(Method):
                 value=float(missed),
                 tolerance=0.0,
                 details=(("training ranked probability score", score),),
+                steps="classifiers fitted",
             ),
             trace=Trace(iterations=1, objective=np.array([score]), message="classifier fitted"),
             scores=rule.scores_of(above),

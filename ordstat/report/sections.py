@@ -14,7 +14,7 @@ import pandas as pd
 
 from .._typing import FloatArray
 from ..checks import one_of
-from ..fit import Certificate, CostBound, Selection, Trace
+from ..fit import Certificate, CostBound, Fit, Selection, Trace
 from ..fitted import FittedRanker
 from ..formula.names import Parameter
 from ..judging.costs import sample_costs
@@ -43,16 +43,34 @@ def alert_notes(r: FittedRanker) -> tuple[str, ...]:
 
 
 def certificate_text(certificate: Certificate, trace: Trace, details: bool = True) -> str:
-    """Whether the fit reached its optimum, and the number that proves it; with `details` further figures."""
+    """Whether the fit reached its optimum, and the number that proves it; with `details` further figures.
+
+    Of a method that looks for no optimum, what it did, and the further figures.
+    """
     figures = [f"{certificate.name} {certificate.value:.2g}"]
     if not certificate.reached:
         figures = [f"{figures[0]}, above the tolerance {certificate.tolerance:.2g}"]
-    for label, value in certificate.details if details else ():
+    elif certificate.steps:
+        figures = []
+    for label, value in certificate.details if details or certificate.steps else ():
         if label != "iterations":  # some methods list them again
             figures.append(f"{label} {value:.4g}" if isinstance(value, (float, np.floating)) else f"{label} {value}")
     iterations = counted(trace.iterations, "iteration")
-    ended = f"Converged in {iterations}" if trace.iterations else "Converged"
-    return f"{ended if certificate.reached else f'NOT CONVERGED after {iterations}'} ({'; '.join(figures)})"
+    if not certificate.reached:
+        ended = f"NOT CONVERGED after {iterations}"
+    elif certificate.steps:
+        ended = f"{certificate.steps[:1].upper()}{certificate.steps[1:]} {trace.iterations}"
+    elif trace.iterations:
+        ended = f"Converged in {iterations}"
+    else:
+        ended = "Converged"
+    return f"{ended} ({'; '.join(figures)})" if figures else ended
+
+
+def training_pair(fit: Fit) -> tuple[str, str]:
+    """The line of a header on how a fit ended."""
+    label = "Training" if fit.certificate.steps else "Convergence"
+    return label, certificate_text(fit.certificate, fit.trace)
 
 
 def fractional(r: FittedRanker) -> bool:
@@ -104,7 +122,7 @@ def ranker_report(
     """The summary of a ranker: the shared part with tables, header pairs and notes of the method."""
     return Report(
         title=r.title,
-        header=(*data_header(r), ("Convergence", certificate_text(r.fit.certificate, r.fit.trace)), *header),
+        header=(*data_header(r), training_pair(r.fit), *header),
         tables=tuple(tables),
         notes=(*alert_notes(r), *notes),
         margin_notes=lambda: r.margin_bounds.notes,
@@ -267,7 +285,10 @@ def _bound_tables(r: FittedRanker) -> list[Table]:
 def figures(fit: FittedRanker) -> pd.DataFrame:
     """One row of figures of the whole fit."""
     certified = {"certificate": fit.certificate.name, "certificate_value": fit.certificate.value}
-    solved = certified | {"iterations": fit.trace.iterations, "converged": fit.certificate.reached}
+    reached: bool | None = fit.certificate.reached
+    if reached and fit.certificate.steps:
+        reached = None  # there is no optimum to reach
+    solved = certified | {"iterations": fit.trace.iterations, "converged": reached}
     return one_row({"nobs": fit.nobs, "n_levels": len(fit.levels)} | error_figures(fit) | solved)
 
 
@@ -287,7 +308,7 @@ def error_figures(fit: FittedRanker) -> dict[str, float]:
 _MEASURES = ("classification error", "absolute error", "macro absolute error", "quadratic kappa", "concordance")
 #: Header pairs that the screen shows first, and those that it shows elsewhere or not at all.
 _FIRST = ("Observations", "Levels", "Cost", "Link", "Threshold", "Penalty", "Groups", "Survey design", "Std. errors")
-_APART = ("Method", "Convergence")
+_APART = ("Method", "Convergence", "Training")
 #: Header pairs with usual values, which the screen leaves out.
 _USUAL = ("Cost classification", "Threshold flexible", "Std. errors observed information")
 #: Most thresholds in lines of text, and most characters of a level's name in a head.

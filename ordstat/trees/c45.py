@@ -244,7 +244,7 @@ class C45Trainer:
         return Learned(
             scorer=scorer,
             scores=scorer(Rows(X=self.X)),
-            certificate=Certificate(name="trees not grown", value=0.0, tolerance=0.0),
+            certificate=Certificate(name="trees not grown", value=0.0, tolerance=0.0, steps="trees grown"),
             iterations=len(problems),
             facts=(("Leaves", ", ".join(str(n) for n in leaves)),),
         )

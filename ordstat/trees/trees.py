@@ -228,7 +228,8 @@ def _accounted(trees: list[Tree]) -> Certificate:
         entropy, leaf = entropies(tree.values), tree.column < 0
         left = abs(entropy[0] - entropy[leaf].sum() - tree.gains.sum())
         worst = max(worst, float(left / tree.values[0].sum()))
-    return Certificate(name="deviance not explained by cuts, per row", value=worst, tolerance=_ROUNDING)
+    name = "deviance not explained by cuts, per row"
+    return Certificate(name=name, value=worst, tolerance=_ROUNDING, steps="rounds")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

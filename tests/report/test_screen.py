@@ -399,3 +399,19 @@ def test_odds_ratios_next_to_one_show_by_how_much() -> None:
     fit = ordfit("y ~ x", rated(1e6))
     assert 0.0 < fit.coef["x"] < 1e-4
     assert f"{np.exp(fit.coef['x']):.7f}" in str(fit.summary())
+
+
+@pytest.mark.parametrize("method", ["prank", "cusum", "orboost-lr", "red-tree", "frank-hall", "rps-forest", "ordboost"])
+def test_methods_without_an_optimum_say_what_they_did(method: str) -> None:
+    fit = ordfit(FORMULA, wine(), method, **{"orboost-lr": {"rounds": 5}, "rps-forest": {"trees": 5}}.get(method, {}))
+    header = dict(fit.summary_data().header)
+    assert re.match(r"(Passes|Rounds|Trees grown|Classifiers fitted) \d+", header["Training"])
+    assert "Convergence" not in header and "onverged" not in str(fit.summary()) + str(fit.summary("all"))
+    assert fit.glance()["converged"].item() is None
+
+
+@pytest.mark.parametrize("method", ["logit", "redsvm", "red-logistic", "rank-svm"])
+def test_methods_with_an_optimum_say_how_far_they_are_from_it(method: str) -> None:
+    fit = ordfit(FORMULA, wine(), method)
+    assert dict(fit.summary_data().header)["Convergence"].startswith("Converged")
+    assert fit.glance()["converged"].item() is True
