@@ -81,7 +81,9 @@ def likelihood_ratio_tests(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
     if any(fit.fit.marginal is not None for fit in fits):
         tests |= _at_boundaries(tests, pairs)
     table = pd.DataFrame(models | tests, index=[described(fit) for fit in ordered])
-    notes = _notes(ordered, within, nested) + [_BOUNDARY] * ("distribution" in table)
+    notes = _notes(ordered, within, nested)
+    if "distribution" in table and table["distribution"].any():
+        notes.append(_BOUNDARY)
     notes += [_NEGATIVE.format(first_few(list(table.index[negative]), MOST_TERMS))] if negative.any() else []
     return NotedFrame.of(table, notes, "Likelihood ratio tests between nested models", {"p_chi2": "p"})
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from ..checks import fraction, one_of
 from ..exceptions import DataWarning, SeparationWarning, UnavailableError
 from ..fit import Fit
@@ -21,7 +21,7 @@ from ..formula.coding import Coding
 from ..formula.names import Parameter, shown_group
 from ..formula.random_terms import RandomTerm, random_names
 from ..formula.sample import Sample
-from ..inference.comparison import is_zero
+from ..inference.comparison import described, is_zero
 from ..inference.wald import chi2_tail
 from ..judging.errors import concordance, pair_counts, pair_table, ratio, somers_d
 from ..likelihood.fit import Marginal
@@ -179,6 +179,41 @@ class MixedResults(LikelihoodResults):
             if group in (None, term.group):
                 parts.append(pd.DataFrame(columns))
         return pd.concat(parts, ignore_index=True)
+
+    def icc(self) -> pd.DataFrame:
+        """Intraclass correlations on the latent scale, and the shares of its variance.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each grouping: variance (with slopes the mean over the rows), share (of the latent variance),
+            and icc, the correlation of two answers of one group. Answers of a nested group, such as a class of a
+            school, share the effects of the outer group too: their correlation is the sum of both shares.
+
+        Raises
+        ------
+        UnavailableError
+            The latent distribution has no variance, or its scale varies.
+
+        References
+        ----------
+        Nakagawa, Johnson & Schielzeth (2017), with the variance of the latent distribution.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact + (1 | judge)", datasets.load("wine"))
+        >>> fit.icc().round(3).loc["judge"].tolist()
+        [1.279, 0.28, 0.28]
+        """
+        table = _intraclass(self)
+        if table is None:
+            raise UnavailableError(
+                f".icc() needs a latent variable of constant variance, which {described(self)!r} does not have. "
+                "Use .varcorr()."
+            )
+        notes = ("icc: correlation of two answers of one group; share: its own part of the latent variance.",)
+        return NotedFrame.of(table, notes, "Intraclass correlations")
 
     def predict(self, newdata: Any = None, type: str = "class", **options: Any) -> pd.Series | pd.DataFrame:
         return mixed_prediction(self, newdata, type, **options)
@@ -416,10 +451,14 @@ def _header(r: MixedResults) -> tuple[tuple[str, Any], ...]:
         ("Integration", marginal.integration),
         ("Std. errors", r.own_covariance.words),
     ]
-    shares = latent_shares(r)
-    if shares:
-        named = [f"{name} {share:.3f}" for name, share in shares.items()]
-        lines.append(("ICC", ", ".join(named) if len(shares) > 1 else named[0].rpartition(" ")[2]))
+    table = _intraclass(r)
+    if table is not None and len(table) == 1:
+        lines.append(("ICC", f"{table['icc'].iloc[0]:.3f}"))
+    elif table is not None:
+        nested = not np.allclose(table["icc"], table["share"])
+        for head, name in (("Share of variance", "share"), ("ICC", "icc")):
+            if nested or name == "icc":
+                lines.append((head, ", ".join(f"{group} {value:.3f}" for group, value in table[name].items())))
     if r.covariance != "model":
         lines.append(("LR test of random effects", f"none: {r.without_aic}"))
     elif not marginal.likelihood.penalised:
@@ -436,18 +475,32 @@ def _test(r: MixedResults, marginal: Marginal) -> str:
     return f"chi2(1) = {statistic:.2f}, {p_in_words(1.0 if is_zero(statistic, r.loglik) else 0.5 * p)} (one-sided)"
 
 
-def latent_shares(r: MixedResults) -> dict[str, float]:
-    """Intraclass correlation of each grouping: its share of the latent variance (the mean variance with slopes).
-
-    Nakagawa, Johnson and Schielzeth (2017), with the variance of the latent distribution.
-    """
+def _intraclass(r: MixedResults) -> pd.DataFrame | None:
+    """Variance, share of the latent variance and correlation of each grouping; None without a latent variance."""
     variances = _latent_variances(r)
-    shares: dict[str, float] = {}
-    if variances is not None:
-        means, latent = variances
-        for term, mean in zip(r.design.random, means, strict=True):
-            shares[term.group] = shares.get(term.group, 0.0) + mean / (sum(means) + latent)
-    return shares
+    if variances is None:
+        return None
+    means, latent = variances
+    random = r.design.sample.rows.random
+    assert random is not None
+    by_group: dict[str, float] = {}
+    codes: dict[str, IntArray] = {}
+    for term, columns, mean in zip(r.design.random, random.terms, means, strict=True):
+        by_group[term.group] = by_group.get(term.group, 0.0) + mean
+        codes[term.group] = columns.codes
+    table = pd.DataFrame({"variance": by_group}, index=pd.Index(list(by_group), name="group"))
+    table["share"] = table["variance"] / (sum(means) + latent)
+    correlations = []
+    for group in by_group:
+        outer = [other for other in by_group if _within(codes[group], codes[other])]
+        correlations.append(table.loc[outer, "share"].sum())
+    return table.assign(icc=correlations)
+
+
+def _within(inner: IntArray, outer: IntArray) -> bool:
+    """Whether every group of codes `inner` (N,) lies in one group of codes `outer` (N,)."""
+    pairs = np.unique(np.stack([inner, outer]), axis=1)
+    return bool(pairs.shape[1] == np.unique(inner).size)
 
 
 def _latent_variances(r: MixedResults) -> tuple[list[float], float] | None:

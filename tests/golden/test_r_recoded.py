@@ -16,6 +16,9 @@ from ordstat import ordfit
 from ordstat.exceptions import DataError
 from ordstat.likelihood.results import LikelihoodResults
 
+#: Case weights of these data have a mean above 2, as sampling weights do.
+pytestmark = pytest.mark.filterwarnings("ignore:weights= are counts of equal rows, and these stand for")
+
 
 @pytest.fixture(scope="module")
 def wine() -> pd.DataFrame:

@@ -99,3 +99,15 @@ def test_nominal_and_scale_tests() -> None:
     assert nominal["df"].tolist()[1:] == [3, 3]
     assert scale["loglik"].tolist() == pytest.approx([-81.53246071, -81.49863779, -81.53179081], **LOGLIK)
     assert scale["df"].tolist()[1:] == [1, 1]
+
+
+def test_a_boundary_is_noted_where_the_random_effects_differ() -> None:
+    wine = datasets.load("wine")
+    small, large = (ordfit(f"rating ~ {terms} + (1 | judge)", wine) for terms in ("temp", "temp + contact"))
+    table = small.anova(large)
+    assert not any("boundary" in note for note in table.attrs["notes"])
+    assert table["p_value"].iloc[1] == table["p_chi2"].iloc[1]
+    slopes = ordfit("rating ~ temp + contact + (1 + temp | judge)", wine)
+    assert any("boundary" in note for note in small.anova(large, slopes).attrs["notes"])
+    plain = ordfit("rating ~ temp", wine)
+    assert any("boundary" in note for note in plain.anova(small).attrs["notes"])
