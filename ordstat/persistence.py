@@ -10,7 +10,7 @@ import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import date
 from functools import cache, partial, reduce
@@ -418,8 +418,59 @@ class Unpacking:
         return as_model(*parts) if tag == "model" else VALUES[tag][2](*parts)
 
 
+def _check_size(tree: Any, arrays: list[AnyArray]) -> None:
+    """DataError if the values would be too many, or nested too deeply, were every reference written out.
+
+    Comparing or hashing a value visits its parts as often as they are referred to, and ranges may be written out: a
+    small file could take for ever, or all memory.
+    """
+    measures: list[tuple[int, int]] = []
+    ranges = 0
+    for given in (*(entry["fields"] for entry in tree["objects"]), tree["fit"]):
+        size, depth = _measured(given, measures)
+        if size > MOST_PARTS or depth > MOST_DEPTH:
+            raise DataError(f"its values have {size:,} parts, or are nested {depth:,} deep.")
+        for part, _ in _nested(given):
+            inside = part if isinstance(part, dict) else {}
+            hashed = [*inside.get("dict", ())[::2], *inside.get("frozenset", ())]
+            if any(_measured(key, measures)[0] > MOST_KEY for key in hashed):
+                raise DataError(f"it has a key of more than {MOST_KEY:,} parts.")
+            if "range" in inside:
+                ranges += len(range(*inside["range"][:3]))
+        measures.append((size, depth))
+    rows = max((array.size for array in arrays), default=0)
+    if ranges > MOST_RANGE + MOST_RANGES_PER_ARRAY * rows:
+        raise DataError(f"its ranges have {ranges:,} numbers.")
+
+
+def _measured(given: Any, measures: list[tuple[int, int]]) -> tuple[int, int]:
+    """The number of parts and the depth of some JSON, with those of the objects that it refers to."""
+    size, depth = 0, 0
+    for part, level in _nested(given):
+        size += 1
+        depth = max(depth, level)
+        place = part.get("object") if isinstance(part, dict) else None
+        if type(place) is int and 0 <= place < len(measures):
+            size += measures[place][0]
+            depth = max(depth, level + measures[place][1])
+    return size, depth
+
+
+def _nested(given: Any) -> Iterator[tuple[Any, int]]:
+    """Every value in some JSON, with its depth; without recursion, which has a limit of its own."""
+    left = [(given, 1)]
+    while left:
+        part, level = left.pop()
+        yield part, level
+        if isinstance(part, dict):
+            left += [(inside, level + 1) for inside in part.values()]
+        elif isinstance(part, list):
+            left += [(inside, level + 1) for inside in part]
+
+
 def fit_of(tree: Any, arrays: list[AnyArray]) -> Any:
     """The fit of a document and arrays, checked."""
+    _check_size(tree, arrays)
     unpacking = Unpacking(arrays)
     for entry in tree["objects"]:
         unpacking.add(entry)
@@ -436,6 +487,15 @@ ENDING = ".ordstat"
 FORMAT, VERSION, TREE = "ordstat fit", 1, "fit.json"
 #: Bytes of the JSON, which takes many times as much memory when it is read.
 MOST_JSON = 64 * 1024**2
+#: Parts of a value of which every reference is written out (labels of rows have millions), and how deep they are
+#: nested (fits have up to 40).
+MOST_PARTS = 40_000_000
+MOST_DEPTH = 300
+#: Parts of a key of a dict or a member of a set, which are hashed.
+MOST_KEY = 1_000
+#: Numbers in the ranges of a file: labels of rows, of which a fit has an array too.
+MOST_RANGE = 1_000_000
+MOST_RANGES_PER_ARRAY = 10
 #: Values of the JSON document, which take far more memory than their text.
 MOST_VALUES = 4_000_000
 
@@ -516,6 +576,9 @@ def load(path: str | os.PathLike[str], data: Any = None, *, max_bytes: int = 2 *
     if not isinstance(path, (str, os.PathLike)):
         raise OptionError(f"path must be the name of a file, such as 'model.ordstat'; got {path!r}.")
     most = whole("max_bytes", max_bytes, 1)
+    if os.path.exists(path) and not os.path.isfile(path):  # opening a pipe would wait for a writer
+        kind = "Is a directory" if os.path.isdir(path) else "it is a pipe or a device"
+        raise DataError(f"{path} cannot be read: {kind}. Name a file.")
     try:
         fit = fit_of(*_read(path, most))
     except OSError as error:

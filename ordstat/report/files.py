@@ -23,7 +23,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """An empty temporary file in the folder of `path`; it replaces `path` when the block ends without an error.
 
     The block writes to the temporary file. If it fails or is interrupted, the file at `path` stays as it was and the
-    temporary file is removed. An existing file keeps its mode. Temporary files of killed processes are removed
+    temporary file is removed. An existing file keeps its mode. Several writers of a path, in threads or processes, have
+    a temporary file each; the last one that ends stays. Temporary files of killed processes are removed
     when the same path is written again, ten minutes later or more.
 
     Parameters
@@ -41,8 +42,9 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         for other in target.parent.glob(f".{glob.escape(target.name)}.????????.part"):
-            if time.time() - other.stat().st_mtime > _STALE:
-                other.unlink()
+            with suppress(FileNotFoundError):  # another writer of the same path has finished meanwhile
+                if time.time() - other.stat().st_mtime > _STALE:
+                    other.unlink()
         part.touch(exist_ok=False)
         mode = stat.S_IMODE((target if target.exists() else part).stat().st_mode)
         part.chmod(mode | stat.S_IWUSR)

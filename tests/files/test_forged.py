@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import pickle
 import re
 import warnings
@@ -265,3 +266,60 @@ def test_files_of_others(saved, refuses, tmp_path):
         load(tmp_path)
     with pytest.raises(OptionError, match="path must be the name of a file"):
         load(3)
+
+
+# Small files that would take for ever, or all memory
+
+
+def _shared(tree, levels, inside):
+    """`levels` objects, each of which has the one before it twice, and what refers to the last one."""
+    base = next(i for i, entry in enumerate(tree["objects"]) if entry["class"].endswith("Factor"))
+    entry = tree["objects"][base]
+    first_place = len(tree["objects"])
+    for level in range(levels):
+        place = base if level == 0 else first_place + level - 1
+        twice = {"tuple": [{"object": place}, {"object": place}]}
+        tree["objects"].append({"class": entry["class"], "fields": entry["fields"] | {"levels": twice}})
+    last = {"object": len(tree["objects"]) - 1}
+    tree["objects"].append({"class": entry["class"], "fields": entry["fields"] | {"levels": inside(last)}})
+
+
+@pytest.mark.parametrize(
+    "levels, inside, message",
+    [
+        (40, lambda last: {"tuple": [last]}, "parts, or are nested"),
+        (40, lambda last: {"dict": [last, 1]}, "parts, or are nested"),
+        (12, lambda last: {"dict": [{"tuple": [last]}, 1]}, "a key of more than"),
+        (12, lambda last: {"frozenset": [last]}, "a key of more than"),
+    ],
+)
+def test_shared_references_are_counted_before_they_are_followed(levels, inside, message, saved, refuses):
+    refuses(edited(saved, lambda tree: _shared(tree, levels, inside)), message)
+
+
+def test_depth_is_bounded(saved, refuses):
+    def deep(tree):
+        value = 1
+        for _ in range(400):
+            value = {"tuple": [value]}
+        tree["objects"][0]["fields"][next(iter(tree["objects"][0]["fields"]))] = value
+
+    refuses(edited(saved, deep), "nested 80. deep")
+
+
+@pytest.mark.parametrize("kind", ["categorical", "index", "levels"])
+def test_ranges_are_counted_before_they_are_written_out(kind, saved, refuses):
+    numbers = {"range": [0, 300_000_000, 1, None, False, None]}
+    value = {"categorical": [{"array": 0}, numbers, False], "index": [numbers, None], "levels": [["a"], numbers]}[kind]
+
+    def long(tree):
+        first(tree, "Design")["index"] = {kind: value}
+
+    refuses(edited(saved, long), "ranges have 300,000,0.. numbers")
+
+
+def test_only_files_are_opened(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path, "/dev/zero"):
+        with pytest.raises(DataError, match="cannot be read: (Is a directory|it is a pipe or a device)"):
+            load(path)

@@ -1,6 +1,9 @@
 """Every file is written whole or not at all."""
 
 import os
+import pathlib
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
@@ -82,3 +85,50 @@ def test_tables_of_the_command_line(tmp_path, monkeypatch, capsys):
     assert "out.csv cannot be written: No space left" in capsys.readouterr().err
     assert (tmp_path / "out.csv").read_text() == "before"
     assert main(["predict", "m", "wine.csv", "-o", "out.csv"]) == 0 and len(pd.read_csv("out.csv")) == 72
+
+
+def test_several_threads_write_one_path(fit, tmp_path):
+    from concurrent.futures import ThreadPoolExecutor
+
+    path = tmp_path / "fit.ordstat"
+    with ThreadPoolExecutor(8) as pool:
+        for done in [pool.submit(fit.save, path) for _ in range(40)]:
+            done.result()
+    assert load(path).loglik == fit.loglik
+    assert os.listdir(tmp_path) == [path.name]
+
+
+#: Saves a fit to one path again and again.
+SAVES = """
+import sys
+from ordstat import datasets, ordfit
+fit = ordfit("rating ~ temp", datasets.load("wine"))
+for _ in range(25):
+    fit.save(sys.argv[1])
+"""
+
+
+def test_several_processes_write_one_path(tmp_path):
+    path = tmp_path / "fit.ordstat"
+    given = [sys.executable, "-c", SAVES, str(path)]
+    running = [subprocess.Popen(given, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    for process in running:
+        assert process.communicate()[1] == "" and process.returncode == 0
+    assert load(path).formula == "rating ~ temp"
+    assert os.listdir(tmp_path) == [path.name]
+
+
+def test_a_part_that_another_writer_ends_is_no_error(fit, tmp_path, monkeypatch):
+    """The part of another writer is listed, and gone when it is looked at."""
+    path = tmp_path / "fit.ordstat"
+    (tmp_path / f".{path.name}.12345678.part").write_text("")
+    listed = pathlib.Path.glob
+
+    def gone(folder, pattern):
+        for found in [*listed(folder, pattern)]:
+            found.unlink()
+            yield found
+
+    monkeypatch.setattr(pathlib.Path, "glob", gone)
+    fit.save(path)
+    assert os.listdir(tmp_path) == [path.name]
