@@ -264,6 +264,8 @@ class LikelihoodAtEstimates:
         estimates : (P',) of the model of the fit, in the parameters of the wider one
         """
         wider = identified(Problem.of(sample, self.problem.family, self.problem.flexible, self.threshold))
+        if wider.n_parameters != len(estimates):  # thresholds of every group leave nothing for its scale
+            return float("nan")
         at = wider.evaluate(wider.from_user(estimates))
         factor = None if at is None else at.information.factor()
         if at is None or factor is None:

@@ -240,3 +240,18 @@ def test_tables_of_brant_can_be_put_together():
     data = load_data("wine")
     one, other = (ordfit("rating ~ contact", data[data["judge"].astype(int) % 3 != k]).brant() for k in (0, 1))
     assert pd.concat([one, other]).shape == (4, 3)
+
+
+@pytest.mark.parametrize("levels", [3, 4])
+def test_thresholds_of_every_group_leave_nothing_for_its_scale(levels: int) -> None:
+    """y ~ g with scale ~ g has a likelihood-ratio test against the shares of each group, and no score test."""
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"g": rng.choice(list("ABC"), 200), "y": rng.integers(0, levels, 200)})
+    fit = ordfit("y ~ g", data, scale="~ g")
+    table = fit.score_test()
+    assert table["chisq"].isna().all()
+    assert "use nominal_test()" in repr(table).replace("\n", " ")
+    str(fit.summary())
+    counts = pd.crosstab(data["g"], data["y"]).to_numpy()
+    saturated = float((counts * np.log(counts / counts.sum(axis=1, keepdims=True))).sum())
+    assert fit.nominal_test().loc["g", "lrt"] == pytest.approx(2.0 * (saturated - fit.loglik), abs=1e-6)
