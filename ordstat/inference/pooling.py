@@ -24,7 +24,7 @@ from ..report.cells import count
 from ..report.frames import NotedFrame
 from ..report.ratios import ratio_of
 from ..report.render import Report, Summary, Table
-from ..report.sections import one_row, shortened
+from ..report.sections import observations, one_row, shortened
 from ..results import known_type
 from .comparison import described, estimated_places
 from .predictions import delta_df, prediction_columns
@@ -467,8 +467,8 @@ class PooledResults:
 
     @property
     def nobs(self) -> float:
-        """Number of observations of each data set; the smallest if they differ."""
-        return min(fit.nobs for fit in self.fits)
+        """Number of observations of each data set."""
+        return self.fits[0].nobs
 
     @property
     def params(self) -> pd.Series:
@@ -860,14 +860,14 @@ class PooledResults:
         labels : dict of str to str, optional
             Text for variables or terms, such as {"age": "Age (years)"}.
         """
-        first, most = self.fits[0], max(fit.nobs for fit in self.fits)
+        first = self.fits[0]
         tables = _tables(self, level, flag("exponentiate", exponentiate), per, labels)
         report = Report(
             title=self.title,
             header=(
                 ("Link", dict(first.fit.facts)["link"]),
                 ("Std. errors", f"{first.own_covariance.words}, by Rubin's rules"),
-                ("Observations", count(self.nobs) if most == self.nobs else f"{count(self.nobs)} to {count(most)}"),
+                ("Observations", count(observations(first))),
                 ("Complete-data df", f"{self.df_complete:g}"),
             ),
             tables=tuple(tables),
@@ -985,27 +985,31 @@ _MOST_IMPUTED = 0.5
 def _require_same_rows(fits: tuple[FittedLikelihood, ...]) -> None:
     """Raise DataError unless all fits have the same rows, responses and weights.
 
-    A response that differs in some rows counts as imputed; the summary says so.
+    A response that differs in some rows counts as imputed; the summary says so. Of rows
+    in blocks the numbers of rows and sums of weights are compared.
     """
-    a = fits[0].design
+    first, a = fits[0], fits[0].design
     for k, fit in enumerate(fits[1:], start=2):
         b = fit.design
-        if a.sample.n != b.sample.n:
+        if first.n_rows != fit.n_rows:
             raise DataError(
-                f"pool needs fits to the same rows; fit 1 has {a.sample.n} rows, fit {k} "
-                f"has {b.sample.n}. Leave out the incomplete data (.imp == 0 of R's mice), "
+                f"pool needs fits to the same rows; fit 1 has {first.n_rows} rows, fit {k} "
+                f"has {fit.n_rows}. Leave out the incomplete data (.imp == 0 of R's mice), "
                 "and fit all imputed frames to the same rows."
             )
+        in_memory = first.in_memory and fit.in_memory
+        if first.nobs != fit.nobs or (in_memory and not np.array_equal(a.sample.case_weights, b.sample.case_weights)):
+            raise DataError(
+                f"pool needs fits with the same weights; those of fit 1 and fit {k} differ. "
+                "Fit all imputed frames with the weights of one of them."
+            )
+        if not in_memory:
+            continue
         if not _same_labels(a, b):
             raise DataError(
                 f"pool needs fits to the same rows; fit 1 and fit {k} have {a.sample.n} rows "
                 "each, but with other index labels. Give all frames the same rows in the "
                 "same order, with the same index."
-            )
-        if not np.array_equal(a.sample.case_weights, b.sample.case_weights):
-            raise DataError(
-                f"pool needs fits with the same weights; those of fit 1 and fit {k} differ. "
-                "Fit all imputed frames with the weights of one of them."
             )
         differs = a.sample.y != b.sample.y
         shares = [np.bincount(y, minlength=len(fit.levels)) / y.size for y in (a.sample.y, b.sample.y)]
@@ -1140,7 +1144,8 @@ def _notes(r: PooledResults) -> list[str]:
         )
     notes = notes if r.n_imputations < 100.0 * fmi else notes[:1]
     first = r.fits[0].design.sample.y
-    imputed = np.any([fit.design.sample.y != first for fit in r.fits], axis=0)
+    in_memory = [fit for fit in r.fits if fit.in_memory]
+    imputed = np.any([fit.design.sample.y != first for fit in in_memory], axis=0)
     if imputed.any():
         notes.append(
             f"The response was imputed in {int(imputed.sum())} rows. Unless variables outside "

@@ -85,6 +85,11 @@ def people(r: FittedRanker) -> FloatArray:
     return np.ones(sample.n) if fractional(r) else sample.case_weights
 
 
+def observations(r: FittedRanker) -> float:
+    """The number of observations to show: the sum of the case weights, or rows if these are no numbers of rows."""
+    return float(r.n_rows) if fractional(r) else r.nobs
+
+
 def levels_of(r: FittedRanker, numbered: bool = False) -> str:
     """The levels with the rows of each, "1 (5), 2 (22), ..."; numbered if numbers replace the names in tables."""
     counts, percent, shown = r.level_counts, fractional(r), []
@@ -399,8 +404,7 @@ def _by_numbers(r: FittedRanker, block: Table | Line) -> Table | Line:
 
 def printed(r: FittedRanker) -> Report:
     """Call, size and estimates: what `print` shows of a fit."""
-    observations = r.n_rows if fractional(r) else r.nobs
-    size = (f"{count(observations)} observations", f"{len(r.levels)} levels", *r.figures_of_fit())
+    size = (f"{count(observations(r))} observations", f"{len(r.levels)} levels", *r.figures_of_fit())
     records = {record.name: record for record in r.all_parameters}
     shown = []
     for title, values in r.estimates().items():

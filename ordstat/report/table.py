@@ -19,6 +19,7 @@ from .advice import with_advice
 from .cells import count, in_tex, short_p_value, wrapped
 from .frames import SCREEN
 from .ratios import Ratio, ratio_of
+from .sections import observations
 
 
 def per_of_each(fits: Mapping[str, Any], per: Any) -> dict[str, Any]:
@@ -316,8 +317,9 @@ class _Column:
 
     @property
     def known_figures(self) -> Mapping[str, Any]:
-        """Figures of `glance`."""
-        return cast(Mapping[str, Any], self.fit.glance().iloc[0].to_dict())
+        """Figures of `glance`, with the number of people for weights that are no numbers of rows."""
+        figures = cast(dict[str, Any], self.fit.glance().iloc[0].to_dict())
+        return figures | {"nobs": observations(self.fitted)}
 
     @property
     def names(self) -> set[str]:

@@ -203,3 +203,23 @@ def test_an_imputed_response_is_counted():
     assert "The response was imputed in 6 rows." in str(pool(fits("y ~ x1")))
     observed = [frame.assign(y=FRAMES[0]["y"].to_numpy()) for frame in FRAMES]
     assert "imputed in" not in str(pool(fits("y ~ x1", observed)))
+
+
+def test_rows_in_blocks(tmp_path):
+    """Numbers of rows and sums of weights are compared, and predictions pooled."""
+    frames = [frame.assign(g=pd.Categorical(frame["g"]), w=1.0) for frame in FRAMES]
+    for k, frame in enumerate(frames):
+        frame.to_parquet(tmp_path / f"{k}.parquet")
+    single = [ordfit("y ~ x1 + g", tmp_path / f"{k}.parquet") for k in range(6)]
+    pooled, in_memory = pool(single), pool(fits("y ~ x1 + g", frames))
+    np.testing.assert_allclose(pooled.tidy()["std_error"], in_memory.tidy()["std_error"], rtol=1e-6)
+    means = [each.predict(FRAMES[0].head(3), "mean", se=True) for each in (pooled, in_memory)]
+    np.testing.assert_allclose(*means, rtol=1e-6)
+    assert "imputed in" not in str(pooled)
+    frames[0].head(60).to_parquet(tmp_path / "few.parquet")
+    with pytest.raises(DataError, match="fit 1 has 80 rows, fit 7 has 60"):
+        pool([*single, ordfit("y ~ x1 + g", tmp_path / "few.parquet")])
+    frames[0].assign(w=2.0).to_parquet(tmp_path / "twice.parquet")
+    weighted = [ordfit("y ~ x1 + g", tmp_path / f"{name}.parquet", weights="w") for name in ("1", "twice")]
+    with pytest.raises(DataError, match="same weights; those of fit 1 and fit 2 differ"):
+        pool(weighted)

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from ordstat import DataWarning, SurveyDesign, datasets, ordfit
+from ordstat import DataWarning, SurveyDesign, datasets, ordfit, table
 
 WINE = datasets.load("wine")
 FRACTIONS = np.resize([0.5, 1.0, 2.5], len(WINE))
@@ -77,6 +77,7 @@ def test_numbers_of_people_are_never_sums_of_weights(role):
     assert people(fit, "latent") == sorted(WINE["rating"].value_counts().unique())
     assert people(fit, "contact") == [36.0]
     assert "72 observations" in str(fit)
+    assert table(fit).df.loc[("stats", "N")].tolist() == ["72"]
     whole = ordfit(FORMULA, WINE, weights=1 + WINE.index % 2)
     assert people(whole, "contact") == [54.0]  # numbers of equal rows
     axes = fit.plot.confusion()
