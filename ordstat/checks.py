@@ -223,8 +223,8 @@ def nearest(name: Any, known: Iterable[Any], most: int = 1) -> list[str]:
 
 
 def did_you_mean(name: Any, known: Iterable[Any]) -> str:
-    """The end of a message about an unknown name; empty if no known name is near."""
-    known = list(known)
+    """The end of a message about a name that is refused; empty if no other known name is near."""
+    known = [other for other in known if not isinstance(name, str) or other != name]
     usual = NEAREST.get(_plain(name)) if isinstance(name, str) else None
     close = [usual] if usual is not None and usual in known else nearest(name, known)
     return f" Did you mean {close[0]!r}?" if close else ""

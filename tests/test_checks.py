@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ordstat import OrdinalClassifier, datasets, ordfit
-from ordstat.checks import flag, fraction, jobs, number, one_of, whole
+from ordstat.checks import did_you_mean, flag, fraction, jobs, number, one_of, whole
 from ordstat.exceptions import OptionError
 
 
@@ -67,3 +67,9 @@ X, Y = np.arange(6.0)[:, None], [1, 2, 3, 1, 2, 3]
 def test_the_name_that_was_meant(ask, meant):
     with pytest.raises(OptionError, match=f"Did you mean '{meant}'"):
         ask()
+
+
+@pytest.mark.parametrize("known", [["temp"], ["temp", "Temp ", "contact"], ["day", "temp", None]])
+def test_a_refused_name_is_no_suggestion(known):
+    assert "'temp'" not in did_you_mean("temp", known)
+    assert did_you_mean("tmp", known).endswith("Did you mean 'temp'?")

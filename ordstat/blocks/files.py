@@ -111,10 +111,10 @@ def _reading(path: str) -> Iterator[None]:
         yield
     except (OSError, arrow.ArrowException) as error:
         reason = getattr(error, "strerror", None) or str(error).partition("\n")[0] or type(error).__name__
-        raise DataError(
-            f"{path} cannot be read as a Parquet file: {reason.rstrip('.')}. Write it again, or leave it out of "
-            "the data."
-        ) from error
+        cure = "Write it again, or leave it out of the data"
+        if not path.lower().endswith(_ENDINGS):
+            cure = "Give the rows themselves, as pandas.read_csv(path) reads them, or write a Parquet file"
+        raise DataError(f"{path} cannot be read as a Parquet file: {reason.rstrip('.')}. {cure}.") from error
 
 
 def _check_types(types: dict[str, tuple[str, str]], schema: Any, columns: Sequence[str], path: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -17,6 +18,10 @@ from ..exceptions import DataError, FormulaError
 TEXT = ("string", "empty")
 NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
 ACCEPTED = "a pandas or polars DataFrame, a pyarrow Table or a mapping of columns (OrdinalClassifier takes arrays)"
+_IN_FILES = (
+    "; ordfit(formula, path) and fit.predict_to(new, path) take the path of a Parquet file, all else takes rows in "
+    "memory, as pandas.read_parquet(path) reads them"
+)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -36,6 +41,7 @@ def as_frame(data: Any) -> pd.DataFrame:
     if isinstance(frame, pd.DataFrame):
         return frame if frame.columns.inferred_type == "string" else frame.rename(columns=str)
     hint = "; call .collect() first" if hasattr(data, "collect") else ""
+    hint = _IN_FILES if isinstance(data, (str, os.PathLike)) else hint
     hint = "; the formula comes first, ordfit(formula, data)" if isinstance(data, str) and "~" in data else hint
     raise DataError(f"data= must be {ACCEPTED}; got {type(data).__module__}.{type(data).__qualname__}{hint}.")
 
@@ -60,7 +66,16 @@ def with_codes(X: Any) -> Any:
 
 
 def with_nan(X: Any) -> Any:
-    """X with NaN where a masked array is masked, or an array of objects holds None or pandas.NA."""
+    """X with NaN where a masked array is masked, or an array of objects holds None or pandas.NA.
+
+    Raises
+    ------
+    DataError
+        X is the path of a file, or rows in blocks.
+    """
+    in_blocks = hasattr(X, "schema") and not hasattr(X, "columns")
+    if in_blocks or isinstance(X, (str, os.PathLike)):
+        raise DataError(f"X must be rows in memory; got {type(X).__module__}.{type(X).__qualname__}{_IN_FILES}.")
     if isinstance(X, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(X), np.nan, X.data)
     if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2:

@@ -717,7 +717,9 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             Fits of the same rows, each nested in the next larger one.
         type : {"I", "II", "III", "baseline"}
             Without other fits: each term adjusted for those before it (I), for all that do not contain it (II), or for
-            all. For a term in an interaction, "III" tests the average of its effect over the levels of the other
+            all. In type II a term contains another as in SAS: it has the same numeric variables and more factors, so
+            that g:x contains x but not g, and x:z contains neither. For a term in an interaction,
+            "III" tests the average of its effect over the levels of the other
             factors, as SAS, car with sum contrasts and R's ordinal since 2025 (also called "balanced"), and
             "baseline" tests its effect at their first levels, R's earlier type III.
 
@@ -1102,7 +1104,10 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Notes
         -----
         A row of weight w counts as w equal cases, left out together. dfbeta is the estimate minus the result of a
-        single Newton step without the row, whose curvature is subtracted from the information [Pregibon 1981].
+        single step without the row. For rows of the lowest and the highest level it is Newton's: the curvature of the
+        row is subtracted from the information [Pregibon 1981]. For levels between, the part that keeps the two
+        thresholds of the level apart stays in the information, so that the step is an approximation of Newton's. In
+        the wine data both are within 0.05 standard errors of the fits without the row; refit where a row matters.
 
         Examples
         --------

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import ordfit
+from ordstat import OrdinalClassifier, compare, ordfit
 from ordstat.blocks.files import parquet_files
 from ordstat.exceptions import DataError, DataWarning
 
@@ -174,6 +174,35 @@ def test_no_permission_is_an_error_of_the_file(folder):
     (folder / "2.parquet").chmod(0)
     with pytest.raises(DataError, match=r"2\.parquet cannot be read as a Parquet file: Permission denied"):
         ordfit("y ~ x + g", folder)
+
+
+def test_other_files_are_told_from_parquet(tmp_path):
+    rows().to_csv(tmp_path / "rows.csv")
+    with pytest.raises(DataError, match=r"rows\.csv cannot be read as a Parquet file: .*pandas\.read_csv"):
+        ordfit("y ~ x", tmp_path / "rows.csv")
+
+
+def test_what_takes_paths_is_said_by_what_does_not(folder):
+    path = folder / "1.parquet"
+    frame = rows()
+    fit, model = ordfit("y ~ x", frame), OrdinalClassifier()
+    model.fit(frame[["x"]], frame.y)
+    dataset = pytest.importorskip("pyarrow.dataset").dataset(path)
+    calls = [
+        lambda data: OrdinalClassifier().fit(data, frame.y),
+        lambda data: OrdinalClassifier("prank").partial_fit(data, frame.y, classes=[0, 1, 2]),
+        model.predict,
+        model.predict_proba,
+        lambda data: model.score(data, frame.y),
+    ]
+    for call in calls:
+        for data in (path, str(path), dataset):
+            with pytest.raises(DataError, match=r"X must be rows in memory; got .*ordfit\(formula, path\)"):
+                call(data)
+    for call in (lambda data: compare("y ~ x", data), fit.predict, fit.errors, fit.augment):
+        for data in (path, str(path)):
+            with pytest.raises(DataError, match=r"ordfit\(formula, path\) and fit\.predict_to\(new, path\) take"):
+                call(data)
 
 
 def test_types_of_one_kind_are_read_together(folder):
