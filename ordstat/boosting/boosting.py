@@ -405,7 +405,7 @@ class SeedBoost(WeakEnsemble):
 
     def _learner(self) -> BinaryLearner:
         also = ", a method such as REDSVM(C=1)"
-        return parse_classifier("first", self.first, CLASSIFIERS, self, scaling="range", also=also)
+        return parse_classifier("first", self.first, CLASSIFIERS, self, scaling="range", also=also, weighted=True)
 
     def start(self, train: DistinctRows, rng: np.random.Generator) -> Potential:
         """The score of the first learner."""

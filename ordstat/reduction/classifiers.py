@@ -191,7 +191,7 @@ class Classifier(BinaryLearner):
 
     Attributes
     ----------
-    model : classifier with fit(X, y, sample_weight=)
+    model : classifier with fit(X, y), and sample_weight= where weights of examples differ
         From scikit-learn, LightGBM, XGBoost, CatBoost or similar. If its random_state is None, each clone gets a seed.
     scaling : str or None
         See `fit_scaling`.
@@ -245,9 +245,17 @@ class Clones:
         if problem.one_sided:
             return _Constant(problem.side)
         model = copied(self.model, rng)
+        given = {}
+        if takes_weights(model):
+            given["sample_weight"] = problem.weights
+        elif (problem.weights != problem.weights[0]).any():
+            raise DataError(
+                f"{type(model).__name__} must accept sample_weight in fit, as costs or weights of the examples differ. "
+                "Choose a classifier that takes weights, or cost='absolute' with whole weights."
+            )
         with refusing(model):
             labels = (problem.labels > 0).astype(np.int64)
-            return _Fitted(model.fit(X[problem.index], labels, sample_weight=problem.weights))
+            return _Fitted(model.fit(X[problem.index], labels, **given))
 
 
 def _answers(scorer: Scorer, rows: Rows) -> FloatArray:
@@ -325,24 +333,26 @@ def parse_classifier(
     *,
     scaling: str | None = None,
     also: str = "",
+    weighted: bool = False,
 ) -> BinaryLearner:
     """The binary learner that the option `name` of `owner` stands for: a name, a learner or a classifier.
 
-    Names with value None only appear in the message.
+    Names with value None only appear in the message. With `weighted` the classifier must take sample weights; without,
+    only where they differ, which fitting tells.
 
     Raises
     ------
     OptionError
-        Another value, or a classifier that takes no sample weights.
+        Another value, or with `weighted` a classifier that takes no sample weights.
     """
     make = names.get(value) if isinstance(value, str) else None
     model = value if make is None else make()
     if isinstance(model, BinaryLearner):
         return model
     if not is_classifier(model):
-        also = f"{also}, or a scikit-learn classifier that takes sample_weight"
+        also = f"{also}, or a scikit-learn classifier{' that takes sample_weight' if weighted else ''}"
         raise unknown(name, value, names, of=owner, also=also)
-    if not takes_weights(model):
+    if weighted and not takes_weights(model):
         owner = owner if isinstance(owner, str) else type(owner).__name__
         raise OptionError(
             f"{name} of {owner}, {type(model).__name__}, must accept sample_weight in fit, as examples are weighted. "
@@ -364,9 +374,8 @@ def parse_learner(value: Any, owner: Any) -> WeakLearner:
     if isinstance(value, WeakLearner):
         return value
     also = ", a weak learner such as DecisionStump()"
-    return WeakClassifier(
-        parse_classifier("learner", value, {**dict.fromkeys(WEAK), **CLASSIFIERS}, owner, scaling="range", also=also)
-    )
+    names = {**dict.fromkeys(WEAK), **CLASSIFIERS}
+    return WeakClassifier(parse_classifier("learner", value, names, owner, scaling="range", also=also, weighted=True))
 
 
 def parse_base(value: Any, owner: Any) -> BinaryLearner:

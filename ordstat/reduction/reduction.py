@@ -151,8 +151,9 @@ class Reduction(Method):
     ----------
     base : {"logistic", "c4.5", "tree", "hgb"}, learner or scikit-learn classifier
         A logistic regression, Quinlan's C4.5, a tree with at least 5 rows per leaf, gradient boosted trees; a learner
-        such as C45(confidence=0.1); or any scikit-learn classifier that accepts sample weights. It is cloned and gets a
-        seed if its random_state is None.
+        such as C45(confidence=0.1); or any scikit-learn classifier, also a Pipeline or GridSearchCV. It is cloned and
+        gets a seed if its random_state is None. It must accept sample_weight in fit where examples have different
+        weights: not with the absolute cost and whole case weights.
     encoding : {"one-hot", "ordinal", "separate"}
         Columns that encode k: one for each k (a linear classifier then has one score and K-1 thresholds), steps [k > j]
         (a tree then splits k as a number), or no column but a separate classifier for each k [Frank & Hall 2001].

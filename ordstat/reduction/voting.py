@@ -187,8 +187,8 @@ class VotingMethod(CrossValidated, Method):
     Parameters
     ----------
     base : {"svm", "logistic", "tree"} or scikit-learn classifier
-        The binary classifier: a support vector machine, or a classifier that accepts sample weights and is cloned for
-        each problem. Its score is the decision function, else P(yes) - 1/2.
+        The binary classifier: a support vector machine, or a classifier that is cloned for each problem and accepts
+        sample weights, where they differ. Its score is the decision function, else P(yes) - 1/2.
     C, kernel, solver, tol, folds, n_jobs
         Only with base="svm": see `ordstat.judging.selection.CrossValidated`, and `solver` {"auto", "coordinate",
         "interior-point", "cvxpy"}.
@@ -237,7 +237,7 @@ class VotingMethod(CrossValidated, Method):
         Raises
         ------
         OptionError
-            The base is neither a valid name nor a scikit-learn classifier that accepts sample weights.
+            The base is neither a valid name nor a scikit-learn classifier.
         """
         return parse_classifier("base", self.base, {"svm": None, **CLASSIFIERS}, self, scaling=self.scaling)
 

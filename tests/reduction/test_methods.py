@@ -217,7 +217,7 @@ def test_a_classifier_of_ones_own_through_the_formula(wine):
     text = str(fit.summary())
     assert "LogisticRegression(C=0.1)" in text
     assert "theorem 2.7" in text
-    assert "base classifiers that did not converge" in text
+    assert "Classifiers fitted 10" in text
     assert fit.bound.value <= fit.bound.limit
 
 

@@ -6,10 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from ordstat import Blend, DataError, NominalClassifier, OptionError, Reduction, load, ordfit
@@ -165,7 +169,7 @@ def test_a_classifier_that_only_answers(frame):
         ("nominal-classifier", {"base": LinearSVC()}, "LinearSVC, must have predict_proba"),
         ("blend", {"members": [GaussianNB]}, "got <class"),
         ("blend", {"members": [LinearSVC()]}, "must have predict_proba"),
-        ("reduction", {"base": KNeighborsClassifier()}, "must accept sample_weight in fit"),
+        ("orboost-lr", {"learner": KNeighborsClassifier()}, "must accept sample_weight in fit"),
     ],
 )
 def test_what_is_no_classifier(frame, method, options, words):
@@ -176,6 +180,38 @@ def test_what_is_no_classifier(frame, method, options, words):
 def test_weights_that_are_no_counts_need_a_classifier_that_takes_weights(frame):
     with pytest.raises(DataError, match="KNeighborsClassifier must accept sample_weight"):
         ordfit("y ~ a + b", frame.assign(w=frame["w"] / 3), NominalClassifier(base=KNeighborsClassifier()), weights="w")
+
+
+UNWEIGHTED = {
+    "pipeline": lambda: make_pipeline(StandardScaler(), LogisticRegression()),
+    "grid": lambda: GridSearchCV(make_pipeline(LogisticRegression()), {"logisticregression__C": [0.1, 1.0]}, cv=3),
+    "neighbours": lambda: KNeighborsClassifier(5),
+    "discriminant": LinearDiscriminantAnalysis,
+}
+
+
+@pytest.mark.parametrize("name", UNWEIGHTED)
+def test_classifiers_without_weights_answer_where_examples_weigh_the_same(frame, name):
+    method = Reduction(base=UNWEIGHTED[name](), encoding="separate", scaling=None)
+    fit = ordfit("y ~ a + b", frame, method)
+    # The rows as the classifier gets them: sorted by level, then by the columns.
+    codes = frame["y"].cat.codes.to_numpy()
+    X = frame[["a", "b"]].to_numpy()
+    order = np.lexsort([X[:, 1], X[:, 0], codes])
+    above = [
+        UNWEIGHTED[name]().fit(X[order], codes[order] > k).predict_proba(X)[:, 1] > 0.5 for k in range(codes.max())
+    ]
+    np.testing.assert_array_equal(fit.predict().cat.codes, np.sum(above, axis=0))
+
+
+def test_classifiers_without_weights_are_refused_where_examples_differ(frame):
+    for arguments in ({"cost": "squared"}, {"weights": "w"}):
+        method = Reduction(base=KNeighborsClassifier(), **{k: v for k, v in arguments.items() if k == "cost"})
+        data = frame.assign(w=frame["w"] / 3)
+        weights = {k: v for k, v in arguments.items() if k == "weights"}
+        with pytest.raises(DataError, match="KNeighborsClassifier must accept sample_weight in fit"):
+            ordfit("y ~ a + b", data, method, **weights)
+    assert ordfit("y ~ a + b", frame, Reduction(base=KNeighborsClassifier()), weights="w").nobs == frame["w"].sum()
 
 
 @pytest.mark.parametrize("method", [NominalClassifier(), Reduction(base="hgb"), Blend()], ids=repr)

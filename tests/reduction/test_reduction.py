@@ -6,7 +6,6 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -275,7 +274,6 @@ def test_random_classifiers_follow_the_seed(data, encoding):
 @pytest.mark.parametrize(
     ("base", "message"),
     [
-        (KNeighborsClassifier(), r"base of Reduction, KNeighborsClassifier, must accept sample_weight"),
         ("c45", r"base of Reduction must be one of 'logistic', 'c4.5', 'tree', 'hgb'.*got 'c45'"),
         (LogisticRegression, r"base of Reduction"),
         (3, r"base of Reduction must be one of.*got 3"),
