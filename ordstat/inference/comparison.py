@@ -341,8 +341,11 @@ def coded_anew(r: FittedLikelihood, role: str, terms: Sequence[str], changed: st
     if columns is not None:
         changes: dict[str, Any] = {"X" if role == "formula" else role: columns}
         return replace(design.sample, rows=replace(design.sample.rows, **changes))
-    text = marginality_of(design.spec).texts[changed]
-    change = f"~ . - {text}" if changed not in terms else f"~ . + {text}" if len(terms) > 1 else f"~ {text}"
+    texts = marginality_of(design.spec).texts
+    present = {"formula": design.terms, "nominal": design.nominal_terms, "scale": design.scale_terms}[role]
+    added = " + ".join(texts[term] for term in terms if term not in present)
+    start = "~ . + " if present else "~ "
+    change = start + added if changed in terms else f"~ . - {texts[changed]}"
     return _updated(design, changed, **{role: change}).sample
 
 

@@ -20,7 +20,9 @@ from ..likelihood.standard_errors import places
 from ..likelihood.unavailable import check_available
 from ..report.cells import MOST_TERMS, first_few, p_in_words
 from ..report.frames import NotedFrame
+from ..report.sections import DOUBTFUL
 from .comparison import coded_anew, joined, refit, refit_table, terms_in, unstarted
+from .residuals import influence
 from .terms import marginality_of
 from .wald import Joint, chi2_frame, joint_frame, joint_test, too_many, wald_test
 
@@ -31,6 +33,9 @@ _REFITS = {
 }
 
 OMNIBUS = "omnibus"
+_SINGULAR = "the information of the model with an effect at each threshold is singular; use nominal_test()"
+#: Of more rows none is left out to see what it does: one row hardly counts, and each has its scores.
+_MOST_ROWS = 5_000
 
 
 def nominal_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
@@ -55,7 +60,13 @@ def _extended(
 ) -> pd.DataFrame:
     """Test the model against models with one more term in the nominal or scale formula."""
     terms = list(dict.fromkeys(candidates)) if scope is None else terms_in(r, scope, candidates)
-    fits = {term: refit(r, coded_anew(r, role, [*present, term], term)) for term in terms if term not in set(present)}
+    present = list(present)
+    marginality = marginality_of(r.design.spec)
+    fits = {}
+    for term in terms:
+        if term not in present:
+            margins = [inner for inner in marginality.margins_of(term) if inner not in present]
+            fits[term] = refit(r, coded_anew(r, role, [*present, *margins], term))
     return refit_table(r, fits, 1.0, "LR", 2.0, _REFITS[role])
 
 
@@ -118,20 +129,66 @@ def freed_fit(r: FittedLikelihood, freed: BoolArray) -> tuple[Any, str]:
     return fit, ""
 
 
+def untested(r: FittedLikelihood) -> tuple[str, str]:
+    """Why equal effects of all terms have no joint test, and the term with the least p-value in a test of its own.
+
+    The second is empty where no term has a test.
+    """
+    if r.own_covariance.name == "model":
+        table = score_tests(r)
+        separated = "estimates are infinite (separation)"
+        why = separated if r.fit.separation is not None else scarce_level(r) or _SINGULAR
+    else:
+        why = wald_row(r, np.ones(len(r.design.names), dtype=bool))[1]
+        table = _wald_tests(r, None)
+    terms = table.iloc[:-1]["p_value"].dropna()
+    if not len(terms):
+        return why, ""
+    return why, f"{terms.idxmin()} alone, {p_in_words(terms.min())}"
+
+
 def departures(r: FittedLikelihood) -> tuple[str, ...]:
     """Sentences that name the term whose effects differ most between thresholds, with an update() that was checked."""
     table = score_tests(r) if r.own_covariance.name == "model" else _wald_tests(r, None)
     worst = table.iloc[:-1].sort_values(["p_value", table.columns[-2]], ascending=[True, False]).index[0]
     terms = marginality_of(r.design.spec)
+    p = p_in_words(table.loc[worst, "p_value"])
+    found = f"Effects differ between thresholds, most for {worst} ({p})."
+    if single := _one_row(r):
+        return found, single
     names = [terms.texts[name] for name in terms.margins_of(worst)]
     nominal = " + ".join([*filter(None, [(r.design.recipe.nominal or "").strip("~ ")]), *names])
     call = f'update("~ . - {" - ".join(names)}", nominal="~ {nominal}")'
     why = freed_fit(r, _with_margins(r, worst))[1]
     advice = f"In {call} {why}." if why else f"Try {call}; see plot.parallel()."
     return (
-        f"Effects differ between thresholds, most for {worst} ({p_in_words(table.loc[worst, 'p_value'])}).",
+        found,
         advice,
         "In large samples small differences are significant.",
+    )
+
+
+def _one_row(r: FittedLikelihood) -> str:
+    """A sentence if equal effects are rejected for the most influential row alone, by a fit without it."""
+    sample = r.design.sample
+    if r.own_covariance.name != "model" or sample.weights is not None or sample.n > _MOST_ROWS:
+        return ""
+    row = int(np.nan_to_num(influence(r.rule, r.fit, sample).cook).argmax())
+    others = np.delete(np.arange(sample.n), row)
+    without = sample.take(others)
+    if np.unique(without.y).size < sample.n_levels:
+        return ""
+    try:
+        fit = unstarted(r).fit(without, np.random.default_rng(0))
+    except DataError:
+        return ""
+    design = replace(r.design, sample=without, index=r.design.index[others])
+    test = Joint(*score_row(replace(r, fit=fit, design=design)))
+    if not test.p_value >= DOUBTFUL:
+        return ""
+    return (
+        f"Row {r.design.index[row]!r} alone makes them differ: without it "
+        f"{p_in_words(test.p_value)}. Look at this row before you free an effect; see influence()."
     )
 
 
@@ -160,8 +217,7 @@ def _untested(r: FittedLikelihood, table: pd.DataFrame) -> list[str]:
     if r.fit.separation is not None:
         return ["no test: the response is separated, and the score vanishes at infinite estimates."]
     lacking = ", ".join(str(name) for name, chisq in table["chisq"].items() if np.isnan(chisq))
-    why = "the information of the model with an effect at each threshold is not positive definite; use nominal_test()"
-    return [f"no test of {lacking}: {scarce_level(r) or why}."] if lacking else []
+    return [f"no test of {lacking}: {scarce_level(r) or _SINGULAR}."] if lacking else []
 
 
 def scarce_level(r: FittedLikelihood, columns: BoolArray | None = None) -> str:
@@ -179,13 +235,24 @@ def score_row(r: FittedLikelihood, columns: BoolArray | None = None) -> tuple[fl
     NaN for infinite estimates, where the score vanishes under any model, and if a level has too few rows to tell the
     effects at its thresholds apart.
     """
-    fit, parameters, rows = r.fit, r.parameters, r.design.sample.rows
-    estimated = ~fit.aliased[parameters.of("location")]
+    estimated = _estimated(r)
     freed = estimated if columns is None else columns & estimated
-    kept, K = estimated & ~freed, r.design.sample.n_levels
-    df = int(freed.sum()) * (K - 2)
-    if fit.separation is not None or scarce_level(r, freed):
+    df = int(freed.sum()) * (r.design.sample.n_levels - 2)
+    if r.fit.separation is not None or scarce_level(r, freed):
         return float("nan"), df
+    return r.fit.likelihood.score_statistic(*_freed(r, freed)), df
+
+
+def _estimated(r: FittedLikelihood) -> BoolArray:
+    """(D,) location columns that are not aliased."""
+    return np.asarray(~r.fit.aliased[r.parameters.of("location")])
+
+
+def _freed(r: FittedLikelihood, freed: BoolArray) -> tuple[Sample, FloatArray]:
+    """The sample of the model with an effect at each threshold for some columns, and the estimates in its terms."""
+    fit, parameters, rows = r.fit, r.parameters, r.design.sample.rows
+    kept = _estimated(r) & ~freed
+    K = r.design.sample.n_levels
     alpha, beta, zeta = np.split(fit.coefficients, np.cumsum([fit.n_alpha, fit.n_beta]))
     point = np.concatenate([alpha[~np.isnan(alpha)], np.repeat(-beta[freed], K - 1), beta[kept], zeta[~np.isnan(zeta)]])
     nominal, scale = rows.nominal, rows.scale
@@ -195,7 +262,7 @@ def score_row(r: FittedLikelihood, columns: BoolArray | None = None) -> tuple[fl
         scale = np.ascontiguousarray(scale[:, ~fit.aliased[parameters.of("scale")]])
     nominal = np.ascontiguousarray(rows.X[:, freed] if nominal is None else np.hstack([nominal, rows.X[:, freed]]))
     wider = replace(rows, X=np.ascontiguousarray(rows.X[:, kept]), nominal=nominal, scale=scale)
-    return fit.likelihood.score_statistic(replace(r.design.sample, rows=wider), point), df
+    return replace(r.design.sample, rows=wider), point
 
 
 # Brant's test
@@ -230,7 +297,7 @@ def _binary_fits(r: FittedLikelihood, rows: Rows) -> tuple[list[LikelihoodFit], 
         above = replace(sample, rows=rows, y=(sample.y > k).astype(np.intp), n_levels=2, costs=None)
         fit = method.fit(above, np.random.default_rng(0))
         if fit.separation is not None or fit.aliased.any() or not fit.certificate.reached:
-            notes.append(f"the binary regression at {name} has no finite estimates: no test. Use nominal_test().")
+            notes.append(f"the binary regression at {name} has no finite estimates: no test. Use score_test().")
         fits.append(fit)
     return fits, notes
 

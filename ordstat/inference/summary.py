@@ -15,7 +15,7 @@ from ..fit import count_above
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import own_covariance, threshold_values
 from ..likelihood.standard_errors import symmetric_limits
-from ..likelihood.unavailable import why_unavailable
+from ..likelihood.unavailable import excluding
 from ..report.cells import column_cells, few_decimals, p_in_words, ratio_decimals
 from ..report.frames import SCREEN, SHORTEST_LABEL
 from ..report.ratios import ratio_of
@@ -34,7 +34,7 @@ from ..report.sections import (
     shown_part,
     threshold_table,
 )
-from .proportionality import departures, scarce_level, score_row, wald_row
+from .proportionality import departures, score_row, untested, wald_row
 from .tables import rescaled
 from .wald import Joint, zero_test
 
@@ -306,17 +306,28 @@ def _by_threshold(r: FittedLikelihood, block: Table, effects: Sequence[str]) -> 
 
 
 def _proportionality(r: FittedLikelihood) -> list[Line]:
-    """The test of equal effects at all thresholds, if the fit has one, and what to try if effects differ."""
+    """The test of equal effects at all thresholds, or why there is none, and what to try if effects differ."""
     if not r.in_memory or r.fit.marginal is not None:
         return []
-    kind, question = ("score", "score_test()") if r.own_covariance.name == "model" else ("Wald", "nominal_test()")
-    if why_unavailable(r, question):
+    if not r.design.names or r.design.sample.n_levels == 2:  # nothing to test
         return []
+    if r.own_covariance.name == "model":
+        kind, question = "score", "score_test()"
+    else:
+        kind, question = "Wald", "nominal_test()"
+    part, use = excluding(r, question)
+    if part:
+        text = f"Equal effects at all thresholds: no {kind} test of fits with {part}.{use}"
+        return [Line(items=(text,))]
     everything = np.ones(len(r.design.names), dtype=bool)
     test = Joint(*score_row(r)) if kind == "score" else wald_row(r, everything)[0]
     if not np.isfinite(test.p_value):
-        few = scarce_level(r)
-        return [Line(items=(f"Equal effects at all thresholds were not tested: {few}.",))] if few else []
+        why, term = untested(r)
+        if term:
+            text = f"Equal effects at all thresholds, {kind} test: {term}; no joint test, as {why}."
+        else:
+            text = f"Equal effects at all thresholds were not tested: {why}."
+        return [Line(items=(text,))]
     F = np.isfinite(test.df_resid)
     figures = f"F({test.df}, {test.df_resid:.4g})" if F else f"chi2({test.df})"
     odds = r.family.ratios.get(r.family.link.name, ("",))[0] == "odds ratio"

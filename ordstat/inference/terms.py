@@ -47,8 +47,13 @@ class Marginality:
         return [term for term, keys in self.factors.items() if not any(keys < other for other in self.factors.values())]
 
     def margins_of(self, term: str) -> list[str]:
-        """The terms that a term contains, and the term itself."""
-        return [inner for inner, outer in self.containing.items() if inner == term or term in outer]
+        """The term and those whose factors are all among its own, numeric ones too.
+
+        Moving the origin of a numeric variable turns part of a term into these.
+        """
+        if term not in self.factors:  # a term of nominal= or scale= alone
+            return [term]
+        return [inner for inner, keys in self.factors.items() if keys <= self.factors[term]]
 
 
 def marginality_of(spec: FormulaSpec) -> Marginality:

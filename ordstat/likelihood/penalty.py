@@ -14,6 +14,7 @@ from .._typing import FloatArray
 from ..exceptions import OptionError
 from ..formula.sample import row_blocks
 from ..newton import Blocks, Deferred, Evaluation, Factor, Objective, Optimum
+from .family import row_terms
 from .predictor import Jacobian
 from .problem import Problem
 
@@ -191,23 +192,31 @@ def _n_alpha(problem: Problem) -> int:
 
 
 def expected_information(problem: Problem, x: FloatArray) -> FloatArray | None:
-    """(P', P') sum over rows and levels of p_k U_k U_k', U_k the score of level k, without nominal effects.
+    """(P', P') sum over rows and levels of p_k U_k U_k', U_k the score of level k.
 
     None outside the domain.
     """
     rows, full = problem.rows, problem.expansion @ x
-    count, p = rows.shape[0], rows.location.mean.size
+    (count, m), p, r = rows.shape, rows.location.mean.size, rows.scale.mean.size
+    size = count * m
+    free = rows.flexible is not None
+    family = problem.family_at(float(x[-1])) if free else rows.family
+    order = np.arange(full.size)  # the Jacobian has the thresholds column by column
+    order[:size] = order[:size].reshape(count, m).T.reshape(-1)
     total = np.zeros((full.size, full.size))
     for some in row_blocks(rows.sample.n, full.size, _BUFFER):
         part, weights = rows.model_rows(some), rows.sample.case_weights[some]
-        predictor = part.at(full[:count, None], full[count : count + p], full[count + p :])
+        alpha = full[:size].reshape(count, m)
+        predictor = part.at(alpha, full[size : size + p], full[size + p : size + p + r])
         for level in range(count + 1):
-            terms = rows.family.terms(predictor, np.full(part.n, level), second=False)
+            terms = row_terms(family, predictor, np.full(part.n, level), False, free)
             if terms is None:
                 return None
-            scores = np.nan_to_num(Jacobian(part, terms.places, count).transposed(terms.score))
+            jacobian = Jacobian(part, terms.places, count, None, int(free))
+            scores = np.nan_to_num(jacobian.transposed(terms.score))
             total += (scores * (weights * np.exp(terms.log_p))[:, None]).T @ scores
-    return np.asarray(problem.expansion.T @ total @ problem.expansion)
+    back = np.argsort(order)
+    return np.asarray(problem.expansion.T @ total[np.ix_(back, back)] @ problem.expansion)
 
 
 def _steps(problem: Problem, x: FloatArray) -> FloatArray:

@@ -942,10 +942,12 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         -------
         pandas.DataFrame
             Likelihood-ratio tests: rows "<none>" and the terms; columns df, loglik, aic, lrt, p_value, as R's
-            nominal_test(). Fits with clusters, robust standard errors or a survey design have Wald tests that the
-            effects of a location term are equal at all thresholds, by the covariance of the fit: rows of the terms and
-            "omnibus" for all of them; columns df, chisq (or df_resid, F), p_value. NaN where the wider model has no
-            finite maximum; `attrs["notes"]` has the reason.
+            nominal_test(). An interaction is freed together with the terms whose factors it contains; R frees it
+            alone, so that its test of an interaction depends on the origin of a numeric variable. Fits with clusters,
+            robust standard errors or a survey design have Wald tests that the effects of a location term are equal at
+            all thresholds, by the covariance of the fit: rows of the terms and "omnibus" for all of them; columns df,
+            chisq (or df_resid, F), p_value. NaN where the wider model has no finite maximum; `attrs["notes"]` has the
+            reason.
 
         Raises
         ------
@@ -965,7 +967,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     def scale_test(self, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
         """Likelihood-ratio tests of equal scale: each location term given an effect on the log scale too.
 
-        `scope` and the table as in `nominal_test`; R's scale_test().
+        `scope`, the table and interactions as in `nominal_test`; R's scale_test().
 
         Examples
         --------
@@ -997,9 +999,10 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         Notes
         -----
-        U' J^-1 U with the score U and observed information J of the model with threshold-specific effects, at the
-        estimates of this fit [Peterson and Harrell 1990, with the expected information]. A term is freed with the
-        terms it contains, so the test does not depend on the coding of factors.
+        U' J^-1 U with the score U and expected information J of the model with threshold-specific effects, at the
+        estimates of this fit [Peterson and Harrell 1990]; of very many rows J is the observed information. A term is
+        freed with the terms whose factors it contains, so the test depends neither on the coding of factors nor on
+        the origin of numeric variables.
 
         Examples
         --------

@@ -46,8 +46,8 @@ REFUSED = {
 }
 
 
-def why_unavailable(r: Any, question: str) -> str:
-    """Why a fit does not answer a question of `REFUSED`, and what to ask instead; empty if it answers."""
+def excluding(r: Any, question: str) -> tuple[str, str]:
+    """The part of a fit that excludes a question of `REFUSED`, and what to ask instead; empty if it answers."""
     rows, covariance = r.design.sample.rows, r.own_covariance
     present = {
         "survey": r.design.survey is not None,
@@ -63,9 +63,14 @@ def why_unavailable(r: Any, question: str) -> str:
     for modifiers, instead in REFUSED[question].items():
         for name in modifiers.split():
             if present[name]:
-                use = f" Use {instead}." if instead else ""
-                return f"{question} is not available for fits with {MODIFIERS[name]}.{use}"
-    return ""
+                return MODIFIERS[name], f" Use {instead}." if instead else ""
+    return "", ""
+
+
+def why_unavailable(r: Any, question: str) -> str:
+    """Why a fit does not answer a question of `REFUSED`, and what to ask instead; empty if it answers."""
+    part, use = excluding(r, question)
+    return f"{question} is not available for fits with {part}.{use}" if part else ""
 
 
 def check_available(r: Any, question: str) -> None:

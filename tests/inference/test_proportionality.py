@@ -1,5 +1,7 @@
 """Tests of proportionality: score and information by differences, Brant's construction row by row, refits."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,15 +11,32 @@ from scipy import stats
 from survey.samples import sample as load_survey
 
 from inference.dense import Dense
-from ordstat import SurveyDesign, ordfit
+from ordstat import SurveyDesign, datasets, ordfit
 from ordstat.exceptions import OptionError
 
 
+@dataclass(frozen=True, eq=False)
+class AtLevel(Dense):
+    """All rows at one level, of a response with more."""
+
+    cuts: int = 0
+
+    @property
+    def n_cuts(self):
+        return self.cuts
+
+
 def score_statistic(dense, point):
-    """U' J^-1 U by differences of the likelihood written out."""
-    U = dense.scores(point)
-    U = U.sum(axis=0) if dense.weights is None else dense.weights @ U
-    return U @ np.linalg.solve(dense.information(point), U)
+    """U' J^-1 U by differences of the likelihood written out, J expected over all levels of every row."""
+    w = np.ones(dense.y.size) if dense.weights is None else dense.weights
+    U = w @ dense.scores(point)
+    J = np.zeros((point.size, point.size))
+    for level in range(dense.n_cuts + 1):
+        y = np.full(dense.y.size, level)
+        there = AtLevel(dense.X, y, dense.link, dense.nominal, dense.scale, dense.weights, dense.n_cuts)
+        scores = there.scores(point)
+        J += (scores * (w * np.exp(there.row_logliks(point)))[:, None]).T @ scores
+    return U @ np.linalg.solve(J, U)
 
 
 @pytest.mark.parametrize("link", ["logit", "probit", "cloglog", "loglog"])
@@ -255,3 +274,101 @@ def test_thresholds_of_every_group_leave_nothing_for_its_scale(levels: int) -> N
     counts = pd.crosstab(data["g"], data["y"]).to_numpy()
     saturated = float((counts * np.log(counts / counts.sum(axis=1, keepdims=True))).sum())
     assert fit.nominal_test().loc["g", "lrt"] == pytest.approx(2.0 * (saturated - fit.loglik), abs=1e-6)
+
+
+def likert(seed, n=140):
+    """Two five-level answers and a third that depends on both by proportional odds."""
+    rng = np.random.default_rng(seed)
+    q1 = rng.choice(5, n, p=[0.07, 0.13, 0.3, 0.3, 0.2])
+    q2 = rng.choice(5, n, p=[0.07, 0.13, 0.25, 0.35, 0.2])
+    y = np.digitize(0.7 * q1 + 0.7 * q2 + rng.logistic(size=n), [0.6, 1.8, 3.4, 5.1])
+    return pd.DataFrame({"q1": q1, "q2": q2, "y": y})
+
+
+def test_the_score_test_of_few_rows_keeps_its_size() -> None:
+    """The observed information, which is often indefinite here, would reject 29 of 100 true models."""
+    p = []
+    for seed in range(60):
+        fit = ordfit("y ~ C(q1) + C(q2)", likert(seed))
+        table = fit.score_test()
+        p.append(table.loc["omnibus", "p_value"])
+        text = " ".join(str(fit.summary()).split())
+        if np.isnan(p[-1]):
+            assert "Equal effects at all thresholds were not tested: " in text or "no joint test, as" in text
+            assert table.attrs["notes"]
+        else:
+            assert "Proportional odds, score test: chi2(24) = " in text
+    assert np.isfinite(p).sum() >= 45 and np.nanmean(np.array(p) < 0.05) < 0.2
+
+
+def test_a_term_that_has_a_test_is_named_where_the_joint_test_has_none() -> None:
+    """Level 4 has six rows: one column is freed, eight are not."""
+    data = likert(3, 400)
+    data["y"] = np.where((data.y == 4) & (np.arange(400) > 60), 3, data.y)
+    data["x"] = np.random.default_rng(0).normal(size=400)
+    fit = ordfit("y ~ C(q1) + C(q2) + x", data)
+    rows = int((data.y == 4).sum())
+    table = fit.score_test()
+    assert np.isnan(table.loc["omnibus", "p_value"]) and np.isfinite(table.loc["x", "p_value"]) and rows <= 9
+    text = " ".join(str(fit.summary()).split())
+    assert f"alone, p = .{1000 * table['p_value'].min():03.0f}" in text
+    assert f"no joint test, as level 4 has {rows} rows" in text and "not tested" not in text
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"penalty": 2.0}, "no score test of fits with a penalty"),
+        ({"threshold": "equidistant"}, "no score test of fits with structured thresholds"),
+        ({"link": "log-gamma"}, "a link with a parameter. Use nominal_test()"),
+    ],
+)
+def test_the_summary_says_why_there_is_no_test(options, reason) -> None:
+    text = " ".join(str(ordfit("y ~ x1 + f", load_data("sim500"), **options).summary()).split())
+    assert f"Equal effects at all thresholds: {reason}" in text or reason in text
+
+
+@pytest.mark.parametrize("formula", ["y ~ x1 * x2", "y ~ x1 * f", "y ~ x1 + x2:f + x2 + f"])
+def test_interactions_do_not_depend_on_the_origin(formula) -> None:
+    """Nor on the unit; every term has the same test, whatever is 0."""
+    data = load_data("sim500")
+    moved = data.assign(x1=data.x1 + 3.0, x2=10.0 * data.x2 - 50.0)
+    one, other = (ordfit(formula, each) for each in (data, moved))
+    for test in ("score_test", "nominal_test", "scale_test"):
+        a, b = getattr(one, test)(), getattr(other, test)()
+        np.testing.assert_allclose(a["p_value"], b["p_value"], rtol=1e-4, atol=1e-7)
+    wald = [ordfit(formula, each, vcov="HC1").nominal_test()["p_value"] for each in (data, moved)]
+    np.testing.assert_allclose(*wald, rtol=1e-4, atol=1e-7)
+
+
+def test_advice_on_an_interaction_frees_its_margins() -> None:
+    """The slope of x differs between thresholds only where z is large."""
+    rng = np.random.default_rng(1)
+    x, z = rng.normal(size=(2, 3000))
+    u = rng.logistic(size=3000)
+    data = pd.DataFrame({"x": x, "z": z, "y": (u < 0.5 + 0.9 * x * z).astype(int) + (u < -1.5 - 0.2 * x * z)})
+    for origin in (0.0, 20.0):
+        text = str(ordfit("y ~ x * z", data.assign(z=data.z + origin)).summary()).replace("\n", " ")
+        assert 'update("~ . - x - z - x:z", nominal="~ x + z + x:z")' in " ".join(text.split())
+
+
+@pytest.mark.parametrize("seed", [0, 1, 4])
+def test_one_row_that_breaks_proportional_odds_is_named(seed) -> None:
+    """A mistyped x: with it equal effects are rejected, in the fit without it they are not."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=120)
+    y = np.digitize(x + rng.logistic(size=120), [-1.0, 1.0])
+    x[17] = 20.0
+    y[17] = 1
+    data = pd.DataFrame({"x": x, "y": y}, index=[f"case {i}" for i in range(120)])
+    fit = ordfit("y ~ x", data)
+    without = ordfit("y ~ x", data.drop(index="case 17")).score_test().loc["omnibus", "p_value"]
+    assert fit.score_test().loc["omnibus", "p_value"] < 0.05 < without
+    text = " ".join(str(fit.summary()).split())
+    assert f"Row 'case 17' alone makes them differ: without it p = .{1000 * without:03.0f}" in text
+    assert "Try update" not in text
+
+
+def test_advice_stands_where_no_single_row_matters() -> None:
+    text = str(ordfit("PID ~ selfLR + educ + age", datasets.load("anes96")).summary())
+    assert "alone makes them differ" not in text and "Try update" in " ".join(text.split())
