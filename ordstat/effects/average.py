@@ -314,10 +314,15 @@ class PooledAverager(Averager):
     """
 
     def __init__(self, parts: Sequence[Averager], df_complete: float) -> None:
-        first, m = parts[0], len(parts)
-        self.parts, self.df_complete = parts, df_complete
-        self.results, self.scale, self.sign = first.results, first.scale, first.sign
-        self.predicted, self.notes = first.predicted, first.notes
+        first = parts[0]
+        m = len(parts)
+        self.parts = parts
+        self.df_complete = df_complete
+        self.results = first.results
+        self.scale = first.scale
+        self.sign = first.sign
+        self.predicted = first.predicted
+        self.notes = first.notes
         centring = np.eye(m) - 1.0 / m
         blocks = [part.covariance / m for part in parts]
         self.covariance = block_diag(*blocks, (1.0 + 1.0 / m) / (m - 1.0) * centring)

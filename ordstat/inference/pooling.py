@@ -317,7 +317,8 @@ class PooledRandom:
     @classmethod
     def of(cls, fits: Sequence[Any], df_complete: float) -> PooledRandom:
         """Pool those of several fits."""
-        first, values = fits[0], np.array([fit.estimates for fit in fits])
+        first = fits[0]
+        values = np.array([fit.estimates for fit in fits])
         errors = np.array([fit.errors for fit in fits])
         deviation = np.array(first.kinds) == "sd"
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -596,9 +597,11 @@ class PooledResults:
             the standard deviation. `attrs["per"]` lists the terms.
         """
         flag("exponentiate", exponentiate)
-        first, frame = self.fits[0], self._columns.copy()
+        first = self.fits[0]
+        frame = self._columns.copy()
         numbers = np.column_stack((self.params, self.confint(level)))
-        factors, suffixes = np.ones(len(self.all_parameters)), dict[str, str]()
+        factors = np.ones(len(self.all_parameters))
+        suffixes: dict[str, str] = {}
         if per is not None:
             every = [deviations_of(fit) for fit in self.fits]
             deviations = {name: float(np.mean([each[name] for each in every])) for name in every[0]}
@@ -709,12 +712,14 @@ class PooledResults:
         """
         one_of("interval", interval, ("confidence", None))
         fraction("level", level)
-        type, first = known_type(self.fits[0], type), self.fits[0]
+        first = self.fits[0]
+        type = known_type(first, type)
         given = {} if re is None else {"re": re}
         uncertain = se or interval is not None
-        if type == "margin" or (uncertain and type not in UNCERTAIN):
+        allowed = UNCERTAIN if uncertain else ("class", *UNCERTAIN)
+        if type not in allowed:
             what = "with standard errors or intervals" if uncertain else "over imputations"
-            raise OptionError(f"type must be one of {', '.join(map(repr, UNCERTAIN))} {what}; got {type!r}.")
+            raise OptionError(f"type must be one of {', '.join(map(repr, allowed))} {what}; got {type!r}.")
         if cost is not None and type != "class":
             raise OptionError(f"cost goes with type='class'; got type={type!r}.")
         if uncertain:
@@ -728,7 +733,8 @@ class PooledResults:
             return pd.Series(mean, index=answers[0].index, name=answers[0].name)
         if not of_class:
             return pd.DataFrame(mean, index=answers[0].index, columns=answers[0].columns)
-        known, codes = ~np.isnan(mean).any(axis=1), np.full(len(mean), -1, dtype=np.intp)
+        known = ~np.isnan(mean).any(axis=1)
+        codes = np.full(len(mean), -1, dtype=np.intp)
         chosen = first.rule.cost if cost is None else CostMatrix.parse(cost, first.levels)
         codes[known] = least_expected(mean[known], chosen)
         return first.design.levels.categorical(codes, answers[0].index, first.design.response)
@@ -988,7 +994,8 @@ def _require_same_rows(fits: tuple[FittedLikelihood, ...]) -> None:
     A response that differs in some rows counts as imputed; the summary says so. Of rows
     in blocks the numbers of rows and sums of weights are compared.
     """
-    first, a = fits[0], fits[0].design
+    first = fits[0]
+    a = first.design
     for k, fit in enumerate(fits[1:], start=2):
         b = fit.design
         if first.n_rows != fit.n_rows:
@@ -1079,7 +1086,8 @@ def _tables(
 ) -> Iterator[Table]:
     """Tables of the parameters by kind, with ratios of the location effects if `exponentiate`."""
     tidy = r.tidy(level=level, per=per)
-    suffixes, names = tidy.attrs.get("per", {}), []
+    suffixes = tidy.attrs.get("per", {})
+    names = []
     for record in r.all_parameters:
         write = record.effect if record.kind == "scale" else record.shown  # the title says "scale"
         unit = suffixes.get(record.name, "")
@@ -1154,6 +1162,7 @@ def _notes(r: PooledResults) -> list[str]:
     return notes
 
 
+@with_advice
 def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
     """Pool fits of one model to imputed data sets by Rubin's rules.
 

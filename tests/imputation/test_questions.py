@@ -339,7 +339,7 @@ def test_what_cannot_be_pooled_is_refused():
     for question in (pooled.emmeans, pooled.marginal_effects):
         with pytest.raises(OptionError, match=r"vcov must be left out of .*pool\(\[fit.with_vcov"):
             question("g", vcov="HC1")
-    with pytest.raises(OptionError, match=r"type must be one of 'prob', .* got 'margin'"):
+    with pytest.raises(OptionError, match=r"type must be one of 'class', 'prob', .* got 'margin'"):
         pooled.predict(type="margin")
     with pytest.raises(OptionError, match="with standard errors or intervals; got 'class'"):
         pooled.predict(se=True)

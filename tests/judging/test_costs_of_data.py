@@ -45,6 +45,7 @@ def test_macro_cost_by_hand():
     np.testing.assert_allclose(macro_cost(["b", "a", "a"], levels=["b", "a"]), [[0, 1.5], [0.75, 0]])
 
 
+@pytest.mark.filterwarnings("ignore:weights= are counts of equal rows, and these stand for")
 def test_macro_cost_is_the_macro_absolute_error(frame):
     fit = ordfit("y ~ a + b", frame, weights="w", cost=macro_cost(frame["y"], weights=frame["w"]))
     actual = fit.errors()["training"]
