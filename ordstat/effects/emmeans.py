@@ -21,7 +21,7 @@ from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import texts
 from ..likelihood.standard_errors import infinite_parameters
 from ..report.advice import with_advice
-from ..report.frames import NotedFrame, broom_frame
+from ..report.frames import Exported, NotedFrame, broom_frame
 from .average import CANCELLED, Average, Averager, PooledAverager, aliased_gaps, warn_of_unknown
 from .contrasts import (
     ADJUST,
@@ -68,7 +68,7 @@ _RANK, _ROUNDING = 1e-8, 1e-9
 
 @with_advice
 @dataclass(frozen=True, eq=False, repr=False)
-class Emmeans:
+class Emmeans(Exported):
     """Estimated marginal means, or slopes, with their contrasts.
 
     Attributes
@@ -109,6 +109,10 @@ class Emmeans:
     def _repr_html_(self) -> str:
         contrasts = self._contrasted()._repr_html_() if self.method else ""
         return NotedFrame.of(self.frame.head(_SHOWN), self._printed_notes, "")._repr_html_() + contrasts
+
+    def exported(self) -> list[NotedFrame]:
+        contrasts = [self._contrasted()] if self.method else []
+        return [NotedFrame.of(self.frame, self.table_notes, ""), *contrasts]
 
     def tidy(self) -> NotedFrame:
         """The table under broom's names: limits are "conf_low" and "conf_high"."""

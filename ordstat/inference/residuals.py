@@ -162,6 +162,10 @@ def residual_series(r: FittedLikelihood, type: str = "surrogate", seed: int | np
 # Influence
 
 
+#: Parameters of which the printed table has a column.
+_SHOWN = 6
+
+
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Influence(Reported):
     """Influence of every row on the estimates, printed as a table of the rows with the largest Cook's distances.
@@ -196,7 +200,15 @@ class Influence(Reported):
         """The rows with the largest Cook's distances, as data."""
         frame = self.largest()
         header = (("Rows", len(self.hat)), ("Sum of leverages", float(self.hat.sum())))
-        table = Table(title="Largest Cook's distances, with leverage and dfbetas", frame=frame.iloc[:, :8])
+        moved = frame[self.dfbetas.columns].abs().max().fillna(0.0).to_numpy()
+        most = np.sort(np.argsort(-moved, kind="stable")[:_SHOWN])
+        note = ""
+        if moved.size > _SHOWN:
+            note = f"The {_SHOWN} of {moved.size} parameters that these rows move most; all are in .dfbetas."
+        shown = pd.concat([frame[["cooks", "hat"]], frame[self.dfbetas.columns[most]]], axis=1)
+        table = Table(
+            title="Largest Cook's distances, with leverage and dfbetas", frame=shown, note=note, labels=self.labels
+        )
         return Report(title="Influence of single rows on the estimates", header=header, tables=(table,))
 
 

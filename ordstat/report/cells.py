@@ -79,7 +79,7 @@ def wrapped(text: str, width: int, first: str = "", rest: str = "", hyphens: boo
     """
     if len(first) + len(text) <= width and "\n" not in text:
         return [first + text] if text else []
-    whole = re.sub(r"`[^`]*`|\w+\(\"[^\"]*\"", lambda name: name[0].replace(" ", _NO_BREAK), text)
+    whole = re.sub(r"`[^`]*`|\b\w+\(\"[^\"]*\"", lambda name: name[0].replace(" ", _NO_BREAK), text)
     lines = _Lines(width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=hyphens).wrap(whole)
     return lines if whole == text else [line.replace(_NO_BREAK, " ") for line in lines]
 
@@ -94,6 +94,8 @@ _ROUNDING = 1e-10
 
 # Numbers with more decimals are written with a power of ten.
 _MOST_DECIMALS = 8
+#: Most decimals of a column of larger and smaller numbers.
+_MOST_IN_A_COLUMN = 7
 
 
 def column_cells(values: pd.Series, spec: str | None) -> list[str]:
@@ -171,9 +173,18 @@ def counted(n: int, name: str) -> str:
 
 
 def _decimals(values: pd.Series) -> str:
-    """Four decimals if these show every number of the column, else four significant digits."""
+    """Four decimals, or as many as show two digits of every number; else four significant digits."""
     sizes = _visible(values)
-    return ".4g" if sizes.size and (sizes.min() < 5e-4 or sizes.max() >= 1e6) else ".4f"
+    if sizes.max(initial=0.0) >= 1e6:
+        return ".4g"
+    smallest = sizes.min(initial=1.0)
+    return ".4f" if smallest >= 5e-4 else _two_digits(smallest, ".4g")
+
+
+def _two_digits(smallest: float, otherwise: str) -> str:
+    """Decimals that show two digits of the smallest number, for the whole column; else another format."""
+    decimals = 1 - math.floor(math.log10(smallest))
+    return f".{decimals}f" if decimals <= _MOST_IN_A_COLUMN else otherwise
 
 
 def _visible(values: pd.Series) -> FloatArray:
@@ -189,7 +200,7 @@ def few_decimals(values: pd.Series) -> str:
     if sizes.max(initial=0.0) >= 1e5:
         return ".4g"
     smallest = sizes.min(initial=1.0)
-    return ".3f" if smallest >= 0.01 else ".4f" if smallest >= 0.001 else ".3g"
+    return ".3f" if smallest >= 0.01 else _two_digits(smallest, ".3g")
 
 
 def ratio_decimals(values: Any) -> str:
@@ -198,9 +209,11 @@ def ratio_decimals(values: Any) -> str:
     sizes = sizes[np.isfinite(sizes) & (sizes > 0.0)]  # 0 and infinity: infinite estimates
     closest = np.abs(sizes - 1.0)[sizes != 1.0].min(initial=1.0)
     smallest = min(closest, sizes.min(initial=1.0))
-    if smallest < 5e-4 or sizes.max(initial=0.0) >= (1e5 if smallest >= 5e-3 else 100.0):
+    if sizes.max(initial=0.0) >= (1e5 if smallest >= 5e-3 else 100.0):
         return "brief ratio"
-    return ".2f" if smallest >= 0.05 else ".3f" if smallest >= 0.005 else ".4f"
+    if smallest >= 0.05:
+        return ".2f"
+    return ".3f" if smallest >= 0.005 else _two_digits(smallest, "brief ratio")
 
 
 def brief_ratio(x: float) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from html import escape
@@ -11,7 +12,9 @@ from typing import Any
 
 import pandas as pd
 
+from ..checks import one_of
 from .cells import MISSING, cells, column_cells, filled, in_tex, wrapped
+from .files import write_file
 
 #: Characters of a line.
 SCREEN = 80
@@ -86,11 +89,22 @@ def grid_lines(grid: Grid) -> list[str]:
     lines = wrapped(grid.title, SCREEN)
     if grid.width <= SCREEN:
         return lines + _block_lines(grid, range(len(sizes)), [*sizes], 1 if _total(sizes, 2) > SCREEN else 2)
-    words = len(grid.align) - len(grid.align.lstrip("l"))
-    n_first = max(grid.n_labels or (words if words < len(sizes) else 1), 1)
+    n_first = _identifying(grid)
     for block in _in_blocks(sizes, n_first):
         lines += [*_block_lines(grid, block, [sizes[i] for i in block], 2), ""]
     return lines[:-1]
+
+
+def _identifying(grid: Grid) -> int:
+    """Columns at the left that every block repeats: its labels and words, and what else names single rows."""
+    words = len(grid.align) - len(grid.align.lstrip("l"))
+    least = max(grid.n_labels or (words if words < len(grid.align) else 1), 1)
+    for count in range(least, len(grid.align)):
+        if len({row[:count] for row in grid.rows}) == len(grid.rows):
+            return count
+        if grid.heads[-1][count] in _FORMATS:  # figures name no row
+            break
+    return least
 
 
 def _with_short_labels(grid: Grid) -> Grid:
@@ -228,6 +242,8 @@ _FORMATS = {
 _HEADS = {"std_error": "SE", "p_value": "p", "conf_low": "lower", "conf_high": "upper", "coef_type": "part"}
 #: Texts of more characters than this are listed below the rows.
 _LONG = 40
+#: Longer texts are shortened before they are laid out.
+_LONGEST_TEXT = 400
 #: Longer frames print only the first rows.
 _MOST_ROWS = 100
 #: A single row with more columns than this is printed as a column.
@@ -245,7 +261,124 @@ class _Labels(dict[str, str]):
         return self
 
 
-class NotedFrame(pd.DataFrame):
+def _around_latex(table: str, title: str, notes: Sequence[str]) -> str:
+    """A LaTeX table with a bold title above and small notes below; notes of a float stay within it."""
+    above = f"\\noindent\\textbf{{{in_tex(title)}}}\\par\\nopagebreak\\smallskip\n\\noindent\n" if title else ""
+    lines = " ".join([in_tex(note) for note in notes])
+    below = f"\\par\\nopagebreak\\smallskip\n\\noindent{{\\footnotesize {lines}\\par}}\n" if notes else ""
+    end = "\\end{table}\n"
+    if table.endswith(end):
+        return table.removesuffix(end) + below + end
+    return above + table + below
+
+
+def _around_markdown(table: str, title: str, notes: Sequence[str]) -> str:
+    """A Markdown table with a bold title above and notes below."""
+    above = [f"**{title}**"] if title else []
+    return "\n\n".join([*above, table, *notes])
+
+
+def _around_html(table: str, title: str, notes: Sequence[str]) -> str:
+    """An HTML table with a bold title above and notes below."""
+    above = [f"<p><b>{escape(title)}</b></p>"] if title else []
+    return "\n".join([*above, table, *[f"<p>{escape(note)}</p>" for note in notes]])
+
+
+_AROUND: dict[str, Callable[[str, str, Sequence[str]], str]] = {
+    "to_latex": _around_latex,
+    "to_markdown": _around_markdown,
+    "to_html": _around_html,
+}
+
+
+class Exported:
+    """Base class of tables, and of objects that consist of tables, which write them for papers."""
+
+    def exported(self) -> list[NotedFrame]:
+        """The tables to write."""
+        raise TypeError(f"{type(self).__name__} has no tables")
+
+    def to_latex(self, buf: Any = None, **options: Any) -> Any:
+        """The printed table as LaTeX (booktabs), with its notes.
+
+        Parameters
+        ----------
+        buf : path or open file, optional
+            Where to write; by default the text is returned.
+        **options
+            Of pandas' `to_latex`. With `float_format`, `formatters` or `columns` pandas formats the numbers.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> means = ordfit("rating ~ temp", datasets.load("wine")).emmeans("temp")
+        >>> print(means.to_latex().splitlines()[3])
+        cold & -1.2105 & 0.2778 & -1.7550 & -0.6661 \\\\
+        """
+        return self._written("to_latex", buf, options)
+
+    def to_markdown(self, buf: Any = None, **options: Any) -> Any:
+        """The printed table as Markdown, with its notes; with `floatfmt` pandas formats the numbers.
+
+        Parameters
+        ----------
+        buf : path or open file, optional
+        **options
+            Of pandas' `to_markdown`.
+        """
+        return self._written("to_markdown", buf, options)
+
+    def to_html(self, buf: Any = None, **options: Any) -> Any:
+        """The printed table as HTML, with its notes; with `float_format` and the like pandas formats the numbers.
+
+        Parameters
+        ----------
+        buf : path or open file, optional
+        **options
+            Of pandas' `to_html`.
+        """
+        return self._written("to_html", buf, options)
+
+    def to_word(self, path: str | os.PathLike[str]) -> None:
+        """Write the printed table with its notes to a Word file (.docx), a new or an existing one.
+
+        Tables of an existing file stay; the new ones follow them.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Raises
+        ------
+        ImportError
+            maketables is not installed.
+        """
+        try:
+            from maketables import MTable
+        except ImportError as error:
+            raise ImportError("to_word() needs the package maketables. Install it: pip install maketables") from error
+        target = os.path.abspath(path)
+        one_of("the ending of path", os.path.splitext(target)[1], (".docx",))
+        for table in self.exported():
+            shown = table.shown()
+            if isinstance(shown.index, pd.RangeIndex):
+                shown = shown.set_index(shown.columns[0]).rename_axis(None)
+            notes = " ".join(map(str, table.attrs.get("notes", [])))
+            MTable(shown, notes, table.attrs.get("title") or None).update_docx(target)
+
+    def _written(self, name: str, buf: Any, options: Mapping[str, Any]) -> str | None:
+        between = "\n\\par\\bigskip\n" if name == "to_latex" else "\n\n"
+        text = between.join([table.in_format(name, options) for table in self.exported()])
+        if buf is None:
+            return text
+        if hasattr(buf, "write"):
+            buf.write(text)
+        else:
+            write_file(buf, text.encode())
+        return None
+
+
+class NotedFrame(Exported, pd.DataFrame):
     """A data frame that prints with a title and notes, in lines of 80 characters.
 
     The title is `attrs["title"]`, the notes are `attrs["notes"]`. The numbers are not rounded. A part or a
@@ -325,27 +458,29 @@ class NotedFrame(pd.DataFrame):
         frame = pd.DataFrame(rows, columns=columns)
         return frame.set_index(frame.columns[0]).rename_axis(None) if grid.n_labels == 1 else frame
 
-    def to_latex(self, buf: Any = None, **options: Any) -> Any:
-        """The printed table as LaTeX; with `float_format`, `formatters` or `columns`, pandas formats the numbers."""
-        return self._exported("to_latex", options)(buf)
+    def exported(self) -> list[NotedFrame]:
+        return [self]
 
-    def to_markdown(self, buf: Any = None, **options: Any) -> Any:
-        """The printed table as Markdown; with `floatfmt`, pandas formats the numbers."""
-        return self._exported("to_markdown", options)(buf)
-
-    def to_html(self, buf: Any = None, **options: Any) -> Any:
-        """The printed table as HTML; with `float_format`, `formatters` or `columns`, pandas formats the numbers."""
-        return self._exported("to_html", options)(buf)
+    def in_format(self, name: str, options: Mapping[str, Any]) -> str:
+        """The table between its title and its notes, written by a method of pandas."""
+        table = str(self._exported(name, options)())
+        title = "" if "caption" in options else self.attrs.get("title", "")
+        notes = [str(note) for note in self.attrs.get("notes", [])]
+        return _AROUND[name](table, title, notes)
 
     def _exported(self, name: str, options: Mapping[str, Any]) -> Any:
+        """The method of pandas, with the options that the printed table needs."""
         if {"float_format", "formatters", "floatfmt", "columns"} & set(options):
             return partial(getattr(pd.DataFrame(self), name), **options)
-        shown = self.shown()
+        shown, align = self.shown(), self._grid().align
         options = {"index": not isinstance(shown.index, pd.RangeIndex), **options}
         if name == "to_latex":
             shown = shown.map(in_tex).rename(index=in_tex, columns=in_tex)
+            options = {"column_format": align, **options}
         elif name == "to_markdown":
             shown = shown.map(lambda text: text.replace("|", "\\|"))
+            sides = [{"l": "left", "r": "right"}[side] for side in align]
+            options = {"disable_numparse": True, "colalign": sides, **options}
         return partial(getattr(shown, name), **options)
 
     def __repr__(self) -> str:
@@ -410,8 +545,12 @@ def _labels(frame: pd.DataFrame) -> list[tuple[tuple[str, ...], list[str]]]:
 
 
 def one_line(value: Any) -> str:
-    """The text of a value without line breaks."""
-    return str(value).replace("\n", " ")
+    """The text of a value without line breaks, without the middle if it is very long."""
+    text = str(value)
+    if len(text) > _LONGEST_TEXT:
+        half = _LONGEST_TEXT // 2
+        text = f"{text[:half]}...{text[-half:]}"
+    return text.replace("\n", " ")
 
 
 def _is_text(column: Sequence[str]) -> bool:

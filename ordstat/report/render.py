@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,7 +12,19 @@ from typing import Any
 import pandas as pd
 
 from .cells import column_cells, number, wrapped
-from .frames import LABEL, RULE, SCREEN, Grid, NotedFrame, by_numbers, grid_html, grid_lines, html_table, one_line
+from .frames import (
+    LABEL,
+    RULE,
+    SCREEN,
+    Exported,
+    Grid,
+    NotedFrame,
+    by_numbers,
+    grid_html,
+    grid_lines,
+    html_table,
+    one_line,
+)
 
 _GAP = "  "
 _NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -86,7 +97,9 @@ class Table:
     def noted(self) -> NotedFrame:
         """The frame with title and note."""
         notes = [self.note] if self.note else []
-        return NotedFrame.of(self.frame, notes, self.title, self.formats, labels=self.labels)
+        numbers = self.frame.select_dtypes("float").columns
+        formats = dict.fromkeys(numbers, "estimate") | {**self.formats}
+        return NotedFrame.of(self.frame, notes, self.title, formats, labels=self.labels)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +196,7 @@ class Summary:
         return {table.title: table.noted() for table in blocks if isinstance(table, Table)}
 
 
-class Reported:
+class Reported(Exported):
     """Base class of objects that print as their report, in a terminal or a notebook."""
 
     def report(self) -> Report:
@@ -193,6 +206,13 @@ class Reported:
     def summary(self) -> Summary:
         """The summary: str() returns its text, `.tables` its tables."""
         return Summary(self.report())
+
+    def exported(self) -> list[NotedFrame]:
+        report = self.report()
+        tables = [block.noted() for block in report.blocks if isinstance(block, Table)]
+        if tables:
+            tables[-1].attrs["notes"] = [*tables[-1].attrs["notes"], *report.all_notes]
+        return tables
 
     def __repr__(self) -> str:
         return as_text(self.report())
@@ -222,7 +242,7 @@ def as_text(report: Report) -> str:
     lines += [""] if report.all_notes else []
     for note in report.all_notes:
         lines += wrapped(note, SCREEN, "* ", "  ")
-    return re.sub(" +$", "", "\n".join(lines), flags=re.MULTILINE)
+    return "\n".join([line.rstrip(" ") for line in "\n".join(lines).split("\n")])
 
 
 def kept(item: str, room: int = SCREEN // 2) -> str:

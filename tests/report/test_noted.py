@@ -115,3 +115,42 @@ def test_nullable_columns(dtype):
     actual = NotedFrame.of(pd.DataFrame({"estimate": pd.array(values, dtype=dtype), "n": [1, 2]}))
     assert "NA" in str(actual)
     assert {"Float64": "1.5", "Int64": "2", "boolean": "yes", "string": "b"}[dtype] in str(actual)
+
+
+@pytest.mark.parametrize("levels", [[1, 2, 3, 4, 5], [10, 20, 30, 40, 50]])
+def test_every_block_of_a_wide_table_names_its_rows(levels):
+    """Levels that are numbers identify rows too."""
+    data = datasets.load("wine").assign(age=np.arange(72.0) % 17)
+    data["rating"] = data["rating"].astype(int).map(dict(zip(range(1, 6), levels, strict=True)))
+    frame = ordfit("rating ~ temp + age", data).marginal_effects().frame
+    text = repr(NotedFrame.of(frame.assign(a_statistic_of_many_letters=1.0, another_one_of_many_letters=2.0)))
+    blocks = [[line for line in block.splitlines() if line.startswith(("temp", "age"))] for block in text.split("\n\n")]
+    blocks = [block for block in blocks if block]
+    names = [f"{term} {level}" for term in ("temp warm - cold", "age dY/dX") for level in levels]
+    assert len(blocks) > 1
+    for block in blocks:
+        assert [" ".join(line.split()[: len(name.split())]) for line, name in zip(block, names, strict=True)] == names
+
+
+def test_influence_shows_the_parameter_that_moves():
+    """One row moves the last of many columns alone."""
+    rng = np.random.default_rng(8)
+    data = pd.DataFrame(rng.normal(size=(120, 8)), columns=[f"x{k}" for k in range(8)])
+    data["y"] = np.digitize(data["x0"] + rng.logistic(size=120), [-1.0, 0.0, 1.0])
+    data.loc[5, ["x7", "y"]] = [15.0, 3]
+    fit = ordfit("y ~ " + " + ".join(f"x{k}" for k in range(8)), data)
+    influence = fit.influence()
+    assert influence.dfbetas.loc[5].abs().idxmax() == "x7"
+    text = repr(influence)
+    assert " x7" in text and "The 6 of 11 parameters that these rows move most" in text
+
+
+def test_very_long_names_are_shortened_before_they_are_laid_out():
+    name = "z" + "b" * 100_000 + "c"
+    data = pd.DataFrame({"x": np.arange(60.0) % 7, "g": ["short", name] * 30, "y": [1, 2, 3] * 20})
+    text = str(ordfit("y ~ x + g", data).summary("model"))
+    label = next(line for line in text.splitlines() if line.startswith("g"))
+    assert len(text) < 5_000 and len(label) <= 80
+    assert "..." in text
+    latex = ordfit("y ~ x + g", data).tidy().to_latex()
+    assert len(latex) < 3_000 and "..." in latex

@@ -1,4 +1,7 @@
-"""`ordstat.table`: the cells against the fits they come from, through maketables."""
+"""`ordstat.table`: the cells against the fits they come from, through maketables; exports of all tables."""
+
+import re
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -7,7 +10,8 @@ from scipy import stats
 
 from ordstat import SurveyDesign, datasets, ordfit, pool, table
 from ordstat.exceptions import DataWarning, OptionError, SeparationWarning
-from ordstat.report.cells import short_p_value
+from ordstat.report.cells import in_tex, short_p_value
+from ordstat.report.frames import NotedFrame
 
 pytest.importorskip("maketables")
 WINE = datasets.load("wine")
@@ -256,3 +260,64 @@ def test_ratios_point_in_one_direction_everywhere(answers, link):
     frames = [answers.assign(x=answers["x"] + shift * (answers["g"] == "a")) for shift in (-0.1, 0.1)]
     pooled = pool([ordfit("y ~ x", frame, link) for frame in frames])
     assert pooled.tidy(exponentiate=True)["estimate"].iloc[-1] == pytest.approx(np.exp(sign * pooled.params["x"]))
+
+
+# Exports
+
+
+def exported_things():
+    from ordstat import describe_ordinal
+
+    return {
+        "means": FULL.emmeans("temp"),
+        "contrasts": FULL.emmeans("pairwise ~ temp"),
+        "effects": FULL.marginal_effects(),
+        "description": describe_ordinal(WINE, "rating", by="temp"),
+        "influence": FULL.influence(),
+        "parameters": FULL.tidy(exponentiate=True),
+    }
+
+
+@pytest.mark.parametrize("name", exported_things())
+def test_every_table_is_written_with_its_notes(name, tmp_path):
+    from docx import Document
+
+    thing = exported_things()[name]
+    notes = [note for table in thing.exported() for note in table.attrs["notes"]]
+    figures = [text for table in thing.exported() for text in table.shown().iloc[-1] if str(text)]
+    latex, markdown, html = thing.to_latex(), thing.to_markdown(), thing.to_html()
+    assert latex.count(r"\begin{tabular}") == len(thing.exported())
+    for text in (*notes, *map(str, figures)):
+        assert in_tex(text) in latex and escape(text, quote=False) in html.replace("&#x27;", "'")
+        assert text.replace("|", "\\|") in markdown or text in markdown
+    thing.to_word(tmp_path / "t.docx")
+    thing.to_word(tmp_path / "t.docx")
+    document = Document(str(tmp_path / "t.docx"))
+    assert len(document.tables) == 2 * len(thing.exported())  # a second call adds
+    cells = [cell.text for table in document.tables for row in table.rows for cell in row.cells]
+    assert all(str(text) in cells for text in figures)
+    assert all(any(note in cell for cell in cells) for note in notes)
+
+
+def test_exports_are_written_to_paths_and_files(tmp_path):
+    means = FULL.emmeans("temp")
+    assert means.to_latex(tmp_path / "t.tex") is None
+    assert (tmp_path / "t.tex").read_text() == means.to_latex()
+    with (tmp_path / "t.md").open("w") as file:
+        means.to_markdown(file)
+    assert (tmp_path / "t.md").read_text() == means.to_markdown()
+    with pytest.raises(OptionError, match=r"the ending of path must be .*docx"):
+        means.to_word(tmp_path / "t.pdf")
+
+
+def test_notes_of_a_float_stay_within_it():
+    text = FULL.tidy().to_latex(caption="Wine", label="wine")
+    assert text.index("Standard errors") < text.index(r"\end{table}")
+    assert r"\textbf" not in text and r"\caption{Wine}" in text
+
+
+def test_numbers_of_exports_keep_their_decimals():
+    frame = NotedFrame.of(pd.DataFrame({"term": ["a", "b"], "estimate": [1.5, 0.00021]}))
+    assert re.findall(r"(\d\.\d+) \|", frame.to_markdown()) == ["1.50000", "0.00021"]
+    assert r"\begin{tabular}{lr}" in frame.to_latex()
+    assert re.findall(r"(\d\.\d+) \\\\", frame.to_latex()) == ["1.50000", "0.00021"]
