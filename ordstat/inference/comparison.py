@@ -467,7 +467,7 @@ def refit_table(
         _WITHOUT_MAXIMUM: unfinished + [name for name, model in fits.items() if np.isnan(model.loglik)],
         _NOT_NESTED: list(table.index[not_nested & ~negative]),
         _NEGATIVE: list(table.index[negative]),
-        _THE_SAME: list(fits) if test is not None and not (df[1:].any() or lrt[1:].any()) else [],
+        _THE_SAME: list(table.index[1:][(df[1:] == 0.0) & (lrt[1:] == 0.0)]) if test is not None else [],
     }
     texts = [text.format(first_few(names, MOST_TERMS)) for text, names in notes.items() if names]
     return NotedFrame.of(table, texts, title or _TITLES[sign], labels=r.names_shown())

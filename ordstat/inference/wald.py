@@ -175,6 +175,9 @@ def degrees_of_freedom(r: FittedLikelihood, jacobian: FloatArray) -> FloatArray:
 # Terms of one fit
 
 
+_IN_PART = "{}: tested is the part that the columns before it do not determine; the rest is aliased."
+
+
 def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
     """Wald tests of the location terms of one fit; see `LikelihoodResults.anova`."""
     kind = _ALIASES.get(str(type), str(type))
@@ -187,7 +190,15 @@ def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
     rows = [L @ to_parameters for L in contrasts(r, kind, marginality_of(r.design.spec), estimated)]
     table = joint_frame(r.design.terms, [joint_test(r, L, L @ beta) for L in rows])
     title = f"Wald tests of type {kind}, {r.own_covariance.words}"
-    return NotedFrame.of(table, _untested(table, r.own_covariance), title, labels=r.names_shown())
+    notes = _untested(table, r.own_covariance)
+    in_part = [
+        str(term)
+        for term, columns in r.design.terms.items()
+        if not estimated[columns].all() and table["p_value"].notna()[term]
+    ]
+    if in_part:
+        notes.append(_IN_PART.format(first_few(in_part, MOST_TERMS)))
+    return NotedFrame.of(table, notes, title, labels=r.names_shown())
 
 
 def too_many(covariance: Covariance) -> str:

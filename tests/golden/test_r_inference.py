@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -96,6 +98,56 @@ def test_terms_with_a_direction_in_common(type: str, coding: str) -> None:
     table = fit.anova(type=type)
     assert table["df"].tolist() == [3, 11]
     np.testing.assert_allclose(table["chisq"], [2.424722978, 14.281524452], rtol=1e-6)
+
+
+#: Models with a term that others determine in part: options, the slope of one level in place of the interaction, and
+#: R 4.2.2's anova() of types I and III with ordinal 2022.11. Its type II says 49.9897675510396 and 22.5602825115061 of
+#: the interaction, and for the same model written without the aliased column (with either level's slope) 43.35177 and
+#: 14.14982, as for the other types: what other terms leave of the interaction has one degree of freedom and one test.
+ALIASED = {
+    "0005": (
+        "scale(age) + hours + region + married",
+        "age:sex",
+        {"link": "loglog", "weights": "wt"},
+        [102.729422945038, 11.3867784591672, 124.819764236481, 37.8229720185475, 43.3517707277378],
+        [93.6240441540984, 10.8994295552006, 129.819163031662, 38.5167822654638, 43.3517707277378],
+        [0.0, 10.9024417645069, 126.774713913381, 38.8011951547742, 39.096220551628],
+    ),
+    "0011": (
+        "product + ns(thirst, df=2)",
+        "thirst:contact",
+        {"scale": "~ contact", "threshold": "equidistant"},
+        [56.2138882280005, 8.78137294997958, 14.1498205835838],
+        [54.9597549152722, 0.929754116988551, 14.1498205835838],
+        [55.7441564381024, 0.774619589070426, 14.0592847680527],
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*aliased:ordstat.exceptions.DataWarning")
+@pytest.mark.filterwarnings("ignore:.*missing:ordstat.exceptions.DataWarning")
+@pytest.mark.filterwarnings("ignore:weights= are counts:ordstat.exceptions.DataWarning")
+@pytest.mark.parametrize("name", ALIASED)
+def test_a_term_that_others_determine_in_part(name: str) -> None:
+    others, interaction, options, first, third, dropped = ALIASED[name]
+    data = pd.read_csv(Path(__file__).with_name("r") / f"aliased_{name}.csv")
+    if "region" in data:
+        data["region"] = pd.Categorical(data["region"], ["North", "East", "South", "West"])
+    number, factor = interaction.split(":")
+    fit = ordfit(f"y ~ {others} + {factor}:{number}", data, **options)
+    for kind, expected in (("I", first), ("II", third), ("III", third)):
+        table = fit.anova(type=kind)
+        np.testing.assert_allclose(table["chisq"], expected, rtol=1e-6)
+        assert table["df"].iloc[-1] == 1
+        assert f"{factor}:{number}: tested is the part" in table.attrs["notes"][0]
+    for level in sorted(data[factor].dropna().unique()):
+        slope = data[number].where(data[factor] == level, 0.0).where(data[factor].notna())
+        written = ordfit(f"y ~ {others} + slope", data.assign(slope=slope), **options)
+        assert written.anova(type="II")["chisq"].iloc[-1] == pytest.approx(third[-1], rel=1e-6)
+    table = fit.drop1()
+    np.testing.assert_allclose(table["lrt"][1:], dropped, rtol=1e-6, atol=1e-8)
+    if name == "0005":
+        assert "no test of scale(age): other columns take over the effect" in table.attrs["notes"][0]
 
 
 def test_anova_of_several_fits() -> None:
