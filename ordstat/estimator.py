@@ -29,6 +29,7 @@ from .formula.inputs import shape_of
 from .formula.sample import Rows, Sample
 from .formula.spec import NewRows
 from .likelihood.fit import LikelihoodFit
+from .likelihood.fitted import FittedLikelihood
 from .likelihood.parameters import threshold_values
 from .method import Method
 from .online.results import Stream
@@ -66,6 +67,17 @@ def _leanings(rule: Rule, rows: Rows, scores: FloatArray) -> FloatArray:
     cost = rule.cost.matrix(2)
     with np.errstate(divide="ignore", invalid="ignore"):  # a mistake may be free
         return np.asarray(rule.log_odds_above(rows, scores)[:, 0] - np.log(cost[0, 1] / cost[1, 0]))
+
+
+def _tell_undetermined(results: FittedLikelihood, rows: Rows) -> None:
+    """A DataWarning of rows whose prediction the training data do not determine."""
+    count = int(results.undetermined_rows(rows).sum())
+    if count:
+        warn(
+            f"the training data do not determine the predictions of {count} of {rows.n} rows of X: they combine "
+            "columns in a way that no training row did, or the training labels are separated. These predictions take "
+            "an effect without an estimate as 0. Leave out columns that determine each other, or fit with penalty=1.0."
+        )
 
 
 def _decisions(rule: Rule, rows: Rows, order: IntArray) -> FloatArray:
@@ -404,7 +416,10 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         array([-3.,  0.,  3.])
         """
         results, frame = self._read(X)
-        return _decisions(results.fit.rule, self._rebuilt(frame), np.argsort(self.levels_))
+        rows = self._rebuilt(frame)
+        if isinstance(results, FittedLikelihood):
+            _tell_undetermined(results, rows)
+        return _decisions(results.fit.rule, rows, np.argsort(self.levels_))
 
     @property
     def thresholds_(self) -> FloatArray:
@@ -436,8 +451,15 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(results.gain_importance()["importance"].loc[list(results.design.names)], dtype=np.float64)
 
     def _predict(self, X: Any, type: str) -> Any:
-        results, X = self._read(X)
-        return results.predict(X, type=type)
+        results, frame = self._read(X)
+        if not isinstance(results, FittedLikelihood):
+            return results.predict(frame, type=type)
+        rows = self._rebuilt(frame)
+        _tell_undetermined(results, rows)
+        rule = results.rule
+        if type == "prob":
+            return pd.DataFrame(rule.probabilities(rows))
+        return results.design.levels.categorical(rule.codes(rows, rule.scores(rows)), pd.RangeIndex(rows.n), None)
 
     def _read(self, X: Any) -> tuple[Any, pd.DataFrame]:
         """The results, and X as they take it."""

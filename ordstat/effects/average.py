@@ -18,12 +18,11 @@ from ..exceptions import DataWarning, warn
 from ..formula.sample import Rows
 from ..inference.pooling import Combined, bounded_limits, rubin
 from ..inference.wald import by_estimated, degrees_of_freedom
-from ..likelihood.derivatives import QUANTITIES, Quantity, involved
-from ..likelihood.fit import LikelihoodFit
+from ..likelihood.derivatives import QUANTITIES, Quantity, moved
 from ..likelihood.fitted import FittedLikelihood, with_covariance
+from ..likelihood.row_limits import RowLimits
 from ..likelihood.rule import crossed_rows, report_crossing
 from ..likelihood.standard_errors import (
-    infinite_parameters,
     limits_between,
     rule_covariance,
     symmetric_limits,
@@ -49,8 +48,6 @@ _ENDLESS = ("latent", "log_odds", "odds")
 PAIRS = ("reference", "sequential", "pairwise")
 #: Columns of a table of estimates.
 STATISTICS = ["estimate", "std_error", "statistic", "p_value", "lower", "upper"]
-#: The relation of an aliased column to the others may fail by this share of the largest column.
-_SAME = 1e-6
 #: Slopes of a constant probability below this are rounding.
 _ROUNDING = 1e-9
 #: Derivatives below this share of the largest are rounding.
@@ -186,24 +183,43 @@ class Averager:
                 values, jacobian = predicted.slope(quantity, rows, tangent, weights)
             average = Average(values[None], jacobian[None], ~np.isnan(values[None]))
         fit = self.results.fit
-        if fit.separation is None and not fit.aliased.any():
+        if fit.determined is None and self.results.aliasing is None:
             return average
         used = slice(None) if weights is None else weights != 0.0
-        estimable, involved = self._determined(rows.take(used), None if tangent is None else tangent.take(used))
+        unknown, certain = self._undetermined(rows.take(used), None if tangent is None else tangent.take(used))
         if weights is not None:
-            estimable, involved = np.array([estimable.all()]), np.asarray(involved.any(axis=0))[None]
-        has_error = average.has_error & estimable[:, None] & ~involved
-        return replace(average, values=np.where(estimable[:, None], average.values, np.nan), has_error=has_error)
+            unknown, certain = unknown.any(axis=0, keepdims=True), certain.all(axis=0, keepdims=True)
+        values = np.where(unknown, np.nan, average.values)
+        return replace(average, values=values, has_error=average.has_error & ~unknown & ~certain)
 
-    def _determined(self, rows: Rows, tangent: Rows | None) -> tuple[BoolArray, BoolArray]:
-        """(n,) whether the data determine rows or their derivatives; (n, M) whether infinite estimates move them."""
-        fit, trained = self.results.fit, self.results.design.sample.rows
-        gaps = aliased_gaps(fit, trained, rows if tangent is None else tangent, None, tangent is not None)
-        estimable, infinite = np.asarray(~gaps.any(axis=1)), infinite_parameters(fit)
-        if infinite is None:
-            return estimable, np.zeros((1, 1), dtype=np.bool_)
-        either = rows if tangent is None else _either(rows, tangent)
-        return estimable, involved(self.predicted.rule, either, self.quantity, infinite)
+    def _undetermined(self, rows: Rows, tangent: Rows | None) -> tuple[BoolArray, BoolArray]:
+        """(n, M) outputs of rows, or their derivatives, that the data do not determine, and those without an error."""
+        r, rule = self.results, self.predicted.rule
+        moving = rows if tangent is None else tangent
+        outputs = self.quantity.combine(np.zeros((rule.n_levels - 1, 1)), 1.0).shape[0]
+        unknown: BoolArray = np.zeros((rows.n, outputs), dtype=bool)
+        certain = np.zeros((rows.n, outputs), dtype=bool)
+        if r.aliasing is not None:
+            gaps = r.aliasing.gaps(rule, moving, tangent=tangent is not None)
+            unknown |= np.asarray(gaps.any(axis=1, keepdims=True))
+        limits = RowLimits.of(r.fit, rule, rows)
+        if limits is None or self._linear:  # `settled` has the limits of what is linear in the parameters
+            return unknown, certain
+        type = SCALES[self.scale]
+        if self.scale in _ENDLESS:  # the log odds of several links are not linear: infinite ones have no difference
+            return np.asarray(unknown | (limits.eta != 0.0)), certain
+        unknown |= limits.unknown(type)
+        if tangent is not None:
+            further = RowLimits.of(r.fit, rule, moved(rows, tangent, np.ones(rows.n)))
+            assert further is not None
+            steep = (limits.eta == 0.0) & (further.eta != 0.0)
+            unknown |= replace(limits, eta=np.where(steep, np.nan, 0.0)).unknown(type)
+        return unknown, limits.certain(type)
+
+    @property
+    def _linear(self) -> bool:
+        """Whether the quantity is linear in the parameters."""
+        return self.scale == "latent" or (self.scale in _ENDLESS and self.predicted.rule.link.name == "logit")
 
     def settled(self, average: Average) -> Average:
         """The limit for infinite estimates: infinite, or NaN if undetermined.
@@ -212,22 +228,14 @@ class Averager:
         error. Probabilities and ranks already equal their limits up to rounding.
         """
         fit = self.results.fit
-        if fit.separation is None or self.scale not in _ENDLESS:
+        if fit.determined is None or not self._linear:
             return average
-        infinite, rule = infinite_parameters(fit), self.predicted.rule
-        assert infinite is not None
-        jacobian, estimable = self._without_rounding(average.jacobian[..., : infinite.size]), ~np.isnan(average.values)
-        has_error = average.has_error | (estimable & (jacobian[..., infinite] == 0.0).all(axis=-1))
-        linear = self.scale == "latent" or rule.link.name == "logit"
-        scales = slice(rule.alpha.size + rule.beta.size, None)
-        by_scale = (jacobian[..., scales][..., infinite[scales]] != 0.0).any(axis=-1)
-        undetermined = ~has_error & (by_scale if linear else True)
-        ends = np.where(undetermined, np.nan, 0.0)
-        endless = estimable & ~has_error & ~undetermined
-        ends[endless] = fit.ends(by_estimated(self.results, jacobian[endless]))
-        return replace(average, values=average.values + ends, has_error=has_error)
+        functions = by_estimated(self.results, self.without_rounding(average.jacobian))
+        flat = functions.reshape(-1, functions.shape[-1])
+        ends = np.where(fit.determined.drifts(flat), np.nan, fit.determined.limits(flat)).reshape(average.values.shape)
+        return replace(average, values=average.values + ends, has_error=average.has_error & (ends == 0.0))
 
-    def _without_rounding(self, jacobian: FloatArray) -> FloatArray:
+    def without_rounding(self, jacobian: FloatArray) -> FloatArray:
         """Derivatives (..., F), set to 0 if they are rounding compared with the others, in units of the columns."""
         rule, rows = self.predicted.rule, self.results.design.sample.rows
         sizes = [np.ones(1) if part is None else np.abs(part).max(axis=0) for part in (rows.nominal, rows.X)]
@@ -374,49 +382,6 @@ class PooledAverager(Averager):
     @property
     def df_words(self) -> str:
         return "Barnard and Rubin's df"
-
-
-def aliased_gaps(
-    fit: LikelihoodFit, trained: Rows, rows: Rows, weights: FloatArray | None = None, tangent: bool = False
-) -> FloatArray:
-    """(h, U) aliased columns minus what other columns imply, in sums of rows by weights (h, n), or in each row.
-
-    If they differ, the data do not determine the sum: a prediction would depend on the coding. The rows of a
-    tangent have a constant of 0.
-    """
-    gaps = [np.zeros((rows.n if weights is None else len(weights), 0))]
-    q = 0 if trained.nominal is None else trained.nominal.shape[1]
-    thresholds, location, scale, _ = np.split(fit.aliased, np.cumsum([fit.n_alpha, fit.n_beta, fit.n_zeta]))
-    nominal = thresholds.reshape(1 + q, -1)[1:].all(axis=1)
-    for parts, aliased in ((("nominal", "X"), np.append(nominal, location)), (("scale",), scale)):
-        if not aliased.any():
-            continue
-        old, new = (_columns(some, parts) for some in (trained, rows))
-        size = np.maximum(np.abs(old).max(axis=0), 1e-300)
-        old, new, gone = old / size, new / size, np.append(False, aliased)
-        if tangent:
-            new[:, 0] = 0.0
-        relation = np.linalg.lstsq(old[:, ~gone], old[:, gone], rcond=None)[0]
-        sums, largest = (new, np.abs(new)) if weights is None else (weights @ new, np.abs(weights) @ np.abs(new))
-        gap = sums[:, gone] - sums[:, ~gone] @ relation
-        gaps.append(np.where(np.abs(gap) > _SAME * largest.max(axis=1, keepdims=True), gap, 0.0))
-    return np.hstack(gaps)
-
-
-def _columns(rows: Rows, parts: Sequence[str]) -> FloatArray:
-    """A constant and the columns of some parts of the rows."""
-    blocks = [getattr(rows, part) for part in parts]
-    return np.hstack([np.ones((rows.n, 1)), *(block for block in blocks if block is not None)])
-
-
-def _either(rows: Rows, tangent: Rows) -> Rows:
-    """Rows with an entry wherever the rows or their tangent have one."""
-
-    def joined(a: FloatArray | None, b: FloatArray | None) -> FloatArray | None:
-        return None if a is None or b is None else np.abs(a) + np.abs(b)
-
-    X = np.abs(rows.X) + np.abs(tangent.X)
-    return Rows(X=X, nominal=joined(rows.nominal, tangent.nominal), scale=joined(rows.scale, tangent.scale))
 
 
 def warn_of_unknown() -> None:

@@ -19,10 +19,9 @@ from ..formula.sample import Rows
 from ..inference.wald import Joint, by_estimated, joint_frame, joint_test, too_many
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import texts
-from ..likelihood.standard_errors import infinite_parameters
 from ..report.advice import with_advice
 from ..report.frames import Exported, NotedFrame, broom_frame
-from .average import CANCELLED, Average, Averager, PooledAverager, aliased_gaps, warn_of_unknown
+from .average import CANCELLED, Average, Averager, PooledAverager, warn_of_unknown
 from .contrasts import (
     ADJUST,
     DEFAULT_ADJUST,
@@ -587,7 +586,7 @@ def _tests(
         largest = np.abs(averager.over(cells, None).jacobian[:, 0]).max(axis=0)
         shares = jacobian / np.where(largest > 0.0, largest, 1.0)
         if np.abs(shares).max() > CANCELLED:
-            yield key, _test(averager, cells, weights, shares)
+            yield key, _test(averager, cells, weights)
 
 
 def _differences(cells: pd.DataFrame, term: tuple[str, ...], by: tuple[str, ...]) -> FloatArray:
@@ -610,23 +609,16 @@ def _contrasts(averager: Averager, rows: Rows, weights: FloatArray) -> Average:
     return Average(values, jacobian, np.ones(values.shape, dtype=np.bool_))
 
 
-def _test(averager: Averager, rows: Rows, weights: FloatArray, shares: FloatArray) -> Joint:
-    """Wald test of the combinations of contrasts (h, n) that the data determine.
-
-    They leave out aliased columns and infinite estimates; `shares` (h, F) tell which derivatives are rounding.
-    """
+def _test(averager: Averager, rows: Rows, weights: FloatArray) -> Joint:
+    """Wald test of the combinations of contrasts (h, n) that aliased columns leave determined."""
     r = averager.results
-    undetermined, infinite = aliased_gaps(r.fit, r.design.sample.rows, rows, weights), infinite_parameters(r.fit)
-    if infinite is not None:
-        moved = np.where(np.abs(shares) > _ROUNDING, shares, 0.0)[:, infinite]
-        undetermined = np.hstack([undetermined, moved])
-    if undetermined.any():
-        left, sizes, _ = np.linalg.svd(undetermined)
-        weights = left[:, int((sizes > _RANK * sizes[0]).sum()) :].T @ weights
+    if r.aliasing is not None:
+        undetermined = r.aliasing.gaps(averager.predicted.rule, rows, weights)
+        if undetermined.any():
+            left, sizes, _ = np.linalg.svd(undetermined)
+            weights = left[:, int((sizes > _RANK * sizes[0]).sum()) :].T @ weights
     if not len(weights):
         return Joint(np.nan, 0)
     contrasts = _contrasts(averager, rows, weights)
-    jacobian = contrasts.jacobian[:, 0]
-    if infinite is not None:
-        jacobian[:, infinite] = 0.0  # but for rounding
+    jacobian = averager.without_rounding(contrasts.jacobian[:, 0])
     return joint_test(r, by_estimated(r, jacobian), contrasts.values[:, 0])

@@ -18,7 +18,6 @@ from ..likelihood.fitted import FittedLikelihood, of_errors, with_covariance
 from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import (
     UNCERTAIN,
-    depends_on_infinite,
     limits_between,
     logit_limits,
     predicted,
@@ -28,9 +27,6 @@ from ..likelihood.standard_errors import (
 from ..report.frames import NotedFrame
 from ..results import known_type, prediction, unknown_type
 from .wald import degrees_of_freedom
-
-#: Note on scores and linear predictors that depend on infinite estimates.
-STOPPED = "Values that depend on infinite estimates are taken where the search stopped."
 
 
 def prediction_with_errors(
@@ -63,15 +59,17 @@ def prediction_with_errors(
         raise OptionError(f"type must be one of {allowed} for standard errors and intervals; got {type!r}.")
     rule, rows = r.rule, target.rows
     chosen = r if vcov is None else with_covariance(r, vcov)
-    covariance, estimate = rule_covariance(r.fit, rule, chosen.vcov().to_numpy()), predicted(rule, rows, type)
+    covariance = rule_covariance(r.fit, rule, chosen.fixed_covariance)
+    limits = r.row_limits(rows)
+    estimate = r.known(target, type, predicted(rule, rows, type))
     if type == "score":
         errors = score_errors(rule, rows, covariance)[:, None]
     else:
         errors = standard_errors(rule, rows, QUANTITIES[type], covariance)
     lower, upper = _limits(rule, rows, type, estimate, errors, level, delta_df(chosen, rows, type))
-    unknown = depends_on_infinite(r.fit, rule, rows, type)
-    if unknown is not None:
-        errors, lower, upper = (np.where(unknown, np.nan, table) for table in (errors, lower, upper))
+    if limits is not None:
+        without = limits.certain(type) | limits.unknown(type)
+        errors, lower, upper = (np.where(without, np.nan, table) for table in (errors, lower, upper))
     tables = {"estimate": estimate}
     if se:
         tables["std_error"] = errors
@@ -81,9 +79,8 @@ def prediction_with_errors(
     frame = target.frame(np.hstack(list(tables.values())), range(len(columns))).set_axis(columns, axis=1)
     if isinstance(frame.index, pd.RangeIndex):  # tables do not print its labels
         frame.index = pd.Index(frame.index.to_numpy(), name=frame.index.name)
-    limits = () if interval is None else (f"{100 * level:g}% confidence limits.",)
-    stopped = unknown is not None and bool(unknown.any()) and type in ("score", "linear_predictor")
-    notes = (*limits, *of_errors(chosen), *(STOPPED,) * stopped)
+    level_note = () if interval is None else (f"{100 * level:g}% confidence limits.",)
+    notes = (*level_note, *of_errors(chosen))
     return NotedFrame.of(frame, notes, f"Predictions, type {type!r}")
 
 
@@ -94,7 +91,7 @@ def _prediction_under(r: FittedLikelihood, newdata: Any, type: str, cost: Any) -
     target, chosen = r.target(newdata), CostMatrix.parse(cost, r.levels)
     chosen.matrix(len(r.levels))  # raises if its size is not K x K
     codes = replace(r.rule, cost=chosen).codes(target.rows, target.scores)
-    return target.classes(codes, r.design.levels, r.design.response)
+    return target.classes(r.known_codes(target, codes), r.design.levels, r.design.response)
 
 
 def prediction_columns(results: FittedLikelihood, type: str, statistics: list[str]) -> pd.Index:

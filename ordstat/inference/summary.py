@@ -100,7 +100,7 @@ def test_figures(r: FittedLikelihood) -> dict[str, Any]:
     test, name = effects_test(r), r.own_covariance.name
     if name in ("CR2", "survey"):
         parts = ("wald_F", "wald_df", "wald_df_resid", "wald_p_value")
-        return dict(zip(parts, (*test, test.p_value), strict=True))
+        return dict(zip(parts, (*test[:3], test.p_value), strict=True))
     kind = "lr" if name == "model" else "wald"
     return {f"{kind}_chi2": test.statistic, f"{kind}_df": test.df, f"{kind}_p_value": test.p_value}
 

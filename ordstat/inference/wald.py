@@ -87,11 +87,15 @@ def quadratic_form(L: FloatArray, covariance: FloatArray) -> FloatArray:
 
 
 class Joint(NamedTuple):
-    """A test: an F statistic on df and df_resid, or a chi-squared statistic on df if df_resid is infinite."""
+    """A test: an F statistic on df and df_resid, or a chi-squared statistic on df if df_resid is infinite.
+
+    `left_out` hypotheses are not tested, as they are about infinite estimates.
+    """
 
     statistic: float
     df: int
     df_resid: float = np.inf
+    left_out: int = 0
 
     @property
     def p_value(self) -> float:
@@ -102,14 +106,25 @@ class Joint(NamedTuple):
 
 
 def joint_test(r: FittedLikelihood, L: FloatArray, difference: FloatArray) -> Joint:
-    """Wald test of L b = r; NaN for several hypotheses under CR2, for too few clusters, and for infinite estimates.
+    """Wald test of L b = r; NaN for several hypotheses under CR2, and for too few clusters.
+
+    Where estimates are infinite, the combinations of the hypotheses are tested that are finite.
 
     Parameters
     ----------
     L : (h, P')
         One column per estimated parameter.
     difference : (h,) L b - r
+        At `coefficients`.
     """
+    if r.fit.determined is None or not np.isfinite(L).all():
+        return _joint_test(r, L, difference)
+    combinations = r.fit.determined.combinations(L)
+    tested = _joint_test(r, combinations @ L, combinations @ difference)
+    return tested._replace(left_out=len(L) - len(combinations))
+
+
+def _joint_test(r: FittedLikelihood, L: FloatArray, difference: FloatArray) -> Joint:
     if len(L) > r.own_covariance.most_at_once:
         rank = int(np.linalg.matrix_rank(L)) if np.isfinite(L).all() else len(L)
         if rank > r.own_covariance.most_at_once:
@@ -188,9 +203,10 @@ def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
     beta = r.fit.coefficients[~r.fit.aliased]
     contrasts = _recoded_contrasts if kind in _CODED else _sequential_contrasts
     rows = [L @ to_parameters for L in contrasts(r, kind, marginality_of(r.design.spec), estimated)]
-    table = joint_frame(r.design.terms, [joint_test(r, L, L @ beta) for L in rows])
+    tests = [joint_test(r, L, L @ beta) for L in rows]
+    table = joint_frame(r.design.terms, tests)
+    notes = [*_untested(table, r.own_covariance), *partly_tested(r.design.terms, tests)]
     title = f"Wald tests of type {kind}, {r.own_covariance.words}"
-    notes = _untested(table, r.own_covariance)
     in_part = [
         str(term)
         for term, columns in r.design.terms.items()
@@ -199,6 +215,16 @@ def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
     if in_part:
         notes.append(_IN_PART.format(first_few(in_part, MOST_TERMS)))
     return NotedFrame.of(table, notes, title, labels=r.names_shown())
+
+
+def partly_tested(names: Iterable[str], tests: Iterable[Joint]) -> list[str]:
+    """A note on each test that leaves out hypotheses about infinite estimates."""
+    return [
+        f"{name}: {test.df} of {test.df + test.left_out} hypotheses are tested; infinite estimates leave the others "
+        "without a test."
+        for name, test in zip(names, tests, strict=True)
+        if test.left_out and test.df
+    ]
 
 
 def too_many(covariance: Covariance) -> str:
@@ -293,17 +319,22 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str | Sequence[str], *, vc
     """Wald tests of linear hypotheses on the parameters."""
     index, L, target = linear_hypotheses(r, hypotheses)
     r = r if vcov is None else with_covariance(r, vcov)
-    difference = L @ r.fit.coefficients[~r.fit.aliased] - target + r.fit.ends(L)
-    tests = [joint_test(r, L[i : i + 1], difference[i : i + 1]) for i in range(len(L))]
+    finite = L @ r.fit.coefficients[~r.fit.aliased] - target
+    difference = finite + r.fit.ends(L)
+    tests = [joint_test(r, L[i : i + 1], finite[i : i + 1]) for i in range(len(L))]
     errors = np.sqrt([quadratic_form(row[None], r.fixed_covariance)[0, 0] for row in L])
+    errors = np.where([test.left_out > 0 for test in tests], np.nan, errors)
     if len(L) > 1:
-        tests.append(joint_test(r, L, difference))
+        tests.append(joint_test(r, L, finite))
         index.append(JOINT)
         difference, errors = np.append(difference, np.nan), np.append(errors, np.nan)
     table = joint_frame(index, tests)
     table.insert(0, "difference", difference)
     table.insert(1, "std_error", errors)
-    notes = list(without_end(r.fit, r.parameters, True)) if table["p_value"].isna().any() else []
+    notes: list[str] = []
+    if table["p_value"].isna().any() or tests[-1].left_out:
+        notes += without_end(r.fit, r.parameters, True)
+    notes += partly_tested(index, tests)
     if tests[-1].df > r.own_covariance.most_at_once:
         notes.append(f"no joint test: {too_many(r.own_covariance)}.")
     return NotedFrame.of(table, notes, f"Wald tests, {r.own_covariance.words}")

@@ -147,7 +147,7 @@ class OrdinalRegression(Method):
             cost.matrix(sample.n_levels)  # raises where its size is not K x K
         by = Estimation(penalty=_penalty(self.penalty), start=self.start, tol=self.tol, max_iter=self.max_iter)
         estimate = by.of(identified(problem, self.ridge))
-        problem, separation = estimate.problem, estimate.separation
+        problem = estimate.problem
         structure, n_beta, n_zeta = problem.structure, problem.location.kept.size, problem.scale.kept.size
         fields = {  # random effects do not change these
             "facts": self._facts(),
@@ -159,7 +159,7 @@ class OrdinalRegression(Method):
             "null_loglik": estimate.by.null_loglik(problem),
             "null_edf": problem.user.c.size + int(problem.flexible is not None),
             "n_obs": total_of(problem.counts),
-            "separation": None if separation is None else np.nan_to_num(problem.spread(separation)),
+            "determined": estimate.determined,
             "threshold_names": () if structure is None else structure.names,
             "jacobian": None if structure is None else problem.over_levels(structure.jacobian, 0.0),
             "confounded": problem.confounded,
@@ -205,7 +205,7 @@ class OrdinalRegression(Method):
                 problem=replace(problem),  # without cached values
                 threshold=self.threshold,
                 estimates=coefficients,
-                separation=estimate.separation,
+                determined=estimate.determined,
             ),
         )
 

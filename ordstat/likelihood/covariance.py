@@ -13,6 +13,7 @@ from .._typing import AnyArray, FloatArray, IntArray
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Sample, row_blocks
 from ..newton import Blocks
+from .determined import Determined
 from .estimate import Estimation
 from .family import RowTerms, row_terms
 from .fit import LARGEST_CR2, WITHOUT_CR2, BiasReduced, cr2_work
@@ -167,15 +168,15 @@ class LikelihoodAtEstimates:
     problem : Problem
     threshold : str
     estimates : (P',) on the user's scale, in the order of `LikelihoodFit.coefficients` without the aliased
-    separation : (P',) or None
-        Direction of infinite estimates.
+    determined : Determined or None
+        What the data determine; None where every estimate is finite.
     """
 
     estimation: Estimation
     problem: Problem
     threshold: str
     estimates: FloatArray
-    separation: FloatArray | None
+    determined: Determined | None
 
     def _used(self, values: AnyArray) -> Any:
         """The values of the rows with a positive weight."""
@@ -247,7 +248,7 @@ class LikelihoodAtEstimates:
             )
         began = replace(self.estimation, start=tuple(self.estimates.tolist()))
         estimate = began.of(replace(problem, sample=sample, counts=counts, used=None))
-        if estimate.separation is not None or estimate.endless.any() or not estimate.optimum.converged:
+        if estimate.determined is not None or estimate.endless.any() or not estimate.optimum.converged:
             raise DataError(
                 f"replicate {number} has no finite estimates: its weights leave too few rows for the model. Take out a "
                 "column, merge levels, or fit with penalty=."
@@ -288,4 +289,4 @@ class LikelihoodAtEstimates:
         objective, x = self.estimation.objective(problem), problem.from_user(self.estimates)
         linear = problem.sample.rows.scale is None and problem.flexible is None  # predictors in the parameters
         concave = linear and problem.family.concave and self.estimation.penalty is None
-        return ProfileLikelihood(objective, problem.user, x, float(problem.counts.sum()), self.separation, concave)
+        return ProfileLikelihood(objective, problem.user, x, float(problem.counts.sum()), self.determined, concave)

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from .._typing import BoolArray, FloatArray
+from .._typing import FloatArray
 from ..formula.sample import RandomRows, Rows, row_blocks
 from .family import Family
 from .flexible import FIRST, links_about
@@ -197,23 +197,6 @@ def score_errors(rule: LikelihoodRule, rows: Rows, covariance: FloatArray) -> Fl
     """(N,) standard errors of H = x'beta + offset."""
     beta = slice(rule.alpha.size, rule.alpha.size + rule.beta.size)
     return np.asarray(np.sqrt(np.maximum(((rows.X @ covariance[beta, beta]) * rows.X).sum(axis=1), 0.0)))
-
-
-def involved(rule: LikelihoodRule, rows: Rows, quantity: Quantity, chosen: BoolArray) -> BoolArray:
-    """(N, M) whether an output depends on one of the chosen parameters (F,) of alpha, beta or zeta."""
-    columns, (count, m) = ModelRows.of(rows), rule.alpha.shape
-    alpha, beta, zeta, _ = np.split(chosen, np.cumsum([rule.alpha.size, rule.beta.size, rule.zeta.size]))
-    shared = (columns.x[:, beta] != 0.0).any(axis=1) | (columns.z[:, zeta] != 0.0).any(axis=1)
-    etas = ((np.abs(columns.w) @ alpha.reshape(m, count)) > 0.0) | shared[:, None]
-    if not rule.family.local and quantity.curve is not ETA:
-        etas = np.broadcast_to(etas.any(axis=1, keepdims=True), etas.shape)
-    return np.asarray(etas @ (quantity.factors(count) != 0.0).T)
-
-
-def score_involved(rule: LikelihoodRule, rows: Rows, chosen: BoolArray) -> BoolArray:
-    """(N,) whether H depends on one of the chosen parameters (F,)."""
-    beta = chosen[rule.alpha.size : rule.alpha.size + rule.beta.size]
-    return np.asarray((rows.X[:, beta] != 0.0).any(axis=1))
 
 
 def moved(rows: Rows, tangent: Rows, step: FloatArray) -> Rows:

@@ -13,11 +13,12 @@ import numpy as np
 from .._typing import BoolArray, FloatArray
 from ..exceptions import DataError, OptionError
 from ..newton import Blocks, Evaluation, Objective, Optimum, maximise
+from .determined import Determined, complement, determined, settled, spreads_adrift
 from .family import Family
 from .links import LINKS, Link
 from .penalty import Penalty
 from .problem import CovarianceMatrix, InverseInformation, Problem, UserScale
-from .separation import separation
+from .separation import Recession, recession
 
 # ------------------------------------------------------------------------------------------ start
 
@@ -260,10 +261,6 @@ def carried(problem: Problem, x: FloatArray, old: Link, new: Link) -> FloatArray
 
 #: A log-scale effect, per deviation, that still moves by this or has this standard error has no finite estimate.
 _MOVING, _ENDLESS = 5e-3, 50.0
-#: Curvature along a direction, as a share of the largest, below which the likelihood is flat there.
-_FLAT = 1e-6
-#: Part of a parameter along flat directions, above which the likelihood does not determine it.
-_LEFT = 1e-4
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -302,7 +299,8 @@ class Estimation:
             shared_steps=self.penalty is None and problem.structure is None and problem.many_rows,
             at=start.at if self.penalty is None else None,
         )
-        return Estimate(self, problem, optimum, start)
+        plain = Estimate(self, problem, optimum, start)
+        return plain if self.penalty is not None else plain.in_the_limit()
 
     def null_loglik(self, problem: Problem) -> float:
         """Log-likelihood, without the penalty, with thresholds and offsets only."""
@@ -342,12 +340,21 @@ class Estimate:
     problem : Problem
     optimum : Optimum
     start : Start
+    recession : Recession or None
+        Moves to infinite estimates.
+    adrift : (P', f) or None
+        Directions in which spreads have no estimates; None where every estimate is finite.
+    searched : (P',) or None
+        Where the search ended, before moving ends were taken out to where their rows are certain.
     """
 
     by: Estimation
     problem: Problem
     optimum: Optimum
     start: Start
+    recession: Recession | None = None
+    adrift: FloatArray | None = None
+    searched: FloatArray | None = None
 
     @property
     def coefficients(self) -> FloatArray:
@@ -365,23 +372,45 @@ class Estimate:
         assert at is not None
         return at.loglik
 
+    def in_the_limit(self) -> Estimate:
+        """The same where estimates are finite; else the estimates of the limiting model."""
+        problem, optimum = self.problem, self.optimum
+        moves = recession(problem, optimum)
+        running_off = running(problem, optimum)
+        adrift = spreads_adrift(problem, optimum, moves, running_off)
+        if moves is None and not adrift.size:
+            return self
+        if problem.at_hand is None:
+            optimum = settled(problem, optimum, moves, adrift)
+        return replace(self, optimum=optimum, recession=moves, adrift=adrift, searched=self.optimum.x)
+
     @cached_property
-    def separation(self) -> FloatArray | None:
-        """(P',) a direction of infinite estimates on the user's scale; None if all are finite, or penalised."""
-        return None if self.by.penalty is not None else separation(self.problem, self.optimum)
+    def determined(self) -> Determined | None:
+        """What the data determine; None if every estimate is finite."""
+        if self.adrift is None:
+            return None
+        return determined(self.problem, self.recession, self.adrift)
+
+    @property
+    def infinite(self) -> BoolArray:
+        """(P',) estimates without a finite value, or without any."""
+        if self.determined is None:
+            return np.zeros(self.problem.n_parameters, dtype=bool)
+        return np.asarray(self.determined.limits(np.eye(self.problem.n_parameters)) != 0.0)
 
     @cached_property
     def endless(self) -> BoolArray:
-        """(P',) parameters without a maximum: log-scale effects along which the likelihood rises without end.
+        """(P',) parameters that move with a spread without a maximum.
 
         All parameters if the search did not end in a maximum.
         """
         endless = np.zeros(self.problem.n_parameters, dtype=bool)
         if self.by.penalty is not None:
             return endless
-        if self.problem.rows.scale.mean.size:
-            endless = running(self.problem, self.optimum)
-        return endless | (self.optimum.indefinite and self.separation is None and not endless.any())
+        if self.determined is not None:
+            endless = self.determined.drifts(np.eye(self.problem.n_parameters))
+        lost = self.optimum.indefinite and self.recession is None and not endless.any()
+        return endless | lost
 
     @property
     def residual(self) -> float:
@@ -395,12 +424,17 @@ class Estimate:
         if self.by.penalty is not None:
             factor = self.by.penalty.factor(problem, optimum)
             return unknown if factor is None else InverseInformation(factor, problem.user)
-        infinite = self.endless if self.separation is None else self.endless | (self.separation != 0.0)
-        if not infinite.any():
+        unfinished = self.endless | self.infinite
+        if not unfinished.any():
             return InverseInformation(optimum.factor, problem.user)
         if self.endless.any() and not optimum.converged:
             return unknown
-        return _restricted_covariance(optimum.at.information, problem.user, infinite)
+        held = [] if self.recession is None else [self.recession.moves]
+        if self.adrift is not None:
+            held.append(self.adrift)
+        if not held:
+            return unknown
+        return CovarianceMatrix(_limiting_covariance(optimum.at.information, problem.user, np.hstack(held)), unfinished)
 
     def digits(self, information: InverseInformation | CovarianceMatrix) -> FloatArray:
         """(P',) correct significant digits of each estimate, from the Newton step left over and rounding."""
@@ -432,16 +466,12 @@ def correct_digits(estimates: FloatArray, errors: FloatArray, variances: FloatAr
     return np.asarray(np.fmin(np.fmax(digits, 0.0), 15.0))  # 0 of NaN
 
 
-def _restricted_covariance(blocks: Blocks, user: UserScale, infinite: BoolArray) -> CovarianceMatrix:
-    """Covariance of the finite estimates if some (P',) are infinite; NaN for the infinite ones.
+def _limiting_covariance(blocks: Blocks, user: UserScale, held: FloatArray) -> FloatArray:
+    """(P', P') covariance of the functions that do not move along held directions (P', r); it says nothing of others.
 
-    In the limit separated rows carry no information, and the information is singular along the directions to infinity.
-    Its pseudo-inverse is the covariance of the finite estimates in the remaining problem.
+    In the limiting model the information is singular along these directions, and one of its generalised inverses serves
+    every function that the model determines.
     """
-    values, vectors = np.linalg.eigh(blocks.dense())
-    steep = values > _FLAT * values[-1]
-    rows = user.coefficients(vectors).T
-    full = (rows[steep].T / values[steep]) @ rows[steep]
-    unknown = infinite | (np.linalg.norm(rows[~steep], axis=0) > _LEFT * np.linalg.norm(rows, axis=0))
-    full[unknown], full[:, unknown] = np.nan, np.nan
-    return CovarianceMatrix(full)
+    free = complement(held)
+    moves = user.coefficients(free)
+    return np.asarray(moves @ np.linalg.pinv(free.T @ blocks.dense() @ free, hermitian=True) @ moves.T)

@@ -7,6 +7,7 @@ products of the true residuals [Bell and McCaffrey 2002; Pustejovsky and Tipton 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from .._typing import BoolArray, FloatArray, IntArray
 from ..fit import Fit
 from ..formula.sample import row_blocks
+from .determined import Determined
 
 #: Fewer clusters than these make cluster-robust standard errors too small.
 FEW_CLUSTERS = 20
@@ -221,9 +223,8 @@ class LikelihoodFit(Fit):
         At the optimum; with thresholds only (plus offset).
     n_obs : float
         Sum of weights.
-    separation : (P,) or None
-        A direction along which the likelihood never falls, in the order of `coefficients`, 0 for finite estimates; None
-        where every estimate is finite.
+    determined : Determined or None
+        What the data determine; None where every estimate is finite.
     null_edf : int
         Parameters behind `null_loglik`.
     threshold_names : tuple of str
@@ -254,7 +255,7 @@ class LikelihoodFit(Fit):
     null_loglik: float
     n_obs: float
     likelihood: Any
-    separation: FloatArray | None = None
+    determined: Determined | None = None
     null_edf: int = 0
     n_lambda: int = 0
     threshold_names: tuple[str, ...] = ()
@@ -265,9 +266,36 @@ class LikelihoodFit(Fit):
     rising: BoolArray | None = None
 
     @property
+    def separation(self) -> FloatArray | None:
+        """(P,) a direction along which the likelihood never falls, as rows become certain; None without one."""
+        direction = None if self.determined is None else self.determined.direction
+        if direction is None:
+            return None
+        moved = np.zeros(self.coefficients.size)
+        moved[~self.aliased] = direction
+        return moved
+
+    @cached_property
+    def _ends(self) -> FloatArray:
+        """(P,) 0 for finite and aliased parameters, infinite, or NaN, as `ends`."""
+        ends = np.zeros(self.coefficients.size)
+        ends[~self.aliased] = self.ends(np.eye(int(np.count_nonzero(~self.aliased))))
+        return ends
+
+    @property
     def infinite(self) -> BoolArray:
-        """(P,) estimates that separation makes infinite."""
-        return np.zeros(self.coefficients.size, dtype=bool) if self.separation is None else self.separation != 0.0
+        """(P,) parameters that separation leaves without a finite estimate."""
+        return np.asarray(self._ends != 0.0)
+
+    @property
+    def undetermined(self) -> BoolArray:
+        """(P,) those of them that are not infinite either: the supremum is reached with any value."""
+        return np.isnan(self._ends)
+
+    @property
+    def all_certain(self) -> bool:
+        """Whether every observed level tends to probability 1, so that nothing else is determined."""
+        return bool(self.infinite[~self.aliased].all())
 
     @property
     def unbounded(self) -> BoolArray:
@@ -279,21 +307,14 @@ class LikelihoodFit(Fit):
 
     @property
     def limits(self) -> FloatArray:
-        """(P,) `coefficients`, infinite where separation makes them so."""
-        if self.separation is None:
-            return self.coefficients.copy()
-        return np.where(self.infinite, np.copysign(np.inf, self.separation), self.coefficients)
+        """(P,) `coefficients`, infinite or NaN where separation makes them so."""
+        return self.coefficients + self._ends
 
     def ends(self, combinations: FloatArray) -> FloatArray:
-        """(h,) what combinations (h, P') of the estimates tend to: 0 if finite, infinite, or NaN.
-
-        NaN if infinite estimates pull a combination both ways.
-        """
-        limits = self.limits[~self.aliased]
-        signs = np.where(np.isinf(limits), np.sign(limits), 0.0)
-        pulls = np.sign(combinations) * signs
-        up, down = (pulls > 0.0).any(axis=1), (pulls < 0.0).any(axis=1)
-        return np.where(up & down, np.nan, np.where(up, np.inf, np.where(down, -np.inf, 0.0)))
+        """(h,) what combinations (h, P') of the estimates tend to: 0 if finite, infinite, or NaN if not determined."""
+        if self.determined is None:
+            return np.zeros(len(combinations))
+        return self.determined.limits(combinations)
 
     @property
     def edf(self) -> int:

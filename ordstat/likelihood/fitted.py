@@ -9,14 +9,22 @@ from typing import Any, ClassVar, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from .._typing import FloatArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, DataWarning, SeparationWarning, warn
 from ..fit import Fit
 from ..fitted import Estimates, FittedRanker, Target
 from ..formula.names import Parameter
 from ..formula.sample import Rows, Sample
 from ..report.render import Table
-from ..report.warnings import Alert, forgotten_counts, likelihood_alerts, without_end
+from ..report.warnings import (
+    Alert,
+    forgotten_counts,
+    likelihood_alerts,
+    outside_text,
+    undetermined_text,
+    without_end,
+)
+from .aliasing import Aliasing
 from .family import Family
 from .fit import BiasReduced, LikelihoodFit
 from .parameters import (
@@ -32,6 +40,7 @@ from .parameters import (
     square_frame,
     threshold_values,
 )
+from .row_limits import UNBOUNDED, RowLimits
 from .rule import LikelihoodRule, crossed_rows, crossing_text, report_crossing
 from .standard_errors import predicted, two_sided
 from .unavailable import check_available
@@ -84,11 +93,86 @@ class FittedLikelihood(FittedRanker):
             crossed_rows(self.rule, target.rows), target.rows.n, labels, what, refuse=self.method.refuses_crossing
         )
 
+    @cached_property
+    def aliasing(self) -> Aliasing | None:
+        """How columns without an estimate depended on others in the rows of the fit; None if there are none."""
+        return Aliasing.of(self.fit, self.bare_rule, self.design.sample)
+
+    def undetermined_rows(self, rows: Rows) -> BoolArray:
+        """(n,) rows whose rank the data do not determine."""
+        undetermined = np.zeros(rows.n, dtype=bool)
+        if self.aliasing is not None:
+            undetermined |= self.aliasing.outside(self.bare_rule, rows)
+        limits = self.row_limits(rows)
+        if limits is not None:
+            undetermined |= limits.unknown("class")[:, 0]
+        return undetermined
+
+    def row_limits(self, rows: Rows) -> RowLimits | None:
+        """What the data determine of rows; None where every estimate is finite."""
+        return RowLimits.of(self.fit, self.bare_rule, rows)
+
+    def _scored(self, newdata: Any) -> Target:
+        """Rows outside the row space of the rows of the fit have no scores."""
+        target = super()._scored(newdata)
+        return target if newdata is None else self.inside(target)
+
+    def inside(self, target: Target) -> Target:
+        """The same index, with scores only for rows in the row space of the rows of the fit."""
+        if self.aliasing is None:
+            return target
+        outside = self.aliasing.outside(self.bare_rule, target.rows)
+        if not outside.any():
+            return target
+        labels = target.index[target.complete].to_numpy()[outside]
+        names = np.array(self.parameters.names, dtype=object)[self.fit.aliased]
+        warn(outside_text(labels, target.rows.n, [str(name) for name in names]))
+        kept = target.complete.copy()
+        kept[target.complete] = ~outside
+        return target.among(kept)
+
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
-        if type in ("linear_predictor", "mean"):
+        if type == "class":
+            codes = self.known_codes(target, self.fit.rule.codes(target.rows, target.scores))
+            return target.classes(codes, self.design.levels, self.design.response)
+        if type == "score":
+            return target.series(self.known(target, type, target.scores[:, None])[:, 0], "score")
+        if type == "prob":
+            values = self.rule.probabilities(target.rows, target.scores)
+        elif type == "cum_prob":
+            values = self.rule.cum_probabilities(target.rows, target.scores)
+        else:
             values = predicted(self.rule, target.rows, type)
-            return target.series(values[:, 0], type) if type == "mean" else target.frame(values, self.threshold_names)
-        return super()._predicted(target, type)
+        values = self.known(target, type, values)
+        if type == "mean":
+            return target.series(values[:, 0], type)
+        return target.frame(values, self.threshold_names if type == "linear_predictor" else self.levels)
+
+    def known(self, target: Target, type: str, values: FloatArray) -> FloatArray:
+        """Predictions (n, M) of rows at their limits, NaN where the data determine none, which one warning tells."""
+        limits = self.row_limits(target.rows)
+        if limits is None:
+            return values
+        unknown = limits.unknown(type)
+        self._tell_unknown(target, unknown)
+        if type in UNBOUNDED:
+            return values + limits.added(type)
+        return np.where(unknown, np.nan, values)
+
+    def known_codes(self, target: Target, codes: IntArray) -> IntArray:
+        """Predicted codes (n,) of rows, -1 where the data determine none, which one warning tells."""
+        limits = self.row_limits(target.rows)
+        if limits is None:
+            return codes
+        unknown = limits.unknown("class")
+        self._tell_unknown(target, unknown)
+        return np.where(unknown[:, 0], -1, codes)
+
+    def _tell_unknown(self, target: Target, unknown: BoolArray) -> None:
+        """Warn of rows without a prediction because the rows of the fit are separated."""
+        rows = unknown.any(axis=1)
+        if rows.any():
+            warn(undetermined_text(target.index[target.complete].to_numpy()[rows], target.rows.n))
 
     def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray:
         return np.asarray(cast(Any, fit.rule).probabilities(rows, scores))
@@ -97,6 +181,11 @@ class FittedLikelihood(FittedRanker):
     def rule(self) -> LikelihoodRule:
         """The rule of predictions."""
         return cast(LikelihoodRule, self.fit.rule)
+
+    @property
+    def bare_rule(self) -> LikelihoodRule:
+        """The rule without random effects."""
+        return replace(self.rule, effects=()) if self.rule.effects else self.rule
 
     @property
     def family(self) -> Family:
@@ -161,7 +250,8 @@ class FittedLikelihood(FittedRanker):
         by_model = self.own_covariance.name == "model"
         variances = information.variances if by_model else np.diagonal(self.fixed_covariance)
         variances = np.where(variances >= 0.0, variances, np.nan)  # rounding makes negative ones short of a maximum
-        errors = np.where(fit.infinite, np.nan, spread(np.sqrt(variances), fit))
+        unknown = fit.infinite | fit.unbounded
+        errors = np.where(unknown, np.nan, spread(np.sqrt(variances), fit))
         df = np.full(errors.size, self.own_covariance.df)
         if self.bias_reduced is not None:
             bread = information.covariance()
@@ -237,7 +327,10 @@ class FittedLikelihood(FittedRanker):
         """
         chosen = self if type is None else with_covariance(self, type)
         names = np.array(self.parameters.names, dtype=object)[~self.fit.aliased]
-        return square_frame(np.array(chosen.fixed_covariance), list(names))
+        matrix = np.array(chosen.fixed_covariance)
+        unknown = (self.fit.infinite | self.fit.unbounded)[~self.fit.aliased]
+        matrix[unknown], matrix[:, unknown] = np.nan, np.nan
+        return square_frame(matrix, list(names))
 
     @property
     def random_parameters(self) -> Any:
@@ -256,7 +349,10 @@ class FittedLikelihood(FittedRanker):
 
     @cached_property
     def whole_covariance(self) -> FloatArray:
-        """(P' + m, P' + m) covariance of the estimated parameters, including those of random effects."""
+        """(P' + m, P' + m) covariance of the estimated parameters, including those of random effects.
+
+        Where estimates are infinite it holds for functions that the data determine (`fit.determined`), and no others.
+        """
         if self.bias_reduced is not None:
             return self.bias_reduced.covariance(self.fit.information.covariance())
         return covariance_matrix(self.fit, self.own_covariance)

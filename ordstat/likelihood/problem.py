@@ -110,13 +110,24 @@ class InverseInformation:
 
 @dataclass(frozen=True, eq=False)
 class CovarianceMatrix:
-    """A covariance (P', P'); NaN where unknown."""
+    """A covariance (P', P') of the functions that the data determine; NaN where nothing is known.
+
+    Attributes
+    ----------
+    matrix : (P', P')
+    unknown : (P',) bool or None
+        Parameters that are no such functions.
+    """
 
     matrix: FloatArray
+    unknown: BoolArray | None = None
 
     @property
     def variances(self) -> FloatArray:
-        return np.array(np.diag(self.matrix))
+        variances = np.array(np.diag(self.matrix))
+        if self.unknown is not None:
+            variances[self.unknown] = np.nan
+        return variances
 
     def covariance(self) -> FloatArray:
         return self.matrix.copy()

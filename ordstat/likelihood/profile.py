@@ -12,6 +12,7 @@ import numpy as np
 from .._typing import FloatArray
 from ..exceptions import DataError
 from ..newton import Evaluation, Objective, Optimum, maximise, positive_factor
+from .determined import Determined
 from .problem import UserScale
 
 #: Newton steps to one maximum, halvings of each, and steps outwards from the estimate.
@@ -31,6 +32,7 @@ _HARDLY = 1e-3
 EXACT = 1e-4
 
 SEPARATED = "the estimate is infinite (separation)"
+UNDETERMINED = "the data do not determine the estimate (separation)"
 NOT_REACHED = "the profile likelihood levels off before it has fallen far enough, or cannot be followed that far"
 
 
@@ -91,8 +93,8 @@ class ProfileLikelihood:
     x : (P',)
         The maximum.
     total_weight : float
-    separation : (P',) or None
-        Direction of infinite estimates, of the user's parameters.
+    determined : Determined or None
+        What the data determine; None where every estimate is finite.
     concave : bool
         Whether the objective is concave, so that each side has one end.
     """
@@ -101,8 +103,13 @@ class ProfileLikelihood:
     user: UserScale
     x: FloatArray
     total_weight: float
-    separation: FloatArray | None
+    determined: Determined | None
     concave: bool = False
+
+    @cached_property
+    def _direction(self) -> FloatArray | None:
+        """(P',) a direction of infinite estimates, of the user's parameters."""
+        return None if self.determined is None else self.determined.direction
 
     @cached_property
     def loglik(self) -> float:
@@ -136,13 +143,17 @@ class ProfileLikelihood:
             The value is infinite if the estimate is, and NaN if the profile does not reach it; the reason is empty
             otherwise.
         """
-        if self.separation is not None and self.separation[index] * direction > 0.0:
-            return direction * math.inf, SEPARATED
+        if self.determined is not None:
+            tends = float(self.determined.limits(np.eye(self.x.size)[[index]])[0])
+            if math.isnan(tends):
+                return math.nan, UNDETERMINED
+            if tends * direction > 0.0:
+                return direction * math.inf, SEPARATED
         a, last = self.user.gradient(index), self._start
-        if self.concave and self.separation is None and (limit := self._concave_end(a, direction, drop)) is not None:
+        if self.concave and self._direction is None and (limit := self._concave_end(a, direction, drop)) is not None:
             return limit, ""
         step = math.sqrt(max(float(a @ last.factor.solve(a)), 0.0))
-        if self.separation is not None:
+        if self._direction is not None:
             step = min(step, float(np.linalg.norm(a)))
 
         centre = float(a @ last.x)
@@ -205,9 +216,9 @@ class ProfileLikelihood:
     @cached_property
     def _start(self) -> Optimum:
         """The maximum, or back from infinite estimates as far as the likelihood hardly falls."""
-        if self.separation is None:
+        if self._direction is None:
             return self._stay(self.x)
-        direction = self.user.coordinates(self.separation)
+        direction = self.user.coordinates(self._direction)
         direction /= np.linalg.norm(direction)
         x, length = self.x, 1.0
         for _ in range(_STEPS):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._typing import FloatArray, IntArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..formula.sample import row_blocks
 from ..newton import Optimum
 from .columns import TOLERANCE, Columns
-from .flexible import FIRST, links_about
+from .flexible import FIRST, links_about, mirrored
+from .predictor import ModelRows
 from .problem import Problem
 
 if TYPE_CHECKING:
@@ -26,32 +27,103 @@ _ROUNDING = 1e-7
 _FAR = 1e3
 #: Rows added to the programme at a time, for each component of a direction.
 _ROWS_SEPARATION = 3
+#: Components of unit vectors below this are rounding.
+_NOTHING = 1e-12
+#: Decimals to which two rises count as the same.
+_PLACES = 9
+#: A probability that counts as 0 beside 1, and the farthest end for links whose tails fall slowly.
+_IMPOSSIBLE, _FARTHEST = 1e-17, 1e6
+#: The largest log scale that is followed.
+_WIDEST = 10.0
 #: A coefficient or standard error this large, for a column of unit deviation, starts the linear programme.
 _LARGE_EFFECT, _LARGE_ERROR = 10.0, 5.0
 
 
-def separation(problem: Problem, optimum: Optimum) -> FloatArray | None:
-    """(P',) a direction of infinite estimates on the user's scale, largest component 1; None if all are finite.
+@dataclass(frozen=True, eq=False)
+class Recession:
+    """Moves along which the likelihood never falls, because ends of rows move outwards [Geyer 2009, sec. 3].
 
-    Components are 0 for finite estimates.
+    Attributes
+    ----------
+    moves : (P', r)
+        A basis, in the solver's coordinates: along them no end changes that stays finite.
+    rising : (g, r)
+        How fast the other ends rise along the basis, each row of length 1.
+    inside : (r,)
+        A move along which all of them rise.
+    least : float
+        The multiple of `inside` that takes every end out to where its row is certain.
+    """
+
+    moves: FloatArray
+    rising: FloatArray
+    inside: FloatArray
+    least: float
+
+
+def recession(problem: Problem, optimum: Optimum) -> Recession | None:
+    """The moves to infinite estimates; None if all estimates are finite.
+
+    Ends that move outwards become infinite. Those that are left may move along further directions [Geyer 2009].
     """
     if not _suspicious(optimum):
         return None
-    slack, back = _slacks(problem)
-    guess = np.linalg.lstsq(back, optimum.x, rcond=None)[0]
+    ends = _ends(problem, optimum.x)
+    guess = np.asarray(np.linalg.lstsq(ends.back, optimum.x, rcond=None)[0])
+    finite = np.ones(ends.slack.shape[0], dtype=bool)
+    direction = np.zeros(ends.slack.shape[1])
+    while finite.any():
+        further = _direction(ends.slack[np.flatnonzero(finite)], guess)
+        if further is None:
+            break
+        direction = _joined(ends.slack, ~finite, direction, further)
+        finite &= ends.slack @ further <= _STRICT
+    if finite.all():
+        return None
+    basis = _null_space(ends.slack[np.flatnonzero(finite)])
+    rises = ends.slack[np.flatnonzero(~finite)] @ basis
+    unit = rises / np.linalg.norm(rises, axis=1, keepdims=True)
+    inside = basis.T @ direction
+    beyond = ends.certain[~finite] - ends.slack[np.flatnonzero(~finite)] @ guess
+    return Recession(
+        moves=ends.back @ basis,
+        rising=np.unique(np.round(unit, _PLACES), axis=0),
+        inside=inside,
+        least=max(float((beyond / (rises @ inside)).max()), 0.0),
+    )
+
+
+def _direction(slack: csr_array, guess: FloatArray) -> FloatArray | None:
+    """(B,) a direction along which as many ends as possible rise, and none falls; None if none rises."""
     direction, level = np.zeros(slack.shape[1]), np.ones(slack.shape[0], dtype=bool)
     while level.any():  # a row without slack in the first solution may have slack in another
         total = np.asarray(slack[np.flatnonzero(level)].sum(axis=0), dtype=np.float64).reshape(-1)
-        farthest = _farthest(slack, total, np.asarray(guess, dtype=np.float64))
+        farthest = _farthest(slack, total, guess)
         slacks = slack @ farthest
         if slacks[level].max() <= _STRICT or slacks.min() < -_ROUNDING:
             break
         direction, level = direction + farthest, level & (slacks <= _STRICT)
-    if not direction.any():
-        return None
-    moved, size = problem.user.coefficients(back @ direction), 2.0**53 * problem.user.rounding(back @ direction)
-    moved = np.where(np.abs(moved) <= _ROUNDING * size, 0.0, moved)
-    return np.asarray(moved / np.abs(moved).max())
+    return direction if direction.any() else None
+
+
+def _joined(slack: csr_array, infinite: BoolArray, first: FloatArray, second: FloatArray) -> FloatArray:
+    """A direction along which the ends that rise along either rise."""
+    if not infinite.any():
+        return second
+    rises, falls = (slack[np.flatnonzero(infinite)] @ direction for direction in (first, second))
+    share = 0.5 * float((rises / np.maximum(-falls, rises)).min())
+    return first + share * second
+
+
+def _null_space(slack: csr_array) -> FloatArray:
+    """(B, r) orthonormal basis of the moves that change none of the ends."""
+    triangle = np.zeros((0, slack.shape[1]))
+    for some in row_blocks(slack.shape[0], slack.shape[1], _BUFFER):
+        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, slack[some].toarray()]), mode="r"))
+    _, sizes, axes = np.linalg.svd(triangle, full_matrices=True)
+    rank = int(np.count_nonzero(sizes > TOLERANCE * sizes.max(initial=1.0)))
+    basis = axes[rank:].T
+    return np.where(np.abs(basis) > _NOTHING, basis, 0.0)
 
 
 def _suspicious(optimum: Optimum) -> bool:
@@ -96,26 +168,58 @@ def _farthest(slack: csr_array, total: FloatArray, guess: FloatArray) -> FloatAr
         used = np.concatenate([used, worst])
 
 
-def _slacks(problem: Problem) -> tuple[csr_array, FloatArray]:
-    """(R, B) how fast slacks rise along thresholds and location effects, and the (P', B) way back to the solver's.
+@dataclass(frozen=True, eq=False)
+class _Ends:
+    """The finite ends of all rows as linear functions: each rises where its row becomes more probable.
 
-    Columns are scaled but not centred, so that zeros stay 0.
+    Attributes
+    ----------
+    slack : (R, B)
+        How fast they rise along thresholds and location effects, on columns that are scaled but not centred, so that
+        zeros stay 0.
+    back : (P', B)
+        The way back to the solver's coordinates.
+    certain : (R,)
+        Where an end no longer matters for the probability of its row.
     """
+
+    slack: csr_array
+    back: FloatArray
+    certain: FloatArray
+
+
+def _ends(problem: Problem, x: FloatArray) -> _Ends:
     rows, y, (count, m) = problem.rows.model_rows(slice(None)), problem.sample.y, problem.rows.shape
     size, p = count * m, rows.x.shape[1]
     lines = problem.family.recession(problem.sample.n_levels)
+    first_scale = x.size - rows.z.shape[1] - int(problem.flexible is not None)
+    zeta = x[first_scale : first_scale + rows.z.shape[1]]
+    certain = _certain_ends(problem, rows, lines, zeta)
     if problem.structure is not None:
         basis = problem.expansion[: size + p]
         basis = basis[:, : problem.expansion.shape[1] - (len(problem.expansion) - size - p)]
         slack = _slack_matrix(rows.x, rows.w, y, lines)
-        return type(slack)(slack @ basis), np.eye(problem.n_parameters, basis.shape[1])
+        return _Ends(type(slack)(slack @ basis), np.eye(problem.n_parameters, basis.shape[1]), certain)
     location, nominal = (_shift(columns) for columns in (problem.rows.location, problem.rows.nominal))
     slack = _slack_matrix(_moved(rows.x, location), _moved(rows.w, np.append(0.0, nominal)), y, lines)
     back = np.eye(problem.n_parameters, size + p)
     for j, shift in enumerate(nominal, 1):
         back[range(0, size, m), range(j, size, m)] = shift
     back[:size:m, size:] = -location
-    return slack, back
+    return _Ends(slack, back, certain)
+
+
+def _certain_ends(problem: Problem, rows: ModelRows, lines: Sequence[FloatArray], zeta: FloatArray) -> FloatArray:
+    """(R,) where each end leaves its row certain, less what its offset adds; in the order of `_slack_matrix`."""
+    link, y = problem.family.link, problem.sample.y
+    share = np.array([_IMPOSSIBLE])
+    far = -min(float(link.ppf(share)[0]), float(mirrored(link).ppf(share)[0]))
+    spread = np.exp(np.clip(rows.z @ zeta + rows.scale_offset, 0.0, _WIDEST))
+    parts = []
+    for k, level in enumerate(lines):
+        here = np.flatnonzero(y == k)
+        parts += [min(far, _FARTHEST) * spread[here] + line.sum() * rows.offset[here] for line in level]
+    return np.concatenate(parts)
 
 
 def _slack_matrix(X: FloatArray, nominal: FloatArray, y: IntArray, lines: Sequence[FloatArray]) -> csr_array:

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, ndtr, ndtri, stdtr, stdtrit
 
-from .._typing import BoolArray, FloatArray
+from .._typing import FloatArray
 from ..checks import fraction
 from ..formula.sample import Rows
-from .derivatives import QUANTITIES, involved, score_involved
 from .fit import LikelihoodFit
 from .rule import LikelihoodRule
 
@@ -36,36 +35,14 @@ def places(fit: LikelihoodFit, rule: LikelihoodRule) -> FloatArray:
 def rule_covariance(fit: LikelihoodFit, rule: LikelihoodRule, covariance: FloatArray) -> FloatArray:
     """(F, F) covariance of all parameters of the rule, from the covariance of the estimated ones (P', P').
 
-    Infinite estimates have no error here; `infinite_parameters` marks them.
+    It holds for functions of the parameters that the data determine.
     """
     full = covariance
-    if fit.separation is not None:
-        infinite = fit.infinite[~fit.aliased]
-        full = np.where(infinite[:, None] | infinite, 0.0, covariance)
     if fit.jacobian is not None or fit.aliased.any():
         jacobian = places(fit, rule)
         full = jacobian @ full @ jacobian.T
     n_fixed = rule.n_parameters - len(full)  # the parameter of a link that the user fixed
     return np.pad(full, (0, n_fixed))
-
-
-def infinite_parameters(fit: LikelihoodFit) -> BoolArray | None:
-    """(F,) parameters of the rule without a finite estimate; None if all are finite."""
-    if fit.separation is None:
-        return None
-    infinite = fit.infinite
-    structured = fit.on_flexible_scale()
-    return infinite if structured is None else np.asarray(np.abs(structured) @ infinite > 0.0)
-
-
-def depends_on_infinite(fit: LikelihoodFit, rule: LikelihoodRule, rows: Rows, type: str) -> BoolArray | None:
-    """(n, M) which predictions depend on an infinite estimate; None if all estimates are finite."""
-    infinite = infinite_parameters(fit)
-    if infinite is None:
-        return None
-    if type == "score":
-        return score_involved(rule, rows, infinite)[:, None]
-    return involved(rule, rows, QUANTITIES[type], infinite)
 
 
 def two_sided(statistic: FloatArray, df: Any = np.inf) -> FloatArray:

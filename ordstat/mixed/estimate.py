@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
+from scipy.linalg import qr
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, UnavailableError
@@ -53,8 +54,8 @@ class MarginalLikelihood:
         Components of psi not at a boundary.
     penalised : bool
         Whether log det Lambda is added (`search.py`).
-    infinite : (P',) bool or None
-        Fixed parameters of the user without a finite estimate, which are held fixed; None if all are finite.
+    held : (P', r) or None
+        Directions of the user's fixed parameters to infinite estimates, which are held; None if all are finite.
     """
 
     model: MixedModel
@@ -63,7 +64,7 @@ class MarginalLikelihood:
     information: FloatArray
     free: BoolArray
     penalised: bool = False
-    infinite: BoolArray | None = None
+    held: FloatArray | None = None
 
     @property
     def objective(self) -> Objective:
@@ -125,7 +126,7 @@ class MarginalLikelihood:
 
     @cached_property
     def _basis(self) -> FloatArray:
-        return free_moves(self.model, self.free, self.infinite)
+        return free_moves(self.model, self.free, self.held)
 
     @cached_property
     def smallest_eigenvalue(self) -> float:
@@ -149,14 +150,12 @@ class MarginalLikelihood:
         return np.asarray(self.model.to_user @ self.at.psi[: self.model.n_fixed])
 
     def covariance(self) -> FloatArray:
-        """(P' + m', P' + m') on the user's scale; NaN at a boundary and for infinite estimates."""
+        """(P' + m', P' + m') on the user's scale, of functions that do not move along `held`; NaN at a boundary."""
         inner = self.inner_covariance
         finite = np.where(np.isnan(inner), 0.0, inner)
         to_user = self.to_user
         out = to_user @ finite @ to_user.T
         undetermined = (np.abs(to_user) @ (~self.free | np.isnan(np.diag(inner)))) > 0.0
-        if self.infinite is not None:
-            undetermined[: self.infinite.size] |= self.infinite
         out[undetermined], out[:, undetermined] = np.nan, np.nan
         return np.asarray(out)
 
@@ -191,14 +190,17 @@ def marginal_of(likelihood: MarginalLikelihood, boundaries: tuple[Boundary, ...]
     )
 
 
-def free_moves(model: MixedModel, free: BoolArray, infinite: BoolArray | None) -> FloatArray:
-    """(P' + m, r) orthonormal moves of psi that hold parameters at a boundary or infinite."""
+def free_moves(model: MixedModel, free: BoolArray, held: FloatArray | None) -> FloatArray:
+    """(P' + m, r) orthonormal moves of psi but for parameters at a boundary and directions to infinite estimates."""
     moves = np.eye(free.size)[:, free]
-    if infinite is None:
+    if held is None:
         return moves
     P = model.n_fixed
-    fixed = np.zeros((free.size, int((~infinite).sum())))
-    fixed[:P] = np.linalg.qr(np.linalg.inv(model.to_user)[:, ~infinite])[0]
+    size = np.linalg.norm(held, axis=0)
+    pivots = qr(held.T / size[:, None], mode="r", pivoting=True)[1]
+    others = np.sort(pivots[held.shape[1] :])  # with the rest held, nothing moves along the directions
+    fixed = np.zeros((free.size, others.size))
+    fixed[:P] = np.linalg.qr(np.linalg.inv(model.to_user)[:, others])[0]
     return np.hstack([fixed, moves[:, P:]])
 
 
@@ -234,7 +236,7 @@ def mixed_estimate(
     quadrature: int,
     max_iter: int,
     penalty: str | None = None,
-    infinite: BoolArray | None = None,
+    held: FloatArray | None = None,
 ) -> tuple[MarginalLikelihood, Maximum, tuple[Boundary, ...]]:
     """The estimates, starting from those without random effects.
 
@@ -247,7 +249,7 @@ def mixed_estimate(
     max_iter : int
     penalty : "gamma" or None
         Penalty of the covariances.
-    infinite : (P',) bool or None
+    held : (P', r) or None
         Fixed parameters of the user without a finite estimate.
     """
     model = MixedModel.of(problem)
@@ -263,8 +265,8 @@ def mixed_estimate(
         objective = penalised(model, objective)
         maximum, free = _from_starts(model, objective, psi, max_iter), np.ones(psi.size, dtype=bool)
     information = maximum.information
-    if infinite is not None:  # unit steps of psi are too long along infinite estimates
-        information = information_along(objective, maximum.at, free_moves(model, free, infinite))
+    if held is not None:  # unit steps of psi are too long along infinite estimates
+        information = information_along(objective, maximum.at, free_moves(model, free, held))
     likelihood = MarginalLikelihood(
         model=model,
         quadrature=quadrature,
@@ -272,7 +274,7 @@ def mixed_estimate(
         information=information,
         free=free,
         penalised=penalty is not None,
-        infinite=infinite,
+        held=held,
     )
     return likelihood, maximum, boundaries
 

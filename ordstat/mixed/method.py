@@ -86,15 +86,16 @@ def with_random_effects(
     """
     from .estimate import marginal_of, mixed_estimate
 
-    infinite = None if shared["separation"] is None else (shared["separation"] != 0.0)[~shared["aliased"]]
     problem = plain.problem
-    likelihood, end, boundaries = mixed_estimate(problem, plain.optimum.x, quadrature, max_iter, penalty, infinite)
+    held = None if plain.determined is None else plain.determined.moves
+    start = plain.optimum.x if plain.searched is None else plain.searched
+    likelihood, end, boundaries = mixed_estimate(problem, start, quadrature, max_iter, penalty, held)
     marginal = marginal_of(likelihood, boundaries, plain.loglik())
     if marginal.certain:
         marginal = replace(marginal, covariance=np.full_like(marginal.covariance, np.nan))
     rule = problem.rule(likelihood.fixed, plain.family, cost, tuple(term.modes for term in marginal.terms))
     size = likelihood.model.n_fixed
-    information = CovarianceMatrix(marginal.covariance[:size, :size])
+    information = CovarianceMatrix(marginal.covariance[:size, :size], plain.infinite)
     rounding = 2.0**-53 * np.abs(likelihood.model.to_user) @ np.abs(likelihood.at.psi[:size])
     facts = () if penalty is None else (("penalty", GAMMA),)
     certificate = Certificate(

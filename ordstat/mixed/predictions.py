@@ -43,7 +43,6 @@ from ..likelihood.links import Link
 from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import (
     UNCERTAIN,
-    depends_on_infinite,
     limits_between,
     places,
     predicted,
@@ -320,10 +319,9 @@ def mixed_prediction(
         if se or interval is not None:
             raise OptionError(f"type='class' has no standard error or interval; {', '.join(UNCERTAIN)} have.")
         chosen = r.rule.cost if cost is None else CostMatrix.parse(cost, r.levels)
-        return target.classes(
-            least_expected(_values(*predicted_at, "prob"), chosen), r.design.levels, r.design.response
-        )
-    value = _values(*predicted_at, type)
+        codes = r.known_codes(target, least_expected(_values(*predicted_at, "prob"), chosen))
+        return target.classes(codes, r.design.levels, r.design.response)
+    value = r.known(target, type, _values(*predicted_at, type))
     if not se and interval is None:
         labels = r.threshold_names if type == "linear_predictor" else list(r.levels)
         return target.series(value[:, 0], type) if type in ("score", "mean") else target.frame(value, labels)
@@ -353,8 +351,8 @@ def _target(r: FittedLikelihood, newdata: Any, re: str | None = None) -> Target:
         unread = [term.text for term in r.design.random if re == "zero" or (re == "marginal" and term.root is None)]
         new = r.design.spec.rebuild(newdata, frozenset(unread))
         rows, complete, index = new.rows, new.complete, new.index
-    scores = replace(r.rule, effects=()).scores(rows)
-    return Target(rows=rows, scores=scores, complete=complete, index=index)
+    target = Target(rows=rows, scores=r.bare_rule.scores(rows), complete=complete, index=index)
+    return target if newdata is None else r.inside(target)
 
 
 def _kind(r: FittedLikelihood, rows: Rows, re: str | None) -> str:
@@ -436,7 +434,7 @@ def simulated_effects(r: FittedLikelihood, n: int, seed: int | np.random.Generat
 def _errors(r: FittedLikelihood, predicted_by_groups: Predicted, rows: Rows, type: str) -> FloatArray:
     """(n, M) standard errors by the delta method; NaN if a prediction depends on an infinite estimate."""
     rule = predicted_by_groups.rule
-    unknown = depends_on_infinite(r.fit, rule, rows, type)
+    limits = r.row_limits(rows)
     if type in ("score", "linear_predictor"):
         predicted_by_groups = Predicted(rule)
     covariance, errors = predicted_covariance(r, predicted_by_groups), []
@@ -447,7 +445,9 @@ def _errors(r: FittedLikelihood, predicted_by_groups: Predicted, rows: Rows, typ
             jacobian = predicted_by_groups.each(QUANTITIES[type], rows.take(some))[1]
             errors.append(np.sqrt(np.maximum(((jacobian @ covariance) * jacobian).sum(axis=2), 0.0)))
     error = np.concatenate(errors)
-    return error if unknown is None else np.where(unknown, np.nan, error)
+    if limits is None:
+        return error
+    return np.where(limits.certain(type) | limits.unknown(type), np.nan, error)
 
 
 # Averages for effects and marginal means

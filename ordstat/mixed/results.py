@@ -223,7 +223,8 @@ class MixedResults(LikelihoodResults):
 
     def vcov(self, type: Any = None) -> pd.DataFrame:
         random = (self if type is None else with_covariance(self, type)).random_parameters
-        matrix, infinite = random.joint(), np.flatnonzero(self.fit.infinite[~self.fit.aliased])
+        matrix = random.joint()
+        infinite = np.flatnonzero(self.fit.infinite[~self.fit.aliased])
         matrix[infinite], matrix[:, infinite] = np.nan, np.nan
         names = np.array(self.parameters.names, dtype=object)[~self.fit.aliased]
         return square_frame(matrix, [*names, *random.names])
@@ -272,7 +273,8 @@ class MixedResults(LikelihoodResults):
         new.rows.random.require_covariances()
         tell_unknown(self.design.random, newdata)
         rows = at_known_modes(new.rows, self.rule.effects)
-        return Target(rows=rows, scores=self.judge.rule.scores(rows), complete=new.complete, index=new.index)
+        target = Target(rows=rows, scores=self.judge.rule.scores(rows), complete=new.complete, index=new.index)
+        return self.inside(target)
 
     @property
     def learner(self) -> ForNewGroups:

@@ -32,7 +32,7 @@ _LEVEL = 1e-7
 _NAMED = 5
 
 # The note about combinations of infinite estimates.
-_OPEN = " NA: a difference of infinite estimates, which has no value."
+_OPEN = " NA: the data do not determine the value."
 
 #: A warning category and its message.
 Alert = tuple[type[OrdstatWarning], str]
@@ -135,9 +135,8 @@ def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design
         yield DataWarning, f"aliased with earlier columns, so not estimated (NA): {', '.join(names)}."
     for i in fit.confounded:
         yield DataWarning, why_confounded(i, fit, parameters)
-    if np.isinf(fit.limits).any():
-        unknown = bool(np.isnan(fit.information.variances).all())
-        yield SeparationWarning, _separated(fit.limits, parameters, unknown, fit.marginal is None)
+    if fit.infinite.any():
+        yield SeparationWarning, _separated(fit, parameters, design)
     if fit.unbounded.any():
         listed = first_few([parameters.names[i] for i in np.flatnonzero(fit.unbounded)], _NAMED)
         yield (
@@ -178,24 +177,83 @@ def forgotten_counts(design: Design, fit: LikelihoodFit) -> Iterator[Alert]:
         yield DataWarning, _BALANCED.format(counts[0])
 
 
-def _separated(limits: FloatArray, parameters: Parameters, unknown: bool, penalties: bool) -> str:
-    infinite = np.flatnonzero(np.isinf(limits))
+def _separated(fit: LikelihoodFit, parameters: Parameters, design: Design | None) -> str:
+    """What is infinite, what holds all the same, and what to do."""
+    infinite = np.flatnonzero(fit.infinite)
     effects = [i for i in infinite if parameters.kinds[i] != "threshold"] or list(infinite)
-    ends = first_few([f"{parameters.names[i]} to {'+' if limits[i] > 0 else '-'}infinity" for i in effects], _NAMED)
+    listed = first_few([_end(fit.limits[i], parameters.names[i]) for i in effects], _NAMED)
+    if fit.all_certain:
+        found = (
+            f"the response is separated completely: every row gets its level for certain, so nothing is estimated "
+            f"({listed}). No parameter has a standard error or a test."
+        )
+    elif np.isnan(fit.information.variances).all():
+        found = (
+            f"the response is separated, so that some maximum likelihood estimates are not finite ({listed}). They "
+            "have no standard errors, nor have the others, which depend on them. drop1() tests terms."
+        )
+    else:
+        found = (
+            f"the response is separated, so that some maximum likelihood estimates are not finite ({listed}). They "
+            "have no standard errors; the other estimates and their standard errors hold. drop1() tests terms."
+        )
+    if design is not None and not fit.all_certain:
+        found += "".join(_references(fit, parameters, design))
     nominal = "nominal" in parameters.kinds or "lambda" in parameters.kinds  # Jeffreys' penalty takes neither
-    valid = "; the other estimates and their standard errors hold"
-    others = ", nor have the others, which depend on them" if unknown else valid
     firth = "" if nominal else "penalty='jeffreys' (Firth's bias reduction) or "
-    penalty = f"fit with {firth}a ridge (penalty=1.0), " if penalties else ""
+    penalty = f"fit with {firth}a ridge (penalty=1.0), " if fit.marginal is None else ""
+    return f"{found} For finite estimates {penalty}merge levels, or drop the column."
+
+
+def _end(limit: float, name: str) -> str:
+    """Where an estimate goes."""
+    if np.isnan(limit):
+        return f"{name} to any value"
+    return f"{name} to {'+' if limit > 0 else '-'}infinity"
+
+
+def _references(fit: LikelihoodFit, parameters: Parameters, design: Design) -> Iterator[str]:
+    """A sentence for each factor whose reference level is separated: its differences are finite."""
+    location = parameters.of("location")
+    estimated = np.flatnonzero(~fit.aliased)
+    for term, columns in design.terms.items():
+        places = np.flatnonzero(np.isin(estimated, location[columns]))
+        if places.size < 2 or not fit.infinite[estimated[places]].all():
+            continue
+        coefficients = np.eye(estimated.size)[places]
+        if not fit.ends(np.diff(coefficients, axis=0)).any():
+            yield (
+                f" The differences between the coefficients of {term} are finite, as its reference level is the one "
+                "that is separated: contrasts and tests of the other levels hold, and another reference level gives "
+                "them finite coefficients."
+            )
+
+
+def outside_text(labels: FloatArray, n: int, names: list[str]) -> str:
+    """Rows outside the row space of the rows of the fit."""
     return (
-        f"the response is separated, so that some maximum likelihood estimates are not finite ({ends}). They have no "
-        f"standard errors{others}. drop1() tests terms. For finite estimates {penalty}merge levels, or drop the column."
+        f"{labels.size} of {n} rows of newdata (rows {first_few([str(label) for label in labels], _NAMED)}) have no "
+        f"prediction (NA): the fit did not estimate {first_few(names, _NAMED)}, which other columns determined in the "
+        "rows of the fit and do not determine in these. Leave that column out, or fit to data in which it varies on "
+        "its own."
+    )
+
+
+def undetermined_text(labels: FloatArray, n: int) -> str:
+    """Rows whose predictions separation leaves without a value."""
+    return (
+        f"{labels.size} of {n} rows (rows {first_few([str(label) for label in labels], _NAMED)}) have predictions that "
+        "the data do not determine (NA): the response is separated, and the likelihood has the same limit whatever "
+        "they are. Fit with a ridge (penalty=1.0), or merge levels."
     )
 
 
 def without_end(fit: LikelihoodFit, parameters: Parameters, combined: bool = False) -> Iterator[str]:
     """A note for a table that names the infinite estimates; `combined` adds a note on their differences."""
-    if fit.infinite.any():
-        indices = np.flatnonzero(fit.infinite)
+    if np.isinf(fit.limits).any():
+        indices = np.flatnonzero(np.isinf(fit.limits))
         infinite = [f"{parameters.names[i]} ({'+' if fit.limits[i] > 0 else '-'})" for i in indices]
         yield f"The response is separated; infinite: {first_few(infinite, _NAMED)}.{_OPEN * combined}"
+    if fit.undetermined.any():
+        names = [parameters.names[i] for i in np.flatnonzero(fit.undetermined)]
+        yield f"The response is separated; not determined: {first_few(names, _NAMED)}."

@@ -11,6 +11,7 @@ from scipy import stats
 from ordstat import datasets, ordfit
 from ordstat.exceptions import ConvergenceWarning, DataError, DataWarning, OptionError, SeparationWarning
 from ordstat.formula.design import build
+from ordstat.likelihood.determined import Determined
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.results import LikelihoodResults
 
@@ -152,7 +153,16 @@ def test_alerts(wine_logit):
     ((category, message),) = late.alerts()
     assert category is ConvergenceWarning and "0.5" in message and "1e-06" in message
     assert "NOT CONVERGED after" in str(late.summary())
-    separated = _with(wine_logit, separation=np.array([-1.0, 0, 0, 0, 2.0, 0]))
+    moves = np.array([[-1.0, 0, 0, 0, 2.0, 0]]).T
+    determined = Determined(
+        moves=moves,
+        rising=np.ones((1, 1)),
+        inside=np.ones(1),
+        sizes=np.abs(moves),
+        adrift=np.zeros((6, 0)),
+        axes=np.eye(6),
+    )
+    separated = _with(wine_logit, determined=determined)
     ((category, message),) = separated.alerts()
     assert category is SeparationWarning and "temp[T.warm] to +infinity" in message and "contact" not in message
     assert separated.se.isna().tolist() == [True, False, False, False, True, False]

@@ -1,0 +1,163 @@
+"""Columns that others determined in the rows of a fit, and rows in which they do not.
+
+The effect of such a column has no estimate: the fit gives it to the other columns. A row in which the relation between
+the columns is another one lies outside the row space of the rows of the fit, and its predictions are not determined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import BoolArray, FloatArray
+from ..formula.sample import Rows, Sample, row_blocks
+from .derivatives import QUANTITIES, Chain
+from .fit import LikelihoodFit
+from .rule import LikelihoodRule
+
+#: A relation between columns may fail by this share of the largest column.
+_SAME = 1e-6
+#: Doubles of derivatives held at once.
+_BUFFER = 1 << 20
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Relation:
+    """How the columns of some parts of the rows determine others, in the rows of the fit.
+
+    Attributes
+    ----------
+    parts : tuple of str
+        Fields of `Rows`; a constant is before their columns.
+    size : (1 + p,)
+        The largest value of each column.
+    lost : (1 + p,) bool
+        Columns that others determine.
+    weights : (1 + p - U, U)
+        Their coefficients on the other columns, all in units of `size`.
+    """
+
+    parts: tuple[str, ...]
+    size: FloatArray
+    lost: BoolArray
+    weights: FloatArray
+
+    @classmethod
+    def of(cls, rows: Rows, parts: tuple[str, ...], lost: BoolArray) -> Relation:
+        """The relation in the rows of the fit."""
+        columns = _columns(rows, parts)
+        size = np.maximum(np.abs(columns).max(axis=0), 1e-300)
+        scaled = columns / size
+        lost = np.append(False, lost)
+        weights = np.linalg.lstsq(scaled[:, ~lost], scaled[:, lost], rcond=None)[0]
+        return cls(parts=parts, size=size, lost=lost, weights=weights)
+
+    def gaps(self, rows: Rows, weights: FloatArray | None, tangent: bool) -> FloatArray:
+        """(h, U) the columns less what the others imply, as `Aliasing.gaps`."""
+        columns = _columns(rows, self.parts) / self.size
+        if tangent:
+            columns[:, 0] = 0.0
+        sums, sizes = columns, np.abs(columns)
+        if weights is not None:
+            sums = weights @ columns
+            sizes = np.abs(weights) @ sizes
+        gap = sums[:, self.lost] - sums[:, ~self.lost] @ self.weights
+        return np.where(np.abs(gap) > _SAME * sizes.max(axis=1, keepdims=True), gap, 0.0)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Aliasing:
+    """The relations between the columns of a fit.
+
+    Attributes
+    ----------
+    relations : tuple of Relation
+    curved : tuple of ((F,) bool, (F - U, U)), or None
+        Log-scale effects that only go together with other parameters: which of the parameters of the rule they are, and
+        their derivatives as combinations of those of the others.
+    """
+
+    relations: tuple[Relation, ...]
+    curved: tuple[BoolArray, FloatArray] | None = None
+
+    @classmethod
+    def of(cls, fit: LikelihoodFit, rule: LikelihoodRule, sample: Sample) -> Aliasing | None:
+        """Those in the rows of positive weight; None if every effect is estimated."""
+        confounded = np.zeros(fit.aliased.size, dtype=bool)
+        confounded[list(fit.confounded)] = True
+        ends = np.cumsum([fit.n_alpha, fit.n_beta, fit.n_zeta])
+        thresholds, location, scale, _ = np.split(fit.aliased & ~confounded, ends)
+        rows = sample.rows
+        q = 0 if rows.nominal is None else rows.nominal.shape[1]
+        nominal = thresholds.reshape(1 + q, -1)[1:].all(axis=1)
+        wide = np.append(nominal, location)
+        confounded_scale = confounded[ends[1] : ends[2]]
+        if not (wide.any() or scale.any() or confounded_scale.any()):
+            return None
+        if not np.all(sample.case_weights > 0.0):
+            rows = rows.take(np.flatnonzero(sample.case_weights > 0.0))
+        relations = []
+        if wide.any():
+            relations.append(Relation.of(rows, ("nominal", "X"), wide))
+        if scale.any():
+            relations.append(Relation.of(rows, ("scale",), scale))
+        curved = _curved(rule, rows, confounded_scale, scale) if confounded_scale.any() else None
+        return cls(relations=tuple(relations), curved=curved)
+
+    def gaps(
+        self, rule: LikelihoodRule, rows: Rows, weights: FloatArray | None = None, *, tangent: bool = False
+    ) -> FloatArray:
+        """(h, U) lost columns minus what other columns imply, in sums of rows by weights (h, n), or in each row.
+
+        If they differ, the data do not determine the sum: a prediction would depend on the coding. The rows of a
+        tangent have a constant of 0.
+        """
+        gaps = [relation.gaps(rows, weights, tangent) for relation in self.relations]
+        if self.curved is not None and not tangent:
+            apart = _apart(rule, rows, *self.curved)
+            gaps.append(apart if weights is None else (np.abs(weights) @ apart))
+        return np.hstack(gaps)
+
+    def outside(self, rule: LikelihoodRule, rows: Rows) -> BoolArray:
+        """(n,) rows outside the row space of the rows of the fit."""
+        return np.asarray(self.gaps(rule, rows).any(axis=1))
+
+
+def _columns(rows: Rows, parts: Sequence[str]) -> FloatArray:
+    """A constant and the columns of some parts of the rows."""
+    blocks = [getattr(rows, part) for part in parts]
+    return np.hstack([np.ones((rows.n, 1)), *(block for block in blocks if block is not None)])
+
+
+def _slopes(rule: LikelihoodRule, rows: Rows) -> FloatArray:
+    """(n, K-1, F) derivatives of the predictors by the parameters of the rule, in units of each predictor's."""
+    slopes = np.nan_to_num(Chain(QUANTITIES["linear_predictor"], rule, rows).rows()[1])
+    return np.asarray(slopes / np.maximum(np.abs(slopes).max(axis=2, keepdims=True), 1e-300))
+
+
+def _curved(rule: LikelihoodRule, rows: Rows, confounded: BoolArray, lost: BoolArray) -> tuple[BoolArray, FloatArray]:
+    """The log-scale effects that go together with other parameters, and how, at the estimates."""
+    before = rule.alpha.size + rule.beta.size
+    chosen = np.zeros(rule.n_parameters, dtype=bool)
+    chosen[before : before + confounded.size] = confounded
+    others = ~chosen
+    others[before : before + confounded.size] &= ~lost
+    triangle = np.zeros((0, rule.n_parameters))
+    for some in row_blocks(rows.n, rule.n_levels * rule.n_parameters, _BUFFER):
+        slopes = _slopes(rule, rows.take(some)).reshape(-1, rule.n_parameters)
+        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, slopes]), mode="r"))
+    weights = np.zeros((rule.n_parameters, int(chosen.sum())))
+    weights[others] = np.linalg.lstsq(triangle[:, others], triangle[:, chosen], rcond=1e-10)[0]
+    return chosen, weights
+
+
+def _apart(rule: LikelihoodRule, rows: Rows, chosen: BoolArray, weights: FloatArray) -> FloatArray:
+    """(n, U) how far rows are from the relation of `_curved`; 0 where it holds."""
+    out = np.zeros((rows.n, weights.shape[1]))
+    for some in row_blocks(rows.n, rule.n_levels * rule.n_parameters, _BUFFER):
+        slopes = _slopes(rule, rows.take(some))
+        gap = np.abs(slopes[:, :, chosen] - slopes @ weights).max(axis=1)
+        out[some] = np.where(gap > _SAME, gap, 0.0)
+    return out

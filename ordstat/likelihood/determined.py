@@ -1,0 +1,218 @@
+"""What the data determine: whether a linear function of the parameters is finite, infinite, or neither.
+
+Where the likelihood has no maximum, the estimates move along some directions without end. A function that does not move
+along them has its value, standard error and test in the limiting model: the rows that become certain leave, and the
+others keep the ends that stay finite [Geyer 2009, Electronic Journal of Statistics 3, 259-289, sec. 3]. A function that
+moves is infinite if it moves the same way along every such direction, and otherwise has no value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .._typing import BoolArray, FloatArray
+from ..newton import Optimum
+from .problem import Problem
+from .separation import Recession
+
+#: Moves below this share of the terms that they are sums of are rounding.
+_ROUNDING = 1e-8
+#: Parts of a function that the cone of rising ends does not reach, below which it counts as inside.
+_INSIDE = 1e-7
+#: Curvatures below this share of the largest are looked at.
+_SOFT = 1e-4
+#: A log-likelihood that falls by less, where a spread changes by the factor e, has no maximum there.
+_LEVEL = 1e-6
+#: A function of unit length that moves by less, where a spread changes by the factor e, has a limit.
+_STILL = 1e-3
+#: Newton steps in the limiting model, and the decrement at which they end.
+_STEPS, _SETTLED = 20, 1e-20
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Determined:
+    """Directions without end of the estimated parameters, on the user's scale.
+
+    Attributes
+    ----------
+    moves : (P', r)
+        A basis of the directions along which ends of rows move outwards; along them the other ends do not change.
+    rising : (g, r)
+        How the moving ends rise along the basis.
+    inside : (r,)
+        A direction along which all of them rise.
+    sizes : (P', r)
+        Sizes of the terms that `moves` are sums of.
+    adrift : (P', f)
+        Directions along which a spread and what it stretches grow, or shrink, together.
+    axes : (P', P')
+        From the solver's coordinates to the user's; they measure `adrift`.
+    """
+
+    moves: FloatArray
+    rising: FloatArray
+    inside: FloatArray
+    sizes: FloatArray
+    adrift: FloatArray
+    axes: FloatArray
+
+    @property
+    def direction(self) -> FloatArray | None:
+        """(P',) one direction of recession, largest component 1; None where only spreads run off."""
+        direction = self.moves @ self.inside
+        size = self.sizes @ np.abs(self.inside)
+        direction = np.where(np.abs(direction) <= _ROUNDING * size, 0.0, direction)
+        return direction / np.abs(direction).max() if direction.any() else None
+
+    def limits(self, functions: FloatArray) -> FloatArray:
+        """(h,) what functions (h, P') tend to as ends move outwards: 0 if they are finite, infinite, or NaN."""
+        parts = functions @ self.moves
+        size = (np.abs(functions) @ self.sizes).max(axis=1, initial=0.0, keepdims=True)
+        parts = np.where(np.abs(parts) <= _ROUNDING * size, 0.0, parts)
+        out = np.zeros(len(functions))
+        moved = parts.any(axis=1)
+        lengths = np.linalg.norm(parts[moved], axis=1, keepdims=True)
+        unit, codes = np.unique(np.round(parts[moved] / lengths, 9), axis=0, return_inverse=True)
+        out[moved] = np.array([self._limit(part) for part in unit])[codes.reshape(-1)]
+        return out
+
+    def _limit(self, part: FloatArray) -> float:
+        """The limit of a function with these rates along the basis: infinite if it is a positive sum of moving ends."""
+        from scipy.optimize import nnls
+
+        sign = np.sign(part @ self.inside)
+        if sign == 0.0:
+            return np.nan
+        return float(sign * np.inf) if nnls(self.rising.T, sign * part)[1] <= _INSIDE else np.nan
+
+    def combinations(self, functions: FloatArray) -> FloatArray:
+        """(t, h) a basis of the combinations of functions (h, P') that are finite."""
+        size = np.linalg.norm(functions, axis=1, keepdims=True)
+        unit = functions / np.where(size > 0.0, size, 1.0)
+        moved = unit @ self.moves
+        moved = np.where(np.abs(moved) <= _ROUNDING * (np.abs(unit) @ self.sizes), 0.0, moved)
+        drifting = np.where(self.drifts(unit)[:, None], unit @ self.adrift, 0.0)
+        rates = np.hstack([moved, drifting])
+        largest = np.abs(rates).max(axis=0, initial=0.0)
+        rates = rates[:, largest > 0.0] / largest[largest > 0.0]
+        if not rates.size:
+            return np.eye(len(functions))
+        axes, sizes, _ = np.linalg.svd(rates)
+        free = axes[:, int(np.count_nonzero(sizes > _ROUNDING * sizes[0])) :].T
+        return np.asarray(free / np.where(size > 0.0, size, 1.0).T)
+
+    def drifts(self, functions: FloatArray) -> BoolArray:
+        """(h,) whether functions (h, P') move with a spread that has no estimate."""
+        if not self.adrift.size:
+            return np.zeros(len(functions), dtype=bool)
+        size = np.linalg.norm(functions @ self.axes, axis=1)
+        return np.asarray((np.abs(functions @ self.adrift) > _STILL * size[:, None]).any(axis=1))
+
+
+def complement(columns: FloatArray) -> FloatArray:
+    """(P, P - r) orthonormal basis of what is orthogonal to columns (P, r)."""
+    axes, sizes, _ = np.linalg.svd(columns / np.linalg.norm(columns, axis=0), full_matrices=True)
+    return np.asarray(axes[:, int(np.count_nonzero(sizes > _ROUNDING)) :])
+
+
+def spreads_adrift(problem: Problem, optimum: Optimum, recession: Recession | None, running: BoolArray) -> FloatArray:
+    """(P', f) directions along which shift and spread run off together, in the solver's coordinates.
+
+    Along b + e^t a and tau + t the rows of one spread keep their predictors and those of others do not move
+    (a group that gave only the ends of the scale); or a spread goes to 0 (a group that gave one level). The tangents of
+    such paths are directions of little curvature; the likelihood along the path decides.
+
+    Parameters
+    ----------
+    problem : Problem
+    optimum : Optimum
+    recession : Recession or None
+    running : (P',) bool
+        Log-scale effects that are known to have no estimate.
+    """
+    n_lambda = int(problem.flexible is not None)
+    count = problem.rows.scale.mean.size
+    scales = np.arange(problem.n_parameters - count - n_lambda, problem.n_parameters - n_lambda)
+    if not count:
+        return np.zeros((problem.n_parameters, 0))
+    free = np.eye(problem.n_parameters) if recession is None else complement(recession.moves)
+    values, vectors = np.linalg.eigh(free.T @ optimum.at.information.dense() @ free)
+    soft = free @ vectors[:, values <= _SOFT * values[-1]]
+    reached = np.linalg.pinv(soft[scales]) if soft.size else np.zeros((0, count))
+    z = problem.rows.model_rows(slice(None)).z
+    found = []
+    for place, scale in enumerate(scales):
+        tangent = soft @ reached[:, place]
+        alone = np.delete(tangent[scales], place)
+        known = abs(tangent[scale] - 1.0) < _STILL and np.abs(alone).max(initial=0.0) < _STILL
+        if not known:
+            tangent = np.eye(problem.n_parameters)[scale]
+        widest = float(np.abs(z[:, place]).max())
+        if running[scale] or (known and _is_level(problem, optimum, tangent, int(scale), widest)):
+            found.append(tangent)
+    return np.array(found).reshape(-1, problem.n_parameters).T
+
+
+def _is_level(problem: Problem, optimum: Optimum, tangent: FloatArray, scale: int, widest: float) -> bool:
+    """Whether the likelihood does not fall along a path with this tangent, on which a spread changes by the factor e.
+
+    What the spread stretches grows, or shrinks, as the spread of the rows with the largest value does.
+    """
+    stretched = tangent.copy()
+    stretched[scale] = 0.0
+    for factor in (1.0, -1.0):
+        length = factor / widest
+        for bend in (widest, -widest):
+            x = optimum.x + np.expm1(bend * length) / bend * stretched
+            x[scale] += length
+            at = problem.evaluate(x)
+            if at is not None and at.loglik >= optimum.at.loglik - _LEVEL * optimum.unit:
+                return True
+    return False
+
+
+def settled(problem: Problem, optimum: Optimum, recession: Recession | None, adrift: FloatArray) -> Optimum:
+    """The maximum of the limiting model: moving ends far outside, Newton's method along the other directions."""
+    x, held = optimum.x, adrift
+    if recession is not None and recession.moves.shape[1] == x.size:  # nothing is left to be estimated
+        return optimum
+    if recession is not None:
+        x = x + recession.least * (recession.moves @ recession.inside)
+        held = np.hstack([recession.moves, adrift])
+    at = problem.evaluate(x)
+    if at is None:  # so far out that the predictors overflow
+        return optimum
+    free = complement(held)
+    for _ in range(_STEPS):
+        score = free.T @ at.score
+        step = np.linalg.lstsq(free.T @ at.information.dense() @ free, score, rcond=None)[0]
+        if float(step @ score) <= _SETTLED * optimum.unit:
+            break
+        moved = problem.evaluate(x + free @ step)
+        if moved is None or moved.loglik < at.loglik:
+            break
+        x, at = x + free @ step, moved
+    flat = float(np.abs(at.score).max()) <= optimum.tolerance
+    message = optimum.message if optimum.converged or not flat else "converged in the limiting model"
+    return replace(optimum, x=x, at=at, step=np.zeros_like(x), message=message)
+
+
+def determined(problem: Problem, recession: Recession | None, adrift: FloatArray) -> Determined | None:
+    """The directions without end on the user's scale; None if there are none."""
+    if recession is None and not adrift.size:
+        return None
+    coefficients = problem.user.coefficients
+    moves = sizes = np.zeros((problem.n_parameters, 0))
+    if recession is not None:
+        moves = coefficients(recession.moves)
+        sizes = 2.0**53 * problem.user.rounding(recession.moves)
+    return Determined(
+        moves=moves,
+        sizes=sizes,
+        rising=np.zeros((0, 0)) if recession is None else recession.rising,
+        inside=np.zeros(0) if recession is None else recession.inside,
+        adrift=coefficients(adrift) if adrift.size else adrift,
+        axes=coefficients(np.eye(problem.n_parameters)),
+    )

@@ -1,0 +1,148 @@
+"""What the data determine of rows: each predictor is finite, infinite, or without a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import BoolArray, FloatArray
+from ..formula.sample import Rows, row_blocks
+from .derivatives import QUANTITIES, Chain
+from .fit import LikelihoodFit
+from .predictor import ModelRows
+from .rule import LikelihoodRule
+from .standard_errors import places
+
+#: Types of predictions that are unbounded, and infinite where a predictor is.
+UNBOUNDED = ("score", "linear_predictor", "latent", "log_odds")
+
+
+@dataclass(frozen=True, eq=False)
+class RowLimits:
+    """What the predictors of n rows tend to where the likelihood has no maximum.
+
+    Attributes
+    ----------
+    eta : (n, K-1)
+        0 for predictors that are finite, infinite ones, and NaN where the data determine none.
+    pairs : (n, K, K), or None
+        The same for log P(y = j) - log P(y = k), where probabilities depend on all predictors.
+    score : (n,)
+        The same for the scores.
+    """
+
+    eta: FloatArray
+    pairs: FloatArray | None
+    score: FloatArray
+
+    @classmethod
+    def of(cls, fit: LikelihoodFit, rule: LikelihoodRule, rows: Rows) -> RowLimits | None:
+        """The limits of rows; None if every estimate is finite."""
+        if fit.determined is None:
+            return None
+        count = rule.alpha.shape[0]
+        eta = np.zeros((rows.n, count))
+        score = np.zeros(rows.n)
+        pairs = None if rule.family.local else np.zeros((rows.n, count + 1, count + 1))
+        to_rule = places(fit, rule)
+        for some in row_blocks(rows.n, count * count * rule.n_parameters):
+            part = rows.take(some)
+            slopes = Chain(QUANTITIES["linear_predictor"], rule, part).rows()[1][..., : len(to_rule)]
+            functions = np.nan_to_num(slopes) @ to_rule
+            eta[some] = _limits(fit, functions)
+            score[some] = _limits(fit, _score_slopes(rule, part)[:, : len(to_rule)] @ to_rule)
+            if pairs is not None:
+                additive = rule.link.name == "logit"
+                pairs[some] = _pair_limits(fit, functions) if additive else _pairs_of(eta[some])
+        return cls(eta, pairs, score)
+
+    def unknown(self, type: str) -> BoolArray:
+        """(n, M) which predictions of a type have no value, in the order of its columns; "class" for the rank."""
+        eta = np.isnan(self.eta)
+        none = np.zeros((len(eta), 1), dtype=bool)
+        if type == "score":
+            return np.asarray(np.isnan(self.score)[:, None])
+        if type in ("linear_predictor", "log_odds"):
+            return eta
+        if type in ("mean", "latent"):
+            return np.asarray(eta.any(axis=1, keepdims=True))
+        by_level = self._unknown_by_pairs()
+        if by_level is None:
+            by_level = np.hstack([eta, none]) | np.hstack([none, eta])
+            below = eta
+        else:
+            below = np.repeat(by_level.any(axis=1, keepdims=True), eta.shape[1], axis=1)
+        if type == "prob":
+            return by_level
+        if type == "class":
+            return np.asarray(by_level.any(axis=1, keepdims=True))
+        return np.hstack([below, none]) if type == "cum_prob" else below
+
+    def _unknown_by_pairs(self) -> BoolArray | None:
+        """(n, K) levels whose probability has no value; it is 0 if another level is infinitely more probable."""
+        if self.pairs is None:
+            return None
+        impossible = (self.pairs == -np.inf).any(axis=2)
+        return np.asarray(np.isnan(self.pairs).any(axis=2) & ~impossible)
+
+    def certain(self, type: str) -> BoolArray:
+        """(n, M) which predictions have no standard error, as they depend on no finite predictor."""
+        moved = np.asarray(self.eta != 0.0)
+        if type == "score":
+            return np.asarray(self.score != 0.0)[:, None]
+        if type in ("linear_predictor", "log_odds"):
+            return moved
+        if type == "latent":
+            return np.asarray(moved.any(axis=1, keepdims=True))
+        every = np.asarray(moved.all(axis=1, keepdims=True))
+        if type == "mean":
+            return every
+        count = moved.shape[1]
+        edge = np.ones((len(moved), 1), dtype=bool)
+        if self.pairs is not None:
+            moved = np.repeat(every, count, axis=1)
+        if type == "prob":
+            by_level = np.hstack([moved, edge]) & np.hstack([edge, moved])
+            return by_level if self.pairs is None else np.repeat(every, count + 1, axis=1)
+        return np.hstack([moved, ~edge]) if type == "cum_prob" else moved
+
+    def added(self, type: str) -> FloatArray:
+        """(n, M) what is added to unbounded predictions, so that they have their limits."""
+        return self.score[:, None] if type == "score" else self.eta
+
+
+def _limits(fit: LikelihoodFit, functions: FloatArray) -> FloatArray:
+    """(...) limits of functions (..., P'); NaN for those that move with a spread without an estimate."""
+    flat = functions.reshape(-1, functions.shape[-1])
+    assert fit.determined is not None
+    limits = np.where(fit.determined.drifts(flat), np.nan, fit.determined.limits(flat))
+    return np.asarray(limits.reshape(functions.shape[:-1]))
+
+
+def _pair_limits(fit: LikelihoodFit, functions: FloatArray) -> FloatArray:
+    """(n, K, K) limits of log P(y = j) - log P(y = k), the sums of the predictors (n, K-1, P') between the levels."""
+    n, _, size = functions.shape
+    before = np.concatenate([np.zeros((n, 1, size)), np.cumsum(functions, axis=1)], axis=1)
+    return _limits(fit, before[:, None, :, :] - before[:, :, None, :])
+
+
+def _pairs_of(eta: FloatArray) -> FloatArray:
+    """(n, K, K) the same where the predictors (n, K-1) do not add up, but rise together."""
+    n, count = eta.shape
+    out = np.zeros((n, count + 1, count + 1))
+    for low in range(count):
+        for high in range(low + 1, count + 1):
+            between = eta[:, low:high]
+            with np.errstate(invalid="ignore"):  # infinite ones of both signs have no sum
+                total = between.sum(axis=1)
+            out[:, low, high] = total
+            out[:, high, low] = -total
+    return out
+
+
+def _score_slopes(rule: LikelihoodRule, rows: Rows) -> FloatArray:
+    """(n, F) derivatives of the scores by the parameters of the rule."""
+    slopes = np.zeros((rows.n, rule.n_parameters))
+    slopes[:, rule.alpha.size : rule.alpha.size + rule.beta.size] = ModelRows.of(rows).x
+    return slopes
