@@ -188,7 +188,8 @@ class Averager:
         used = slice(None) if weights is None else weights != 0.0
         unknown, certain = self._undetermined(rows.take(used), None if tangent is None else tangent.take(used))
         if weights is not None:
-            unknown, certain = unknown.any(axis=0, keepdims=True), certain.all(axis=0, keepdims=True)
+            unknown = np.asarray(unknown.any(axis=0, keepdims=True))
+            certain = np.asarray(certain.all(axis=0, keepdims=True))
         values = np.where(unknown, np.nan, average.values)
         return replace(average, values=values, has_error=average.has_error & ~unknown & ~certain)
 
