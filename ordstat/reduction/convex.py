@@ -45,6 +45,18 @@ class Minimum:
     gradient: float
 
 
+def in_row_space(X: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+    """Rows X (N, D) in an orthonormal basis of the space that they span if D > N, and that basis (D, N).
+
+    The coefficients of a linear score with a penalty of their length lie in this space: those in the basis have the
+    same length, and basis @ coefficients are those of the columns. X and None if D <= N.
+    """
+    if X.shape[1] <= X.shape[0]:
+        return X, None
+    basis, coordinates = np.linalg.qr(X.T)
+    return np.ascontiguousarray(coordinates.T), np.asarray(basis)
+
+
 def summed(
     cells: Cells, X: FloatArray, labels: FloatArray, weights: FloatArray, offset: FloatArray, v: FloatArray
 ) -> Loss:

@@ -17,7 +17,7 @@ from ..judging.costs import CostField, split_weights
 from ..judging.geometry import BallGeometry, ball
 from ..method import LIN, Method, Needs, cost_option, option, scaling_option
 from ..svm.kernels import Linear
-from .convex import Loss, Minimum, minimum, summed
+from .convex import Loss, Minimum, in_row_space, minimum, summed
 from .encoding import Extended, LogisticRule, ReductionFit, alike, extend, training_bound
 from .reduction import ThresholdLossResults
 
@@ -263,9 +263,11 @@ class ThresholdLogisticRegression(ThresholdLossMethod):
     )
 
     def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solution:
-        """Newton's method."""
-        optimum = threshold_logistic(scaling(train.X), extended, self.penalty, np.zeros(train.n))
-        potential = LinearPotential.plain(scaling, optimum.coef)
+        """Newton's method, for more columns than rows in the space of the rows."""
+        X, basis = in_row_space(scaling(train.X))
+        optimum = threshold_logistic(X, extended, self.penalty, np.zeros(train.n))
+        coef = optimum.coef if basis is None else basis @ optimum.coef
+        potential = LinearPotential.plain(scaling, coef)
         return potential, optimum.theta + potential.offset, optimum.objective, optimum.gradient
 
     def geometry(self, sample: Sample, fit: Fit) -> BallGeometry:

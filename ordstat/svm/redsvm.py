@@ -30,6 +30,7 @@ from ..judging.margins import MarginBounds, preference_bounds
 from ..judging.rankers import MarginResults
 from ..judging.selection import CrossValidated
 from ..method import CHU_KEERTHI, LI_LIN, LIN, Method, Needs, cost_option, option
+from ..reduction.convex import in_row_space
 from ..reduction.encoding import extend
 from .cross_validation import path_judge
 from .dual import ExtendedDual, Outcome, Route, Solution
@@ -182,7 +183,7 @@ class KernelMachine(CrossValidated, Method):
             selection = chosen((gamma, self.problem(used, gram, costs)) for gamma, gram in grams)
             kernel = kernel.at(selection.best_gamma)
         features = None if self.landmarks is None else drawn(kernel)
-        gram = _gram(kernel, X, rows, self.loss != "hinge") if features is None else LinearGram(features.values)
+        gram, basis = (LinearGram(features.values), None) if features else _gram(kernel, X, rows, self.loss != "hinge")
         problem = self.problem(used, gram, costs)
         if self.selects and selection is None:
             selection = chosen([(None, problem)])
@@ -194,6 +195,9 @@ class KernelMachine(CrossValidated, Method):
         if np.ptp(point.scores) <= _FLAT:
             w = None if point.w is None else 0.0 * point.w
             point = replace(point, beta=0.0 * point.beta, scores=0.0 * point.scores, w=w)
+        if basis is not None:
+            point = replace(point, w=basis @ point.w)
+            means = basis @ means
         rule, slopes, scores, support = _ranked(sample, kernel, scaling, X, rows, point, means, features)
         facts = (
             *self.settled_facts(selection, used.X.shape[1]),
@@ -253,18 +257,21 @@ class KernelMachine(CrossValidated, Method):
         return replace(counted_from(zero, price), moved=(moved,))
 
 
-def _gram(kernel: Kernel, X: FloatArray, rows: IntArray, squared: bool) -> Gram:
-    """The checked kernel matrix of the training rows at `rows`; a linear kernel as its factor if that is smaller."""
+def _gram(kernel: Kernel, X: FloatArray, rows: IntArray, squared: bool) -> tuple[Gram, FloatArray | None]:
+    """The checked kernel matrix of the training rows at `rows`; a linear kernel as its factor if that is smaller.
+
+    The squared hinge needs a factor: if there are more columns than rows, it is in the basis that is returned too.
+    """
     chosen = np.ascontiguousarray(X[rows])
     if kernel.linear and (squared or 0 < X.shape[1] < rows.size):
-        linear = LinearGram(chosen)
         with np.errstate(over="ignore"):
-            require_finite(linear.diagonal)
-        return linear
+            require_finite(LinearGram(chosen).diagonal)
+        factor, basis = in_row_space(chosen) if squared else (chosen, None)
+        return LinearGram(factor), basis
     gram = checked_gram(kernel, X, rows)
     if not kernel.trusted:
         require_definite(centred(gram.copy())[0])
-    return DenseGram(gram)
+    return DenseGram(gram), None
 
 
 def _approximation(features: Features, n_rows: int) -> str:

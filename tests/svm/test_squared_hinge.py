@@ -1,5 +1,6 @@
 """The squared hinge with a linear kernel, and linear kernels by their factor."""
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 import twins
 from scipy.optimize import minimize
 
+from ordstat import OrdinalClassifier
 from ordstat.compiled import svm
 from ordstat.exceptions import OptionError
 from ordstat.svm.gram import LinearGram
@@ -118,3 +120,40 @@ def test_many_rows_without_their_matrix():
         fit = REDSVM(kernel="linear", **options).fit(data, np.random.default_rng(0))
         assert fit.certificate.reached
         np.testing.assert_allclose(fit.rule.scores(data.rows), fit.scores, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("red-logistic", {}),
+        ("redsvm", {"kernel": "linear", "loss": "squared_hinge"}),
+        ("svor-imc", {"kernel": "linear", "loss": "squared_hinge"}),
+        ("svor-exc", {"kernel": "linear", "loss": "squared_hinge", "C": (0.1, 1.0)}),
+        ("rank-svm", {"kernel": "linear", "loss": "squared_hinge"}),
+    ],
+)
+def test_more_columns_than_rows_give_the_turned_fit_of_few_columns(method, options, seed):
+    """Columns Q x of three columns x, with Q'Q = 1: the score is w'x of the fit to x, its coefficients Q w."""
+    rng = np.random.default_rng(seed)
+    few = rng.normal(size=(40, 3))
+    y = np.digitize(few.sum(axis=1) + rng.normal(size=40), [-1.0, 0.5, 2.0])
+    turned = np.linalg.qr(rng.normal(size=(90, 3)))[0]
+    expected = OrdinalClassifier(method, scaling=None, **options).fit(few, y)
+    model = OrdinalClassifier(method, scaling=None, **options).fit(few @ turned.T, y)
+    np.testing.assert_allclose(model.coef_, turned @ expected.coef_, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(model.thresholds_, expected.thresholds_, rtol=0, atol=1e-6)
+    new = rng.normal(size=(30, 3))
+    assert model.predict(new @ turned.T).tolist() == expected.predict(new).tolist()
+
+
+@pytest.mark.parametrize("method", ["red-logistic", "redsvm", "rank-svm"])
+def test_wide_data_take_no_square_matrix_of_the_columns(method):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3000))
+    options = {} if method == "red-logistic" else {"kernel": "linear", "loss": "squared_hinge"}
+    tracemalloc.start()
+    OrdinalClassifier(method, **options).fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * 3000**2
