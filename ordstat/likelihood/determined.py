@@ -23,6 +23,8 @@ _ROUNDING = 1e-8
 _INSIDE = 1e-7
 #: Curvatures below this share of the largest are looked at.
 _SOFT = 1e-4
+#: Curvatures below this share of the largest are rounding of 0.
+_NO_CURVATURE = 1e-9
 #: A log-likelihood that falls by less, where a spread changes by the factor e, has no maximum there.
 _LEVEL = 1e-6
 #: A function of unit length that moves by less, where a spread changes by the factor e, has a limit.
@@ -152,7 +154,16 @@ def spreads_adrift(problem: Problem, optimum: Optimum, recession: Recession | No
         widest = float(np.abs(z[:, place]).max())
         if running[scale] or (known and _is_level(problem, optimum, tangent, int(scale), widest)):
             found.append(tangent)
-    return np.array(found).reshape(-1, problem.n_parameters).T
+    tangents = np.array(found).reshape(-1, problem.n_parameters).T
+    return tangents if not found else np.hstack([tangents, _level_plane(optimum, recession, tangents)])
+
+
+def _level_plane(optimum: Optimum, recession: Recession | None, tangents: FloatArray) -> FloatArray:
+    """(P', f) further directions without curvature: what only rows of an endless spread could tell of."""
+    held = tangents if recession is None else np.hstack([recession.moves, tangents])
+    free = complement(held)
+    values, vectors = np.linalg.eigh(free.T @ optimum.at.information.dense() @ free)
+    return np.asarray(free @ vectors[:, values <= _NO_CURVATURE * values.max(initial=0.0)])
 
 
 def _is_level(problem: Problem, optimum: Optimum, tangent: FloatArray, scale: int, widest: float) -> bool:

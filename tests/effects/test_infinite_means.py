@@ -106,7 +106,8 @@ def test_an_infinite_threshold_less_an_infinite_effect_is_no_number():
         means = fit.emmeans("x", at={"x": [0.0, 5.5, 11.0]})
     np.testing.assert_array_equal(means.frame["estimate"], [-np.inf, np.nan, np.inf])
     assert "the data do not determine the value" in " ".join(str(means).split())
-    assert np.isnan(fit.test("2|3 = 8 * x")["difference"].iloc[0])
+    assert np.isneginf(fit.test("2|3 = 8 * x")["difference"].iloc[0])
+    assert np.isnan(fit.test("2|3 = 7.5 * x")["difference"].iloc[0])
 
 
 def test_scores_and_predictors_are_infinite(upward):
