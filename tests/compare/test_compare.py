@@ -138,6 +138,7 @@ def test_a_weight_counts_rows():
     np.testing.assert_allclose(one.weights, other.weights)
 
 
+@pytest.mark.filterwarnings("ignore:weights= are counts of equal rows, and these stand for")
 def test_twins_of_a_row_that_is_known_again_stay_together():
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"y": rng.integers(0, 3, 60), "x": rng.normal(size=60), "w": rng.integers(1, 4, 60)})

@@ -16,6 +16,9 @@ from ordstat.formula.sample import Rows, Sample
 from ordstat.likelihood.clm import CumulativeLink
 from ordstat.likelihood.fit import LikelihoodFit
 
+#: Case weights of these data have a mean above 2, as sampling weights do.
+pytestmark = pytest.mark.filterwarnings("ignore:weights= are counts of equal rows, and these stand for")
+
 
 def sample_of(seed: int, n: int, width: int, K: int, noise: str) -> Sample:
     rng = np.random.default_rng(seed)
