@@ -622,7 +622,7 @@ class PooledResults:
         notes = [f"{name}: {suffix}." for name, suffix in suffixes.items()]
         if exponentiate:
             notes += exponent_notes(first)
-        title = "Pooled parameters; exponents of all but thresholds" if exponentiate else "Pooled parameters"
+        title = "Pooled parameters; effects exponentiated" if exponentiate else "Pooled parameters"
         return NotedFrame.of(frame, notes, title, labels=self.names_shown())
 
     def glance(self) -> pd.DataFrame:

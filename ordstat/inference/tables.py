@@ -54,7 +54,7 @@ def tidy_parameters(
     notes = [*of_errors(r), *(f"{name}: {suffix}." for name, suffix in suffixes.items())]
     if exponentiate:
         notes += exponent_notes(r)
-    title = "Parameters; exponents of all but thresholds" if exponentiate else "Parameters"
+    title = "Parameters; effects exponentiated" if exponentiate else "Parameters"
     return NotedFrame.of(frame, notes, title, labels=r.names_shown())
 
 

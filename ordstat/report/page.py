@@ -188,12 +188,14 @@ def _column_table(fit: FittedRanker) -> Table:
     X, w, names = fit.design.sample.X, fit.design.sample.case_weights, list(fit.design.names)
     mean = w @ X / w.sum()
     columns = {"mean": mean, "SD": np.sqrt(w @ (X - mean) ** 2 / w.sum()), "min": X.min(axis=0), "max": X.max(axis=0)}
+    pieces = [piece for name in fit.design.spec.column_names["location"] for piece in name.pieces]
     note = "A column such as f: b is 1 where f is b, else 0, so its mean is a share."
     table = Table(
         title="Columns of the model",
         frame=pd.DataFrame(columns, index=names),
         formats=dict.fromkeys(columns, "g"),
-        note=note if any("[" in name for name in names) else "",
+        note=note if any(piece.level is not None for piece in pieces) else "",
+        labels=fit.names_shown(),
     )
     return shortened(table, "fit.design")
 

@@ -231,6 +231,17 @@ class _Column:
                 labels.append(label)
         return labels
 
+    @property
+    def without_error(self) -> list[str]:
+        """Labels of effects with a finite estimate and no standard error."""
+        finite = np.isfinite(self.coefficients["estimate"].to_numpy(dtype=np.float64))
+        lost = finite & self.numbers["std_error"].isna().to_numpy()
+        labels = []
+        for place in np.flatnonzero(lost):
+            if self.numbers["coef_type"].iloc[place] in _EFFECTS and self.shown(int(place)):
+                labels.append(self.shown_labels[place])
+        return labels
+
     def shown(self, place: int) -> bool:
         """Whether a parameter has a row."""
         shown = not self.clinical if self.thresholds is None else self.thresholds
@@ -553,6 +564,9 @@ def _remarks(columns: Sequence[_Column]) -> Iterator[str]:
     aliased = dict.fromkeys(label for column in columns for label in column.without_value(infinite=False))
     if aliased:
         yield f"{_ALIASED.capitalize()}, as the data or other columns do not determine them: {', '.join(aliased)}."
+    lone = dict.fromkeys(label for column in inferential for label in column.without_error)
+    if lone:
+        yield f"Without a standard error, for the reason that the fit gives: {', '.join(lone)}."
     if any(column.fitted.own_covariance.name != "model" for column in inferential):
         words = {column.name: f"Standard errors: {column.fitted.own_covariance.words}." for column in inferential}
         yield from _said_of(words, columns)

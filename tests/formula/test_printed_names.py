@@ -137,3 +137,14 @@ def test_cells_that_are_no_names_stay():
 
 def test_a_name_of_two_things_is_printed_as_it_is():
     assert by_text([("a:b", "a × b"), ("a:b", "a:b"), ("c", "C")]) == {"c": "C"}
+
+
+def test_the_page_shows_the_same_names(fit, odd, tmp_path):
+    page = tmp_path / "page.html"
+    fit.report(page)
+    text = page.read_text(encoding="utf-8")
+    columns = text[text.index("Columns of the model") : text.index("so its mean is a share")]
+    assert all(f">{row}<" in columns for row in expected_rows())
+    plain = tmp_path / "plain.html"
+    ordfit("y ~ `dose [mg]`", odd).report(plain)  # no column of a level, so no note on them
+    assert "so its mean is a share" not in plain.read_text(encoding="utf-8")
