@@ -66,7 +66,7 @@ def recession(problem: Problem, optimum: Optimum) -> Recession | None:
 
     Ends that move outwards become infinite. Those that are left may move along further directions [Geyer 2009].
     """
-    if not _suspicious(optimum):
+    if not _suspicious(optimum) or (problem.at_hand is not None and at_rest(problem, optimum)):
         return None
     ends = _ends(problem, optimum.x)
     guess = np.asarray(np.linalg.lstsq(ends.back, optimum.x, rcond=None)[0])
@@ -124,6 +124,32 @@ def _null_space(slack: csr_array) -> FloatArray:
     rank = int(np.count_nonzero(sizes > TOLERANCE * sizes.max(initial=1.0)))
     basis = axes[rank:].T
     return np.where(np.abs(basis) > _NOTHING, basis, 0.0)
+
+
+#: A predictor that the next step moves by less has come to rest. Towards an infinite estimate every step moves one by
+#: about 1, or by 1 / eta or exp(-eta) under links with light tails.
+_AT_REST = 1e-3
+
+
+def at_rest(problem: Problem, optimum: Optimum) -> bool:
+    """Whether the next step moves no predictor of the rows at hand, so that the search ended in a maximum.
+
+    Where few of the rows are at hand, a direction that separates these may be contradicted by others.
+    """
+    if optimum.damping > 0.0 or not optimum.converged:
+        return False
+    rows = problem.rows.model_rows(slice(None))
+    before, after = (_predictors(problem, rows, x) for x in (optimum.x, optimum.x + optimum.step))
+    return bool(np.abs(after - before).max() < _AT_REST)
+
+
+def _predictors(problem: Problem, rows: ModelRows, x: FloatArray) -> FloatArray:
+    """(n, K-1) at a point in the solver's coordinates."""
+    count, m = problem.rows.shape
+    full = problem.expansion @ x
+    alpha, rest = full[: count * m].reshape(count, m), full[count * m :]
+    p, r = rows.x.shape[1], rows.z.shape[1]
+    return rows.at(alpha, rest[:p], rest[p : p + r]).eta()
 
 
 def _suspicious(optimum: Optimum) -> bool:

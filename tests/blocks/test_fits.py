@@ -217,6 +217,48 @@ def test_separated_rows_are_refused(data):
         ordfit("y ~ x1", Generated(apart))
 
 
+def few_at_hand(monkeypatch, cut=2.0, slope=15.0, seed=0):
+    """4000 rows of which some 20 are at hand, with a factor whose third level has nine rows."""
+    monkeypatch.setattr(scan, "SAMPLE", 100)
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"x": rng.normal(size=4000), "g": rng.choice(["a", "b"], 4000)})
+    frame["y"] = np.searchsorted([-cut, cut], slope * frame.x + rng.logistic(size=4000))
+    rare = rng.choice(4000, 9, replace=False)
+    frame.loc[rare, "g"] = "rare"
+    return frame, rare
+
+
+@pytest.mark.parametrize("link", ["logit", "probit", "cloglog", "cauchit"])
+def test_rows_that_are_not_at_hand_contradict_a_separation(link, monkeypatch):
+    frame, _ = few_at_hand(monkeypatch, cut=5.0)
+    here, _ = same("y ~ x", frame, Generated(frame, 1000), 1e-6, link=link)
+    assert np.isfinite(here.params).all() and abs(here.coef["x"]) > 5.0
+
+
+@pytest.mark.filterwarnings("ignore:nominal effects put the thresholds", "ignore:weights= are counts")
+@pytest.mark.parametrize("seed", range(4))
+def test_nominal_effects_of_a_rare_level_have_their_maximum(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    frame, rare = few_at_hand(monkeypatch, slope=1.0, seed=seed)
+    frame.loc[rare, "y"] = np.tile([0, 1, 2], 3)
+    same("y ~ x", frame, Generated(frame, 1000), 1e-6, nominal="~ g")
+    light = frame.assign(w=2.0**-10)  # so light that standard errors are large, as before an infinite estimate
+    same("y ~ x", light, Generated(light, 1000), 1e-5, nominal="~ g", weights="w")
+    same("y ~ g", frame, Generated(frame, 1000), 1e-6, nominal="~ g:x")
+    frame["y"] = np.where((frame.y == 2) & (rng.random(4000) < 0.98) & (frame.g != "rare"), 1, frame.y)
+    same("y ~ x", frame, Generated(frame, 1000), 1e-6, nominal="~ g")
+
+
+@pytest.mark.parametrize("link", ["logit", "probit", "cloglog", "loglog", "cauchit"])
+@pytest.mark.parametrize("rank", [0, 1, 2])
+def test_a_separated_level_stays_refused(link, rank, monkeypatch):
+    frame, rare = few_at_hand(monkeypatch, slope=1.0)
+    frame.loc[rare, "y"] = rank
+    effects = {"nominal": "~ g"} if rank == 1 else {}
+    with pytest.raises(DataError, match="may be separated"):
+        ordfit("y ~ x" if rank == 1 else "y ~ x + g", Generated(frame, 1000), link=link, **effects)
+
+
 @pytest.mark.parametrize(
     "formula, arguments, message",
     [
