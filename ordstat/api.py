@@ -234,7 +234,7 @@ def _warn_of_fractions(results: Any) -> None:
         return
     whole = np.array_equal(weights, np.rint(weights))
     if whole or results.covariance not in ("model", "HC0", "HC1"):
-        doubt = f"these stand for {weights.sum():,.0f} rows in place of {weights.size}. Are they sampling weights?"
+        doubt = f"these stand for {results.nobs:,.0f} rows in place of {results.n_rows}. Are they sampling weights?"
         if not _look_sampled(results.design.sample):
             return
     else:

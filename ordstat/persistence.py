@@ -252,6 +252,7 @@ def _online(learned: Any, method: Any, D: int, K: int) -> Iterable[bool]:
 _CHECKS: dict[str, Callable[[Any], Iterable[bool]]] = {
     "Rows": _rows,
     "Sample": _sample,
+    "SampleOfBlocks": _sample,
     "RandomColumns": _random_columns,
     "MixedModel": _mixed_model,
     "Evaluation": _evaluation,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,13 @@ Mark = tuple[tuple[Any, ...], float, int]
 SAMPLE = 1 << 18
 #: Levels of a factor, and of the response, at most.
 _MOST_LEVELS = 10_000
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SampleOfBlocks(Sample):
+    """Some of the rows of blocks, with the codes of all clusters of these; no compiled loop reads clusters."""
+
+    by_row: ClassVar[tuple[str, ...]] = ("y", "weights", "costs")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -388,7 +395,10 @@ def _design(recipe: Recipe, scan: Scan, states: dict[str, Transform], blocks: Bl
         call: Any = ast.parse(key, mode="eval").body
         states[key] = bound(FITTED[call.func.id], call, _pair(moments))
     design = make(replace(recipe, na_action="omit", cluster=None, subset=None), scan.frame(), states=states)
-    sample = design.sample if recipe.cluster is None else replace(design.sample, cluster=np.arange(scan.clusters.size))
+    sample = design.sample
+    if recipe.cluster is not None:
+        given_fields = {item.name: getattr(sample, item.name) for item in fields(sample)}
+        sample = SampleOfBlocks(**given_fields | {"cluster": np.arange(scan.clusters.size)})
     notes = design.notes
     whole = scan.stride == 1
     if not whole:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -313,8 +313,11 @@ class Sample:
     signs: AnyArray | None = None
     categories: IntArray | None = None
 
+    #: Arrays with a value for each row.
+    by_row: ClassVar[tuple[str, ...]] = ("y", "weights", "costs", "cluster")
+
     def __post_init__(self) -> None:
-        _require_lengths(self, ("y", "weights", "costs", "cluster"), self.rows.n)
+        _require_lengths(self, self.by_row, self.rows.n)
         if len(self.y) and not 0 <= self.y.min() <= self.y.max() < self.n_levels:
             raise DataError(f"y must be codes from 0 to {self.n_levels - 1}; got {self.y.min()} to {self.y.max()}.")
 

@@ -13,6 +13,7 @@ from ordstat.blocks import files, scan
 from ordstat.exceptions import DataError, DataWarning, FormulaError, OptionError, UnavailableError
 
 pytest.importorskip("pyarrow")
+pytestmark = pytest.mark.filterwarnings("ignore:weights= are counts")
 N = 6000
 
 
@@ -84,6 +85,13 @@ def same(formula, data, rows, tolerance=1e-9, **arguments):
 def test_likelihood_fits_equal_those_in_memory(formula, arguments, data, parquet):
     same(formula, data, Generated(data), **arguments)
     same(formula, data, parquet, **arguments)
+
+
+def test_questions_about_weights_count_all_rows(data):
+    counted = f"these stand for {data.w.sum():,} rows in place of {(data.w > 0).sum()}"
+    for rows in (data, Generated(data)):
+        with pytest.warns(DataWarning, match=counted):
+            ordfit("y ~ x1 + x2", rows, weights="w")
 
 
 def test_aliased_columns_are_those_of_all_rows(data):
@@ -235,7 +243,7 @@ def test_rows_that_are_not_at_hand_contradict_a_separation(link, monkeypatch):
     assert np.isfinite(here.params).all() and abs(here.coef["x"]) > 5.0
 
 
-@pytest.mark.filterwarnings("ignore:nominal effects put the thresholds", "ignore:weights= are counts")
+@pytest.mark.filterwarnings("ignore:nominal effects put the thresholds")
 @pytest.mark.parametrize("seed", range(4))
 def test_nominal_effects_of_a_rare_level_have_their_maximum(seed, monkeypatch):
     rng = np.random.default_rng(seed)
