@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..exceptions import DataError, OptionError
 from ..formula.sample import Sample, row_blocks
 from ..newton import Blocks
 from .determined import Determined
-from .estimate import Estimation
+from .estimate import Estimation, at_other_lambdas
 from .family import RowTerms, row_terms
 from .fit import LARGEST_CR2, WITHOUT_CR2, BiasReduced, cr2_work
 from .penalty import expected_information
@@ -289,4 +290,12 @@ class LikelihoodAtEstimates:
         objective, x = self.estimation.objective(problem), problem.from_user(self.estimates)
         linear = problem.sample.rows.scale is None and problem.flexible is None  # predictors in the parameters
         concave = linear and problem.family.concave and self.estimation.penalty is None
-        return ProfileLikelihood(objective, problem.user, x, float(problem.counts.sum()), self.determined, concave)
+        return ProfileLikelihood(
+            objective,
+            problem.user,
+            x,
+            float(problem.counts.sum()),
+            self.determined,
+            concave,
+            partial(at_other_lambdas, problem),
+        )

@@ -28,6 +28,8 @@ _STEPS, _NEAR = 30, 1e-3
 _ROWS_EACH, _ROWS = 40, 1000
 #: Values of lambda tried first, Newton steps at each, and accuracy of the search in lambda or its logarithm.
 _COARSE, _LAMBDA_STEPS, _ACCURACY = 9, 20, 0.05
+#: Values of lambda from which other branches of a profile are sought.
+_BRANCHES = 5
 #: One row in this many makes the small sample.
 _STRIDE = 10
 #: The small sample is fitted until the next step, which is taken unchecked, is below one standard error (tol / 1000).
@@ -243,6 +245,21 @@ def _best_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:
         with np.errstate(invalid="ignore"):  # SciPy subtracts infinite values
             minimize_scalar(fall, bounds=bounds, method="bounded", options={"xatol": _ACCURACY})
     return np.append(best.x, best_lam)
+
+
+def at_other_lambdas(problem: Problem, x: FloatArray) -> list[FloatArray]:
+    """Coordinates with lambda at each value of a coarse grid; empty if it is not estimated."""
+    flexible = problem.flexible
+    if flexible is None:
+        return []
+    old = flexible.at(float(x[-1]))
+    low, high = (math.log(bound) if flexible.relative else bound for bound in flexible.bounds)
+    points = []
+    for coordinate in np.linspace(low, high, _BRANCHES):
+        lam = math.exp(coordinate) if flexible.relative else float(coordinate)
+        fixed = problem.at_link(flexible.at(lam))
+        points.append(np.append(carried(fixed, x[:-1], old, fixed.family.link), lam))
+    return points
 
 
 def carried(problem: Problem, x: FloatArray, old: Link, new: Link) -> FloatArray:

@@ -28,12 +28,19 @@ _SMALL_STEP = 1e-10
 #: A fall of the log-likelihood too small to matter for an interval.
 _HARDLY = 1e-3
 
+#: Most maxima looked for on the way to one limit; one that is not found takes as long as several.
+_MOST_MAXIMA, _LOST = 60, 5
+
 #: Largest distance of the deviance at a limit from its goal.
 EXACT = 1e-4
 
 SEPARATED = "the estimate is infinite (separation)"
 UNDETERMINED = "the data do not determine the estimate (separation)"
 NOT_REACHED = "the profile likelihood levels off before it has fallen far enough, or cannot be followed that far"
+
+
+def _height(optimum: Optimum) -> float:
+    return optimum.at.loglik
 
 
 def crossing(deviance: Callable[[float], float], centre: float, step: float, drop: float) -> float:
@@ -97,6 +104,9 @@ class ProfileLikelihood:
         What the data determine; None where every estimate is finite.
     concave : bool
         Whether the objective is concave, so that each side has one end.
+    elsewhere : callable
+        From coordinates to such with other values of lambda, where it is estimated: the profile may
+        have a higher branch there.
     """
 
     objective: Objective
@@ -105,6 +115,7 @@ class ProfileLikelihood:
     total_weight: float
     determined: Determined | None
     concave: bool = False
+    elsewhere: Callable[[FloatArray], list[FloatArray]] = lambda x: []
 
     @cached_property
     def _direction(self) -> FloatArray | None:
@@ -157,19 +168,47 @@ class ProfileLikelihood:
             step = min(step, float(np.linalg.norm(a)))
 
         centre = float(a @ last.x)
-        known = {centre: last}
+        branches = [{centre: last}]  # maxima known on each branch, by the value held
+        left = _MOST_MAXIMA
 
-        def deviance(value: float) -> float:
+        def on_branch(known: dict[float, Optimum], value: float) -> float:
             held = self._maximum(a, known[min(known, key=lambda other: abs(other - value))], value)
             if held is None:
                 return math.nan
             known[value] = held
             return 2.0 * (self.loglik - held.at.loglik)
 
-        limit = crossing(deviance, centre, direction * step, drop)
-        if math.isnan(limit) or not abs(deviance(limit) - drop) <= EXACT:  # a profile may jump there
-            return math.nan, NOT_REACHED
-        return limit, ""
+        def deviance(value: float) -> float:
+            nonlocal left
+            left -= len(branches)
+            if left < 0:
+                return math.nan
+            found = [on_branch(known, value) for known in branches]
+            left -= _LOST * int(np.isnan(found).sum())
+            return float(np.fmin.reduce(found))
+
+        while True:
+            limit = crossing(deviance, centre, direction * step, drop)
+            if math.isnan(limit) or not abs(deviance(limit) - drop) <= EXACT:  # a profile may jump there
+                return math.nan, NOT_REACHED
+            reached = max((known[limit] for known in branches if limit in known), key=_height)
+            other = self._higher_branch(a, reached, limit)
+            if other is None:
+                return limit, ""
+            branches.append({limit: other})
+
+    def _higher_branch(self, a: FloatArray, reached: Optimum, value: float) -> Optimum | None:
+        """The highest maximum with a'x = value from other values of lambda, if it is above one that was reached."""
+        found: list[Optimum] = []
+        for x in self.elsewhere(reached.x):
+            try:
+                held = self._maximum(a, self._stay(x), value)
+            except DataError:  # outside the domain
+                continue
+            if held is not None:
+                found.append(held)
+        best = max(found, key=_height, default=reached)
+        return best if 2.0 * (_height(best) - _height(reached)) > EXACT else None
 
     def _concave_end(self, a: FloatArray, direction: int, drop: float) -> float | None:
         """The end, where deviance = drop and the score is along a, by Newton's method [Venzon and Moolgavkar 1988].

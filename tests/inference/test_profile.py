@@ -234,3 +234,32 @@ def test_limits_of_a_link_with_lambda_where_the_profile_has_branches():
     for _ in range(6):
         start = optimize.minimize(minus, start, method="Nelder-Mead", options={"maxiter": 4000, "xatol": 1e-9}).x
     assert 2.0 * (fit.loglik + minus(start)) == pytest.approx(stats.chi2.ppf(0.95, 1), abs=1e-3)
+
+
+@pytest.mark.parametrize("seed", [3, 7])
+def test_limits_hold_for_every_lambda(seed: int) -> None:
+    """At a limit no fixed lambda has a likelihood above half the quantile below the maximum: refits with an offset.
+
+    Of seed 7 the lower limit of x lies on another branch of lambda than the estimate: 0.778 on its own, 0.775 on that.
+    """
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame({"x": rng.normal(size=120), "z": rng.normal(size=120)})
+    data["y"] = np.digitize(data.x + 0.4 * data.z + np.log(rng.exponential(size=120)), [-1.5, -0.5, 0.5])
+    fit = ordfit("y ~ x + z", data, link="aranda-ordaz")
+    for limit in fit.confint("x", type="profile").iloc[0]:
+        held = data.assign(known=limit * data.x)
+        logliks = [
+            ordfit("y ~ z + offset(known)", held, link=("aranda-ordaz", lam)).loglik
+            for lam in np.geomspace(0.02, 60, 24)
+        ]
+        assert 2.0 * (fit.loglik - max(logliks)) > stats.chi2.ppf(0.95, 1) - 1e-3
+
+
+def test_the_search_for_a_limit_is_bounded(monkeypatch) -> None:
+    """A limit that takes more maxima than allowed is open, with a reason."""
+    from ordstat.likelihood import profile
+
+    data = frame(4)
+    fit = ordfit("y ~ x1 + x2 + g", data, link="log-gamma")
+    monkeypatch.setattr(profile, "_MOST_MAXIMA", 2)
+    assert fit.confint("x1", type="profile").isna().all(axis=None)
