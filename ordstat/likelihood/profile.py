@@ -166,9 +166,12 @@ class ProfileLikelihood:
         step = math.sqrt(max(float(a @ last.factor.solve(a)), 0.0))
         if self._direction is not None:
             step = min(step, float(np.linalg.norm(a)))
+        return self._branched_end(a, direction * step, drop)
 
-        centre = float(a @ last.x)
-        branches = [{centre: last}]  # maxima known on each branch, by the value held
+    def _branched_end(self, a: FloatArray, step: float, drop: float) -> tuple[float, str]:
+        """The end by a search for the root of the deviance, on the highest branch of lambda that is found."""
+        centre = float(a @ self._start.x)
+        branches = [{centre: self._start}]  # maxima known on each branch, by the value held
         left = _MOST_MAXIMA
 
         def on_branch(known: dict[float, Optimum], value: float) -> float:
@@ -188,7 +191,7 @@ class ProfileLikelihood:
             return float(np.fmin.reduce(found))
 
         while True:
-            limit = crossing(deviance, centre, direction * step, drop)
+            limit = crossing(deviance, centre, step, drop)
             if math.isnan(limit) or not abs(deviance(limit) - drop) <= EXACT:  # a profile may jump there
                 return math.nan, NOT_REACHED
             reached = max((known[limit] for known in branches if limit in known), key=_height)
