@@ -164,8 +164,9 @@ def test_two_levels_equal_binary_logit(frame):
 
 
 def test_a_sum_of_columns_is_aliased(frame, fit):
+    summed = frame.assign(s=frame["u"] + 2 * frame["v"])
     with pytest.warns(DataWarning, match=r"aliased .*: s\b"):
-        other = ordfit("y ~ u + v + s", frame.assign(s=frame["u"] + 2 * frame["v"]))
+        other = ordfit("y ~ u + v + s", summed)
     assert np.isnan(other.coef["s"])
     assert np.isnan(other.se["s"])
     assert other.edf == fit.edf
@@ -173,8 +174,10 @@ def test_a_sum_of_columns_is_aliased(frame, fit):
     np.testing.assert_allclose(other.se.drop("s"), fit.se, rtol=RTOL)
     assert "s" not in other.vcov().index
     np.testing.assert_allclose(
-        other.predict(frame.assign(s=0.0), type="prob"), fit.predict(type="prob"), rtol=1e-6, atol=1e-9
+        other.predict(summed, type="prob"), fit.predict(type="prob"), rtol=1e-6, atol=1e-9
     )
+    with pytest.warns(DataWarning, match=r"have no prediction \(NA\): the fit did not estimate s,"):
+        assert other.predict(frame.assign(s=0.0), type="prob").isna().all(axis=None)
 
 
 @pytest.mark.parametrize("scale", [1e6, 1e-6, 1e12])

@@ -91,6 +91,7 @@ def test_the_maximum_of_a_cauchit_with_scale_effects_is_not_below_that_of_r() ->
     assert result.certificate.reached and result.loglik >= -139.475256
 
 
+@pytest.mark.filterwarnings("ignore:weights= are counts:ordstat.exceptions.DataWarning")
 def test_many_rows_are_followed_from_a_few() -> None:
     """The same data twenty times over have the same maximum."""
     data = pd.read_csv(Path(__file__).parent / "local_maximum.csv")
@@ -142,6 +143,7 @@ def test_a_cauchit_with_a_numeric_nominal_effect_in_many_rows(seed: int) -> None
         assert result.loglik == pytest.approx(-4841.572, abs=0.05)
 
 
+@pytest.mark.filterwarnings("ignore:weights= are counts:ordstat.exceptions.DataWarning")
 def test_scale_effects_of_the_other_sign() -> None:
     """From no scale effects Newton's method ends at -227.480; R's clm ends at -222.274, a little below the maximum."""
     data = pd.read_csv(Path(__file__).parent / "local_maximum.csv")
