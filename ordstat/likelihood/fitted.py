@@ -118,7 +118,12 @@ class FittedLikelihood(FittedRanker):
         return target if newdata is None else self.inside(target)
 
     def inside(self, target: Target) -> Target:
-        """The same index, with scores only for rows in the row space of the rows of the fit."""
+        """The same index, with scores only for rows in the row space of the rows of the fit.
+
+        Parameters
+        ----------
+        target : Target
+        """
         if self.aliasing is None:
             return target
         outside = self.aliasing.outside(self.bare_rule, target.rows)
@@ -149,7 +154,16 @@ class FittedLikelihood(FittedRanker):
         return target.frame(values, self.threshold_names if type == "linear_predictor" else self.levels)
 
     def known(self, target: Target, type: str, values: FloatArray) -> FloatArray:
-        """Predictions (n, M) of rows at their limits, NaN where the data determine none, which one warning tells."""
+        """Predictions of rows at their limits, NaN where the data determine none, which one warning tells.
+
+        Parameters
+        ----------
+        target : Target
+        type : str
+            A type of prediction with numbers.
+        values : (n, M)
+            The predictions where the search stopped.
+        """
         limits = self.row_limits(target.rows)
         if limits is None:
             return values
@@ -160,7 +174,14 @@ class FittedLikelihood(FittedRanker):
         return np.where(unknown, np.nan, values)
 
     def known_codes(self, target: Target, codes: IntArray) -> IntArray:
-        """Predicted codes (n,) of rows, -1 where the data determine none, which one warning tells."""
+        """Predicted codes (n,) of rows, -1 where the data determine none, which one warning tells.
+
+        Parameters
+        ----------
+        target : Target
+        codes : (n,)
+            Those where the search stopped.
+        """
         limits = self.row_limits(target.rows)
         if limits is None:
             return codes

@@ -125,7 +125,7 @@ def test_complete_separation_tells_nothing_of_the_random_effects():
             fit = ordfit(formula, data)
         assert fit.loglik == pytest.approx(0.0, abs=1e-6)
         assert fit.vcov().isna().all(axis=None)
-        assert "nor have the others" in " ".join(str(fit.summary()).split())
+        assert "No parameter has a standard error or a test" in " ".join(str(fit.summary()).split())
         assert fit.tidy().filter(like="|g", axis=0)["std_error"].isna().all()
 
 
