@@ -58,7 +58,7 @@ def likelihood_fit(method: OrdinalRegression, design: BlockDesign) -> Likelihood
         sure = all(columns.kept.all() for columns in (problem.location, problem.nominal, problem.scale))
         if not design.whole and (not sure or method.penalty is not None):
             problem = method.problem(sample, all_columns(design.blocks, design.reader, method.ridge))
-        counted = _fields(problem) | {"counts": design.counts}
+        counted = _fields(problem) | {"counts": design.counts[problem.present]}
         fit = method.maximum(sample, BlockProblem(**counted, blocks=design.blocks, reader=design.reader))
     if fit.separation is not None and not design.whole:
         raise DataError(
@@ -122,7 +122,14 @@ def _of_block(template: Problem, sample: Sample) -> Problem:
     nominal, scale = rows.nominal, rows.scale
     nominal = None if nominal is None or shown.nominal is None else kept_columns(nominal, template.nominal.kept)
     scale = None if scale is None or shown.scale is None else kept_columns(scale, template.scale.kept)
-    return replace(template, sample=replace(sample, rows=replace(rows, X=X, nominal=nominal, scale=scale)))
+    among_present = np.cumsum(template.present) - 1
+    present = replace(
+        sample,
+        rows=replace(rows, X=X, nominal=nominal, scale=scale),
+        y=among_present[sample.y],
+        n_levels=int(template.present.sum()),
+    )
+    return replace(template, sample=present)
 
 
 def _sum(a: Evaluation, b: Evaluation) -> Evaluation:

@@ -87,6 +87,14 @@ def test_likelihood_fits_equal_those_in_memory(formula, arguments, data, parquet
     same(formula, data, parquet, **arguments)
 
 
+@pytest.mark.filterwarnings("ignore:.*(Levels of the response without rows|No row has the levels)")
+@pytest.mark.parametrize("arguments", [{}, {"nominal": "~ g"}, {"threshold": "symmetric", "vcov": "HC1"}])
+def test_declared_levels_without_rows_are_those_in_memory(arguments, data):
+    shifted = data.assign(y=data.y.replace({2: 3, 3: 4, 4: 5}))
+    here, there = same("y ~ x1 + x2", shifted, Generated(shifted), 1e-7, levels=[0, 1, 2, 3, 4, 5], **arguments)
+    assert np.allclose(here.predict(data, "prob"), there.predict(data, "prob"))
+
+
 def test_questions_about_weights_count_all_rows(data):
     counted = f"these stand for {data.w.sum():,} rows in place of {(data.w > 0).sum()}"
     for rows in (data, Generated(data)):
