@@ -131,7 +131,7 @@ class Averager:
         self.results = r = results if vcov is None else with_covariance(results, vcov)
         self.scale, self.sign = scale, " / " if scale == "odds" else " - "
         self.notes: tuple[str, ...] = ()
-        if r.fit.separation is not None:
+        if r.fit.separation is not None or r.fit.unbounded.any():
             self.notes = tuple(without_end(r.fit, r.parameters, scale in _ENDLESS))
         if r.fit.marginal is None and re is None:
             self.predicted = Predicted(r.rule)
@@ -203,6 +203,8 @@ class Averager:
         if r.aliasing is not None:
             gaps = r.aliasing.gaps(rule, moving, tangent=tangent is not None)
             unknown |= np.asarray(gaps.any(axis=1, keepdims=True))
+            if tangent is not None and not self._linear:  # the slope changes with the place
+                unknown |= np.asarray(r.aliasing.gaps(rule, rows).any(axis=1, keepdims=True))
         limits = RowLimits.of(r.fit, rule, rows)
         if limits is None or self._linear:  # `settled` has the limits of what is linear in the parameters
             return unknown, certain
@@ -229,6 +231,11 @@ class Averager:
         error. Probabilities and ranks already equal their limits up to rounding.
         """
         fit = self.results.fit
+        if self.scale in _ENDLESS and fit.unbounded[~fit.aliased].all():
+            moves = by_estimated(self.results, average.jacobian)[..., fit.unbounded[~fit.aliased]].any(axis=-1)
+            return replace(
+                average, values=np.where(moves, np.nan, average.values), has_error=average.has_error & ~moves
+            )
         if fit.determined is None or not self._linear:
             return average
         functions = by_estimated(self.results, self.without_rounding(average.jacobian))
@@ -269,6 +276,10 @@ class Averager:
         if self.shows_df:
             table.insert(STATISTICS.index("p_value"), "df", np.where(np.isinf(df), np.nan, df))
         return table
+
+    def lacks_errors(self, average: Average) -> bool:
+        """Whether some mean has no standard error, or no value."""
+        return bool(np.isnan(self.errors(self.settled(average))).any())
 
     def errors(self, average: Average) -> FloatArray:
         """(C, M) standard errors, NaN where unknown."""

@@ -416,7 +416,7 @@ def marginal_means(
     specs = specs.with_outer(nesting)
     grid = grid_of(everyone, specs, at, nesting)
     averages, notes = _cells(averager, grid, weights, var), _notes(averager, grid, weights)
-    if not averager.settled(averages).has_error.all():
+    if averager.lacks_errors(averages):
         warn_of_unknown()
     held = {
         name: float(values[0])

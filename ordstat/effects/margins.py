@@ -220,7 +220,7 @@ def marginal_effects(
     if steps:
         notes.append(f"SD of {listing(steps)}.")
     averages = Average.stacked(effects)
-    if not averager.settled(averages).has_error.all():
+    if averager.lacks_errors(averages):
         warn_of_unknown()
     return MarginalEffects(pd.DataFrame(cells), ("term", "contrast"), averages, averager, level, tuple(notes))
 

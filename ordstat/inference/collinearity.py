@@ -17,7 +17,8 @@ def inflation_frame(r: FittedLikelihood) -> NotedFrame:
     estimated = np.flatnonzero(~r.fit.aliased)
     places = np.flatnonzero(np.isin(estimated, location))
     V = r.fixed_covariance[np.ix_(places, places)]
-    known = np.isfinite(np.diag(V))
+    variances = np.diag(V)
+    known = np.isfinite(V).any(axis=1) & np.isfinite(variances) & (variances > 0.0)
     columns = (estimated[places] - location[0])[known] if len(location) else places
     deviations = np.sqrt(np.diag(V)[known])
     R = V[np.ix_(known, known)] / np.outer(deviations, deviations)

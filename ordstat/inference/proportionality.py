@@ -217,7 +217,11 @@ def _untested(r: FittedLikelihood, table: pd.DataFrame) -> list[str]:
     if r.fit.separation is not None:
         return ["no test: the response is separated, and the score vanishes at infinite estimates."]
     lacking = ", ".join(str(name) for name, chisq in table["chisq"].items() if np.isnan(chisq))
-    return [f"no test of {lacking}: {scarce_level(r) or _SINGULAR}."] if lacking else []
+    notes = [f"no test of {lacking}: {scarce_level(r) or _SINGULAR}."] if lacking else []
+    nothing = [str(name) for name, df in table["df"].items() if df == 0]
+    if nothing:
+        notes.append(f"no test of {', '.join(nothing)}: other terms determine its columns, or they are constant.")
+    return notes
 
 
 def scarce_level(r: FittedLikelihood, columns: BoolArray | None = None) -> str:

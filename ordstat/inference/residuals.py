@@ -11,6 +11,7 @@ import pandas as pd
 
 from .._typing import FloatArray
 from ..checks import generator, one_of
+from ..exceptions import UnavailableError
 from ..fit import Certificate
 from ..formula.sample import Sample, row_blocks
 from ..likelihood.family import RowTerms
@@ -215,6 +216,10 @@ class Influence(Reported):
 def influence_of(r: FittedLikelihood) -> Influence:
     """Leverage, dfbeta and Cook's distance of every row."""
     check_available(r, "influence()")
+    if np.isnan(r.fit.information.variances).all():
+        raise UnavailableError(
+            "influence() needs a covariance, and the likelihood has no maximum. Drop a scale effect or merge levels."
+        )
     rows = influence(r.rule, r.fit, r.design.sample)
     index, names = r.design.index, r.parameters.names
     errors = spread(np.sqrt(r.fit.information.variances), r.fit)

@@ -257,3 +257,6 @@ def without_end(fit: LikelihoodFit, parameters: Parameters, combined: bool = Fal
     if fit.undetermined.any():
         names = [parameters.names[i] for i in np.flatnonzero(fit.undetermined)]
         yield f"The response is separated; not determined: {first_few(names, _NAMED)}."
+    if fit.unbounded.any():
+        names = [parameters.names[i] for i in np.flatnonzero(fit.unbounded)]
+        yield f"The likelihood has no maximum along {first_few(names, _NAMED)}; what moves with them has no error."

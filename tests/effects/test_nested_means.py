@@ -182,3 +182,26 @@ def test_joint_tests_of_a_curve_say_what_they_test() -> None:
     assert table.loc["x", "chisq"] == pytest.approx(whole["chisq"], rel=1e-6)
     assert "compared at" not in repr(curved.joint_tests(at={"x": values}))
     assert "compared at" not in repr(ordfit("y ~ x + sex", data).joint_tests())
+
+
+def test_slopes_of_probabilities_in_an_empty_cell() -> None:
+    """The slope of the latent score is that of all rows; that of a probability changes with the place."""
+    data = schools(9)
+    data = data[~((data["sex"] == "m") & (data["school"] == "b"))]
+    fit = quiet("y ~ school * sex + x", data)
+    at = {"sex": ["m"]}
+    latent = fit.emtrends("school", "x", at=at).frame
+    np.testing.assert_allclose(latent["estimate"], fit.coef["x"], rtol=1e-10)
+    with pytest.warns(DataWarning, match="no standard error"):
+        table = fit.emtrends("school", "x", at=at, scale="prob").frame
+    empty = table["school"] == "b"
+    assert table.loc[empty, ["estimate", "std_error"]].isna().all(axis=None)
+    full = data.assign(cell=data["school"] + data["sex"])
+    cells = ordfit("y ~ cell + x", full).emtrends("cell", "x", scale="prob").frame.set_index(["cell", "level"])
+    for row in table[~empty].itertuples():
+        assert row.estimate == pytest.approx(cells.loc[(row.school + "m", row.level), "estimate"], rel=1e-5)
+
+
+def test_a_constant_column_has_no_score_test_and_the_table_says_so() -> None:
+    fit = quiet("y ~ flag + x + sex", schools(10).assign(flag=0))
+    assert "no test of flag" in repr(fit.score_test())

@@ -1,0 +1,699 @@
+"""What awkward data determine: every number of every question is that of an independent fit, or missing with a reason.
+
+A walk asks likelihood fits of awkward data every public question. Each number must be finite and equal to that of
+another fit (other reference levels or another order of the columns; without the rows of the separated level; without
+the redundant columns), or NaN or infinite with a note or warning that says why. There is no third case.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ordstat import OrdinalClassifier, SurveyDesign, ordfit, pool
+from ordstat.exceptions import OrdstatError, UnavailableError
+
+#: What a reason for a missing number may say.
+REASON = re.compile(
+    r"infinit|separat|alias|determin|no maximum|without end|data do not have|unknown level|no estimate"
+    r"|constant|run off|not estimated|not certain|certain|no standard error|no test|take over",
+    re.IGNORECASE,
+)
+#: Numbers of two fits that agree to these are the same: infinite estimates stop where the likelihood is flat.
+RELATIVE, ABSOLUTE = 2e-4, 2e-5
+
+
+# Data
+
+
+def frame(seed: int = 0, n: int = 240) -> pd.DataFrame:
+    """Two factors, two numbers, groups and weights; four levels of a response that depends on them."""
+    rng = np.random.default_rng(seed)
+    g = rng.integers(0, 4, n)
+    h = rng.integers(0, 2, n)
+    x, z = rng.normal(size=(2, n))
+    group = rng.integers(0, 30, n)
+    latent = 0.6 * x - 0.4 * z + 0.5 * g - 0.4 * h + rng.logistic(size=n) + 0.5 * rng.normal(size=30)[group]
+    return pd.DataFrame(
+        {
+            "y": np.digitize(latent, [-0.8, 0.4, 1.6]),
+            "g": np.array(list("abcd"))[g],
+            "h": np.array(["u", "v"])[h],
+            "x": x,
+            "z": z,
+            "id": group,
+            "w": rng.uniform(0.5, 2.0, n),
+        }
+    )
+
+
+def ordered(data: pd.DataFrame, first: str, factor: str = "g") -> pd.DataFrame:
+    """The same rows, with another reference level."""
+    levels = sorted(data[factor].unique())
+    levels.sort(key=lambda level: level != first)
+    return data.assign(**{factor: pd.Categorical(data[factor], levels)})
+
+
+def separated(level: str, code: int, seed: int = 0) -> pd.DataFrame:
+    """All rows of one level of g have the same response."""
+    data = frame(seed)
+    data.loc[data["g"] == level, "y"] = code
+    return data
+
+
+def rows_to_predict(data: pd.DataFrame) -> pd.DataFrame:
+    """A few rows of the data, and new ones."""
+    few = data.drop_duplicates(["g", "h"]).sort_values(["g", "h"])
+    return pd.concat([few, few.assign(x=few["x"] + 1.0, z=0.2)], ignore_index=True)
+
+
+# Answers
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Numbers by their labels, and everything that was said."""
+
+    numbers: dict[Any, float]
+    said: str
+    refused: bool = False
+    unavailable: bool = False
+
+
+def flat(value: Any) -> dict[Any, float]:
+    """Every number of an answer, by its labels; texts and the index (unless it only counts) are labels."""
+    if isinstance(value, dict):
+        return {(name, *key): number for name, part in value.items() for key, number in flat(part).items()}
+    if isinstance(value, (int, float, np.number)):
+        return {(): float(value)}
+    if isinstance(value, pd.Series):
+        if isinstance(value.dtype, pd.CategoricalDtype):
+            value = value.astype(float)
+        return {(str(label),): float(number) for label, number in value.items()}
+    if not isinstance(value, pd.DataFrame):
+        return {}
+    for name, kind in value.dtypes.items():
+        if isinstance(kind, pd.CategoricalDtype) and kind.ordered and kind.categories.dtype.kind in "iuf":
+            value = value.assign(**{str(name): value[name].to_numpy(dtype=float)})
+    numeric = [name for name in value.columns if value[name].dtype.kind in "fiu" and name not in ("level", "row")]
+    labels = [name for name in value.columns if name not in numeric and value[name].dtype.kind != "b"]
+    out = {}
+    for place, (index, row) in enumerate(zip(value.index, value.to_dict("records"), strict=True)):
+        key = [str(index)] if index != place or not labels else []
+        key += [str(row[name]) for name in labels]
+        out.update({(*key, str(name)): float(row[name]) for name in numeric})
+    return out
+
+
+def ask(question: Callable[[], Any]) -> Answer:
+    """The answer, with warnings and notes as text."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            value = question()
+        except OrdstatError as error:
+            return Answer({}, str(error), refused=True, unavailable=isinstance(error, UnavailableError))
+    parts = value.values() if isinstance(value, dict) else [value]
+    notes = [str(getattr(part, "notes", "")) + str(getattr(part, "attrs", "")) for part in parts]
+    return Answer(flat(value), " ".join([*(str(one.message) for one in caught), *notes]))
+
+
+def contrasts(means: Any) -> pd.DataFrame:
+    """Every difference of two means, in alphabetic order whatever the order of the levels."""
+    cells = means.cells[[name for name in means.cells.columns if name not in means.by]]
+    names = [" ".join(map(str, row)) for row in cells.to_numpy()]
+    unit = dict(zip(names, np.eye(len(names)), strict=True))
+    rows = {f"{one} minus {two}": unit[one] - unit[two] for one, two in combinations(sorted(names), 2)}
+    return means.contrasts(rows, adjust="none")
+
+
+# Cases
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A fit of awkward data, and fits that must give the same answers.
+
+    Attributes
+    ----------
+    fit : callable
+    same : callables
+        Fits of the same model in another order: all their numbers agree, and the same ones are missing.
+    part : callables
+        Fits without what is not determined: every finite number of theirs is one of the fit.
+    new, new_part : frames
+        Rows to predict; those that the fits of `part` can predict.
+    own : names of parameters that mean the same in `fit` and in `part`
+    levels : levels of the factor that are compared
+    skip : names of questions that are not asked, with the reason beside the case
+    among : rows in which one level of the factor may be replaced by another, by default `new_part`
+    stopped : whether the likelihood has no maximum, so that tables show where the search stopped, and say so
+    coding : whether the columns that stay, and so coefficients and their tests, depend on their order, as in R
+    """
+
+    fit: Callable[[], Any]
+    same: Sequence[Callable[[], Any]] = ()
+    part: Sequence[Callable[[], Any]] = ()
+    new: pd.DataFrame
+    new_part: pd.DataFrame
+    own: Sequence[str] = ("x",)
+    factor: str = "g"
+    levels: Sequence[str] = ("b", "d")
+    number: str = "x"
+    at: dict[str, Any] = field(default_factory=lambda: {"x": 0.3})
+    known: dict[str, dict[Any, float]] = field(default_factory=dict)
+    skip: frozenset[str] = frozenset()
+    among: pd.DataFrame | None = None
+    coding: bool = False
+    stopped: bool = False
+    loose: float = 1.0
+
+    @property
+    def rows(self) -> pd.DataFrame:
+        """Rows in which one level of the factor may be replaced by another."""
+        return self.new_part if self.among is None else self.among
+
+
+def quiet(formula: str, data: pd.DataFrame, *args: Any, **options: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ordfit(formula, data, *args, **options)
+
+
+def level_case(level: str, code: int, *, options: dict[str, Any] | None = None, formula: str = "y ~ g + h + x") -> Case:
+    """A level of g whose rows all have one response."""
+    data = separated(level, code)
+    options = options or {}
+    others = [name for name in "abcd" if name != level]
+    rest = data[data["g"] != level]
+    new = rows_to_predict(data)
+    certain = new.index[new["g"] == level]
+    known = {(str(row), str(k)): float(k == code) for row in certain for k in range(4)}
+    own = ["x", "h[T.v]"]
+    if level != "a":
+        own += [f"g[T.{name}]" for name in others if name != "a"]
+        own += ["0|1", "1|2", "2|3"]
+    return Case(
+        fit=lambda: quiet(formula, data, **options),
+        same=[lambda first=first: quiet(formula, ordered(data, first), **options) for first in ("b", "c")],
+        part=[lambda: quiet(formula, rest, levels=range(4), **options)],
+        new=new,
+        new_part=new[new["g"] != level],
+        own=own,
+        levels=others,
+        at={"x": 0.3, "h": ["u"]},
+        known={"predict prob": known},
+    )
+
+
+def complete_case(seed: int = 0, method: str = "logit") -> Case:
+    """x alone decides the level, so that nothing else has an estimate."""
+    rng = np.random.default_rng(seed)
+    x = np.sort(rng.uniform(-2.0, 2.0, 60))
+    y = np.digitize(x, [-0.7, 0.6])
+    data = pd.DataFrame({"y": y, "x": x, "z": rng.normal(size=60), "g": rng.choice(list("ab"), 60), "h": "u"})
+    known = {(str(row), str(k)): float(k == y[row]) for row in range(60) for k in range(3)}
+    return Case(
+        fit=lambda: quiet("y ~ x + z + g", data, method),
+        same=[
+            lambda: quiet("y ~ z + g + x", data, method),
+            lambda: quiet("y ~ x + z + g", ordered(data, "b"), method),
+        ],
+        new=data,
+        new_part=data,
+        own=(),
+        levels=("a", "b"),
+        at={"x": 0.3, "z": 0.0},
+        known={"predict prob": known},
+    )
+
+
+def aliased_case() -> Case:
+    data = frame(1)
+    data["years"] = np.random.default_rng(1).uniform(18, 80, len(data))
+    data["months"] = 12.0 * data["years"]
+    new = rows_to_predict(data)
+    off = new.assign(months=new["months"] + 5.0)
+    return Case(
+        fit=lambda: quiet("y ~ years + months + g + x", data),
+        same=[lambda: quiet("y ~ months + years + g + x", data), lambda: quiet("y ~ x + g + months + years", data)],
+        part=[lambda: quiet("y ~ years + g + x", data)],
+        new=pd.concat([new, off], ignore_index=True),
+        new_part=new,
+        own=["x", "g[T.b]", "g[T.c]", "g[T.d]", "0|1", "1|2", "2|3"],
+        levels=tuple("abcd"),
+        at={"x": 0.3, "years": 40.0, "months": 480.0},
+        coding=True,
+    )
+
+
+def nested_case() -> Case:
+    data = frame(2)
+    data["region"] = data["g"].map({"a": "N", "b": "N", "c": "S", "d": "S"})
+    new = rows_to_predict(data)
+    moved = new.assign(region=new["region"].map({"N": "S", "S": "N"}))
+    return Case(
+        fit=lambda: quiet("y ~ region + g + h + x", data),
+        same=[
+            lambda: quiet("y ~ g + region + h + x", data),
+            lambda: quiet("y ~ region + g + h + x", ordered(data, "d")),
+        ],
+        part=[lambda: quiet("y ~ g + h + x", data)],
+        new=pd.concat([new, moved], ignore_index=True),
+        new_part=new,
+        own=["x", "h[T.v]"],
+        levels=tuple("abcd"),
+        at={"x": 0.3, "h": ["u"]},
+        among=new[new["region"] == "N"],
+        coding=True,
+    )
+
+
+def cell_case() -> Case:
+    data = frame(3)
+    data = data[~((data["g"] == "c") & (data["h"] == "v"))].reset_index(drop=True)
+    data["cell"] = data["g"] + data["h"]
+    new = rows_to_predict(data)
+    empty = new[new["g"] == "c"].assign(h="v", cell="cu")
+    return Case(
+        fit=lambda: quiet("y ~ g * h + x", data),
+        same=[
+            lambda: quiet("y ~ g * h + x", ordered(data, "c")),
+            lambda: quiet("y ~ h * g + x", ordered(ordered(data, "d"), "v", "h")),
+        ],
+        part=[lambda: quiet("y ~ cell + x", data)],
+        new=pd.concat([new, empty], ignore_index=True),
+        new_part=new,
+        own=["x"],
+        levels=("a", "b", "d"),
+        at={"x": 0.3, "h": ["v"]},
+        coding=True,
+    )
+
+
+def flag_case() -> Case:
+    data = frame(4).assign(flag=0)
+    new = rows_to_predict(data)
+    return Case(
+        fit=lambda: quiet("y ~ flag + g + h + x", data),
+        same=[lambda: quiet("y ~ x + h + g + flag", data), lambda: quiet("y ~ flag + g + h + x", ordered(data, "c"))],
+        part=[lambda: quiet("y ~ g + h + x", data)],
+        new=pd.concat([new, new.assign(flag=1)], ignore_index=True),
+        new_part=new,
+        own=["x", "h[T.v]", "g[T.b]", "g[T.c]", "g[T.d]", "0|1", "1|2", "2|3"],
+        levels=tuple("abcd"),
+        at={"x": 0.3, "h": ["u"], "flag": 0},
+    )
+
+
+def zero_weights_case() -> Case:
+    """Rows of weight 0 alone speak against separation: they are no rows."""
+    data = separated("c", 3, seed=5)
+    extra = data[data["g"] == "c"].iloc[:5].assign(y=0, w=0.0)
+    both = pd.concat([data, extra], ignore_index=True)
+    rest = data[data["g"] != "c"]
+    new = rows_to_predict(data)
+    return Case(
+        fit=lambda: quiet("y ~ g + h + x", both, weights="w"),
+        same=[lambda: quiet("y ~ g + h + x", ordered(both, "c"), weights="w")],
+        part=[lambda: quiet("y ~ g + h + x", rest, weights="w")],
+        new=new,
+        new_part=new[new["g"] != "c"],
+        own=["x", "h[T.v]", "g[T.b]", "g[T.d]", "0|1", "1|2", "2|3"],
+        levels=("a", "b", "d"),
+        at={"x": 0.3, "h": ["u"]},
+    )
+
+
+def offset_case() -> Case:
+    data = frame(6).assign(k=3.0)
+    new = rows_to_predict(data)
+    return Case(
+        fit=lambda: quiet("y ~ g + h + x + offset(k)", data),
+        same=[lambda: quiet("y ~ offset(k) + x + h + g", ordered(data, "c"))],
+        part=[lambda: quiet("y ~ g + h + x", data)],
+        new=new,
+        new_part=new,
+        own=["x", "h[T.v]", "g[T.b]", "g[T.c]", "g[T.d]"],
+        levels=tuple("abcd"),
+        at={"x": 0.3, "h": ["u"], "k": 3.0},
+        # Scores and thresholds move by the offset.
+        skip=frozenset(["predict linear_predictor"]),
+        coding=True,
+    )
+
+
+def spread_case(reference: str = "A", nominal: bool = False) -> Case:
+    """Group B gave only the ends of the scale: its shift and spread grow together without end."""
+    counts = {"A": [7, 8, 5], "B": [9, 0, 11], "C": [5, 9, 4]}
+    data = pd.concat(
+        [pd.DataFrame({"g": g, "y": np.repeat(range(3), n), "h": "u"}) for g, n in counts.items()], ignore_index=True
+    )
+    new = data.drop_duplicates("g").reset_index(drop=True)
+    shares = {(str(row), str(k)): counts[g][k] / sum(counts[g]) for row, g in enumerate(new["g"]) for k in range(3)}
+    options = {"scale": "~ g"} | ({"nominal": "~ h"} if nominal else {})
+    rest = data[data["g"] != "B"]
+    own = ["0|1", "1|2", "g[T.C]", "scale.g[T.C]"]
+    return Case(
+        fit=lambda: quiet("y ~ g", ordered(data, reference), **options),
+        part=[lambda: quiet("y ~ g", rest, **options)],
+        new=new,
+        new_part=new[new["g"] != "B"],
+        own=own if reference == "A" else (),
+        levels=("A", "C"),
+        number="",
+        at={},
+        known={"predict prob": shares},
+        stopped=True,
+        loose=100.0,
+        # Margins are in units of the reference level's spread.
+        skip=frozenset(["augment", "margins"] if reference == "B" else []),
+    )
+
+
+def nominal_case() -> Case:
+    base = level_case("c", 3, options={"nominal": "~ x"}, formula="y ~ g + h")
+    names = ["h[T.v]", "g[T.b]", "g[T.d]"]
+    names += [name + end for name in ("0|1", "1|2", "2|3") for end in ("", ".x")]
+    return replace(base, own=names)
+
+
+def with_own(case: Case, *names: str) -> Case:
+    """The case with more parameters that mean the same in the reduced fits."""
+    return replace(case, own=[*case.own, *names])
+
+
+def unused_level_case() -> Case:
+    """Level 2 is declared and has no rows: its probability is 0."""
+    data = frame(8)
+    data = data[data["y"] != 2].reset_index(drop=True)
+    new = rows_to_predict(data)
+    nobody = {(str(row), "2"): 0.0 for row in new.index}
+    return Case(
+        fit=lambda: quiet("y ~ g + h + x", data, levels=range(4)),
+        same=[lambda: quiet("y ~ x + h + g", ordered(data, "c"), levels=range(4))],
+        part=[lambda: quiet("y ~ g + h + x", data)],
+        new=new,
+        new_part=new,
+        own=["x", "h[T.v]", "g[T.b]", "g[T.c]", "g[T.d]", "0|1"],
+        levels=tuple("abcd"),
+        at={"x": 0.3, "h": ["u"]},
+        known={"predict prob": nobody},
+        coding=True,
+        # Ranks above the level count one more, latent means average one threshold more.
+        skip=frozenset(
+            [*(name for name in GENERAL if "mean" in name), "effect on new rows", "effect of a step", "errors new"]
+        ),
+    )
+
+
+CASES: dict[str, Callable[[], Case]] = {
+    "reference level at the top": lambda: level_case("a", 3),
+    "reference level at the bottom": lambda: level_case("a", 0),
+    "another level at the top": lambda: level_case("c", 3),
+    "last level at the bottom, probit": lambda: level_case("d", 0, options={"method": "probit"}),
+    "reference level, cloglog": lambda: level_case("a", 3, options={"method": "cloglog"}),
+    "reference level, acat": lambda: level_case("a", 3, options={"method": "acat"}),
+    "complete": complete_case,
+    "complete, probit": lambda: complete_case(3, "probit"),
+    "aliased": aliased_case,
+    "nested": nested_case,
+    "empty cell": cell_case,
+    "flag": flag_case,
+    "weights of 0": zero_weights_case,
+    "constant offset": offset_case,
+    "clusters": lambda: level_case("a", 3, options={"vcov": {"cluster": "id", "type": "CR1"}}),
+    "robust": lambda: level_case("c", 0, options={"vcov": "HC0"}),
+    "survey": lambda: level_case("c", 3, options={"design": SurveyDesign(weights="w", clusters="id")}),
+    "spread": spread_case,
+    "spread of the reference level": lambda: spread_case("B"),
+    "scale and separation": lambda: with_own(level_case("c", 3, options={"scale": "~ h"}), "scale.h[T.v]"),
+    "nominal": nominal_case,
+    "mixed": lambda: with_own(level_case("c", 3, formula="y ~ g + h + x + (1 | id)"), "sd_(Intercept)|id"),
+    "level without rows": unused_level_case,
+}
+
+# Questions
+
+#: Answers that have the same labels in every order of columns and levels.
+GENERAL: dict[str, Callable[[Any, Case, pd.DataFrame], Any]] = {
+    **{
+        f"predict {kind}": lambda f, c, new, kind=kind: f.predict(new, type=kind)
+        for kind in ("class", "prob", "cum_prob", "mean", "linear_predictor")
+    },
+    "predict training": lambda f, c, new: f.predict(type="prob").iloc[:20],
+    "predict se": lambda f, c, new: f.predict(new, type="prob", se=True),
+    "predict mean se": lambda f, c, new: f.predict(new, type="mean", se=True),
+    "predict interval": lambda f, c, new: f.predict(new, type="cum_prob", interval="confidence"),
+    "augment": lambda f, c, new: f.augment(new).drop(columns=[*new.columns, ".score"], errors="ignore"),
+    "errors new": lambda f, c, new: f.errors(c.new_part)[["new data"]],
+    "emmeans": lambda f, c, new: f.emmeans(c.factor, at=c.at).frame,
+    "emmeans prob": lambda f, c, new: f.emmeans(c.factor, at=c.at, scale="prob").frame,
+    "emmeans mean": lambda f, c, new: f.emmeans(c.factor, at=c.at, scale="mean").frame,
+    "emmeans odds": lambda f, c, new: f.emmeans(c.factor, at=c.at, scale="odds").frame,
+    "contrasts": lambda f, c, new: contrasts(f.emmeans(c.factor, at=c.at)),
+    "contrasts prob": lambda f, c, new: contrasts(f.emmeans(c.factor, at=c.at, scale="prob")),
+    "contrasts of some": lambda f, c, new: contrasts(f.emmeans(c.factor, at={**c.at, c.factor: list(c.levels)})),
+    "effect of factor": lambda f, c, new: f.marginal_effects(c.factor, change=list(c.levels[:2]), newdata=c.rows).frame,
+    "log odds of factor": lambda f, c, new: (
+        f.marginal_effects(c.factor, change=list(c.levels[:2]), scale="log_odds", newdata=c.rows).frame
+    ),
+}
+#: Those that need a number in the formula.
+OF_NUMBER: dict[str, Callable[[Any, Case, pd.DataFrame], Any]] = {
+    "effect of number": lambda f, c, new: f.marginal_effects(c.number, by="g").frame,
+    "effect on new rows": lambda f, c, new: f.marginal_effects(c.number, scale="mean", newdata=c.new_part).frame,
+    "effect of a step": lambda f, c, new: f.marginal_effects(c.number, by="g", change=1.0, scale="mean").frame,
+    "emtrends": lambda f, c, new: f.emtrends(c.factor, c.number, at=c.at).frame,
+    "emtrends prob": lambda f, c, new: f.emtrends(c.factor, c.number, at=c.at, scale="prob").frame,
+    "emtrends all": lambda f, c, new: f.emtrends("~ 1", c.number, at={**c.at, c.factor: list(c.levels)}).frame,
+    "test number": lambda f, c, new: f.test(c.number).iloc[-1:][["df", "p_value"]].reset_index(drop=True),
+    "drop1 number": lambda f, c, new: f.drop1(c.number).loc[[c.number], ["lrt", "p_value"]],
+}
+#: Those that are asked only of fits to the same rows: figures of the whole fit, and tests of the factor.
+WHOLE: dict[str, Callable[[Any, Case, pd.DataFrame], Any]] = {
+    "effects": lambda f, c, new: f.marginal_effects(c.factor, change=list(c.levels[:2])).frame,
+    "test factor": lambda f, c, new: (
+        f.test(c.factor).iloc[-1:].drop(columns=["difference", "std_error"]).reset_index(drop=True)
+    ),
+    "joint tests": lambda f, c, new: f.joint_tests(),
+    "anova II": lambda f, c, new: f.anova(type="II"),
+    "anova III": lambda f, c, new: f.anova(type="III"),
+    "drop1": lambda f, c, new: f.drop1(),
+    "score test": lambda f, c, new: f.score_test(),
+    "nominal test": lambda f, c, new: f.nominal_test(),
+    "scale test": lambda f, c, new: f.scale_test(),
+    "brant": lambda f, c, new: f.brant(),
+    "glance": lambda f, c, new: f.glance(),
+    "loglik": lambda f, c, new: f.loglik,
+    "discrimination": lambda f, c, new: f.discrimination(),
+    "errors": lambda f, c, new: f.errors(),
+    "residuals": lambda f, c, new: f.residuals("probability-scale"),
+    "deviance residuals": lambda f, c, new: f.residuals("deviance"),
+    "vif": lambda f, c, new: f.vif(),
+    "margins": lambda f, c, new: f.margins()[["left", "right"]].iloc[:30],
+    "hat": lambda f, c, new: f.influence().hat,
+    "cooks": lambda f, c, new: f.influence().cooks,
+    "reliability": lambda f, c, new: f.reliability(),
+}
+#: Tests of the coefficients of a term, which are those of the columns that stay.
+BY_COEFFICIENTS = {"test factor", "anova II", "anova III", "score test", "brant", "vif"}
+#: Answers by the names of parameters: those of `Case.own` agree with the fits of `Case.part`.
+NAMED: dict[str, Callable[[Any, Case, pd.DataFrame], Any]] = {
+    "params": lambda f, c, new: f.params,
+    "coef": lambda f, c, new: f.coef,
+    "thresholds": lambda f, c, new: f.thresholds,
+    "se": lambda f, c, new: f.se,
+    "confint": lambda f, c, new: f.confint(),
+    "tidy": lambda f, c, new: f.tidy().drop(columns="coef_type"),
+    "tidy ratios": lambda f, c, new: f.tidy(exponentiate=True).drop(columns="coef_type"),
+    "vcov": lambda f, c, new: f.vcov(),
+    "profile": lambda f, c, new: f.confint([name for name in c.own if name in f.coef.index][:1], type="profile"),
+}
+
+
+def close(one: float, two: float, loose: float) -> bool:
+    return abs(one - two) <= loose * (ABSOLUTE + RELATIVE * max(abs(one), abs(two)))
+
+
+def named(key: Any, own: Sequence[str]) -> bool:
+    """Whether all parameters in a label mean the same in both fits."""
+    return all(part in own or part in _COLUMNS for part in key)
+
+
+_COLUMNS = {"estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high", "lower", "upper", "df"}
+#: Figures that are missing as their documentation says, such as AIC beside robust errors.
+DOCUMENTED = {
+    "glance": ("aic", "bic"),
+    "reliability": ("lower", "upper"),
+    "discrimination": ("lr_",),
+    "errors new": ("new data",),
+    "errors": ("training",),
+}
+#: How a number failed.
+Failure = tuple[str, Any, str]
+
+
+def walk(case: Case, questions: Sequence[str] | None = None) -> list[Failure]:
+    """Every failure: question, label, and what was found."""
+    fit = case.fit()
+    same = [make() for make in case.same]
+    part = [make() for make in case.part]
+    every = {**GENERAL, **(OF_NUMBER if case.number else {}), **WHOLE, **NAMED}
+    found: list[Failure] = []
+    for name, question in every.items():
+        if (
+            name in case.skip
+            or (case.coding and name in BY_COEFFICIENTS)
+            or (questions is not None and name not in questions)
+        ):
+            continue
+        answer = ask(lambda question=question: question(fit, case, case.new))
+        in_order = [] if name in NAMED else [ask(lambda q=question, t=twin: q(t, case, case.new)) for twin in same]
+        reduced = [] if name in WHOLE else [ask(lambda q=question, t=twin: q(t, case, case.new_part)) for twin in part]
+        found += [(name, key, text) for key, text in compared(answer, in_order, reduced, case, name)]
+    for show in (str, lambda f: str(f.summary()), lambda f: str(f.summary("all")), lambda f: str(f.tidy())):
+        said = ask(lambda show=show: {"text": show(fit)})
+        if said.refused:
+            found.append(("print", "", said.said))
+    return found
+
+
+def compared(
+    answer: Answer, in_order: Sequence[Answer], reduced: Sequence[Answer], case: Case, name: str
+) -> list[tuple[Any, str]]:
+    """Numbers of an answer that are neither checked nor missing for a reason that is given."""
+    if answer.refused:
+        useful = any(not one.refused for one in (*in_order, *reduced))
+        excused = answer.unavailable or REASON.search(answer.said)
+        return [("refused", answer.said)] if useful and not excused else []
+    out: list[tuple[Any, str]] = []
+    unsaid = []
+    for key, value in answer.numbers.items():
+        if "<none>" in key:  # the row of the model itself has no test
+            continue
+        others = checks_of(key, in_order, reduced, case, name)
+        if np.isfinite(value):
+            out += [(key, text) for text in wrong(value, others, case, name)]
+            continue
+        if case.loose == 1.0:
+            out += [(key, f"{value}, but {other:.6g} by {source}") for source, other in others if np.isfinite(other)]
+        documented = name in DOCUMENTED and any(end in key[-1] for end in DOCUMENTED[name])
+        if np.isnan(value) and name not in NAMED and not documented:
+            unsaid.append(key)
+    if unsaid and not REASON.search(answer.said):
+        out.append((unsaid[0], f"{len(unsaid)} missing without a reason: {answer.said[:200]!r}"))
+    return out
+
+
+def checks_of(
+    key: Any, in_order: Sequence[Answer], reduced: Sequence[Answer], case: Case, name: str
+) -> list[tuple[str, float]]:
+    """What other fits say of a number."""
+    others = [("another order", one.numbers[key]) for one in in_order if key in one.numbers]
+    if name not in NAMED or named(key, case.own):
+        others += [("the reduced fit", one.numbers[key]) for one in reduced if key in one.numbers]
+    if key in case.known.get(name, {}):
+        others.append(("the known value", case.known[name][key]))
+    return others
+
+
+def wrong(value: float, others: Sequence[tuple[str, float]], case: Case, name: str) -> list[str]:
+    """What is wrong with a finite number."""
+    out = []
+    for source, other in others:
+        if not np.isfinite(other):
+            if source != "the reduced fit" or name in NAMED:
+                out.append(f"{value:.6g}, but {other} by {source}")
+        elif not close(value, other, case.loose):
+            out.append(f"{value:.8g}, but {other:.8g} by {source}")
+    shown = name in ("params", "coef", "thresholds", "tidy", "tidy ratios") and case.stopped
+    shown |= name == "tidy ratios" and value == 0.0  # of an infinite estimate
+    if not others and name in NAMED and not case.coding and not shown:
+        out.append(f"{value:.6g}, which nothing determines")
+    return out
+
+
+#: Cases and questions of the short walk; the others are slow.
+SHORT = ("reference level at the top", "aliased", "complete", "spread")
+FEW = ("predict prob", "predict se", "contrasts", "effect of number", "test number", "tidy", "confint")
+
+
+def shown(failures: Sequence[Failure]) -> str:
+    return "\n".join(f"{name}: {key}: {text}" for name, key, text in failures)
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_what_data_determine(name: str) -> None:
+    failures = walk(CASES[name](), FEW)
+    assert not failures, shown(failures)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_every_question(name: str) -> None:
+    failures = walk(CASES[name]())
+    assert not failures, shown(failures)
+
+
+# Other entries
+
+
+def test_pooled_fits_are_refused_or_those_of_the_rows_that_are_left() -> None:
+    data = separated("c", 3, seed=9)
+    rng = np.random.default_rng(0)
+    imputed = [data.assign(x=data["x"] + 0.1 * rng.normal(size=len(data))) for _ in range(3)]
+    answer = ask(lambda: pool([quiet("y ~ g + h + x", one) for one in imputed]).tidy())
+    if answer.refused:
+        assert REASON.search(answer.said)
+        return
+    rest = pool([quiet("y ~ g + h + x", one[one["g"] != "c"], levels=range(4)) for one in imputed]).tidy()
+    for key, value in flat(rest).items():
+        assert close(answer.numbers[key], value, 1.0), key
+
+
+def test_classifier_says_that_a_new_row_is_not_determined() -> None:
+    data = frame(10).assign(flag=0.0)
+    columns = ["x", "z", "flag"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = OrdinalClassifier("logit").fit(data[columns], data["y"])
+        without = OrdinalClassifier("logit").fit(data[["x", "z"]], data["y"])
+    few = data[columns].iloc[:5]
+    np.testing.assert_allclose(model.predict_proba(few), without.predict_proba(few[["x", "z"]]), rtol=1e-5)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            model.predict_proba(few.assign(flag=1.0))
+        except OrdstatError as error:
+            said = str(error)
+        else:
+            said = " ".join(str(one.message) for one in caught)
+    assert REASON.search(said)
+
+
+def test_rows_in_blocks_determine_what_rows_in_memory_do(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    data = separated("a", 3, seed=11).assign(flag=0)
+    data.to_parquet(tmp_path / "rows.parquet", row_group_size=50)
+    new = rows_to_predict(data)
+    new = pd.concat([new, new.assign(flag=1)], ignore_index=True)
+    blocks = ask(lambda: quiet("y ~ g + h + x + flag", tmp_path / "rows.parquet").predict(new, type="prob", se=True))
+    if blocks.refused:
+        assert REASON.search(blocks.said)
+        return
+    memory = ask(lambda: quiet("y ~ g + h + x + flag", data).predict(new, type="prob", se=True))
+    assert blocks.numbers.keys() == memory.numbers.keys()
+    for key, value in memory.numbers.items():
+        found = blocks.numbers[key]
+        assert close(found, value, 1.0) or (np.isnan(found) and np.isnan(value)), key
+    assert any(map(np.isnan, blocks.numbers.values())) and REASON.search(blocks.said)
