@@ -49,7 +49,7 @@ def ordfit(
     subset: Any = None,
     cov: Mapping[str, pd.DataFrame] | None = None,
     contrasts: Mapping[str, str] | None = None,
-    na_action: str = "omit",
+    na_action: str | None = None,
     seed: int | np.random.Generator = 0,
     callback: Progress | None = None,
     **options: Any,
@@ -107,9 +107,10 @@ def ordfit(
     contrasts : mapping, optional
         Column to coding: "treatment" (default), "sum", "helmert", "poly", ..., or R's names. Those of columns outside
         the formula are kept for `update`.
-    na_action : {"omit", "raise", "keep"}
+    na_action : {"omit", "raise", "keep"}, optional
         Leave out incomplete rows (counted, by variable), refuse them, or keep those with a missing column of the
-        formula, for methods that take them ("ordboost"); new rows with missing columns are then predicted too.
+        formula, for methods that take them ("ordboost", whose default this is; that of others is "omit"). New rows
+        with missing columns or unseen categories are then predicted too.
     seed : int or numpy.random.Generator
         Seed of all random steps (folds, sweeps). Same seed, same result.
     callback : callable(step, total, message), optional
@@ -170,6 +171,8 @@ def ordfit(
             f"method: leave cost= out, or give the value method={type(value).__name__}(...)."
         )
     value.check_constraints(constraints)
+    if na_action is None:
+        na_action = "keep" if value.needs.missing else "omit"
     recipe = Recipe(
         formula,
         nominal=nominal,

@@ -16,7 +16,7 @@ from .._typing import AnyArray, FloatArray, IntArray
 from ..checks import canonical, require_memory
 from ..compiled.sums import gather
 from ..exceptions import DataError, FormulaError
-from .columns import Factor, Value, factor_of, recode, shown_labels, suggest
+from .columns import Factor, Value, factor_of, matched, recode, shown_labels, suggest
 from .names import ColumnName, Piece
 from .parse import MAX_COLUMNS, Expression, Part, Term, shown
 
@@ -77,6 +77,8 @@ def contrast(given: Any, base: Any = None) -> Contrasts:
     return KINDS[kind] if base is None else partial(treatment, base=base)
 
 
+#: Most categories of a column of codes.
+MOST_CATEGORIES = 254
 #: Memory is not checked for model matrices with fewer numbers.
 _MANY_NUMBERS = 100_000
 
@@ -150,7 +152,11 @@ class Coding:
                 shown = shown_labels(value.levels)
                 raise DataError(f"{self.label!r} was numeric at the fit; the new data hold {shown}. Make it numeric.")
             return [value] if value.ndim == 1 else list(value.T)
-        codes = recode(value, self.levels, self.label)
+        if self.whole and alone:
+            # Levels that are rare, or without rows in the fit, are missing values.
+            codes = np.maximum(matched(factor_of(value, self.label), self.levels)[0], -1)
+        else:
+            codes = recode(value, self.levels, self.label)
         if self.whole and alone:
             made = [codes.astype(np.float64)]
         elif full:
@@ -171,7 +177,8 @@ def fit_coding(
 ) -> tuple[Coding, list[Any]]:
     """The coding of an evaluated factor, and its levels without rows, which are left out as in R's clm.
 
-    With `whole` a factor without contrasts of the user is one column of codes in a term of its own.
+    With `whole` a factor without contrasts of the user is one column of codes in a term of its own. It may have one
+    level; of more than MOST_CATEGORIES unordered ones the rarest are left out, and count as missing values.
     """
     if isinstance(value, np.ndarray) and value.dtype != bool:
         if contrast is not None:
@@ -182,14 +189,18 @@ def fit_coding(
     kept, unused = list[Any](), list[Any]()
     for level, count in zip(factor.levels, counts, strict=True):
         (kept if count or not isinstance(value, Factor) else unused).append(level)  # conditions keep both levels
+    contrasts = factor.contrast or contrast
+    whole = whole and contrasts is None
+    if whole and not factor.ordered and len(kept) > MOST_CATEGORIES:
+        frequent = set(np.argsort(-counts, kind="stable")[:MOST_CATEGORIES].tolist())
+        kept = [level for code, level in enumerate(factor.levels) if code in frequent]
     levels = tuple(kept)
-    if len(levels) < 2:
+    if len(levels) < (1 if whole else 2):
         raise DataError(f"{expression.label!r} has one level only in the rows used: {shown_labels(levels)}.")
     description = f"The contrasts of the {len(levels):,} levels of {expression.label!r}, in two copies,"
     require_memory(description, 16.0 * len(levels) ** 2, "Join levels, or write (1 | group).")
-    contrasts = factor.contrast or contrast
     matrix, suffixes = (contrasts or treatment)(levels)
-    return Coding(expression.label, suffixes, levels, matrix, whole and contrasts is None, factor.ordered), unused
+    return Coding(expression.label, suffixes, levels, matrix, whole, factor.ordered), unused
 
 
 def _numbered(count: int) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from .._typing import AnyArray, BoolArray, IntArray
 from ..checks import nearest
-from ..exceptions import DataError, FormulaError
+from ..exceptions import DataError, DataWarning, FormulaError, warn
 
 TEXT = ("string", "empty")
 NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
@@ -294,6 +294,15 @@ def recode(value: Value, levels: tuple[Any, ...], name: str) -> IntArray:
     return codes
 
 
+def known(value: Value, levels: tuple[Any, ...], name: str) -> IntArray:
+    """(N,) codes by the levels of a fit, -1 if missing or not in the fit, with a DataWarning for these."""
+    codes, unseen = matched(factor_of(value, name), levels)
+    if unseen:
+        shown = shown_labels(unseen)
+        warn(f"{name!r} has levels that are not in the fit: {shown}. They count as missing values.", DataWarning)
+    return np.maximum(codes, -1)
+
+
 class Columns:
     """The columns of a frame, each read once, on demand.
 
@@ -302,10 +311,13 @@ class Columns:
     frame : pandas.DataFrame
     declared : mapping of column name to Factor, optional
         Factor columns of a fit, without rows; their levels hold for this frame too.
+    unseen_missing : bool
+        Whether other levels of these columns count as missing; else they raise DataError.
     """
 
-    def __init__(self, frame: pd.DataFrame, declared: Mapping[str, Factor] | None = None):
+    def __init__(self, frame: pd.DataFrame, declared: Mapping[str, Factor] | None = None, unseen_missing: bool = False):
         self.frame = frame
+        self._unseen_missing = unseen_missing
         self._declared = declared or {}
         self._columns: dict[str, Column] = {}
         if declared == {} and frame.shape[1] > 99 and frame.columns.is_unique and (frame.dtypes == np.float64).all():
@@ -321,8 +333,11 @@ class Columns:
         if name not in self._columns:
             column = read(find_column(self.frame, name, role))
             if (factor := self._declared.get(name)) is not None:
-                codes = recode(column.value, factor.levels, name)
-                column = Column(replace(factor, codes=codes), column.missing)
+                codes = (known if self._unseen_missing else recode)(column.value, factor.levels, name)
+                missing = column.missing
+                if self._unseen_missing:
+                    missing = codes < 0 if missing is None else missing | (codes < 0)
+                column = Column(replace(factor, codes=codes), missing)
             self._columns[name] = column
         return self._columns[name]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from itertools import zip_longest
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -14,8 +14,8 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..checks import did_you_mean, mapping, one_of
 from ..exceptions import DataError, FormulaError, OptionError
 from . import inputs
-from .coding import Assembled, Coding, Contrasts, contrast, fit_coding
-from .columns import Column, Columns, Value, as_frame, row_name, shown_labels, suggest, take
+from .coding import MOST_CATEGORIES, Assembled, Coding, Contrasts, contrast, fit_coding
+from .columns import Column, Columns, Factor, Value, as_frame, matched, row_name, shown_labels, suggest, take
 from .factors import Interpreter, Transform, contrast_of
 from .parse import (
     parse_expression,
@@ -496,6 +496,15 @@ def _unused_note(labels: Collection[Any], of: str) -> list[str]:
     return [f"Levels of {of} without rows were left out: {shown_labels(labels)}."] if labels else []
 
 
+def _rare_note(coding: Coding, value: Value, label: str) -> list[str]:
+    """A note on categories that are too many for a column of codes."""
+    if not coding.whole or coding.ordered or len(coding.levels) < MOST_CATEGORIES:
+        return []
+    rare = int((matched(cast(Factor, value), coding.levels)[0] == -2).sum())
+    many = f"{label!r} has more than {MOST_CATEGORIES} categories: the rarer ones count as missing values"
+    return [f"{many} ({rare} rows)."] if rare else []
+
+
 def formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
     """The formulas, not yet evaluated."""
     surveyed = () if recipe.design is None else recipe.design.columns
@@ -578,6 +587,7 @@ def _model(
     for key, factor in spec.factors.items():
         codings[key], unused = fit_coding(factor, values[key], contrasts.get(key), recipe.as_categories)
         notes += _unused_note(unused, factor.label)
+        notes += _rare_note(codings[key], values[key], factor.label)
     spec = replace(spec, codings=codings, columns=tuple(predictors), declared=columns.declared(predictors))
     rows, matrices = spec.matrices(values, n)
     for matrix in matrices:

@@ -178,7 +178,7 @@ class FormulaSpec:
         if absent:
             needs = shown_labels(self.columns, 60)
             raise DataError(f"The new data have no column {shown_labels(absent)}; the model needs {needs}.")
-        interpreter = Interpreter(Columns(frame, self.declared), dict(self.states))
+        interpreter = Interpreter(Columns(frame, self.declared, self.na_action == "keep"), dict(self.states))
         grouped = [  # groups with missing columns are new
             term.text
             for term in self.random

@@ -246,7 +246,7 @@ class OrdinalBoosting(ProbabilityMethod):
     """Gradient boosting of shallow trees for ordered levels [Friedman 2001, 2002].
 
     Usually the most accurate single method for tables with interactions and non-linear effects. It gives
-    probabilities, takes missing values (`na_action="keep"`) and categories, and can be explained by `shapley()`.
+    probabilities, takes missing values and categories, and can be explained by `shapley()`.
 
     The model is P(y <= k | x) = 1 / (1 + exp(H(x) - theta_k)) with H a sum of trees; the loss is -log P(y). H starts
     from a cumulative model with a ridge penalty. Each round grows one tree by Newton steps on binned columns, using a
@@ -255,8 +255,8 @@ class OrdinalBoosting(ProbabilityMethod):
     Cross-validation chooses the number of rounds and the depth.
 
     Unordered factors are cut as categories [Fisher 1958]; ordered and two-level factors as numbers. Missing values go
-    to the side of a cut with the larger gain. Unseen levels are refused; set them to missing to predict for them.
-    constraints= on the sign of an effect make H monotone in that variable.
+    to the side of a cut with the larger gain. Unseen categories of new rows, and all but the 254 most frequent ones of
+    a column, count as missing. constraints= on the sign of an effect make H monotone in that variable.
 
     Parameters
     ----------
@@ -272,6 +272,8 @@ class OrdinalBoosting(ProbabilityMethod):
         Share of the columns used for each tree, in (0, 1]. None means 0.6, but at least five columns.
     linear_start : bool
         Start from a ridge cumulative model, its penalty (2^-4, ..., 2^10) chosen by cross-validation; else from H = 0.
+        With more than 300 columns (and indicators of categories) one fold and every other penalty are tried; with more
+        than 1000 there is no linear start.
     penalty : float
         Penalty of the squared values of leaves, 0 or more.
     min_weight : float or None
@@ -371,7 +373,8 @@ class OrdinalBoosting(ProbabilityMethod):
         with one_blas_thread():
             held = self._held(training, rng)
             tick = ticking(progress, len(self.depths) * len(held) * self.selects + 1)
-            penalty = training.best_ridge(held, rng) if len(held) and self.linear_start else None
+            linear = self.linear_start and len(held) > 0 and not training.too_wide
+            penalty = training.best_ridge(held, rng, tick) if linear else None
             held_out = self._held_out(training, held, penalty, rng, tick) if len(held) and self.selects else None
             weights = training.data.weights
             depth = self.depths[0] if held_out is None else held_out.depth

@@ -17,7 +17,7 @@ from ..threads import Team, in_threads
 from .trees import BoostedTrees, HeldOut, LinearStart, ValueTree
 
 #: Most codes of a column of numbers, and of a column of categories.
-MOST_BINS, MOST_CATEGORIES = 128, 254
+MOST_BINS = 128
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

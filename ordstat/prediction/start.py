@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
 from ..exceptions import DataError
+from ..formula.coding import MOST_CATEGORIES
 from ..formula.sample import CACHED, Rows, Sample, distinct_places, has_gaps, row_blocks
 from ..judging.costs import CostMatrix
 from ..judging.evaluation import held_weights, part_of_rows
@@ -16,7 +18,7 @@ from ..likelihood.penalty import Ridge
 from ..likelihood.problem import Problem
 from ..threads import Team
 from .probabilities import LOGIT
-from .rounds import MOST_CATEGORIES, Binned, Bins, Booster, Settings, best_thresholds, logit_loss
+from .rounds import Binned, Bins, Booster, Settings, best_thresholds, logit_loss
 from .trees import LinearStart
 
 
@@ -90,6 +92,9 @@ class Indicators:
 
 #: Penalties tried for the linear start, on effects per standard deviation: 2^-4, 2^-2, ..., 2^10.
 PENALTIES: tuple[float, ...] = tuple(np.exp2(np.arange(-4.0, 11.0, 2.0)).tolist())
+#: A fit takes time quadratic in the columns: beyond the first number one fold and every other penalty are tried, beyond
+#: the second there is no linear start.
+MANY_COLUMNS, MOST_COLUMNS = 300, 1000
 _TOL, _MOST_STEPS = 1e-6, 100
 #: Largest number of rows used to choose the penalty, which depends little on it.
 MOST_ROWS = 3000
@@ -230,13 +235,23 @@ class Training:
             return self.constant(weights)
         return self._ridge(slice(None), weights, penalty)
 
-    def best_ridge(self, held: FloatArray, rng: np.random.Generator) -> float:
+    @property
+    def too_wide(self) -> bool:
+        """Whether there are too many columns for a linear start."""
+        return self.columns.means.size > MOST_COLUMNS
+
+    def best_ridge(self, held: FloatArray, rng: np.random.Generator, tick: Callable[[str, int], None]) -> float:
         """The penalty with the smallest held-out loss; ties go to the larger."""
+        penalties = PENALTIES[::-1]
+        if self.columns.means.size > MANY_COLUMNS:
+            held = held[:1]
+            penalties = penalties[::2]
         part = part_of_rows(self.data.y, MOST_ROWS, rng)
         y, weights, X = self.data.y[part], self.data.weights[part], self.sample.X[self.places[part]]
 
         def judge(penalty: float) -> float:
             total = 0.0
+            tick(f"linear start with penalty {penalty:g}", 0)
             for out in held[:, part]:
                 linear = self._ridge(part, weights - out, penalty)
                 H = self._with_offset(linear.start(X), part)
@@ -244,7 +259,7 @@ class Training:
                 total += logit_loss(y[tested], out[tested], H[tested], linear.theta)
             return total
 
-        return min(PENALTIES[::-1], key=judge)
+        return min(penalties, key=judge)
 
     def _ridge(self, part: IntArray | slice, weights: FloatArray, penalty: float) -> Linear:
         """The ridge model of some rows."""

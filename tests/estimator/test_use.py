@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.validation import check_is_fitted
 
-from ordstat import REDSVM, DataError, OptionError, OrdinalClassifier, load
+from ordstat import REDSVM, DataError, DataWarning, OptionError, OrdinalClassifier, load
 
 SEEDS = [0, 1, 2]
 
@@ -39,8 +39,9 @@ def test_results_and_files_encode_categories_as_the_estimator_does(options, seed
     assert wrong == pytest.approx(np.abs(predicted - y[g < 3]).mean())
     shares = model.results_.shapley(some)
     np.testing.assert_allclose(shares.sum(axis=1), model.results_.predict(some, type="score"), atol=1e-10)
-    with pytest.raises(DataError, match="9"):
-        model.results_.predict(some.assign(g=9))
+    with pytest.warns(DataWarning, match="'g' has levels that are not in the fit: 9. They count as missing"):
+        unseen = model.predict(some.assign(g=9))
+    np.testing.assert_array_equal(unseen, model.predict(some.assign(g=np.nan)))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -189,13 +189,48 @@ def test_contrasts_asked_for_are_columns_of_numbers(frame):
 
 def test_doubtful_input(frame):
     fit = fitted(frame, rounds=5, depth=1)
-    with pytest.raises(DataError, match="'f' has levels that are not in the fit: 'z'"):
-        fit.predict(frame.head(2).assign(f="z"))
+    with pytest.warns(DataWarning, match="'f' has levels that are not in the fit: 'z'"):
+        unseen = fit.predict(frame.head(2).assign(f="z"), type="prob")
+    pd.testing.assert_frame_equal(unseen, fit.predict(frame.head(2).assign(f=None), type="prob"))
     with pytest.raises(DataError, match="infinite"):
         fitted(frame.assign(a=np.inf), rounds=5)
-    many = pd.DataFrame({"y": np.arange(900) % 3, "zip": [f"z{k % 300}" for k in range(900)]})
-    with pytest.raises(DataError, match="at most 254 categories; got 300"):
-        ordfit("y ~ zip", many, "ordboost", rounds=3, depth=1)
+
+
+def test_rare_categories_count_as_missing():
+    """Of 300 categories the 254 most frequent stay: the fit is that with the others set to missing."""
+    rng = np.random.default_rng(0)
+    number = np.concatenate([np.arange(254).repeat(4), np.arange(254, 300).repeat(2)])
+    y = np.digitize((number % 7 > 3) + rng.logistic(size=number.size), [0.0, 1.0])
+    many = pd.DataFrame({"y": y, "zip": [f"z{k:03}" for k in number]})
+    with pytest.warns(DataWarning, match=r"'zip' has more than 254 categories.* \(92 rows\)"):
+        fit = ordfit("y ~ zip", many, "ordboost", rounds=30, depth=2)
+    few = many.assign(zip=many["zip"].where(number < 254))
+    expected = ordfit("y ~ zip", few, "ordboost", rounds=30, depth=2)
+    np.testing.assert_allclose(fit.predict(type="prob"), expected.predict(type="prob"), atol=1e-12)
+
+
+def test_rows_with_gaps_are_kept_unless_told_otherwise():
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"x": rng.normal(size=80), "y": np.arange(80) % 3, "only": ["k"] * 80})
+    data.loc[::8, "x"] = np.nan
+    assert ordfit("y ~ x + only", data, "ordboost", rounds=5, depth=1).nobs == 80
+    with pytest.warns(DataWarning, match="10 of 80 rows left out"):
+        assert ordfit("y ~ x + only", data, "ordboost", rounds=5, depth=1, na_action="omit").nobs == 70
+    with pytest.warns(DataWarning, match="10 of 80 rows left out"):
+        assert ordfit("y ~ x", data, "logit").nobs == 70
+
+
+def test_a_wide_table_has_a_start_of_few_fits():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(60, 1001))
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    penalties = []
+    for columns in (301, 1001):
+        told = []
+        frame = pd.DataFrame(X[:, :columns]).add_prefix("x").assign(y=y)
+        ordfit("y ~ .", frame, "ordboost", rounds=3, depth=1, callback=lambda *step, told=told: told.append(step[2]))
+        penalties.append(sum("linear start" in message for message in told))
+    assert penalties == [4, 0]
 
 
 def test_a_column_without_a_value_says_nothing(frame):
@@ -238,8 +273,8 @@ def test_the_classifier_takes_categories(frame):
     assert model.results_.design.sample.categories.tolist() == [0, 0, 6, 0]
     np.testing.assert_allclose(model.feature_importances_, same.importance()["importance"].loc[list("abfg")])
     assert pickle.loads(pickle.dumps(model)).predict(X.iloc[::-1]).tolist() == model.predict(X)[::-1].tolist()
-    with pytest.raises(DataError, match="'f' has levels that are not in the fit: 'z'"):
-        model.predict(X.assign(f="z"))
+    with pytest.warns(DataWarning, match="'f' has levels that are not in the fit: 'z'"):
+        assert model.predict(X.assign(f="z")).tolist() == model.predict(X.assign(f=None)).tolist()
     with pytest.raises(DataError, match=r"no missing values .* columns 'b' .*, 'f' "):
         OrdinalClassifier("logit").fit(X, y)
 

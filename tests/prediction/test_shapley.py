@@ -169,7 +169,7 @@ def boosted(formula, data, **more):
 
 
 def test_rows_sum_to_the_score(anes):
-    fit = boosted("PID ~ selfLR + age + I(age**2) + vote + age:educ", anes)
+    fit = boosted("PID ~ selfLR + age + I(age**2) + vote + age:educ", anes, na_action="omit")
     new = anes.iloc[100:140].copy()
     new.iloc[3, new.columns.get_loc("age")] = np.nan
     for data in (None, new):
