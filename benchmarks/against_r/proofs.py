@@ -110,6 +110,27 @@ def not_identified_when_refitted(case: Case, check: Check) -> bool:
     return bool(models) and all(model.fit is not None and bool(model.fit.fit.confounded) for model in models)
 
 
+def freed_alone(case: Case, check: Check) -> bool:
+    """Rows of scale_test() or nominal_test() that differ are of interactions; R's fit with their margins is ours."""
+    kind = check.kind.removesuffix(".df")
+    if kind not in ("nominal_test", "scale_test") or not _comparable(check):
+        return False
+    terms = case.ours.words[f"{kind}.terms"].split("\t")
+    differ = np.flatnonzero(excess(np.asarray(check.ours), np.asarray(check.theirs), RATIO) > 1.0)
+    for row in differ:
+        if ":" not in terms[row]:
+            return False
+        parts = set(terms[row].split(":"))
+        margins = " + ".join(term for term in terms if set(term.split(":")) <= parts)
+        model = case.variant(kind, margins)
+        if "fit.error" in model.theirs.words:
+            return False
+        ratio = 2.0 * (model.theirs.number("loglik") - case.theirs.number("loglik"))
+        if abs(ratio - case.ours.numbers[kind][row]) > RATIO * (1.0 + abs(ratio)):
+            return False
+    return bool(differ.size)
+
+
 def lower_maximum(case: Case, check: Check) -> bool:
     return check.kind in ("loglik", MENDED) and has_end(case.theirs) and case.higher()
 
