@@ -32,6 +32,7 @@ CHOICES = {
     "limits of cumulative probabilities": "R's leave [0, 1]; ordstat forms them on the logit scale",
     "`test()` in surveys": "denominator degrees of freedom as in Stata; R's `regTermTest` uses others",
     "`anova()` of type III": 'ordstat averages over levels, as car::Anova; `type="baseline"` is ordinal 2022.11',
+    "levels without rows": "those that `levels=` names keep their places, with probability 0; R drops them",
     "tests of a variance": "the p-value is halved at the boundary; R's is not",
     "clusters": "fewer than 20 clusters have CR2 errors with Satterthwaite's degrees of freedom",
 }

@@ -16,6 +16,7 @@ from .formula.design import Design, Recipe, arguments_text, make
 from .formula.inputs import check_cost_labels, shape_of
 from .formula.sample import Sample
 from .formula.survey import SurveyDesign
+from .judging.evaluation import fit_present
 from .likelihood.parameters import chosen_covariance
 from .method import Method, missing_refused
 from .registry import METHODS, PLAIN, resolve, spelled
@@ -97,7 +98,8 @@ def ordfit(
         method's own, and need not be the most probable ones; the work is that of one more fit a fold. Likelihood
         methods have probabilities without it.
     levels : sequence, optional
-        Order of the response's values, lowest first; required for unordered strings.
+        Order of the response's values, lowest first; required for unordered strings. Levels that no row has keep
+        their places in ranks and costs, with probability 0; methods in rounds then have no `at`, `more` or `rounds`.
     subset : boolean array or str, optional
         Rows to use; a string is an expression in the columns, such as "judge != 1" (a level as it is in the data).
     cov : dict of str to pandas.DataFrame, optional
@@ -257,8 +259,9 @@ def fit_design(
     calibrate: bool | int = False,
     seed: int | np.random.Generator = 0,
     callback: Progress | None = None,
+    later_levels: bool = False,
 ) -> OrdinalResults:
-    """Fit a method to a design, and issue the warnings of the fit."""
+    """Fit a method to a design, and issue the warnings of the fit; with `later_levels` rows of all levels may come."""
     if vcov is not None and not method.likelihood:
         raise OptionError(f"vcov must go with a likelihood method; {type(method).__name__} has no standard errors.")
     if design.survey is not None and not method.likelihood:
@@ -274,7 +277,12 @@ def fit_design(
         calibrated = Calibrated.of(method, calibrate)
     learner: Any = method if calibrated is None else calibrated
     if design.blocks is None:
-        fit, kind = learner.fit(design.sample, generator(seed), reporter(callback)), method.results_for(design.sample)
+        progress = reporter(callback)
+        if later_levels:
+            fit, kind = learner.fit(design.sample, generator(seed), progress), method.results_class
+        else:
+            fit = fit_present(learner, design.sample, generator(seed), progress)
+            kind = method.results_for(design.sample)
     else:
         from .blocks.results import fitter
 

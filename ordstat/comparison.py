@@ -19,7 +19,7 @@ from .formula.inputs import check_cost_labels
 from .judging.compared import Comparison, Contestant, Judged, fold_notes, group_codes
 from .judging.costs import CostMatrix
 from .judging.errors import MEASURES
-from .judging.evaluation import dealt_rows, held_out, spread
+from .judging.evaluation import dealt_rows, held_out, in_one_fold, spread
 from .method import Method
 from .prediction.calibrated import Calibrated
 from .registry import METHODS, option_names, resolve, spelled
@@ -238,6 +238,10 @@ def compare(
     for contestant in contestants:
         check(contestant)
     drawn = _drawn(contestants, cv, repeats, rng)
+    first = contestants[0].design
+    apart = in_one_fold(first.sample, np.concatenate(drawn), first.levels.values)
+    for note in apart:
+        warn(note, DataWarning)
     judged = _judged(contestants, drawn, cost, int(rng.integers(2**63)), n_jobs, callback)
     failed = pd.DataFrame(
         [
@@ -271,7 +275,7 @@ def compare(
         repeats=repeats,
         measure=label if design.sample.costs is None and label in MEASURES else "cost",
         failed=failed,
-        notes=(*failures, *_notes(contestants, kept, judged, cost)),
+        notes=(*apart, *failures, *_notes(contestants, kept, judged, cost)),
     )
     return replace(compared, notes=(*compared.notes, *fold_notes(compared)))
 

@@ -299,9 +299,13 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
         if classes is None:
             _check_classes(y if weights is None else y[weights > 0], method)
+        if self.levels is None and classes is None:  # categories that no row has are left out, as by ordfit
+            kept = set(pd.unique(y if weights is None else y[weights > 0]))
+            order = [label for label in order if label in kept]
         frame = self._named(as_frame(given) if categories else X)
-        design = self._design(frame, method, ranked(y, order), weights, keep_levels=classes is not None)
-        self._held: Any = fit_design(design, method, calibrate=self.calibrate, seed=_generator(self.random_state))
+        design = self._design(frame, method, ranked(y, order), weights, one_level=classes is not None)
+        seed, later = _generator(self.random_state), classes is not None
+        self._held: Any = fit_design(design, method, calibrate=self.calibrate, seed=seed, later_levels=later)
         self.levels_ = pd.Index(design.levels.values, dtype=object).to_numpy().astype(y.dtype)
         self.classes_ = np.sort(self.levels_)
         return self
@@ -426,8 +430,10 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """(K-1,) thresholds; infinite ones of a separated response where the search stopped, as in `predict`."""
         check_is_fitted(self)
         fit = self.results_.fit
-        values = threshold_values(fit) if isinstance(fit, LikelihoodFit) else self.results_.thresholds
-        return np.array(values, dtype=np.float64)
+        if not isinstance(fit, LikelihoodFit):
+            return np.array(self.results_.thresholds, dtype=np.float64)
+        values, theta = threshold_values(fit), cast(Any, fit.rule).alpha[:, 0]
+        return np.where(np.isnan(values), theta, values)  # NaN beside a level without rows
 
     @property
     def coef_(self) -> FloatArray:
@@ -495,7 +501,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return pd.DataFrame(X).set_axis(names, axis=1)
 
     def _design(
-        self, frame: pd.DataFrame, method: Method, labels: pd.Categorical, weights: Any, keep_levels: bool
+        self, frame: pd.DataFrame, method: Method, labels: pd.Categorical, weights: Any, one_level: bool
     ) -> Design:
         """The design of all columns as terms of a formula."""
         response = "y"
@@ -509,7 +515,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             na_action="keep" if method.needs.missing else "omit",
             as_categories=method.needs.categories,
         )
-        return make(recipe, frame.assign(**{response: labels}), keep_levels=keep_levels)
+        return make(recipe, frame.assign(**{response: labels}), one_level=one_level)
 
     def _has_probabilities(self) -> bool:
         method, rule = self._resolved(), self.results_.fit.rule if hasattr(self, "_held") else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -134,6 +134,10 @@ class ThresholdRule:
     @property
     def n_levels(self) -> int:
         return int(self.theta.size) + 1
+
+    def over_levels(self, present: Any, cost: CostMatrix) -> ThresholdRule:
+        """The rule over all levels, of which some have no rows; `present` is a `Present`."""
+        return replace(self, theta=present.spread_thresholds(self.theta))
 
     def scores(self, rows: Rows) -> FloatArray:
         return self.potential(rows)

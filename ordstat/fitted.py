@@ -190,6 +190,8 @@ class FittedRanker:
     fitter: Callable[..., Any] | None = field(default=None, kw_only=True)
     calibrated: Any = field(default=None, kw_only=True)
 
+    #: Class of the results where levels have no rows, if that is another one: without methods that need them all.
+    with_empty_levels: ClassVar[type[Any] | None] = None
     #: What fits of this kind predict by themselves; see `prediction_types`.
     predicts: ClassVar[tuple[str, ...]] = ("class", "score", "margin")
     #: What `augment` puts beside the data.
@@ -536,6 +538,8 @@ class FittedRanker:
     @cached_property
     def geometry(self) -> Geometry | None:
         """Norms of the potential; None where margins cannot be normalised."""
+        if not self.design.sample.every_level:  # some thresholds are infinite
+            return None
         return self.method.geometry(self.design.sample, self.fit)
 
     def gaps(self, rows: Rows, scores: FloatArray) -> FloatArray:

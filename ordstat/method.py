@@ -104,7 +104,11 @@ class Method:
 
     def results_for(self, sample: Sample) -> type[Any]:
         """The class of the results of a fit to these rows."""
-        return self.results_class
+        kind = self.results_class
+        if kind.with_empty_levels is None or self.needs.absent_levels or sample.every_level:
+            return kind
+        without: type[Any] = kind.with_empty_levels
+        return without
 
     @property
     def cost_matrix(self) -> CostMatrix:

@@ -214,6 +214,7 @@ class EnsembleResults(RoundsResults, ThresholdResults):
 
     fit: EnsembleFit
 
+    with_empty_levels = ThresholdResults
     no_bounds: ClassVar[str] = "No margin bounds: the score of the first learner has no norm."
 
     kind = "Boosted ranker"

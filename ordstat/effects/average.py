@@ -20,6 +20,7 @@ from ..inference.pooling import Combined, bounded_limits, rubin
 from ..inference.wald import by_estimated, degrees_of_freedom
 from ..likelihood.derivatives import QUANTITIES, Quantity, moved
 from ..likelihood.fitted import FittedLikelihood, with_covariance
+from ..likelihood.parameters import threshold_values
 from ..likelihood.row_limits import RowLimits
 from ..likelihood.rule import crossed_rows, report_crossing
 from ..likelihood.standard_errors import (
@@ -145,7 +146,15 @@ class Averager:
     @property
     def quantity(self) -> Quantity:
         """The averaged quantity, with its derivatives."""
-        return QUANTITIES[SCALES[self.scale]]
+        quantity = QUANTITIES[SCALES[self.scale]]
+        if self.scale != "latent":
+            return quantity
+        # Beside a level without rows a threshold is infinite, or the same as the one before.
+        sample = self.results.design.sample
+        repeats = np.bincount(sample.y, minlength=sample.n_levels)[:-1] == 0
+        known = np.isfinite(threshold_values(self.results.fit))
+        known &= ~(repeats & self.results.family.ordered)
+        return replace(quantity, combine=lambda values, top: quantity.combine(values[known], top))
 
     @property
     def labels(self) -> dict[str, list[Any]]:

@@ -83,7 +83,8 @@ class Recipe:
     design : SurveyDesign, optional
         Survey design, instead of `weights` and `cluster`.
     levels : sequence, optional
-        Labels of the response in order, lowest first.
+        Labels of the response in order, lowest first; those without rows keep their places. Without it levels that no
+        row has are left out.
     subset : mask or condition, optional
         Rows to use, such as "judge != '1'"; knots, means and levels come from the subset (R takes knots from all rows).
     cov : dict of group to covariance of its levels, optional
@@ -167,7 +168,7 @@ class Levels:
     values : tuple
         K labels, lowest first.
     unused : tuple
-        Declared levels without rows (of positive weight); they are not among `values`.
+        Categories without rows (of positive weight) that `levels=` does not name; they are not among `values`.
     """
 
     values: tuple[Any, ...]
@@ -353,8 +354,8 @@ def build(formula: str, data: Any, **arguments: Any) -> Design:
     return make(Recipe(formula, **arguments), data)
 
 
-def make(recipe: Recipe, data: Any, keep_levels: bool = False, states: Mapping[str, Transform] | None = None) -> Design:
-    """The design of a recipe and some data, `keep_levels` with declared levels of the response without rows.
+def make(recipe: Recipe, data: Any, one_level: bool = False, states: Mapping[str, Transform] | None = None) -> Design:
+    """The design of a recipe and some data, with `one_level` also if all rows have one level of the response.
 
     `states` are transforms that were fitted to other rows, by their calls.
     """
@@ -385,7 +386,8 @@ def make(recipe: Recipe, data: Any, keep_levels: bool = False, states: Mapping[s
     costs = None if recipe.costs is None else inputs.cost_matrix(recipe.costs, rows, whole.index)
     if costs is not None:
         missing["costs"] = np.asarray(np.isnan(costs).any(axis=1))
-    kept = _kept(frame.index, response, missing, weights, recipe.na_action, keep_levels)
+    declared = recipe.levels is not None
+    kept = _kept(frame.index, response, missing, weights, recipe.na_action, declared, one_level)
     spec = replace(spec, states=interpreter.states, levels=kept.fields["levels"].values)
     part, fields = _model(recipe, spec, values, columns, used, kept)
     if offset is not None:
@@ -395,6 +397,7 @@ def make(recipe: Recipe, data: Any, keep_levels: bool = False, states: Mapping[s
     if survey is not None and weights is not None:
         survey = (survey if rows is None else survey.take(rows)).take(slice(None) if kept.mask is None else kept.mask)
         survey.check()
+        survey.check_levels(kept.y, kept.fields["levels"].values)
         cluster, weights = survey.cluster, np.asarray(weights / weights.mean())  # only their ratios matter
     sample = Sample(
         rows=part,
@@ -450,8 +453,12 @@ def _kept(
     weights: FloatArray | None,
     na_action: str = "omit",
     keep_levels: bool = False,
+    one_level: bool = False,
 ) -> _Kept:
-    """The rows to use; `keep_levels` keeps declared levels without rows; masks `missing` are by name."""
+    """The rows to use; masks `missing` are by name.
+
+    `keep_levels` keeps levels without rows, `one_level` does without rows of two levels.
+    """
     masks = {name: mask for name, mask in {response.name: response.codes < 0, **missing}.items() if mask.any()}
     lost = np.any([*masks.values()], axis=0) if masks else np.zeros(len(index), dtype=bool)
     dropped, notes = {name: int(mask.sum()) for name, mask in masks.items()}, list[str]()
@@ -468,10 +475,15 @@ def _kept(
     mask = ~lost if dropped else None
     codes, index_kept = (response.codes, index) if mask is None else (response.codes[mask], index[mask])
     declared = response.declared
-    used = np.arange(len(declared)) if keep_levels else inputs.used_levels(codes, declared, response.name)
+    every = np.arange(len(declared))
+    used = every if one_level else inputs.used_levels(codes, declared, response.name)
+    absent = [declared[k] for k in np.setdiff1d(every, used)]
+    used = every if keep_levels else used
     unused = np.delete(np.arange(len(declared)), used)
     levels = Levels(values=tuple([declared[k] for k in used]), unused=tuple([declared[k] for k in unused]))
     notes += [*response.notes, *_unused_note(levels.unused, "the response")]
+    if keep_levels and absent and not one_level:
+        notes.append(f"No row has the levels {shown_labels(absent)} of the response: their probability is 0.")
     fields = {"index": index_kept, "n_given": len(index), "dropped": dropped, "notes": notes}
     places = np.argsort(np.concatenate([used, unused]))  # of the declared levels, among those used
     return _Kept(mask, places[codes], used, fields | {"levels": levels, "response": response.name})

@@ -330,6 +330,11 @@ class Sample:
         return self.rows.n
 
     @property
+    def every_level(self) -> bool:
+        """Whether every level has rows of positive weight."""
+        return bool(np.bincount(self.y, self.weights, self.n_levels).all())
+
+    @property
     def case_weights(self) -> FloatArray:
         """(N,) weights; ones if `weights` is None."""
         return np.ones(self.n) if self.weights is None else self.weights

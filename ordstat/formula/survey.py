@@ -114,6 +114,9 @@ class Linearised:
         if not varying[self.strata].any():
             raise DataError("fpc= leaves no sampling error, as all PSUs of every stratum were drawn. Leave it out.")
 
+    def check_levels(self, y: IntArray, levels: Sequence[Any]) -> None:
+        """Nothing to check: no row is without weight."""
+
     def covariance(self, at: Any, bread: FloatArray) -> FloatArray:
         """(P', P') covariance of the estimates; `bread` is the inverse of the information."""
         return np.asarray(bread @ self.middle(at.score_totals(self.psu, self.stratum.size)) @ bread)
@@ -177,6 +180,15 @@ class Replicates:
     def check(self) -> None:
         if self.df < 1:
             raise DataError(f"design= must leave a degree of freedom, two replicates that differ; got {self.words}.")
+
+    def check_levels(self, y: IntArray, levels: Sequence[Any]) -> None:
+        """DataError if a replicate gives no weight to a level that has rows; `y` (N,) are codes of the levels."""
+        for code in np.unique(y):
+            if (empty := ~self.weights[y == code].any(axis=0)).any():
+                raise DataError(
+                    f"replicate {int(np.argmax(empty)) + 1} gives no weight to level {levels[code]!r} of the response, "
+                    "so its thresholds have no estimate. Merge levels of the response."
+                )
 
     def covariance(self, at: Any, bread: FloatArray) -> FloatArray:
         """(P', P') covariance of the estimates; `bread` is not needed."""

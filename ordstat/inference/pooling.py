@@ -952,8 +952,8 @@ _COMMON: tuple[tuple[str, Callable[[FittedLikelihood], Any], str], ...] = (
     (
         "levels of the response",
         lambda fit: fit.levels,
-        "A level without rows is left out of a fit: merge rare levels before imputing, or give all fits the same "
-        "levels=[...].",
+        "Without levels= a level that no row has is left out of a fit: give all fits the same levels=[...], or "
+        "merge rare levels before imputing.",
     ),
     ("covariance", lambda fit: fit.covariance, "Use the same vcov for all."),
     (

@@ -12,6 +12,7 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray
 from ..exceptions import DataError
 from ..formula.sample import Rows, Sample
+from ..judging.evaluation import Present
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.links import Link
@@ -70,6 +71,18 @@ def _extended(
     return refit_table(r, fits, 1.0, "LR", 2.0, _REFITS[role])
 
 
+def among_present(r: FittedLikelihood) -> FittedLikelihood:
+    """The same fit without levels that have no rows, whose thresholds have no effects to compare."""
+    sample = r.design.sample
+    present = Present.of(sample)
+    if present.all:
+        return r
+    levels = replace(r.design.levels, values=tuple(r.levels[code] for code in present.codes))
+    design = replace(r.design, sample=present.among(sample), levels=levels)
+    method: Any = unstarted(r).with_cost("absolute")
+    return replace(r, design=design, method=method, fit=method.fit(design.sample, np.random.default_rng(0)))
+
+
 # Wald tests, for survey designs and robust standard errors
 
 
@@ -92,6 +105,7 @@ def _wald_tests(r: FittedLikelihood, scope: Any) -> pd.DataFrame:
 
 def wald_row(r: FittedLikelihood, freed: BoolArray) -> tuple[Joint, str]:
     """Wald test that location columns have equal effects at all thresholds, and the reason if it is NaN."""
+    r = among_present(r)
     covariance = r.own_covariance
     freed = freed & ~r.fit.aliased[r.parameters.of("location")]
     untested = Joint(float("nan"), int(freed.sum()) * (r.design.sample.n_levels - 2))
@@ -226,6 +240,7 @@ def _untested(r: FittedLikelihood, table: pd.DataFrame) -> list[str]:
 
 def scarce_level(r: FittedLikelihood, columns: BoolArray | None = None) -> str:
     """The level that has no more rows than there are location columns to free, and what to do; "" without one."""
+    r = among_present(r)
     sample = r.design.sample
     counts = np.bincount(sample.y, sample.case_weights, sample.n_levels)
     least, freed = int(counts.argmin()), len(r.design.names) if columns is None else int(columns.sum())
@@ -239,6 +254,7 @@ def score_row(r: FittedLikelihood, columns: BoolArray | None = None) -> tuple[fl
     NaN for infinite estimates, where the score vanishes under any model, and if a level has too few rows to tell the
     effects at its thresholds apart.
     """
+    r = among_present(r)
     estimated = _estimated(r)
     freed = estimated if columns is None else columns & estimated
     df = int(freed.sum()) * (r.design.sample.n_levels - 2)
@@ -275,6 +291,7 @@ def _freed(r: FittedLikelihood, freed: BoolArray) -> tuple[Sample, FloatArray]:
 def brant_tests(r: FittedLikelihood) -> pd.DataFrame:
     """Brant's test of proportional odds: are the K-1 separate regressions of "above level k" parallel?"""
     check_available(r, "brant()")
+    r = among_present(r)
     r.family.require_latent("brant")
     estimated = ~r.fit.aliased[r.parameters.of("location")]
     X = np.ascontiguousarray(r.design.sample.rows.X[:, estimated])

@@ -23,7 +23,7 @@ from ..report.cells import counted
 from ..report.frames import NotedFrame
 from ..report.render import Report, Reported, Table
 from .errors import LARGER_IS_BETTER, MEASURES, error_table
-from .evaluation import evaluate, with_weights
+from .evaluation import evaluate, fit_present, with_weights
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,7 +106,7 @@ class Contestant:
             warnings.simplefilter("ignore")  # failures and missed tolerances are counted
             try:
                 begun = time.perf_counter()
-                fit = learner.fit(train, np.random.default_rng(seed))
+                fit = fit_present(learner, train, np.random.default_rng(seed))
                 seconds = time.perf_counter() - begun
                 results = method.results_class("", self.design, method, fit, calibrated=self.calibrated)
                 table = error_table(evaluate(fit, test, cost, results.probabilities_of))

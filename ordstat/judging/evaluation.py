@@ -13,10 +13,11 @@ import pandas as pd
 
 from .._typing import AnyArray, FloatArray, IntArray, Progress
 from ..checks import whole
-from ..exceptions import ConvergenceWarning, DataError, DataWarning, OptionError, warn
+from ..exceptions import ConvergenceWarning, DataWarning, OptionError, warn
 from ..fit import CostRule, Fit, GapRule, Rule
+from ..formula.columns import shown_labels
 from ..formula.sample import Rows, Sample
-from .costs import CostMatrix, sample_costs
+from .costs import CostMatrix, named_costs, sample_costs
 from .errors import Predictions, deviations, error_table
 
 T = TypeVar("T")
@@ -248,22 +249,25 @@ def crossvalidate(
     probabilities: Probabilities,
     progress: Progress | None = None,
     stratified: bool = True,
+    levels: Sequence[Any] | None = None,
 ) -> list[Predictions]:
     """Predictions of each fold by a fit to the other folds; warns if a fit did not reach its tolerance.
+
+    It warns too of levels, by the labels `levels` if given, whose rows are all in one fold.
 
     Raises
     ------
     OptionError
         `folds` is below 2, or exceeds the number of rows or clusters.
-    DataError
-        A training part lacks a level.
     """
     predictions, missed, crossed = [], 0, 0
     held = held_out(sample, folds, rng, stratified)
+    for note in in_one_fold(sample, held, range(1, sample.n_levels + 1) if levels is None else levels):
+        warn(note, DataWarning)
 
     def judged(test_weights: FloatArray, own: np.random.Generator) -> tuple[Predictions, bool]:
         train, test = (with_weights(sample, weights) for weights in (sample.case_weights - test_weights, test_weights))
-        fit = method.fit(train, own)
+        fit = fit_present(method, train, own)
         return evaluate(fit, test, method.cost, probabilities), fit.certificate.reached
 
     for fold, (predicted, reached) in enumerate(spread(judged, zip(held, rng.spawn(len(held)), strict=True))):
@@ -323,14 +327,19 @@ def held_out(sample: Sample, n_folds: int, rng: np.random.Generator, stratified:
     y, K = sample.y[copies], sample.n_levels
     together = None if sample.cluster is None else sample.cluster[copies]
     folds = stratified_folds(y if stratified else np.zeros_like(y), K, n_folds, rng, together)
-    inside = np.bincount(folds * K + y, minlength=n_folds * K).reshape(n_folds, K)
-    lacking = np.flatnonzero(((inside == inside.sum(axis=0)) & (inside > 0)).any(axis=0))
-    if lacking.size:
-        raise DataError(
-            f"cross-validation needs every level in every training part; all rows of level {lacking[0] + 1} of {K}, "
-            "counted from the lowest, are in one fold. Join the level with a neighbour, or use more rows or clusters."
-        )
     return np.stack([np.bincount(copies[folds == f], copy_weights[folds == f], sample.n) for f in range(n_folds)])
+
+
+def in_one_fold(sample: Sample, held: FloatArray, levels: Sequence[Any]) -> list[str]:
+    """A sentence on levels that a fold of weights `held` (F, N) holds out entirely; `levels` are the K labels."""
+    left = sample.case_weights - held > 0.0
+    lacking = [levels[code] for code in Present.of(sample).codes if not left[:, sample.y == code].any(axis=1).all()]
+    if not lacking:
+        return []
+    return [
+        f"All rows of {shown_labels(lacking)} are in one fold: the fit to the other folds gives the level probability "
+        "0, so that log-loss is infinite. Join it with a neighbour, or use more rows or clusters."
+    ]
 
 
 def dealt_rows(sample: Sample) -> tuple[IntArray, FloatArray]:
@@ -355,14 +364,18 @@ def with_weights(sample: Sample, weights: FloatArray) -> Sample:
 # Levels without rows
 
 
-def fit_present(method: Any, sample: Sample, rng: np.random.Generator) -> Any:
+def fit_present(method: Any, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> Any:
     """Fit to rows that may lack levels. The rule has all levels, but predicts only levels with rows."""
     present = Present.of(sample)
+    told = () if progress is None else (progress,)
     if present.all or method.needs.absent_levels:
-        return method.fit(sample, rng)
-    if np.ndim(method.cost) == 2:
-        method = method.with_cost(np.asarray(method.cost)[np.ix_(present.codes, present.codes)])
-    return present.widened(method.fit(present.among(sample), rng))
+        return method.fit(sample, rng, *told)
+    cost = CostMatrix.parse(method.cost)
+    narrow: Any = cost.matrix(present.n_levels)[np.ix_(present.codes, present.codes)]
+    if isinstance(method.cost, str) and np.array_equal(narrow, named_costs(method.cost, present.codes.size)):
+        narrow = method.cost  # as of neighbouring levels, and methods may be faster for a name
+    fit = method.with_cost(narrow).fit(present.among(sample), rng, *told)
+    return present.widened(fit, cost, sample.rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -397,11 +410,14 @@ class Present:
         y = np.searchsorted(self.codes, some.y).astype(np.intp)
         return replace(some, y=y, n_levels=int(self.codes.size), costs=costs)
 
-    def widened(self, fit: Fit) -> Fit:
-        """Extend a fit to these levels to all K levels."""
-        scores = fit.scores if fit.scores.ndim == 1 else self.spread_votes(fit.scores)
+    def widened(self, fit: Fit, cost: CostMatrix, rows: Rows) -> Fit:
+        """Extend a fit to these levels to all K levels, with their costs; `rows` are those of the fit."""
         calibration = None if fit.calibration is None else self.widened_calibration(fit.calibration)
-        return replace(fit, rule=WideRule(fit.rule, self), scores=scores, calibration=calibration)
+        over_levels = getattr(fit.rule, "over_levels", None)
+        rule = WideRule(fit.rule, self) if over_levels is None else over_levels(self, cost)
+        by_median = getattr(rule, "by_median", False)  # a score that counts levels
+        scores = rule.scores(rows) if by_median or fit.scores.ndim == 2 else fit.scores
+        return replace(fit, rule=rule, scores=scores, calibration=calibration)
 
     def widened_calibration(self, calibration: Calibration) -> Calibration:
         """Extend a calibration to all K levels; the other levels have probability 0."""
@@ -422,16 +438,24 @@ class Present:
         out[:, self.codes] = votes
         return out
 
-    def spread_thresholds(self, theta: FloatArray) -> FloatArray:
+    def spread_probabilities(self, probabilities: FloatArray) -> FloatArray:
+        """(N, K) probabilities from (N, K'); 0 for the other levels."""
+        wide = np.zeros((len(probabilities), self.n_levels))
+        wide[:, self.codes] = probabilities
+        return wide
+
+    def spread_thresholds(self, theta: FloatArray, lowest: float = -np.inf, highest: float = np.inf) -> FloatArray:
         """(..., K-1) thresholds from (..., K'-1): a level without rows lies between equal or infinite thresholds.
+
+        `lowest` and `highest` stand for the infinite ones.
 
         Examples
         --------
         >>> Present(np.array([1, 3]), 5).spread_thresholds(np.array([0.5]))
         array([-inf,  0.5,  0.5,  inf])
         """
-        infinite = np.full((*theta.shape[:-1], 1), np.inf)
-        ends = np.concatenate([-infinite, theta, infinite], axis=-1)
+        one = np.ones((*theta.shape[:-1], 1))
+        ends = np.concatenate([lowest * one, theta, highest * one], axis=-1)
         # The threshold above level k is the lower end of the next level with rows.
         return ends[..., np.searchsorted(self.codes, np.arange(1, self.n_levels))]
 
@@ -462,13 +486,11 @@ class WideRule:
     @property
     def probable(self) -> bool:
         """Whether the rule has probabilities."""
-        return bool(getattr(self.rule, "probable", False))
+        return bool(getattr(self.rule, "probable", True))
 
     def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         """(N, K) probabilities, if the rule has them; 0 for the other levels."""
-        wide = np.zeros((rows.n, self.n_levels))
-        wide[:, self.present.codes] = cast(Any, self.rule).probabilities(rows, scores)
-        return wide
+        return self.present.spread_probabilities(cast(Any, self.rule).probabilities(rows, scores))
 
     def scores(self, rows: Rows) -> FloatArray:
         scores = self.rule.scores(rows)

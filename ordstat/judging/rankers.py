@@ -110,6 +110,10 @@ class ThresholdResults(OrdinalResults):
             frame, (_BY_MEDIAN,) * self.by_median, "Thresholds and coefficients of the score", labels=self.names_shown()
         )
 
+    def summary_data(self) -> Report:
+        """The summary as data."""
+        return ranker_report(self, [*self.estimate_tables(), *shared_tables(self)], [])
+
     def estimate_tables(self) -> list[Table]:
         """The tables of coefficients and of fitted thresholds, for a summary."""
         tables = [] if self.by_median else [threshold_table(self.thresholds.to_frame())]

@@ -49,7 +49,9 @@ def fold_limits(fit: FittedRanker, folds: int, delta: float, seed: int | np.rand
             "bounds(cv=) needs rows without case weights. Fit data.loc[data.index.repeat(data['weights'])] without "
             "weights=."
         )
-    parts = crossvalidate(fit.learner, sample, folds, generator(seed), fit.probabilities_of, stratified=False)
+    parts = crossvalidate(
+        fit.learner, sample, folds, generator(seed), fit.probabilities_of, stratified=False, levels=fit.levels
+    )
     return averaged([_limits(fit, p, delta / folds) for p in parts], delta)
 
 
@@ -138,7 +140,7 @@ def error_measures(
     if cv is not None:
         fit.check_parts()
         rng, callback = generator(seed), reporter(callback)
-        parts = crossvalidate(fit.learner, fit.divisible, cv, rng, fit.probabilities_of, callback)
+        parts = crossvalidate(fit.learner, fit.divisible, cv, rng, fit.probabilities_of, callback, levels=fit.levels)
         frame[["cv", "cv se"]] = mean_table(parts)
     notes = []
     for measure, values in frame.iterrows():

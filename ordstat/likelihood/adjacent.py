@@ -42,9 +42,11 @@ class Adjacent(Family):
         return mirrored(self.link)
 
     def _log_p(self, eta: FloatArray) -> FloatArray:
-        """(n, K)."""
-        steps = log_odds_above(self.cut, eta)
+        """(n, K); -inf at a level without rows, which is above a threshold +inf or below -inf."""
+        steps = np.where(np.isfinite(eta), log_odds_above(self.cut, eta), 0.0)
         scores = np.hstack([np.zeros((len(eta), 1)), np.cumsum(steps, axis=1)])
+        scores[:, 1:][eta == np.inf] = -np.inf
+        scores[:, :-1][eta == -np.inf] = -np.inf
         scores -= scores.max(axis=1, keepdims=True)
         return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
 
@@ -56,9 +58,11 @@ class Adjacent(Family):
     def _ratio_slopes(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """r' and r'', of the shape of eta."""
         if self.link.name == "logit":
-            return np.full_like(eta, -1.0), np.zeros_like(eta)
-        above, below = both_tails(self.cut, eta)
-        return -(above.b + below.a).reshape(eta.shape), (above.h_ll - below.h_uu).reshape(eta.shape)
+            return np.where(np.isfinite(eta), -1.0, 0.0), np.zeros_like(eta)
+        above, below = both_tails(self.cut, np.where(np.isfinite(eta), eta, 0.0))
+        first = -(above.b + below.a).reshape(eta.shape)
+        second = (above.h_ll - below.h_uu).reshape(eta.shape)
+        return np.where(np.isfinite(eta), first, 0.0), np.where(np.isfinite(eta), second, 0.0)
 
     @property
     def concave(self) -> bool:
@@ -140,7 +144,10 @@ class Adjacent(Family):
         """-dC_k / (C_k S_k): C_min S_max / (C_k S_k) is at most 1 / max(C_k, S_k)."""
         below, above = self._log_sums(eta)
         low, high, _ = _pairs(eta.shape[1])
-        share = below[:, low] + above[:, high] - (below + above)[:, :, None]
+        both = (below + above)[:, :, None]
+        with np.errstate(invalid="ignore"):  # -inf beyond the levels with rows
+            share = below[:, low] + above[:, high] - both
+        share = np.where(np.isfinite(both), share, -np.inf)
         return np.asarray(np.exp(share) * self._ratio_slopes(eta)[0][:, None, :])
 
     def start(self, shares: FloatArray) -> FloatArray:

@@ -375,8 +375,6 @@ class AdjacentCategory(OrdinalRegression):
     ------
     OptionError
         An unknown link, threshold, penalty or cost, max_iter < 1, tol that is not positive, start of the wrong length.
-    DataError
-        A level has no rows.
 
     Examples
     --------
@@ -387,8 +385,6 @@ class AdjacentCategory(OrdinalRegression):
     """
 
     family: ClassVar[type[Family]] = Adjacent
-    #: Every level must have rows.
-    needs: ClassVar[Needs] = replace(OrdinalRegression.needs, absent_levels=False)
     papers: ClassVar[tuple[str, ...]] = (
         "Goodman, L. A. (1983). The analysis of dependence in cross-classifications having ordered categories, using "
         "log-linear models for frequencies and log-linear models for odds. Biometrics, 39, 149-160.",

@@ -225,7 +225,7 @@ class LikelihoodAtEstimates:
         Raises
         ------
         DataError
-            A replicate gives no weight to a level, or to the rows that determine a parameter.
+            A replicate gives no weight to the rows that determine a parameter.
         """
         return np.array([self._replicate(column, number) for number, column in enumerate(self._used(weights).T, 1)])
 
@@ -235,11 +235,6 @@ class LikelihoodAtEstimates:
         factor = problem.counts.sum() / weights[positive].sum()
         sample = replace(problem.sample.take(positive), weights=weights[positive] * factor)
         counts = np.bincount(sample.y, weights=sample.weights, minlength=sample.n_levels).astype(np.float64)
-        if not counts.all():
-            raise DataError(
-                f"replicate {number} gives no weight to level {int(np.argmin(counts)) + 1} of {sample.n_levels}, so "
-                "its thresholds have no estimate. Merge levels of the response."
-            )
         ridge = penalty is not None and penalty.determines
         fresh = Problem.of(sample, problem.family, problem.flexible, self.threshold, ridge=ridge)
         if not ridge and not identified(fresh).estimated.all():

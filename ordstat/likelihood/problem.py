@@ -404,7 +404,7 @@ class Problem:
         if self.structure is not None:
             thresholds = np.ones(len(self.structure.names), dtype=bool)
         else:  # thresholds next to a level without rows are not estimated
-            thresholds = np.asarray(self.present[:-1] & (np.cumsum(self.present[::-1])[-2::-1] > 0))
+            thresholds = self._with_threshold
         alpha = np.append(True, self.nominal.kept)[:, None] & thresholds
         lam = np.full(self.n_lambda, self.flexible is not None)
         return np.concatenate([alpha.reshape(-1), self.location.kept, self.scale.kept, lam])
@@ -415,13 +415,23 @@ class Problem:
         out[self.estimated] = values
         return out
 
+    @property
+    def _with_threshold(self) -> BoolArray:
+        """(K-1,) thresholds that are estimated: one between each level with rows and the next such level."""
+        if self.family.ordered:
+            return np.asarray(self.present[:-1] & (np.cumsum(self.present[::-1])[-2::-1] > 0))
+        return np.asarray(self.present[1:] & (np.cumsum(self.present)[:-1] > 0))
+
     def over_levels(self, values: FloatArray, outside: float) -> FloatArray:
         """(K-1, ...) from the thresholds between levels present; `outside` with its sign if they are infinite.
 
-        A threshold next to a level without rows is -inf or +inf at the ends, and equal to the next one inside.
+        A threshold next to a level without rows is -inf or +inf at the ends. Inside it equals the one before where
+        thresholds are in order; a family without order leaves the level above out, by +inf.
         """
         below = np.cumsum(self.present)[:-1]  # levels with rows up to each threshold
         bottom, top = below == 0, below == self.present.sum()
+        if not self.family.ordered:
+            top = ~bottom & ~self.present[1:]
         full = np.zeros((below.size, values.shape[1]))
         full[~bottom & ~top] = values[below[~bottom & ~top] - 1]
         full[bottom, 0], full[top, 0] = -outside, outside

@@ -163,10 +163,14 @@ def _bound_text(b: MistakeBound) -> str:
 class OnlineMarginResults(FittedOnline, MarginResults):
     """A ranker with thresholds learned online."""
 
+    with_empty_levels = MarginResults
+
     fit: OnlineMarginFit
 
 
 class OnlineVoteResults(FittedOnline, VoteResults):
     """A ranker that scores every level, learned online."""
+
+    with_empty_levels = VoteResults
 
     fit: OnlineVoteFit

@@ -53,6 +53,7 @@ class BoostedResults(RoundsResults, ProbabilityResults):
 
     fit: BoostedFit
 
+    with_empty_levels = ProbabilityResults
     kind = "Ordinal gradient boosting"
 
     @property

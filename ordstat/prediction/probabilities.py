@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Protocol
 
@@ -48,6 +48,30 @@ class Exceedances(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
+class WideExceedances:
+    """P(y > k) over all K levels, from those over the K' levels that have rows.
+
+    Attributes
+    ----------
+    narrow : Exceedances
+        Over K' levels.
+    present : Present
+    """
+
+    narrow: Exceedances
+    present: Any
+
+    @property
+    def n_levels(self) -> int:
+        """K."""
+        return int(self.present.n_levels)
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N, K-1) P(y > k)."""
+        return np.asarray(self.present.spread_thresholds(self.narrow(rows), lowest=1.0, highest=0.0))
+
+
+@dataclass(frozen=True, eq=False)
 class CumulativeRule(CostRule):
     """The level with the smallest expected cost, from P(y > k | x).
 
@@ -72,6 +96,10 @@ class CumulativeRule(CostRule):
     def theta(self) -> FloatArray:
         """(K-1,) thresholds on the score."""
         return np.arange(1.0, self.n_levels)
+
+    def over_levels(self, present: Any, cost: CostMatrix) -> CumulativeRule:
+        """The rule over all levels, of which some have no rows; `present` is a `Present`."""
+        return replace(self, above=WideExceedances(self.above, present), cost=cost)
 
     def scores(self, rows: Rows) -> FloatArray:
         return self.scores_of(self.above(rows))
@@ -132,6 +160,10 @@ class LatentRule(CostRule):
     @property
     def n_levels(self) -> int:
         return int(self.theta.size) + 1
+
+    def over_levels(self, present: Any, cost: CostMatrix) -> LatentRule:
+        """The rule over all levels, of which some have no rows; `present` is a `Present`."""
+        return replace(self, theta=present.spread_thresholds(self.theta), cost=cost)
 
     def scores(self, rows: Rows) -> FloatArray:
         return self.potential(rows)

@@ -112,7 +112,12 @@ def _off_centre(design: Design) -> str:
 
 def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design | None = None) -> Iterator[Alert]:
     """Aliased columns, infinite estimates, and likelihoods without a maximum."""
-    names = [parameters.names[j] for j in np.flatnonzero(fit.aliased) if j not in fit.confounded]
+    # Beside a level without rows neither the threshold nor effects on it are estimated; a note of the design says so.
+    without_rows = np.zeros(fit.aliased.size, dtype=bool)
+    of_alpha = parameters.of("threshold", "nominal")
+    without_rows[of_alpha] = np.resize(fit.aliased[parameters.of("threshold")], of_alpha.size)
+    aliased = fit.aliased & ~without_rows
+    names = [parameters.names[j] for j in np.flatnonzero(aliased) if j not in fit.confounded]
     if design is not None and names and (constant := [name for name in _constant(design) if name in names]):
         listed = ", ".join(constant)
         yield (

@@ -16,6 +16,7 @@ from ..exceptions import OptionError
 from ..fit import Fit
 from ..fitted import Target
 from ..formula.sample import Rows
+from ..judging.evaluation import WideRule
 from ..judging.rankers import VoteResults
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
@@ -27,7 +28,42 @@ from .tree import Tree
 _DRAWN, _SHORT, _UPPER = 16, 12, 2
 
 
-class TreeResults(RoundsResults, VoteResults):
+def _shares(fit: TreeFit, votes: FloatArray) -> FloatArray:
+    """(N, K) probabilities from votes (N, K); 0 for levels without rows."""
+    probabilities = fit.votes.aggregation.probabilities
+    if not isinstance(fit.rule, WideRule):
+        return probabilities(votes)
+    present = fit.rule.present
+    return present.spread_probabilities(probabilities(votes[:, present.codes]))
+
+
+class ShareResults(VoteResults):
+    """A ranker whose votes give probabilities; ties go to the lower level."""
+
+    fit: TreeFit
+
+    predicts: ClassVar[tuple[str, ...]] = ("class", "prob", "cum_prob", "votes")
+    augments: ClassVar[tuple[str, ...]] = ("class", "prob")
+
+    kind = "Classification trees"
+
+    def _uncalibrated(self, fit: Fit) -> bool:
+        """Whether calibration was requested, but this fit has none."""
+        return self.calibrated is not None and fit.calibration is None
+
+    def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
+        if type in ("prob", "cum_prob"):
+            p = _shares(self.fit, target.scores)
+            return target.frame(p if type == "prob" else np.cumsum(p, axis=1).clip(max=1.0), self.levels)
+        return super()._predicted(target, type)
+
+    def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
+        if self._uncalibrated(fit):
+            return None
+        return _shares(cast(TreeFit, fit), scores)
+
+
+class TreeResults(RoundsResults, ShareResults):
     """A fitted tree or ensemble of trees; ties go to the lower level.
 
     Examples
@@ -43,32 +79,14 @@ class TreeResults(RoundsResults, VoteResults):
 
     fit: TreeFit
 
-    predicts: ClassVar[tuple[str, ...]] = ("class", "prob", "cum_prob", "votes")
-    augments: ClassVar[tuple[str, ...]] = ("class", "prob")
+    with_empty_levels = ShareResults
     error_columns = ("classification", "absolute", "squared")
-
-    kind = "Classification trees"
 
     @property
     def prediction_types(self) -> tuple[str, ...]:
         """Values of `type` in `predict`; without probabilities if a calibration belongs to other rounds."""
         lost = ("prob", "cum_prob") if self._uncalibrated(self.fit) else ()
         return tuple(type for type in super().prediction_types if type not in lost)
-
-    def _uncalibrated(self, fit: Fit) -> bool:
-        """Whether calibration was requested, but this fit has none."""
-        return self.calibrated is not None and fit.calibration is None
-
-    def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
-        if type in ("prob", "cum_prob"):
-            p = self.fit.votes.aggregation.probabilities(target.scores)
-            return target.frame(p if type == "prob" else np.cumsum(p, axis=1).clip(max=1.0), self.levels)
-        return super()._predicted(target, type)
-
-    def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
-        if self._uncalibrated(fit):
-            return None
-        return cast(TreeFit, fit).votes.aggregation.probabilities(scores)
 
     @property
     def rounds(self) -> pd.DataFrame:

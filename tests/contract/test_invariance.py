@@ -210,3 +210,32 @@ def test_formula_and_estimator_agree(problem):
         assert not hasattr(model, "thresholds_")
     else:
         np.testing.assert_allclose(model.thresholds_, fit.thresholds, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:No row has the levels:ordstat.DataWarning")
+@pytest.mark.parametrize("empty", [[2], [1, 5], [3, 4]])
+def test_levels_without_rows_keep_their_places(problem, empty):
+    """As a fit without them by the costs of the other levels; no row is expected at them."""
+    levels = [1, 2, 3, 4, 5]
+    kept = [level for level in levels if level not in empty]
+    if not METHODS[problem.name].method.needs.two_levels:
+        codes = problem.frame["y"].cat.codes.to_numpy() % len(kept)
+    else:
+        codes, kept = problem.frame["y"].cat.codes.to_numpy(), kept[:2]
+    frame = problem.frame.assign(y=np.array(kept)[codes])
+    fit = problem.fit(frame, levels=levels)
+    assert fit.levels == tuple(levels)
+    assert set(fit.predict(frame)) <= set(kept)
+    new = frame.iloc[: len(levels)].assign(y=levels)
+    ranks = fit.predict(new).astype(int).to_numpy()
+    assert fit.errors(new).loc["absolute error", "new data"] == np.abs(ranks - levels).mean()
+    assert f"{empty[0]} (0)" in str(fit.summary()).replace("\n", " ")
+    places = np.array(kept) - 1
+    cost = fit.method.cost_matrix.matrix(5)[np.ix_(places, places)]
+    by_name = fit.method.cost == "classification"
+    narrow = ordfit(FORMULA, frame, fit.method if by_name else fit.method.with_cost(cost))
+    np.testing.assert_array_equal(narrow.predict(frame).astype(int), fit.predict(frame).astype(int))
+    if "prob" in fit.prediction_types:
+        p = fit.predict(frame, type="prob")
+        assert (p[[level for level in levels if level not in kept]] == 0.0).all(axis=None)
+        np.testing.assert_allclose(p[kept], narrow.predict(frame, type="prob"), atol=1e-12)

@@ -113,11 +113,22 @@ def test_intervals_of_a_cut_are_fine(X):
     assert (model.predict(X) == cut.to_numpy()).mean() > 0.8
 
 
-def test_unused_levels_are_no_classes(X, codes):
-    with pytest.warns(DataWarning, match="without rows were left out: 3"):
-        model = OrdinalClassifier(levels=[0, 1, 2, 3]).fit(X, codes)
-    assert model.levels_.tolist() == [0, 1, 2]
-    assert model.predict_proba(X).shape == (90, 3)
+@pytest.mark.parametrize("method", ["logit", "acat", "redsvm", "ordboost", "bagging"])
+def test_levels_without_rows_are_classes_of_probability_0(X, codes, method):
+    model = OrdinalClassifier(method, levels=[0, 7, 1, 2, 3], calibrate=method == "redsvm")
+    with pytest.warns(DataWarning, match="No row has the levels 7, 3 of the response"):
+        model.fit(X, codes)
+    assert model.levels_.tolist() == [0, 7, 1, 2, 3]
+    assert model.classes_.tolist() == [0, 1, 2, 3, 7]
+    p = model.predict_proba(X)
+    assert (p[:, [3, 4]] == 0.0).all()
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    assert set(model.predict(X)) <= {0, 1, 2}
+
+
+def test_categories_without_rows_are_no_classes(X, codes):
+    y = pd.Categorical(codes, [0, 1, 2, 3], ordered=True)
+    assert OrdinalClassifier().fit(X, y).classes_.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from survey.samples import sample as load_survey
 
 from inference.dense import Dense
 from ordstat import SurveyDesign, datasets, ordfit
-from ordstat.exceptions import OptionError
+from ordstat.exceptions import DataWarning, OptionError
 
 
 @dataclass(frozen=True, eq=False)
@@ -372,3 +372,35 @@ def test_one_row_that_breaks_proportional_odds_is_named(seed) -> None:
 def test_advice_stands_where_no_single_row_matters() -> None:
     text = str(ordfit("PID ~ selfLR + educ + age", datasets.load("anes96")).summary())
     assert "alone makes them differ" not in text and "Try update" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("method", ["logit", "probit", "acat"])
+@pytest.mark.parametrize("options", [{}, {"scale": "~ z"}, {"nominal": "~ z"}, {"threshold": "equidistant"}])
+def test_levels_without_rows_change_no_estimate_and_no_test(method, options):
+    """They have no thresholds: all is that of the fit without them."""
+    rng = np.random.default_rng(11)
+    data = pd.DataFrame({"x": rng.normal(size=150), "z": rng.normal(size=150)})
+    data["y"] = np.array([2, 3, 5])[np.digitize(data["x"] + rng.logistic(size=150), [-1, 1])]
+    narrow = ordfit("y ~ x", data, method, **options)
+    with pytest.warns(DataWarning, match="No row has the levels 1, 4, 6 of the response"):
+        wide = ordfit("y ~ x", data, method, levels=[1, 2, 3, 4, 5, 6], **options)
+    assert wide.loglik == narrow.loglik
+    pd.testing.assert_series_equal(wide.coef.dropna(), narrow.coef.dropna(), check_index=False)
+    np.testing.assert_allclose(wide.se.dropna(), narrow.se.dropna())
+    p = wide.predict(data, type="prob")
+    np.testing.assert_allclose(p[[2, 3, 5]], narrow.predict(data, type="prob"), atol=1e-14)
+    assert (p[[1, 4, 6]] == 0).all(axis=None)
+    place = p.to_numpy() @ np.arange(1, 7)
+    np.testing.assert_allclose(wide.predict(data, type="mean"), place)
+    means, others = (fit.emmeans("x", at={"x": [0, 1]}).frame for fit in (wide, narrow))
+    pd.testing.assert_frame_equal(pd.DataFrame(means), pd.DataFrame(others), check_exact=False)
+    slopes = [fit.marginal_effects("x").tidy() for fit in (wide, narrow)]
+    kept = slopes[0]["level"].isin([2, 3, 5]).to_numpy()
+    np.testing.assert_allclose(slopes[0]["estimate"][kept], slopes[1]["estimate"], atol=1e-10)
+    np.testing.assert_allclose(slopes[0]["std_error"][kept], slopes[1]["std_error"], atol=1e-10)
+    if options.get("threshold") is None:
+        for test in ("score_test", "nominal_test"):
+            np.testing.assert_allclose(
+                getattr(wide, test)()["p_value"].dropna(), getattr(narrow, test)()["p_value"].dropna(), rtol=1e-5
+            )
+    assert "were not tested" not in str(wide.summary())

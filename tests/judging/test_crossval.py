@@ -1,10 +1,12 @@
 """Cross-validation: folds, refits and averages."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from ordstat import DataWarning, ordfit
 from ordstat.boosting.orstump import ColumnScore
-from ordstat.exceptions import DataError, OptionError
+from ordstat.exceptions import OptionError
 from ordstat.fit import Certificate, Fit, ThresholdRule, Trace
 from ordstat.formula.sample import Rows, Sample
 from ordstat.judging.errors import Predictions, error_table
@@ -56,11 +58,30 @@ def test_folds_spread_the_ranks_and_keep_clusters():
     assert counts.sum() == 60 and counts.min() >= 3
 
 
-def test_a_rank_within_one_fold_is_refused():
-    y = np.array([0] * 10 + [1] * 10 + [2])
-    sample = Sample(rows=Rows(X=np.zeros((21, 1))), y=y, n_levels=3)
-    with pytest.raises(DataError, match="level 3 of 3"):
-        held_out(sample, 3, np.random.default_rng(0)).argmax(axis=0)
+@pytest.mark.parametrize("method", ["logit", "acat", "redsvm", "reduction", "csovo"])
+def test_a_level_within_one_fold(method):
+    """The fit to the other folds is that of data without the level, whose place counts in the errors."""
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame({"x": rng.normal(size=45), "y": rng.permutation(np.repeat([1, 2, 4], 15))})
+    data.loc[45] = [0.3, 3]
+    fit = ordfit("y ~ x", data, method, levels=[1, 2, 3, 4], cost="absolute")
+    sample = fit.design.sample
+    with pytest.warns(DataWarning, match="All rows of 3 are in one fold"):
+        parts = crossvalidate(fit.method, sample, 3, np.random.default_rng(1), fit.probabilities_of, levels=fit.levels)
+    held = held_out(sample, 3, np.random.default_rng(1)) > 0
+    for fold, predictions in zip(held, parts, strict=True):
+        train, test = data[~fold], data[fold]
+        cost = np.abs(np.subtract.outer(np.arange(4), np.arange(4)))
+        present = np.sort(train["y"].unique()).astype(int)
+        narrow = ordfit("y ~ x", train, method, cost=cost[np.ix_(present - 1, present - 1)])
+        expected = narrow.predict(test).astype(int).to_numpy()
+        np.testing.assert_array_equal(predictions.codes + 1, expected)
+        assert predictions.paid.mean() == np.abs(expected - test["y"]).mean()
+        if predictions.probabilities is not None:
+            p = narrow.predict(test, type="prob")
+            np.testing.assert_allclose(predictions.probabilities[:, present - 1], p, atol=1e-12)
+    with pytest.warns(DataWarning, match="All rows of 3"):
+        assert np.isfinite(fit.errors(cv=3).loc["absolute error", "cv"])
 
 
 @pytest.mark.parametrize("n_folds", [1, 61])

@@ -72,7 +72,7 @@ def test_a_replicate_without_a_level():
     data = sample()
     weights = replicate_weights("JK1")
     weights[data["pid"] == 4, 5] = 0.0
-    with pytest.raises(DataError, match="replicate 6 gives no weight to level 4 of 7"):
+    with pytest.raises(DataError, match="replicate 6 gives no weight to level 4 of the response"):
         ordfit(FORMULA, data, design=SurveyDesign(weights="w", replicates=weights, type="JK1"))
 
 
