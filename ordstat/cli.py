@@ -6,11 +6,13 @@ import ast
 import inspect
 import os
 import re
+import shlex
 import sys
 import textwrap
 import warnings
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -262,6 +264,7 @@ def _parser() -> ArgumentParser:
     text, _, more = str(inspect.getdoc(_parser)).partition("\n\n")
     looks: dict[str, Any] = {"formatter_class": RawDescriptionHelpFormatter}
     top = _Parser(prog="ordstat", description=text, epilog=more, **looks)
+    top.add_argument("--version", action="version", version=f"ordstat {version('ordstat')}")
     added = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (run, add_arguments) in COMMANDS.items():
         text, _, more = str(inspect.getdoc(run)).partition("\n\n")
@@ -310,4 +313,13 @@ def _warn(message: Warning | str, category: type[Warning], *others: Any, **more:
 
 def _one_line(text: object) -> str:
     line = " ".join(str(text).split()).replace(", or make it an ordered pd.Categorical", "")
-    return re.sub(r"levels=\[(.*?)\]", lambda labels: "--levels " + re.sub(r"[' ]", "", labels[1]), line)
+    return re.sub(r"levels=(\[.*?\])", _for_the_shell, line)
+
+
+def _for_the_shell(found: re.Match[str]) -> str:
+    """The option for labels in a message of Python, quoted where the shell needs it."""
+    try:
+        labels = ast.literal_eval(found[1])
+    except (SyntaxError, ValueError):  # the message shows some of the labels
+        return found[0]
+    return f"--levels {shlex.quote(','.join(map(str, labels)))}"

@@ -1,8 +1,14 @@
 """Compiled loops refuse arrays that do not fit each other: they would read and write beyond their ends."""
 
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import ordstat
 from ordstat.compiled import boost, mixed, online, sums, svm, trees, weak
 
 N, D, K = 6, 2, 3
@@ -84,3 +90,12 @@ def test_arrays_that_do_not_fit_are_refused_at_the_entry(name):
         shortened[place] = shortened[place][:-1]
         with pytest.raises(ValueError, match=f"^{name}: the arrays must have the lengths"):
             loop(*shortened)
+
+
+def test_a_source_tree_that_is_not_built_says_what_to_do(tmp_path):
+    ignored = shutil.ignore_patterns("*.so", "__pycache__")
+    shutil.copytree(Path(ordstat.__file__).parent, tmp_path / "ordstat", ignore=ignored)
+    run = subprocess.run(
+        [sys.executable, "-c", "import ordstat; ordstat.ordfit"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert run.stderr.splitlines()[-1].startswith("ImportError: ordstat is not built in this folder. Run `pip install")

@@ -180,7 +180,7 @@ class RPSForest(ProbabilityMethod):
 
     trees: int = option(300, whole, 1)
     column_share: float = option(1.0 / 3.0, number, above=0.0, most=1.0)
-    min_leaf: int = option(1, whole, 1)
+    min_leaf: int = option(5, whole, 1)
     cost: CostField = cost_option()
     n_jobs: int = jobs_option()
 

@@ -379,6 +379,7 @@ class SVORIMC(KernelMachine):
     ----------
     C : float, sequence of floats or "cv"
         Price of a violated margin; inf is the hard margin: every row is on its side of all thresholds by a margin of 1.
+        The right value depends on the data: take C="cv", as C=1 often predicts worse than method="logit".
     kernel, cost, scaling, loss, solver, tol, folds, n_jobs
         See `ordstat.svm.redsvm.KernelMachine` and `ordstat.judging.selection.CrossValidated`.
 

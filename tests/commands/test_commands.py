@@ -1,5 +1,6 @@
 """The command line: what it prints, what it writes, and what it tells the shell."""
 
+import shlex
 import subprocess
 import sys
 
@@ -82,6 +83,22 @@ def test_levels_in_order(folder, capsys):
     wine.assign(rating=wine["rating"].astype(str).replace({"4": "4+", "5": "4+"})).to_csv("wine.csv", index=False)
     assert main(["fit", "wine.csv", FORMULA, "--levels", "1,2,3,4+", "--save", "m"]) == 0
     assert ordstat.load("m").levels == ("1", "2", "3", "4+")
+
+
+def test_advice_on_levels_can_be_pasted(folder, capsys):
+    answers = ["Too Little", "About Right", "Don't care"] * 8
+    pd.DataFrame({"spend": answers, "x": range(24)}).to_csv("gss.csv", index=False)
+    assert main(["fit", "gss.csv", "spend ~ x"]) == 1
+    words = shlex.split(capsys.readouterr().err.partition("--levels ")[2])
+    assert words[0] == "About Right,Don't care,Too Little,"  # the comma of the sentence
+    assert main(["fit", "gss.csv", "spend ~ x", "--levels", words[0].removesuffix(","), "--save", "m"]) == 0
+    assert ordstat.load("m").levels == ("About Right", "Don't care", "Too Little")
+
+
+def test_the_version(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"ordstat {ordstat.__version__}\n"
 
 
 def test_a_level_that_is_called_none(folder, capsys):
