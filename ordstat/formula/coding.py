@@ -53,7 +53,18 @@ def helmert(levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
     return matrix[:, 1:], tuple(f"[H.{level}]" for level in levels[1:])
 
 
-KINDS: dict[str, Contrasts] = {"treatment": treatment, "sum": deviation, "helmert": helmert, "poly": polynomial}
+def treatment_of_last(levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
+    """Indicators of all levels except the last [R: contr.SAS]."""
+    return treatment(levels, levels[-1])
+
+
+KINDS: dict[str, Contrasts] = {
+    "sas": treatment_of_last,
+    "treatment": treatment,
+    "sum": deviation,
+    "helmert": helmert,
+    "poly": polynomial,
+}
 
 
 def explicit(given: AnyArray, levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:

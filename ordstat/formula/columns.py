@@ -234,7 +234,9 @@ def read(column: pd.Series) -> Column:
         except OverflowError as error:
             raise DataError(f"Column {column.name!r} holds a whole number that is too large; rescale it.") from error
     must = "it must hold numbers, booleans, text or categoricals"
-    raise DataError(f"Column {column.name!r} holds {kind} values; {must}. Convert it.")
+    days = f"Make it a number of days: (data[{column.name!r}] - data[{column.name!r}].min()).dt.days"
+    do = days if kind.startswith("date") else "Convert it"
+    raise DataError(f"Column {column.name!r} holds {kind} values; {must}. {do}.")
 
 
 def _factor(codes: IntArray, labels: Any, name: str, ordered: bool = False) -> Column:

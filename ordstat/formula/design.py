@@ -15,7 +15,7 @@ from ..checks import did_you_mean, mapping, one_of
 from ..exceptions import DataError, FormulaError, OptionError
 from . import inputs
 from .coding import MOST_CATEGORIES, Assembled, Coding, Contrasts, contrast, fit_coding
-from .columns import Column, Columns, Factor, Value, as_frame, matched, row_name, shown_labels, suggest, take
+from .columns import Column, Columns, Factor, Value, as_frame, matched, plain, row_name, shown_labels, suggest, take
 from .factors import Interpreter, Transform, contrast_of
 from .parse import (
     parse_expression,
@@ -36,6 +36,8 @@ ZERO_WEIGHT = "(weight 0)"
 _LEAST = 1e-290
 #: Longest value of an argument that is printed in a call.
 _LONGEST = 60
+#: Most labels of levels= that are printed in a call.
+_MOST_LABELS = 24
 _SIGNS = {"+": 1, "-": -1}
 _CONSTRAINTS = "constraints must have the form {'x1': '+', 'x2': '-'}"
 
@@ -55,7 +57,9 @@ def arguments_text(given: Recipe | SurveyDesign) -> str:
         value, name = getattr(given, argument.name), argument.name
         if name in ("formula", "as_categories") or value is None:
             continue
-        value = pd.Index(value, dtype=object).tolist() if name == "levels" else value
+        if name == "levels":
+            value = list(map(plain, value))
+            value = value if len(value) <= _MOST_LABELS else np.array(value, dtype=object)
         text = repr(value) if isinstance(value, (str, bool, int, float, list, tuple, dict)) else "..."
         text = f"SurveyDesign({arguments_text(value)})" if isinstance(value, SurveyDesign) else text
         if text not in ("{}", "[]", "()", repr(argument.default)):

@@ -217,3 +217,16 @@ def test_labels_and_factors_of_any_number(dtype):
     design = build("y ~ C(g) + x", data)
     assert design.levels.values == (0, 1, 2) and design.sample.y.tolist() == codes.tolist()
     assert design.names == ("C(g)[T.2]", "C(g)[T.3]", "x")
+
+
+def test_contr_sas_leaves_out_the_last_level():
+    data = pd.DataFrame({"y": np.arange(9) % 3, "g": list("abcbcacab")})
+    design = build("y ~ g", data, contrasts={"g": "contr.SAS"})
+    assert design.names == ("g[T.a]", "g[T.b]")
+    np.testing.assert_array_equal(design.sample.X, [[g == "a", g == "b"] for g in data["g"]])
+
+
+def test_dates_are_told_how_to_become_numbers():
+    data = pd.DataFrame({"y": np.arange(9) % 3, "day": pd.date_range("2020-01-01", periods=9)})
+    with pytest.raises(DataError, match=r"\.min\(\)\)\.dt\.days"):
+        build("y ~ day", data)
