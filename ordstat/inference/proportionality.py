@@ -66,7 +66,12 @@ def _extended(
     fits = {}
     for term in terms:
         if term not in present:
-            margins = [inner for inner in marginality.margins_of(term) if inner not in present]
+            # Coded by all its levels, a term holds the margins that have its numeric variables.
+            margins = [
+                inner
+                for inner in marginality.margins_of(term)
+                if inner not in present and term not in marginality.containing.get(inner, ())
+            ]
             fits[term] = refit(r, coded_anew(r, role, [*present, *margins], term))
     return refit_table(r, fits, 1.0, "LR", 2.0, _REFITS[role])
 
