@@ -216,6 +216,8 @@ class Influence(Reported):
 def influence_of(r: FittedLikelihood) -> Influence:
     """Leverage, dfbeta and Cook's distance of every row."""
     check_available(r, "influence()")
+    if not r.level_counts.all():
+        raise UnavailableError("influence() needs rows of every level. Leave levels without rows out of levels=.")
     if np.isnan(r.fit.information.variances).all():
         raise UnavailableError(
             "influence() needs a covariance, and the likelihood has no maximum. Drop a scale effect or merge levels."
