@@ -579,7 +579,8 @@ def compared(
     out: list[tuple[Any, str]] = []
     unsaid = []
     for key, value in answer.numbers.items():
-        if "<none>" in key:  # the row of the model itself has no test
+        nothing = answer.numbers.get((*key[:-1], "estimate")) == 0.0 and key[-1] in ("statistic", "p_value")
+        if "<none>" in key or nothing:  # the row of the model itself, and an effect of 0, have no test
             continue
         others = checks_of(key, in_order, reduced, case, name)
         if np.isfinite(value):
