@@ -25,7 +25,7 @@ _INSIDE = 1e-7
 _NEAREST = 10
 #: Curvatures below this share of the largest are looked at.
 _SOFT = 1e-4
-#: Curvatures below this share of the largest are rounding of 0.
+#: Curvatures below this, for each row and a column of unit deviation, are rounding of 0.
 _NO_CURVATURE = 1e-9
 #: A log-likelihood that falls by less, where a spread changes by the factor e, has no maximum there.
 _LEVEL = 1e-6
@@ -161,15 +161,21 @@ def spreads_adrift(problem: Problem, optimum: Optimum, recession: Recession | No
         if running[scale] or (known and _is_level(problem, optimum, tangent, int(scale), widest)):
             found.append(tangent)
     tangents = np.array(found).reshape(-1, problem.n_parameters).T
-    return tangents if not found else np.hstack([tangents, _level_plane(optimum, recession, tangents)])
+    return (
+        tangents
+        if not found
+        else np.hstack([tangents, _level_plane(optimum, recession, tangents, float(problem.counts.sum()))])
+    )
 
 
-def _level_plane(optimum: Optimum, recession: Recession | None, tangents: FloatArray) -> FloatArray:
+def _level_plane(
+    optimum: Optimum, recession: Recession | None, tangents: FloatArray, total_weight: float
+) -> FloatArray:
     """(P', f) further directions without curvature: what only rows of an endless spread could tell of."""
     held = tangents if recession is None else np.hstack([recession.moves, tangents])
     free = complement(held)
     values, vectors = np.linalg.eigh(free.T @ optimum.at.information.dense() @ free)
-    return np.asarray(free @ vectors[:, values <= _NO_CURVATURE * values.max(initial=0.0)])
+    return np.asarray(free @ vectors[:, values <= _NO_CURVATURE * total_weight])
 
 
 def _is_level(problem: Problem, optimum: Optimum, tangent: FloatArray, scale: int, widest: float) -> bool:
@@ -211,7 +217,7 @@ def settled(problem: Problem, optimum: Optimum, recession: Recession | None, adr
         if moved is None or moved.loglik < at.loglik:
             break
         x, at = x + free @ step, moved
-    flat = float(np.abs(at.score).max()) <= optimum.tolerance
+    flat = float(np.abs(free.T @ at.score).max(initial=0.0)) <= optimum.tolerance
     message = optimum.message if optimum.converged or not flat else "converged in the limiting model"
     return replace(optimum, x=x, at=at, step=np.zeros_like(x), message=message)
 

@@ -173,9 +173,7 @@ def test_a_sum_of_columns_is_aliased(frame, fit):
     np.testing.assert_allclose(other.params.drop("s"), fit.params, rtol=RTOL)
     np.testing.assert_allclose(other.se.drop("s"), fit.se, rtol=RTOL)
     assert "s" not in other.vcov().index
-    np.testing.assert_allclose(
-        other.predict(summed, type="prob"), fit.predict(type="prob"), rtol=1e-6, atol=1e-9
-    )
+    np.testing.assert_allclose(other.predict(summed, type="prob"), fit.predict(type="prob"), rtol=1e-6, atol=1e-9)
     with pytest.warns(DataWarning, match=r"have no prediction \(NA\): the fit did not estimate s,"):
         assert other.predict(frame.assign(s=0.0), type="prob").isna().all(axis=None)
 

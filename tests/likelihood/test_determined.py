@@ -51,6 +51,22 @@ def test_a_group_at_the_ends_of_the_scale_has_no_spread(link: str, counts: dict[
     np.testing.assert_allclose(predicted["std_error"].to_numpy()[0], errors, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.parametrize("link", ["logit", "probit", "cloglog", "loglog"])
+@pytest.mark.parametrize("counts", ENDS_ONLY)
+def test_such_a_group_as_reference_level_gives_the_same_answers(link: str, counts: dict[str, list[int]]) -> None:
+    """All thresholds meet where the group is divided, and the spread of the other group goes to 0 with them."""
+    data = table({"A": counts["B"], "B": counts["A"]})
+    with pytest.warns(ConvergenceWarning, match="no maximum"):
+        fit = ordfit("y ~ g", data, link=link, scale="~ g")
+    assert np.isnan(fit.se["scale.g[T.B]"])
+    predicted = fit.predict(pd.DataFrame({"g": ["A", "B"]}), type="prob", se=True)
+    shares = np.array([counts["B"], counts["A"]]) / [[sum(counts["B"])], [sum(counts["A"])]]
+    errors = np.sqrt(shares * (1.0 - shares) / [[sum(counts["B"])], [sum(counts["A"])]])
+    np.testing.assert_allclose(predicted["estimate"], shares, atol=1e-4)
+    if predicted["std_error"].notna().all(axis=None):  # not where the search stopped short of its limit
+        np.testing.assert_allclose(predicted["std_error"], errors, rtol=1e-2, atol=1e-3)
+
+
 def test_a_search_that_ends_on_a_plain_says_that_nothing_there_is_determined() -> None:
     """The spread of group B is so large that its shift no longer matters."""
     data = table(ENDS_ONLY[1])
@@ -214,9 +230,7 @@ def test_contrasts_means_and_effects_beside_a_separated_reference_level(link: st
     np.testing.assert_allclose(one[one["g"] != "a"].iloc[:, 2:], other.iloc[:, 2:], rtol=1e-6)
     effects = fit.marginal_effects("x").frame[["estimate", "std_error"]]
     share = (data["g"] != "a").mean()
-    np.testing.assert_allclose(
-        effects, share * left.marginal_effects("x").frame[["estimate", "std_error"]], rtol=1e-6
-    )
+    np.testing.assert_allclose(effects, share * left.marginal_effects("x").frame[["estimate", "std_error"]], rtol=1e-6)
     joint = fit.joint_tests().set_index("term")
     assert joint.loc["g", "df"] == 2
     reference = left.joint_tests().set_index("term")
@@ -252,9 +266,7 @@ def test_complete_separation_determines_nothing_but_what_every_direction_agrees_
     sides = np.where(y == 1, 1.0, -1.0)[:, None] * np.column_stack([-np.ones(24), X])
     for row, probability in zip(new.to_numpy(), predicted, strict=True):
         line = np.append(-1.0, row)
-        ends = [
-            linprog(sign * line, A_ub=-sides, b_ub=-np.ones(24), bounds=(None, None)) for sign in (1.0, -1.0)
-        ]
+        ends = [linprog(sign * line, A_ub=-sides, b_ub=-np.ones(24), bounds=(None, None)) for sign in (1.0, -1.0)]
         above = ends[0].status == 0 and ends[0].fun >= 0.0
         below = ends[1].status == 0 and ends[1].fun >= 0.0
         expected = 1.0 if above else 0.0 if below else np.nan
