@@ -13,6 +13,7 @@ import warnings
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,6 +21,7 @@ import pandas as pd
 
 from . import datasets
 from .api import ordfit
+from .checks import one_of
 from .exceptions import DataError, OptionError, OrdstatError
 from .persistence import UNREADABLE, check_name, load
 from .registry import METHODS
@@ -34,17 +36,20 @@ class UsageError(OrdstatError):
 # Files of data
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
-_ENDINGS = " or ".join(_SEPARATORS)
+_PARQUET = (".parquet", ".pq")
+_ENDINGS = f"{', '.join([*_SEPARATORS, _PARQUET[0]])} or {_PARQUET[1]}"
 #: Cells that are missing values; None and null may be names of levels.
 _MISSING = ["", "NA", "NaN", "nan"]
 
 
-def _separator(path: str) -> str:
-    """The separator of a file of data by its name; UsageError for another kind of file."""
+def _ending(path: str) -> str:
+    """How the name of a file of data ends; UsageError for another kind of file."""
     ending = Path(path).suffix.lower()
-    if ending not in _SEPARATORS:
+    if ending not in _SEPARATORS and ending not in _PARQUET:
         raise UsageError(f"a file of data must end in {_ENDINGS}; got {path!r}. Convert it with pandas.")
-    return _SEPARATORS[ending]
+    if ending in _PARQUET and find_spec("pyarrow") is None:
+        raise UsageError(f"{path!r} needs the package pyarrow. Install it: pip install pyarrow")
+    return ending
 
 
 def read_table(path: str, separator: str | None = None) -> pd.DataFrame:
@@ -53,9 +58,9 @@ def read_table(path: str, separator: str | None = None) -> pd.DataFrame:
     Parameters
     ----------
     path : str
-        A name that ends in .csv or .tsv.
+        A name that ends in .csv, .tsv, .parquet or .pq.
     separator : str, optional
-        Between the columns, if it is not that of the ending.
+        Between the columns of a text file, if it is not that of the ending.
 
     Raises
     ------
@@ -64,27 +69,58 @@ def read_table(path: str, separator: str | None = None) -> pd.DataFrame:
     DataError
         The file does not exist, cannot be read or has no rows.
     """
-    how: dict[str, Any] = {"sep": separator or _separator(path), "encoding": "utf-8-sig", "low_memory": False}
+    if separator is None:
+        ending = _ending(path)
+        separator = _SEPARATORS.get(ending)
     if not Path(path).is_file():
         raise DataError(f"there is no file {path!r}.")
     try:
-        frame: pd.DataFrame = pd.read_csv(path, keep_default_na=False, na_values=_MISSING, **how)
-        names = pd.read_csv(path, header=None, nrows=1, dtype=str, **how).iloc[0].dropna()
+        if separator is None:
+            frame = _read_parquet(path)
+            names = pd.Series(frame.columns)
+        else:
+            frame = _read_text(path, separator, keep_default_na=False, na_values=_MISSING)
+            names = _read_text(path, separator, header=None, nrows=1, dtype=str).iloc[0].dropna()
     except UNREADABLE as error:
         raise DataError(f"{path!r} cannot be read as {Path(path).suffix}: {error}") from error
     if names.duplicated().any():
         raise DataError(f"{path!r} has several columns {names[names.duplicated()].iloc[0]!r}. Rename them.")
-    if len(names) == 1 and any(mark in names.iloc[0] for mark in ";\t,"):
+    if separator is not None and len(names) == 1 and any(mark in names.iloc[0] for mark in ";\t,"):
         raise DataError(f"{path!r} has only the column {names.iloc[0]!r}. Give the separator: --separator ';'.")
     if frame.empty:
         raise DataError(f"{path!r} has no rows.")
     return frame
 
 
+def _read_text(path: str, separator: str, **how: Any) -> pd.DataFrame:
+    frame: pd.DataFrame = pd.read_csv(path, sep=separator, encoding="utf-8-sig", low_memory=False, **how)
+    return frame
+
+
+def _read_parquet(path: str) -> pd.DataFrame:
+    """The rows of a file; a named index of pandas is a column as any other."""
+    frame = pd.read_parquet(path, engine="pyarrow")
+    frame = frame.reset_index(drop=frame.index.names == [None])
+    return frame.set_axis([str(name) for name in frame.columns], axis="columns")
+
+
+def _kept(text: str, given: Namespace, data: pd.DataFrame) -> pd.DataFrame:
+    """The columns that --keep names, of a text file as they are written there: "007" stays "007"."""
+    names = [text]
+    if text not in data:
+        names = [name.strip() for name in text.split(",")]
+    for name in names:
+        one_of("--keep", name, data.columns)
+    if given.separator is None and _ending(given.data) in _PARQUET:
+        return data[names]
+    separator = given.separator or _SEPARATORS[_ending(given.data)]
+    return _read_text(given.data, separator, dtype=str, na_filter=False)[names]
+
+
 def _add_data(parser: ArgumentParser) -> None:
     missing = "empty cells, NA, NaN and nan are missing values"
-    parser.add_argument("data", help=f"a file that ends in {_ENDINGS}; {missing}")
-    parser.add_argument("--separator", metavar="TEXT", help="between the columns")
+    parser.add_argument("data", help=f"a file that ends in {_ENDINGS}; in text, {missing}")
+    parser.add_argument("--separator", metavar="TEXT", help="between the columns of a text file")
 
 
 def value_of(text: str) -> Any:
@@ -104,10 +140,16 @@ def value_of(text: str) -> Any:
 # Commands
 
 
+def _show(text: object) -> None:
+    """Print for a reader; letters that the screen does not have are question marks."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    print(str(text).encode(encoding, "replace").decode(encoding))
+
+
 def demo_command(given: Namespace) -> None:
     """Fit the wine data twice and print both summaries."""
     for method in ("logit", "redsvm"):
-        print(f"{ordfit('rating ~ temp + contact', data=datasets.load('wine'), method=method).summary()}\n")
+        _show(f"{ordfit('rating ~ temp + contact', data=datasets.load('wine'), method=method).summary()}\n")
 
 
 def _fit_arguments(parser: ArgumentParser) -> None:
@@ -146,7 +188,7 @@ def fit_command(given: Namespace) -> None:
     data = read_table(given.data, given.separator)
     levels = None if given.levels is None else levels_of(given.levels)
     fit = ordfit(**{"formula": given.formula, "data": data, "method": given.method, "levels": levels} | options)
-    print(fit.summary())
+    _show(fit.summary())
     if given.save is not None:
         fit.save(given.save)
     if given.report is not None:
@@ -187,13 +229,15 @@ def summary_command(given: Namespace) -> None:
       ordstat summary wine.ordstat
       ordstat summary wine.ordstat all
     """
-    print(load(given.model).summary(given.section))
+    _show(load(given.model).summary(given.section))
 
 
 def _predict_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("model", help="a file of `ordstat fit --save`, or of fit.save() in Python")
     _add_data(parser)
     parser.add_argument("--type", default="class", metavar="TYPE", help="what to predict (class)")
+    text = "columns of the data to copy before the predictions, such as an identifier"
+    parser.add_argument("--keep", metavar="COLUMN,...", help=text)
     parser.add_argument("-o", "--output", metavar="FILE", help=f"a file that ends in {_ENDINGS}")
 
 
@@ -203,19 +247,36 @@ def predict_command(given: Namespace) -> None:
     examples:
       ordstat predict svm.ordstat new.csv                          to the screen, as CSV
       ordstat predict logit.ordstat new.csv --type prob -o out.csv
+      ordstat predict logit.ordstat new.parquet --keep id,date -o out.parquet
 
     Writes one row of predictions for each row of the data, in the same order; empty where a value is missing.
     Types: class, prob, cum_prob (if the fit has probabilities), score, margin, votes.
     """
-    predicted = load(given.model).predict(read_table(given.data, given.separator), type=given.type)
+    if given.output is not None:
+        _ending(given.output)
+    data = read_table(given.data, given.separator)
+    kept = None if given.keep is None else _kept(given.keep, given, data)
+    predicted = load(given.model).predict(data, type=given.type)
     if isinstance(predicted, pd.DataFrame):
         table = predicted.add_prefix(f"{given.type}_")
     else:
         table = predicted.to_frame(given.type)
-    if given.output is None:
+    if kept is not None:
+        table = pd.concat([kept.set_axis(table.index), table], axis="columns")
+        if table.columns.duplicated().any():
+            twice = table.columns[table.columns.duplicated()][0]
+            raise UsageError(f"--keep names {twice!r} twice, or as the predictions are named. Rename the column.")
+    _write(table, given.output)
+
+
+def _write(table: pd.DataFrame, path: str | None) -> None:
+    """A table to a file of data, or to the screen."""
+    if path is None:
         table.to_csv(sys.stdout, index=False)
+    elif _ending(path) in _PARQUET:
+        write_file(path, lambda file: table.to_parquet(file, engine="pyarrow", index=False))
     else:
-        write_file(given.output, table.to_csv(sep=_separator(given.output), index=False).encode())
+        write_file(path, table.to_csv(sep=_SEPARATORS[_ending(path)], index=False).encode())
 
 
 _WIDTH = 100
@@ -232,7 +293,7 @@ def methods_command(given: Namespace) -> None:
         preset = ", ".join(f"{option}={value!r}" for option, value in entry.preset.items())
         paper = "" if "[" in text else f" [{entry.method.papers[0].partition(').')[0]})]"
         text = f"{name:<22}{entry.method.__name__}({preset}): {text}{paper}"
-        print(textwrap.fill(text, _WIDTH, subsequent_indent=" " * 22))
+        _show(textwrap.fill(text, _WIDTH, subsequent_indent=" " * 22))
 
 
 #: By its name: what runs a command, with the text of its --help, and what adds its arguments.
@@ -291,19 +352,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         warnings.showwarning = _warn
+        if sys.stderr is None:  # closed by the shell
+            sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+        if sys.stdout is None:
+            sys.stderr.write("ordstat: error: the standard output is closed. Send it to a file or to /dev/null.\n")
+            return 1
         try:
-            given = _parser().parse_args(arguments)
-            given.run(given)
-            sys.stdout.flush()
+            try:
+                given = _parser().parse_args(arguments)
+                given.run(given)
+            finally:
+                sys.stdout.flush()
         except OrdstatError as error:
             sys.stderr.write(f"ordstat: error: {_one_line(error)}\n")
             return 2 if isinstance(error, (UsageError, OptionError)) else 1
         except KeyboardInterrupt:
             sys.stderr.write("ordstat: error: interrupted\n")
             return 130
+        except UnicodeEncodeError as error:
+            letter = error.object[error.start]
+            sys.stderr.write(
+                f"ordstat: error: the screen's encoding {error.encoding} has no {letter!r}. "
+                "Write a file with --output, or set PYTHONIOENCODING=utf-8.\n"
+            )
+            return 1
         except BrokenPipeError:  # the reader of a pipe has stopped
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _leave_output()
+        except OSError as error:
+            _leave_output()
+            sys.stderr.write(f"ordstat: error: the output cannot be written: {error.strerror or error}.\n")
+            return 1
     return 0
+
+
+def _leave_output() -> None:
+    """What is still to be written goes nowhere, so that the end of the process does not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _warn(message: Warning | str, category: type[Warning], *others: Any, **more: Any) -> None:

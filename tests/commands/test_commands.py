@@ -1,8 +1,10 @@
 """The command line: what it prints, what it writes, and what it tells the shell."""
 
+import os
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -132,6 +134,59 @@ def test_predictions_of_new_rows(folder, capsys):
     assert main(["predict", "m", "new.csv", "-o", "out.xls"]) == 2 and "must end in .csv" in capsys.readouterr().err
 
 
+def test_predictions_keep_columns_as_they_are_written(folder, capsys):
+    main(["fit", "wine.csv", FORMULA, "--save", "m"])
+    capsys.readouterr()
+    rows = [
+        'id,"a, b",temp,contact,day',
+        "007,NA,warm,no,2026-01-02",
+        "12345678901234567890,1.50,,yes,",
+        "n/a,,cold,yes,x",
+    ]
+    (folder / "new.csv").write_text("\n".join(rows))
+    assert main(["predict", "m", "new.csv", "--keep", "id, day"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    levels = ordstat.load("m").predict(pd.read_csv("new.csv")).astype(object)
+    assert shown[0] == "id,day,class"
+    assert shown[1:] == [f"007,2026-01-02,{levels[0]}", "12345678901234567890,,", f"n/a,x,{levels[2]}"]
+    assert main(["predict", "m", "new.csv", "--keep", "a, b", "--type", "prob"]) == 0
+    kept = [line.split(",")[:2] for line in capsys.readouterr().out.splitlines()[1:]]
+    assert kept[:2] == [["NA", "0.0" + kept[0][1][3:]], ["1.50", ""]]
+    assert main(["predict", "m", "new.csv", "--keep", "idd"]) == 2
+    error = capsys.readouterr().err
+    assert "--keep must be one of 'id', 'a, b', 'temp'" in error and "Did you mean 'id'?" in error
+    (folder / "new.csv").write_text("class,temp,contact\n1,warm,no\n")
+    assert main(["predict", "m", "new.csv", "--keep", "class"]) == 2
+    assert "--keep names 'class' twice" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".pq", ".PARQUET"])
+def test_parquet(ending, folder, capsys):
+    data = f"wine{ending}"
+    wine = datasets.load("wine").assign(id=[f"{row:03}" for row in range(72)])
+    wine.set_index("id").iloc[::-1].to_parquet(data)
+    assert main(["fit", data, FORMULA, "--save", "m"]) == 0
+    assert "temp: warm       2.503" in capsys.readouterr().out
+    assert main(["predict", "m", data, "--keep", "id,judge", "--type", "prob", "-o", f"out{ending}"]) == 0
+    out = pd.read_parquet(f"out{ending}")
+    assert list(out) == ["id", "judge", *(f"prob_{k}" for k in range(1, 6))]
+    assert out["id"].tolist() == wine["id"].tolist()[::-1]
+    expected = ordfit(FORMULA, wine).predict(wine.iloc[::-1], type="prob")
+    np.testing.assert_allclose(out.iloc[:, 2:], expected, rtol=1e-9)
+    (folder / data).write_bytes(b"PAR1 and no more")
+    assert main(["fit", data, FORMULA]) == 1
+    assert f"'{data}' cannot be read as {ending}" in capsys.readouterr().err
+
+
+def test_parquet_without_pyarrow(folder, capsys, monkeypatch):
+    monkeypatch.setattr("ordstat.cli.find_spec", lambda name: None)
+    main(["fit", "wine.csv", FORMULA, "--save", "m"])
+    for arguments in (["fit", "wine.pq", FORMULA], ["predict", "m", "wine.csv", "-o", "out.parquet"]):
+        capsys.readouterr()
+        assert main(arguments) == 2
+        assert "needs the package pyarrow. Install it: pip install pyarrow" in capsys.readouterr().err
+
+
 def test_equal_headings_are_refused(folder, capsys):
     (folder / "twice.csv").write_text("rating;temp;temp\n1;2;3\n2;3;4\n")
     assert main(["fit", "twice.csv", "rating ~ temp", "--separator", ";"]) == 1
@@ -195,8 +250,10 @@ WRONG = {
         "no formula": (["fit", "wine.csv"], "required: formula (see ordstat fit --help)"),
         "an argument": (["fit", "wine.csv", FORMULA, "--metod", "x"], "arguments: --metod x (see ordstat --help)"),
         "an option": (["fit", "wine.csv", FORMULA, "--option", "C"], "--option must be NAME=VALUE, such as C=10"),
-        "Parquet": (["fit", "study.parquet", FORMULA], "must end in .csv or .tsv; got 'study.parquet'. Convert it"),
-        "an extension": (["fit", "wine.xls", FORMULA], "must end in .csv"),
+        "an extension": (
+            ["fit", "wine.xls", FORMULA],
+            "must end in .csv, .tsv, .parquet or .pq; got 'wine.xls'. Convert it",
+        ),
         "a folder of a page": (["fit", "wine.csv", FORMULA, "--report", "no/m.html"], "Make 'no' first"),
         "an ending of a page": (["fit", "wine.csv", FORMULA, "--report", "m.pdf"], "ends in .html"),
         "an ending of a fit": (["fit", "wine.csv", FORMULA, "--save", "wine.csv"], "path must end in .ordstat"),
@@ -281,3 +338,45 @@ def test_as_a_program(folder):
     with subprocess.Popen([*run, "methods"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
         program.stdout.close()
         assert program.stderr.read() == ""
+
+
+def _run(arguments, **streams):
+    command = [sys.executable, "-m", "ordstat", *arguments]
+    return subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False, **streams)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no full device")
+def test_a_full_device(folder):
+    main(["fit", "wine.csv", FORMULA, "--save", "m"])
+    for arguments in (["summary", "m"], ["predict", "m", "wine.csv", "--type", "prob"]):
+        with open("/dev/full", "w") as full:
+            done = _run(arguments, stdout=full)
+        assert done.returncode == 1
+        assert done.stderr == "ordstat: error: the output cannot be written: No space left on device.\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell of POSIX")
+def test_a_closed_output(folder):
+    main(["fit", "wine.csv", FORMULA, "--save", "m"])
+    shell = f"{shlex.quote(sys.executable)} -m ordstat summary m >&-"
+    done = subprocess.run(shell, shell=True, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "the standard output is closed" in done.stderr
+    head = f"{shlex.quote(sys.executable)} -m ordstat predict m wine.csv | head -1"
+    done = subprocess.run(head, shell=True, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("class\n", "")
+
+
+def test_a_screen_of_ascii(folder):
+    """Text for a reader has question marks; a label of data is not changed."""
+    pd.DataFrame({"réponse": ["peu", "moyen", "très"] * 8, "x": range(24)}).to_csv("a.csv", index=False)
+    levels = ["--levels", "peu,moyen,très", "--save", "m"]
+    ascii_screen = {"env": {**os.environ, "PYTHONIOENCODING": "ascii"}, "stdout": subprocess.PIPE}
+    done = _run(["fit", "a.csv", "réponse ~ x", *levels], **ascii_screen)
+    assert (done.returncode, done.stderr) == (0, "") and "r?ponse ~ x" in done.stdout
+    for arguments in (["--help"], ["methods"], ["summary", "m", "all"]):
+        assert _run(arguments, **ascii_screen).returncode == 0
+    done = _run(["predict", "m", "a.csv", "--type", "prob"], **ascii_screen)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert "the screen's encoding ascii has no '\\xe8'. Write a file with --output" in done.stderr
+    assert _run(["predict", "m", "a.csv", "--type", "prob", "-o", "out.csv"]).returncode == 0

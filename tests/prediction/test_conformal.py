@@ -165,6 +165,7 @@ def test_intervals_are_frames_on_the_index_of_the_rows(method, options, grown):
     assert "36 other rows" in repr(intervals) and "<table" in intervals._repr_html_()
 
 
+@pytest.mark.filterwarnings("ignore:weights= are counts:ordstat.exceptions.DataWarning")
 def test_whole_weights_are_rows():
     frame, new = latent(80, 0), latent(60, 1)
     fit = ordfit(FORMULA, frame)
