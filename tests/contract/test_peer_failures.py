@@ -280,7 +280,7 @@ def test_the_formula_language_of_formulaic(frame, term, columns):
         ("hashed(g)", "do not have the function 'hashed'"),
         ("strata(g)", "do not have the function 'strata'"),
         ("np.log(w)", r"'np.log\(w\)' is not allowed in a formula"),
-        ("C(g, contr.custom([[1], [0], [0]]))", r"not a known contrast; there are 'treatment'"),
+        ("C(g, contr.custom([[1], [0], [0]]))", r"not a known contrast; there are 'sas', 'treatment'"),
         ("(1 | g):u", r"A random term reads \(1 \| group\)"),
         ("u | v", r"'\|'"),
     ],

@@ -161,7 +161,7 @@ def test_the_programme_is_never_needed_where_it_is_not_run(seed: int) -> None:
 @pytest.mark.filterwarnings("ignore:Column g is a factor:ordstat.exceptions.DataWarning")
 def test_a_warning_of_many_infinite_estimates_names_five_and_counts_the_rest():
     data = pd.DataFrame({"g": np.repeat([f"g{i:03d}" for i in range(200)], 2), "y": np.repeat(np.arange(200) % 3, 2)})
-    with pytest.warns(SeparationWarning, match=r"\((g\[.*? to [+-]infinity, ){5}and \d+ more\)") as heard:
+    with pytest.warns(SeparationWarning, match=r"\((g\[.*? to ([+-]infinity|any value), ){5}and \d+ more\)") as heard:
         ordfit("y ~ g", data)
     separated = [each for each in heard if each.category is SeparationWarning]
     assert len(separated) == 1 and len(str(separated[0].message)) < 700
