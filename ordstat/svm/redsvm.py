@@ -341,6 +341,8 @@ class REDSVM(KernelMachine):
     Convex costs imply ordered thresholds. If costs are only V-shaped, theta_1 <= ... <= theta_{K-1} is a constraint.
     With the absolute cost it is the oSVM of Cardoso & da Costa (2007), gamma their h.
 
+    C=1, the default, is rarely the best value for a data set. Take C="cv" to predict.
+
     Parameters
     ----------
     threshold_gamma : float
@@ -358,6 +360,8 @@ class REDSVM(KernelMachine):
     --------
     >>> REDSVM(C=10)
     REDSVM(C=10.0)
+    >>> REDSVM(C="cv", kernel="gaussian")
+    REDSVM(C='cv', kernel='gaussian')
     """
 
     threshold_gamma: float = option(1.0, number, least=1e-6, most=1e6)
@@ -379,7 +383,6 @@ class SVORIMC(KernelMachine):
     ----------
     C : float, sequence of floats or "cv"
         Price of a violated margin; inf is the hard margin: every row is on its side of all thresholds by a margin of 1.
-        The right value depends on the data: take C="cv", as C=1 often predicts worse than method="logit".
     kernel, cost, scaling, loss, solver, tol, folds, n_jobs
         See `ordstat.svm.redsvm.KernelMachine` and `ordstat.judging.selection.CrossValidated`.
 
