@@ -7,6 +7,7 @@ by the caller.
 from __future__ import annotations
 
 import inspect
+import math
 import os
 import sys
 from collections.abc import Collection, Iterable, Mapping
@@ -52,7 +53,7 @@ def number(
         isinstance(value, (int, float, np.integer, np.floating))
         and not isinstance(value, bool)
         and not (is_whole(value) and abs(int(value)) > _MOST_FLOAT)
-        and bool(np.isfinite(value))
+        and math.isfinite(value)
         and (above is None or value > above)
         and (least is None or value >= least)
         and (below is None or value < below)

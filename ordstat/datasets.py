@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from ._typing import FloatArray
-from .checks import unknown
+from .checks import generator, number, one_of, whole
 
 Seed = int | np.random.Generator | None
 
@@ -75,8 +75,7 @@ def load(name: str) -> pd.DataFrame:
     >>> wine["rating"].cat.categories.tolist()
     [1, 2, 3, 4, 5]
     """
-    if name not in _LEVELS:
-        raise unknown("the name of a data set", name, _LEVELS)
+    one_of("the name of a data set", name, _LEVELS)
     if name == "anes96":
         from statsmodels.datasets import anes96  # a second to import, and only this set needs it
 
@@ -127,8 +126,9 @@ def herbrich(n: int = 1000, *, noise: float = 0.125, seed: Seed = None) -> pd.Da
     >>> datasets.herbrich(100, seed=1)["rank"].cat.categories.tolist()
     [1, 2, 3, 4, 5]
     """
-    rng = np.random.default_rng(seed)
-    x = rng.random((n, 2))
+    rng = generator(seed)
+    number("noise", noise, least=0.0)
+    x = rng.random((whole("n", n, 0), 2))
     score = 10 * (x[:, 0] - 0.5) * (x[:, 1] - 0.5) + noise * rng.standard_normal(n)
     return _frame(x, np.searchsorted(HERBRICH_THRESHOLDS, score), [1, 2, 3, 4, 5])
 
@@ -156,7 +156,7 @@ def quadratic_bands(n: int = 500, *, seed: Seed = None) -> pd.DataFrame:
     >>> datasets.quadratic_bands(100, seed=0).columns.tolist()
     ['x1', 'x2', 'rank']
     """
-    x = np.random.default_rng(seed).random((n, 2))
+    x = generator(seed).random((whole("n", n, 0), 2))
     return _frame(x, np.searchsorted([1 / 6, 5 / 12, 2 / 3], x[:, 1] - (x[:, 0] - 0.5) ** 2), [1, 2, 3, 4])
 
 

@@ -639,6 +639,11 @@ def validated(
     order = _declared_order(y) if model.levels is None else _listed(model.levels)
     with _as_data_error():
         X, y = validate_data(model, X, y, dtype=np.float64, order=memory, ensure_all_finite="allow-nan")
+        if y.dtype.kind == "S":
+            raise DataError("y must hold numbers, booleans or text; got bytes. Use y.astype(str).")
+        if y.dtype == np.float16:
+            y = y.astype(np.float64)  # pandas has no index of half precision
+        y = y.astype(y.dtype.newbyteorder("="), copy=False)
         if order is None:
             check_classification_targets(y)
     if order is None:

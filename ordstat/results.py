@@ -44,7 +44,7 @@ def known_type(fit: FittedRanker, type: str) -> str:
 
 def unknown_type(fit: FittedRanker, type: str) -> OptionError:
     """The error of a type that `predict` does not take."""
-    if type not in PREDICTION_TYPES:
+    if not isinstance(type, str) or type not in PREDICTION_TYPES:
         return unknown("type", type, fit.prediction_types)
     how = " Fit with calibrate=True for probabilities." if type in ("prob", "cum_prob") else ""
     if how and fit.calibrated is not None:

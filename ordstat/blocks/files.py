@@ -16,6 +16,7 @@ from urllib.parse import unquote
 import pandas as pd
 
 from ..exceptions import DataError
+from ..formula.columns import refuse_other_files
 
 #: Rows of a block, where the source lets us choose: few megabytes, which stay near the processor.
 BLOCK = 1 << 16
@@ -164,6 +165,7 @@ def parquet_files(path: str) -> ParquetFiles:
     DataError
         There is no such file, or the folder is a table of a format that keeps old versions of its files.
     """
+    refuse_other_files(path)
     root = path
     while has_magic(root):
         root = os.path.dirname(root)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
-from ..checks import canonical, require_memory
+from ..checks import brief, canonical, require_memory
 from ..compiled.sums import gather
 from ..exceptions import DataError, FormulaError
 from .columns import Factor, Value, factor_of, matched, recode, shown_labels, suggest
@@ -69,7 +69,8 @@ KINDS: dict[str, Contrasts] = {
 
 def explicit(given: AnyArray, levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
     """The matrix of the user."""
-    k, matrix = len(levels), np.asarray(given, dtype=float)
+    k = len(levels)
+    matrix = np.asarray(given, dtype=float)
     if matrix.ndim != 2 or matrix.shape[0] != k or not np.isfinite(matrix).all():
         raise FormulaError(f"A contrast matrix must have one finite row per level, {k} here; got {matrix.shape}.")
     return matrix, _numbered(matrix.shape[1])
@@ -78,7 +79,13 @@ def explicit(given: AnyArray, levels: tuple[Any, ...]) -> tuple[FloatArray, tupl
 def contrast(given: Any, base: Any = None) -> Contrasts:
     """The contrasts of a name (R's "contr.sum", formulaic's "Sum", "sum") or a matrix."""
     if not isinstance(given, str):
-        return partial(explicit, np.asarray(given, dtype=float))
+        try:
+            matrix = np.asarray(given, dtype=float)
+        except (TypeError, ValueError):
+            raise FormulaError(
+                f"Contrasts must be one of {', '.join(map(repr, KINDS))}, or a matrix of numbers; got {brief(given)}."
+            ) from None
+        return partial(explicit, matrix)
     name = given.lower().removeprefix("contr.")
     kind = canonical(name, KINDS)
     if kind is None:

@@ -22,6 +22,16 @@ _IN_FILES = (
     "; ordfit(formula, path) and fit.predict_to(new, path) take the path of a Parquet file, all else takes rows in "
     "memory, as pandas.read_parquet(path) reads them"
 )
+#: What reads a file whose name ends so.
+_PANDAS = {
+    ".csv": "read_csv",
+    ".tsv": "read_table",
+    ".xls": "read_excel",
+    ".xlsx": "read_excel",
+    ".dta": "read_stata",
+    ".sav": "read_spss",
+    ".feather": "read_feather",
+}
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -40,10 +50,23 @@ def as_frame(data: Any) -> pd.DataFrame:
         frame = _from_polars(data)
     if isinstance(frame, pd.DataFrame):
         return frame if frame.columns.inferred_type == "string" else frame.rename(columns=str)
+    refuse_other_files(data)
     hint = "; call .collect() first" if hasattr(data, "collect") else ""
     hint = _IN_FILES if isinstance(data, (str, os.PathLike)) else hint
     hint = "; the formula comes first, ordfit(formula, data)" if isinstance(data, str) and "~" in data else hint
     raise DataError(f"data= must be {ACCEPTED}; got {type(data).__module__}.{type(data).__qualname__}{hint}.")
+
+
+def refuse_other_files(data: Any, name: str = "data") -> None:
+    """DataError for the path of a file that pandas reads and we do not; it says how."""
+    reader = None
+    if isinstance(data, (str, os.PathLike)):
+        path = os.fspath(data)
+        reader = _PANDAS.get(os.path.splitext(str(path))[1].lower())
+    if reader is not None:
+        raise DataError(
+            f"{name} must be rows in memory or a Parquet file; got {path!r}. Read it: pandas.{reader}({path!r})."
+        )
 
 
 def with_codes(X: Any) -> Any:
@@ -73,6 +96,7 @@ def with_nan(X: Any) -> Any:
     DataError
         X is the path of a file, or rows in blocks.
     """
+    refuse_other_files(X, "X")
     in_blocks = hasattr(X, "schema") and not hasattr(X, "columns")
     if in_blocks or isinstance(X, (str, os.PathLike)):
         raise DataError(f"X must be rows in memory; got {type(X).__module__}.{type(X).__qualname__}{_IN_FILES}.")

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray
-from ..checks import number, one_of
+from ..checks import listed_texts, number, one_of
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Rows, Sample
 from ..likelihood.fit import LikelihoodFit
@@ -399,7 +399,7 @@ def _add_fits(r: FittedLikelihood, texts: dict[str, str]) -> dict[str, Refit]:
 
 def _widest(r: FittedLikelihood, scope: Any) -> Marginality:
     """The terms of the largest model; a dot in its formula stands for the model of `r`."""
-    formula = scope if isinstance(scope, str) else " + ".join(scope)
+    formula = " + ".join(listed_texts("scope", scope))
     design = r.design.updated(formula=formula if "~" in formula else f"~ . + {formula}")
     present = [term.text for term in r.design.random]
     for term in design.random:
@@ -449,6 +449,7 @@ def refit_table(
     A table with a title also has the log-likelihoods.
     """
     one_of("test", test, _TESTS)
+    number("k", k, least=0.0, also=", such as 2 (AIC) or numpy.log(n) (BIC)")
     base = Refit(r.fit.edf, r.fit.loglik, r.fit.separation is not None)
     models = {NONE: base, **fits}
     edf, logliks = np.array([(model.edf, model.loglik) for model in models.values()]).T

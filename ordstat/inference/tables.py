@@ -29,6 +29,7 @@ def tidy_parameters(
 ) -> pd.DataFrame:
     """One row per parameter: term, estimate, std_error, statistic, p_value, conf_low, conf_high, coef_type."""
     flag("conf_int", conf_int), flag("exponentiate", exponentiate)
+    fraction("level", level)
     columns, suffixes = dict(r.coefficient_columns), dict[str, str]()
     low, high = symmetric_limits(r.fit.coefficients, columns["std_error"], level, columns["df"])
     numbers = np.column_stack([r.fit.limits, low, high])

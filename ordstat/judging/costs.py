@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ..checks import brief
 from ..exceptions import DataError, OptionError
 from ..formula.columns import read
 from ..formula.inputs import check_cost_labels, check_levels, read_response
@@ -385,9 +386,16 @@ def macro_cost(y: Any, *, levels: Sequence[Any] | None = None, weights: Any = No
     >>> bool(abs(errors["cost"] - errors["macro absolute error"]) < 1e-12)
     True
     """
-    column = read(y if isinstance(y, pd.Series) else pd.Series(y))
+    try:
+        labels = y if isinstance(y, pd.Series) else pd.Series(y)
+    except (TypeError, ValueError):
+        raise DataError(f"y must be one column of labels; got {brief(y)}. Give a column of the data.") from None
+    column = read(labels)
     response = read_response(column, "y", None if levels is None else check_levels(levels))
-    w = np.ones(response.codes.size) if weights is None else np.asarray(weights, dtype=np.float64)
+    try:
+        w = np.asarray(np.ones(response.codes.size) if weights is None else weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"weights must be numbers of 0 or more; got {brief(weights)}.") from None
     if w.shape != response.codes.shape or not (np.isfinite(w) & (w >= 0)).all():
         raise DataError(
             f"weights must be {response.codes.size} finite numbers of 0 or more, one a label; got shape {w.shape}."

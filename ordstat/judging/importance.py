@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from .._typing import FloatArray, IntArray, Progress
-from ..checks import fraction, generator, one_of, reporter, whole
+from ..checks import brief, fraction, generator, one_of, reporter, whole
 from ..exceptions import DataError, OptionError, UnavailableError
 from ..fitted import FittedRanker, check_weights_go_with, copied
 from ..formula.sample import Sample
@@ -152,6 +152,10 @@ def importance(
 ) -> pd.DataFrame:
     """Importance of variables: the rise of an error when the values of a variable are permuted."""
     one_of("kind", kind, (None, *fit.importance_kinds))
+    whole("repeats", repeats, 1)
+    fraction("level", level)
+    if not isinstance(measure, str):
+        raise OptionError(f"measure must be the name of a measure in errors(); got {brief(measure)}.")
     plain = newdata is None and weights is None and (measure, repeats, seed, level) == _USUAL
     if (kind or (fit.importance_kinds[0] if plain else "permutation")) == "gain":
         if not plain:
@@ -160,8 +164,6 @@ def importance(
                 "Use kind='permutation'."
             )
         return fit.gain_importance()
-    whole("repeats", repeats, 1)
-    fraction("level", level)
     check_weights_go_with(newdata, weights)
     rng, callback = generator(seed), reporter(callback)
     frame, sample, left_out = _variables(fit, newdata, weights)

@@ -194,7 +194,7 @@ def _checked(deltas: Any) -> FloatArray:
         margins = np.atleast_1d(np.asarray(deltas, dtype=np.float64))
     except (TypeError, ValueError):
         margins = np.full(1, np.nan)
-    if margins.ndim != 1 or not (margins >= 0.0).all():
+    if margins.ndim != 1 or margins.size == 0 or not (margins >= 0.0).all():
         effects = f" For effects write marginal_effects({deltas!r})." if isinstance(deltas, str) else ""
         raise OptionError(f"delta must be a number or several, 0 or more; got {deltas!r}.{effects}")
     return margins

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from .._typing import AnyArray, FloatArray
-from ..checks import fraction, labelled
+from ..checks import brief, flag, fraction, labelled, listed_texts
 from ..exceptions import DataError, OptionError
 from ..report.ratios import common_ratio
 from ..report.table import per_of_each
@@ -46,6 +46,7 @@ def forest_frame(
 ) -> pd.DataFrame:
     """Estimated effects of all fits with their limits; attrs["per"] has their units."""
     fraction("level", level)
+    flag("exponentiate", exponentiate)
     pers = per_of_each(fits, per)
     parts = [_effects(name, fit, pers[name], level) for name, fit in fits.items()]
     frame = pd.concat(parts, ignore_index=True)
@@ -76,6 +77,8 @@ def _effects(name: str, fit: Any, per: Any, level: float) -> pd.DataFrame:
 
 def labelled_fits(results: Any, others: Any, label: str) -> dict[str, Any]:
     """All fits by their labels."""
+    if not isinstance(label, str):
+        raise OptionError(f"label must be a text; got {brief(label)}.")
     if others is None:
         return {label: results}
     if not isinstance(others, Mapping) or not others:
@@ -183,12 +186,14 @@ def _chosen(fits: Collection[Any], columns: Sequence[str] | str | None, names: S
         for term, where in design.terms.items():
             of_term.setdefault(term, []).extend(design.names[where])
     chosen: list[str] = []
-    for name in [columns] if isinstance(columns, str) else columns:
+    for name in listed_texts("columns", columns):
         members = [name] if name in names else [one for one in of_term.get(name, ()) if one in names]
         if not members:
             known = dict.fromkeys((*of_term, *names))
             raise OptionError(f"columns must be among {', '.join(map(repr, known))}; got {name!r}.")
         chosen += members
+    if not chosen:
+        raise OptionError("columns must name a term or coefficient at least; got none. Leave it out for all.")
     return list(dict.fromkeys(chosen))
 
 

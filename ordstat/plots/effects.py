@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import AnyArray
+from ..checks import mapping
 from ..exceptions import DataError, OptionError
 from ..report.sections import people
 from . import style
@@ -42,7 +43,8 @@ def means(
     not_taken(shown, names)
     if by == variable:
         raise OptionError(f"by must be a variable other than {variable!r}.")
-    held: dict[str, Any] = {name: list(np.atleast_1d(np.array(v, dtype=object))) for name, v in (at or {}).items()}
+    given = mapping("at", at, "{'age': [30, 50]}")
+    held: dict[str, Any] = {name: list(np.atleast_1d(np.array(v, dtype=object))) for name, v in given.items()}
     for name in {*shown}.difference(held, results.design.spec.categories()):
         values = fitted_columns(results, data, [name], f"at={{{name!r}: values}}, or ")[name].dropna()
         if values.dtype.kind in "iuf":
@@ -59,7 +61,7 @@ def means(
 
 def variable_and_by(variable: str, by: str | None) -> tuple[str, str | None]:
     """A variable and the one of the lines, which may come as a formula such as "~ a | b"."""
-    if "~" not in variable:
+    if not isinstance(variable, str) or "~" not in variable:
         return variable, by
     before, _, after = variable.partition("~")
     name, _, group = after.partition("|")

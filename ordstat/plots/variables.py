@@ -33,7 +33,7 @@ def in_formula(results: Any, names: Sequence[Any]) -> None:
     """Raise OptionError for a name that is not a variable of the formula."""
     columns = results.design.spec.columns or ()
     for name in names:
-        if name not in columns:
+        if not isinstance(name, str) or name not in columns:
             raise OptionError(
                 f"{name!r} is not a variable of the formula: {', '.join(map(repr, columns)) or 'it has no variables'}."
             )

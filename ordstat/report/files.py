@@ -12,7 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from ..exceptions import DataError
+from ..checks import brief
+from ..exceptions import DataError, OptionError
 
 #: A temporary file unchanged for this many seconds was left by a killed process.
 _STALE = 600
@@ -36,6 +37,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     DataError
         The target is a folder, pipe or device, or the file cannot be written, for example because the disk is full.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise OptionError(f"path must be a text or a pathlib.Path; got {brief(path)}.")
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         raise DataError(f"{path} cannot be written: it is not a regular file. Name another file.")

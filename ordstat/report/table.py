@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import IntArray
-from ..checks import did_you_mean, fraction, labelled, one_of, whole
+from ..checks import brief, did_you_mean, flag, fraction, labelled, listed_texts, mapping, one_of, whole
 from ..exceptions import OptionError
 from ..formula.names import Parameter, shown_term
 from .advice import with_advice
@@ -442,7 +442,10 @@ def table(
     one_of("below", below, ("std_error", "interval", "p_value", None))
     one_of("style", style, ("paper", "clinical"))
     fraction("level", level)
-    clinical, labels = style == "clinical", labels or {}
+    _check_kinds({"exponentiate": exponentiate, "thresholds": thresholds}, {"title": title, "notes": notes})
+    flag("stars", stars)
+    labels = mapping("labels", labels, "{'temp': 'Temperature'}")
+    clinical = style == "clinical"
     if isinstance(fits, Mapping):
         by_name = labelled(fits, "fits")
     else:
@@ -502,6 +505,16 @@ def table(
     return _Table(frame, " ".join(remarks), title, rgroup_display=False)
 
 
+def _check_kinds(flags: Mapping[str, Any], texts: Mapping[str, Any]) -> None:
+    """OptionError for a value that is neither None nor of its kind."""
+    for name, value in flags.items():
+        if value is not None:
+            flag(name, value)
+    for name, value in texts.items():
+        if not isinstance(value, (str, type(None))):
+            raise OptionError(f"{name} must be a text; got {brief(value)}.")
+
+
 def _check_fits(fits: Mapping[str, Any], per: Any) -> None:
     if not fits:
         raise OptionError("fits must hold at least one fit; got none.")
@@ -527,9 +540,10 @@ def _chosen_figures(gof: Sequence[str] | None, columns: Sequence[_Column], clini
     """Names of the figures: those of the user, or the usual ones that a fit has."""
     available = dict.fromkeys(key for column in columns for key in column.known_figures)
     if gof is not None:
-        for name in gof:
+        names = listed_texts("gof", gof)
+        for name in names:
             one_of("each gof", name, available)
-        return list(gof)
+        return names
     usual = _CLINICAL if clinical else _USUAL
     return [name for name in usual if name in available]
 

@@ -178,7 +178,7 @@ def test_no_permission_is_an_error_of_the_file(folder):
 
 def test_other_files_are_told_from_parquet(tmp_path):
     rows().to_csv(tmp_path / "rows.csv")
-    with pytest.raises(DataError, match=r"rows\.csv cannot be read as a Parquet file: .*pandas\.read_csv"):
+    with pytest.raises(DataError, match=r"must be rows in memory or a Parquet file; got .*Read it: pandas\.read_csv"):
         ordfit("y ~ x", tmp_path / "rows.csv")
 
 

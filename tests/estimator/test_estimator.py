@@ -3,6 +3,7 @@
 import pickle
 from decimal import Decimal
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,17 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_pre
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from ordstat import REDSVM, CumulativeLink, DataError, DataWarning, OptionError, OrdinalClassifier, datasets, ordfit
+from ordstat import (
+    REDSVM,
+    CumulativeLink,
+    DataError,
+    DataWarning,
+    OptionError,
+    OrdinalClassifier,
+    compare,
+    datasets,
+    ordfit,
+)
 from ordstat.estimator import mean_absolute_rank_error
 from ordstat.exceptions import SeparationWarning
 from ordstat.registry import METHODS
@@ -453,3 +464,39 @@ def test_coefficients_of_separated_rows_are_those_that_predict() -> None:
     assert np.isposinf(model.results_.coef).all() and np.isfinite(model.coef_).all()
     score = X @ model.coef_
     np.testing.assert_array_equal(1 + (score[:, None] > model.thresholds_).sum(axis=1), model.predict(X))
+
+
+@pytest.mark.parametrize("method", ["logit", "prank"])
+@pytest.mark.parametrize("dtype", [">i4", ">f8", "f2", ">U1"])
+def test_labels_of_other_number_types(method, dtype):
+    """Labels in the other byte order, or of half precision, give the fit of the same labels in the usual one."""
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(60, 1))
+    y = np.digitize(x[:, 0] + rng.normal(size=60), [-0.5, 0.5])
+    usual = OrdinalClassifier(method, levels=["0", "1", "2"] if dtype == ">U1" else None)
+    other = clone(usual).fit(x.astype(">f8"), y.astype(dtype))
+    usual.fit(x, y.astype(str) if dtype == ">U1" else y)
+    assert other.predict(x).tolist() == usual.predict(x).tolist()
+    assert other.classes_.dtype.isnative
+
+
+def test_labels_of_bytes_are_refused():
+    with pytest.raises(DataError, match=r"y must hold numbers, booleans or text; got bytes. Use y.astype\(str\)"):
+        OrdinalClassifier().fit(np.arange(6.0)[:, None], np.array([b"a", b"b"] * 3))
+
+
+@pytest.mark.parametrize("path", ["answers.csv", Path("answers.csv")])
+def test_a_csv_path_says_how_to_read_it(path):
+    message = r"must be rows in memory or a Parquet file; got 'answers.csv'. Read it: pandas.read_csv\('answers.csv'\)"
+    fit = ordfit("rating ~ temp", datasets.load("wine"))
+    calls = [
+        lambda: ordfit("y ~ x", path),
+        lambda: ordfit("y ~ x", path, "redsvm"),
+        lambda: compare("y ~ x", path, methods=["logit"], cv=2),
+        lambda: fit.predict(path),
+        lambda: fit.errors(path),
+        lambda: OrdinalClassifier().fit(path, [1, 2]),
+    ]
+    for call in calls:
+        with pytest.raises(DataError, match=message):
+            call()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,8 @@ import pandas as pd
 import pytest
 from reference_cases import load_data
 
-from ordstat import ordfit
-from ordstat.exceptions import DataError, OptionError
+from ordstat import datasets, macro_cost, ordfit, table
+from ordstat.exceptions import DataError, FormulaError, OptionError
 
 FORMULA = "rating ~ temp + contact"
 
@@ -120,3 +121,53 @@ def test_clusters_that_are_no_values_of_the_rows(wine: pd.DataFrame, given: Any,
     got = r"shape \(2,\)" if got == "2" else got
     with pytest.raises(DataError, match=f"cluster= must be a column name or 72 values, one per row; got {got}"):
         ordfit(FORMULA, wine, cluster=given)
+
+
+#: Calls with an option of the wrong kind, and what the error names.
+ODD = {
+    "tidy level": (lambda fit: fit.tidy(level=[0.9]), "level must be a number strictly between 0 and 1; got [0.9]"),
+    "tidy large": (lambda fit: fit.tidy(level=10**30), "level must be a number strictly between 0 and 1"),
+    "summary": (lambda fit: fit.summary(["model"]), "must be"),
+    "type": (lambda fit: fit.predict(type=["prob"]), "type must be one of"),
+    "importance measure": (lambda fit: fit.importance(measure=3), "measure must be"),
+    "importance repeats": (lambda fit: fit.importance(repeats=np.ones(2)), "repeats must be a whole number"),
+    "importance level": (lambda fit: fit.importance(level="x"), "level must be"),
+    "add1 scope": (lambda fit: fit.add1(3), "scope must be a text or a list of texts; got 3"),
+    "add1 k": (lambda fit: fit.add1("judge", k="x"), "k must be a finite number, 0 or more"),
+    "drop1 k": (lambda fit: fit.drop1(k=[2]), "k must be a finite number, 0 or more"),
+    "step": (lambda fit: fit.step(3), "scope must be"),
+    "step k": (lambda fit: fit.step(k="AIC"), "k must be"),
+    "forest columns": (lambda fit: fit.plot.forest(columns=3), "columns must be a text or a list of texts; got 3"),
+    "forest none": (lambda fit: fit.plot.forest(columns=[]), "columns must name a term"),
+    "forest label": (lambda fit: fit.plot.forest(label=["a"]), "label must be a text; got ['a']"),
+    "forest exponentiate": (lambda fit: fit.plot.forest(exponentiate="no"), "exponentiate must be True or False"),
+    "parallel": (lambda fit: fit.plot.parallel(columns=3), "columns must be a text"),
+    "parallel level": (lambda fit: fit.plot.parallel(level=[0.9]), "level must be"),
+    "means": (lambda fit: fit.plot.emmeans(3), "3 is not a variable of the formula"),
+    "means at": (lambda fit: fit.plot.emmeans("temp", at=3), "at must be a mapping such as"),
+    "effects": (lambda fit: fit.plot.effects(np.ones(2)), "is not a variable of the formula"),
+    "margins": (lambda fit: fit.plot.margins(delta=[]), "delta must be a number or several"),
+    "latex": (lambda fit: fit.emmeans("temp").to_latex(3), "path must be a text or a pathlib.Path; got 3"),
+    "table labels": (lambda fit: table(fit, labels=["temp"]), "labels must be a mapping such as"),
+    "table gof": (lambda fit: table(fit, gof=3), "gof must be a text or a list of texts; got 3"),
+    "table notes": (lambda fit: table(fit, notes=3), "notes must be a text; got 3"),
+    "table title": (lambda fit: table(fit, title=["a"]), "title must be a text"),
+    "table stars": (lambda fit: table(fit, stars=3), "stars must be True or False; got 3"),
+    "table thresholds": (lambda fit: table(fit, thresholds="all"), "thresholds must be True or False"),
+    "table exponentiate": (lambda fit: table(fit, exponentiate=np.ones(2)), "exponentiate must be True or False"),
+    "contrasts": (lambda fit: fit.update(contrasts={"temp": ["a"]}), "Contrasts must be one of 'sas'"),
+    "data set": (lambda fit: datasets.load(["wine"]), "the name of a data set must be one of"),
+    "rows": (lambda fit: datasets.quadratic_bands(-1), "n must be a whole number, 0 or more; got -1"),
+    "seed": (lambda fit: datasets.quadratic_bands(5, seed=-1), "seed must be a whole number, 0 or more"),
+    "noise": (lambda fit: datasets.herbrich(5, noise="x"), "noise must be a finite number, 0 or more; got 'x'"),
+    "costs": (lambda fit: macro_cost(np.ones((2, 2))), "y must be one column of labels"),
+    "costs weights": (lambda fit: macro_cost([1, 2], weights=["a", "b"]), "weights must be numbers of 0 or more"),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_options_are_refused_by_name(name):
+    call, message = ODD[name]
+    fit = ordfit("rating ~ temp + contact", datasets.load("wine"))
+    with pytest.raises((OptionError, DataError, FormulaError), match=re.escape(message)):
+        call(fit)
