@@ -200,7 +200,8 @@ def compare(
     Raises
     ------
     OptionError, DataError, FormulaError
-        For what cannot be compared. A DataWarning names a method that fails in some folds, which then has no means.
+        For what cannot be compared. A DataWarning counts rows left out for missing values, as `ordfit` does, and names
+        a method that fails in some folds, which then has no means.
 
     Notes
     -----
@@ -225,6 +226,8 @@ def compare(
         if len(more) > (methods is None):
             raise OptionError(f"methods must be one list; got {more!r} and methods={methods!r}. Give {EXAMPLE}.")
         design = build(formula, data, costs=row_costs, **options)
+        for note in design.notes:  # fits have told theirs
+            warn(note, DataWarning)
         if isinstance(cost, pd.DataFrame):
             check_cost_labels(cost, design.levels.values, design.levels.unused, by_row=row_costs is not None)
         judge = "absolute" if given is None else given
@@ -261,6 +264,7 @@ def compare(
         raise DataError(f"Every method failed in some fold: {failures[0]}")
     for note in failures:
         warn(note, DataWarning)
+    told = dict.fromkeys(note for contestant in contestants for note in contestant.design.notes)
     design, formulas = contestants[0].design, {contestant.design.formula for contestant in contestants}
     what, topic = ("model", design.response) if len(formulas) > 1 else ("method", formulas.pop())
     times = f", {repeats} times" if repeats > 1 else ""
@@ -275,7 +279,7 @@ def compare(
         repeats=repeats,
         measure=label if design.sample.costs is None and label in MEASURES else "cost",
         failed=failed,
-        notes=(*apart, *failures, *_notes(contestants, kept, judged, cost)),
+        notes=(*told, *apart, *failures, *_notes(contestants, kept, judged, cost)),
     )
     return replace(compared, notes=(*compared.notes, *fold_notes(compared)))
 

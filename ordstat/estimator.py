@@ -15,7 +15,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ._typing import AnyArray, FloatArray, IntArray
@@ -23,9 +23,9 @@ from .api import fit_design
 from .checks import check_names, generator
 from .exceptions import DataError, DataWarning, OptionError, warn
 from .fit import CostRule, GapRule, Rule, expected_costs
-from .formula.columns import as_frame, refuse, with_codes, with_nan
+from .formula.columns import Column, Factor, as_frame, plain, refuse, unmasked, with_codes, with_nan
 from .formula.design import Design, Recipe, make
-from .formula.inputs import shape_of
+from .formula.inputs import doubtful_response, shape_of
 from .formula.sample import Rows, Sample
 from .formula.spec import NewRows
 from .likelihood.fit import LikelihoodFit
@@ -302,6 +302,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.levels is None and classes is None:  # categories that no row has are left out, as by ordfit
             kept = set(pd.unique(y if weights is None else y[weights > 0]))
             order = [label for label in order if label in kept]
+            _tell_doubtful(y if weights is None else y[weights > 0], order)
         frame = self._named(as_frame(given) if categories else X)
         design = self._design(frame, method, ranked(y, order), weights, one_level=classes is not None)
         seed, later = _generator(self.random_state), classes is not None
@@ -476,6 +477,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """X, checked against the columns of the fit, as a frame, and y as an array."""
         given = with_nan(X)
         coded = with_codes(given)
+        y = unmasked(y, "y")
         with _as_data_error():
             checked = validate_data(
                 self, coded, y, reset=False, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
@@ -558,6 +560,7 @@ def _generator(random_state: Any) -> np.random.Generator:
 
 
 def _case_weights(sample_weight: Any, X: FloatArray | pd.DataFrame) -> FloatArray:
+    sample_weight = unmasked(sample_weight, "sample_weight")
     weights: FloatArray = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if not weights.any():
         raise DataError("sample_weight is zero for every row: at least one weight must be positive.")
@@ -591,6 +594,8 @@ def mean_absolute_rank_error(y_true: Any, y_pred: Any, *, levels: Sequence[Any] 
     1.0
     >>> scorer = make_scorer(mean_absolute_rank_error, greater_is_better=False, levels=levels)
     """
+    y_true = unmasked(y_true, "y_true")
+    y_pred = unmasked(y_pred, "y_pred")
     order = _listed(levels) if levels is not None else _declared_order(y_true) or _sorted_order(np.asarray(y_true))
     true, predicted = (ranked(np.asarray(y), order).codes.astype(np.int64) for y in (y_true, y_pred))
     return float(np.abs(true - predicted).mean())
@@ -637,6 +642,7 @@ def validated(
     `classes` are all labels, where y need not hold each of them. Values of X may be missing.
     """
     order = _declared_order(y) if model.levels is None else _listed(model.levels)
+    y = unmasked(y, "y")
     with _as_data_error():
         X, y = validate_data(model, X, y, dtype=np.float64, order=memory, ensure_all_finite="allow-nan")
         if y.dtype.kind == "S":
@@ -645,10 +651,34 @@ def validated(
             y = y.astype(np.float64)  # pandas has no index of half precision
         y = y.astype(y.dtype.newbyteorder("="), copy=False)
         if order is None:
-            check_classification_targets(y)
+            _check_kind(y)
     if order is None:
         order = _sorted_order(y if classes is None else np.asarray(classes))
     return X, y, order
+
+
+def _check_kind(y: AnyArray) -> None:
+    """ValueError for values that are not labels, with what to do where they may be such, as half stars are."""
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        if type_of_target(y) != "continuous":
+            raise
+        values = np.unique(y)
+        first = ", ".join(f"{value:g}" for value in values[:3])
+        raise ValueError(
+            f"{error} y has {values.size} different values ({first}, ...), which are not whole numbers. If they are "
+            f"labels, give all of them in order, levels=[{first}, ...], or whole numbers in their place, which "
+            "scikit-learn's scorers need; else cut y into levels by pandas.cut."
+        ) from error
+
+
+def _tell_doubtful(y: AnyArray, order: list[Any]) -> None:
+    """A DataWarning of labels that may be codes of missing answers."""
+    labels = tuple(plain(label) for label in order)
+    factor = Factor(codes=np.asarray(ranked(y, order).codes), levels=labels, ordered=True)
+    for note in doubtful_response("y", Column(factor), labels):
+        warn(note, DataWarning)
 
 
 def _sorted_order(y: AnyArray) -> list[Any]:

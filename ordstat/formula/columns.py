@@ -49,6 +49,8 @@ def as_frame(data: Any) -> pd.DataFrame:
     elif package == "polars" and hasattr(data, "get_columns"):
         frame = _from_polars(data)
     if isinstance(frame, pd.DataFrame):
+        if isinstance(frame.columns, pd.MultiIndex):
+            raise _many_levels(frame.columns)
         return frame if frame.columns.inferred_type == "string" else frame.rename(columns=str)
     refuse_other_files(data)
     hint = "; call .collect() first" if hasattr(data, "collect") else ""
@@ -67,6 +69,14 @@ def refuse_other_files(data: Any, name: str = "data") -> None:
         raise DataError(
             f"{name} must be rows in memory or a Parquet file; got {path!r}. Read it: pandas.{reader}({path!r})."
         )
+
+
+def _many_levels(columns: pd.MultiIndex) -> DataError:
+    flat = "data.columns = ['_'.join(map(str, name)) for name in data.columns]"
+    return DataError(
+        "Every column of the data must have one name; got names of "
+        f"{columns.nlevels} levels (a MultiIndex), such as {tuple(columns[0])!r}. Join them: {flat}."
+    )
 
 
 def with_codes(X: Any) -> Any:
@@ -107,6 +117,24 @@ def with_nan(X: Any) -> Any:
     return X
 
 
+def unmasked(values: Any, name: str) -> Any:
+    """The values of an array that has no masked ones.
+
+    Raises
+    ------
+    DataError
+        A value of a masked array is masked.
+    """
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    missing = int(np.ma.getmaskarray(values).sum())
+    if missing:
+        raise DataError(
+            f"{name} must have no missing values; got {missing} masked of {values.size}. Leave these rows out."
+        )
+    return values.data
+
+
 def _from_polars(data: Any) -> pd.DataFrame:
     """By narwhals, a dependency of formulaic: polars' own conversion needs pyarrow."""
     import narwhals as nw
@@ -130,10 +158,17 @@ def suggest(name: str, names: Iterable[Any]) -> str:
     return f"there are {shown}{', ...' if len(texts) > 12 else ''}." if texts else "the data have no columns."
 
 
+def instead_of(name: str, frame: pd.DataFrame) -> str:
+    """The end of a message about a column that a frame does not have."""
+    if name in frame.index.names:
+        return f"{name!r} is a level of the row index: give data.reset_index()."
+    return suggest(name, frame.columns)
+
+
 def find_column(frame: pd.DataFrame, name: str, role: str) -> pd.Series:
     """The column with a name; DataError if it is missing, with the role that needs it."""
     if name not in frame.columns:
-        raise DataError(f"The data have no column {name!r}, needed for {role}; {suggest(name, frame.columns)}")
+        raise DataError(f"The data have no column {name!r}, needed for {role}; {instead_of(name, frame)}")
     check_printable([name], "The column name")
     column: Any = frame[name]
     if isinstance(column, pd.DataFrame):

@@ -16,7 +16,7 @@ from .._typing import BoolArray, FloatArray
 from ..checks import advice, whole
 from ..exceptions import DataError, FormulaError, OptionError
 from .coding import Contrasts, contrast
-from .columns import Columns, Factor, Value, factor_of, suggest
+from .columns import Columns, Factor, Value, factor_of, instead_of, suggest
 from .names import CODED
 from .parse import CONSTANTS, Expression, dotted_name, literal, said, shown, source, unquoted
 
@@ -232,8 +232,8 @@ class Interpreter:
             return self.columns.column(name).value
         if name in CONSTANTS:
             return CONSTANTS[name]
-        suggestion = suggest(name, map(str, self.columns.frame.columns))
-        raise DataError(f"The data have no column {name!r}, needed by the formula; {suggestion}")
+        instead = instead_of(name, self.columns.frame)
+        raise DataError(f"The data have no column {name!r}, needed by the formula; {instead}")
 
     def _compare(self, node: ast.Compare) -> Any:
         if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):

@@ -67,10 +67,14 @@ def read_response(column: Column, name: str, levels: Any = None) -> Response:
         notes = [f"Response {name} holds {len(labels)} values that are not whole numbers; they are taken as ranks."]
     codes = factor.codes.astype(np.intp)
     codes = codes if column.missing is None else np.where(column.missing, -1, codes)
-    what = f"Response {name}"
-    for doubt in doubtful(what, column, labels):
-        notes.append(f"{doubt}{SET_MISSING}; if not, levels=[...] with all levels in order says so.")
+    notes += doubtful_response(f"Response {name}", column, labels)
     return Response(name, codes, labels, notes)
+
+
+def doubtful_response(what: str, column: Column, labels: tuple[Any, ...]) -> list[str]:
+    """Notes on values of a response without `levels` that may be codes of missing answers."""
+    end = "; if not, levels=[...] with all levels in order says so."
+    return [f"{doubt}{SET_MISSING}{end}" for doubt in doubtful(what, column, labels)]
 
 
 def _too_few(name: str, labels: tuple[Any, ...]) -> DataError:
@@ -430,13 +434,32 @@ def codes_apart(values: AnyArray) -> tuple[list[Any], str]:
         return [], ""
     usual = np.isin(values, _ALL_CODES)
     others = values[~usual] if not usual.all() else values[values == values.min()]
-    low, high = float(others.min()), float(others.max())
     codes = sorted({int(code) for code in values[usual]})
+    low = float(others.min())
+    high = _end_of_doses(others, codes)
     gap = max(high - low, 2.0 * (high - low) / max(np.unique(others).size - 1, 1), 4.0)
     after = _after_empty_levels(values)
     above, high = _beyond([code for code in codes if code > high], low, high, gap, after)
     below, least = _beyond([-code for code in reversed(codes) if code < low], -high, -low, gap, positive=True)
     return [-code for code in reversed(below)] + above, f"{-least:g} to {high:g}" if -least < high else f"{high:g}"
+
+
+def _end_of_doses(others: AnyArray, codes: list[int]) -> float:
+    """The highest of the other values, or the last code that continues their equal ratios, as doses 1, 2, 4, 8 do.
+
+    A dose of 0 may stand before them.
+    """
+    high = float(others.max())
+    doses = np.unique(others[others > 0])
+    if others.min() < 0 or doses.size < 2:
+        return high
+    ratios = doses[1:] / doses[:-1]
+    if not np.allclose(ratios, ratios[0]):
+        return high
+    for code in codes:
+        if np.isclose(code, high * ratios[0]):
+            high = float(code)
+    return high
 
 
 def _after_empty_levels(values: AnyArray) -> float:

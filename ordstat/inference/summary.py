@@ -16,7 +16,7 @@ from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import own_covariance, threshold_values
 from ..likelihood.standard_errors import symmetric_limits
 from ..likelihood.unavailable import excluding
-from ..report.cells import column_cells, few_decimals, p_in_words, ratio_decimals
+from ..report.cells import EXACT, column_cells, few_decimals, p_in_words, ratio_decimals
 from ..report.frames import SCREEN, SHORTEST_LABEL
 from ..report.ratios import ratio_of
 from ..report.render import Line, Report, Summary, Table
@@ -232,7 +232,7 @@ def ratio_table(r: FittedLikelihood, effects: pd.DataFrame) -> Table:
     numbers = effects[["estimate", low, high]].to_numpy()
     values = ratio.exponents(["location"] * len(effects), numbers)
     frame = pd.DataFrame(values, index=effects.index, columns=[ratio.name, low, high])
-    return Table(title=ratio.title, frame=frame, formats=dict.fromkeys(frame, ratio_decimals(frame)))
+    return Table(title=ratio.title, frame=frame, formats=dict.fromkeys(frame, EXACT + ratio_decimals(frame)))
 
 
 def threshold_estimates(r: FittedLikelihood) -> Table:

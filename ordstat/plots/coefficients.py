@@ -69,7 +69,7 @@ def _effects(name: str, fit: Any, per: Any, level: float) -> pd.DataFrame:
     else:
         raise OptionError(f"per must be None for fits without a likelihood; got {per!r} for {name!r}.")
     units = table.attrs.get("per", {})
-    table = pd.DataFrame(table[table["coef_type"].isin(_EFFECTS) & table["estimate"].notna()])
+    table = pd.DataFrame(table[table["coef_type"].isin(_EFFECTS)])
     frame = table[["term", "estimate", *_LIMITS, "coef_type"]].assign(model=name)
     frame.attrs = {"per": units}
     return frame
@@ -120,23 +120,20 @@ def draw_forest(sheet: Sheet, data: pd.DataFrame, fits: Mapping[str, Any], expon
     with np.errstate(divide="ignore"):
         infinite = np.isinf(np.log(numbers) if exponentiate else numbers).any(axis=1)
     numbers[infinite] = [np.inf, np.nan, np.nan]
+    aliased = np.isnan(numbers[:, 0])
     for i, (name, colour) in enumerate(zip(fits, colours, strict=True)):
-        shown = (data["model"] == name).to_numpy() & ~infinite
+        shown = (data["model"] == name).to_numpy() & ~infinite & ~aliased
         part = data[shown]
         ax.hlines(heights[shown], part["conf_low"], part["conf_high"], colors=[colour], linewidth=1.6, zorder=3)
         face = tuple(style.paper()) if i % 2 else colour
         looks: dict[str, Any] = {"markerfacecolor": face, "markersize": 5.5, "linestyle": "none", "zorder": 4}
         label = style.beside(ax, name)
         ax.plot(part["estimate"], heights[shown], _MARKERS[i], color=colour, label=label, **looks)
-    low, high = ax.get_xlim()
-    for y, value in zip(heights[infinite], data["estimate"][infinite], strict=True):
-        x, marker = (high, ">") if value > no_effect else (low, "<")
-        ax.plot(x, y, marker, color=style.WRONG, markersize=7, clip_on=False)
-        if n > 1 or not roomy:
-            inwards = (-8, 0) if marker == ">" else (8, 0)
-            side = "right" if marker == ">" else "left"
-            style.note(ax, "not estimable", (x, y), inwards, ax.transData, ha=side, fontsize=style.SMALL)
-    ax.set_xlim(low, high)
+    in_words = n > 1 or not roomy
+    _draw_arrows(ax, heights[infinite], (data["estimate"][infinite] > no_effect).to_numpy(), in_words)
+    if in_words:
+        for y in heights[aliased]:
+            style.note(ax, "not estimated", (no_effect, y), (8, 0), ax.transData, fontsize=style.SMALL)
     spare = 0.6 if n == 1 else 0.5 * block
     ax.set_ylim(min(middles.values()) - spare, spare)
     style.row_labels(ax, list(middles.values()), names)
@@ -156,6 +153,19 @@ def draw_forest(sheet: Sheet, data: pd.DataFrame, fits: Mapping[str, Any], expon
         if ratio.sign < 0.0:
             what += " (below 1 = higher response)"
     return style.named(ax, f"{what} with {100 * level:g}% limits")
+
+
+def _draw_arrows(ax: Axes, heights: FloatArray, upwards: AnyArray, in_words: bool) -> None:
+    """An arrow at the edge of the picture for each infinite estimate, with words beside it where rows have none."""
+    low, high = ax.get_xlim()
+    for y, up in zip(heights, upwards, strict=True):
+        x, marker = (high, ">") if up else (low, "<")
+        ax.plot(x, y, marker, color=style.WRONG, markersize=7, clip_on=False)
+        if in_words:
+            inwards = (-8, 0) if up else (8, 0)
+            side = "right" if up else "left"
+            style.note(ax, "not estimable", (x, y), inwards, ax.transData, ha=side, fontsize=style.SMALL)
+    ax.set_xlim(low, high)
 
 
 def parallel_frame(results: Any, columns: Sequence[str] | str | None, per: Any, level: float) -> pd.DataFrame:

@@ -101,6 +101,8 @@ def with_limits(numbers: FloatArray) -> list[str]:
     ['2.50 [1.47, 3.54]', 'not estimable']
     >>> with_limits(np.array([[0.0094, 0.0071, 0.0117], [1.0, np.nan, np.nan]]))
     ['0.0094 [0.0071, 0.0117]', '1']
+    >>> with_limits(np.full((1, 3), np.nan))
+    ['not estimated']
     """
     known = np.asarray(np.isfinite(numbers).all(axis=1))
     needed = [decimals_for(high - low) for _, low, high in numbers[known]]
@@ -111,6 +113,8 @@ def with_limits(numbers: FloatArray) -> list[str]:
             texts.append(f"{estimate:z.{decimals}f} [{low:z.{decimals}f}, {high:z.{decimals}f}]")
         elif np.isfinite(estimate) and np.isnan([low, high]).all():
             texts.append(f"{estimate:.3g}")
+        elif np.isnan(estimate):
+            texts.append("not estimated")
         else:
             texts.append("not estimable")
     return texts

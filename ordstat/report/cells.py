@@ -14,6 +14,9 @@ import pandas as pd
 
 from .._typing import FloatArray
 
+#: Start of formats that print 0 without decimals: a ratio of 0 is that of an infinite estimate, not a small number.
+EXACT = "exact 0 "
+
 
 def cells(text: str) -> int:
     r"""Number of screen cells of a text.
@@ -106,8 +109,13 @@ def column_cells(values: pd.Series, spec: str | None) -> list[str]:
         spec = _decimals(values)
     elif spec == "brief":
         spec = few_decimals(values)
+    exact = spec.startswith(EXACT)
+    spec = spec.removeprefix(EXACT)
     write, texts = _WRITERS.get(spec), []
     for value, gap in zip(values, values.isna(), strict=True):
+        if exact and value == 0:
+            texts.append("0")
+            continue
         texts.append(MISSING if gap else f"{value:z{spec}}" if write is None else write(value))
     return texts
 

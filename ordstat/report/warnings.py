@@ -11,6 +11,7 @@ import pandas as pd
 from .._typing import FloatArray
 from ..exceptions import ConvergenceWarning, DataWarning, OrdstatWarning, SeparationWarning
 from ..fit import Fit, MarginFit
+from ..formula.names import ColumnName
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.parameters import Parameters, why_confounded
 from .cells import first_few
@@ -118,14 +119,25 @@ def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design
     without_rows[of_alpha] = np.resize(fit.aliased[parameters.of("threshold")], of_alpha.size)
     aliased = fit.aliased & ~without_rows
     names = [parameters.names[j] for j in np.flatnonzero(aliased) if j not in fit.confounded]
-    if design is not None and names and (constant := [name for name in _constant(design) if name in names]):
-        listed = ", ".join(constant)
-        yield (
-            DataWarning,
-            "constant to 7 digits in the rows used, so aliased with the thresholds and not estimated (NA): "
-            f"{listed}. Centre a column that varies in later digits.",
-        )
-        names = [name for name in names if name not in constant]
+    if design is not None and names:
+        cells = {name: cell for name, cell in _empty_cells(parameters, design).items() if name in names}
+        if cells:
+            yield (
+                DataWarning,
+                "no row used has the combination of levels "
+                f"{first_few(list(dict.fromkeys(cells.values())), _NAMED)}, so not estimated (NA): "
+                f"{first_few(list(cells), _NAMED)}. Merge levels, or leave the interaction out.",
+            )
+            names = [name for name in names if name not in cells]
+        constant = {name: size for name, size in _constant(design).items() if name in names}
+        if constant:
+            centre = " Centre a column that varies in later digits." if any(constant.values()) else ""
+            yield (
+                DataWarning,
+                "constant to 7 digits in the rows used, so aliased with the thresholds and not estimated (NA): "
+                f"{', '.join(constant)}.{centre}",
+            )
+            names = [name for name in names if name not in constant]
     if design is not None:
         for term, columns in design.terms.items():
             aliased_here = design.names[columns]
@@ -161,12 +173,33 @@ def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design
         )
 
 
-def _constant(design: Design) -> list[str]:
-    """Names of location columns that are constant up to rounding errors."""
+def _constant(design: Design) -> dict[str, float]:
+    """The largest size of location columns that are constant up to rounding errors, by name."""
     sample = design.sample
     X = sample.X[sample.case_weights > 0]
-    varies = np.ptp(X, axis=0) > _LEVEL * np.abs(X).max(axis=0)
-    return [name for name, moves in zip(design.names, varies, strict=True) if not moves]
+    sizes = np.abs(X).max(axis=0)
+    varies = np.ptp(X, axis=0) > _LEVEL * sizes
+    return {design.names[j]: float(sizes[j]) for j in np.flatnonzero(~varies)}
+
+
+def _empty_cells(parameters: Parameters, design: Design) -> dict[str, str]:
+    """Combinations of levels that no row used has, by the names of their parameters."""
+    rows = design.sample.rows
+    used = design.sample.case_weights > 0
+    columns = design.spec.column_names
+    zero = set()
+    for kind, matrix in (("location", rows.X), ("nominal", rows.nominal), ("scale", rows.scale)):
+        if matrix is not None:
+            zero |= {columns[kind][j] for j in np.flatnonzero(~matrix[used].any(axis=0))}
+    cells = {}
+    for record in parameters.records:
+        if record.column is None:
+            continue
+        levels = [piece for piece in record.column.pieces if piece.level is not None]
+        cell = ColumnName(tuple(levels))
+        if len(levels) > 1 and cell in zero:
+            cells[record.name] = cell.shown()
+    return cells
 
 
 def forgotten_counts(design: Design, fit: LikelihoodFit) -> Iterator[Alert]:

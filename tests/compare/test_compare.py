@@ -198,17 +198,17 @@ class Picky(LogisticRegression):
     """A classifier that cannot do without a row."""
 
     def fit(self, X, y, sample_weight=None):
-        if X.max() < 50.0:
-            raise ValueError("the row of 99 is missing")
+        if X.max() < 40.0:
+            raise ValueError("the row of 50 is missing")
         return super().fit(X / 100.0, y, sample_weight)
 
 
 def test_a_failing_method_is_told_and_has_no_means():
     rng = np.random.default_rng(0)
-    data = pd.DataFrame({"y": rng.permutation(np.repeat([1, 2, 3], 20)), "x": np.r_[99.0, rng.normal(size=59)]})
+    data = pd.DataFrame({"y": rng.permutation(np.repeat([1, 2, 3], 20)), "x": np.r_[50.0, rng.normal(size=59)]})
     method = Reduction(base=Picky(), scaling=None)
     picky = str(method)
-    with pytest.warns(DataWarning, match=r"failed in 1 of 5 folds and has no means .*row of 99"):
+    with pytest.warns(DataWarning, match=r"failed in 1 of 5 folds and has no means .*row of 50"):
         actual = compare("y ~ x", data, [method, "logit"], cv=5)
     assert actual.table.index.tolist() == ["logit", picky]
     assert np.isnan(actual.table.loc[picky, "absolute error"]) and actual.best == "logit"
@@ -415,3 +415,27 @@ def test_the_corrected_test_has_its_size():
         plain.append(2 * stats.t.sf(abs(told["statistic"]) * np.sqrt(1 + J / 3), J - 1))
     share, uncorrected = (np.mean(np.array(values) < 0.05) for values in (p, plain))
     assert share <= 0.05 + 3 * 0.0155 and uncorrected > 0.15
+
+
+@pytest.mark.parametrize(("column", "gaps"), [("temp", 61), ("rating", 40)])
+def test_rows_left_out_for_missing_values_are_told(column, gaps):
+    data = WINE.astype({column: object})
+    data.loc[data.index[:gaps], column] = None
+    if column == "rating":
+        data[column] = pd.Categorical(data[column], categories=WINE["rating"].cat.categories, ordered=True)
+    told = f"{gaps} of 72 rows left out for missing values: {column} ({gaps})."
+    with pytest.warns(DataWarning) as caught:
+        found = compare("rating ~ temp", data.sample(frac=1.0, random_state=0), methods=["logit"], cv=2)
+    assert told in [str(one.message) for one in caught]
+    assert told in found.notes
+
+
+def test_comparisons_of_fits_list_the_rows_that_were_left_out():
+    data = WINE.astype({"temp": object})
+    data.loc[data.index[::3], "temp"] = None
+    with pytest.warns(DataWarning, match="24 of 72 rows left out"):
+        fits = [ordfit("rating ~ temp", data), ordfit("rating ~ temp + contact", data)]
+    found = compare(*fits, cv=3)
+    assert [note for note in found.notes if "left out" in note] == [
+        "24 of 72 rows left out for missing values: temp (24)."
+    ]

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
@@ -500,3 +501,48 @@ def test_a_csv_path_says_how_to_read_it(path):
     for call in calls:
         with pytest.raises(DataError, match=message):
             call()
+
+
+def _masked(values, place):
+    return np.ma.masked_array(values, mask=np.arange(len(values)) == place)
+
+
+def test_masked_labels_and_weights_are_refused(X, codes):
+    weights = _masked(np.ones(90), 4)
+    hidden = _masked(np.where(np.arange(90) == 4, 9, codes), 4)  # the value below the mask is no label
+    with pytest.raises(DataError, match=r"^y must have no missing values; got 1 masked of 90"):
+        OrdinalClassifier().fit(X, hidden)
+    with pytest.raises(DataError, match=r"^sample_weight must have no missing values; got 1 masked of 90"):
+        OrdinalClassifier().fit(X, codes, sample_weight=weights)
+    with pytest.raises(DataError, match=r"^y must have no missing values"):
+        OrdinalClassifier("cusum").partial_fit(X, codes).partial_fit(X, hidden)
+    with pytest.raises(DataError, match=r"^y_true must have no missing values"):
+        mean_absolute_rank_error(hidden, codes)
+
+
+def test_masked_arrays_without_a_masked_value_are_plain(X, codes):
+    plain = OrdinalClassifier().fit(X, codes)
+    masked = OrdinalClassifier().fit(np.ma.masked_array(X), _masked(codes, -1), sample_weight=_masked(np.ones(90), -1))
+    assert_allclose(masked.coef_, plain.coef_, rtol=1e-10)
+
+
+@pytest.mark.parametrize(("code", "last"), [(99, 3), (9, 5), (-9, 4)])
+def test_codes_of_missing_answers_among_the_labels_are_told(code, last):
+    y = np.tile(np.arange(1, last + 1), 20)
+    X = np.random.default_rng(last).normal(size=(y.size, 1))
+    y[:4] = code
+    with pytest.warns(DataWarning, match=f"y has the level {code} in 4 rows, far from the others"):
+        OrdinalClassifier().fit(X, y)
+    OrdinalClassifier(levels=sorted({*y.tolist()})).fit(X, y)  # no warning: warnings are errors
+
+
+@pytest.mark.parametrize("stars", [[0.5, 1.0, 1.5, 2.0], [1.0, 1.25, 1.5]])
+def test_labels_that_are_not_whole_need_levels(stars):
+    y = np.tile(stars, 20)
+    X = np.random.default_rng(1).normal(size=(y.size, 1)) + y[:, None]
+    with pytest.raises(DataError, match=rf"^Unknown label type: continuous.* y has {len(stars)} different .*levels=\["):
+        OrdinalClassifier().fit(X, y)
+    model = OrdinalClassifier(levels=stars).fit(X, y)
+    ranks = OrdinalClassifier().fit(X, np.searchsorted(stars, y))
+    assert_allclose(model.coef_, ranks.coef_, rtol=1e-10)
+    assert set(model.predict(X)) <= set(stars)

@@ -8,7 +8,7 @@ import pytest
 
 from ordstat import DataError, DataWarning, datasets, ordfit
 from ordstat.formula.design import build
-from ordstat.formula.inputs import disordered
+from ordstat.formula.inputs import codes_apart, disordered
 
 RNG = np.random.default_rng(0)
 N = 240
@@ -256,3 +256,29 @@ def test_constant_columns_are_told_from_aliased_ones() -> None:
         assert np.isnan(ordfit("y ~ x + c", data).coef["c"])
     with pytest.warns(DataWarning, match=r"aliased with earlier columns, so not estimated \(NA\): twice\."):
         ordfit("y ~ x + twice", data)
+
+
+@pytest.mark.parametrize(
+    "doses", [[1, 2, 4, 8], [0, 1, 2, 4, 8], [0.5, 1, 2, 4, 8], [1, 3, 9], [2, 4, 8], [0.09, 0.9, 9], [33, 99, 11]]
+)
+@pytest.mark.parametrize("response", [True, False])
+def test_doses_in_equal_ratios_are_no_codes(doses, response):
+    values = np.tile(np.array(doses, dtype=float), 40)
+    assert codes_apart(values)[0] == []
+    data = pd.DataFrame({"a": values, "b": np.random.default_rng(0).normal(size=values.size)})
+    if response and len(set(doses)) > 2 and all(float(dose).is_integer() for dose in doses):
+        ordfit("a ~ b", data)  # warnings are errors
+
+
+@pytest.mark.parametrize(
+    ("values", "codes", "others"),
+    [
+        ([1, 2, 4, 8, 99], [99], "1 to 8"),
+        ([1, 2, 3, 8], [8], "1 to 3"),
+        ([1, 2, 3, 4, 9], [9], "1 to 4"),
+        ([1, 3, 9, 77, 88], [77, 88], "1 to 9"),
+        ([1, 4, 99], [99], "1 to 4"),
+    ],
+)
+def test_codes_beside_doses_are_told(values, codes, others):
+    assert codes_apart(np.tile(np.array(values, dtype=float), 40)) == (codes, others)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import DataError, FormulaError, datasets, ordfit
+from ordstat import DataError, FormulaError, OrdinalClassifier, datasets, ordfit
 
 ALIKE = [
     ("x", "\uff58"),
@@ -89,3 +89,34 @@ def test_a_name_with_a_blank_asks_for_backticks(formula, words):
 
 def test_backticks_are_the_cure():
     assert ordfit("`sat text` ~ temp + `wine type`", WINE).design.names[1] == "wine type[T.2]"
+
+
+@pytest.mark.parametrize("names", [["a", "b"], [2024, 2025]])
+def test_columns_of_several_levels_are_told_how_to_become_flat(names):
+    wine = datasets.load("wine")[["rating", "temp"]]
+    data = wine.set_axis(pd.MultiIndex.from_arrays([names, wine.columns]), axis=1)
+    told = "Every column of the data must have one name; got names of 2 levels"
+    with pytest.raises(DataError, match=told) as raised:
+        ordfit("rating ~ temp", data)
+    with pytest.raises(DataError, match=told):
+        OrdinalClassifier().fit(data, wine["rating"])
+    advice = str(raised.value).partition("Join them: ")[2].removesuffix(".")
+    exec(advice, {"data": data})  # what the message says works
+    formula = f"{names[0]}_rating ~ {names[1]}_temp" if names[0] == "a" else f"`{names[0]}_rating` ~ `{names[1]}_temp`"
+    assert ordfit(formula, data).loglik == pytest.approx(ordfit("rating ~ temp", wine).loglik, rel=1e-12)
+
+
+def test_rows_of_several_levels():
+    wine = datasets.load("wine")
+    rows = pd.MultiIndex.from_arrays([wine["judge"].astype(str), np.arange(72)], names=["who", "bottle_number"])
+    data = wine.set_index(rows)
+    fit = ordfit("rating ~ temp + contact", data, weights=pd.Series(1.0, index=rows))
+    plain = ordfit("rating ~ temp + contact", wine)
+    predicted = fit.predict(data, type="prob")
+    assert predicted.index.equals(rows) and fit.residuals().index.equals(rows)
+    np.testing.assert_allclose(predicted, plain.predict(wine, type="prob"), rtol=1e-12)
+    with pytest.raises(DataError, match=r"no column 'who', needed .*a level of the row index: give data.reset_index"):
+        ordfit("rating ~ temp + who", data)
+    with pytest.raises(DataError, match=r"no column 'who', needed for cluster=; .*data.reset_index"):
+        ordfit("rating ~ temp", data, cluster="who")
+    ordfit("rating ~ temp + who", data.reset_index())

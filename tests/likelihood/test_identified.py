@@ -118,3 +118,49 @@ def test_a_scale_effect_that_every_so_many_rows_do_not_show() -> None:
     given, mixed = (ordfit("y ~ x", rows, scale="~ group") for rows in (data, data.sample(frac=1.0, random_state=1)))
     np.testing.assert_allclose(given.params, mixed.params, rtol=1e-7)
     assert given.params["scale.group[T.b]"] == pytest.approx(np.log(2.0), abs=3.0 * given.se["scale.group[T.b]"])
+
+
+def crossed(levels: int, seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame({"g": rng.choice(["a", "b"], 300), "h": rng.choice([*"uvwx"[:levels]], 300)})
+    data["z"] = rng.normal(size=300)
+    return data.assign(y=np.digitize(data["z"] + rng.logistic(size=300), [-1.0, 1.0]))
+
+
+EMPTY = "no row used has the combination of levels {}, so not estimated (NA): {}. Merge levels, or leave the "
+
+
+@pytest.mark.parametrize(
+    ("formula", "options", "names"),
+    [
+        ("y ~ g * h", {}, "g[T.b]:h[T.w]"),
+        ("y ~ g * h * z", {}, "g[T.b]:h[T.w], g[T.b]:h[T.w]:z"),
+        ("y ~ z", {"nominal": "~ g * h"}, "0|1.g[T.b]:h[T.w], 1|2.g[T.b]:h[T.w]"),
+        ("y ~ z + g + h", {"scale": "~ g * h"}, "scale.g[T.b]:h[T.w]"),
+    ],
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_an_empty_cell_of_an_interaction_is_named(formula, options, names, weighted) -> None:
+    data = crossed(3, 8)
+    absent = (data["g"] == "b") & (data["h"] == "w")
+    given = options | ({"weights": np.where(absent, 0.0, 1.0)} if weighted else {})
+    with pytest.warns(DataWarning) as caught:
+        ordfit(formula, data if weighted else data[~absent], **given)
+    assert [str(one.message) for one in caught] == [EMPTY.format("g: b × h: w", names) + "interaction out."]
+
+
+def test_two_empty_cells_and_a_column_of_zeros() -> None:
+    data = crossed(4, 3).assign(flag=0.0)
+    data = data[~((data["g"] == "b") & data["h"].isin(["v", "x"]))]
+    with pytest.warns(DataWarning) as caught:
+        ordfit("y ~ g * h + flag", data)
+    cells, zeros = [str(one.message) for one in caught]
+    names = "g[T.b]:h[T.v], g[T.b]:h[T.x]"
+    assert cells == EMPTY.format("g: b × h: v, g: b × h: x", names) + "interaction out."
+    assert zeros.endswith("not estimated (NA): flag.")  # centring does not help
+
+
+def test_a_column_far_from_zero_is_told_to_be_centred() -> None:
+    data = crossed(3, 1)
+    with pytest.warns(DataWarning, match=r"\(NA\): far. Centre a column that varies in later digits"):
+        ordfit("y ~ far", data.assign(far=1e9 + 1e-3 * data["z"]))

@@ -8,7 +8,7 @@ import pytest
 from matplotlib import pyplot
 
 from ordstat import OptionError, datasets, ordfit
-from ordstat.exceptions import SeparationWarning
+from ordstat.exceptions import DataWarning, SeparationWarning
 from ordstat.plots import style
 
 WINE, ANES = datasets.load("wine"), datasets.load("anes96")
@@ -140,3 +140,19 @@ def test_numbers_of_a_picture_have_the_same_decimals():
     words = words_of(ordfit("PID ~ age + party", anes).plot.forest())
     decimals = {len(number.partition(".")[2]) for text in words for number in re.findall(r"\d+\.\d+", text)}
     assert len(words) == 3 and len(decimals) == 1
+
+
+@pytest.mark.parametrize("exponentiate", [False, True])
+@pytest.mark.parametrize("term", ["twice", "flat"])
+def test_aliased_effects_are_listed(exponentiate, term):
+    rng = np.random.default_rng(6)
+    data = pd.DataFrame({"x": rng.normal(size=150)})
+    data = data.assign(twice=2.0 * data["x"], flat=0.0, y=np.digitize(data["x"] + rng.logistic(size=150), [-1.0, 1.0]))
+    with pytest.warns(DataWarning, match="not estimated"):
+        fit = ordfit(f"y ~ x + {term}", data)
+    alone = fit.plot.forest(exponentiate=exponentiate)
+    two = fit.plot.forest(others={"x": ordfit("y ~ x", data)}, exponentiate=exponentiate)
+    for ax in (alone, two):
+        assert [label.get_text() for label in ax.get_yticklabels()] == ["x", term]
+        assert words_of(ax).count("not estimated") == 1
+    assert len(dots(alone).get_xdata()) == 1

@@ -416,3 +416,20 @@ def test_methods_with_an_optimum_say_how_far_they_are_from_it(method: str) -> No
     fit = ordfit(FORMULA, wine(), method)
     assert dict(fit.summary_data().header)["Convergence"].startswith("Converged")
     assert fit.glance()["converged"].item() is True
+
+
+@pytest.mark.parametrize(("link", "level", "cell"), [("logit", 0, "0"), ("logit", 2, "inf"), ("cloglog", 0, "inf")])
+def test_ratios_of_infinite_estimates_are_no_rounded_numbers(link: str, level: int, cell: str) -> None:
+    data = rated(1.0)
+    data["f"] = np.repeat([1.0, 0.0], [8, 92])
+    data.loc[data["f"] == 1.0, "y"] = level
+    with pytest.warns(SeparationWarning):
+        fit = ordfit("y ~ x + f", data, link=link)
+    for shown in (str(fit.summary(exponentiate=True)), str(fit.summary("model", exponentiate=True))):
+        rows = [line.split() for line in shown.splitlines() if line.startswith("f ")]
+        # one screen has the ratio behind the limits of the estimate, the section has a table of ratios
+        assert any(row[-3:] == [cell, "NA", "NA"] for row in rows) and not any("0.00" in row for row in rows)
+        assert "f to " in shown  # the note that says why
+    tidied = fit.tidy(exponentiate=True)
+    assert tidied.set_index("term").loc["f", "estimate"] == float(cell)
+    assert any(note.startswith("The response is separated; infinite: f") for note in tidied.attrs["notes"])
