@@ -33,6 +33,8 @@ CHOICES = {
     "`test()` in surveys": "denominator degrees of freedom as in Stata; R's `regTermTest` uses others",
     "`anova()` of type III": 'ordstat averages over levels, as car::Anova; `type="baseline"` is ordinal 2022.11',
     "levels without rows": "those that `levels=` names keep their places, with probability 0; R drops them",
+    "knots, means and bases": "`ns`, `bs`, `scale` and `poly` come from the rows that are fitted, with their weights; "
+    "R takes all rows of the model frame, without weights",
     "tests of a variance": "the p-value is halved at the boundary; R's is not",
     "clusters": "fewer than 20 clusters have CR2 errors with Satterthwaite's degrees of freedom",
 }

@@ -17,7 +17,7 @@ from ..exceptions import DataError, FormulaError, OptionError
 from ..formula import inputs
 from ..formula.columns import Columns, Factor, factor_of, matched, plain, shown_labels
 from ..formula.design import ZERO_WEIGHT, Design, Recipe, formulas, incomplete, left_out, make
-from ..formula.factors import FITTED, Affine, Interpreter, Transform, bound, numeric
+from ..formula.factors import FITTED, Interpreter, Transform, Weighted, bound, numeric
 from ..formula.parse import Expression, dotted_name, literal, parse_expression, said, source
 from ..formula.sample import Sample
 from ..formula.spec import FormulaSpec
@@ -114,7 +114,7 @@ class Scan:
     dropped, counts : Counter
         Rows left out by variable, and weights of the levels of the response.
     moments : dict of call to list
-        Number, mean and sum of squares about it of the arguments of center() and scale(), by block.
+        Sum of weights, mean and sum of squares about it of the arguments of center() and scale(), by block.
     clusters : pandas.Index
         Labels of the clusters.
     stride : int
@@ -130,7 +130,7 @@ class Scan:
     rows: Counter[str]
     dropped: Counter[str]
     counts: Counter[Any]
-    moments: dict[str, list[tuple[int, float, float]]]
+    moments: dict[str, list[tuple[float, float, float]]]
     clusters: pd.Index
     stride: int
     sample: list[pd.DataFrame]
@@ -209,10 +209,10 @@ def _together(
     return joined
 
 
-def _look(read: Reader, states: dict[str, Transform], arguments: dict[str, Expression], frame: pd.DataFrame) -> Scan:
-    """One block; `arguments` are those of center() and scale(), whose `states` leave them as they are."""
+def _look(read: Reader, arguments: dict[str, Expression], frame: pd.DataFrame) -> Scan:
+    """One block; `arguments` are those of center() and scale()."""
     columns, spec = Columns(frame, read.declared), read.spec
-    interpreter = Interpreter(columns, states)
+    interpreter = Interpreter(columns, {}, fits=False)
     response, weights, labels, missing = read.beside(columns)
     factors, used = {spec.response_name: response}, dict[str, None]()
     for key, expression in (spec.factors | spec.offsets).items():
@@ -230,12 +230,13 @@ def _look(read: Reader, states: dict[str, Transform], arguments: dict[str, Expre
     factors |= {name: value for name, value in shown.items() if isinstance(value, Factor)}
     marked = [*_marks(columns, factors, used, lost)]
     few = frame.iloc[[row for *_, row in marked]]
+    counted = np.where(lost, 0.0, 1.0 if weights is None else weights)
     stride = 1 << (max(32 * len(frame) - 1, 0) // SAMPLE).bit_length()
     return Scan(
         rows=rows + Counter(lost=int(lost.sum())),
         dropped=Counter({name: int(mask.sum()) for name, mask in missing.items() if mask.any()}),
         counts=Counter(dict(zip(response.levels, mass.tolist(), strict=True))),
-        moments={call: [_moments(interpreter, argument)] for call, argument in arguments.items()},
+        moments={call: [_moments(interpreter, argument, counted)] for call, argument in arguments.items()},
         clusters=pd.Index([] if labels is None else pd.unique(labels[~lost])),
         stride=stride,
         sample=[frame.iloc[::stride].copy()],
@@ -249,19 +250,22 @@ def _categories(frame: pd.DataFrame) -> dict[str, pd.CategoricalDtype]:
     return {name: dtype for name, dtype in dtypes.items() if isinstance(dtype, pd.CategoricalDtype)}
 
 
-def _moments(interpreter: Interpreter, argument: Expression) -> tuple[int, float, float]:
+def _moments(interpreter: Interpreter, argument: Expression, weights: FloatArray) -> tuple[float, float, float]:
     x = np.asarray(numeric(interpreter.evaluate(argument)[0], argument.tree), dtype=float)
-    x = x[np.isfinite(x)]
-    mean = float(x.mean()) if x.size else 0.0
-    return x.size, mean, float(np.sum((x - mean) ** 2))
+    kept = np.isfinite(x) & (weights > 0)
+    x = x[kept]
+    weights = weights[kept]
+    mean = float(np.average(x, weights=weights)) if x.size else 0.0
+    return float(weights.sum()), mean, float(weights @ (x - mean) ** 2)
 
 
-def _pair(moments: list[tuple[int, float, float]]) -> FloatArray:
-    """(2,) two values with the mean and the standard deviation of all rows."""
+def _pair(moments: list[tuple[float, float, float]]) -> Weighted:
+    """Two values with the mean, the squares about it and the number of all rows."""
     n, mean, squares = np.array(moments).T
-    middle = n @ mean / max(n.sum(), 1.0)
-    half = np.sqrt(0.5 * (squares.sum() + n @ (mean - middle) ** 2) / max(n.sum() - 1.0, 1.0))
-    return np.array([middle - half, middle + half])
+    total = float(n.sum())
+    middle = n @ mean / total if total else 0.0
+    half = np.sqrt((squares.sum() + n @ (mean - middle) ** 2) / total) if total else 0.0
+    return Weighted(np.array([middle - half, middle + half]), np.full(2, 0.5 * total))
 
 
 def _marks(columns: Columns, factors: dict[str, Factor], used: Iterable[str], lost: BoolArray) -> Iterator[Mark]:
@@ -317,7 +321,7 @@ def scanned(recipe: Recipe, data: Source) -> BlockDesign:
     blocks = replace(blocks, columns=tuple(needed), declared=declared)
     scan: Scan | None = None
     total: AnyArray = np.zeros(2, dtype=np.uint64)
-    for found, part in blocks.seen_by(partial(_look, Reader(spec, recipe, declared), states, moments)):
+    for found, part in blocks.seen_by(partial(_look, Reader(spec, recipe, declared), moments)):
         scan = found if scan is None else scan.with_block(found)
         total = total + part
     if scan is None or not scan.rows["given"]:
@@ -352,7 +356,7 @@ def _levels_of(frame: pd.DataFrame) -> tuple[dict[str, Factor], dict[str, pd.Cat
 
 
 def _transforms(expressions: Mapping[str, Expression]) -> tuple[dict[str, Transform], dict[str, Expression]]:
-    """Fitted transforms by call, where center() and scale() leave x as it is, and the arguments of these.
+    """Transforms that their options determine by call, and the arguments of center() and scale() by call.
 
     Raises
     ------
@@ -368,12 +372,12 @@ def _transforms(expressions: Mapping[str, Expression]) -> tuple[dict[str, Transf
         options = {str(option.arg): option.value for option in node.keywords}
         plain = len(node.args) == 1 and not inner & FITTED.keys()
         if name in ("center", "scale") and plain and not options:
-            states[ast.unparse(node)] = Affine(center=0.0, scale=1.0)
             moments[ast.unparse(node)] = Expression(ast.unparse(node.args[0]), source(node.args[0]))
         elif name in ("bs", "ns") and plain and {"knots", "boundary_knots"} <= options.keys():
             values = {option: literal(value) for option, value in options.items()}
             ends = np.array(values["boundary_knots"], dtype=float)
-            states[ast.unparse(node)] = bound(FITTED[name], node, ends, **values)
+            rows = Weighted(ends, np.ones(ends.size))
+            states[ast.unparse(node)] = bound(FITTED[name], node, rows, **values)
         else:
             raise FormulaError(
                 f"{said(node)} needs all rows at once, and they are in blocks. There are center(x), scale(x), I(x^2), "

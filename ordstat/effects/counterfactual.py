@@ -15,7 +15,7 @@ import pandas as pd
 from .._typing import FloatArray, IntArray
 from ..exceptions import DataError, OptionError, warn
 from ..fitted import case_weights, check_weights_go_with, copied
-from ..formula.sample import RandomRows, Rows
+from ..formula.sample import RandomRows, Rows, quantiles
 from ..judging.importance import by_name, own_rows, rows_told
 from ..likelihood.derivatives import stencil
 from ..likelihood.fitted import FittedLikelihood
@@ -23,8 +23,6 @@ from .average import Averager
 
 #: Example of `at`, for its error.
 AT = "{'age': [30, 50]}"
-#: Sums of weights that differ by this share of their total are the same.
-_SAME = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,13 +94,7 @@ class Population:
     def quantile(self, name: str, share: float) -> float:
         """R's quantile of type 7, with each row repeated by its case weight."""
         values = self.frame[name].to_numpy(dtype=np.float64)
-        order = np.argsort(values)
-        upto = np.cumsum(self.weights[order]) * self.total
-        position = max((self.total - 1.0) * share, 0.0)
-        below = math.floor(position)
-        rows = np.searchsorted(upto, np.array([below, below + 1]) + _SAME * self.total, side="right")
-        low, high = values[order][np.minimum(rows, np.flatnonzero(self.weights[order])[-1])]
-        return float(low + (position - below) * (high - low))
+        return float(quantiles(values, self.weights * self.total, self.total, np.array([share]))[0])
 
     def deviation(self, name: str) -> float:
         """Standard deviation of a number; the divisor is the sum of the case weights minus 1."""

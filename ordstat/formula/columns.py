@@ -402,6 +402,16 @@ class Columns:
             self._columns[name] = column
         return self._columns[name]
 
+    def among(self, rows: BoolArray | None) -> Columns:
+        """The rows of a mask, all if it is None, as they were read here."""
+        if rows is None:
+            return self
+        some = Columns(self.frame[rows])
+        for name, (value, missing) in self._columns.items():
+            still = None if missing is None or not missing[rows].any() else missing[rows]
+            some._columns[name] = Column(take(value, rows), still)
+        return some
+
     def declared(self, names: Iterable[str]) -> dict[str, Factor]:
         """The factors among some columns, without their rows."""
         values = zip(names, map(self.column, names), strict=True)

@@ -90,7 +90,8 @@ class Recipe:
         Labels of the response in order, lowest first; those without rows keep their places. Without it levels that no
         row has are left out.
     subset : mask or condition, optional
-        Rows to use, such as "judge != '1'"; knots, means and levels come from the subset (R takes knots from all rows).
+        Rows to use, such as "judge != '1'"; knots, means and levels come from the rows used (R takes knots from all
+        rows).
     cov : dict of group to covariance of its levels, optional
         Labelled data frames; see `random_terms.py`.
     contrasts : mapping of factor to contrast, optional
@@ -341,8 +342,8 @@ def build(formula: str, data: Any, **arguments: Any) -> Design:
     Notes
     -----
     Text columns and unordered categoricals are factors (text in sorted order of its code points); levels without rows
-    are left out, as R's clm does. Booleans are factors with levels False, True. Splines, polynomials and scale() are
-    fitted to all rows of the subset in which their variable is present, as in R.
+    are left out, as R's clm does. Booleans are factors with levels False, True. Splines, polynomials, scale() and
+    center() are fitted to the rows that are used, with their weights: as if each row were repeated by its weight.
 
     Examples
     --------
@@ -372,8 +373,8 @@ def make(recipe: Recipe, data: Any, one_level: bool = False, states: Mapping[str
     frame = whole if rows is None else whole[rows]
     spec = formulas(recipe, frame)
     columns = Columns(frame)
-    interpreter = Interpreter(columns, dict(states or {}))
-    values, missing, used = spec.evaluate(spec.factors | spec.offsets | spec.groups, interpreter)
+    expressions = spec.factors | spec.offsets | spec.groups
+    values, missing, used = spec.evaluate(expressions, Interpreter(columns, {}, fits=False))
     labelled = columns.column(spec.response_name, "the response")
     response = inputs.read_response(labelled, spec.response_name, recipe.levels)
     if recipe.levels is None and all(isinstance(label, str) for label in response.declared):
@@ -392,17 +393,21 @@ def make(recipe: Recipe, data: Any, one_level: bool = False, states: Mapping[str
         missing["costs"] = np.asarray(np.isnan(costs).any(axis=1))
     declared = recipe.levels is not None
     kept = _kept(frame.index, response, missing, weights, recipe.na_action, declared, one_level)
-    spec = replace(spec, states=interpreter.states, levels=kept.fields["levels"].values)
-    part, fields = _model(recipe, spec, values, columns, used, kept)
-    if offset is not None:
-        part = replace(part, offset=kept.take(offset) if part.offset is None else part.offset + kept.take(offset))
     cluster = inputs.cluster_codes(kept.take(vectors["cluster"].value)) if "cluster" in vectors else None
     weights = kept.take(weights)
     if survey is not None and weights is not None:
         survey = (survey if rows is None else survey.take(rows)).take(slice(None) if kept.mask is None else kept.mask)
         survey.check()
         survey.check_levels(kept.y, kept.fields["levels"].values)
-        cluster, weights = survey.cluster, np.asarray(weights / weights.mean())  # only their ratios matter
+        cluster = survey.cluster
+        weights = np.asarray(weights / weights.mean())  # only their ratios matter
+    values = {key: kept.take(value) for key, value in values.items()}
+    fitted = dict(states or {})
+    values |= spec.evaluate_learned(expressions, columns.among(kept.mask), fitted, weights)
+    spec = replace(spec, states=fitted, levels=kept.fields["levels"].values)
+    part, fields = _model(recipe, spec, values, columns, used, kept)
+    if offset is not None:
+        part = replace(part, offset=kept.take(offset) if part.offset is None else part.offset + kept.take(offset))
     sample = Sample(
         rows=part,
         y=kept.y,
@@ -583,11 +588,11 @@ def _contrasts(contrasts: Any, spec: FormulaSpec, used: Collection[str], frame: 
 
 
 def _model(
-    recipe: Recipe, spec: FormulaSpec, given: Mapping[str, Value], columns: Columns, used: Collection[str], kept: _Kept
+    recipe: Recipe, spec: FormulaSpec, values: Mapping[str, Value], columns: Columns, used: Collection[str], kept: _Kept
 ) -> tuple[Rows, dict[str, Any]]:
     """The complete rows, and fields of a design that describe their columns; notes are appended to those of `kept`.
 
-    `given` are values of all rows, made from the columns `used`.
+    `values` are those of the complete rows, made from the columns `used`.
     """
     notes, codings, n = kept.fields["notes"], dict[str, Coding](), kept.y.size
     if not all(part.intercept for part in spec.parts):
@@ -599,7 +604,6 @@ def _model(
     notes += [f"{'; '.join(doubts)}{inputs.SET_MISSING}."] if doubts else []
     notes += [note for name in predictors for note in inputs.odd_levels(name, columns.column(name))]
     contrasts = {} if recipe.contrasts is None else _contrasts(recipe.contrasts, spec, used, columns.frame)
-    values = {key: kept.take(value) for key, value in given.items()}
     for key, factor in spec.factors.items():
         codings[key], unused = fit_coding(factor, values[key], contrasts.get(key), recipe.as_categories)
         notes += _unused_note(unused, factor.label)

@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from .coding import Contrasts, contrast
 from .columns import Columns, Factor, Value, factor_of, instead_of, suggest
 from .names import CODED
 from .parse import CONSTANTS, Expression, dotted_name, literal, said, shown, source, unquoted
+from .sample import quantiles, total_of
 
 LARGEST = float(np.finfo(float).max)
 #: Most knots of a spline, and most columns by df=.
@@ -26,6 +27,36 @@ MAX_KNOTS = 500
 
 #: A fitted transform (N,) -> (N,) or (N, m), to apply to new values; can be pickled, printed and compared.
 Transform = Callable[[FloatArray], FloatArray]
+
+
+class Weighted(NamedTuple):
+    """Values that a transform is fitted to.
+
+    Attributes
+    ----------
+    x : (N,)
+    weights : (N,) > 0
+        Numbers of rows that the values stand for.
+    """
+
+    x: FloatArray
+    weights: FloatArray
+
+    def total(self) -> float:
+        """The number of rows.
+
+        Raises
+        ------
+        DataError
+            It is at most 1, so that neither a variance nor a quantile is defined.
+        """
+        total = total_of(self.weights)
+        if not total > 1.0:
+            raise DataError(
+                "the weights of the rows with a value must sum to more than 1; got "
+                f"{total:g}. Give weights= as numbers of rows."
+            )
+        return total
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,15 +70,21 @@ class Affine:
         return (x - self.center) / self.scale
 
 
-def fit_scale(x: FloatArray, center: bool = True, scale: bool = True) -> Affine:
-    """scale(x, center=True, scale=True): minus the mean, divided by the standard deviation (divisor n - 1), as R.
+def fit_scale(x: Weighted, center: bool = True, scale: bool = True) -> Affine:
+    """scale(x, center=True, scale=True): minus the mean, divided by the standard deviation, as R.
 
-    Without centring the divisor is the root mean square.
+    The divisor of the variance is the sum of the weights minus 1. Without centring the divisor is the root mean square.
     """
-    middle = float(x.mean()) if center else 0.0
-    spread = float(np.sqrt(np.sum((x - middle) ** 2) / max(x.size - 1, 1))) if scale else 1.0
+    values, weights = x
+    middle = float(np.average(values, weights=weights)) if center else 0.0
+    if not scale:
+        return Affine(center=middle, scale=1.0)
+    if values.min() == values.max() and (center or values[0] == 0):
+        raise _constant(values)
+    squares = float(np.sum(weights * (values - middle) ** 2))
+    spread = float(np.sqrt(squares / (x.total() - 1.0)))
     if not spread > 0:
-        raise _constant(x)
+        raise _constant(values)
     return Affine(center=middle, scale=spread)
 
 
@@ -57,7 +94,7 @@ def _constant(x: FloatArray) -> DataError:
 
 @dataclass(frozen=True)
 class Polynomial:
-    """formulaic's poly(), with the recurrence from the rows of the fit."""
+    """formulaic's poly(), with the recurrence that was learned from the rows of the fit."""
 
     degree: int
     raw: bool
@@ -69,12 +106,29 @@ class Polynomial:
         return np.asarray(poly(x, degree=self.degree, raw=self.raw, _state=self.learned))
 
 
-def fit_poly(x: FloatArray, degree: int = 1, raw: bool = False) -> Polynomial:
-    """poly(x, degree=1, raw=False); the degree is less than the number of distinct values."""
-    whole("degree", degree, 1, min(int(np.unique(x).size) - 1, 50))
-    polynomial = Polynomial(degree, raw, {})
-    polynomial(x)
-    return polynomial
+def fit_poly(x: Weighted, degree: int = 1, raw: bool = False) -> Polynomial:
+    """poly(x, degree=1, raw=False); the degree is less than the number of distinct values.
+
+    The polynomials are orthonormal over the rows, each repeated by its weight: the recurrence of formulaic's poly(),
+    which takes no weights, with weighted sums.
+    """
+    values, weights = x
+    whole("degree", degree, 1, min(int(np.unique(values).size) - 1, 50))
+    if raw:
+        return Polynomial(degree, raw, {})
+    alpha: dict[int, float] = {}
+    norms: dict[int, float] = {}
+    before = np.zeros_like(values)
+    polynomial = np.ones_like(values)
+    for k in range(degree + 1):
+        squares = weights * polynomial**2
+        norms[k] = np.sum(squares)
+        alpha[k] = np.sum(values * squares) / norms[k]
+        beta = norms[k] / norms[k - 1] if k else 0.0
+        following = (values - alpha[k]) * polynomial - beta * before
+        before = polynomial
+        polynomial = following
+    return Polynomial(degree, raw, {"alpha": alpha, "norms2": norms})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +168,7 @@ class Spline:
 
 
 def fit_spline(
-    x: FloatArray,
+    x: Weighted,
     df: Any = None,
     knots: Any = None,
     *,
@@ -123,18 +177,25 @@ def fit_spline(
     boundary_knots: Any = None,
     natural: bool = False,
 ) -> Spline:
-    """bs(x, df=None, knots=None, degree=3, intercept=False, boundary_knots=None); `df` counts the columns."""
+    """bs(x, df=None, knots=None, degree=3, intercept=False, boundary_knots=None); `df` counts the columns.
+
+    Without `knots` these are quantiles of x, each value repeated by its weight.
+    """
+    values, weights = x
     if boundary_knots is not None and np.shape(boundary_knots) != (2,):
         raise FormulaError(f"boundary_knots must be [low, high]; got {boundary_knots!r}.")
-    low, high = (x.min(), x.max()) if boundary_knots is None else sorted(boundary_knots)
+    low, high = (values.min(), values.max()) if boundary_knots is None else sorted(boundary_knots)
     if not low < high:
-        raise _constant(x)
+        raise _constant(values)
     whole("degree", degree, *((3, 3) if natural else (1, 9)))
     least = int(intercept) + (1 if natural else degree)
     if knots is None:
-        most = min(int(np.unique(x).size) + 1, MAX_KNOTS)
+        most = min(int(np.unique(values).size) + 1, MAX_KNOTS)
         count = 0 if df is None else whole("df", df, least, most) - least
-        inner = np.quantile(x[(x >= low) & (x <= high)], np.linspace(0, 1, count + 2)[1:-1]).tolist()  # R's type 7
+        within = (values >= low) & (values <= high)
+        inside = Weighted(values[within], weights[within])
+        shares = np.linspace(0, 1, count + 2)[1:-1]
+        inner = quantiles(*inside, inside.total(), shares).tolist() if count else []
     else:
         inner = sorted(float(knot) for knot in np.atleast_1d(knots))
         if len(inner) > MAX_KNOTS or not all(low < knot < high for knot in inner):
@@ -155,11 +216,19 @@ ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "pmin": lambda x, *others: reduce(np.minimum, others, x),
 }  # fmt: skip
 
-#: Functions fitted to a column of numbers: name to a fitting function of (x, options) -> Transform.
+#: Functions fitted to a column of numbers: name to a fitting function of (Weighted, options) -> Transform.
 FITTED: dict[str, Callable[..., Transform]] = {
     "scale": fit_scale, "center": lambda x: fit_scale(x, scale=False), "poly": fit_poly, "bs": fit_spline,
     "ns": partial(fit_spline, natural=True),
 }  # fmt: skip
+
+
+def learns(expression: Expression) -> bool:
+    """Whether a factor calls a function that is fitted to the rows."""
+    if expression.key.isidentifier():
+        return False
+    calls = [node for node in ast.walk(expression.tree) if isinstance(node, ast.Call)]
+    return any(dotted_name(node.func) in FITTED for node in calls)
 
 
 class Interpreter:
@@ -170,11 +239,23 @@ class Interpreter:
     columns : Columns
     states : dict
         Fitted transforms by the text of their call; new calls are fitted and added.
+    weights : (N,), optional
+        Numbers of rows that the rows stand for where transforms are fitted; 1 by default.
+    fits : bool
+        Whether new calls are fitted; else they leave their argument as it is.
     """
 
-    def __init__(self, columns: Columns, states: dict[str, Transform]):
+    def __init__(
+        self,
+        columns: Columns,
+        states: dict[str, Transform],
+        weights: FloatArray | None = None,
+        fits: bool = True,
+    ):
         self.columns = columns
         self.states = states
+        self.fits = fits
+        self._weights = np.ones(len(columns.frame)) if weights is None else weights
         self.used: dict[str, None] = {}
 
     def evaluate(self, expression: Expression) -> tuple[Value, tuple[str, ...], BoolArray | None]:
@@ -267,9 +348,12 @@ class Interpreter:
             raise FormulaError(f"{said(node)}: the first argument must be one column of numbers.")
         present, key = np.isfinite(x), ast.unparse(node)
         if key not in self.states:
+            if not self.fits:
+                return x
             if not present.any():
                 raise DataError(f"{said(node)}: no row has a value.")
-            self.states[key] = bound(FITTED[name], node, x[present], *map(literal, node.args[1:]), **values)
+            rows = Weighted(x[present], self._weights[present])
+            self.states[key] = bound(FITTED[name], node, rows, *map(literal, node.args[1:]), **values)
         columns = self.states[key](x[present])
         if present.all():
             return columns

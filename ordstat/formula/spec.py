@@ -25,7 +25,7 @@ from .columns import (
     take,
     with_gaps,
 )
-from .factors import Interpreter, Transform
+from .factors import Interpreter, Transform, learns
 from .inputs import known_codes
 from .names import ColumnName, coded_variable, shown_term
 from .parse import Expression, Part, Term, dotted_name
@@ -117,15 +117,17 @@ class FormulaSpec:
     ) -> tuple[dict[str, Value], dict[str, BoolArray], tuple[str, ...]]:
         """Values of expressions by key, the missing rows of their columns, and these columns.
 
-        A NaN or infinity made from finite values raises DataError. If na_action is "keep", values of location terms
-        are NaN if a column is missing, and these rows do not count as missing.
+        A NaN or infinity made from finite values raises DataError, unless a transform in it is not fitted yet. If
+        na_action is "keep", values of location terms are NaN if a column is missing, and these rows do not count as
+        missing.
         """
         values: dict[str, Value] = {}
         missing: dict[str, BoolArray] = {}
         columns: dict[str, None] = {}
         for key, expression in expressions.items():
             value, names, unknown = interpreter.evaluate(expression)
-            if key not in names and isinstance(value, np.ndarray) and value.dtype.kind == "f":
+            made = key not in names and (interpreter.fits or not learns(expression))
+            if made and isinstance(value, np.ndarray) and value.dtype.kind == "f":
                 with np.errstate(over="ignore", invalid="ignore"):
                     bad = ~np.isfinite(value if value.ndim == 1 else value.sum(axis=1))
                 rest = " although its columns are: change the term, or set those rows missing (NaN) to leave them out."
@@ -140,6 +142,29 @@ class FormulaSpec:
                 if (mask := interpreter.columns.column(name).missing) is not None:
                     missing[name] = mask
         return values, missing, tuple(columns)
+
+    def evaluate_learned(
+        self,
+        expressions: Mapping[str, Expression],
+        columns: Columns,
+        states: dict[str, Transform],
+        weights: FloatArray | None = None,
+    ) -> dict[str, Value]:
+        """Values of the expressions with transforms, at complete rows; transforms without a state are fitted to these.
+
+        Parameters
+        ----------
+        expressions : mapping of key to Expression
+        columns : Columns
+            Of the complete rows only.
+        states : dict of call to transform
+            Fitted transforms are added.
+        weights : (n,), optional
+        """
+        learned = {key: expression for key, expression in expressions.items() if learns(expression)}
+        if not learned:
+            return {}
+        return self.evaluate(learned, Interpreter(columns, states, weights))[0]
 
     def matrices(self, values: Mapping[str, Value], n: int) -> tuple[Rows, list[Assembled]]:
         """Rows from complete values, and the matrices of location, nominal and scale effects with their names."""
@@ -178,7 +203,7 @@ class FormulaSpec:
         if absent:
             needs = shown_labels(self.columns, 60)
             raise DataError(f"The new data have no column {shown_labels(absent)}; the model needs {needs}.")
-        interpreter = Interpreter(Columns(frame, self.declared, self.na_action == "keep"), dict(self.states))
+        columns = Columns(frame, self.declared, self.na_action == "keep")
         grouped = [  # groups with missing columns are new
             term.text
             for term in self.random
@@ -187,11 +212,12 @@ class FormulaSpec:
         expressions = self.factors | self.offsets
         for term in self.random:
             expressions |= {factor.key: factor for factor in term.part.group.factors if term.text in grouped}
-        values, missing, _ = self.evaluate(expressions, interpreter)
+        values, missing, _ = self.evaluate(expressions, Interpreter(columns, {}, fits=False))
         for mask in missing.values():
             complete &= ~mask
         if missing:
             values = {key: take(value, complete) for key, value in values.items()}
+        values |= self.evaluate_learned(expressions, columns.among(complete if missing else None), dict(self.states))
         n = int(complete.sum())
         rows, _ = self.matrices(values, n)
         if self.random:

@@ -330,3 +330,29 @@ def test_importing_ordstat_imports_no_source():
     code = "import ordstat, sys; print([m for m in ('polars', 'duckdb', 'dask', 'ordstat.blocks') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("weights", [None, "w"])
+@pytest.mark.filterwarnings("ignore:.* rows left out for missing values")
+def test_rows_that_are_not_fitted_shape_no_column(data, weights):
+    holes = data.sample(frac=1.0, random_state=4, ignore_index=True)
+    holes["y"] = holes["y"].where(holes.index % 7 > 0)
+    holes["x2"] = holes["x2"].where(holes.index % 11 > 0)
+    holes["x1"] += 30.0 * (holes.y.isna() | holes.x2.isna() | (holes.w == 0))
+    formula = "y ~ scale(x1) + center(`odd name`) + ns(x2, knots=[0], boundary_knots=[-2, 2])"
+    same(formula, holes, Generated(holes), weights=weights)
+    fitted = holes.dropna()
+    fitted = fitted if weights is None else fitted.loc[fitted.index.repeat(fitted.w)]
+    here = ordfit(formula, Generated(holes), weights=weights)
+    state = here.design.spec.states["scale(x1)"]
+    assert state.center == pytest.approx(fitted.x1.mean(), rel=1e-12)
+    assert state.scale == pytest.approx(fitted.x1.std(), rel=1e-12)
+
+
+def test_rows_outside_the_boundary_knots_may_be_incomplete(data):
+    holes = data.assign(x1=data.x1.clip(-3, 3))
+    holes.loc[::9, "x1"] = 40.0
+    holes.loc[::9, "x2"] = np.nan
+    formula = "y ~ bs(x1, knots=[0], boundary_knots=[-3, 3]) + x2"
+    with pytest.warns(DataWarning, match="rows left out"):
+        same(formula, holes, Generated(holes))

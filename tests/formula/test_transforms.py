@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ordstat import SurveyDesign, ordfit
 from ordstat.exceptions import DataError, FormulaError
 from ordstat.formula.coding import contrast
 from ordstat.formula.design import build
@@ -123,11 +124,11 @@ def test_arithmetic(term, value):
     np.testing.assert_allclose(build(f"y ~ {term}", frame).sample.X[:, 0], value.astype(float), rtol=1e-15)
 
 
-def test_transforms_are_fitted_to_the_rows_that_have_a_value():
+def test_transforms_are_fitted_to_the_rows_that_are_used():
     holes = data(z=np.where(np.arange(25) % 5, 1.0, np.nan))
     holes.loc[3, "x"] = np.nan
     design = build("y ~ scale(x) + z", holes)
-    seen = np.delete(X, 3)  # as in R, a row without z still counts for the mean of x
+    seen = np.delete(X, [0, 3, 5, 10, 15, 20])  # a row without z is not fitted; R counts it for the mean of x
     assert design.spec.states["scale(x)"].center == pytest.approx(seen.mean(), rel=1e-15)
     assert design.sample.n == 19
 
@@ -230,3 +231,122 @@ def test_dates_are_told_how_to_become_numbers():
     data = pd.DataFrame({"y": np.arange(9) % 3, "day": pd.date_range("2020-01-01", periods=9)})
     with pytest.raises(DataError, match=r"\.min\(\)\)\.dt\.days"):
         build("y ~ day", data)
+
+
+SHAPED = [
+    "scale(x)", "center(x)", "scale(x, center=False)", "scale(center(x) * 2)", "poly(x, 3)", "ns(x, df=4)",
+    "bs(x, df=5)", "bs(x, df=5, degree=2, boundary_knots=[-90, 90])", "ns(scale(x), df=3)", "scale(x) * g",
+]  # fmt: skip
+NEW_ROWS = pd.DataFrame({"x": [-0.4, 0.1, 0.9], "g": ["a", "b", "a"], "z": [0.5, -1.0, 0.0]})
+
+
+def _people(seed, ties):
+    """Rows whose last 30, to be left out, lie far from the others, with whole weights."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=150)
+    x[-30:] = 5 + 20 * x[-30:] ** 2
+    frame = pd.DataFrame({"x": np.round(x, 1) if ties else x, "g": rng.choice(["a", "b"], 150)})
+    frame["z"] = rng.normal(size=150)
+    frame["y"] = np.digitize(np.tanh(frame.x) + frame.z + rng.logistic(size=150), [-1, 0.3, 1.5])
+    frame["w"] = rng.integers(1, 4, 150)
+    return frame
+
+
+def _assert_same_fit(fit, other, new=NEW_ROWS):
+    np.testing.assert_allclose(fit.params, other.params, rtol=1e-6, atol=1e-7)
+    assert fit.loglik == pytest.approx(other.loglik, rel=1e-10)
+    np.testing.assert_allclose(fit.predict(new), other.predict(new), rtol=1e-7)
+
+
+@pytest.mark.parametrize(("seed", "ties"), [(1, False), (2, True)])
+@pytest.mark.parametrize("term", SHAPED)
+@pytest.mark.filterwarnings("ignore:weights= are counts of equal rows")
+def test_a_weight_of_2_is_two_rows_and_a_weight_of_0_none(term, seed, ties):
+    frame = _people(seed, ties)
+    frame.loc[120:, "w"] = 0
+    repeated = frame.loc[frame.index.repeat(frame.w)].reset_index(drop=True)
+    _assert_same_fit(ordfit(f"y ~ {term} + z", frame, weights="w"), ordfit(f"y ~ {term} + z", repeated))
+
+
+@pytest.mark.parametrize(("seed", "ties"), [(3, False), (4, True)])
+@pytest.mark.parametrize("lost", ["y", "z"])
+@pytest.mark.parametrize("term", SHAPED)
+@pytest.mark.filterwarnings("ignore:30 of 150 rows left out")
+def test_rows_left_out_for_a_missing_value_do_not_shape_columns(term, lost, seed, ties):
+    frame = _people(seed, ties)
+    complete = frame.iloc[:120]
+    holes = frame.assign(**{lost: frame[lost].where(frame.index < 120)})
+    _assert_same_fit(ordfit(f"y ~ {term} + z", holes), ordfit(f"y ~ {term} + z", complete))
+
+
+@pytest.mark.parametrize(
+    ("formula", "sides"),
+    [
+        ("y ~ z + offset(0.1 * scale(x))", {}),
+        ("y ~ z", {"nominal": "~ scale(x)"}),
+        ("y ~ z", {"scale": "~ poly(x, 2)"}),
+        ("y ~ z", {"scale": "~ z + offset(0.1 * scale(x))"}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:weights= are counts of equal rows")
+def test_rows_shape_the_columns_of_every_side_alike(formula, sides):
+    frame = _people(5, ties=True)
+    frame.loc[120:, "w"] = 0
+    repeated = frame.loc[frame.index.repeat(frame.w)].reset_index(drop=True)
+    _assert_same_fit(ordfit(formula, frame, weights="w", **sides), ordfit(formula, repeated, **sides))
+
+
+@pytest.mark.parametrize("method", ["ordboost", "red-logistic", "svor-imc"])
+@pytest.mark.filterwarnings("ignore:weights= are counts of equal rows")
+def test_columns_are_made_alike_for_every_method(method):
+    frame = _people(6, ties=False)
+    frame.loc[120:, "w"] = 0
+    repeated = frame.loc[frame.index.repeat(frame.w)]
+    here = ordfit("y ~ scale(x) + ns(z, df=3)", frame, method, weights="w").design.spec
+    there = ordfit("y ~ scale(x) + ns(z, df=3)", repeated, method).design.spec
+    np.testing.assert_allclose(here.rebuild(NEW_ROWS).rows.X, there.rebuild(NEW_ROWS).rows.X, rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_knots_are_the_quantiles_of_repeated_rows(seed):
+    rng = np.random.default_rng(seed)
+    x = np.round(rng.normal(size=60), seed)
+    weights = rng.integers(0, 5, 60)
+    frame = pd.DataFrame({"x": x, "y": np.arange(60) % 3})
+    states = build("y ~ ns(x, df=6)", frame, weights=weights).spec.states
+    expected = np.quantile(np.repeat(x, weights), np.arange(1, 6) / 6)
+    np.testing.assert_allclose(states["ns(x, df=6)"].knots, expected, rtol=1e-12)
+    assert states["ns(x, df=6)"].boundary == (x[weights > 0].min(), x[weights > 0].max())
+
+
+def test_weights_that_are_not_whole_divide_by_their_sum_minus_1():
+    weights = np.array([0.5, 2.5, 1.25, 0.25, 3.0])
+    frame = pd.DataFrame({"x": [1.0, 4.0, 2.0, 8.0, 5.0], "y": [1, 2, 3, 2, 1]})
+    state = build("y ~ scale(x)", frame, weights=weights).spec.states["scale(x)"]
+    mean = (0.5 * 1 + 2.5 * 4 + 1.25 * 2 + 0.25 * 8 + 3 * 5) / 7.5
+    assert state.center == pytest.approx(mean, rel=1e-14)
+    assert state.scale == pytest.approx(np.sqrt(np.sum(weights * (frame.x - mean) ** 2) / 6.5), rel=1e-14)
+
+
+@pytest.mark.parametrize("term", ["scale(x)", "ns(x, df=3)"])
+def test_weights_of_one_row_in_all_are_refused(term):
+    with pytest.raises(DataError, match=r"must sum to more than 1; got 1\. Give weights="):
+        build(f"y ~ {term}", data(), weights=np.full(25, 1 / 25))
+
+
+def test_only_ratios_of_survey_weights_shape_columns():
+    frame = _people(7, ties=False)
+    frame["share"] = frame.w / frame.w.sum()
+    frame["mean1"] = frame.w / frame.w.mean()
+    formula = "y ~ ns(x, df=3) + scale(z)"
+    people = build(formula, frame, design=SurveyDesign(weights="w")).sample.X
+    shares = build(formula, frame, design=SurveyDesign(weights="share")).sample.X
+    np.testing.assert_allclose(people, build(formula, frame, weights="mean1").sample.X, rtol=1e-10)
+    np.testing.assert_allclose(people, shares, rtol=1e-10)
+
+
+def test_new_rows_without_a_value_are_not_transformed():
+    fit = ordfit("y ~ bs(x, df=4) + z", _people(8, ties=False).iloc[:120])
+    new = pd.DataFrame({"x": [0.0, 99.0], "z": [1.0, np.nan]})
+    probabilities = fit.predict(new, type="prob")
+    assert probabilities.isna().all(axis=1).tolist() == [False, True]
