@@ -209,7 +209,7 @@ def test_multiple_comparisons() -> None:
 def test_what_the_data_cannot_say() -> None:
     """The cell hi:D is empty: its mean and the contrast to it are unknown for any coding."""
     data = load_data("simrd")
-    with pytest.warns(DataWarning, match="aliased"):
+    with pytest.warns(DataWarning, match="no row used has the combination of levels"):
         fit = ordfit("y ~ x1 + f * e", data=data)
     with pytest.warns(DataWarning, match="no standard error"):
         means = fit.emmeans(["f", "e"])
