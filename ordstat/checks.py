@@ -354,13 +354,13 @@ def reporter(callback: Progress | None) -> Progress | None:
 OTHER_NAMES: Mapping[str, str] = {
     **dict.fromkeys(("polr", "orderedmodel", "lrm", "orm", "clmm", "ologit", "orderedlogit", "ordinallogit"), "logit"),
     **dict.fromkeys(("oprobit", "orderedprobit", "ordinalprobit"), "probit"), "clm2": "clm", "svm": "redsvm",
-    "adjacent": "acat", "rbf": "gaussian", "poly": "polynomial", "probs": "prob", "response": "prob",
+    "adjacent": "acat", "continuation": "cratio", "sequential": "sratio", "rbf": "gaussian", "poly": "polynomial", "probs": "prob", "response": "prob",
     "classes": "class", "lp": "score", "linear.predictor": "linear_predictor",
 }  # fmt: skip
 
 #: Names that are not quite ours: which comes nearest.
 NEAREST: Mapping[str, str] = {
-    **dict.fromkeys(("cratio", "sratio", "stereotype", "vglm"), "acat"),
+    **dict.fromkeys(("stereotype", "vglm"), "acat"),
     **dict.fromkeys(("gologit", "gologit2", "logistic", "ordinal"), "logit"),
     "xgboost": "ordboost", "lightgbm": "ordboost", "mae": "absolute error", "auto": "blend",
     "accuracy": "classification error",
@@ -449,7 +449,6 @@ HINTS: Mapping[str, Mapping[str, str]] = {
     "method": {
         **dict.fromkeys(("aranda-ordaz", "arandaordaz"), _LINK.format("aranda-ordaz")),
         **dict.fromkeys(("log-gamma", "loggamma"), _LINK.format("log-gamma")),
-        **dict.fromkeys(("cratio", "sratio"), "Continuation-ratio models are not available; 'acat' is nearest."),
         "svyolr": "Give design=SurveyDesign(weights='w', strata='s', clusters='psu').",
         "stereotype": "Stereotype models are not available; 'acat' has their equally spaced scores.",
         **dict.fromkeys(("gologit", "gologit2"), "Give nominal='~ x' for effects that differ by threshold."),

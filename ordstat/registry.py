@@ -40,6 +40,8 @@ METHODS: dict[str, Entry] = {
     "clm": Entry("likelihood.clm.CumulativeLink"),
     **{name: Entry("likelihood.clm.CumulativeLink", {"link": name}) for name in LINKS},
     "acat": Entry("likelihood.clm.AdjacentCategory"),
+    "cratio": Entry("likelihood.clm.ContinuationRatioModel"),
+    "sratio": Entry("likelihood.clm.StoppingRatioModel"),
     "kernel-clm": Entry("prediction.kernel_clm.KernelCumulativeLink"),
     "redsvm": Entry("svm.redsvm.REDSVM"),
     "osvm": Entry("svm.redsvm.REDSVM", {"cost": "absolute"}),

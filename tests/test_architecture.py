@@ -43,7 +43,7 @@ KNOWN = {
     "judging.selection -> svm.kernels", "likelihood.clm -> mixed.method", "likelihood.clm -> mixed.results",
     "judging.geometry -> svm.kernels", "method -> reduction.classifiers",
     "persistence -> likelihood.flexible", "persistence -> likelihood.links",
-    "plots.residuals -> likelihood.family",
+    "plots.residuals -> likelihood.cumulative",
     "reduction.nominal -> prediction.probabilities",
     "reduction.threshold_loss -> svm.kernels", "reduction.voting -> svm.kernels",
     "reduction.voting -> svm.learner", "reduction.voting -> svm.routes",

@@ -123,7 +123,7 @@ class Emmeans(Exported):
         scale, family = self.averager.scale, self.averager.results.family
         if scale != "latent" or family.ordered:
             return _QUANTITIES[scale]
-        name = "log odds" if family.link.name in family.ratios else "linear predictor"
+        name = "log odds" if family.ratio is not None else "linear predictor"
         return f"the {name} of the higher of two neighbouring levels, averaged over the pairs"
 
     @property

@@ -14,13 +14,13 @@ from ..checks import generator, one_of
 from ..exceptions import UnavailableError
 from ..fit import Certificate
 from ..formula.sample import Sample, row_blocks
-from ..likelihood.family import RowTerms
 from ..likelihood.family import row_terms as likelihood_terms
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import spread
 from ..likelihood.predictor import Jacobian, ModelRows
 from ..likelihood.rule import LikelihoodRule
+from ..likelihood.terms import RowTerms
 from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
 from ..report.render import Report, Reported, Table

@@ -330,7 +330,7 @@ def _proportionality(r: FittedLikelihood) -> list[Line]:
         return [Line(items=(text,))]
     F = np.isfinite(test.df_resid)
     figures = f"F({test.df}, {test.df_resid:.4g})" if F else f"chi2({test.df})"
-    odds = r.family.ratios.get(r.family.link.name, ("",))[0] == "odds ratio"
+    odds = r.family.ratio is not None and r.family.ratio[0] == "odds ratio"
     tested = "Proportional odds" if odds else "Equal effects at all thresholds"
     lines = [Line(items=(f"{tested}, {kind} test: {figures} = {test.statistic:.2f}, {p_in_words(test.p_value)}",))]
     return lines if test.p_value >= DOUBTFUL else [*lines, Line(items=departures(r), between=" ")]

@@ -1,4 +1,4 @@
-"""Cumulative link and adjacent-category models by maximum likelihood."""
+"""Cumulative link, adjacent-category and sequential models by maximum likelihood."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from ..threads import one_blas_thread
 from .adjacent import Adjacent
 from .columns import Columns, survey
 from .covariance import LikelihoodAtEstimates
+from .cumulative import Cumulative
 from .estimate import Estimate, Estimation, running
-from .family import Cumulative, Family
+from .family import Family
 from .fit import LikelihoodFit
 from .flexible import FlexibleLink, link_of
 from .links import Link
@@ -32,6 +33,7 @@ from .problem import Problem
 from .results import LikelihoodResults
 from .rule import LikelihoodRule
 from .separation import identified
+from .sequential import ContinuationRatio, Sequential, StoppingRatio
 
 #: Penalties by name; a number is a ridge.
 PENALTIES: dict[str, Penalty] = {"jeffreys": Jeffreys()}
@@ -134,11 +136,15 @@ class OrdinalRegression(Method):
             return link_of(*self.link)
         return link_of(self.link, None)
 
+    def family_at(self, link: Link) -> Family:
+        """The family at a link."""
+        return self.family(link)
+
     def problem(self, sample: Sample, columns: tuple[Columns, Columns] | None = None) -> Problem:
         """What is maximised; `columns` as in `Problem.of`."""
         latent = self._latent()
         link, flexible = (latent.at(latent.start), latent) if isinstance(latent, FlexibleLink) else (latent, None)
-        return Problem.of(sample, self.family(link), flexible, self.threshold, columns, self.ridge)
+        return Problem.of(sample, self.family_at(link), flexible, self.threshold, columns, self.ridge)
 
     def maximum(self, sample: Sample, problem: Problem) -> LikelihoodFit:
         """The fit that maximises a problem of a sample."""
@@ -390,3 +396,134 @@ class AdjacentCategory(OrdinalRegression):
         "log-linear models for frequencies and log-linear models for odds. Biometrics, 39, 149-160.",
         AGRESTI,
     )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SequentialRegression(OrdinalRegression):
+    """Maximum likelihood of a model of stages that are passed one by one.
+
+    A concrete class says whether F is the probability of passing a stage or of stopping at it.
+    """
+
+    direction: str = option("forward", one_of, ("forward", "backward"))
+
+    family: ClassVar[type[Sequential]]
+    papers: ClassVar[tuple[str, ...]] = (
+        "Tutz, G. (2012). Regression for Categorical Data. Cambridge University Press, ch. 9.",
+        "Laara, E. and Matthews, J. N. S. (1985). The equivalence of two models for ordinal data. Biometrika, 72, "
+        "206-207.",
+        AGRESTI,
+    )
+
+    def family_at(self, link: Link) -> Family:
+        return self.family(link, backward=self.direction == "backward")
+
+    def _facts(self) -> tuple[tuple[str, Any], ...]:
+        facts = super()._facts()
+        return facts if self.direction == "forward" else (*facts, ("direction", self.direction))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ContinuationRatioModel(SequentialRegression):
+    """Maximum likelihood of P(y > k | y >= k) = F(s (x'beta + offset - theta_k(w))).
+
+    For stages that are passed one by one, such as years of schooling: each level against the higher ones, among the
+    rows that reach it. A positive effect raises the response, and exp(beta) is the ratio of the odds of passing a stage
+    under the logit. Effects, nominal effects, log-scale effects and offsets are as in `CumulativeLink`; thresholds need
+    not increase. R's VGAM has it as cratio, whose intercepts are minus the thresholds.
+
+    Parameters
+    ----------
+    link : {"logit", "probit", "cloglog", "loglog", "cauchit", "aranda-ordaz", "log-gamma"} or (name, lambda)
+        The distribution F. The last two have a parameter lambda, which is estimated unless it is given.
+    direction : {"forward", "backward"}
+        Whether stages are passed from the lowest level up, or from the highest down: then
+        P(y < k | y <= k) = F(s (theta_{k-1}(w) - x'beta - offset)), as cratio(reverse = TRUE). The two are different
+        models.
+    threshold : {"flexible", "symmetric", "symmetric2", "equidistant"}
+        Structure of the thresholds, as in `CumulativeLink`.
+    penalty : float or None
+        A number w > 0 subtracts w/2 times the sum of squared effects, each per standard deviation of its column;
+        it determines every column that varies.
+    start : sequence of float, optional
+        Where Newton's method begins: one value for every estimated parameter, in the order of `params`.
+    cost : str or K x K matrix
+        What predicted ranks minimise in expectation; the estimates do not depend on it.
+    max_iter : int
+        Newton steps allowed.
+    tol : float
+        Largest absolute component of the score, on columns of unit deviation, at which a fit counts as converged;
+        above 0 and at most 1.
+    quadrature : int
+        How random effects are integrated out, as in `CumulativeLink`.
+    random_penalty : "gamma" or None
+        Penalty on the covariances of random effects, as in `CumulativeLink`.
+
+    Raises
+    ------
+    OptionError
+        An unknown link, direction, threshold, penalty or cost, max_iter < 1, tol that is not positive, start of the
+        wrong length.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="cratio")
+    >>> fit.coef.round(4).to_dict()
+    {'temp[T.warm]': 2.2286, 'contact[T.yes]': 1.2389}
+    """
+
+    family: ClassVar[type[Sequential]] = ContinuationRatio
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class StoppingRatioModel(SequentialRegression):
+    """Maximum likelihood of P(y = k | y >= k) = F(s (theta_k(w) - x'beta - offset)).
+
+    The same stages as in `ContinuationRatioModel`; F is the probability of stopping at a stage. The two agree for the
+    logit, probit and cauchit, and the cloglog of one is the loglog of the other. The cloglog is the grouped
+    proportional hazards model, which equals the cumulative one with this link [Laara and Matthews 1985]. R's VGAM has
+    it as sratio, with coefficients of the other sign.
+
+    Parameters
+    ----------
+    link : {"logit", "probit", "cloglog", "loglog", "cauchit", "aranda-ordaz", "log-gamma"} or (name, lambda)
+        The distribution F. The last two have a parameter lambda, which is estimated unless it is given.
+    direction : {"forward", "backward"}
+        Whether stages are passed from the lowest level up, or from the highest down: then
+        P(y = k | y <= k) = F(s (x'beta + offset - theta_{k-1}(w))), as sratio(reverse = TRUE).
+    threshold : {"flexible", "symmetric", "symmetric2", "equidistant"}
+        Structure of the thresholds, as in `CumulativeLink`.
+    penalty : float or None
+        A number w > 0 subtracts w/2 times the sum of squared effects, each per standard deviation of its column;
+        it determines every column that varies.
+    start : sequence of float, optional
+        Where Newton's method begins: one value for every estimated parameter, in the order of `params`.
+    cost : str or K x K matrix
+        What predicted ranks minimise in expectation; the estimates do not depend on it.
+    max_iter : int
+        Newton steps allowed.
+    tol : float
+        Largest absolute component of the score, on columns of unit deviation, at which a fit counts as converged;
+        above 0 and at most 1.
+    quadrature : int
+        How random effects are integrated out, as in `CumulativeLink`.
+    random_penalty : "gamma" or None
+        Penalty on the covariances of random effects, as in `CumulativeLink`.
+
+    Raises
+    ------
+    OptionError
+        An unknown link, direction, threshold, penalty or cost, max_iter < 1, tol that is not positive, start of the
+        wrong length.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="sratio", link="cloglog")
+    >>> cumulative = ordfit("rating ~ temp + contact", data=datasets.load("wine"), link="cloglog")
+    >>> bool(abs(fit.loglik - cumulative.loglik) < 1e-8)
+    True
+    """
+
+    family: ClassVar[type[Sequential]] = StoppingRatio

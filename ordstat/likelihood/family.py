@@ -1,13 +1,4 @@
-"""Likelihood families: the base class, and the cumulative family, P(y <= k) = F(eta_k) [McCullagh 1980].
-
-Cumulative: log p = log(F(u) - F(lo)) with u = eta_y, lo = eta_{y-1} and d = u - lo. With a, b, c, r_u, r_l, h_ul and W
-of `links.Interval` and e = a u - b lo:
-  score:      theta_y  s a;  theta_{y-1}  -s b;  H  -s c;  tau  -e
-  curvature:  (theta, theta) -s^2 [[h_uu, h_ul], [h_ul, h_ll]];  (theta, H) s^2 (r_u, r_l);  (H, H) s^2 W
-              (theta, tau) s (r_u u - h_ul d + a, r_l lo + h_ul d - b);  (H, tau) -s (r_u u + r_l lo + c)
-              (tau, tau) -(r_u u^2 + r_l lo^2 - h_ul d^2 + e)
-Terms of an infinite end are 0.
-"""
+"""Likelihood families: what a family states, and what follows from that for every family."""
 
 from __future__ import annotations
 
@@ -16,71 +7,26 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy.special import digamma, expit
 
-from .._typing import FloatArray, IntArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import OptionError
-from .flexible import FIRST, SECOND, links_about, mirrored
+from .flexible import FIRST, SECOND, links_about
 from .links import Interval, Link
 from .predictor import Predictor
+from .terms import EtaTerms, LocationTerms, RowTerms, by_location, by_parameters
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RowTerms:
-    """The log-probability of the observed level of n rows, and its derivatives.
-
-    By theta at M thresholds, H, tau, and the parameter of the link if that is estimated: Q in all.
-
-    Attributes
-    ----------
-    log_p : (n,)
-    places : (M, n)
-    score : (Q, n)
-    curvature : (Q, Q, n) or None
-        Negative second derivatives; None if not requested.
-    barrier : (n,) or None
-        Part of the curvature along the difference of the two thresholds that grows without bound as they meet; None
-        without such a part.
-    """
-
-    log_p: FloatArray
-    places: IntArray
-    score: FloatArray
-    curvature: FloatArray | None
-    barrier: FloatArray | None = None
-
-    @property
-    def by_location(self) -> FloatArray:
-        """(n,) derivative by H."""
-        return np.asarray(self.score[len(self.places)])
-
-    def second(self) -> FloatArray:
-        """(Q, Q, n) negative second derivatives."""
-        assert self.curvature is not None
-        return self.curvature
-
-    def smooth(self) -> FloatArray:
-        """(Q, Q, n) `curvature` without the barrier."""
-        if self.barrier is None:
-            return self.second()
-        out = self.second().copy()
-        for place, other, sign in ((0, 0, 1.0), (1, 1, 1.0), (0, 1, -1.0), (1, 0, -1.0)):
-            out[place, other] -= sign * self.barrier
-        return out
-
-
-@dataclass(frozen=True, eq=False)
-class LocationTerms:
-    """The log-probability of n rows, its derivative by H and its negative second one, all (n,)."""
-
-    log_p: FloatArray
-    score: FloatArray
-    curvature: FloatArray
+#: Step of the differences of the curvature.
+STEP = 1e-3
+#: Points, and weights of f there, in 12 h f'.
+STENCIL = ((-2.0, 1.0), (-1.0, -8.0), (1.0, 8.0), (2.0, -1.0))
 
 
 @dataclass(frozen=True)
 class Family(ABC):
-    """A likelihood family at a link.
+    """A likelihood family at a link: a function of the predictors eta (K-1 of each row).
+
+    A new family states `concave`, `at_eta`, `log_probabilities` and `start`. The rest follows from these; a family
+    overrides it where a closed form is more exact or much faster.
 
     Attributes
     ----------
@@ -92,88 +38,189 @@ class Family(ABC):
         Whether the thresholds of a row must increase.
     local : bool
         Whether P(y <= k) depends on eta_k alone: then log p depends on eta_y and eta_{y-1}.
+    staged : bool
+        Whether log p is a sum over binary stages, each with a predictor of its own.
     concave : bool
         Whether the log-likelihood has one maximum, without scale effects.
+    leaves_upper : bool
+        Whether a threshold of +inf leaves the level above it out; otherwise one of -inf leaves the level below out.
     ratios : dict of str
-        Link -> what exp(coefficient) is the ratio of, sign of the coefficient in it, title of the table.
+        Name of `cut` -> what exp(coefficient) is the ratio of, sign of the coefficient in it, title of the table.
     """
 
     link: Link
 
     name: ClassVar[str]
-    ordered: ClassVar[bool]
-    local: ClassVar[bool]
+    ordered: ClassVar[bool] = False
+    local: ClassVar[bool] = False
+    staged: ClassVar[bool] = False
     ratios: ClassVar[dict[str, tuple[str, float, str]]] = {}
 
-    def at(self, link: Link) -> Self:
-        """The same family at another link."""
-        return replace(self, link=link)
-
-    def require_latent(self, what: str) -> None:
-        """OptionError if the family has no latent variable with ordered thresholds."""
-        if not self.ordered:
-            raise OptionError(f"{what} needs a cumulative link model; got an {self.name.lower()}. Use method='clm'.")
+    # What a family states
 
     @property
     @abstractmethod
     def concave(self) -> bool: ...
 
     @abstractmethod
-    def terms(self, predictor: Predictor, y: IntArray, second: bool = True) -> RowTerms | None:
-        """The terms of rows observed at y, with or without second derivatives; None outside the domain."""
+    def at_eta(self, eta: FloatArray, y: IntArray) -> EtaTerms | None:
+        """The terms of rows observed at y, at predictors (n, K-1); None outside the domain."""
 
     @abstractmethod
-    def by_location(self, predictor: Predictor, y: IntArray) -> LocationTerms | None:
-        """The log-probability with its derivatives by H alone; None outside the domain."""
-
-    @abstractmethod
-    def curvature_slopes(self, predictor: Predictor, y: IntArray) -> FloatArray:
-        """(Q, n) derivatives of -d2 log p / dH2 by the predictors of `terms`, inside the domain."""
-
-    @abstractmethod
-    def probabilities(self, predictor: Predictor) -> FloatArray:
-        """(n, K) probabilities with full relative accuracy."""
-
-    @abstractmethod
-    def below(self, eta: FloatArray) -> FloatArray:
-        """(n, K-1) P(y <= k)."""
-
-    @abstractmethod
-    def above(self, eta: FloatArray) -> FloatArray:
-        """(n, K-1) P(y > k)."""
-
-    @abstractmethod
-    def below_slope(self, eta: FloatArray) -> FloatArray:
-        """Derivatives of `below` by eta: (n, K-1) of a local family, else (n, K-1 of below, K-1 of eta)."""
-
-    @abstractmethod
-    def log_odds_above(self, eta: FloatArray) -> FloatArray:
-        """(n, K-1) log(P(y > k) / P(y <= k))."""
-
-    @abstractmethod
-    def log_odds_above_slope(self, eta: FloatArray) -> FloatArray:
-        """Derivatives of `log_odds_above` by eta, with the shape of `below_slope`."""
-
-    @property
-    @abstractmethod
-    def cut(self) -> Link:
-        """The distribution F of the probability F(eta_k) that eta_k alone determines."""
+    def log_probabilities(self, eta: FloatArray) -> FloatArray:
+        """(n, K) log P(y = k) with full relative accuracy; -inf at a level that an infinite predictor leaves out."""
 
     @abstractmethod
     def start(self, shares: FloatArray) -> FloatArray:
         """(K-1,) eta at which the levels have these shares (K,), all positive."""
 
-    @abstractmethod
-    def latent_residuals(self, predictor: Predictor, y: IntArray, shares: FloatArray) -> FloatArray:
-        """(n,) surrogate residuals: of mean zero under the model where `shares` are drawn evenly from (0, 1)."""
+    # What follows
 
-    @abstractmethod
+    def reached(self, y: IntArray, n_thresholds: int) -> BoolArray:
+        """(K-1, n) whether rows at y reach each stage; of staged families."""
+        raise NotImplementedError
+
+    def of_a_stage(self) -> Family:
+        """The family of a stage, P(y <= k | the stage is reached); of staged families."""
+        raise NotImplementedError
+
+    def at(self, link: Link) -> Self:
+        """The same family at another link."""
+        return replace(self, link=link)
+
+    @property
+    def cut(self) -> Link:
+        """The distribution of the probability that eta_k alone determines."""
+        return self.link
+
+    @property
+    def leaves_upper(self) -> bool:
+        return False
+
+    @property
+    def ratio(self) -> tuple[str, float, str] | None:
+        """What exp(coefficient) is the ratio of, the sign of the coefficient in it, and the title of the table."""
+        return self.ratios.get(self.cut.name)
+
+    def require_latent(self, what: str) -> None:
+        """OptionError if the family has no latent variable with ordered thresholds."""
+        if not self.ordered:
+            raise OptionError(f"{what} needs a cumulative link model; got an {self.name.lower()}. Use method='clm'.")
+
+    def eta_terms(self, predictor: Predictor, y: IntArray) -> EtaTerms | None:
+        """The terms of rows observed at y; None outside the domain."""
+        return self.at_eta(predictor.eta(), y)
+
+    def terms(self, predictor: Predictor, y: IntArray, second: bool = True) -> RowTerms | None:
+        """By theta, H and tau, with or without second derivatives; None outside the domain."""
+        terms = self.eta_terms(predictor, y)
+        return None if terms is None else by_parameters(terms, predictor.s, second)
+
+    def by_location(self, predictor: Predictor, y: IntArray) -> LocationTerms | None:
+        """By H alone; None outside the domain."""
+        terms = self.eta_terms(predictor, y)
+        return None if terms is None else by_location(terms, predictor.s)
+
+    def curvature_slopes(self, predictor: Predictor, y: IntArray) -> FloatArray:
+        """(Q, n) derivatives of -d2 log p / dH2 by the predictors of `terms`, inside the domain.
+
+        By theta_m s^3 T_m, T the derivatives of the curvature by eta_m; by H minus their sum; by tau as s and all eta
+        shrink.
+        """
+        eta = predictor.eta()
+        s = predictor.s
+        T = np.zeros_like(eta)
+        for m, unit in enumerate(np.eye(eta.shape[1])):
+            for move, weight in STENCIL:
+                T[:, m] += weight / (12.0 * STEP) * self._curvature(eta + move * STEP * unit, y)
+        by_tau = -s * s * (2.0 * self._curvature(eta, y) + (T * eta).sum(axis=1))
+        return np.vstack([s**3 * T.T, -(s**3) * T.sum(axis=1), by_tau])
+
+    def _curvature(self, eta: FloatArray, y: IntArray) -> FloatArray:
+        """(n,) curvature by a common move of all predictors."""
+        terms = self.at_eta(eta, y)
+        assert terms is not None
+        return terms.curvature_total
+
+    def probabilities(self, predictor: Predictor) -> FloatArray:
+        """(n, K) probabilities with full relative accuracy."""
+        return np.asarray(np.exp(self.log_probabilities(predictor.eta())))
+
+    def below(self, eta: FloatArray) -> FloatArray:
+        """(n, K-1) P(y <= k)."""
+        p = np.exp(self.log_probabilities(eta))
+        return np.asarray(np.cumsum(p, axis=1)[:, :-1])
+
+    def above(self, eta: FloatArray) -> FloatArray:
+        """(n, K-1) P(y > k), summed from above so that nothing cancels."""
+        p = np.exp(self.log_probabilities(eta))
+        return np.asarray(np.cumsum(p[:, ::-1], axis=1)[:, -2::-1])
+
+    def log_sums(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """(n, K-1) log P(y <= k) and log P(y > k)."""
+        log_p = self.log_probabilities(eta)
+        add = np.logaddexp.accumulate
+        return np.asarray(add(log_p, axis=1)[:, :-1]), np.asarray(add(log_p[:, ::-1], axis=1)[:, -2::-1])
+
+    def below_slope(self, eta: FloatArray) -> FloatArray:
+        """Derivatives of `below` by eta: (n, K-1) of a local family, else (n, K-1 of below, K-1 of eta).
+
+        dC_k / deta_j is the sum over levels i <= k of P(y = i) d_ij. It is also minus the sum over the levels above,
+        and the one taken here has terms of one sign only: from below where k <= j, from above where k > j.
+        """
+        n, count = eta.shape
+        p = np.exp(self.log_probabilities(eta))
+        by_level = np.empty((n, count + 1, count))
+        for level in range(count + 1):
+            terms = self.at_eta(eta, np.full(n, level, dtype=np.intp))
+            assert terms is not None
+            by_level[:, level] = p[:, level, None] * terms.slope.T
+        from_below = np.cumsum(by_level, axis=1)[:, :-1]
+        from_above = -np.cumsum(by_level[:, ::-1], axis=1)[:, -2::-1]
+        k, j = np.indices((count, count))
+        return np.where(k <= j, from_below, from_above)
+
+    def log_odds_above(self, eta: FloatArray) -> FloatArray:
+        """(n, K-1) log(P(y > k) / P(y <= k))."""
+        below, above = self.log_sums(eta)
+        return np.asarray(above - below)
+
+    def log_odds_above_slope(self, eta: FloatArray) -> FloatArray:
+        """Derivatives of `log_odds_above` by eta, with the shape of `below_slope`: -dC_k / (C_k S_k)."""
+        below, above = self.log_sums(eta)
+        with np.errstate(over="ignore", invalid="ignore"):  # 0 / 0 beyond the levels with rows
+            slopes = -self.below_slope(eta) * np.exp(-below - above)[:, :, None]
+        return np.nan_to_num(slopes, posinf=0.0, neginf=0.0)
+
+    def latent_residuals(self, predictor: Predictor, y: IntArray, shares: FloatArray) -> FloatArray:
+        """(n,) surrogate residuals: of mean zero under the model where `shares` are drawn evenly from (0, 1).
+
+        Without a latent variable: P(level < y) + share P(level = y) - 1/2, even on (-1/2, 1/2) under the model.
+        """
+        below, above = self.tails(predictor, y)
+        return np.asarray(below + shares * (1.0 - below - above) - 0.5)
+
     def recession(self, n_levels: int) -> tuple[FloatArray, ...]:
-        """For each level, lines a of (S, K-1): along d the likelihood of its rows never falls if a'd(eta) >= 0."""
+        """For each level, lines a of (S, K-1): along d the likelihood of its rows never falls if a'd(eta) >= 0.
+
+        Each predictor must not move against the slope of the log-probability [Albert and Anderson 1984].
+        """
+        levels = np.arange(n_levels)
+        eta = np.tile(self.start(np.full(n_levels, 1.0 / n_levels)), (n_levels, 1))
+        terms = self.at_eta(eta, levels)
+        assert terms is not None
+        lines = []
+        for level in levels:
+            signs = np.zeros((len(terms.places), n_levels - 1))
+            signs[np.arange(len(signs)), terms.places[:, level]] = np.sign(terms.slope[:, level])
+            lines.append(signs[signs.any(axis=1)])
+        return tuple(lines)
 
     def tails(self, predictor: Predictor, y: IntArray) -> tuple[FloatArray, FloatArray]:
         """(n,) P(level < y) and P(level > y)."""
-        eta, every, zero = predictor.eta(), np.arange(y.size), np.zeros((y.size, 1))
+        eta = predictor.eta()
+        every = np.arange(y.size)
+        zero = np.zeros((y.size, 1))
         return np.hstack([zero, self.below(eta)])[every, y], np.hstack([self.above(eta), zero])[every, y]
 
     def complements(self, eta: FloatArray) -> FloatArray:
@@ -181,22 +228,26 @@ class Family(ABC):
         zeros = np.zeros((len(eta), 1))
         return np.asarray(np.hstack([self.above(eta), zeros]) + np.hstack([zeros, self.below(eta)]))
 
+    def with_threshold(self, present: BoolArray) -> BoolArray:
+        """(K-1,) thresholds that are estimated, given which levels have rows: one fewer than these."""
+        if self.leaves_upper:
+            return np.asarray(present[1:] & (np.cumsum(present)[:-1] > 0))
+        return np.asarray(present[:-1] & (np.cumsum(present[::-1])[-2::-1] > 0))
 
-#: Step of the differences of the curvature, and weights of f(-2h), f(-h), f(h), f(2h) in 12 h f'.
-STEP, STENCIL = 1e-3, ((-2.0, 1.0), (-1.0, -8.0), (1.0, 8.0), (2.0, -1.0))
+    def infinite_thresholds(self, present: BoolArray) -> tuple[BoolArray, BoolArray]:
+        """(K-1,) thresholds that are -inf, and those that are +inf, where some levels have no rows.
 
-
-def curvature_slopes(link: Link, u: FloatArray, lo: FloatArray, d: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """(n,) dW/du and dW/dlo of intervals; of links other than the logit by differences of fourth order."""
-    if link.name == "logit":
-        by_u, by_l = (expit(t) * expit(-t) * -np.tanh(0.5 * t) for t in (u, lo))
-        return np.asarray(by_u), np.asarray(by_l)
-    h = STEP * np.minimum(1.0, 0.25 * d)  # steps stay inside the interval
-    by_u, by_l = np.zeros(u.size), np.zeros(u.size)
-    for move, weight in STENCIL:
-        by_u += weight * link.interval(u + move * h, lo, d + move * h).W
-        by_l += weight * link.interval(u, lo + move * h, d - move * h).W
-    return np.where(np.isinf(u), 0.0, by_u / (12.0 * h)), np.where(np.isinf(lo), 0.0, by_l / (12.0 * h))
+        Those below all rows are -inf and those above +inf. In between one leaves out the level without rows; ordered
+        thresholds equal the one before instead.
+        """
+        below = np.cumsum(present)[:-1]  # levels with rows up to each threshold
+        bottom = below == 0
+        top = below == present.sum()
+        if self.leaves_upper:
+            top = ~bottom & ~present[1:]
+        elif not self.ordered:
+            bottom = bottom | (~top & ~present[:-1])
+        return bottom, top
 
 
 def row_terms(
@@ -229,136 +280,6 @@ def row_terms(
     return replace(here, score=score, curvature=curvature)
 
 
-_EULER = 0.5772156649015329
-_MEANS = {"logit": 0.0, "probit": 0.0, "cloglog": -_EULER, "loglog": _EULER, "cauchit": 0.0}
-
-
-@dataclass(frozen=True)
-class Cumulative(Family):
-    """P(y <= k) = F(eta_k)."""
-
-    name: ClassVar[str] = "Cumulative link model"
-    ordered: ClassVar[bool] = True
-    local: ClassVar[bool] = True
-    ratios: ClassVar[dict[str, tuple[str, float, str]]] = {
-        "logit": ("odds ratio", 1.0, "Odds ratios: factors on the odds of a higher level, exp(estimate)"),
-        "cloglog": (
-            "hazard ratio",
-            -1.0,
-            "Hazard ratios: factors on -log P(response > k), exp(-estimate), below 1 = higher response",
-        ),
-        "loglog": (
-            "reversed hazard ratio",
-            1.0,
-            "Reversed hazard ratios: factors on -log P(response <= k), exp(estimate)",
-        ),
-    }
-
-    @property
-    def concave(self) -> bool:
-        return self.link.name != "cauchit"
-
-    def terms(self, predictor: Predictor, y: IntArray, second: bool = True) -> RowTerms | None:
-        u, lo, d = predictor.ends(y)
-        if not np.all(d > 0.0):
-            return None
-        q, s = self.link.interval(u, lo, d), predictor.s
-        places = np.stack([np.minimum(y, predictor.n_thresholds - 1), np.maximum(y - 1, 0)])
-        with np.errstate(over="ignore", invalid="ignore"):
-            u, lo, d = (np.where(np.isinf(end), 0.0, end) for end in (u, lo, d))
-            e = q.a * u - q.b * lo
-            inner = d > 0.0
-            e = np.where(inner, q.c * u + q.b * d, e)  # nothing cancels
-            score = np.stack([s * q.a, -s * q.b, -s * q.c, -e])
-            if not second:
-                return RowTerms(log_p=q.log_p, places=places, score=score, curvature=None)
-            ss, up, low, across = s * s, q.r_u * u, q.r_l * lo, q.h_ul * d
-            curvature = np.empty((4, 4, y.size))
-            curvature[0, :] = -ss * q.h_uu, -ss * q.h_ul, ss * q.r_u, s * (up - across + q.a)
-            curvature[1, 1:] = -ss * q.h_ll, ss * q.r_l, s * (low + across - q.b)
-            curvature[2, 2:] = ss * q.W, -s * (up + low + q.c)
-            curvature[3, 3] = -(up * u + low * lo - across * d + e)
-            for row in range(1, 4):
-                curvature[row, :row] = curvature[:row, row]
-        return RowTerms(log_p=q.log_p, places=places, score=score, curvature=curvature, barrier=ss * q.h_ul)
-
-    def by_location(self, predictor: Predictor, y: IntArray) -> LocationTerms | None:
-        u, lo, d = predictor.ends(y)
-        if not np.all(d > 0.0):
-            return None
-        q, s = self.link.interval(u, lo, d), predictor.s
-        return LocationTerms(q.log_p, -s * q.c, s * s * q.W)
-
-    def curvature_slopes(self, predictor: Predictor, y: IntArray) -> FloatArray:
-        """By theta_y, theta_{y-1} s^3 (dW/du, dW/dlo); by H their negative sum; by tau as s and both ends shrink."""
-        u, lo, d = predictor.ends(y)
-        q, s = self.link.interval(u, lo, d), predictor.s
-        by_u, by_l = curvature_slopes(self.link, u, lo, d)
-        moved = np.where(np.isinf(u), 0.0, u) * by_u + np.where(np.isinf(lo), 0.0, lo) * by_l
-        return np.stack([s**3 * by_u, s**3 * by_l, -(s**3) * (by_u + by_l), -s * s * (2.0 * q.W + moved)])
-
-    def probabilities(self, predictor: Predictor) -> FloatArray:
-        """An interval whose thresholds are out of order (nominal effects far outside the data) has a negative one."""
-        eta = predictor.eta()
-        out = np.empty((len(eta), predictor.n_thresholds + 1))
-        out[:, 0], out[:, -1] = self.link.cdf(eta[:, 0]), self.link.sf(eta[:, -1])
-        with np.errstate(invalid="ignore"):  # both ends infinite: a level that no training row had
-            widths = predictor.widths()
-        for k in range(1, predictor.n_thresholds):
-            out[:, k] = _probability(self.link, eta[:, k], eta[:, k - 1], widths[:, k - 1])
-        return out
-
-    def below(self, eta: FloatArray) -> FloatArray:
-        return np.asarray(self.link.cdf(eta))
-
-    def above(self, eta: FloatArray) -> FloatArray:
-        return np.asarray(self.link.sf(eta))
-
-    def below_slope(self, eta: FloatArray) -> FloatArray:
-        return np.asarray(self.link.pdf(eta))
-
-    def log_odds_above(self, eta: FloatArray) -> FloatArray:
-        return log_odds_above(self.link, eta)
-
-    def log_odds_above_slope(self, eta: FloatArray) -> FloatArray:
-        """-f / (F (1 - F)) = -(f / F + f / (1 - F))."""
-        above, below = both_tails(self.link, eta)
-        return np.asarray(-(above.b + below.a).reshape(eta.shape))
-
-    @property
-    def cut(self) -> Link:
-        return self.link
-
-    def start(self, shares: FloatArray) -> FloatArray:
-        return np.asarray(self.link.ppf(np.cumsum(shares)[:-1]))
-
-    def latent_residuals(self, predictor: Predictor, y: IntArray, shares: FloatArray) -> FloatArray:
-        """Latent errors drawn from F given that they fall into the observed interval, less the mean of F.
-
-        Liu and Zhang (2018, JASA 113, 845-854): under the true model a sample from F, centred; here divided by the
-        scale of the row, where the model has scale effects.
-        """
-        u, lo, _ = predictor.ends(y)
-        return np.asarray(drawn(self.link, u, lo, shares) - latent_mean(self.link))
-
-    def recession(self, n_levels: int) -> tuple[FloatArray, ...]:
-        """The upper end must not fall and the lower one not rise [Albert and Anderson 1984; Haberman 1980]."""
-        lines = np.vstack([np.zeros(n_levels - 1), np.eye(n_levels - 1)])
-        upper = np.vstack([np.eye(n_levels - 1), np.zeros(n_levels - 1)])
-        return tuple(np.array([line for line in (upper[k], -lines[k]) if np.any(line)]) for k in range(n_levels))
-
-
-def _probability(link: Link, u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
-    """F(u) - F(lo): 0 where the ends meet, negative where they are out of order."""
-    if np.all(d > 0.0):
-        return link.probability(u, lo, d)
-    out = np.zeros(u.size)
-    for sign, chosen in ((1.0, d > 0.0), (-1.0, d < 0.0)):
-        high, low = (u, lo) if sign > 0.0 else (lo, u)
-        out[chosen] = sign * link.probability(high[chosen], low[chosen], np.abs(d[chosen]))
-    return out
-
-
 def both_tails(link: Link, eta: FloatArray) -> tuple[Interval, Interval]:
     """The intervals above and below each eta, flattened."""
     flat = eta.reshape(-1)
@@ -374,28 +295,3 @@ def log_odds_above(link: Link, eta: FloatArray) -> FloatArray:
     infinite = np.full(flat.size, np.inf)
     above, below = link.log_interval(infinite, flat, infinite), link.log_interval(flat, -infinite, infinite)
     return np.asarray((above - below).reshape(eta.shape))
-
-
-def latent_mean(link: Link) -> float:
-    """Mean of the latent distribution; the median for cauchit.
-
-    Aranda-Ordaz: lambda e^t is Lomax of shape 1 / lambda. Log-gamma: a e^(lambda t) is gamma of shape a = lambda^-2.
-    """
-    lam = link.lam
-    if lam is None:
-        return _MEANS[link.name]
-    if link.name == "aranda-ordaz":
-        return float(digamma(1.0) - digamma(1.0 / lam) - np.log(lam))
-    if abs(lam) < 1e-3:
-        return -0.5 * lam
-    return float((digamma(lam**-2.0) + 2.0 * np.log(abs(lam))) / lam)
-
-
-def drawn(link: Link, upper: FloatArray, lower: FloatArray, shares: FloatArray) -> FloatArray:
-    """(N,) points of the intervals that have the share `shares` of their probability below; in the nearer tail."""
-    low, high = link.cdf(lower), link.cdf(upper)
-    below = link.ppf(low + shares * (high - low))
-    over_low, over_high = link.sf(lower), link.sf(upper)
-    above = -mirrored(link).ppf(over_low - shares * (over_low - over_high))
-    points = np.where(over_low < 0.5, above, below)
-    return np.asarray(np.clip(points, lower, upper))

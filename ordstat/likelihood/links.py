@@ -48,6 +48,10 @@ class Interval:
         """The same for the latent variable with its sign changed, at (-lo, -u)."""
         return Interval(self.log_p, self.b, self.a, -self.c, self.W, self.r_l, self.r_u, self.h_ul)
 
+    def reshaped(self, shape: tuple[int, ...]) -> Interval:
+        """The same with arrays of another shape."""
+        return Interval(*(getattr(self, f.name).reshape(shape) for f in fields(self)))
+
     def mirrored_where(self, flip: BoolArray) -> Interval:
         """`mirrored` on the rows of the mask, unchanged elsewhere."""
         other = self.mirrored()

@@ -326,7 +326,8 @@ class Problem:
     @property
     def many_rows(self) -> bool:
         """Whether rough steps on a part of the rows are cheap compared with a pass over all rows."""
-        plain = self.family.local and self.flexible is None and self.sample.rows.one_scale
+        compiled = self.family.local or self.family.staged
+        plain = compiled and self.flexible is None and self.sample.rows.one_scale
         return self.sample.n >= (_MANY if plain else _MANY_TERMS) * self.n_parameters
 
     def quantiles(self) -> FloatArray:
@@ -418,23 +419,20 @@ class Problem:
     @property
     def _with_threshold(self) -> BoolArray:
         """(K-1,) thresholds that are estimated: one between each level with rows and the next such level."""
-        if self.family.ordered:
-            return np.asarray(self.present[:-1] & (np.cumsum(self.present[::-1])[-2::-1] > 0))
-        return np.asarray(self.present[1:] & (np.cumsum(self.present)[:-1] > 0))
+        return self.family.with_threshold(self.present)
 
     def over_levels(self, values: FloatArray, outside: float) -> FloatArray:
         """(K-1, ...) from the thresholds between levels present; `outside` with its sign if they are infinite.
 
-        A threshold next to a level without rows is -inf or +inf at the ends. Inside it equals the one before where
-        thresholds are in order; a family without order leaves the level above out, by +inf.
+        Between levels with rows a threshold that is not infinite equals the one before.
         """
         below = np.cumsum(self.present)[:-1]  # levels with rows up to each threshold
-        bottom, top = below == 0, below == self.present.sum()
-        if not self.family.ordered:
-            top = ~bottom & ~self.present[1:]
+        bottom, top = self.family.infinite_thresholds(self.present)
+        finite = ~bottom & ~top
         full = np.zeros((below.size, values.shape[1]))
-        full[~bottom & ~top] = values[below[~bottom & ~top] - 1]
-        full[bottom, 0], full[top, 0] = -outside, outside
+        full[finite] = values[below[finite] - 1]
+        full[bottom, 0] = -outside
+        full[top, 0] = outside
         return full
 
     def rule(

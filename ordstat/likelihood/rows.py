@@ -2,8 +2,9 @@
 
 Rows of a cumulative model go through one compiled pass, which centres and scales the columns as it reads them. It has
 the links without a parameter; other links, and values outside the range of its formulas, pass it log p and its
-derivatives from NumPy. Models in which P(y <= k) depends on all thresholds, or whose link has a parameter to estimate,
-take the terms of `Family.terms` through the Jacobian.
+derivatives from NumPy. The stages of a sequential model are binary models, each of which is such a pass over the rows
+that reach it. Models in which P(y <= k) depends on all thresholds, or whose link has a parameter to estimate, take the
+terms of `Family.terms` through the Jacobian.
 """
 
 from __future__ import annotations
@@ -85,9 +86,57 @@ class LikelihoodRows:
         largest = float(np.abs(x[: self.shape[0] * self.shape[1] + self.location.mean.size]).max())
         if not largest <= _FARTHEST:
             return None
-        compiled = self.family.local and self.flexible is None
-        at = self._compiled(x, largest, information) if compiled else self._by_terms(x, information)
+        if self.flexible is not None:
+            at = self._by_terms(x, information)
+        elif self.family.local:
+            at = self._compiled(x, largest, information)
+        elif self.family.staged:
+            at = self._by_stages(x, information)
+        else:
+            at = self._by_terms(x, information)
         return at if at is not None and at.finite else None
+
+    @cached_property
+    def _stages(self) -> list[LikelihoodRows]:
+        """The binary model of each stage, for the rows that reach it.
+
+        Rows are sorted by how many stages they reach, so that those of a stage are a slice without a copy.
+        """
+        count = self.shape[0]
+        reached = self.family.reached(self.sample.y, count)
+        order = np.argsort(-reached.sum(axis=0), kind="stable")
+        ordered = self.sample.take(order)
+        stages = []
+        for stage in range(count):
+            part = ordered.take(slice(0, int(reached[stage].sum())))
+            higher = (part.y > stage).astype(np.intp)
+            rows = replace(part, y=higher, n_levels=2)
+            stages.append(replace(self, sample=rows, family=self.family.of_a_stage()))
+        return stages
+
+    def _by_stages(self, x: FloatArray, information: Blocks | None) -> Evaluation | None:
+        """The sum over the stages, each with a threshold (and nominal effects on it) of its own."""
+        size = self.shape[0] * self.shape[1]
+        alpha = x[:size].reshape(self.shape)
+        rest = x[size:]
+        parts = []
+        for own, stage in zip(alpha, self._stages, strict=True):
+            part = stage.evaluate(np.concatenate([own, rest]), information)
+            if part is None:
+                return None
+            parts.append(part)
+        m = self.shape[1]
+        scores = [part.score[:m] for part in parts]
+        total = np.concatenate([*scores, sum(part.score[m:] for part in parts)])
+        blocks = information
+        if blocks is None:
+            blocks = Blocks(
+                diagonal=np.concatenate([part.information.diagonal for part in parts]),
+                below=np.zeros((len(parts) - 1, m, m)),
+                cross=np.concatenate([part.information.cross for part in parts]),
+                rest=np.sum([part.information.rest for part in parts], axis=0),
+            )
+        return Evaluation(sum(part.loglik for part in parts), total, blocks)
 
     @cached_property
     def _patterns(self) -> tuple[FloatArray, IntArray] | None:

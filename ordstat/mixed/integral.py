@@ -24,8 +24,8 @@ from scipy.special import logsumexp
 from .._typing import FloatArray, IntArray
 from ..compiled.mixed import integrate_logit
 from ..exceptions import OptionError
-from ..likelihood.family import LocationTerms, RowTerms
 from ..likelihood.predictor import Predictor
+from ..likelihood.terms import LocationTerms, RowTerms
 from .blocks import BlockMatrix, Effects, Factor, factor
 from .model import MixedModel
 

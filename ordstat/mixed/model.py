@@ -12,10 +12,11 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from ..compiled.mixed import location_terms
 from ..formula.sample import RandomColumns, sums_by
-from ..likelihood.family import Cumulative, Family, LocationTerms
+from ..likelihood.family import Family
 from ..likelihood.predictor import Jacobian, ModelRows, Predictor
 from ..likelihood.problem import Problem
 from ..likelihood.rows import LARGEST_LOG_SCALE
+from ..likelihood.terms import LocationTerms
 from .blocks import Effects, Structure
 
 #: Condition number of nearly collinear columns, such as an intercept and a column 5 deviations away from 0.
@@ -220,7 +221,7 @@ class MixedModel:
     def link(self) -> int | None:
         """Number of the link in the compiled passes; None if they do not cover the family."""
         name = self.family.link.name
-        return LINKS.index(name) if isinstance(self.family, Cumulative) and name in LINKS else None
+        return LINKS.index(name) if self.family.local and name in LINKS else None
 
     def columns(self, phi: FloatArray) -> list[FloatArray]:
         """x = z Lambda (n, q) of each term."""

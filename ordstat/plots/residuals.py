@@ -12,7 +12,7 @@ from .._typing import AnyArray, FloatArray, IntArray
 from ..checks import fraction, generator, one_of, whole
 from ..exceptions import OptionError
 from ..judging.importance import data_of_fit, rows_told
-from ..likelihood.family import latent_mean
+from ..likelihood.cumulative import latent_mean
 from ..report.sections import fractional
 from . import style
 from .style import Sheet, shortened_middle

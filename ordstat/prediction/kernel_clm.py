@@ -18,7 +18,7 @@ from ..judging.costs import CostField
 from ..judging.evaluation import as_rows, part_of_rows
 from ..judging.rankers import ProbabilityResults
 from ..judging.selection import ticking
-from ..likelihood.family import Cumulative
+from ..likelihood.cumulative import Cumulative
 from ..likelihood.links import LINKS
 from ..method import Needs, cost_option, option
 from ..report.frames import NotedFrame

@@ -12,8 +12,9 @@ from scipy.sparse import csr_array
 from .._typing import FloatArray, IntArray
 from ..fit import KernelExpansion, LinearPotential, MarginFit
 from ..formula.sample import CACHED, Rows, row_blocks
-from ..likelihood.family import Cumulative, RowTerms
+from ..likelihood.cumulative import Cumulative
 from ..likelihood.predictor import Predictor
+from ..likelihood.terms import RowTerms
 from ..newton import Blocks, Evaluation, Optimum, maximise
 from ..svm.gram import centred
 from ..svm.kernels import Kernel, checked_gram, require_definite, require_finite

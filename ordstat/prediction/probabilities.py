@@ -13,8 +13,8 @@ from .._typing import FloatArray, IntArray
 from ..fit import CostRule, Potential, count_above
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostMatrix
+from ..likelihood.cumulative import Cumulative
 from ..likelihood.estimate import Estimation
-from ..likelihood.family import Cumulative
 from ..likelihood.links import LINKS
 from ..likelihood.predictor import Predictor
 from ..likelihood.problem import Problem

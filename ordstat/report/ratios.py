@@ -73,7 +73,7 @@ def ratio_of(r: Any) -> Ratio:
     rows = r.design.sample.rows
     if rows.scale is not None or rows.scale_offset is not None:
         return _SCALED
-    given = r.family.ratios.get(r.family.link.name)
+    given = r.family.ratio
     return _NO_RATIO if given is None else Ratio(*given)
 
 

@@ -15,7 +15,7 @@ from ordstat.exceptions import DataWarning, OptionError, SeparationWarning
 from ordstat.formula.sample import Rows, Sample
 from ordstat.inference.residuals import residuals
 from ordstat.judging.costs import CostMatrix
-from ordstat.likelihood.family import Cumulative
+from ordstat.likelihood.cumulative import Cumulative
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.rule import LikelihoodRule
 

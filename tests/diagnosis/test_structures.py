@@ -12,7 +12,7 @@ from scipy import integrate, stats
 from ordstat.formula.sample import Sample
 from ordstat.inference.residuals import influence, jacobian_of, residuals, row_terms
 from ordstat.likelihood.clm import CumulativeLink
-from ordstat.likelihood.family import drawn, latent_mean
+from ordstat.likelihood.cumulative import drawn, latent_mean
 from ordstat.likelihood.fit import LikelihoodFit
 from ordstat.likelihood.flexible import FLEXIBLE
 

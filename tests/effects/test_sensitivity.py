@@ -12,7 +12,8 @@ from ordstat.judging.costs import CostMatrix
 from ordstat.likelihood import derivatives as sensitivity
 from ordstat.likelihood.adjacent import Adjacent
 from ordstat.likelihood.derivatives import QUANTITIES, averages, score_errors, standard_errors, stencil
-from ordstat.likelihood.family import Cumulative, Family
+from ordstat.likelihood.cumulative import Cumulative
+from ordstat.likelihood.family import Family
 from ordstat.likelihood.flexible import FLEXIBLE
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.rule import LikelihoodRule

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from ordstat.likelihood.adjacent import Adjacent
-from ordstat.likelihood.family import Cumulative, Family
+from ordstat.likelihood.cumulative import Cumulative
+from ordstat.likelihood.family import Family
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.problem import Problem
 

@@ -12,7 +12,7 @@ from ordstat.exceptions import DataError, OptionError
 from ordstat.formula.sample import Rows, Sample
 from ordstat.judging.costs import CostMatrix
 from ordstat.likelihood.clm import CumulativeLink
-from ordstat.likelihood.family import Cumulative
+from ordstat.likelihood.cumulative import Cumulative
 from ordstat.likelihood.fit import LikelihoodFit
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.rule import LikelihoodRule, crossed_rows

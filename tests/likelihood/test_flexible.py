@@ -14,7 +14,7 @@ import pytest
 from ordstat.exceptions import DataError, OptionError
 from ordstat.formula.sample import Sample
 from ordstat.likelihood.clm import CumulativeLink
-from ordstat.likelihood.family import Cumulative
+from ordstat.likelihood.cumulative import Cumulative
 from ordstat.likelihood.fit import LikelihoodFit
 from ordstat.likelihood.flexible import FLEXIBLE
 from ordstat.likelihood.links import LINKS

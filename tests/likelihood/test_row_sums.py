@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ordstat.formula.sample import Rows, Sample
-from ordstat.likelihood.family import Cumulative
+from ordstat.likelihood.cumulative import Cumulative
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.problem import Problem
 from ordstat.newton import Evaluation

@@ -14,7 +14,7 @@ from ordstat import ordfit
 from ordstat.exceptions import SeparationWarning
 from ordstat.formula.sample import Rows, Sample
 from ordstat.likelihood.clm import AdjacentCategory, CumulativeLink
-from ordstat.likelihood.family import Cumulative
+from ordstat.likelihood.cumulative import Cumulative
 from ordstat.likelihood.fit import LikelihoodFit
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.problem import Problem

@@ -10,7 +10,7 @@ import pytest
 from ordstat.exceptions import DataError, OptionError
 from ordstat.formula.sample import Rows, Sample
 from ordstat.likelihood.clm import CumulativeLink
-from ordstat.likelihood.family import Cumulative
+from ordstat.likelihood.cumulative import Cumulative
 from ordstat.likelihood.fit import LikelihoodFit
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.predictor import THRESHOLDS, threshold_map

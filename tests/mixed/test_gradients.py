@@ -13,7 +13,8 @@ from scipy.integrate import quad
 
 from ordstat._typing import FloatArray
 from ordstat.formula.design import build
-from ordstat.likelihood.family import Cumulative, Family
+from ordstat.likelihood.cumulative import Cumulative
+from ordstat.likelihood.family import Family
 from ordstat.likelihood.links import LINKS, Link
 from ordstat.likelihood.problem import Problem
 from ordstat.mixed.estimate import objective_of

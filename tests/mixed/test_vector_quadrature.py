@@ -14,7 +14,7 @@ from ordstat import datasets, ordfit
 from ordstat._typing import FloatArray
 from ordstat.exceptions import OptionError
 from ordstat.formula.design import build
-from ordstat.likelihood.family import Cumulative
+from ordstat.likelihood.cumulative import Cumulative
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.problem import Problem
 from ordstat.likelihood.results import LikelihoodResults

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
-from ordstat.likelihood.family import curvature_slopes
+from ordstat.likelihood.cumulative import curvature_slopes
 from ordstat.likelihood.links import LINKS
 
 #: Links of `ordstat.compiled.mixed`, by their number there.

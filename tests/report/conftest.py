@@ -12,7 +12,7 @@ from ordstat.fit import MarginFit, ThresholdRule
 from ordstat.formula.design import build
 from ordstat.judging.costs import CostMatrix
 from ordstat.judging.rankers import MarginResults
-from ordstat.likelihood.family import Cumulative
+from ordstat.likelihood.cumulative import Cumulative
 from ordstat.likelihood.fit import LikelihoodFit
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.results import LikelihoodResults

@@ -18,7 +18,7 @@ from ordstat import (
     ordfit,
 )
 from ordstat.formula.sample import Rows, Sample
-from ordstat.likelihood.family import Cumulative
+from ordstat.likelihood.cumulative import Cumulative
 from ordstat.likelihood.links import LINKS
 from ordstat.prediction.kernel_features import Evidence, FeatureRows, exact_features, log_evidence
 from ordstat.svm.kernels import Custom
