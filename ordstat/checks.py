@@ -354,7 +354,8 @@ def reporter(callback: Progress | None) -> Progress | None:
 OTHER_NAMES: Mapping[str, str] = {
     **dict.fromkeys(("polr", "orderedmodel", "lrm", "orm", "clmm", "ologit", "orderedlogit", "ordinallogit"), "logit"),
     **dict.fromkeys(("oprobit", "orderedprobit", "ordinalprobit"), "probit"), "clm2": "clm", "svm": "redsvm",
-    "adjacent": "acat", "continuation": "cratio", "sequential": "sratio", "rbf": "gaussian", "poly": "polynomial", "probs": "prob", "response": "prob",
+    "adjacent": "acat", "continuation": "cratio", "sequential": "sratio",
+    "rbf": "gaussian", "poly": "polynomial", "probs": "prob", "response": "prob",
     "classes": "class", "lp": "score", "linear.predictor": "linear_predictor",
 }  # fmt: skip
 

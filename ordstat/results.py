@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 #: Everything that some method predicts.
-PREDICTION_TYPES = ("class", "prob", "cum_prob", "score", "linear_predictor", "mean", "margin", "votes")
+PREDICTION_TYPES = ("class", "prob", "cum_prob", "score", "linear_predictor", "hazard", "mean", "margin", "votes")
 
 
 def prediction(fit: FittedRanker, newdata: Any = None, type: str = "class") -> pd.Series | pd.DataFrame:

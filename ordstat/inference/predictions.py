@@ -25,7 +25,7 @@ from ..likelihood.standard_errors import (
     symmetric_limits,
 )
 from ..report.frames import NotedFrame
-from ..results import known_type, prediction, unknown_type
+from ..results import known_type, prediction
 from .wald import degrees_of_freedom
 
 
@@ -51,11 +51,9 @@ def prediction_with_errors(
     if not se and interval is None:
         return prediction(r, newdata, type)
     type = known_type(r, type)
-    if type not in r.predicts:
-        raise unknown_type(r, type)
     target = r.target(newdata)
     if type not in UNCERTAIN:
-        allowed = ", ".join(repr(t) for t in UNCERTAIN)
+        allowed = ", ".join(repr(t) for t in UNCERTAIN if t in r.prediction_types)
         raise OptionError(f"type must be one of {allowed} for standard errors and intervals; got {type!r}.")
     rule, rows = r.rule, target.rows
     chosen = r if vcov is None else with_covariance(r, vcov)
@@ -98,7 +96,7 @@ def prediction_columns(results: FittedLikelihood, type: str, statistics: list[st
     """Column names: (statistic, label) pairs if a row has several numbers, else the statistics."""
     if type in ("score", "mean"):
         return pd.Index(statistics)
-    labels = results.threshold_names if type == "linear_predictor" else list(results.levels)
+    labels = results.prediction_labels(type)
     return pd.MultiIndex.from_product([statistics, labels], names=["statistic", None])
 
 
@@ -122,6 +120,8 @@ def _limits(
     if type == "cum_prob":
         above = np.hstack([rule.family.above(rule.eta(rows)), np.zeros((rows.n, 1))])
         return logit_limits(value, above, error, level, df)
+    if type == "hazard":
+        return logit_limits(value, 1.0 - value, error, level, df)
     if type == "mean":
         return limits_between(1.0, float(rule.n_levels), value, error, level, df)
     return symmetric_limits(value, error, level, df)

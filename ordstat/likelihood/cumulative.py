@@ -68,7 +68,8 @@ class IntervalTerms(EtaTerms):
         """a u - b lo, as c u + b d where both ends are finite."""
         q = self.interval
         u, lo = self.eta
-        return np.where(self.width > 0.0, q.c * u + q.b * self.width, q.a * u - q.b * lo)
+        inner = self.width > 0.0
+        return np.asarray(np.where(inner, q.c * u + q.b * self.width, q.a * u - q.b * lo))
 
     @cached_property
     def curvature_sums(self) -> FloatArray:

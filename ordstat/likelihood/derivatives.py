@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..formula.sample import RandomRows, Rows, row_blocks
-from .family import Family
+from .family import Family, stages_of
 from .flexible import FIRST, links_about
 from .predictor import ModelRows
 from .rule import LikelihoodRule
@@ -55,6 +55,10 @@ CUMULATIVE = Curve(lambda family, eta: family.below(eta), lambda family, eta: fa
 ETA = Curve(lambda family, eta: eta, lambda family, eta: np.ones_like(eta))
 ABOVE_LOG_ODDS = Curve(
     lambda family, eta: family.log_odds_above(eta), lambda family, eta: family.log_odds_above_slope(eta)
+)
+
+HAZARDS = Curve(
+    lambda family, eta: stages_of(family).hazards(eta), lambda family, eta: stages_of(family).hazard_slopes(eta)
 )
 
 
@@ -106,6 +110,7 @@ QUANTITIES: dict[str, Quantity] = {
     "mean": Quantity(CUMULATIVE, _expected_rank, "row"),
     "latent": Quantity(ETA, _latent_mean, "row"),
     "log_odds": Quantity(ABOVE_LOG_ODDS, lambda values, top: values, "threshold"),
+    "hazard": Quantity(HAZARDS, lambda values, top: values, "threshold"),
     "linear_predictor": Quantity(ETA, lambda values, top: values, "threshold"),
 }
 

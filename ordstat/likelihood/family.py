@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -19,6 +19,22 @@ from .terms import EtaTerms, LocationTerms, RowTerms, by_location, by_parameters
 STEP = 1e-3
 #: Points, and weights of f there, in 12 h f'.
 STENCIL = ((-2.0, 1.0), (-1.0, -8.0), (1.0, 8.0), (2.0, -1.0))
+
+
+class Stages(Protocol):
+    """A family whose log p is a sum over binary stages, each with a predictor of its own."""
+
+    def reached(self, y: IntArray, n_thresholds: int) -> BoolArray:
+        """(K-1, n) whether rows at y reach each stage."""
+
+    def of_a_stage(self) -> Family:
+        """The family of a stage, P(y <= k | the stage is reached)."""
+
+    def hazards(self, eta: FloatArray) -> FloatArray:
+        """(n, K-1) probability of stopping at a stage that is reached."""
+
+    def hazard_slopes(self, eta: FloatArray) -> FloatArray:
+        """(n, K-1) derivatives of `hazards` by eta."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +54,6 @@ class Family(ABC):
         Whether the thresholds of a row must increase.
     local : bool
         Whether P(y <= k) depends on eta_k alone: then log p depends on eta_y and eta_{y-1}.
-    staged : bool
-        Whether log p is a sum over binary stages, each with a predictor of its own.
     concave : bool
         Whether the log-likelihood has one maximum, without scale effects.
     leaves_upper : bool
@@ -53,7 +67,6 @@ class Family(ABC):
     name: ClassVar[str]
     ordered: ClassVar[bool] = False
     local: ClassVar[bool] = False
-    staged: ClassVar[bool] = False
     ratios: ClassVar[dict[str, tuple[str, float, str]]] = {}
 
     # What a family states
@@ -76,13 +89,10 @@ class Family(ABC):
 
     # What follows
 
-    def reached(self, y: IntArray, n_thresholds: int) -> BoolArray:
-        """(K-1, n) whether rows at y reach each stage; of staged families."""
-        raise NotImplementedError
-
-    def of_a_stage(self) -> Family:
-        """The family of a stage, P(y <= k | the stage is reached); of staged families."""
-        raise NotImplementedError
+    @property
+    def stages(self) -> Stages | None:
+        """What is known of the stages if log p is a sum over binary stages; None for other families."""
+        return None
 
     def at(self, link: Link) -> Self:
         """The same family at another link."""
@@ -248,6 +258,12 @@ class Family(ABC):
         elif not self.ordered:
             bottom = bottom | (~top & ~present[:-1])
         return bottom, top
+
+
+def stages_of(family: Family) -> Stages:
+    """The stages of a family that has them."""
+    assert family.stages is not None
+    return family.stages
 
 
 def row_terms(

@@ -151,7 +151,21 @@ class FittedLikelihood(FittedRanker):
         values = self.known(target, type, values)
         if type == "mean":
             return target.series(values[:, 0], type)
-        return target.frame(values, self.threshold_names if type == "linear_predictor" else self.levels)
+        return target.frame(values, self.prediction_labels(type))
+
+    @property
+    def prediction_types(self) -> tuple[str, ...]:
+        types = super().prediction_types
+        conditional = self.family.stages is not None and self.fit.marginal is None
+        return (*types, "hazard") if conditional else types
+
+    def prediction_labels(self, type: str) -> list[Any]:
+        """Labels of the columns of a type of prediction."""
+        if type == "linear_predictor":
+            return list(self.threshold_names)
+        if type == "hazard":  # the levels at which a row can stop
+            return list(self.levels[1:] if self.family.leaves_upper else self.levels[:-1])
+        return list(self.levels)
 
     def known(self, target: Target, type: str, values: FloatArray) -> FloatArray:
         """Predictions of rows at their limits, NaN where the data determine none, which one warning tells.

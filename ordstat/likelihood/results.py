@@ -315,6 +315,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             "class": the level of smallest expected cost. "prob": P(response = level). "cum_prob": P(response <= level).
             "score": H, larger for higher levels. "linear_predictor": s (threshold - H), one column per threshold,
             whose F is the cumulative probability. "mean": the expected rank, in 1..K for any labels.
+            "hazard": of sequential models, P(response = level) among the rows that reach the level.
             "margin": left and right margin; needs the response.
         se : bool
             Add the standard errors.

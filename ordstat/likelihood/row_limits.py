@@ -9,6 +9,7 @@ import numpy as np
 from .._typing import BoolArray, FloatArray
 from ..formula.sample import Rows, row_blocks
 from .derivatives import QUANTITIES, Chain
+from .family import Family, stages_of
 from .fit import LikelihoodFit
 from .predictor import ModelRows
 from .rule import LikelihoodRule
@@ -27,14 +28,16 @@ class RowLimits:
     eta : (n, K-1)
         0 for predictors that are finite, infinite ones, and NaN where the data determine none.
     pairs : (n, K, K), or None
-        The same for log P(y = j) - log P(y = k), where probabilities depend on all predictors.
+        The same for log P(y = j) - log P(y = k), of adjacent-category models.
     score : (n,)
         The same for the scores.
+    family : Family
     """
 
     eta: FloatArray
     pairs: FloatArray | None
     score: FloatArray
+    family: Family
 
     @classmethod
     def of(cls, fit: LikelihoodFit, rule: LikelihoodRule, rows: Rows) -> RowLimits | None:
@@ -44,7 +47,8 @@ class RowLimits:
         count = rule.alpha.shape[0]
         eta = np.zeros((rows.n, count))
         score = np.zeros(rows.n)
-        pairs = None if rule.family.local else np.zeros((rows.n, count + 1, count + 1))
+        apart = rule.family.local or rule.family.stages is not None
+        pairs = None if apart else np.zeros((rows.n, count + 1, count + 1))
         to_rule = places(fit, rule)
         for some in row_blocks(rows.n, count * count * rule.n_parameters):
             part = rows.take(some)
@@ -55,7 +59,7 @@ class RowLimits:
             if pairs is not None:
                 additive = rule.link.name == "logit"
                 pairs[some] = _pair_limits(fit, functions) if additive else _pairs_of(eta[some])
-        return cls(eta, pairs, score)
+        return cls(eta, pairs, score, rule.family)
 
     def unknown(self, type: str) -> BoolArray:
         """(n, M) which predictions of a type have no value, in the order of its columns; "class" for the rank."""
@@ -63,10 +67,12 @@ class RowLimits:
         none = np.zeros((len(eta), 1), dtype=bool)
         if type == "score":
             return np.asarray(np.isnan(self.score)[:, None])
-        if type in ("linear_predictor", "log_odds"):
+        if type in ("linear_predictor", "log_odds", "hazard"):
             return eta
         if type in ("mean", "latent"):
             return np.asarray(eta.any(axis=1, keepdims=True))
+        if self.family.stages is not None:
+            return self._by_stages(type)[0]
         by_level = self._unknown_by_pairs()
         if by_level is None:
             by_level = np.hstack([eta, none]) | np.hstack([none, eta])
@@ -91,13 +97,15 @@ class RowLimits:
         moved = np.asarray(self.eta != 0.0)
         if type == "score":
             return np.asarray(self.score != 0.0)[:, None]
-        if type in ("linear_predictor", "log_odds"):
+        if type in ("linear_predictor", "log_odds", "hazard"):
             return moved
         if type == "latent":
             return np.asarray(moved.any(axis=1, keepdims=True))
         every = np.asarray(moved.all(axis=1, keepdims=True))
         if type == "mean":
             return every
+        if self.family.stages is not None:
+            return self._by_stages(type)[1]
         count = moved.shape[1]
         edge = np.ones((len(moved), 1), dtype=bool)
         if self.pairs is not None:
@@ -106,6 +114,33 @@ class RowLimits:
             by_level = np.hstack([moved, edge]) & np.hstack([edge, moved])
             return by_level if self.pairs is None else np.repeat(every, count + 1, axis=1)
         return np.hstack([moved, ~edge]) if type == "cum_prob" else moved
+
+    def _by_stages(self, type: str) -> tuple[BoolArray, BoolArray]:
+        """(n, M) probabilities without a value, and those that depend on no finite predictor.
+
+        The probability of a level is the product over the stages that it reaches, so an impossible stage makes it 0.
+        That of the levels from one on, in the direction of the stages, is a product of the same kind.
+        """
+        count = self.eta.shape[1]
+        levels = np.arange(count + 1)
+        reached = stages_of(self.family).reached(levels, count)
+        passed = levels[None, :] > np.arange(count)[:, None]
+        if type == "class":
+            unknown = np.asarray(self._by_stages("prob")[0].any(axis=1, keepdims=True))
+            return unknown, np.zeros_like(unknown)
+        if type != "prob":  # of the levels beyond each stage
+            reached = np.triu(np.ones((count, count), dtype=bool))
+            reached = reached.T if self.family.leaves_upper else reached
+            passed = np.full((count, count), not self.family.leaves_upper)
+        impossible = np.where(passed, np.inf, -np.inf)
+        is_zero = (reached & (self.eta[:, :, None] == impossible)).any(axis=1)
+        unknown = (reached & np.isnan(self.eta)[:, :, None]).any(axis=1) & ~is_zero
+        moves = (reached & (self.eta == 0.0)[:, :, None]).any(axis=1)
+        certain = is_zero | ~moves
+        if type == "cum_prob":
+            last = np.zeros((len(self.eta), 1), dtype=bool)
+            return np.hstack([unknown, last]), np.hstack([certain, last])
+        return unknown, certain
 
     def added(self, type: str) -> FloatArray:
         """(n, M) what is added to unbounded predictions, so that they have their limits."""

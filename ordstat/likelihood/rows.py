@@ -20,7 +20,7 @@ from ..compiled.sums import interval_sums
 from ..formula.sample import Sample, row_blocks
 from ..newton import Blocks, Evaluation
 from .columns import Columns
-from .family import Family, row_terms
+from .family import Family, row_terms, stages_of
 from .flexible import FlexibleLink
 from .links import Interval
 from .predictor import Jacobian, ModelRows, Predictor
@@ -90,7 +90,7 @@ class LikelihoodRows:
             at = self._by_terms(x, information)
         elif self.family.local:
             at = self._compiled(x, largest, information)
-        elif self.family.staged:
+        elif self.family.stages is not None:
             at = self._by_stages(x, information)
         else:
             at = self._by_terms(x, information)
@@ -103,7 +103,8 @@ class LikelihoodRows:
         Rows are sorted by how many stages they reach, so that those of a stage are a slice without a copy.
         """
         count = self.shape[0]
-        reached = self.family.reached(self.sample.y, count)
+        family = stages_of(self.family)
+        reached = family.reached(self.sample.y, count)
         order = np.argsort(-reached.sum(axis=0), kind="stable")
         ordered = self.sample.take(order)
         stages = []
@@ -111,7 +112,7 @@ class LikelihoodRows:
             part = ordered.take(slice(0, int(reached[stage].sum())))
             higher = (part.y > stage).astype(np.intp)
             rows = replace(part, y=higher, n_levels=2)
-            stages.append(replace(self, sample=rows, family=self.family.of_a_stage()))
+            stages.append(replace(self, sample=rows, family=family.of_a_stage()))
         return stages
 
     def _by_stages(self, x: FloatArray, information: Blocks | None) -> Evaluation | None:

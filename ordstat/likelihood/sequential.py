@@ -68,7 +68,10 @@ class Sequential(Family):
 
     backward: bool = False
     stops: ClassVar[bool]
-    staged: ClassVar[bool] = True
+
+    @property
+    def stages(self) -> Sequential:
+        return self
 
     @property
     def cut(self) -> Link:
@@ -114,8 +117,11 @@ class Sequential(Family):
         return np.asarray(np.cumsum(higher, axis=1) + lower)
 
     def hazards(self, eta: FloatArray) -> FloatArray:
-        """(n, K-1) probability of stopping at a stage that is reached."""
         return np.asarray(self.cut.sf(eta) if self.backward else self.cut.cdf(eta))
+
+    def hazard_slopes(self, eta: FloatArray) -> FloatArray:
+        density = self.cut.pdf(eta)
+        return np.asarray(-density if self.backward else density)
 
     def start(self, shares: FloatArray) -> FloatArray:
         up_to = np.cumsum(shares)

@@ -12,6 +12,7 @@ from scipy.special import expit, ndtr, ndtri, stdtr, stdtrit
 from .._typing import FloatArray
 from ..checks import fraction
 from ..formula.sample import Rows
+from .family import stages_of
 from .fit import LikelihoodFit
 from .rule import LikelihoodRule
 
@@ -103,6 +104,7 @@ _VALUES: dict[str, Callable[[LikelihoodRule, Rows], FloatArray]] = {
     "prob": lambda rule, rows: rule.probabilities(rows),
     "cum_prob": lambda rule, rows: rule.cum_probabilities(rows),
     "score": lambda rule, rows: rule.scores(rows)[:, None],
+    "hazard": lambda rule, rows: stages_of(rule.family).hazards(rule.eta(rows)),
     "linear_predictor": lambda rule, rows: rule.eta(rows),
     "mean": lambda rule, rows: (rule.probabilities(rows) @ np.arange(1.0, rule.n_levels + 1))[:, None],
 }

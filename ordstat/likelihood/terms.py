@@ -20,6 +20,7 @@ These sums lose digits where neighbouring terms nearly cancel, as those of a nar
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,7 +30,7 @@ from .._typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class EtaTerms:
+class EtaTerms(ABC):
     """The log-probability of the observed level of n rows, and its derivatives by M predictors.
 
     Attributes
@@ -48,10 +49,10 @@ class EtaTerms:
     eta: FloatArray
     slope: FloatArray
 
-    @cached_property
+    @property
+    @abstractmethod
     def curvature(self) -> FloatArray:
         """(M, M, n) A."""
-        raise NotImplementedError
 
     @cached_property
     def slope_sum(self) -> FloatArray:

@@ -323,7 +323,7 @@ def mixed_prediction(
         return target.classes(codes, r.design.levels, r.design.response)
     value = r.known(target, type, _values(*predicted_at, type))
     if not se and interval is None:
-        labels = r.threshold_names if type == "linear_predictor" else list(r.levels)
+        labels = r.prediction_labels(type)
         return target.series(value[:, 0], type) if type in ("score", "mean") else target.frame(value, labels)
     if kind in ("mode", "known"):
         raise OptionError(

@@ -11,12 +11,13 @@ from ordstat.formula.sample import Rows
 from ordstat.judging.costs import CostMatrix
 from ordstat.likelihood import derivatives as sensitivity
 from ordstat.likelihood.adjacent import Adjacent
-from ordstat.likelihood.derivatives import QUANTITIES, averages, score_errors, standard_errors, stencil
 from ordstat.likelihood.cumulative import Cumulative
+from ordstat.likelihood.derivatives import QUANTITIES, averages, score_errors, standard_errors, stencil
 from ordstat.likelihood.family import Family
 from ordstat.likelihood.flexible import FLEXIBLE
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.rule import LikelihoodRule
+from ordstat.likelihood.sequential import ContinuationRatio, Sequential, StoppingRatio
 from ordstat.mixed.predictions import Predicted
 
 ALL_LINKS = {**LINKS, "aranda-ordaz": FLEXIBLE["aranda-ordaz"].at(0.7), "log-gamma": FLEXIBLE["log-gamma"].at(-0.4)}
@@ -62,12 +63,18 @@ def value(rule: LikelihoodRule, rows: Rows, name: str) -> np.ndarray:
         below = np.hstack([rule.link.cdf(eta), np.ones((rows.n, 1))])
         prob = np.diff(below, axis=1, prepend=0.0)
         above = rule.link.sf(eta)
+    elif isinstance(rule.family, Sequential):
+        prob = stages(rule.family, eta)
+        below = np.cumsum(prob, axis=1)
+        above = np.cumsum(prob[:, ::-1], axis=1)[:, -2::-1]
     else:
         odds = np.cumprod(rule.link.cdf(-eta) / rule.link.sf(-eta), axis=1)  # of each level against the lowest
         prob = np.hstack([np.ones((rows.n, 1)), odds])
         prob /= prob.sum(axis=1, keepdims=True)
         below = np.cumsum(prob, axis=1)
         above = np.cumsum(prob[:, ::-1], axis=1)[:, -2::-1]
+    if name == "hazard":
+        return prob[:, :-1] / np.hstack([np.ones((rows.n, 1)), above[:, :-1]])
     return {
         "prob": prob,
         "cum_prob": below,
@@ -80,6 +87,14 @@ def value(rule: LikelihoodRule, rows: Rows, name: str) -> np.ndarray:
     }[name]
 
 
+def stages(family: Sequential, eta: np.ndarray) -> np.ndarray:
+    """(n, K) P(y = k): a row passes the stages below k, and stops at k unless it is the last one."""
+    stop = family.link.cdf(eta) if family.stops else family.link.sf(-eta)
+    go = family.link.sf(eta) if family.stops else family.link.cdf(-eta)
+    passed = np.cumprod(np.hstack([np.ones((len(eta), 1)), go]), axis=1)
+    return passed * np.hstack([stop, np.ones((len(eta), 1))])
+
+
 def numeric_jacobian(rule: LikelihoodRule, rows: Rows, name: str) -> np.ndarray:
     """(n, M, F) by central differences."""
     h, size = 1e-5, rule.n_parameters
@@ -89,8 +104,10 @@ def numeric_jacobian(rule: LikelihoodRule, rows: Rows, name: str) -> np.ndarray:
 
 @pytest.mark.parametrize("name", QUANTITIES)
 @pytest.mark.parametrize("link", ALL_LINKS)
-@pytest.mark.parametrize("family", [Cumulative, Adjacent])
+@pytest.mark.parametrize("family", [Cumulative, Adjacent, ContinuationRatio, StoppingRatio])
 def test_averages_and_errors(family: type[Family], link: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if name == "hazard" and not issubclass(family, Sequential):
+        pytest.skip("hazards belong to stages")
     rule, rows = problem(link, family)
     monkeypatch.setattr(sensitivity, "_BUFFER", 40)  # several chunks
     expected = numeric_jacobian(rule, rows, name)
