@@ -23,7 +23,21 @@ from .api import fit_design
 from .checks import check_names, generator
 from .exceptions import DataError, DataWarning, OptionError, warn
 from .fit import CostRule, GapRule, Rule, expected_costs
-from .formula.columns import Column, Factor, as_frame, plain, refuse, unmasked, with_codes, with_nan
+from .formula.columns import (
+    Column,
+    Factor,
+    as_frame,
+    factor_of,
+    find_column,
+    matched,
+    plain,
+    read,
+    refuse,
+    shown_labels,
+    unmasked,
+    with_codes,
+    with_nan,
+)
 from .formula.design import Design, Recipe, make
 from .formula.inputs import doubtful_response, shape_of
 from .formula.sample import Rows, Sample
@@ -111,7 +125,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     It works in Pipeline, GridSearchCV, cross_val_score, clone and pickle; `decision_function` serves calibration and
     tuned thresholds, `coef_` and `feature_importances_` the selection of columns. Columns of text and categories in a
     frame become indicators "column[T.level]" of every level but the first; "ordboost" takes them as they are, and it
-    alone takes missing values. Sparse matrices are refused.
+    alone takes missing values. Such a column with one level is left out with a DataWarning. A level that the fit did
+    not have is refused by likelihood methods; the others take it for the first level, with a DataWarning ("ordboost":
+    for missing). Sparse matrices are refused.
 
     Parameters
     ----------
@@ -287,9 +303,12 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> model.classes_.tolist()
         [1, 2, 3]
         """
-        return self._fit(resolve(self.method, self._options), X, y, sample_weight)
+        return self._fit(resolve(self.method, self._options), X, y, sample_weight, whole=True)
 
-    def _fit(self, method: Method, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
+    def _fit(
+        self, method: Method, X: Any, y: Any, sample_weight: Any, classes: Any = None, whole: bool = False
+    ) -> Self:
+        """Fit; `whole` says that no rows follow, so that a column with one level can be left out."""
         method.check_constraints(self.constraints)
         given = with_nan(X)
         X = with_codes(given)
@@ -304,6 +323,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             order = [label for label in order if label in kept]
             _tell_doubtful(y if weights is None else y[weights > 0], order)
         frame = self._named(as_frame(given) if categories else X)
+        if categories and whole and not method.needs.categories:
+            frame = _without_constants(frame, weights)
         design = self._design(frame, method, ranked(y, order), weights, one_level=classes is not None)
         seed, later = _generator(self.random_state), classes is not None
         self._held: Any = fit_design(design, method, calibrate=self.calibrate, seed=seed, later_levels=later)
@@ -471,7 +492,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any) -> tuple[Any, pd.DataFrame]:
         """The results, and X as they take it."""
         check_is_fitted(self)
-        return self.results_, self._later(X)[0]
+        return self.results_, _with_known_levels(self._later(X)[0], self.results_)
 
     def _later(self, X: Any, y: Any = "no_validation") -> tuple[pd.DataFrame, Any]:
         """X, checked against the columns of the fit, as a frame, and y as an array."""
@@ -546,6 +567,61 @@ def _require_values(X: pd.DataFrame, gaps: bool) -> None:
             f"X must have no missing values (NaN); they are in columns {shown}. Fill them in (such as SimpleImputer in "
             "a Pipeline), leave these rows out, or use method='ordboost', which takes them."
         )
+
+
+def _without_constants(frame: pd.DataFrame, weights: FloatArray | None) -> pd.DataFrame:
+    """The frame without columns of text and categories that have one level.
+
+    Only rows of positive weight count. A DataWarning names the columns. A frame of
+    nothing else stays as it is, and the design refuses it.
+    """
+    rows = frame if weights is None else frame[weights > 0]
+    constant = [
+        name
+        for name, dtype in frame.dtypes.items()
+        if not pd.api.types.is_numeric_dtype(dtype) and rows[name].nunique() == 1
+    ]
+    if not constant or len(constant) == frame.shape[1]:
+        return frame
+    warn(
+        f"columns of X with one level only in the rows of the fit were left out: {shown_labels(constant)}.",
+        DataWarning,
+    )
+    return frame.drop(columns=constant)
+
+
+def _with_known_levels(frame: pd.DataFrame, results: Any) -> pd.DataFrame:
+    """New rows in which levels that the fit did not have are its first level.
+
+    All indicators of the first level are 0, as those of an unknown category are in
+    scikit-learn's encoders. A DataWarning names them. Likelihood methods raise
+    DataError; methods that take missing values handle them themselves.
+    """
+    method = results.method
+    if method.needs.missing:
+        return frame
+    replaced = {}
+    for name, levels in results.design.spec.categories().items():
+        factor = factor_of(read(find_column(frame, name, "X")).value, name)
+        codes, unseen = matched(factor, levels)
+        if not unseen:
+            continue
+        problem = f"{name!r} has levels that are not in the fit: {shown_labels(unseen)}"
+        if method.likelihood:
+            raise DataError(
+                f"{problem}; it has {shown_labels(levels, 30)}. Join rare levels, "
+                "encode the column in a Pipeline (such as OneHotEncoder("
+                "handle_unknown='ignore')), leave out these rows, or use "
+                "method='ordboost', for which such levels are missing values."
+            )
+        first = shown_labels(levels[:1])
+        warn(
+            f"{problem}. They count as {first}, whose indicators are all 0.",
+            DataWarning,
+        )
+        known = np.maximum(codes, 0)
+        replaced[name] = pd.Categorical.from_codes(known, categories=pd.Index(levels))
+    return frame.assign(**replaced) if replaced else frame
 
 
 def _has_params(value: Any) -> bool:

@@ -214,7 +214,8 @@ def fit_coding(
         kept = [level for code, level in enumerate(factor.levels) if code in frequent]
     levels = tuple(kept)
     if len(levels) < (1 if whole else 2):
-        raise DataError(f"{expression.label!r} has one level only in the rows used: {shown_labels(levels)}.")
+        only = f"one level only in the rows used: {shown_labels(levels)}"
+        raise DataError(f"{expression.label!r} has {only}. Leave it out.")
     description = f"The contrasts of the {len(levels):,} levels of {expression.label!r}, in two copies,"
     require_memory(description, 16.0 * len(levels) ** 2, "Join levels, or write (1 | group).")
     matrix, suffixes = (contrasts or treatment)(levels)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.utils.validation import check_is_fitted
 
 from ordstat import REDSVM, DataError, DataWarning, OptionError, OrdinalClassifier, load
@@ -168,6 +168,66 @@ def test_likelihood_models_refuse_very_many_columns():
         OrdinalClassifier("clm").fit(np.zeros((20, 5001)) + np.arange(5001), np.arange(20) % 3)
 
 
+def with_a_rare_level(seed: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """A number, a factor with a level of one row in the first fold, and a column that is constant without that row."""
+    X, y = rows(seed)
+    rng = np.random.default_rng(seed + 10)
+    frame = pd.DataFrame({"a": X[:, 0], "g": rng.choice(["u", "v"], len(y)), "c": "same"})
+    frame.loc[3, ["g", "c"]] = ["z", "other"]
+    return frame, y
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("method", ["blend", "rps-forest", "cart", "bagging", "redsvm", "prank", "orboost-all"])
+def test_a_level_or_a_column_that_a_fold_lacks(method, seed):
+    frame, y = with_a_rare_level(seed)
+    folds = KFold(3)
+    model = OrdinalClassifier(method)
+    numbers = pd.DataFrame({"a": frame["a"], "v": frame["g"] == "v", "z": frame["g"] == "z"}).astype(float)
+    with pytest.warns(DataWarning) as told:
+        scores = cross_val_score(model, frame, y, cv=folds, error_score="raise")
+    messages = {str(item.message) for item in told}
+    assert any("left out: 'c'" in message for message in messages)
+    assert any("'g' has levels that are not in the fit: 'z'. They count as 'u'" in message for message in messages)
+    train, test = next(folds.split(frame))
+    by_hand = OrdinalClassifier(method).fit(numbers.iloc[train, :2], y[train])  # no row of the fold has z
+    assert scores[0] == by_hand.score(numbers.iloc[test, :2], y[test])
+
+
+@pytest.mark.parametrize("weights", [None, "zero"])
+def test_a_constant_column_of_text_is_left_out_of_a_likelihood(weights):
+    frame, y = with_a_rare_level(4)
+    frame.loc[3, "g"] = "u"
+    w = np.ones(len(y))
+    w[3] = 0.0
+    some = frame if weights else frame.drop(index=3)
+    labels = y if weights else np.delete(y, 3)
+    with pytest.warns(DataWarning, match="one level only in the rows of the fit were left out: 'c'"):
+        model = OrdinalClassifier("logit").fit(some, labels, w if weights else None)
+    plain = OrdinalClassifier("logit").fit(some[["a", "g"]], labels, w if weights else None)
+    np.testing.assert_allclose(model.coef_, plain.coef_, rtol=1e-12)
+    with pytest.raises(DataError, match=r"'c' has one level only in the rows used: 'same'\. Leave it out"):
+        OrdinalClassifier("logit").fit(frame[["c"]].drop(index=3), np.delete(y, 3))
+
+
+@pytest.mark.parametrize("method", ["ordboost", "rps-forest"])
+def test_three_hundred_categories(method):
+    rng = np.random.default_rng(2)
+    codes = np.concatenate([np.arange(300), rng.integers(0, 300, 600)])
+    y = np.digitize(codes / 100 + rng.logistic(size=codes.size), [1.0, 2.0])
+    X = pd.DataFrame({"g": [f"g{code:03}" for code in codes], "x": rng.normal(size=codes.size)})
+    model = OrdinalClassifier(method)
+    if method == "ordboost":
+        with pytest.warns(DataWarning, match="'g' has more than 254 categories: the rarer ones count as missing"):
+            model.fit(X, y)
+        assert model.results_.design.names == ("g", "x")
+    else:
+        model.fit(X, y)
+        assert len(model.results_.design.names) == 300  # an indicator for each category but the first, and x
+    above = model.predict_proba(X) @ np.arange(3)
+    assert above[codes >= 250].mean() > above[codes < 50].mean() + 0.3
+
+
 @pytest.mark.parametrize("method", ["logit", "redsvm", "ovo", "cart", "blend"])
 def test_text_and_categories_become_indicators(method, tmp_path):
     rng = np.random.default_rng(1)
@@ -182,8 +242,13 @@ def test_text_and_categories_become_indicators(method, tmp_path):
     np.testing.assert_allclose(model.decision_function(frame[:9]), plain.decision_function(numbers[:9]), atol=1e-8)
     model.results_.save(tmp_path / "fit.ordstat")
     assert load(tmp_path / "fit.ordstat").predict(frame).astype(int).tolist() == model.predict(frame).tolist()
-    with pytest.raises(DataError, match="'my g' has levels that are not in the fit: 'z'"):
-        model.predict(frame.assign(**{"my g": "z"}))
+    other, first = frame.assign(**{"my g": "z"}), frame.assign(**{"my g": "u"})
+    if model.results_.method.likelihood:
+        with pytest.raises(DataError, match=r"'my g' has levels that are not in the fit: 'z'; .* Join rare levels"):
+            model.predict(other)
+    else:
+        with pytest.warns(DataWarning, match="'my g' has levels that are not in the fit: 'z'. They count as 'u'"):
+            np.testing.assert_array_equal(model.predict(other), model.predict(first))
     holes = frame.assign(a=frame["a"].where(frame.index > 6), c=frame["c"].where(frame.index > 5))
     for ask in (model.predict, lambda X: OrdinalClassifier(method).fit(X, y)):
         with pytest.raises(
