@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._typing import BoolArray, FloatArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..newton import Optimum
 from .problem import Problem
 from .separation import Recession
@@ -21,8 +21,8 @@ from .separation import Recession
 _ROUNDING = 1e-8
 #: Parts of a function that the cone of rising ends does not reach, below which it counts as inside.
 _INSIDE = 1e-7
-#: Moving ends tried first, for each direction of the basis.
-_NEAREST = 10
+#: Ends that lie beyond a normal by less do so by rounding.
+_BEYOND = 1e-10
 #: Curvatures below this share of the largest are looked at.
 _SOFT = 1e-4
 #: Curvatures below this, for each row and a column of unit deviation, are rounding of 0.
@@ -79,21 +79,50 @@ class Determined:
         moved = parts.any(axis=1)
         lengths = np.linalg.norm(parts[moved], axis=1, keepdims=True)
         unit, codes = np.unique(np.round(parts[moved] / lengths, 9), axis=0, return_inverse=True)
-        out[moved] = np.array([self._limit(part) for part in unit])[codes.reshape(-1)]
+        signs = np.sign(unit @ self.inside)
+        rises = (signs != 0.0) & self._reached(signs[:, None] * unit)
+        out[moved] = np.where(rises, signs * np.inf, np.nan)[codes.reshape(-1)]
         return out
 
-    def _limit(self, part: FloatArray) -> float:
-        """The limit of a function with these rates along the basis: infinite if it is a positive sum of moving ends."""
+    def _reached(self, parts: FloatArray) -> BoolArray:
+        """(h,) whether parts (h, r), of length 1, are positive sums of the moving ends.
+
+        Sums of a few ends are tried first. If they do not reach a part, the residual is a
+        normal of them: the end farthest beyond it is tried too, until none is left and
+        the normal shows that the part is out of reach. The ends that a sum needs, and
+        normals, decide about most of the other parts at once.
+        """
         from scipy.optimize import nnls
 
-        sign = float(np.sign(part @ self.inside))
-        if sign == 0.0:
-            return np.nan
-        nearest = np.argsort(-sign * (self.rising @ part), kind="stable")[: _NEAREST * part.size]
-        for ends in (self.rising[nearest], self.rising):  # a few ends nearly always serve
-            if nnls(ends.T, sign * part)[1] <= _INSIDE:
-                return sign * np.inf
-        return np.nan
+        reached = np.zeros(len(parts), dtype=bool)
+        left = np.arange(len(parts))
+        nearest = np.argsort(self.rising @ self.inside, kind="stable")
+        tried = list(nearest[: self.inside.size])
+        while left.size:
+            part = parts[left[0]]
+            shares, distance = nnls(self.rising[tried].T, part)
+            if distance <= _INSIDE:
+                decided = self._sums(parts[left], np.array(tried)[shares > 0.0])
+                reached[left[decided]] = True
+            else:
+                normal = (shares @ self.rising[tried] - part) / distance
+                slopes = self.rising @ normal
+                farthest = int(np.argmin(slopes))
+                if slopes[farthest] < -_BEYOND and farthest not in tried:
+                    tried.append(farthest)
+                    continue
+                decided = parts[left] @ normal < -_INSIDE
+                decided[0] = True
+            left = left[~decided]
+        return reached
+
+    def _sums(self, parts: FloatArray, ends: IntArray) -> BoolArray:
+        """(h,) which parts are positive sums of these ends; the first is known to be."""
+        shares = parts @ np.linalg.pinv(self.rising[ends])
+        gaps = np.linalg.norm(parts - shares @ self.rising[ends], axis=1)
+        decided = np.asarray((shares >= 0.0).all(axis=1) & (gaps <= _INSIDE))
+        decided[0] = True
+        return decided
 
     def combinations(self, functions: FloatArray) -> FloatArray:
         """(t, h) a basis of the combinations of functions (h, P') that are finite."""

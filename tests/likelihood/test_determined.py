@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import linprog
+from scipy.optimize import linprog, nnls
 
 from ordstat import OrdinalClassifier, SeparationWarning, ordfit
 from ordstat.exceptions import ConvergenceWarning, DataWarning
@@ -315,3 +315,44 @@ def test_random_effects_beside_a_separated_reference_level() -> None:
     one = fit.predict(new, type="prob", re="marginal", se=True)
     other = left.predict(new, type="prob", re="marginal", se=True)
     np.testing.assert_allclose(one, other, rtol=1e-3)
+
+
+def limits_one_by_one(determined, functions: np.ndarray) -> np.ndarray:
+    """The limits of functions, each by one least squares problem over all ends."""
+    limits = np.zeros(len(functions))
+    for place, function in enumerate(functions):
+        part = function @ determined.moves
+        rounding = 1e-8 * np.abs(function) @ determined.sizes
+        part = np.where(np.abs(part) <= rounding, 0.0, part)
+        if not part.any():
+            continue
+        part /= np.linalg.norm(part)
+        sign = np.sign(part @ determined.inside)
+        outside = sign == 0 or nnls(determined.rising.T, sign * part)[1] > 1e-7
+        limits[place] = np.nan if outside else sign * np.inf
+    return limits
+
+
+@pytest.mark.parametrize("columns", [1, 3, 6])
+@pytest.mark.parametrize("n", [40, 600])
+def test_many_rows_of_a_separated_fit_have_the_limits_of_one_row(columns: int, n: int) -> None:
+    rng = np.random.default_rng(n + columns)
+    frame = pd.DataFrame(rng.normal(size=(n, columns)), columns=[f"x{j}" for j in range(columns)])
+    H = frame.to_numpy() @ np.arange(1, columns + 1)
+    frame["y"] = np.digitize(H, np.quantile(H, [0.3, 0.7]))
+    with pytest.warns(SeparationWarning):
+        fit = ordfit("y ~ .", frame).fit
+    assert fit.determined is not None
+    # Predictors of new rows, and sums of ends of the rows with a disturbance.
+    new = 2.0 * rng.normal(size=(200, columns))
+    thresholds = np.eye(2)[rng.integers(0, 2, 200)]
+    rows = np.hstack([thresholds, -new])
+    rising = fit.determined.rising
+    sums = np.einsum("jkr,jk->jr", rising[rng.integers(0, len(rising), (200, 3))], rng.uniform(size=(200, 3)))
+    disturbed = sums + rng.normal(size=sums.shape) * rng.choice([0.0, 0.1, 0.5], (200, 1))
+    functions = np.vstack([rows, disturbed @ np.linalg.pinv(fit.determined.moves)])
+    expected = limits_one_by_one(fit.determined, functions)
+    np.testing.assert_array_equal(fit.determined.limits(functions), expected)
+    assert np.isposinf(expected).any()
+    assert np.isneginf(expected).any()
+    assert n > 40 or columns == 1 or np.isnan(expected).any()
