@@ -46,7 +46,7 @@ def ordfit(
     cost: Any = None,
     constraints: Any = None,
     calibrate: bool | int = False,
-    levels: Sequence[Any] | None = None,
+    levels: Sequence[Any] | str | None = None,
     subset: Any = None,
     cov: Mapping[str, pd.DataFrame] | None = None,
     contrasts: Mapping[str, str] | None = None,
@@ -97,8 +97,10 @@ def ordfit(
         folds, or as many as are given): a cumulative logit for a potential, a softmax for votes. Ranks stay the
         method's own, and need not be the most probable ones; the work is that of one more fit a fold. Likelihood
         methods have probabilities without it.
-    levels : sequence, optional
-        Order of the response's values, lowest first; required for unordered strings. Levels that no row has keep
+    levels : sequence or "all", optional
+        Order of the response's values, lowest first; required for unordered strings. "all" makes every value of a
+        continuous response a level, as R's rms::orm does: likelihood methods then take as many levels as rows, and no
+        distribution of the response is assumed. Levels that no row has keep
         their places in ranks and costs, with probability 0; methods in rounds then have no `at`, `more` or `rounds`.
     subset : boolean array or str, optional
         Rows to use; a string is an expression in the columns, such as "judge != 1" (a level as it is in the data).

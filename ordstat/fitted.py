@@ -57,6 +57,9 @@ QUESTIONS = {
     "Show, keep, change": "summary plot report save update",
 }
 
+#: Cells of rows and levels, of which more take seconds to predict.
+_MOST_CELLS = 20_000_000
+
 
 class Overview:
     """The docstring of a class of results; of a fit, which `help(fit)` shows, a line for each of its names."""
@@ -284,6 +287,11 @@ class FittedRanker:
     def threshold_names(self) -> list[str]:
         """(K-1) names "low|high"."""
         return list(map("{}|{}".format, self.levels[:-1], self.levels[1:]))
+
+    @property
+    def many_cells(self) -> bool:
+        """Whether a number for each row and level takes too long for a summary."""
+        return self.in_memory and self.design.sample.n * len(self.levels) > _MOST_CELLS
 
     def names_shown(self, labels: Mapping[str, str] | None = None) -> dict[str, str]:
         """Printed names of columns, terms and parameters, by their names, with the user's labels."""

@@ -169,8 +169,7 @@ class Method:
         for what, refused in present.items():
             if refused:
                 raise self.unsupported(what)
-        n, K = sample.n, sample.n_levels
-        require_memory(f"Costs and answers of {n} rows at {K} levels", _CELL_BYTES * n * K, "Join levels or drop rows.")
+        self.check_memory(sample)
         if sample.costs is None:
             self.cost_matrix.require(sample.n_levels)
         if not self.needs.missing and has_gaps(sample.X):
@@ -181,6 +180,11 @@ class Method:
             raise DataError("weights are zero for every row: nothing is left to fit.")
         if self.needs.v_shaped:
             require_v_shaped(self.costs(sample), sample.y, type(self).__name__)
+
+    def check_memory(self, sample: Sample) -> None:
+        """Raise where the fit would hold more numbers than fit into memory."""
+        n, K = sample.n, sample.n_levels
+        require_memory(f"Costs and answers of {n} rows at {K} levels", _CELL_BYTES * n * K, "Join levels or drop rows.")
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> Fit:
         """Fit to arrays; deterministic given `rng`."""

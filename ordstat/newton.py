@@ -25,7 +25,7 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg.lapack import dpbtrf, dpbtrs, dpotrf, dpotrs
+from scipy.linalg.lapack import dpbtrf, dpbtrs, dpotrf, dpotrs, dtbtrs
 
 from ._typing import FloatArray
 from .exceptions import DataError
@@ -77,6 +77,19 @@ class Factor:
         """(A, A) inverse of T."""
         return np.asarray(dpbtrs(self.band, np.eye(self.V.shape[0]), lower=1)[0])
 
+    def _tridiagonal_variances(self) -> FloatArray:
+        """(A,) diagonal of T^-1 of a tridiagonal T = L L'.
+
+        v_j = 1 / l_jj^2 + (l_{j+1,j} / l_jj)^2 v_{j+1} is a bidiagonal system; only squares are added.
+        """
+        diagonal = self.band[0]
+        coupling = np.zeros((2, diagonal.size))
+        coupling[0, 1:] = -((self.band[1, :-1] / diagonal[:-1]) ** 2)  # above the diagonal, as LAPACK stores it
+        coupling[1] = 1.0
+        variances, failed = dtbtrs(coupling, (1.0 / diagonal**2)[:, None], uplo="U")
+        assert failed == 0
+        return np.asarray(variances[:, 0])
+
     def inverse_diagonal_blocks(self, m: int) -> FloatArray:
         """(A / m, m, m) diagonal blocks of T^-1, from the last row up [Takahashi, Fagan and Chen 1973].
 
@@ -86,6 +99,8 @@ class Factor:
         if bandwidth + 1 >= 2 * size or bandwidth >= size - 1:  # one dense block
             split = self.threshold_inverse().reshape(size // m, m, size // m, m)
             return np.ascontiguousarray(np.einsum("kikj->kij", split))
+        if bandwidth == 1:
+            return self._tridiagonal_variances()[:, None, None]
         blocks = np.empty((size // m, m, m))
         window = np.zeros((bandwidth, bandwidth))
         for j in range(size - 1, -1, -1):

@@ -86,8 +86,8 @@ class Recipe:
         Cost of each predicted rank for each row.
     design : SurveyDesign, optional
         Survey design, instead of `weights` and `cluster`.
-    levels : sequence, optional
-        Labels of the response in order, lowest first; those without rows keep their places. Without it levels that no
+    levels : sequence or "all", optional
+        "all" makes every value of a numeric response a level. Labels of the response in order, lowest first; those without rows keep their places. Without it levels that no
         row has are left out.
     subset : mask or condition, optional
         Rows to use, such as "judge != '1'"; knots, means and levels come from the rows used (R takes knots from all
@@ -391,7 +391,7 @@ def make(recipe: Recipe, data: Any, one_level: bool = False, states: Mapping[str
     costs = None if recipe.costs is None else inputs.cost_matrix(recipe.costs, rows, whole.index)
     if costs is not None:
         missing["costs"] = np.asarray(np.isnan(costs).any(axis=1))
-    declared = recipe.levels is not None
+    declared = recipe.levels is not None and not isinstance(recipe.levels, str)  # not "all", that of the data
     kept = _kept(frame.index, response, missing, weights, recipe.na_action, declared, one_level)
     cluster = inputs.cluster_codes(kept.take(vectors["cluster"].value)) if "cluster" in vectors else None
     weights = kept.take(weights)

@@ -18,6 +18,8 @@ from .factors import Interpreter
 from .parse import Expression, column_expression, parse_expression
 from .sample import HEAVIEST, LIGHTEST, extreme
 
+#: levels="all": every value of a numeric response is a level.
+ALL_LEVELS = "all"
 _FEW = 30  # with more distinct values that are not whole numbers, a response counts as continuous
 #: Text with at least this many numeric levels is expected to be a number.
 _MANY = 10
@@ -46,25 +48,34 @@ class Response(NamedTuple):
 def read_response(column: Column, name: str, levels: Any = None) -> Response:
     """Codes and labels of a response.
 
-    Ordered categoricals keep their order; numbers and booleans sort; anything else needs `levels`.
+    Ordered categoricals keep their order; numbers and booleans sort; anything else needs `levels`. With levels="all"
+    every value of a numeric response is a level.
 
     Raises
     ------
     DataError
         Text or unordered categories without `levels`, values outside `levels`, or a continuous response.
     """
-    if levels is not None:
+    every = isinstance(levels, str) and levels == ALL_LEVELS
+    if levels is not None and not every:
         levels = check_levels(levels)
         return Response(name, known_codes(column, name, levels), levels, [])
+    if every and isinstance(column.value, Factor):
+        raise DataError(f"levels='all' must go with a numeric response; {name!r} is not. Give levels=[...] in order.")
     factor, notes = factor_of(column.value, name), list[str]()
     labels = factor.levels
     if isinstance(column.value, Factor) and not factor.ordered and labels:
         raise _unordered(name, labels)
     if isinstance(column.value, np.ndarray) and any(isinstance(label, float) for label in labels):
-        if len(labels) > _FEW:
+        if len(labels) > _FEW and not every:
             continuous = f"looks continuous ({len(labels)} distinct values such as {labels[0]!r})"
-            raise DataError(f"The response {name!r} {continuous}: cut it with pd.cut, or give levels=[...].")
-        notes = [f"Response {name} holds {len(labels)} values that are not whole numbers; they are taken as ranks."]
+            raise DataError(
+                f"The response {name!r} {continuous}. Write levels='all' to make each value a level "
+                "(likelihood methods take many), levels=[...] to name them, or cut it with pd.cut."
+            )
+        if not every:
+            text = f"Response {name} holds {len(labels)} values that are not whole numbers; they are taken as ranks."
+            notes.append(text)
     codes = factor.codes.astype(np.intp)
     codes = codes if column.missing is None else np.where(column.missing, -1, codes)
     notes += doubtful_response(f"Response {name}", column, labels)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 
 from .._typing import Progress
-from ..checks import number, one_of, one_spelled, whole
+from ..checks import number, one_of, one_spelled, require_memory, whole
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Trace
 from ..formula.sample import CACHED, Sample, row_blocks, total_of
@@ -98,6 +98,13 @@ class OrdinalRegression(Method):
             self.quadrature,
             **{"penalty=": self.penalty, "start=": self.start, "a free parameter of link=": free},
         )
+
+    def check_memory(self, sample: Sample) -> None:
+        """Sums over rows have a number for each threshold, and pairs of thresholds where these are not neighbours."""
+        if self.family.local and sample.rows.random is None:
+            return
+        what = f"The information of {sample.n_levels} levels"
+        require_memory(what, 8.0 * sample.n_levels**2, "Join levels, or fit a cumulative model, method='clm'.")
 
     def results_for(self, sample: Sample) -> type[Any]:
         if sample.rows.random is None:

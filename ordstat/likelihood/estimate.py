@@ -17,7 +17,7 @@ from .determined import Determined, complement, determined, settled, spreads_adr
 from .family import Family
 from .links import LINKS, Link
 from .penalty import Penalty
-from .problem import CovarianceMatrix, InverseInformation, Problem, UserScale
+from .problem import CovarianceMatrix, InverseInformation, Problem, UnknownCovariance, UserScale
 from .separation import Recession, recession
 
 # ------------------------------------------------------------------------------------------ start
@@ -434,10 +434,10 @@ class Estimate:
         """Largest score; NaN if the likelihood has no maximum."""
         return math.nan if self.endless.any() else float(np.abs(self.optimum.at.score).max())
 
-    def information(self) -> InverseInformation | CovarianceMatrix:
+    def information(self) -> InverseInformation | CovarianceMatrix | UnknownCovariance:
         """Covariance of the estimates on the user's scale."""
         optimum, problem = self.optimum, self.problem
-        unknown = CovarianceMatrix(np.full((problem.n_parameters,) * 2, np.nan))
+        unknown = UnknownCovariance(problem.n_parameters)
         if self.by.penalty is not None:
             factor = self.by.penalty.factor(problem, optimum)
             return unknown if factor is None else InverseInformation(factor, problem.user)
@@ -453,7 +453,7 @@ class Estimate:
             return unknown
         return CovarianceMatrix(_limiting_covariance(optimum.at.information, problem.user, np.hstack(held)), unfinished)
 
-    def digits(self, information: InverseInformation | CovarianceMatrix) -> FloatArray:
+    def digits(self, information: InverseInformation | CovarianceMatrix | UnknownCovariance) -> FloatArray:
         """(P',) correct significant digits of each estimate, from the Newton step left over and rounding."""
         user, optimum = self.problem.user, self.optimum
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a fit that ran off has no correct digits

@@ -215,7 +215,7 @@ class LikelihoodFit(Fit):
         P = n_alpha + n_beta + n_zeta + n_lambda.
     aliased : (P,) bool
         Parameters not estimated: columns that depend on earlier ones, and `confounded`.
-    information : CovarianceMatrix or InverseInformation
+    information : InverseInformation, CovarianceMatrix or UnknownCovariance
         Standard errors and covariance of the estimated parameters, in the order of `coefficients`.
     digits : (P,)
         Estimated number of correct significant digits of each coefficient; NaN where aliased.
@@ -279,6 +279,8 @@ class LikelihoodFit(Fit):
     def _ends(self) -> FloatArray:
         """(P,) 0 for finite and aliased parameters, infinite, or NaN, as `ends`."""
         ends = np.zeros(self.coefficients.size)
+        if self.determined is None:
+            return ends
         ends[~self.aliased] = self.ends(np.eye(int(np.count_nonzero(~self.aliased))))
         return ends
 

@@ -133,6 +133,26 @@ class CovarianceMatrix:
         return self.matrix.copy()
 
 
+@dataclass(frozen=True)
+class UnknownCovariance:
+    """The covariance of estimates that are no maximum: NaN.
+
+    Attributes
+    ----------
+    size : int
+        P'.
+    """
+
+    size: int
+
+    @property
+    def variances(self) -> FloatArray:
+        return np.full(self.size, np.nan)
+
+    def covariance(self) -> FloatArray:
+        return np.full((self.size, self.size), np.nan)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Problem:
     """The objective, its columns, and the map to the user's parameters.

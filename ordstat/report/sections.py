@@ -353,8 +353,11 @@ def estimates_of(report: Report) -> list[Table | Line]:
 def _one_screen(r: FittedRanker, report: Report, model: Sequence[Table | Line], sections: Sequence[str]) -> Report:
     """Data, estimates, fit, errors and bound of a likelihood fit; errors and bound first for other methods."""
     likelihood, header = r.method.likelihood, dict(report.header)
-    judged: list[Table | Line] = [_error_line(r) if likelihood else _brief_errors(r)] if r.in_memory else []
-    judged += [_bound_line(r)] if r.margin_bounds.informative or not likelihood else []
+    judged: list[Table | Line] = []
+    if r.in_memory and not r.many_cells:
+        judged.append(_error_line(r) if likelihood else _brief_errors(r))
+    if not r.many_cells and (r.margin_bounds.informative or not likelihood):
+        judged.append(_bound_line(r))
     numbered = max(map(len, map(str, r.levels))) > _LONGEST_LEVEL and any(map(_is_long, model))
     if numbered:
         model = list(map(partial(_by_numbers, r), model))
@@ -457,6 +460,8 @@ def _brief_errors(r: FittedRanker) -> Table:
 
 def _of_one_level(r: FittedRanker) -> tuple[str, ...]:
     """A note if all training rows have the same prediction."""
+    if r.many_cells:
+        return (f"Errors of {len(r.levels):,} levels take a while: .errors().",)
     codes = np.unique(r.training.codes) if r.in_memory else np.zeros(0)
     if codes.size != 1 or not r.design.names:
         return ()
