@@ -87,8 +87,8 @@ class Recipe:
     design : SurveyDesign, optional
         Survey design, instead of `weights` and `cluster`.
     levels : sequence or "all", optional
-        "all" makes every value of a numeric response a level. Labels of the response in order, lowest first; those without rows keep their places. Without it levels that no
-        row has are left out.
+        Labels of the response in order, lowest first; those without rows keep their places. Without it levels that no
+        row has are left out. "all" makes every value of a numeric response a level.
     subset : mask or condition, optional
         Rows to use, such as "judge != '1'"; knots, means and levels come from the rows used (R takes knots from all
         rows).

@@ -308,6 +308,12 @@ class LikelihoodFit(Fit):
         return unknown & ~self.infinite
 
     @property
+    def regular(self) -> bool:
+        """Whether every parameter is estimated, by a maximum of the likelihood."""
+        lacking = self.aliased | self.infinite | self.unbounded
+        return self.rising is None and not lacking.any()
+
+    @property
     def limits(self) -> FloatArray:
         """(P,) `coefficients`, infinite or NaN where separation makes them so."""
         return self.coefficients + self._ends

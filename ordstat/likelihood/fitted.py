@@ -449,9 +449,10 @@ class FittedLikelihood(FittedRanker):
 
     def issued(self) -> list[Alert]:
         """Warnings issued after the fit."""
+        irregular = [] if self.fit.regular else likelihood_alerts(self.fit, self.parameters, self.design)
         issued = [
             *super().issued(),
-            *likelihood_alerts(self.fit, self.parameters, self.design),
+            *irregular,
             *forgotten_counts(self.design, self.fit),
             *self._covariance_alerts(),
         ]

@@ -29,20 +29,29 @@ class Parameters:
 
     Attributes
     ----------
-    records : list of Parameter
+    thresholds : list of str
+        Names of the thresholds.
+    others : list of Parameter
+        All parameters but the thresholds, of which there may be very many.
     """
 
-    records: list[Parameter]
+    thresholds: list[str]
+    others: list[Parameter]
+
+    @cached_property
+    def records(self) -> list[Parameter]:
+        """All of them."""
+        return [Parameter(kind="threshold", threshold=name) for name in self.thresholds] + self.others
 
     @cached_property
     def names(self) -> list[str]:
         """Names of the parameters."""
-        return [record.name for record in self.records]
+        return self.thresholds + [record.name for record in self.others]
 
     @cached_property
     def kinds(self) -> list[str]:
         """Kinds of the parameters."""
-        return [record.kind for record in self.records]
+        return ["threshold"] * len(self.thresholds) + [record.kind for record in self.others]
 
     def of(self, *kinds: str) -> IntArray:
         """Indices of the parameters of some kinds."""
@@ -54,15 +63,17 @@ def parameters(design: Design, thresholds: list[str], fit: LikelihoodFit) -> Par
     columns = design.spec.column_names
     structured = list(fit.threshold_names)
     names = structured or thresholds
-    below = [""] * len(names) if structured else list(map(str, design.levels.values[:-1]))
-    records = [Parameter(kind="threshold", threshold=name) for name in names]
+    below: list[str] = []
+    if columns["nominal"]:
+        below = [""] * len(names) if structured else list(map(str, design.levels.values[:-1]))
+    records: list[Parameter] = []
     for column in columns["nominal"]:
         for name, above in zip(names, below, strict=True):
             records.append(Parameter(kind="nominal", column=column, threshold=name, above=above))
     for kind in ("location", "scale"):
         records += [Parameter(kind=kind, column=column) for column in columns[kind]]
     records += [Parameter(kind="lambda")] * fit.n_lambda
-    return Parameters(records=records)
+    return Parameters(thresholds=names, others=records)
 
 
 def threshold_values(fit: LikelihoodFit) -> FloatArray:
