@@ -131,8 +131,8 @@ def _first_inside(problem: Problem, *points: FloatArray) -> Start:
 def _from_small_sample(problem: Problem, small: Problem | None, max_iter: int) -> Start:
     """Start from a rough fit of a small sample, which saves passes over all rows.
 
-    It is used only if every level occurs in it, every effect shows in it (the indicator of a rare event may not), and
-    Newton's method needed no damping.
+    It is used only if every level occurs in it, every effect shows in it (the indicator of a rare event may not),
+    Newton's method needed no damping, and the start is none from which it runs off.
     """
     if small is None:
         return _first_inside(problem)
@@ -142,7 +142,20 @@ def _from_small_sample(problem: Problem, small: Problem | None, max_iter: int) -
     if rough.message != "converged" or rough.damping > 0.0 or little.any():
         return _first_inside(problem)
     ratio = float(problem.counts.sum() / weight)
-    return _stepped(problem, rough, ratio)._replace(rise=ratio * start.rise, higher=start.higher)
+    stepped = _stepped(problem, rough, ratio)
+    if stepped.at is None or _runs_off(stepped.at):
+        return _first_inside(problem)
+    return stepped._replace(rise=ratio * start.rise, higher=start.higher)
+
+
+def _runs_off(at: Evaluation) -> bool:
+    """Whether Newton's method promises a larger rise than there is up to 0.
+
+    So it is where rows of a rare level count as certain, as few of them were in the
+    small sample: their likelihood has a slope there, and no curvature.
+    """
+    factor = at.information.factor()
+    return factor is None or 0.5 * float(factor.solve(at.score) @ at.score) > -at.loglik
 
 
 def _stepped(problem: Problem, rough: Optimum, ratio: float) -> Start:

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import minimize
+from scipy.special import logsumexp
 
 from benchmarks.against_r.specs import KINDS
 from ordstat import ordfit
@@ -149,3 +151,22 @@ def test_scale_effects_of_the_other_sign() -> None:
     data = pd.read_csv(Path(__file__).parent / "local_maximum.csv")
     result = ordfit("y ~ I(x2**2)", data, link="cauchit", scale="~ f2 + x2", threshold="symmetric", weights="wi")
     assert result.loglik > -222.274 and result.params["scale.x2"] == pytest.approx(0.59, abs=0.01)
+
+
+@pytest.mark.parametrize(("seed", "n"), [(5, 30_000), (7, 30_000), (2, 20_000)])
+def test_nominal_effects_of_a_level_with_a_few_of_many_rows(seed, n):
+    rng = np.random.default_rng(seed)
+    rare = np.arange(n) >= n - 14
+    x = rng.normal(size=n)
+    y = np.digitize(0.5 * x + 0.7 * rare + rng.logistic(size=n), [-1, 0.5, 2])
+    frame = pd.DataFrame({"x": x, "g": np.where(rare, "b", "a"), "y": y})
+    fit = ordfit("y ~ x", frame, "acat", nominal="~ g")
+    assert fit.converged
+
+    def loss(v):  # log P(y = k) up to a constant is minus the sum of the thresholds below k, plus k x'b
+        thresholds = v[:3] + rare[:, None] * v[3:6]
+        levels = np.hstack([np.zeros((n, 1)), np.cumsum(v[6] * x[:, None] - thresholds, axis=1)])
+        return (logsumexp(levels, axis=1) - levels[np.arange(n), y]).sum() / n
+
+    best = minimize(loss, np.zeros(7), method="BFGS", options={"gtol": 1e-9})
+    assert fit.loglik == pytest.approx(-n * best.fun, abs=1e-4)
