@@ -20,7 +20,8 @@ Costs       macro_cost                         a cost that counts rare levels as
 A method is a name, ordfit(..., method="redsvm", C=10), or a value, ordfit(..., method=REDSVM(C=10)).
 `help("ordstat.REDSVM")` describes the options of a value; in a shell `ordstat methods` lists all names.
 
-Likelihood  CumulativeLink ("clm", "logit", "probit", "cloglog", "loglog", "cauchit"), AdjacentCategory ("acat")
+Likelihood  CumulativeLink ("clm", "logit", "probit", "cloglog", "loglog", "cauchit"), AdjacentCategory ("acat"),
+            ContinuationRatioModel ("cratio"), StoppingRatioModel ("sratio")
 Machines    REDSVM, SVORIMC, SVOREXC, RankBoundarySVM, with the kernels Linear, Polynomial, Gaussian, Laplacian,
             Stump, Perceptron, Precomputed
 Prediction  Blend, OrdinalBoosting ("ordboost"), RPSForest, KernelCumulativeLink ("kernel-clm")

@@ -120,12 +120,14 @@ def ordfit(
     callback : callable(step, total, message), optional
         Called during long work; without it a bar is shown in a terminal where tqdm is installed.
     **options
-        Options of the method. Those of "clm", "acat" and the links:
+        Options of the method. Those of "clm", "acat", "cratio", "sratio" and the links:
 
         - link: "logit" (default), "probit", "cloglog", "loglog", "cauchit", "aranda-ordaz" or "log-gamma"
         - threshold: "flexible" (default), "symmetric", "symmetric2" or "equidistant"
-        - penalty: a number (ridge) or "jeffreys" (bias reduction; finite estimates under separation)
+        - penalty: a number (ridge) or, of "clm" and the links, "jeffreys" (bias reduction; finite estimates under
+          separation)
         - crossing: "warn" (default) or "raise" where thresholds with nominal effects are out of order
+        - direction: "forward" (default) or "backward", the stages of "cratio" and "sratio"
         - quadrature: random effects by Laplace's approximation (1, default) or by this number of nodes
         - random_penalty: "gamma" keeps standard deviations of random effects off 0
         - start, max_iter, tol: where Newton's method begins, its steps, and the gradient at which it ends

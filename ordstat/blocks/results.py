@@ -29,7 +29,8 @@ from .fits import likelihood_fit, machine_fit, online_fit
 from .scan import BlockDesign, Reader
 
 _METHODS = (
-    "'clm' and its links, 'acat', 'redsvm', 'svor-imc' and 'svor-exc' with kernel='linear' and loss='squared_hinge', "
+    "'clm' and its links, 'acat', 'cratio', 'sratio', 'redsvm', 'svor-imc' and "
+    "'svor-exc' with kernel='linear' and loss='squared_hinge', "
     "'prank', 'cusum' and 'pa-cusum' with epochs=1 and presentation='order'"
 )
 

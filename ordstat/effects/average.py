@@ -218,20 +218,21 @@ class Averager:
         if limits is None or self._linear:  # `settled` has the limits of what is linear in the parameters
             return unknown, certain
         type = SCALES[self.scale]
-        if self.scale in _ENDLESS:  # the log odds of several links are not linear: infinite ones have no difference
-            return np.asarray(unknown | (limits.eta != 0.0)), certain
-        unknown |= limits.unknown(type)
+        along = limits
         if tangent is not None:
             further = RowLimits.of(r.fit, rule, moved(rows, tangent, np.ones(rows.n)))
             assert further is not None
-            steep = (limits.eta == 0.0) & (further.eta != 0.0)
-            unknown |= replace(limits, eta=np.where(steep, np.nan, 0.0)).unknown(type)
-        return unknown, limits.certain(type)
+            along = limits.along(further)
+        if self.scale in _ENDLESS:  # infinite log odds that are not linear have no difference
+            return np.asarray(unknown | along.endless_log_odds()), certain
+        return np.asarray(unknown | along.unknown(type)), limits.certain(type)
 
     @property
     def _linear(self) -> bool:
         """Whether the quantity is linear in the parameters."""
-        return self.scale == "latent" or (self.scale in _ENDLESS and self.predicted.rule.link.name == "logit")
+        rule = self.predicted.rule
+        linear_log_odds = rule.family.local and rule.link.name == "logit"
+        return self.scale == "latent" or (self.scale in _ENDLESS and linear_log_odds)
 
     def settled(self, average: Average) -> Average:
         """The limit for infinite estimates: infinite, or NaN if undetermined.

@@ -123,8 +123,8 @@ class Emmeans(Exported):
         scale, family = self.averager.scale, self.averager.results.family
         if scale != "latent" or family.ordered:
             return _QUANTITIES[scale]
-        name = "log odds" if family.ratio is not None else "linear predictor"
-        return f"the {name} of the higher of two neighbouring levels, averaged over the pairs"
+        name = "log odds" if family.cut.name == "logit" else "linear predictor"
+        return f"the {name} of {family.compared}"
 
     @property
     def _words(self) -> tuple[str, str]:

@@ -940,7 +940,7 @@ def _require_likelihood(fit: Any, which: str) -> None:
     """Raise OptionError unless `fit` is a likelihood fit."""
     if not isinstance(fit, FittedLikelihood):
         raise OptionError(
-            f"fits must be likelihood fits ('clm', 'acat', 'probit', ...), because Rubin's rules need standard errors; "
+            f"fits must be likelihood fits ('clm', 'acat', 'cratio', ...), because Rubin's rules need standard errors; "
             f"{which} is of type {type(fit).__name__}. Average the predictions of other fits."
         )
 
@@ -1059,10 +1059,12 @@ def _require_finite(fits: tuple[FittedLikelihood, ...]) -> None:
         unknown |= fit.fit.infinite
         if unknown.any():
             names = ", ".join(repr(name) for name in np.array(fit.parameters.names, dtype=object)[unknown][:4])
+            firth = "penalty='jeffreys' or " if fit.family.local else ""
             raise DataError(
-                f"pooling needs finite estimates with standard errors; fit {k} of {len(fits)} lacks them for "
-                f"{names}. If its response is separated, fit all frames with penalty='jeffreys' or penalty=1.0, "
-                "merge levels, or drop the column."
+                "pooling needs finite estimates with standard errors; fit "
+                f"{k} of {len(fits)} lacks them for {names}. If its response is "
+                f"separated, fit all frames with {firth}penalty=1.0, merge levels, or "
+                "drop the column."
             )
 
 
@@ -1169,8 +1171,9 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
     Parameters
     ----------
     fits : list of LikelihoodResults
-        At least 2, one for each imputed frame, by clm or acat with any link. They may have nominal and scale effects,
-        random effects and any covariance (`vcov=`, `cluster=`).
+        At least 2, one for each imputed frame, by "clm", "acat", "cratio" or
+        "sratio" with any link. They may have nominal and scale effects, random effects
+        and any covariance (`vcov=`, `cluster=`).
     dfcom : float, optional
         Complete-data degrees of freedom for the t distribution [Barnard & Rubin 1999]; numpy.inf for those of Rubin
         (1987). By default the smallest over the fits of observations minus parameters, of clusters minus 1 if standard

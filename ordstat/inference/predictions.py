@@ -14,6 +14,7 @@ from ..exceptions import DataError, OptionError
 from ..formula.sample import Rows, row_blocks
 from ..judging.costs import CostMatrix
 from ..likelihood.derivatives import QUANTITIES, Chain, score_errors, standard_errors
+from ..likelihood.family import stages_of
 from ..likelihood.fitted import FittedLikelihood, of_errors, with_covariance
 from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import (
@@ -121,7 +122,8 @@ def _limits(
         above = np.hstack([rule.family.above(rule.eta(rows)), np.zeros((rows.n, 1))])
         return logit_limits(value, above, error, level, df)
     if type == "hazard":
-        return logit_limits(value, 1.0 - value, error, level, df)
+        going_on = stages_of(rule.family).survivals(rule.eta(rows))
+        return logit_limits(value, going_on, error, level, df)
     if type == "mean":
         return limits_between(1.0, float(rule.n_levels), value, error, level, df)
     return symmetric_limits(value, error, level, df)

@@ -1,1 +1,1 @@
-"""Cumulative link and adjacent-category models: families, Newton's method, covariances, profiles."""
+"""Cumulative link, adjacent-category and sequential models: families, Newton's method, covariances, profiles."""

@@ -64,6 +64,7 @@ class Adjacent(Family):
     """P(y = k + 1 | y = k or k + 1) = F(-eta_k)."""
 
     name: ClassVar[str] = "Adjacent-category model"
+    compared: ClassVar[str] = "the higher of two neighbouring levels, averaged over the pairs"
     ratios: ClassVar[dict[str, tuple[str, float, str]]] = {
         "logit": (
             "adjacent odds ratio",

@@ -33,6 +33,9 @@ class Stages(Protocol):
     def hazards(self, eta: FloatArray) -> FloatArray:
         """(n, K-1) probability of stopping at a stage that is reached."""
 
+    def survivals(self, eta: FloatArray) -> FloatArray:
+        """(n, K-1) probability of passing a stage that is reached."""
+
     def hazard_slopes(self, eta: FloatArray) -> FloatArray:
         """(n, K-1) derivatives of `hazards` by eta."""
 
@@ -58,6 +61,8 @@ class Family(ABC):
         Whether the log-likelihood has one maximum, without scale effects.
     leaves_upper : bool
         Whether a threshold of +inf leaves the level above it out; otherwise one of -inf leaves the level below out.
+    compared : str
+        What a predictor is the log odds of, if `cut` is the logit; without thresholds of a latent variable.
     ratios : dict of str
         Name of `cut` -> what exp(coefficient) is the ratio of, sign of the coefficient in it, title of the table.
     """
@@ -67,6 +72,7 @@ class Family(ABC):
     name: ClassVar[str]
     ordered: ClassVar[bool] = False
     local: ClassVar[bool] = False
+    compared: ClassVar[str] = ""
     ratios: ClassVar[dict[str, tuple[str, float, str]]] = {}
 
     # What a family states
@@ -115,7 +121,10 @@ class Family(ABC):
     def require_latent(self, what: str) -> None:
         """OptionError if the family has no latent variable with ordered thresholds."""
         if not self.ordered:
-            raise OptionError(f"{what} needs a cumulative link model; got an {self.name.lower()}. Use method='clm'.")
+            article = "an" if self.name.startswith("A") else "a"
+            raise OptionError(
+                f"{what} needs a cumulative link model; got {article} {self.name.lower()}. Use method='clm'."
+            )
 
     def eta_terms(self, predictor: Predictor, y: IntArray) -> EtaTerms | None:
         """The terms of rows observed at y; None outside the domain."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from .rule import LikelihoodRule
 from .standard_errors import places
 
 #: Types of predictions that are unbounded, and infinite where a predictor is.
-UNBOUNDED = ("score", "linear_predictor", "latent", "log_odds")
+UNBOUNDED = ("score", "linear_predictor")
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,10 +67,10 @@ class RowLimits:
         none = np.zeros((len(eta), 1), dtype=bool)
         if type == "score":
             return np.asarray(np.isnan(self.score)[:, None])
-        if type in ("linear_predictor", "log_odds", "hazard"):
+        if type in ("linear_predictor", "hazard"):
             return eta
-        if type in ("mean", "latent"):
-            return np.asarray(eta.any(axis=1, keepdims=True))
+        if type in ("mean", "class"):
+            return np.asarray(self.unknown("prob").any(axis=1, keepdims=True))
         if self.family.stages is not None:
             return self._by_stages(type)[0]
         by_level = self._unknown_by_pairs()
@@ -81,8 +81,6 @@ class RowLimits:
             below = np.repeat(by_level.any(axis=1, keepdims=True), eta.shape[1], axis=1)
         if type == "prob":
             return by_level
-        if type == "class":
-            return np.asarray(by_level.any(axis=1, keepdims=True))
         return np.hstack([below, none]) if type == "cum_prob" else below
 
     def _unknown_by_pairs(self) -> BoolArray | None:
@@ -97,15 +95,13 @@ class RowLimits:
         moved = np.asarray(self.eta != 0.0)
         if type == "score":
             return np.asarray(self.score != 0.0)[:, None]
-        if type in ("linear_predictor", "log_odds", "hazard"):
+        if type in ("linear_predictor", "hazard"):
             return moved
-        if type == "latent":
-            return np.asarray(moved.any(axis=1, keepdims=True))
-        every = np.asarray(moved.all(axis=1, keepdims=True))
         if type == "mean":
-            return every
+            return np.asarray(self.certain("prob").all(axis=1, keepdims=True))
         if self.family.stages is not None:
             return self._by_stages(type)[1]
+        every = np.asarray(moved.all(axis=1, keepdims=True))
         count = moved.shape[1]
         edge = np.ones((len(moved), 1), dtype=bool)
         if self.pairs is not None:
@@ -125,9 +121,6 @@ class RowLimits:
         levels = np.arange(count + 1)
         reached = stages_of(self.family).reached(levels, count)
         passed = levels[None, :] > np.arange(count)[:, None]
-        if type == "class":
-            unknown = np.asarray(self._by_stages("prob")[0].any(axis=1, keepdims=True))
-            return unknown, np.zeros_like(unknown)
         if type != "prob":  # of the levels beyond each stage
             reached = np.triu(np.ones((count, count), dtype=bool))
             reached = reached.T if self.family.leaves_upper else reached
@@ -142,9 +135,34 @@ class RowLimits:
             return np.hstack([unknown, last]), np.hstack([certain, last])
         return unknown, certain
 
+    def endless_log_odds(self) -> BoolArray:
+        """(n, K-1) log odds above each threshold that are infinite, or without a value."""
+        if self.family.local:
+            return np.asarray(self.eta != 0.0)
+        if self.family.stages is not None:
+            unknown, certain = self._by_stages("exc_prob")
+            return np.asarray(unknown | certain)
+        some = (self.eta != 0.0).any(axis=1, keepdims=True)
+        return np.repeat(some, self.eta.shape[1], axis=1)
+
+    def along(self, further: RowLimits) -> RowLimits:
+        """The same for derivatives on the way to other rows, with one row for each of these.
+
+        They have no value where a predictor that is finite here moves without end.
+        """
+        pairs = self.pairs
+        if pairs is not None and further.pairs is not None:
+            pairs = _unless_moving(pairs, further.pairs)
+        return replace(self, eta=_unless_moving(self.eta, further.eta), pairs=pairs)
+
     def added(self, type: str) -> FloatArray:
         """(n, M) what is added to unbounded predictions, so that they have their limits."""
         return self.score[:, None] if type == "score" else self.eta
+
+
+def _unless_moving(limits: FloatArray, further: FloatArray) -> FloatArray:
+    """Limits, NaN where they are finite and those further on are not."""
+    return np.where((limits == 0.0) & (further != 0.0), np.nan, limits)
 
 
 def _limits(fit: LikelihoodFit, functions: FloatArray) -> FloatArray:

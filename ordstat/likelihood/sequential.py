@@ -68,6 +68,7 @@ class Sequential(Family):
 
     backward: bool = False
     stops: ClassVar[bool]
+    compared: ClassVar[str] = "a higher level among the levels left, averaged over the stages"
 
     @property
     def stages(self) -> Sequential:
@@ -118,6 +119,9 @@ class Sequential(Family):
 
     def hazards(self, eta: FloatArray) -> FloatArray:
         return np.asarray(self.cut.sf(eta) if self.backward else self.cut.cdf(eta))
+
+    def survivals(self, eta: FloatArray) -> FloatArray:
+        return np.asarray(self.cut.cdf(eta) if self.backward else self.cut.sf(eta))
 
     def hazard_slopes(self, eta: FloatArray) -> FloatArray:
         density = self.cut.pdf(eta)

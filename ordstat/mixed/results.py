@@ -75,7 +75,7 @@ _DISCRIMINATION = (
 
 
 class MixedResults(LikelihoodResults):
-    """A fitted cumulative link or adjacent-category model with random effects.
+    """A fitted likelihood model with random effects.
 
     As `LikelihoodResults`, with `varcorr` and `ranef`; `predict`, `effects` and `emmeans` take `re=`.
 

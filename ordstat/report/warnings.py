@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -237,8 +237,9 @@ def _separated(fit: LikelihoodFit, parameters: Parameters, design: Design | None
         )
     if design is not None and not fit.all_certain:
         found += "".join(_references(fit, parameters, design))
-    nominal = "nominal" in parameters.kinds or "lambda" in parameters.kinds  # Jeffreys' penalty takes neither
-    firth = "" if nominal else "penalty='jeffreys' (Firth's bias reduction) or "
+    refused = {"nominal", "lambda"} & set(parameters.kinds)
+    bias_reduction = cast(Any, fit.rule).family.local and not refused
+    firth = "penalty='jeffreys' (Firth's bias reduction) or " if bias_reduction else ""
     penalty = f"fit with {firth}a ridge (penalty=1.0), " if fit.marginal is None else ""
     return f"{found} For finite estimates {penalty}merge levels, or drop the column."
 

@@ -75,6 +75,18 @@ def same(formula, data, rows, tolerance=1e-9, **arguments):
         ("y ~ x1", {"nominal": "~ x2 + C(w > 1)", "link": "probit"}),
         ("y ~ x1 + x2", {"scale": "~ `odd name`", "subset": "x1 < 1"}),
         ("y ~ x1 + x2", {"method": "acat", "nominal": "~ w", "vcov": "HC0"}),
+        ("y ~ x1 + x2 + g", {"method": "cratio", "vcov": "HC0"}),
+        (
+            "y ~ x1",
+            {
+                "method": "sratio",
+                "direction": "backward",
+                "nominal": "~ x2 + C(w > 1)",
+                "weights": "w",
+                "cluster": "judge",
+            },
+        ),
+        ("y ~ x1", {"method": "sratio", "scale": "~ x2", "link": "cloglog"}),
         ("y ~ x1 + x2", {"link": "cauchit"}),
         ("y ~ x1 + x2", {"link": "log-gamma"}),
         ("y ~ x1 + x2", {"threshold": "symmetric", "offset": "off"}),
@@ -88,7 +100,16 @@ def test_likelihood_fits_equal_those_in_memory(formula, arguments, data, parquet
 
 
 @pytest.mark.filterwarnings("ignore:.*(Levels of the response without rows|No row has the levels)")
-@pytest.mark.parametrize("arguments", [{}, {"nominal": "~ g"}, {"threshold": "symmetric", "vcov": "HC1"}])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"nominal": "~ g"},
+        {"threshold": "symmetric", "vcov": "HC1"},
+        {"method": "cratio"},
+        {"method": "sratio", "direction": "backward", "nominal": "~ g"},
+    ],
+)
 def test_declared_levels_without_rows_are_those_in_memory(arguments, data):
     shifted = data.assign(y=data.y.replace({2: 3, 3: 4, 4: 5}))
     here, there = same("y ~ x1 + x2", shifted, Generated(shifted), 1e-7, levels=[0, 1, 2, 3, 4, 5], **arguments)

@@ -423,6 +423,10 @@ CASES: dict[str, Callable[[], Case]] = {
     "last level at the bottom, probit": lambda: level_case("d", 0, options={"method": "probit"}),
     "reference level, cloglog": lambda: level_case("a", 3, options={"method": "cloglog"}),
     "reference level, acat": lambda: level_case("a", 3, options={"method": "acat"}),
+    "reference level, cratio": lambda: level_case("a", 3, options={"method": "cratio"}),
+    "last level at the bottom, sratio backward": lambda: level_case(
+        "d", 0, options={"method": "sratio", "direction": "backward", "link": "probit"}
+    ),
     "complete": complete_case,
     "complete, probit": lambda: complete_case(3, "probit"),
     "aliased": aliased_case,

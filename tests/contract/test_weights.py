@@ -20,6 +20,7 @@ DRAWN = ("bagging", "ordinal-bagging", "nominal-adaboost", "fixed-split-boosting
 #: Fits that do not change where all weights are multiplied: everything is a share of their sum.
 FREE = (
     *("clm", "logit", "probit", "cloglog", "loglog", "cauchit"),
+    *("acat", "cratio", "sratio"),
     *("rankboost-or", "rankboost-ae", "orboost-lr", "orboost-all", "orstump", "adaboost-or", "adaboost"),
     *("cart", "ordinal-cart"),
 )

@@ -20,7 +20,7 @@ from ordstat.registry import METHODS
 
 pytestmark = pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
 MANY = [name for name, entry in METHODS.items() if not entry.method.needs.two_levels]
-LINEAR = ["clm", "acat", "logit", "probit", "cloglog", "loglog", "cauchit"]
+LINEAR = ["clm", "acat", "cratio", "sratio", "logit", "probit", "cloglog", "loglog", "cauchit"]
 LINEAR += ["prank", "siprank", "red-logistic", "orstump"]
 TREES = ["cart", "ordinal-cart", "bagging", "ordinal-bagging", "nominal-adaboost", "fixed-split-boosting"]
 TREES += ["ordinal-adaboost"]

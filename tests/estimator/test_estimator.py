@@ -125,7 +125,7 @@ def test_intervals_of_a_cut_are_fine(X):
     assert (model.predict(X) == cut.to_numpy()).mean() > 0.8
 
 
-@pytest.mark.parametrize("method", ["logit", "acat", "redsvm", "ordboost", "bagging"])
+@pytest.mark.parametrize("method", ["logit", "acat", "cratio", "redsvm", "ordboost", "bagging"])
 def test_levels_without_rows_are_classes_of_probability_0(X, codes, method):
     model = OrdinalClassifier(method, levels=[0, 7, 1, 2, 3], calibrate=method == "redsvm")
     with pytest.warns(DataWarning, match="No row has the levels 7, 3 of the response"):

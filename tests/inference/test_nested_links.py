@@ -26,6 +26,7 @@ def test_members_are_the_links_at_some_lambda(family):
         *(({"link": name}, {"link": link}) for name in FLEXIBLE for link in ("logit", "probit", "loglog", "cauchit")),
         ({"link": "aranda-ordaz"}, {"link": ("log-gamma", 0.5)}),
         ({"method": "acat"}, {}),
+        ({"method": "cratio"}, {}),
     ],
 )
 def test_only_members_have_a_p_value(large, small):

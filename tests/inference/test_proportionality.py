@@ -374,7 +374,7 @@ def test_advice_stands_where_no_single_row_matters() -> None:
     assert "alone makes them differ" not in text and "Try update" in " ".join(text.split())
 
 
-@pytest.mark.parametrize("method", ["logit", "probit", "acat"])
+@pytest.mark.parametrize("method", ["logit", "probit", "acat", "cratio"])
 @pytest.mark.parametrize("options", [{}, {"scale": "~ z"}, {"nominal": "~ z"}, {"threshold": "equidistant"}])
 def test_levels_without_rows_change_no_estimate_and_no_test(method, options):
     """They have no thresholds: all is that of the fit without them."""

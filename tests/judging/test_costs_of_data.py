@@ -9,7 +9,7 @@ from ordstat import DataError, NominalClassifier, macro_cost, ordfit
 LOPSIDED = ((0.0, 1.0, 5.0, 9.0), (3.0, 0.0, 1.0, 4.0), (6.0, 2.0, 0.0, 1.0), (9.0, 6.0, 4.0, 0.0))
 #: All methods whose fits have probabilities of their own and take any cost, with options that make them quick.
 PROBABLE = {
-    **{name: {} for name in ("logit", "cloglog", "acat", "nominal-classifier")},
+    **{name: {} for name in ("logit", "cloglog", "acat", "cratio", "nominal-classifier")},
     "kernel-clm": {"penalty": 1.0},
     "ordboost": {"rounds": 10, "depth": 2, "linear_start": False},
     "rps-forest": {"trees": 10},

@@ -58,7 +58,7 @@ def test_folds_spread_the_ranks_and_keep_clusters():
     assert counts.sum() == 60 and counts.min() >= 3
 
 
-@pytest.mark.parametrize("method", ["logit", "acat", "redsvm", "reduction", "csovo"])
+@pytest.mark.parametrize("method", ["logit", "acat", "sratio", "redsvm", "reduction", "csovo"])
 def test_a_level_within_one_fold(method):
     """The fit to the other folds is that of data without the level, whose place counts in the errors."""
     rng = np.random.default_rng(5)

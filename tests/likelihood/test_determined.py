@@ -99,7 +99,9 @@ NEW = pd.DataFrame({"years": [5.0, 5.0, 7.0], "months": [60.0, 72.0, 84.0], "x":
 
 @pytest.mark.filterwarnings("ignore:aliased with earlier columns:ordstat.exceptions.DataWarning")
 @pytest.mark.parametrize("type", ["class", "prob", "cum_prob", "score", "linear_predictor", "mean"])
-@pytest.mark.parametrize("options", [{}, {"method": "acat"}, {"link": "probit", "nominal": "~ x"}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"method": "acat"}, {"method": "sratio"}, {"link": "probit", "nominal": "~ x"}], ids=str
+)
 def test_a_row_that_breaks_the_relation_of_two_columns_has_no_prediction(type: str, options: dict) -> None:
     data = work()
     formula = "y ~ {} + {}" + (" + x" if "nominal" not in options else "")

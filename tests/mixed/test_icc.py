@@ -84,7 +84,7 @@ def test_slopes_have_the_mean_variance() -> None:
 
 def test_without_a_latent_variance() -> None:
     wine = datasets.load("wine")
-    for options in ({"method": "cauchit"}, {"scale": "~ temp"}, {"method": "acat"}):
+    for options in ({"method": "cauchit"}, {"scale": "~ temp"}, {"method": "acat"}, {"method": "cratio"}):
         fit = ordfit("rating ~ temp + (1 | judge)", wine, **options)
         with pytest.raises(UnavailableError, match=r"\.icc\(\) needs a latent variable of constant variance"):
             fit.icc()

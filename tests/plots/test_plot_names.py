@@ -19,6 +19,7 @@ LIKELIHOOD |= {"reliability", "residuals", "stacked"}
     [
         ("clm", {}, {*THRESHOLDS, *LIKELIHOOD}),
         ("acat", {}, LIKELIHOOD - {"parallel"}),
+        ("cratio", {"direction": "backward"}, LIKELIHOOD - {"parallel"}),
         ("redsvm", {"C": "cv", "kernel": "linear"}, {*THRESHOLDS, "dependence"}),
         ("orboost-all", {"rounds": 5}, {*THRESHOLDS, "dependence", "rounds"}),
         ("ordboost", {"rounds": 5, "depth": 2}, {*THRESHOLDS, "dependence", "rounds", "reliability"}),

@@ -21,6 +21,7 @@ CALLS = {
     "cart": {"method": "cart"},
     "csovo": {"method": "csovo"},
     "acat": {"method": "acat"},
+    "sratio": {"method": "sratio", "link": "cloglog", "direction": "backward"},
     "jeffreys": {"penalty": "jeffreys"},
     "mixed": {"formula": f"{FORMULA} + (1 | judge)"},
     "prank": {"method": "prank"},
@@ -30,6 +31,7 @@ CALLS = {
 #: Methods of every other kind.
 OTHERS = [
     {"method": "probit"},
+    {"method": "cratio"},
     {"method": "cloglog", "vcov": {"cluster": "judge"}},
     {"link": "aranda-ordaz"},
     {"threshold": "symmetric"},
@@ -203,7 +205,15 @@ def test_notebook():
 
 def test_every_ratio_has_a_short_head():
     """Of each family and link: the odds of neighbouring levels are another ratio."""
-    for options, head in (({}, "OR"), ({"method": "cloglog"}, "HR"), ({"method": "acat"}, "AOR = adjacent odds ratio")):
+    heads = (
+        ({}, "OR"),
+        ({"method": "cloglog"}, "HR"),
+        ({"method": "acat"}, "AOR = adjacent odds ratio"),
+        ({"method": "cratio"}, "COR = continuation odds ratio"),
+        ({"method": "cratio", "link": "loglog"}, "HR = exp(-estimate), hazard ratio"),
+        ({"method": "sratio", "link": "cloglog"}, "HR = exp(-estimate), hazard ratio"),
+    )
+    for options, head in heads:
         assert head in str(ordfit(FORMULA, datasets.load("wine"), **options).summary())
 
 

@@ -153,6 +153,7 @@ def test_exponents_that_are_no_odds_ratios_are_named(answers):
         ("cloglog", "Hazard ratios are exp(-coefficient): below 1 = higher response."),
         ("loglog", "Reversed hazard ratios: above 1 = higher response."),
         ("acat", "Adjacent odds ratios: above 1 = higher response."),
+        ("cratio", "Continuation odds ratios: above 1 = higher response."),
         ("probit", "Coefficients: positive = higher response."),
     ],
 )
