@@ -10,11 +10,11 @@ import inspect
 import math
 import os
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sized
 from difflib import get_close_matches
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -118,6 +118,12 @@ def mapping(name: str, value: Any, example: str) -> dict[Any, Any]:
     return dict(value or {})
 
 
+def label_texts(value: Any) -> dict[str, str]:
+    """The argument labels: texts by names."""
+    given = mapping("labels", value, "{'age': 'Age (years)'}")
+    return {name: str(label) for name, label in given.items()}
+
+
 def jobs(value: Any, *, of: Any = None) -> int:
     """n_jobs as an int; OptionError unless it is a number of jobs."""
     if not is_whole(value) or not 1 <= abs(value) <= _MOST_JOBS:
@@ -130,6 +136,27 @@ def flag(name: str, value: Any) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise _wrong(name, value, "True or False")
     return bool(value)
+
+
+def text_given(name: str, value: Any) -> str:
+    """The value; OptionError unless it is a text."""
+    if not isinstance(value, str):
+        raise _wrong(name, value, "a text")
+    return value
+
+
+def path_given(name: str, value: Any) -> str | os.PathLike[str]:
+    """The value; OptionError unless it can name a file."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise _wrong(name, value, "a text or a pathlib.Path")
+    return value
+
+
+def function_given(name: str, value: Any) -> Callable[..., Any]:
+    """The value; OptionError unless it can be called."""
+    if not callable(value):
+        raise _wrong(name, value, "a function")
+    return cast(Callable[..., Any], value)
 
 
 def listed_texts(name: str, value: Any) -> list[str]:
@@ -233,10 +260,13 @@ def did_you_mean(name: Any, known: Iterable[Any]) -> str:
 
 def generator(seed: Any, name: str = "seed", also: str = " or a numpy Generator") -> np.random.Generator:
     """The random number generator of a seed, or the one given; OptionError for any other value."""
+    expected = f"a whole number, 0 or more,{also}"
+    if isinstance(seed, (bool, np.bool_)) or (isinstance(seed, Sized) and not len(seed)):
+        raise _wrong(name, seed, expected)  # NumPy takes them
     try:
         return np.random.default_rng(seed)
     except (TypeError, ValueError) as problem:
-        raise _wrong(name, seed, f"a whole number, 0 or more,{also}") from problem
+        raise _wrong(name, seed, expected) from problem
 
 
 def _wrong(name: str, value: Any, expected: str, of: Any = None, hint: str = "") -> OptionError:

@@ -310,6 +310,10 @@ class _Parser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (see {self.prog} --help)")
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write; argparse's own method hides that a message cannot be written."""
+        (file or sys.stderr).write(message)
+
 
 def _parser() -> ArgumentParser:
     """Ordinal regression from the shell: models and rankers for outcomes that have an order.

@@ -20,7 +20,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from ._typing import AnyArray, FloatArray, IntArray
 from .api import fit_design
-from .checks import check_names, generator
+from .checks import brief, check_names, generator
 from .exceptions import DataError, DataWarning, OptionError, warn
 from .fit import CostRule, GapRule, Rule, expected_costs
 from .formula.columns import (
@@ -408,6 +408,30 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         codes = self._predict(X, "class").cat.codes.to_numpy()
         return np.asarray(self.levels_[codes])
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of rows whose predicted label is the right one (accuracy).
+
+        Parameters
+        ----------
+        X : (N, D) numeric array, pandas or polars frame
+        y : (N,) labels
+        sample_weight : (N,) array, optional
+
+        Raises
+        ------
+        DataError
+            A label or weight is masked.
+
+        Examples
+        --------
+        >>> from ordstat import OrdinalClassifier
+        >>> model = OrdinalClassifier("redsvm", C=10).fit([[0.0], [1.0], [2.0]], [1, 2, 3])
+        >>> model.score([[0.2], [1.9]], [1, 2])
+        0.5
+        """
+        weights = unmasked(sample_weight, "sample_weight")
+        return float(super().score(X, unmasked(y, "y"), weights))
+
     @available_if(lambda self: self._has_probabilities())  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:
         """(N, K) probabilities, one column per label of `classes_`; of probability models, and with `calibrate`.
@@ -637,7 +661,11 @@ def _generator(random_state: Any) -> np.random.Generator:
 
 def _case_weights(sample_weight: Any, X: FloatArray | pd.DataFrame) -> FloatArray:
     sample_weight = unmasked(sample_weight, "sample_weight")
-    weights: FloatArray = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    weights: FloatArray
+    try:
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"sample_weight must be one number of 0 or more for each row of X: {error}") from error
     if not weights.any():
         raise DataError("sample_weight is zero for every row: at least one weight must be positive.")
     return weights
@@ -672,6 +700,12 @@ def mean_absolute_rank_error(y_true: Any, y_pred: Any, *, levels: Sequence[Any] 
     """
     y_true = unmasked(y_true, "y_true")
     y_pred = unmasked(y_pred, "y_pred")
+    for name, labels in {"y_true": y_true, "y_pred": y_pred}.items():
+        shape = shape_of(labels)
+        if shape is None or len(shape) != 1 or shape[0] == 0 or shape != shape_of(y_true):
+            raise DataError(
+                f"{name} must have one label for each row, as many in y_true and in y_pred; got {brief(labels)}."
+            )
     order = _listed(levels) if levels is not None else _declared_order(y_true) or _sorted_order(np.asarray(y_true))
     true, predicted = (ranked(np.asarray(y), order).codes.astype(np.int64) for y in (y_true, y_pred))
     return float(np.abs(true - predicted).mean())
@@ -699,14 +733,14 @@ def _as_data_error() -> Iterator[None]:
         raise DataError(str(error)) from error
 
 
-def _listed(levels: Any) -> list[Any]:
-    """The levels argument as a list of different labels."""
+def _listed(levels: Any, name: str = "levels") -> list[Any]:
+    """An argument of labels in order as a list of different labels."""
     other = isinstance(levels, str) or len(shape_of(levels) or ()) != 1
     if other or not len(levels) or not all(isinstance(label, Hashable) for label in levels):
-        raise OptionError(f"levels must list the labels in order, lowest first; got {levels!r}.")
+        raise OptionError(f"{name} must list the labels in order, lowest first; got {brief(levels)}.")
     listed = list(levels)
     if len(set(listed)) < len(listed):
-        raise OptionError(f"levels names a label twice: {listed}.")
+        raise OptionError(f"{name} names a label twice: {brief(listed)}.")
     return listed
 
 
@@ -729,7 +763,7 @@ def validated(
         if order is None:
             _check_kind(y)
     if order is None:
-        order = _sorted_order(y if classes is None else np.asarray(classes))
+        order = _sorted_order(y if classes is None else np.asarray(_listed(classes, "classes")))
     return X, y, order
 
 

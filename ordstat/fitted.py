@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ._typing import BoolArray, FloatArray, IntArray
-from .checks import ATTRIBUTES, FIGURES, advice
+from .checks import ATTRIBUTES, FIGURES, advice, label_texts
 from .exceptions import DataError, OptionError, UnavailableError
 from .fit import Certificate, Fit, GapRule, Trace
 from .formula.columns import Columns, as_frame, refuse
@@ -295,7 +295,7 @@ class FittedRanker:
 
     def names_shown(self, labels: Mapping[str, str] | None = None) -> dict[str, str]:
         """Printed names of columns, terms and parameters, by their names, with the user's labels."""
-        given = labels or {}
+        given = label_texts(labels)
         pairs = self.design.spec.shown(given)
         pairs += [(record.name, record.shown(given)) for record in self.all_parameters]
         return by_text(pairs)

@@ -237,7 +237,8 @@ class OrdinalResults(FittedRanker):
     def predict_to(self, path: str | os.PathLike[str], data: Any = None, type: str = "class") -> Path:
         """Write predictions to a Parquet file, block by block, for data larger than memory.
 
-        A file that was there is replaced, once the new one is complete.
+        A file that was there is replaced, once the new one is complete. A file that the data name is not; which files a
+        polars or DuckDB pattern, a view or a Dask frame reads is not known, so write elsewhere.
 
         Parameters
         ----------

@@ -4,7 +4,20 @@ import numpy as np
 import pytest
 
 from ordstat import OrdinalClassifier, datasets, ordfit
-from ordstat.checks import did_you_mean, flag, fraction, jobs, number, one_of, whole
+from ordstat.checks import (
+    did_you_mean,
+    flag,
+    fraction,
+    function_given,
+    generator,
+    jobs,
+    label_texts,
+    number,
+    one_of,
+    path_given,
+    text_given,
+    whole,
+)
 from ordstat.exceptions import OptionError
 
 
@@ -24,6 +37,12 @@ from ordstat.exceptions import OptionError
         (lambda: whole("n", True, 0), "n must be a whole number, 0 or more; got True."),
         (lambda: whole("n", 6, 1, 5), "n must be a whole number from 1 to 5; got 6."),
         (lambda: jobs(0), "n_jobs must be a whole number other than 0, 10000 at most (-1 for all processors); got 0."),
+        (lambda: text_given("title", 3), "title must be a text; got 3."),
+        (lambda: path_given("path", 3), "path must be a text or a pathlib.Path; got 3."),
+        (lambda: function_given("statistic", 3), "statistic must be a function; got 3."),
+        (lambda: label_texts(["a"]), "labels must be a mapping such as {'age': 'Age (years)'}; got ['a']."),
+        (lambda: generator(True), "seed must be a whole number, 0 or more, or a numpy Generator; got True."),
+        (lambda: generator([]), "seed must be a whole number, 0 or more, or a numpy Generator; got []."),
         (lambda: flag("force", 1), "force must be True or False; got 1."),
         (lambda: one_of("by", "x", ["split", None]), "by must be one of 'split', None; got 'x'."),
         (lambda: one_of("by", [], ["split", None]), "by must be one of 'split', None; got []."),

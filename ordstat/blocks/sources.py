@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import AnyArray
+from ..checks import path_given
 from ..exceptions import DataError, OrdstatError
 from ..formula.columns import Factor, as_frame
 from ..formula.inputs import subset_mask
@@ -248,11 +249,23 @@ def _reads(source: Source, path: str | os.PathLike[str]) -> bool:
         return source.holds(path)
     files = getattr(getattr(source, "data", None), "files", ())  # a pyarrow Dataset has them
     target = os.path.realpath(path)
-    return any(os.path.realpath(name) == target for name in files)
+    return any(os.path.realpath(name) == target for name in files) or _in_plan(getattr(source, "data", None), path)
+
+
+def _in_plan(data: Any, path: str | os.PathLike[str]) -> bool:
+    """Whether a polars or DuckDB plan names a file like an existing one."""
+    plan = b""
+    if hasattr(data, "sql_query"):
+        plan = data.sql_query().encode()
+    elif type(data).__name__ == "LazyFrame":
+        with suppress(needed("polars").exceptions.PolarsError):  # a plan with Python code
+            plan = data.serialize()
+    return os.path.exists(path) and os.path.basename(path).encode() in plan
 
 
 def written_predictions(fit: Any, path: Any, data: Any, type: str) -> Path:
     """Predictions of rows in a Parquet file, written block by block."""
+    path_given("path", path)
     arrow, parquet = needed("pyarrow"), needed("pyarrow.parquet")
     if data is None:
         data = fit.design.data if fit.in_memory else fit.design.blocks.source

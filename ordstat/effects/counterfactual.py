@@ -53,7 +53,7 @@ class Population:
 
     def check(self, name: str) -> None:
         """OptionError if the formula has no such variable."""
-        if name not in self.variables:
+        if not isinstance(name, str) or name not in self.variables:
             raise OptionError(f"the formula has no variable {name!r}; it has {', '.join(map(repr, self.variables))}.")
 
     def check_level(self, name: str, value: Any) -> None:

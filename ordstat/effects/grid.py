@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -346,7 +346,7 @@ def _check(everyone: Population, at: Any, by: Sequence[Any]) -> None:
         )
     given = list(at) if isinstance(at, Mapping) else []
     for name in by:
-        if name not in everyone.frame.columns:
+        if not isinstance(name, Hashable) or name not in everyone.frame.columns:
             raise OptionError(f"by names no column of the data: {name!r}.")
         if name in given:
             raise OptionError(f"{name!r} must not be in both: at= sets its value, by= keeps that of each row.")

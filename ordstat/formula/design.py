@@ -579,7 +579,7 @@ def _contrasts(contrasts: Any, spec: FormulaSpec, used: Collection[str], frame: 
         coding = contrast_of(parse_expression(kind).tree) if call else contrast(kind)
         if name in keys:
             coded[keys[name]] = coding
-        elif name in used or (isinstance(name, str) and "(" not in name and name not in frame.columns):
+        elif not isinstance(name, str) or name in used or ("(" not in name and name not in frame.columns):
             problem = f"contrasts= names {name!r}, which is not a factor of the model ({shown_labels(labels)})"
             made = [factor.label for factor in spec.factors.values() if name in factor.names]
             near = f"write {made[0]!r}." if made else suggest(name, [*labels, *frame.columns])

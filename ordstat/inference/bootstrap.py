@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray, IntArray, Progress
-from ..checks import fraction, generator, jobs, reporter, whole
+from ..checks import fraction, function_given, generator, jobs, reporter, whole
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Sample
 from ..judging.errors import deviations, drawn_weights
@@ -207,10 +207,10 @@ def bootstrapped(
     jobs(n_jobs)
     check_available(r, "bootstrap()")
     draw, drawn = _drawing(r, cluster)
-    function = _estimates if statistic is None else statistic
-    estimate = _statistic(function, r).rename("estimate")
+    wanted = _estimates if statistic is None else function_given("statistic", statistic)
+    estimate = _statistic(wanted, r).rename("estimate")
     generators = generator(seed).spawn(int(n))
-    replication = partial(_replicate, replace(r, design=replace(r.design, data=None), fitter=None), draw, function)
+    replication = partial(_replicate, replace(r, design=replace(r.design, data=None), fitter=None), draw, wanted)
     status, values = zip(*_replicated(replication, generators, int(n_jobs), reporter(callback)), strict=True)
     missing = np.full(estimate.size, np.nan)
     table = np.array([missing if replicate is None else replicate for replicate in values])

@@ -423,7 +423,7 @@ def terms_in(r: FittedLikelihood, scope: Any, available: Iterable[str]) -> list[
         by_factors = {factors: term for term, factors in marginality_of(r.design.spec).factors.items()}
         asked = [by_factors.get(factors, term) for term, factors in _widest(r, scope).factors.items()]
     for term in asked:
-        if term not in names:
+        if not isinstance(term, str) or term not in names:
             if isinstance(term, str) and "|" in term:
                 raise _not_fixed(term, "without")
             raise OptionError(f"scope must hold terms of the model ({', '.join(names)}); got {term!r}.")

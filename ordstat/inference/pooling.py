@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.special import chdtrc, expit, fdtrc
 
 from .._typing import FloatArray
-from ..checks import flag, fraction, number, one_of
+from ..checks import flag, fraction, label_texts, number, one_of
 from ..exceptions import DataError, DataWarning, OptionError, UnavailableError, warn
 from ..fit import least_expected
 from ..judging.costs import CostMatrix
@@ -715,7 +715,7 @@ class PooledResults:
         first = self.fits[0]
         type = known_type(first, type)
         given = {} if re is None else {"re": re}
-        uncertain = se or interval is not None
+        uncertain = flag("se", se) or interval is not None
         allowed = UNCERTAIN if uncertain else ("class", *UNCERTAIN)
         if type not in allowed:
             what = "with standard errors or intervals" if uncertain else "over imputations"
@@ -867,7 +867,7 @@ class PooledResults:
             Text for variables or terms, such as {"age": "Age (years)"}.
         """
         first = self.fits[0]
-        tables = _tables(self, level, flag("exponentiate", exponentiate), per, labels)
+        tables = _tables(self, level, flag("exponentiate", exponentiate), per, label_texts(labels))
         report = Report(
             title=self.title,
             header=(
@@ -893,6 +893,7 @@ class PooledResults:
         """
         from ..report.page import written_report
 
+        flag("pictures", pictures)
         return self.summary() if path is None else written_report(self, path, pictures=pictures)
 
     @property
@@ -1083,9 +1084,7 @@ _HEADS = {"estimate": "estimate", "std_error": "SE", "df": "df", "p_value": "p"}
 _TITLES = TITLES | {"threshold": "Thresholds"}
 
 
-def _tables(
-    r: PooledResults, level: float, exponentiate: bool, per: Any, labels: Mapping[str, str] | None
-) -> Iterator[Table]:
+def _tables(r: PooledResults, level: float, exponentiate: bool, per: Any, labels: Mapping[str, str]) -> Iterator[Table]:
     """Tables of the parameters by kind, with ratios of the location effects if `exponentiate`."""
     tidy = r.tidy(level=level, per=per)
     suffixes = tidy.attrs.get("per", {})
@@ -1093,7 +1092,7 @@ def _tables(
     for record in r.all_parameters:
         write = record.effect if record.kind == "scale" else record.shown  # the title says "scale"
         unit = suffixes.get(record.name, "")
-        names.append(f"{write(labels or {})}, {unit}" if unit else write(labels or {}))
+        names.append(f"{write(labels)}, {unit}" if unit else write(labels))
     limits = {"conf_low": f"{50 * (1 - level):.3g}%", "conf_high": f"{50 * (1 + level):.3g}%"}
     heads = _HEADS | limits | {"fmi": "FMI"}
     frame = pd.DataFrame(tidy)[list(heads)].rename(columns=heads).set_axis(names)
@@ -1226,8 +1225,10 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
         )
     if dfcom is None:
         df = _smallest_df(given)
+    elif isinstance(dfcom, float) and dfcom == np.inf:
+        df = np.inf
     else:
-        df = np.inf if dfcom == np.inf else number("dfcom", dfcom, above=0, also=", or numpy.inf")
+        df = number("dfcom", dfcom, above=0, also=", or numpy.inf")
     return PooledResults(given, float(df))
 
 

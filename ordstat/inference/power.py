@@ -22,6 +22,8 @@ from ..checks import number, whole
 from ..exceptions import OptionError
 from ..report.advice import with_advice
 
+#: Share of the rows in the first of two equal groups.
+_EVEN = 0.5
 #: Largest accepted difference of a sum of probabilities from 1.
 _ROUNDED = 1e-5
 #: Fewer rows or odds ratios further from 1 get a caution: a power of .9 by the formula may be .85 by simulation.
@@ -82,7 +84,7 @@ def power_ordinal(
     *,
     power: float | None = None,
     alpha: float = 0.05,
-    fraction: float = 0.5,
+    fraction: float = _EVEN,
 ) -> Plan:
     """Power to detect an odds ratio between two groups on an ordered outcome, or the number of rows for a given power.
 
@@ -125,16 +127,21 @@ def power_ordinal(
     """
     p, ratio = _probabilities(probabilities), _odds_ratio(odds_ratio)
     share_of_one("alpha", alpha)
+    share_of_one("fraction", fraction)
     if (n is None) == (power is None):
         raise OptionError(f"n or power must be given, but not both; got n={n!r} and power={power!r}.")
     without_ties, z = 1.0 - float(np.sum(p**3)), float(ndtri(1.0 - alpha / 2.0))
     if power is None:
+        if fraction != _EVEN:
+            raise OptionError(
+                f"fraction must go with power; got {fraction:g}. Give the rows of each group, as in n=(25, 75)."
+            )
         groups = _groups(n)
         rows = float(sum(groups))
         information = groups[0] * groups[1] * rows / 3.0 / (rows + 1.0) ** 2 * without_ties
         power = float(ndtr(abs(log(ratio)) * sqrt(information) - z))
     else:
-        share_of_one("power", power), share_of_one("fraction", fraction)
+        share_of_one("power", power)
         if power <= alpha:
             raise OptionError(f"power must be above alpha = {alpha:g}; got {power:g}.")
         shares = fraction * (1.0 - fraction)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray, IntArray
-from ..checks import fraction, generator, one_of, whole
+from ..checks import flag, fraction, generator, one_of, whole
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Rows, row_blocks
 from ..judging.costs import CostMatrix
@@ -47,6 +47,7 @@ def prediction_with_errors(
     if re is not None:
         raise OptionError(f"re must be left out, as the fit has no random effects; got {re!r}.")
     fraction("level", level)
+    flag("se", se)
     if cost is not None:
         return _prediction_under(r, newdata, type, cost)
     if not se and interval is None:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
-from ..checks import generator, one_of
+from ..checks import generator, one_of, whole
 from ..exceptions import UnavailableError
 from ..fit import Certificate
 from ..formula.sample import Sample, row_blocks
@@ -193,7 +193,7 @@ class Influence(Reported):
 
     def largest(self, n: int = 10) -> pd.DataFrame:
         """The n rows with the largest Cook's distances: columns cooks, hat, and dfbetas of every parameter."""
-        order = np.argsort(-self.cooks.to_numpy(), kind="stable")[:n]
+        order = np.argsort(-self.cooks.to_numpy(), kind="stable")[: whole("n", n, 0)]
         frame = pd.concat([self.cooks, self.hat, self.dfbetas], axis=1).iloc[order]
         return NotedFrame.of(frame, title="Largest Cook's distances, with leverage and dfbetas", labels=self.labels)
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
+from ..checks import flag, fraction, label_texts
 from ..fit import count_above
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import own_covariance, threshold_values
@@ -133,9 +134,13 @@ def likelihood_summary(
     r: FittedLikelihood, section: str | None, exponentiate: bool | None, level: float, per: Any, labels: Any
 ) -> Summary:
     """The summary: its text is str(), its tables are in `.tables`."""
+    fraction("level", level)
+    labels = label_texts(labels)
+    if exponentiate is not None:
+        flag("exponentiate", exponentiate)
     judged = shared_tables(r) if r.no_margins is None else error_tables(r)
     header, random, notes = r.random_part(level)
-    effects = _effect_tables(r, bool(exponentiate), level, per, labels or {})
+    effects = _effect_tables(r, bool(exponentiate), level, per, labels)
     converged = ("Convergence", certificate_text(r.fit.certificate, r.fit.trace))
     report = Report(
         title=r.title,
@@ -251,14 +256,14 @@ def threshold_estimates(r: FittedLikelihood) -> Table:
 
 
 def _screen_tables(
-    r: FittedLikelihood, report: Report, exponentiate: bool | None, labels: Mapping[str, str] | None
+    r: FittedLikelihood, report: Report, exponentiate: bool | None, labels: Mapping[str, str]
 ) -> list[Table | Line]:
     """Effects with ratios in the same row, thresholds in one or two lines, and the test of proportional odds."""
     ratio, sign, title = ratio_of(r)
     with_ratios = bool(r.design.names) and (ratio != "exp(estimate)" if exponentiate is None else exponentiate)
     names = {name for side in r.design.spec.column_names.values() for name in side}
     left_out = r.design.spec.references.items()
-    references = tuple([level.shown(labels or {}) for first, level in left_out if first in names])
+    references = tuple([level.shown(labels) for first, level in left_out if first in names])
     reference = [Line(head="Reference levels:", items=references)] if references else []
     blocks: list[Table | Line] = []
     for block in estimates_of(report):

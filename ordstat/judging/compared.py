@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.special import stdtr, stdtrit
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..checks import fraction, one_of
+from ..checks import flag, fraction, one_of
 from ..exceptions import OptionError
 from ..formula.sample import Sample
 from ..method import Method
@@ -236,7 +236,7 @@ class Comparison(Reported):
         (1, 2)
         """
         measure = self._measure(measure)
-        against = self._against(measure, against or self._order(measure)[0])
+        against = self._against(measure, self._order(measure)[0] if against is None else against)
         fraction("level", level)
         folds = self._fold_values(measure, against)
         index = pd.Index(list(folds), name="method", dtype=object)
@@ -286,7 +286,7 @@ class Comparison(Reported):
         rows = [self._resampled(values, level) for values in folds.values()]
         frame = pd.DataFrame(rows, columns=["mean", *_DIFFERENCE[1:]], index=pd.Index(list(folds), name="method"))
         frame = frame[["mean", "lower", "upper"]]
-        return Sheet(ax, title).show(compared, frame, folds, axis_label) if draw else frame
+        return Sheet(ax, title).show(compared, frame, folds, axis_label) if flag("draw", draw) else frame
 
     def report(self) -> Report:
         """The printed report: means, differences from the best, and seconds."""

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from .._typing import FloatArray, IntArray, Progress
-from ..checks import brief, fraction, generator, one_of, reporter, whole
+from ..checks import brief, fraction, generator, is_whole, one_of, reporter, whole
 from ..exceptions import DataError, OptionError, UnavailableError
 from ..fitted import FittedRanker, check_weights_go_with, copied
 from ..formula.sample import Sample
@@ -156,7 +156,7 @@ def importance(
     fraction("level", level)
     if not isinstance(measure, str):
         raise OptionError(f"measure must be the name of a measure in errors(); got {brief(measure)}.")
-    plain = newdata is None and weights is None and (measure, repeats, seed, level) == _USUAL
+    plain = newdata is None and weights is None and is_whole(seed) and (measure, repeats, seed, level) == _USUAL
     if (kind or (fit.importance_kinds[0] if plain else "permutation")) == "gain":
         if not plain:
             raise OptionError(

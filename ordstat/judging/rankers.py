@@ -152,9 +152,9 @@ class MarginResults(ThresholdResults):
 
     def summary_data(self) -> Report:
         """The summary as data."""
-        return self.margin_report()
+        return self._margin_report()
 
-    def margin_report(self, header: Sequence[tuple[str, Any]] = ()) -> Report:
+    def _margin_report(self, header: Sequence[tuple[str, Any]] = ()) -> Report:
         """The summary as data, with additional lines in its header."""
         chosen = [] if self.fit.selection is None else [selection_table(self.fit.selection)]
         return ranker_report(self, [*self.estimate_tables(), *chosen, *shared_tables(self)], header)

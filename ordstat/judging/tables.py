@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.special import betaincinv, ndtri
 
 from .._typing import BoolArray, FloatArray, IntArray, Progress
-from ..checks import fraction, generator, one_of, reporter, whole
+from ..checks import flag, fraction, generator, one_of, reporter, whole
 from ..exceptions import OptionError
 from ..fitted import FittedRanker, check_weights_go_with
 from ..report.frames import NotedFrame
@@ -179,7 +179,7 @@ def confusion_matrix(fit: FittedRanker, newdata: Any = None, *, weights: Any = N
 
 def errors_at_margin(fit: FittedRanker, deltas: Any = None, *, normalised: bool | None = None) -> pd.DataFrame:
     """Training errors at margin Delta: E_C, E_B and E_A of Lin & Li (2006)."""
-    use = fit.geometry is not None if normalised is None else normalised
+    use = fit.geometry is not None if normalised is None else flag("normalised", normalised)
     if use and fit.geometry is None:
         raise OptionError(f"normalised must be False for {fit.method!r}, whose score has no norm; got True.")
     m, sample = fit.training_margins, fit.design.sample

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray, IntArray
-from ..checks import fraction, generator, one_of, whole
+from ..checks import flag, fraction, generator, one_of, whole
 from ..exceptions import DataError, OptionError, warn
 from ..fit import CostRule, least_expected
 from ..fitted import Target
@@ -302,6 +302,7 @@ def mixed_prediction(
     if vcov is not None:
         raise OptionError(f"vcov must be left out where the fit has random effects; got {vcov!r}. Use .with_vcov().")
     fraction("level", level)
+    flag("se", se)
     if re is not None:
         one_of("re", re, EFFECTS)
     type = known_type(r, type)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Unpack
 import numpy as np
 import pandas as pd
 
-from ..checks import did_you_mean
+from ..checks import did_you_mean, flag, label_texts
 from ..exceptions import OptionError
 from . import coefficients, effects, ensembles, errors, latent, residuals, variables
 from .style import Looks, Sheet
@@ -121,11 +121,8 @@ class Plots:
                 near = _OPTIONS.get(option, "")
                 hint = f" Use {near}." if near.partition("=")[0] in options else did_you_mean(option, options)
                 raise OptionError(f"plot.{name} has no option {option!r}.{hint} It has {', '.join(options)}.")
-        labels = looks.get("labels") or {}
-        if not isinstance(labels, Mapping):
-            raise OptionError(f"labels must be a mapping such as {{'age': 'Age (years)'}}; got {labels!r}.")
-        sheet = Sheet(ax, looks.get("title"), {term: str(label) for term, label in labels.items()})
-        return sheet.show(picture, data, *given) if looks.get("draw", True) else data
+        sheet = Sheet(ax, looks.get("title"), label_texts(looks.get("labels")))
+        return sheet.show(picture, data, *given) if flag("draw", looks.get("draw", True)) else data
 
     def latent(self, ax: Axes | None = None, *, bins: int = 40, **looks: Unpack[Looks]) -> Any:
         """Latent scores of the observations by observed level, with the thresholds and the interval of each level.
@@ -481,6 +478,7 @@ class LikelihoodPlots(Plots):
         matplotlib axes, or an array of them with by or facets
         """
         options = {"re": re, "level": level}
+        flag("facets", facets)
         frame, _ = effects.means(self.results, variable, by, "prob", at, data, True, **options)
         return self._show("effects", ax, looks, frame, effects.draw_effects, self.results, variable, by, facets, re)
 

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from .._typing import AnyArray, FloatArray
-from ..checks import brief, flag, fraction, labelled, listed_texts
+from ..checks import flag, fraction, labelled, listed_texts, text_given
 from ..exceptions import DataError, OptionError
 from ..report.ratios import common_ratio
 from ..report.table import per_of_each
@@ -77,10 +77,8 @@ def _effects(name: str, fit: Any, per: Any, level: float) -> pd.DataFrame:
 
 def labelled_fits(results: Any, others: Any, label: str) -> dict[str, Any]:
     """All fits by their labels."""
-    if not isinstance(label, str):
-        raise OptionError(f"label must be a text; got {brief(label)}.")
     if others is None:
-        return {label: results}
+        return {text_given("label", label): results}
     if not isinstance(others, Mapping) or not others:
         raise OptionError(f"others must be a mapping of labels to fits, {{'with age': fit2}}; got {others!r}.")
     fits = labelled(others, "others")
@@ -292,7 +290,7 @@ def draw_profiles(sheet: Sheet, data: pd.DataFrame, results: Any, parm: Any, lev
     names = list(dict.fromkeys(data["parameter"]))
     if not names:
         raise DataError("all parameters in parm are aliased and have no profile.")
-    limits = results.confint(parm, level, type="profile")
+    limits = results.confint(names, level, type="profile")
     columns = style.columns_for(len(names))
     panels = sheet.panels(len(names), columns, height=2.4, width=2.5 * columns + 0.8)
     texts = results.names_shown(sheet.labels)

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.special import betaincinv, ndtri, stdtrit
 
 from .._typing import AnyArray, FloatArray, IntArray
-from ..checks import fraction, generator, one_of, whole
+from ..checks import fraction, generator, one_of, text_given, whole
 from ..exceptions import OptionError
 from ..judging.importance import data_of_fit, rows_told
 from ..likelihood.cumulative import latent_mean
@@ -33,6 +33,8 @@ def residuals_frame(
 ) -> pd.DataFrame:
     """The residuals and what they are drawn against, on the index of the rows."""
     fraction("level", level)
+    if against is not None:
+        text_given("against", against)
     not_taken([against], ("residual",))
     if against == "score" and "score" in (results.design.spec.columns or ()):
         raise OptionError(

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
+from ..checks import text_given
 from ..exceptions import OptionError
 from ..report.cells import cells
 
@@ -168,6 +169,10 @@ class Sheet:
     given: Any = None
     title: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.title is not None:
+            text_given("title", self.title)
 
     def show(self, picture: Callable[..., Any], data: Any, *given: Any) -> Any:
         """The axes of a picture, with the user's title."""

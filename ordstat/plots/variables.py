@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
-from ..checks import one_of, whole
+from ..checks import brief, one_of, whole
 from ..exceptions import DataError, OptionError
 from ..judging.importance import data_of_fit, rows_told
 from . import style
@@ -42,7 +42,11 @@ def in_formula(results: Any, names: Sequence[Any]) -> None:
 def fitted_columns(results: Any, data: Any, names: Sequence[str], instead: str = "") -> pd.DataFrame:
     """Columns of the data, for the rows of the fit if the index identifies them; `instead` is another remedy."""
     given = data_of_fit(results.design, data, f"pass {instead}data= with the data that were fitted, here")
-    return rows_told(results.design, given)[0][list(names)]
+    frame = rows_told(results.design, given)[0]
+    for name in names:
+        if name not in frame:
+            raise DataError(f"data must have the column {name!r}, which the formula uses.")
+    return frame[list(names)]
 
 
 def factor_axis(ax: Axes, values: pd.Series, counts: Sequence[float] | None = None) -> None:
@@ -70,6 +74,8 @@ def dependence_frame(
     levels = has_probabilities and of != "rank"
     not_taken([variable], ("estimate", "level") if levels else ("estimate",))
     frame, weights = _rows_to_average(results, variable, data)
+    if values is not None and (isinstance(values, str) or not isinstance(values, Iterable)):
+        raise OptionError(f"values must be a list of values of {variable!r}; got {brief(values)}.")
     grid = _grid(results, frame, variable) if values is None else list(values)
     if not grid:
         raise OptionError("values must have at least one value; got none.")

@@ -125,7 +125,7 @@ class ThresholdLossResults(QuestionResults):
 
     def summary_data(self) -> Report:
         """The summary as data."""
-        return self.margin_report([bound_header(self.bound)])
+        return self._margin_report([bound_header(self.bound)])
 
 
 #: From answers to ranks.

@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.special import expit, logit, ndtri, stdtrit
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..checks import fraction
+from ..checks import fraction, label_texts
 from ..exceptions import DataError, DataWarning, OptionError, warn
 from ..formula.columns import Columns, Factor, as_frame, factor_of, find_column, read
 from ..formula.inputs import read_items, vector, weights_of
@@ -232,7 +232,8 @@ class OrdinalDescription(Reported):
         pairs = _pairs(self.counts.index)
         names, headings = [name for _, name in pairs], [heading for heading, _ in pairs]
         shares, sizes = self.shares.to_numpy(), self.n.to_numpy()
-        return Sheet(ax, title, labels or {}).show(likert, shares, sizes, list(self.counts.columns), names, headings)
+        sheet = Sheet(ax, title, label_texts(labels))
+        return sheet.show(likert, shares, sizes, list(self.counts.columns), names, headings)
 
     def report(self) -> Report:
         """The tables as data."""

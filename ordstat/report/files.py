@@ -12,8 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from ..checks import brief
-from ..exceptions import DataError, OptionError
+from ..checks import path_given
+from ..exceptions import DataError
 
 #: A temporary file unchanged for this many seconds was left by a killed process.
 _STALE = 600
@@ -37,9 +37,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     DataError
         The target is a folder, pipe or device, or the file cannot be written, for example because the disk is full.
     """
-    if not isinstance(path, (str, os.PathLike)):
-        raise OptionError(f"path must be a text or a pathlib.Path; got {brief(path)}.")
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(path_given("path", path)))
     if target.exists() and not target.is_file():
         raise DataError(f"{path} cannot be written: it is not a regular file. Name another file.")
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..checks import one_of
+from ..checks import one_of, path_given
 from .cells import MISSING, cells, column_cells, filled, in_tex, wrapped
 from .files import write_file
 
@@ -357,7 +357,7 @@ class Exported:
             from maketables import MTable
         except ImportError as error:
             raise ImportError("to_word() needs the package maketables. Install it: pip install maketables") from error
-        target = os.path.abspath(path)
+        target = os.path.abspath(path_given("path", path))
         one_of("the ending of path", os.path.splitext(target)[1], (".docx",))
         for table in self.exported():
             shown = table.shown()

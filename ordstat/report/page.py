@@ -243,10 +243,11 @@ _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 def written_report(fit: Any, path: Any = None, *, pictures: bool = True) -> Any:
     """Write a page about the fit: question, data, summary, pictures, what to cite, versions."""
+    flag("pictures", pictures)
     if path is None:
         return fit.summary("all")
     target = page_target(path)
-    write_file(target, _page(fit, flag("pictures", pictures)).encode())
+    write_file(target, _page(fit, pictures).encode())
     return target
 
 

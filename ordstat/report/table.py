@@ -12,7 +12,18 @@ import numpy as np
 import pandas as pd
 
 from .._typing import IntArray
-from ..checks import brief, did_you_mean, flag, fraction, labelled, listed_texts, mapping, one_of, whole
+from ..checks import (
+    did_you_mean,
+    flag,
+    fraction,
+    labelled,
+    listed_texts,
+    mapping,
+    one_of,
+    path_given,
+    text_given,
+    whole,
+)
 from ..exceptions import OptionError
 from ..formula.names import Parameter, shown_term
 from .advice import with_advice
@@ -492,7 +503,7 @@ def table(
 
         def save(self, file_name: str, type: str | None = None, **more: Any) -> None:  # type: ignore[override]
             """Write a file of the kind that its ending names."""
-            ending = os.path.splitext(file_name)[1].removeprefix(".")
+            ending = os.path.splitext(path_given("file_name", file_name))[1].removeprefix(".")
             kind = type or {"typ": "typst"}.get(ending, ending)
             one_of("the ending of file_name", kind, ("tex", "typ", "typst", "docx", "html"))
             MTable.save(self, kind, os.path.abspath(file_name), **{"show": False, "replace": True, **more})
@@ -511,8 +522,8 @@ def _check_kinds(flags: Mapping[str, Any], texts: Mapping[str, Any]) -> None:
         if value is not None:
             flag(name, value)
     for name, value in texts.items():
-        if not isinstance(value, (str, type(None))):
-            raise OptionError(f"{name} must be a text; got {brief(value)}.")
+        if value is not None:
+            text_given(name, value)
 
 
 def _check_fits(fits: Mapping[str, Any], per: Any) -> None:

@@ -56,6 +56,23 @@ def test_predictions_of_other_data(data, folder, tmp_path):
         assert classes.astype(int).tolist() == fit.predict(data).astype(int).tolist()
 
 
+@pytest.mark.parametrize("package", ["polars", "duckdb"])
+def test_predictions_do_not_replace_a_file_of_a_plan(package, data, folder, tmp_path):
+    path = tmp_path / "rows.parquet"
+    data.to_parquet(path)
+    before = path.read_bytes()
+    if package == "polars":
+        rows = pytest.importorskip("polars").scan_parquet(path)
+    else:
+        rows = pytest.importorskip("duckdb").sql(f"select * from '{path}'")
+    fit = ordfit("y ~ `my x` + g", rows)
+    for given in (None, rows):
+        with pytest.raises(DataError, match="path must be no file of the data"):
+            fit.predict_to(path, given)
+    assert path.read_bytes() == before
+    assert len(pd.read_parquet(fit.predict_to(tmp_path / "new.parquet"))) == len(data)
+
+
 def test_a_path_without_a_file_is_named(tmp_path):
     with pytest.raises(DataError, match=r"nothing\.parquet"):
         ordfit("y ~ x", tmp_path / "nothing.parquet")

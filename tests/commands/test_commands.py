@@ -348,9 +348,10 @@ def _run(arguments, **streams):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no full device")
 def test_a_full_device(folder):
     main(["fit", "wine.csv", FORMULA, "--save", "m"])
-    for arguments in (["summary", "m"], ["predict", "m", "wine.csv", "--type", "prob"]):
+    help_texts = (["--help"], ["--version"], ["fit", "--help"])
+    for arguments in (["summary", "m"], ["predict", "m", "wine.csv", "--type", "prob"], *help_texts):
         with open("/dev/full", "w") as full:
-            done = _run(arguments, stdout=full)
+            done = _run(arguments, stdout=full, env={**os.environ, "PYTHONUNBUFFERED": "1"})
         assert done.returncode == 1
         assert done.stderr == "ordstat: error: the output cannot be written: No space left on device.\n"
 

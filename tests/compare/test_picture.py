@@ -9,7 +9,7 @@ import pytest
 matplotlib.use("agg")
 from matplotlib import pyplot
 
-from ordstat import compare, datasets
+from ordstat import OptionError, compare, datasets
 
 WINE = datasets.load("wine")
 
@@ -51,3 +51,18 @@ def test_long_names_keep_apart(many, size):
     assert len(boxes) == 20
     assert all(upper.y0 >= lower.y1 - 1.5 for upper, lower in pairwise(boxes))
     assert min(box.x0 for box in boxes) >= 0.0
+
+
+ODD = {
+    "against": (lambda found: found.differences(against=np.ones(2)), "against must be one of"),
+    "no against": (lambda found: found.differences(against=""), "against must be one of"),
+    "draw": (lambda found: found.plot(draw="no"), "draw must be True or False; got 'no'"),
+    "title": (lambda found: found.plot(title=3), "title must be a text; got 3"),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_options_are_refused_by_name(name):
+    call, message = ODD[name]
+    with pytest.raises(OptionError, match=message):
+        call(compare("rating ~ temp", WINE, ["logit", "probit"], cv=2))

@@ -518,6 +518,40 @@ def test_masked_labels_and_weights_are_refused(X, codes):
         OrdinalClassifier("cusum").partial_fit(X, codes).partial_fit(X, hidden)
     with pytest.raises(DataError, match=r"^y_true must have no missing values"):
         mean_absolute_rank_error(hidden, codes)
+    model = OrdinalClassifier().fit(X, codes)
+    with pytest.raises(DataError, match=r"^y must have no missing values; got 1 masked of 90"):
+        model.score(X, hidden)
+    with pytest.raises(DataError, match=r"^sample_weight must have no missing values; got 1 masked of 90"):
+        model.score(X, codes, sample_weight=weights)
+
+
+def test_the_score_is_the_share_of_right_labels(X, codes):
+    model = OrdinalClassifier().fit(X, codes)
+    right = model.predict(X) == codes
+    weights = np.arange(90.0)
+    assert model.score(X, codes) == pytest.approx(right.mean(), rel=1e-12)
+    assert model.score(X, codes, weights) == pytest.approx(weights[right].sum() / weights.sum(), rel=1e-12)
+
+
+#: Calls with an argument of the wrong kind, and what the error names.
+ODD = {
+    "weights text": (lambda X, y: OrdinalClassifier().fit(X, y, ["a"] * 90), "sample_weight must be one number"),
+    "weights mapping": (lambda X, y: OrdinalClassifier().fit(X, y, {}), "sample_weight must be one number"),
+    "weights few": (lambda X, y: OrdinalClassifier().fit(X, y, np.ones(2)), "sample_weight must be one number"),
+    "no classes": (lambda X, y: OrdinalClassifier("prank").partial_fit(X, y, []), "classes must list the labels"),
+    "mapping": (lambda X, y: OrdinalClassifier("prank").partial_fit(X, y, {0: 1}), "classes must list the labels"),
+    "scalar": (lambda X, y: mean_absolute_rank_error(3, y), "y_true must have one label for each row"),
+    "empty": (lambda X, y: mean_absolute_rank_error([], []), "y_true must have one label for each row"),
+    "lengths": (lambda X, y: mean_absolute_rank_error(y, y[:3]), "y_pred must have one label for each row"),
+    "table": (lambda X, y: mean_absolute_rank_error(X, y), "y_true must have one label for each row"),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_arguments_are_refused_by_name(name, X, codes):
+    call, message = ODD[name]
+    with pytest.raises((DataError, OptionError), match=message):
+        call(X, codes)
 
 
 def test_masked_arrays_without_a_masked_value_are_plain(X, codes):

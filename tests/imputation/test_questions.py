@@ -355,3 +355,25 @@ def test_rows_that_depend_on_imputed_values():
     pooled = pool([ordfit("y ~ x1", frame) for frame in frames])
     with pytest.raises(DataError, match="must give the same rows of means or effects; those of fit 1 and fit 3 differ"):
         pooled.marginal_effects("x1", by="k")
+
+
+ODD = {
+    "se": (lambda pooled: pooled.predict(datasets.load("wine"), "prob", se=np.ones(2)), "se must be True or False"),
+    "labels": (lambda pooled: pooled.summary(labels=["x"]), "labels must be a mapping such as"),
+    "level": (lambda pooled: pooled.summary(level=[0.9]), "level must be a number strictly between 0 and 1"),
+    "pictures": (lambda pooled: pooled.report(pictures=3), "pictures must be True or False; got 3"),
+    "dfcom": (lambda pooled: pool(pooled.fits, dfcom=np.ones(2)), "dfcom must be a positive, finite number"),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_options_are_refused_by_name(name):
+    call, message = ODD[name]
+    pooled = pool([ordfit("rating ~ temp + contact", frame) for frame in wine_frames()])
+    with pytest.raises(OptionError, match=re.escape(message)):
+        call(pooled)
+
+
+def test_infinite_degrees_of_freedom_stay():
+    pooled = [ordfit("rating ~ temp + contact", frame) for frame in wine_frames()]
+    assert pool(pooled, dfcom=np.float64(np.inf)).df_complete == np.inf

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from ordstat import datasets, ordfit
-from ordstat.exceptions import FormulaError, SeparationWarning
+from ordstat.exceptions import FormulaError, OptionError, SeparationWarning
 from ordstat.likelihood.results import LikelihoodResults
 
 WINE = datasets.load("wine")
@@ -81,3 +83,18 @@ def test_columns_that_follow_from_others(term: str, column: str) -> None:
     data["y"] = rng.integers(0, 3, 200)
     with pytest.raises(FormulaError, match=f"The column '{column}' of .* its variance is not identified"):
         ordfit(f"y ~ x + {term}", data)
+
+
+ODD = {
+    "se": (lambda fit: fit.predict(type="prob", se="no"), "se must be True or False; got 'no'"),
+    "level": (lambda fit: fit.summary(level="x"), "level must be a number strictly between 0 and 1; got 'x'"),
+    "labels": (lambda fit: fit.summary(labels=3), "labels must be a mapping such as"),
+    "statistic": (lambda fit: fit.bootstrap(2, statistic=3), "statistic must be a function; got 3"),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_options_are_refused_by_name(fit: LikelihoodResults, name: str) -> None:
+    call, message = ODD[name]
+    with pytest.raises(OptionError, match=re.escape(message)):
+        call(fit)

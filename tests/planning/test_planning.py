@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -99,3 +101,10 @@ def test_plans_far_from_what_the_formula_is_for_say_so():
 def test_a_plan_of_few_rows_has_no_negative_information() -> None:
     """Two rows of two levels: as much as without ties."""
     assert power_ordinal([0.5, 0.5], 1e10, power=0.8).efficiency == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("fraction", [0.25, "x", None, np.ones(2)])
+def test_a_share_beside_the_rows_is_refused(fraction: Any) -> None:
+    """It would not change the power of n rows, which are split evenly or given by group."""
+    with pytest.raises(OptionError, match="fraction must"):
+        power_ordinal(P, 1.8, n=100, fraction=fraction)

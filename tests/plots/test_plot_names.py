@@ -1,5 +1,7 @@
 """`fit.plot` lists what a fit can draw, and nothing else."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -120,3 +122,32 @@ def test_names_of_partial_dependence(data):
 def test_a_report_leaves_such_a_picture_out(data, tmp_path):
     text = ordfit("y ~ level + f", data).report(tmp_path / "a.html").read_text("utf-8")
     assert "No picture" in text and "rename" in text
+
+
+ODD = {
+    "title": (lambda plot: plot.latent(title=3), "title must be a text; got 3"),
+    "title of several": (lambda plot: plot.stacked("temp", title=["a"]), "title must be a text; got ['a']"),
+    "labels": (lambda plot: plot.forest(labels=["Temperature"]), "labels must be a mapping such as"),
+    "draw": (lambda plot: plot.latent(draw="no"), "draw must be True or False; got 'no'"),
+    "facets": (lambda plot: plot.effects("temp", facets="no"), "facets must be True or False; got 'no'"),
+    "against": (lambda plot: plot.residuals(against=["temp"]), "against must be a text; got ['temp']"),
+    "seed": (lambda plot: plot.importance(seed=np.ones(2)), "seed must be a whole number, 0 or more"),
+    "values": (lambda plot: plot.dependence("temp", values=3), "values must be a list of values of 'temp'; got 3"),
+    "data": (lambda plot: plot.dependence("temp", data={}), "data must have the column"),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_options_are_refused_by_name(name):
+    call, message = ODD[name]
+    method = "redsvm" if name in ("values", "data") else "logit"
+    with pytest.raises((OptionError, DataError), match=re.escape(message)):
+        call(ordfit("rating ~ temp + contact", WINE, method).plot)
+
+
+def test_parameters_of_a_generator_have_profiles():
+    plot = ordfit("rating ~ temp + contact", WINE).plot
+    names = ["temp[T.warm]", "contact[T.yes]"]
+    for given in (names, (name for name in names)):
+        axes = plot.profiles(given, points=3)
+        assert [ax.get_title(loc="left") for ax in axes] == ["temp: warm", "contact: yes"]

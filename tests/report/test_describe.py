@@ -224,3 +224,18 @@ def test_codes_of_missing_answers_are_told(answers, named):
     assert named in table.notes[0]
     order = [*data["q"].unique()]
     assert describe_ordinal(data, "q", levels=order).notes == ()
+
+
+ODD = {
+    "labels": (lambda found: found.plot(labels=["a"]), "labels must be a mapping such as"),
+    "labels text": (lambda found: found.plot(labels="a"), "labels must be a mapping such as"),
+    "title": (lambda found: found.plot(title=3), "title must be a text; got 3"),
+    "word": (lambda found: found.to_word(3), "path must be a text or a pathlib.Path; got 3"),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_options_are_refused_by_name(name):
+    call, message = ODD[name]
+    with pytest.raises(OptionError, match=message):
+        call(describe_ordinal(pd.DataFrame({"q": [1, 2, 3, 1]}), "q"))
