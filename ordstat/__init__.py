@@ -1,4 +1,5 @@
-"""Ordinal regression: cumulative link models and large-margin rankers behind one formula call.
+"""Ordinal regression: cumulative link models and large-margin rankers behind one
+formula call.
 
 >>> from ordstat import datasets, ordfit
 >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
@@ -17,8 +18,9 @@ Keep        fit.save, load                     files without code
 Data        datasets.load, datasets.herbrich   sets to try things on
 Costs       macro_cost                         a cost that counts rare levels as much as common ones
 
-A method is a name, ordfit(..., method="redsvm", C=10), or a value, ordfit(..., method=REDSVM(C=10)).
-`help("ordstat.REDSVM")` describes the options of a value; in a shell `ordstat methods` lists all names.
+A method is a name, ordfit(..., method="redsvm", C=10), or a value, ordfit(...,
+method=REDSVM(C=10)). `help("ordstat.REDSVM")` describes the options of a value; in a
+shell `ordstat methods` lists all names.
 
 Likelihood  CumulativeLink ("clm", "logit", "probit", "cloglog", "loglog", "cauchit"), AdjacentCategory ("acat"),
             ContinuationRatioModel ("cratio"), StoppingRatioModel ("sratio")
@@ -32,8 +34,9 @@ Online      PRank, CuSumRank, KernelPRank, KernelCuSumRank
 Classifiers Reduction, NominalClassifier, OneVersusAll, OneVersusOne, CostTransform, ThresholdLogisticRegression,
             OrdinalNetwork
 
-Errors are FormulaError, DataError and OptionError, all of them OrdstatError and ValueError; warnings are
-ConvergenceWarning, SeparationWarning and DataWarning, all of them OrdstatWarning.
+Errors are FormulaError, DataError and OptionError, all of them OrdstatError and
+ValueError; warnings are ConvergenceWarning, SeparationWarning and DataWarning, all of
+them OrdstatWarning.
 """
 
 from __future__ import annotations
@@ -53,15 +56,37 @@ if TYPE_CHECKING:
 #: The functions of the package; classes and the rarer functions are imported by name.
 __all__ = ["compare", "datasets", "load", "ordfit"]
 
-#: Modules of the names that are imported when they are used: a script pays for the methods it fits.
+#: Modules of the names that are imported when they are used: a script pays for the
+#: methods it fits.
 _MODULES = {
-    **{name: module for module, _, name in (entry.path.rpartition(".") for entry in METHODS.values())},
-    **dict.fromkeys(("FormulaError", "DataError", "OptionError", "OrdstatError", "OrdstatWarning"), "exceptions"),
-    **dict.fromkeys(("ConvergenceWarning", "DataWarning", "SeparationWarning"), "exceptions"),
-    "power_ordinal": "inference.power",
-    **dict.fromkeys(("DecisionStump", "NormalisedSigmoid", "RCDPerceptron"), "boosting.weak"),
+    **{
+        name: module
+        for module, _, name in (
+            entry.path.rpartition(".") for entry in METHODS.values()
+        )
+    },
     **dict.fromkeys(
-        ("Gaussian", "Laplacian", "Linear", "Perceptron", "Polynomial", "Precomputed", "Stump"), "svm.kernels"
+        ("FormulaError", "DataError", "OptionError", "OrdstatError", "OrdstatWarning"),
+        "exceptions",
+    ),
+    **dict.fromkeys(
+        ("ConvergenceWarning", "DataWarning", "SeparationWarning"), "exceptions"
+    ),
+    "power_ordinal": "inference.power",
+    **dict.fromkeys(
+        ("DecisionStump", "NormalisedSigmoid", "RCDPerceptron"), "boosting.weak"
+    ),
+    **dict.fromkeys(
+        (
+            "Gaussian",
+            "Laplacian",
+            "Linear",
+            "Perceptron",
+            "Polynomial",
+            "Precomputed",
+            "Stump",
+        ),
+        "svm.kernels",
     ),
     "C45": "trees.c45",
     "DecisionTree": "trees.tree",

@@ -1,4 +1,6 @@
-"""The one call: resolve the method, build the design, fit, hand over results. No arithmetic here."""
+"""The one call: resolve the method, build the design, fit, hand over results. No
+arithmetic here.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,11 @@ if TYPE_CHECKING:
     from .prediction.calibrated import Calibrated
 
 #: Rows and mean weights from which weights that are counts are doubtful.
-_SOME, _FAR = 50, 2.0
+_SOME = 50
+_FAR = 2.0
 #: Rows of a long table, and least counts with which it has a row for each cell.
-_LONG, _LARGE = 500, 100.0
+_LONG = 500
+_LARGE = 100.0
 
 
 def ordfit(
@@ -60,95 +64,117 @@ def ordfit(
     Parameters
     ----------
     formula : str
-        R-style, "response ~ terms". The intercept is always implied (the thresholds are the intercepts).
-        Columns are looked up in `data` before functions, so a column may be named C or log.
+        R-style, "response ~ terms". The intercept is always implied (the thresholds are
+        the intercepts). Columns are looked up in `data` before functions, so a column
+        may be named C or log.
     data : pandas.DataFrame
-        Also a polars frame, a pyarrow table or a dict of columns. Never changed. Rows larger than memory, which are
-        read block by block: the path of a Parquet file, a folder or a pattern of them, a pyarrow Dataset, a polars
-        LazyFrame, a DuckDB relation, a Dask DataFrame, or an object with `schema` and `blocks(columns)`.
+        Also a polars frame, a pyarrow table or a dict of columns. Never changed. Rows
+        larger than memory, which are read block by block: the path of a Parquet file, a
+        folder or a pattern of them, a pyarrow Dataset, a polars LazyFrame, a DuckDB
+        relation, a Dask DataFrame, or an object with `schema` and `blocks(columns)`.
     method : str or Method
-        "clm" (or a link: "logit", "probit", "cloglog", "loglog", "cauchit"), "redsvm", "csovo", ... (a wrong
-        name lists them all), or a value such as REDSVM(C=10).
+        "clm" (or a link: "logit", "probit", "cloglog", "loglog", "cauchit"), "redsvm",
+        "csovo", ... (a wrong name lists them all), or a value such as REDSVM(C=10).
     nominal, scale : str, optional
-        One-sided formulas "~ terms" of effects that differ per threshold, and of effects on the log
-        scale (likelihood methods).
+        One-sided formulas "~ terms" of effects that differ per threshold, and of
+        effects on the log scale (likelihood methods).
     weights, offset, cluster : str or array of length N, optional
-        Case (frequency) weights >= 0 (a weight of 2 is two such rows; sampling weights belong into `design`), known
-        part of the score, and groups of dependent rows; a string names a column of `data`. Likelihood methods give
-        cluster-robust standard errors (see `vcov`); selection by cross-validation keeps a cluster in one fold.
+        Case (frequency) weights >= 0 (a weight of 2 is two such rows; sampling weights
+        belong into `design`), known part of the score, and groups of dependent rows; a
+        string names a column of `data`. Likelihood methods give cluster-robust standard
+        errors (see `vcov`); selection by cross-validation keeps a cluster in one fold.
     design : SurveyDesign, optional
-        How the rows of a survey were drawn, in place of `weights` and `cluster` (likelihood methods): sampling weights
-        with strata and primary sampling units, or replicate weights. Standard errors are those of the design.
+        How the rows of a survey were drawn, in place of `weights` and `cluster`
+        (likelihood methods): sampling weights with strata and primary sampling units,
+        or replicate weights. Standard errors are those of the design.
     vcov : str or dict, optional
-        Standard errors of likelihood methods: "model" (observed information), "HC0", "HC1" (sandwich), or
-        {"cluster": "judge"}, the same as cluster="judge". Below 20 clusters these are CR2, with t by Satterthwaite's
-        degrees of freedom, and a warning says so. Name the type to choose: {"cluster": "judge", "type": "CR1"} (the
-        plain sandwich) or "CR2"; beside cluster=, "cluster" or "CR2".
+        Standard errors of likelihood methods: "model" (observed information), "HC0",
+        "HC1" (sandwich), or {"cluster": "judge"}, the same as cluster="judge". Below 20
+        clusters these are CR2, with t by Satterthwaite's degrees of freedom, and a
+        warning says so. Name the type to choose: {"cluster": "judge", "type": "CR1"}
+        (the plain sandwich) or "CR2"; beside cluster=, "cluster" or "CR2".
     cost : str, (K, K) array or frame, or (N, K) array or frame, optional
-        What predictions (and margin methods) minimise: "absolute", "classification", "squared", the
-        price of predicting column k at true rank row y, or every row's own prices. Labels of a frame have to be the
-        levels in their order.
+        What predictions (and margin methods) minimise: "absolute", "classification",
+        "squared", the price of predicting column k at true rank row y, or every row's
+        own prices. Labels of a frame have to be the levels in their order.
     constraints : dict or list of str, optional
-        Signs of effects of "ordboost", {"x1": "+", "x2": "-"}: "+" makes the score increase
-        in that column and "-" makes it decrease. Names are those of the columns of the model.
+        Signs of effects of "ordboost", {"x1": "+", "x2": "-"}: "+" makes the score
+        increase in that column and "-" makes it decrease. Names are those of the
+        columns of the model.
     calibrate : bool or int
-        True gives a ranker probabilities: `predict(type="prob")` then works for every method. A monotone map from its
-        score to the probabilities of the levels is learned on cross-fitted scores, those of rows left out in turn (5
-        folds, or as many as are given): a cumulative logit for a potential, a softmax for votes. Ranks stay the
-        method's own, and need not be the most probable ones; the work is that of one more fit a fold. Likelihood
-        methods have probabilities without it.
+        True gives a ranker probabilities: `predict(type="prob")` then works for every
+        method. A monotone map from its score to the probabilities of the levels is
+        learned on cross-fitted scores, those of rows left out in turn (5 folds, or as
+        many as are given): a cumulative logit for a potential, a softmax for votes.
+        Ranks stay the method's own, and need not be the most probable ones; the work is
+        that of one more fit a fold. Likelihood methods have probabilities without it.
     levels : sequence or "all", optional
-        Order of the response's values, lowest first; required for unordered strings. "all" makes every value of a
-        continuous response a level, as R's rms::orm does: likelihood methods then take as many levels as rows, and no
-        distribution of the response is assumed. Levels that no row has keep
-        their places in ranks and costs, with probability 0; methods in rounds then have no `at`, `more` or `rounds`.
+        Order of the response's values, lowest first; required for unordered strings.
+        "all" makes every value of a continuous response a level, as R's rms::orm does:
+        likelihood methods then take as many levels as rows, and no distribution of the
+        response is assumed. Levels that no row has keep their places in ranks and
+        costs, with probability 0; methods in rounds then have no `at`, `more` or
+        `rounds`.
     subset : boolean array or str, optional
-        Rows to use; a string is an expression in the columns, such as "judge != 1" (a level as it is in the data).
+        Rows to use; a string is an expression in the columns, such as "judge != 1" (a
+        level as it is in the data).
     cov : dict of str to pandas.DataFrame, optional
-        The covariance, up to its size, of the levels of a group whose intercepts vary, {"animal": K} beside
-        (1 | animal): a kinship, a phylogeny, distances in space. Rows and columns are labelled by the levels; those
-        without rows in the data are left out.
+        The covariance, up to its size, of the levels of a group whose intercepts vary,
+        {"animal": K} beside (1 | animal): a kinship, a phylogeny, distances in space.
+        Rows and columns are labelled by the levels; those without rows in the data are
+        left out.
     contrasts : mapping, optional
-        Column to coding: "treatment" (default), "sum", "helmert", "poly", ..., or R's names. Those of columns outside
-        the formula are kept for `update`.
+        Column to coding: "treatment" (default), "sum", "helmert", "poly", ..., or R's
+        names. Those of columns outside the formula are kept for `update`.
     na_action : {"omit", "raise", "keep"}, optional
-        Leave out incomplete rows (counted, by variable), refuse them, or keep those with a missing column of the
-        formula, for methods that take them ("ordboost", whose default this is; that of others is "omit"). New rows
-        with missing columns or unseen categories are then predicted too.
+        Leave out incomplete rows (counted, by variable), refuse them, or keep those
+        with a missing column of the formula, for methods that take them ("ordboost",
+        whose default this is; that of others is "omit"). New rows with missing columns
+        or unseen categories are then predicted too.
     seed : int or numpy.random.Generator
         Seed of all random steps (folds, sweeps). Same seed, same result.
     callback : callable(step, total, message), optional
-        Called during long work; without it a bar is shown in a terminal where tqdm is installed.
+        Called during long work; without it a bar is shown in a terminal where tqdm is
+        installed.
     **options
         Options of the method. Those of "clm", "acat", "cratio", "sratio" and the links:
 
-        - link: "logit" (default), "probit", "cloglog", "loglog", "cauchit", "aranda-ordaz" or "log-gamma"
+        - link: "logit" (default), "probit", "cloglog", "loglog", "cauchit",
+          "aranda-ordaz" or "log-gamma"
         - threshold: "flexible" (default), "symmetric", "symmetric2" or "equidistant"
-        - penalty: a number (ridge) or, of "clm" and the links, "jeffreys" (bias reduction; finite estimates under
-          separation)
-        - crossing: "warn" (default) or "raise" where thresholds with nominal effects are out of order
-        - direction: "forward" (default) or "backward", the stages of "cratio" and "sratio"
-        - quadrature: random effects by Laplace's approximation (1, default) or by this number of nodes
+        - penalty: a number (ridge) or, of "clm" and the links, "jeffreys" (bias
+          reduction; finite estimates under separation)
+        - crossing: "warn" (default) or "raise" where thresholds with nominal effects
+          are out of order
+        - direction: "forward" (default) or "backward", the stages of "cratio" and
+          "sratio"
+        - quadrature: random effects by Laplace's approximation (1, default) or by this
+          number of nodes
         - random_penalty: "gamma" keeps standard deviations of random effects off 0
-        - start, max_iter, tol: where Newton's method begins, its steps, and the gradient at which it ends
+        - start, max_iter, tol: where Newton's method begins, its steps, and the
+          gradient at which it ends
 
-        `help("ordstat.CumulativeLink")` says more about them, `help("ordstat.REDSVM")` has those of "redsvm" (C,
-        kernel, ...); `ordstat methods` in a shell lists every method with its class.
+        `help("ordstat.CumulativeLink")` says more about them, `help("ordstat.REDSVM")`
+        has those of "redsvm" (C, kernel, ...); `ordstat methods` in a shell lists every
+        method with its class.
 
     Returns
     -------
     LikelihoodResults, MarginResults or VoteResults
-        With .summary(), .predict(), .errors(), ..., and .coef, .thresholds where the method has them.
+        With .summary(), .predict(), .errors(), ..., and .coef, .thresholds where the
+        method has them.
 
     Raises
     ------
     FormulaError, DataError, OptionError
-        For a formula, data or an option that cannot be used; the message says what to do.
+        For a formula, data or an option that cannot be used; the message says what to
+        do.
 
     Warns
     -----
     ConvergenceWarning, SeparationWarning, DataWarning
-        Where a certificate is not reached, an estimate is infinite, or rows or levels were left out.
+        Where a certificate is not reached, an estimate is infinite, or rows or levels
+        were left out.
 
     Examples
     --------
@@ -171,10 +197,16 @@ def ordfit(
     options = options if cost_option is None else {**options, "cost": cost_option}
     value = resolve(method, options, ordfit.__kwdefaults__ or ())
     entry = METHODS.get(spelled(method) or "")
-    if row_costs is not None and value.needs.row_costs and entry is not None and "cost" in entry.preset:
+    if (
+        row_costs is not None
+        and value.needs.row_costs
+        and entry is not None
+        and "cost" in entry.preset
+    ):
         raise OptionError(
-            f"method {method!r} stands for the cost {entry.preset['cost']!r}, and costs of rows would make it another "
-            f"method: leave cost= out, or give the value method={type(value).__name__}(...)."
+            f"method {method!r} stands for the cost {entry.preset['cost']!r}, and costs"
+            " of rows would make it another method: leave cost= out, or give the value"
+            f" method={type(value).__name__}(...)."
         )
     value.check_constraints(constraints)
     if na_action is None:
@@ -207,34 +239,49 @@ def ordfit(
     if na_action == "keep" and not value.needs.missing:
         raise OptionError(missing_refused(type(value).__name__))
     if isinstance(cost, pd.DataFrame):
-        check_cost_labels(cost, built.levels.values, built.levels.unused, by_row=row_costs is not None)
-    results = fit_design(built, value, vcov=covariance, calibrate=calibrate, seed=seed, callback=callback)
+        check_cost_labels(
+            cost, built.levels.values, built.levels.unused, by_row=row_costs is not None
+        )
+    results = fit_design(
+        built, value, vcov=covariance, calibrate=calibrate, seed=seed, callback=callback
+    )
     _warn_of_fractions(results)
     return results
 
 
 def _look_sampled(sample: Sample) -> bool:
-    """Whether weights add up to far more than the rows, and rows are not cells of a table.
+    """Whether weights add up to far more than the rows, and rows are not cells of a
+    table.
 
-    A table has several outcomes of a pattern of the columns, and few rows of each (a long one about one, and one of
-    large counts exactly one).
+    A table has several outcomes of a pattern of the columns, and few rows of each (a
+    long one about one, and one of large counts exactly one).
     """
-    rows, n = sample.rows, sample.n
+    rows = sample.rows
+    n = sample.n
     if n < _SOME or sample.case_weights.sum() <= _FAR * n:
         return False
     if not np.array_equal(sample.case_weights, np.rint(sample.case_weights)):
         return True
-    parts = [part for part in (np.zeros((n, 1)), rows.X, rows.nominal, rows.scale) if part is not None]
+    parts = [
+        part
+        for part in (np.zeros((n, 1)), rows.X, rows.nominal, rows.scale)
+        if part is not None
+    ]
     frame = pd.DataFrame(np.hstack(parts))
-    patterns, cells = (int((~data.duplicated()).sum()) for data in (frame, frame.assign(y=sample.y)))
-    repeats = 100.0 if n < _LONG else 1.0 if sample.case_weights.min() >= _LARGE else 2.0
+    patterns, cells = (
+        int((~data.duplicated()).sum()) for data in (frame, frame.assign(y=sample.y))
+    )
+    repeats = (
+        100.0 if n < _LONG else 1.0 if sample.case_weights.min() >= _LARGE else 2.0
+    )
     return not 1.5 * patterns <= n <= repeats * cells
 
 
 def _warn_of_fractions(results: Any) -> None:
     """DataWarning if weights are treated as numbers of rows that may not be such.
 
-    Errors that are robust to clusters do not change with the scale of the weights; the number of rows does.
+    Errors that are robust to clusters do not change with the scale of the weights; the
+    number of rows does.
     """
     if not results.method.likelihood or results.design.survey is not None:
         return
@@ -243,14 +290,18 @@ def _warn_of_fractions(results: Any) -> None:
         return
     whole = np.array_equal(weights, np.rint(weights))
     if whole or results.covariance not in ("model", "HC0", "HC1"):
-        doubt = f"these stand for {results.nobs:,.0f} rows in place of {results.n_rows}. Are they sampling weights?"
+        doubt = (
+            f"these stand for {results.nobs:,.0f} rows in place of {results.n_rows}."
+            " Are they sampling weights?"
+        )
         if not _look_sampled(results.design.sample):
             return
     else:
         doubt = "these are not whole numbers: standard errors change with their scale."
     warn(
-        f"weights= are counts of equal rows, and {doubt} For sampling weights give design=SurveyDesign(weights=...), "
-        "with strata= and clusters= where there are some; for other weights vcov={'cluster': ...} by rows or groups.",
+        f"weights= are counts of equal rows, and {doubt} For sampling weights give"
+        " design=SurveyDesign(weights=...), with strata= and clusters= where there are"
+        " some; for other weights vcov={'cluster': ...} by rows or groups.",
         DataWarning,
     )
 
@@ -265,15 +316,25 @@ def fit_design(
     callback: Progress | None = None,
     later_levels: bool = False,
 ) -> OrdinalResults:
-    """Fit a method to a design, and issue the warnings of the fit; with `later_levels` rows of all levels may come."""
+    """Fit a method to a design, and issue the warnings of the fit; with `later_levels`
+    rows of all levels may come.
+    """
     if vcov is not None and not method.likelihood:
-        raise OptionError(f"vcov must go with a likelihood method; {type(method).__name__} has no standard errors.")
+        raise OptionError(
+            f"vcov must go with a likelihood method; {type(method).__name__} has no"
+            " standard errors."
+        )
     if design.survey is not None and not method.likelihood:
         raise OptionError(
-            f"design must go with a likelihood method; {type(method).__name__} has no standard errors: give the "
-            "sampling weights as weights=, and PSUs as cluster=."
+            f"design must go with a likelihood method; {type(method).__name__} has no"
+            " standard errors: give the sampling weights as weights=, and PSUs as"
+            " cluster=."
         )
-    chosen = None if vcov is None else chosen_covariance(vcov, design, cast(Any, method).penalty)
+    chosen = (
+        None
+        if vcov is None
+        else chosen_covariance(vcov, design, cast(Any, method).penalty)
+    )
     calibrated = None
     if calibrate is not None and calibrate is not False:
         from .prediction.calibrated import Calibrated
@@ -283,7 +344,8 @@ def fit_design(
     if design.blocks is None:
         progress = reporter(callback)
         if later_levels:
-            fit, kind = learner.fit(design.sample, generator(seed), progress), method.results_class
+            fit = learner.fit(design.sample, generator(seed), progress)
+            kind = method.results_class
         else:
             fit = fit_present(learner, design.sample, generator(seed), progress)
             kind = method.results_for(design.sample)
@@ -293,21 +355,37 @@ def fit_design(
         fit_to, kind = fitter(learner)
         fit = fit_to(learner, cast(Any, design))
     call = _call(design, method, calibrated, vcov)
-    results: OrdinalResults = kind(call, design, method, fit, fitter=refit, calibrated=calibrated)
+    results: OrdinalResults = kind(
+        call, design, method, fit, fitter=refit, calibrated=calibrated
+    )
     results = results if chosen is None else replace(cast(Any, results), robust=chosen)
     for category, message in results.issued():
         warn(message, category)
     return results
 
 
-def _call(design: Design, method: Method, calibrated: Calibrated | None, vcov: Any) -> str:
+def _call(
+    design: Design, method: Method, calibrated: Calibrated | None, vcov: Any
+) -> str:
     """The call as text."""
-    asked, name = arguments_text(design.recipe), PLAIN.get(type(method).__name__)
+    asked = arguments_text(design.recipe)
+    name = PLAIN.get(type(method).__name__)
     options = repr(method).partition("(")[2][:-1]
-    how = f"method={method!r}" if name is None else ", ".join(filter(None, [f"method={name!r}", options]))
-    arguments = [repr(design.formula), *filter(None, [asked, how.removeprefix("method='clm'").removeprefix(", ")])]
+    how = (
+        f"method={method!r}"
+        if name is None
+        else ", ".join(filter(None, [f"method={name!r}", options]))
+    )
+    arguments = [
+        repr(design.formula),
+        *filter(None, [asked, how.removeprefix("method='clm'").removeprefix(", ")]),
+    ]
     arguments += [] if calibrated is None else [f"calibrate={calibrated.folds}"]
-    arguments += [] if vcov is None else [f"vcov={vcov!r}" if isinstance(vcov, (str, dict)) else "vcov=..."]
+    arguments += (
+        []
+        if vcov is None
+        else [f"vcov={vcov!r}" if isinstance(vcov, (str, dict)) else "vcov=..."]
+    )
     return f"ordfit({', '.join(arguments)})"
 
 
@@ -321,7 +399,8 @@ def refit(
 ) -> OrdinalResults:
     """Fit a method, by name or as a value, to a design; what results use to fit again.
 
-    `kept_vcov` is the covariance of the results, which methods without standard errors leave out.
+    `kept_vcov` is the covariance of the results, which methods without standard errors
+    leave out.
     """
     value = resolve(method, options)
     design = design.coded(value.needs.categories)
@@ -330,36 +409,49 @@ def refit(
 
 
 def _split_vcov(vcov: Any, cluster: Any) -> tuple[Any, Any]:
-    """(clusters of the design, covariance to ask of the results): {"cluster": ...} is the long form of cluster=."""
+    """(clusters of the design, covariance to ask of the results): {"cluster": ...} is
+    the long form of cluster=.
+    """
     if vcov is None or isinstance(vcov, str):
         return cluster, vcov
     if not isinstance(vcov, Mapping) or set(vcov) - {"type"} != {"cluster"}:
         raise OptionError(
-            f"vcov must be 'model', 'HC0', 'HC1', 'CR2' or {{'cluster': column or values, 'type': 'CR1' or 'CR2'}}; "
-            f"got {brief(vcov)}."
+            "vcov must be 'model', 'HC0', 'HC1', 'CR2' or {'cluster': column or"
+            f" values, 'type': 'CR1' or 'CR2'}}; got {brief(vcov)}."
         )
     kind = vcov.get("type", "CR1")
     one_of("the type of vcov", kind, ("CR1", "CR2"))
     if cluster is not None and cluster is not vcov["cluster"]:
-        raise OptionError("vcov={'cluster': ...} and cluster= say the same thing: give one of them.")
-    return vcov["cluster"], ("CR2" if kind == "CR2" else "cluster") if "type" in vcov else None
+        raise OptionError(
+            "vcov={'cluster': ...} and cluster= say the same thing: give one of them."
+        )
+    return vcov["cluster"], (
+        ("CR2" if kind == "CR2" else "cluster") if "type" in vcov else None
+    )
 
 
 def split_cost(cost: Any, data: Any) -> tuple[Any, Any]:
     """(costs of every row, cost of all rows): at most one of them is not None."""
     if cost is None or isinstance(cost, str):
         return None, cost
-    shape = shape_of(cost) if isinstance(cost, (list, tuple, np.ndarray, pd.DataFrame)) else ()
+    shape = (
+        shape_of(cost)
+        if isinstance(cost, (list, tuple, np.ndarray, pd.DataFrame))
+        else ()
+    )
     if shape is None or len(shape) != 2:
         got = "lists of different lengths" if shape is None else f"shape {shape}"
         do = "Take columns of prices from the data, as in cost=data[['a', 'b', 'c']]"
-        raise OptionError(f"cost must be a name, a K x K table or an N x K table; got {got}. {do}.")
+        raise OptionError(
+            f"cost must be a name, a K x K table or an N x K table; got {got}. {do}."
+        )
     table: AnyArray = np.asarray(cost)
     if table.shape[0] == table.shape[1]:
         if table.shape[0] == len(data):
             raise OptionError(
-                f"cost has {len(data)} rows, as many as the data, and as many columns: it may be a K x K table or the "
-                "rows' own prices. Give a K x K table to the method itself, as in method=REDSVM(cost=table)."
+                f"cost has {len(data)} rows, as many as the data, and as many columns:"
+                " it may be a K x K table or the rows' own prices. Give a K x K table"
+                " to the method itself, as in method=REDSVM(cost=table)."
             )
         return None, table
     return cost, None

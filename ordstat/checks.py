@@ -1,7 +1,7 @@
 """Checks of what a user gives, each with one wording: "X must be ...; got Y."
 
-`of` is what an option belongs to, in words or as the value itself; `also` says what else may be given, and is checked
-by the caller.
+`of` is what an option belongs to, in words or as the value itself; `also` says what
+else may be given, and is checked by the caller.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ from .exceptions import DataError, OptionError
 
 T = TypeVar("T")
 
-#: The largest whole numbers: of an option, which compiled loops count with, of threads, and as a float.
-_MOST_WHOLE, _MOST_JOBS, _MOST_FLOAT = 2**31 - 1, 10_000, 10**308
+#: The largest whole numbers: of an option, which compiled loops count with, of threads,
+#: and as a float.
+_MOST_WHOLE = 2**31 - 1
+_MOST_JOBS = 10_000
+_MOST_FLOAT = 10**308
 
 
 def number(
@@ -64,13 +67,19 @@ def number(
     return float(value)
 
 
-def _range(above: float | None, least: float | None, below: float | None, most: float | None) -> str:
+def _range(
+    above: float | None, least: float | None, below: float | None, most: float | None
+) -> str:
     if above is not None and below is not None:
         return f"a number strictly between {above:g} and {below:g}"
     if below is None and most is None:
         if above == 0:
             return "a positive, finite number"
-        return "a finite number" if least is None else f"a finite number, {least:g} or more"
+        return (
+            "a finite number"
+            if least is None
+            else f"a finite number, {least:g} or more"
+        )
     low = f"above {above:g} and at most" if least is None else f"from {least:g} to"
     return f"a number {low} {most:g}"
 
@@ -80,8 +89,17 @@ def fraction(name: str, value: Any, *, of: Any = None, also: str = "") -> float:
     return number(name, value, above=0.0, below=1.0, of=of, also=also)
 
 
-def whole(name: str, value: Any, least: int, most: int | None = None, *, of: Any = None, also: str = "") -> int:
-    """The value as an int; OptionError unless it is a whole number from `least` to `most`.
+def whole(
+    name: str,
+    value: Any,
+    least: int,
+    most: int | None = None,
+    *,
+    of: Any = None,
+    also: str = "",
+) -> int:
+    """The value as an int; OptionError unless it is a whole number from `least` to
+    `most`.
 
     Examples
     --------
@@ -127,7 +145,13 @@ def label_texts(value: Any) -> dict[str, str]:
 def jobs(value: Any, *, of: Any = None) -> int:
     """n_jobs as an int; OptionError unless it is a number of jobs."""
     if not is_whole(value) or not 1 <= abs(value) <= _MOST_JOBS:
-        raise _wrong("n_jobs", value, f"a whole number other than 0, {_MOST_JOBS} at most (-1 for all processors)", of)
+        raise _wrong(
+            "n_jobs",
+            value,
+            f"a whole number other than 0, {_MOST_JOBS} at most (-1 for all"
+            " processors)",
+            of,
+        )
     return int(value)
 
 
@@ -167,14 +191,28 @@ def listed_texts(name: str, value: Any) -> list[str]:
     >>> listed_texts("notes", "Two rows."), listed_texts("notes", ("One.", "Two."))
     (['Two rows.'], ['One.', 'Two.'])
     """
-    texts = [value] if isinstance(value, str) else list(value) if isinstance(value, Iterable) else None
+    texts = (
+        [value]
+        if isinstance(value, str)
+        else list(value)
+        if isinstance(value, Iterable)
+        else None
+    )
     if texts is None or not all(isinstance(text, str) for text in texts):
         raise _wrong(name, value, "a text or a list of texts")
     return texts
 
 
-def one_of(name: str, value: Any, allowed: Iterable[str | None], *, of: Any = None, also: str = "") -> None:
-    """OptionError, with the nearest name, where the value is not among the allowed strings (or None).
+def one_of(
+    name: str,
+    value: Any,
+    allowed: Iterable[str | None],
+    *,
+    of: Any = None,
+    also: str = "",
+) -> None:
+    """OptionError, with the nearest name, where the value is not among the allowed
+    strings (or None).
 
     Examples
     --------
@@ -189,19 +227,35 @@ def one_of(name: str, value: Any, allowed: Iterable[str | None], *, of: Any = No
 
 
 #: Names that an error lists, and characters of a value.
-_MOST, _LONGEST = 24, 500
+_MOST = 24
+_LONGEST = 500
 
 
-def unknown(name: str, value: Any, allowed: Iterable[str | None], *, of: Any = None, also: str = "") -> OptionError:
-    """The error for a name that is not allowed; it lists the allowed names, or the first of many."""
+def unknown(
+    name: str,
+    value: Any,
+    allowed: Iterable[str | None],
+    *,
+    of: Any = None,
+    also: str = "",
+) -> OptionError:
+    """The error for a name that is not allowed; it lists the allowed names, or the
+    first of many.
+    """
     names = list(dict.fromkeys(allowed))
     shown = ", ".join(map(repr, names if len(names) <= _MOST else names[: _MOST // 2]))
     more = f", ... ({len(names)} in all)" if len(names) > _MOST else ""
-    return _wrong(name, value, f"one of {shown}{more}{also}", of, did_you_mean(value, names))
+    return _wrong(
+        name, value, f"one of {shown}{more}{also}", of, did_you_mean(value, names)
+    )
 
 
-def one_spelled(name: str, value: Any, allowed: Iterable[str], *, of: Any = None) -> str:
-    """The allowed name that a text spells; OptionError, with the nearest name, if there is no such name."""
+def one_spelled(
+    name: str, value: Any, allowed: Iterable[str], *, of: Any = None
+) -> str:
+    """The allowed name that a text spells; OptionError, with the nearest name, if there
+    is no such name.
+    """
     names = list(allowed)
     spelled = canonical(value, names)
     if spelled is None:
@@ -210,8 +264,9 @@ def one_spelled(name: str, value: Any, allowed: Iterable[str], *, of: Any = None
 
 
 def canonical(given: Any, names: Iterable[str]) -> str | None:
-    """The one of some names that a text means, in any case, with any hyphens, underscores and blanks, or by the
-    name of another package (`OTHER_NAMES`); None if there is no such name.
+    """The one of some names that a text means, in any case, with any hyphens,
+    underscores and blanks, or by the name of another package (`OTHER_NAMES`); None if
+    there is no such name.
 
     Examples
     --------
@@ -225,8 +280,11 @@ def canonical(given: Any, names: Iterable[str]) -> str | None:
     names = tuple(names)
     if given in names:
         return given
-    by_spelling, wanted = {_plain(name): name for name in names}, _plain(given)
-    return by_spelling.get(wanted) or by_spelling.get(_plain(OTHER_NAMES.get(wanted, "")))
+    by_spelling = {_plain(name): name for name in names}
+    wanted = _plain(given)
+    return by_spelling.get(wanted) or by_spelling.get(
+        _plain(OTHER_NAMES.get(wanted, ""))
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -235,7 +293,8 @@ def _plain(name: str) -> str:
 
 
 def nearest(name: Any, known: Iterable[Any], most: int = 1) -> list[str]:
-    """The known names that a text may have been meant for, the nearest first; case does not count.
+    """The known names that a text may have been meant for, the nearest first; case does
+    not count.
 
     Examples
     --------
@@ -246,22 +305,36 @@ def nearest(name: Any, known: Iterable[Any], most: int = 1) -> list[str]:
     """
     if not isinstance(name, str):
         return []
-    folded = {str(other).casefold(): str(other) for other in reversed([*known]) if other is not None}
-    return [folded[match] for match in get_close_matches(name.casefold(), folded, n=most)]
+    folded = {
+        str(other).casefold(): str(other)
+        for other in reversed([*known])
+        if other is not None
+    }
+    return [
+        folded[match] for match in get_close_matches(name.casefold(), folded, n=most)
+    ]
 
 
 def did_you_mean(name: Any, known: Iterable[Any]) -> str:
-    """The end of a message about a name that is refused; empty if no other known name is near."""
+    """The end of a message about a name that is refused; empty if no other known name
+    is near.
+    """
     known = [other for other in known if not isinstance(name, str) or other != name]
     usual = NEAREST.get(_plain(name)) if isinstance(name, str) else None
     close = [usual] if usual is not None and usual in known else nearest(name, known)
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
-def generator(seed: Any, name: str = "seed", also: str = " or a numpy Generator") -> np.random.Generator:
-    """The random number generator of a seed, or the one given; OptionError for any other value."""
+def generator(
+    seed: Any, name: str = "seed", also: str = " or a numpy Generator"
+) -> np.random.Generator:
+    """The random number generator of a seed, or the one given; OptionError for any
+    other value.
+    """
     expected = f"a whole number, 0 or more,{also}"
-    if isinstance(seed, (bool, np.bool_)) or (isinstance(seed, Sized) and not len(seed)):
+    if isinstance(seed, (bool, np.bool_)) or (
+        isinstance(seed, Sized) and not len(seed)
+    ):
         raise _wrong(name, seed, expected)  # NumPy takes them
     try:
         return np.random.default_rng(seed)
@@ -269,8 +342,12 @@ def generator(seed: Any, name: str = "seed", also: str = " or a numpy Generator"
         raise _wrong(name, seed, expected) from problem
 
 
-def _wrong(name: str, value: Any, expected: str, of: Any = None, hint: str = "") -> OptionError:
-    owner = "" if of is None else f" of {of if isinstance(of, str) else type(of).__name__}"
+def _wrong(
+    name: str, value: Any, expected: str, of: Any = None, hint: str = ""
+) -> OptionError:
+    owner = (
+        "" if of is None else f" of {of if isinstance(of, str) else type(of).__name__}"
+    )
     return OptionError(f"{name}{owner} must be {expected}; got {brief(value)}.{hint}")
 
 
@@ -294,7 +371,10 @@ def labelled(given: Mapping[Any, T], what: str) -> dict[str, T]:
     if len(by_text) < len(given):
         texts = [str(label) for label in given]
         twice = next(text for text in texts if texts.count(text) > 1)
-        raise OptionError(f"{what} must have labels that differ as text; {twice!r} is there twice. Rename one.")
+        raise OptionError(
+            f"{what} must have labels that differ as text; {twice!r} is there twice."
+            " Rename one."
+        )
     return by_text
 
 
@@ -310,7 +390,10 @@ def require_memory(what: str, size: float, instead: str) -> None:
         What to do, as a sentence.
     """
     if size > _SMALL and size > (room := available_memory()):
-        raise DataError(f"{what} needs {size / 2**30:,.2f} GiB, and {room / 2**30:,.2f} GiB are available. {instead}")
+        raise DataError(
+            f"{what} needs {size / 2**30:,.2f} GiB, and {room / 2**30:,.2f} GiB are"
+            f" available. {instead}"
+        )
 
 
 #: What to do about weights that stand for too many rows.
@@ -320,8 +403,13 @@ _SMALL = 2.0**26
 
 
 def available_memory() -> float:
-    """Bytes that this process may still take: what the machine has free, or less where a limit is set."""
-    limits = [_number_in("/proc/meminfo", "MemAvailable:") * 1024.0, _number_in("/sys/fs/cgroup/memory.max", "")]
+    """Bytes that this process may still take: what the machine has free, or less where
+    a limit is set.
+    """
+    limits = [
+        _number_in("/proc/meminfo", "MemAvailable:") * 1024.0,
+        _number_in("/sys/fs/cgroup/memory.max", ""),
+    ]
     if os.name == "posix":
         from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
 
@@ -334,7 +422,11 @@ def _number_in(path: str, label: str) -> float:
     """The number after a label in a file of the system; infinite without one."""
     try:
         with open(path, encoding="ascii") as file:
-            words = next(line for line in file if line.startswith(label)).removeprefix(label).split()
+            words = (
+                next(line for line in file if line.startswith(label))
+                .removeprefix(label)
+                .split()
+            )
         return float(words[0])
     except (OSError, StopIteration, ValueError, IndexError):
         return float("inf")
@@ -362,7 +454,8 @@ class _Bar:
 
 
 def reporter(callback: Progress | None) -> Progress | None:
-    """The caller's callback; else a bar where tqdm is installed and stderr is a terminal; else None.
+    """The caller's callback; else a bar where tqdm is installed and stderr is a
+    terminal; else None.
 
     Raises
     ------
@@ -373,14 +466,22 @@ def reporter(callback: Progress | None) -> Progress | None:
         try:
             inspect.signature(callback).bind(1, 1, "")
         except (TypeError, ValueError):
-            raise OptionError(f"callback must be a function of step, total and message; got {callback!r}.") from None
+            raise OptionError(
+                "callback must be a function of step, total and message; got"
+                f" {callback!r}."
+            ) from None
         return callback
-    return _Bar() if sys.stderr is not None and sys.stderr.isatty() and find_spec("tqdm") else None
+    return (
+        _Bar()
+        if sys.stderr is not None and sys.stderr.isatty() and find_spec("tqdm")
+        else None
+    )
 
 
 # Names of R, Stata, SPSS and statsmodels, and what stands for them here
 
-#: Names that mean one of ours, of methods, kernels and types of prediction; small letters without separators.
+#: Names that mean one of ours, of methods, kernels and types of prediction; small
+#: letters without separators.
 OTHER_NAMES: Mapping[str, str] = {
     **dict.fromkeys(("polr", "orderedmodel", "lrm", "orm", "clmm", "ologit", "orderedlogit", "ordinallogit"), "logit"),
     **dict.fromkeys(("oprobit", "orderedprobit", "ordinalprobit"), "probit"), "clm2": "clm", "svm": "redsvm",
@@ -430,47 +531,75 @@ FIGURES: Mapping[str, str] = {
 _FORMULA = "Random effects stand in the formula, as in 'y ~ x + (1 | g)'."
 _LINK = "It is a link: give link={!r}."
 _WEIGHTS = "Case weights are weights=."
-#: Options of ordfit, names given as a method, functions of formulas, other functions: what to write here.
+#: Options of ordfit, names given as a method, functions of formulas, other functions:
+#: what to write here.
 HINTS: Mapping[str, Mapping[str, str]] = {
     "attribute": ATTRIBUTES,
     "option": {
         "hess": "Standard errors are always there: leave it out.",
-        **dict.fromkeys(("safe", "context"), "Formulas never run code: make the result a column of the data."),
+        **dict.fromkeys(
+            ("safe", "context"),
+            "Formulas never run code: make the result a column of the data.",
+        ),
         "family": "The distribution is named by link=, the model by method=.",
-        **dict.fromkeys(("robust", "vce", "covtype"), "Write vcov='HC1', or cluster='g'."),
-        **dict.fromkeys(("pweights", "pweight", "pw"), "Give sampling weights as design=SurveyDesign(weights='w')."),
+        **dict.fromkeys(
+            ("robust", "vce", "covtype"), "Write vcov='HC1', or cluster='g'."
+        ),
+        **dict.fromkeys(
+            ("pweights", "pweight", "pw"),
+            "Give sampling weights as design=SurveyDesign(weights='w').",
+        ),
         **dict.fromkeys(("order", "categories"), "Give levels=[...], lowest first."),
-        **dict.fromkeys(("distr", "dist", "distribution"), "Write method='logit' or 'probit'."),
+        **dict.fromkeys(
+            ("distr", "dist", "distribution"), "Write method='logit' or 'probit'."
+        ),
         "nagq": "Write quadrature=7.",
         "parallel": "Give nominal='~ x' for effects that differ by threshold.",
         **dict.fromkeys(("odds", "eform", "exp"), "Write exponentiate=True."),
         "random": _FORMULA,
         "groups": _FORMULA,
-        "interactions": "Set depth=1, which has none, or list the products that may matter in the formula of 'logit'.",
+        "interactions": (
+            "Set depth=1, which has none, or list the products that may matter in the"
+            " formula of 'logit'."
+        ),
         "freq": _WEIGHTS,
         "sampleweight": _WEIGHTS,
         "rope": "There is no test of equivalence: read the limits of differences().",
     },
     "emmeans": {
-        "type": "Write scale='prob', 'mean' or 'odds'; without scale= means are latent.",
-        "mode": "Write scale=, as in scale='prob' (R's 'prob'), 'latent' (linear.predictor) or 'mean' (mean.class).",
+        "type": (
+            "Write scale='prob', 'mean' or 'odds'; without scale= means are latent."
+        ),
+        "mode": (
+            "Write scale=, as in scale='prob' (R's 'prob'), 'latent' (linear.predictor)"
+            " or 'mean' (mean.class)."
+        ),
     },
     "contrasts": {
         **dict.fromkeys(
             ("exponentiate", "type"),
-            "Write numpy.exp(table[['estimate', 'lower', 'upper']]) of the contrasts on scale='latent'.",
+            "Write numpy.exp(table[['estimate', 'lower', 'upper']]) of the contrasts on"
+            " scale='latent'.",
         ),
-        "reverse": "Write method='revpairwise', each later mean minus each earlier one.",
+        "reverse": (
+            "Write method='revpairwise', each later mean minus each earlier one."
+        ),
     },
     "table": {
         "fits": "Give several fits as a list, as in table([fit1, fit2]).",
-        **dict.fromkeys(("keep", "drop"), "Take rows from the frame table(fit).df, or write thresholds=False."),
+        **dict.fromkeys(
+            ("keep", "drop"),
+            "Take rows from the frame table(fit).df, or write thresholds=False.",
+        ),
         "caption": "Write title='...'.",
     },
     "margins": {"dydx": "Marginal effects are marginal_effects('x')."},
     "describe_ordinal": {
         **dict.fromkeys(("group", "groups", "groupby"), "Write by='group'."),
-        "design": "Write weights='w' for weighted percentages; their errors ignore the sampling design.",
+        "design": (
+            "Write weights='w' for weighted percentages; their errors ignore the"
+            " sampling design."
+        ),
     },
     "SurveyDesign": {
         **dict.fromkeys(("ids", "id", "psu", "cluster"), "Write clusters='psu'."),
@@ -481,43 +610,78 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("aranda-ordaz", "arandaordaz"), _LINK.format("aranda-ordaz")),
         **dict.fromkeys(("log-gamma", "loggamma"), _LINK.format("log-gamma")),
         "svyolr": "Give design=SurveyDesign(weights='w', strata='s', clusters='psu').",
-        "stereotype": "Stereotype models are not available; 'acat' has their equally spaced scores.",
-        **dict.fromkeys(("gologit", "gologit2"), "Give nominal='~ x' for effects that differ by threshold."),
+        "stereotype": (
+            "Stereotype models are not available; 'acat' has their equally spaced"
+            " scores."
+        ),
+        **dict.fromkeys(
+            ("gologit", "gologit2"),
+            "Give nominal='~ x' for effects that differ by threshold.",
+        ),
     },
     "function": {
         "relevel": "Write C(x, Treatment('level')) for another base level.",
         "cut": "Make the groups a column of the data, by pandas.cut.",
-        **dict.fromkeys(("rcs", "cr", "cs", "cc"), "Write ns(x, df=4), a natural cubic spline."),
+        **dict.fromkeys(
+            ("rcs", "cr", "cs", "cc"), "Write ns(x, df=4), a natural cubic spline."
+        ),
         "s": "Write ns(x, df=5) or bs(x, df=5), with penalty= for a ridge penalty.",
         "Q": "Put backticks around the name.",
-        "cbind": "Make long = data.melt(['x'], ['a', 'b'], 'level', 'count') of predictors x and counts a and b, "
-        "and write ordfit('level ~ x', long, levels=['a', 'b'], weights='count').",
+        "cbind": (
+            "Make long = data.melt(['x'], ['a', 'b'], 'level', 'count') of predictors x"
+            " and counts a and b, and write ordfit('level ~ x', long, levels=['a',"
+            " 'b'], weights='count')."
+        ),
         "as.factor": "Write factor(x).",
         "as.ordered": "Give levels=[...], lowest first.",
         "as.numeric": "Make the numbers a column of the data.",
         "is.na": "Rows with missing values are left out by themselves.",
-        "ifelse": "Write I(x > 0), or make the result a column of the data by numpy.where.",
-        "interaction": "Write a:b for every combination of two factors, a * b with their own effects.",
+        "ifelse": (
+            "Write I(x > 0), or make the result a column of the data by numpy.where."
+        ),
+        "interaction": (
+            "Write a:b for every combination of two factors, a * b with their own"
+            " effects."
+        ),
     },
 }
 
 
 def advice(kind: str, name: str) -> str:
-    """The text of `HINTS` for a name of some kind, with a blank before it; empty if there is no hint."""
+    """The text of `HINTS` for a name of some kind, with a blank before it; empty if
+    there is no hint.
+    """
     hint = HINTS[kind].get(name) or HINTS[kind].get(name.casefold().replace("_", ""))
     return f" {hint}" if hint else ""
 
 
 # Numbers of a kernel, which are no options of a method.
-_OF_KERNELS = {"gamma": "Gaussian(gamma=0.5)", "degree": "Polynomial(degree=2)", "coef0": "Polynomial(coef0=1)"}
+_OF_KERNELS = {
+    "gamma": "Gaussian(gamma=0.5)",
+    "degree": "Polynomial(degree=2)",
+    "coef0": "Polynomial(coef0=1)",
+}
 
 
-def check_names(names: Iterable[str], valid: Collection[str], owner: str, kind: str, also: Iterable[str] = ()) -> None:
-    """OptionError for a name that is not valid; it may also be a misspelling of a name in `also`."""
+def check_names(
+    names: Iterable[str],
+    valid: Collection[str],
+    owner: str,
+    kind: str,
+    also: Iterable[str] = (),
+) -> None:
+    """OptionError for a name that is not valid; it may also be a misspelling of a name
+    in `also`.
+    """
     for name in names:
         if name not in valid:
             meant = advice(owner if name in HINTS.get(owner, ()) else "option", name)
-            meant = meant or did_you_mean(name, [near for near in (*valid, *also) if near != name])
+            meant = meant or did_you_mean(
+                name, [near for near in (*valid, *also) if near != name]
+            )
             if name in _OF_KERNELS and "kernel" in valid:
                 meant = f" It goes with the kernel, as in kernel={_OF_KERNELS[name]}."
-            raise OptionError(f"{owner} has no {kind} {name!r}.{meant} Its {kind}s are: {', '.join(valid)}.")
+            raise OptionError(
+                f"{owner} has no {kind} {name!r}.{meant} Its {kind}s are:"
+                f" {', '.join(valid)}."
+            )

@@ -46,9 +46,14 @@ def _ending(path: str) -> str:
     """How the name of a file of data ends; UsageError for another kind of file."""
     ending = Path(path).suffix.lower()
     if ending not in _SEPARATORS and ending not in _PARQUET:
-        raise UsageError(f"a file of data must end in {_ENDINGS}; got {path!r}. Convert it with pandas.")
+        raise UsageError(
+            f"a file of data must end in {_ENDINGS}; got {path!r}. Convert it with"
+            " pandas."
+        )
     if ending in _PARQUET and find_spec("pyarrow") is None:
-        raise UsageError(f"{path!r} needs the package pyarrow. Install it: pip install pyarrow")
+        raise UsageError(
+            f"{path!r} needs the package pyarrow. Install it: pip install pyarrow"
+        )
     return ending
 
 
@@ -79,21 +84,41 @@ def read_table(path: str, separator: str | None = None) -> pd.DataFrame:
             frame = _read_parquet(path)
             names = pd.Series(frame.columns)
         else:
-            frame = _read_text(path, separator, keep_default_na=False, na_values=_MISSING)
-            names = _read_text(path, separator, header=None, nrows=1, dtype=str).iloc[0].dropna()
+            frame = _read_text(
+                path, separator, keep_default_na=False, na_values=_MISSING
+            )
+            names = (
+                _read_text(path, separator, header=None, nrows=1, dtype=str)
+                .iloc[0]
+                .dropna()
+            )
     except UNREADABLE as error:
-        raise DataError(f"{path!r} cannot be read as {Path(path).suffix}: {error}") from error
+        raise DataError(
+            f"{path!r} cannot be read as {Path(path).suffix}: {error}"
+        ) from error
     if names.duplicated().any():
-        raise DataError(f"{path!r} has several columns {names[names.duplicated()].iloc[0]!r}. Rename them.")
-    if separator is not None and len(names) == 1 and any(mark in names.iloc[0] for mark in ";\t,"):
-        raise DataError(f"{path!r} has only the column {names.iloc[0]!r}. Give the separator: --separator ';'.")
+        raise DataError(
+            f"{path!r} has several columns {names[names.duplicated()].iloc[0]!r}."
+            " Rename them."
+        )
+    if (
+        separator is not None
+        and len(names) == 1
+        and any(mark in names.iloc[0] for mark in ";\t,")
+    ):
+        raise DataError(
+            f"{path!r} has only the column {names.iloc[0]!r}. Give the separator:"
+            " --separator ';'."
+        )
     if frame.empty:
         raise DataError(f"{path!r} has no rows.")
     return frame
 
 
 def _read_text(path: str, separator: str, **how: Any) -> pd.DataFrame:
-    frame: pd.DataFrame = pd.read_csv(path, sep=separator, encoding="utf-8-sig", low_memory=False, **how)
+    frame: pd.DataFrame = pd.read_csv(
+        path, sep=separator, encoding="utf-8-sig", low_memory=False, **how
+    )
     return frame
 
 
@@ -105,7 +130,9 @@ def _read_parquet(path: str) -> pd.DataFrame:
 
 
 def _kept(text: str, given: Namespace, data: pd.DataFrame) -> pd.DataFrame:
-    """The columns that --keep names, of a text file as they are written there: "007" stays "007"."""
+    """The columns that --keep names, of a text file as they are written there: "007"
+    stays "007".
+    """
     names = [text]
     if text not in data:
         names = [name.strip() for name in text.split(",")]
@@ -119,8 +146,12 @@ def _kept(text: str, given: Namespace, data: pd.DataFrame) -> pd.DataFrame:
 
 def _add_data(parser: ArgumentParser) -> None:
     missing = "empty cells, NA, NaN and nan are missing values"
-    parser.add_argument("data", help=f"a file that ends in {_ENDINGS}; in text, {missing}")
-    parser.add_argument("--separator", metavar="TEXT", help="between the columns of a text file")
+    parser.add_argument(
+        "data", help=f"a file that ends in {_ENDINGS}; in text, {missing}"
+    )
+    parser.add_argument(
+        "--separator", metavar="TEXT", help="between the columns of a text file"
+    )
 
 
 def value_of(text: str) -> Any:
@@ -149,45 +180,77 @@ def _show(text: object) -> None:
 def demo_command(given: Namespace) -> None:
     """Fit the wine data twice and print both summaries."""
     for method in ("logit", "redsvm"):
-        _show(f"{ordfit('rating ~ temp + contact', data=datasets.load('wine'), method=method).summary()}\n")
+        _show(
+            f"{ordfit('rating ~ temp + contact', data=datasets.load('wine'), method=method).summary()}\n"
+        )
 
 
 def _fit_arguments(parser: ArgumentParser) -> None:
     _add_data(parser)
     parser.add_argument("formula", help="'response ~ term + term', in quotes")
-    parser.add_argument("--method", default="logit", metavar="NAME", help="one of `ordstat methods` (logit)")
-    parser.add_argument("--levels", metavar="A,B,...", help="order of the response's values, the lowest first")
-    text = "an argument of ordfit or option of the method, such as C=10; repeat it for several"
-    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help=text)
-    parser.add_argument("--save", metavar="FILE", help="save the fit to a file, such as model.ordstat")
-    parser.add_argument("--report", metavar="FILE", help="write a page for readers, one .html file")
+    parser.add_argument(
+        "--method",
+        default="logit",
+        metavar="NAME",
+        help="one of `ordstat methods` (logit)",
+    )
+    parser.add_argument(
+        "--levels",
+        metavar="A,B,...",
+        help="order of the response's values, the lowest first",
+    )
+    text = (
+        "an argument of ordfit or option of the method, such as C=10; repeat it for"
+        " several"
+    )
+    parser.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE", help=text
+    )
+    parser.add_argument(
+        "--save", metavar="FILE", help="save the fit to a file, such as model.ordstat"
+    )
+    parser.add_argument(
+        "--report", metavar="FILE", help="write a page for readers, one .html file"
+    )
 
 
 def fit_command(given: Namespace) -> None:
     """Fit a model or ranker to a file, and print its summary.
 
     examples:
-      ordstat fit wine.csv "rating ~ temp + contact"
-      ordstat fit wine.csv "rating ~ temp + (1 | judge)" --option quadrature=7
-      ordstat fit wine.csv "rating ~ temp" --option nominal="~ contact"
-      ordstat fit wine.csv "rating ~ temp + contact" --method redsvm --option C=10 --save svm.ordstat
-      ordstat fit wine.csv "rating ~ temp + contact" --report wine.html
-      ordstat fit study.csv "trust ~ age + region" --method probit --option cluster=household
-      ordstat fit answers.csv "grade ~ hours" --levels poor,fair,good
+      ordstat fit wine.csv "rating ~ temp + contact" ordstat fit wine.csv "rating ~ temp
+      + (1 | judge)" --option quadrature=7 ordstat fit wine.csv "rating ~ temp" --option
+      nominal="~ contact" ordstat fit wine.csv "rating ~ temp + contact" --method redsvm
+      --option C=10 --save svm.ordstat ordstat fit wine.csv "rating ~ temp + contact"
+      --report wine.html ordstat fit study.csv "trust ~ age + region" --method probit
+      --option cluster=household ordstat fit answers.csv "grade ~ hours" --levels
+      poor,fair,good
 
     The response is numbers, or texts whose order --levels gives, the lowest first.
-    `ordstat methods` lists the methods; in Python help("ordstat.REDSVM") has the options of one.
+    `ordstat methods` lists the methods; in Python help("ordstat.REDSVM") has the
+    options of one.
     """
     options = dict(map(_option, given.option))
     if given.save is not None:
         check_name(given.save)
         if not Path(given.save).parent.is_dir():
-            raise DataError(f"{given.save} cannot be written: there is no folder {str(Path(given.save).parent)!r}.")
+            raise DataError(
+                f"{given.save} cannot be written: there is no folder"
+                f" {str(Path(given.save).parent)!r}."
+            )
     if given.report is not None:
         page_target(given.report)
     data = read_table(given.data, given.separator)
     levels = None if given.levels is None else levels_of(given.levels)
-    fit = ordfit(**{"formula": given.formula, "data": data, "method": given.method, "levels": levels} | options)
+    fit = ordfit(
+        **{
+            "formula": given.formula,
+            "data": data,
+            "method": given.method,
+            "levels": levels,
+        }
+        | options
+    )
     _show(fit.summary())
     if given.save is not None:
         fit.save(given.save)
@@ -217,7 +280,9 @@ def _option(text: str) -> tuple[str, Any]:
 
 
 def _summary_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("model", help="a file of `ordstat fit --save`, or of fit.save() in Python")
+    parser.add_argument(
+        "model", help="a file of `ordstat fit --save`, or of fit.save() in Python"
+    )
     text = "model, fit, errors, margins, bounds or all; one screen if left out"
     parser.add_argument("section", nargs="?", metavar="SECTION", help=text)
 
@@ -233,12 +298,18 @@ def summary_command(given: Namespace) -> None:
 
 
 def _predict_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("model", help="a file of `ordstat fit --save`, or of fit.save() in Python")
+    parser.add_argument(
+        "model", help="a file of `ordstat fit --save`, or of fit.save() in Python"
+    )
     _add_data(parser)
-    parser.add_argument("--type", default="class", metavar="TYPE", help="what to predict (class)")
+    parser.add_argument(
+        "--type", default="class", metavar="TYPE", help="what to predict (class)"
+    )
     text = "columns of the data to copy before the predictions, such as an identifier"
     parser.add_argument("--keep", metavar="COLUMN,...", help=text)
-    parser.add_argument("-o", "--output", metavar="FILE", help=f"a file that ends in {_ENDINGS}")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help=f"a file that ends in {_ENDINGS}"
+    )
 
 
 def predict_command(given: Namespace) -> None:
@@ -249,8 +320,9 @@ def predict_command(given: Namespace) -> None:
       ordstat predict logit.ordstat new.csv --type prob -o out.csv
       ordstat predict logit.ordstat new.parquet --keep id,date -o out.parquet
 
-    Writes one row of predictions for each row of the data, in the same order; empty where a value is missing.
-    Types: class, prob, cum_prob (if the fit has probabilities), score, margin, votes.
+    Writes one row of predictions for each row of the data, in the same order; empty
+    where a value is missing. Types: class, prob, cum_prob (if the fit has
+    probabilities), score, margin, votes.
     """
     if given.output is not None:
         _ending(given.output)
@@ -265,7 +337,10 @@ def predict_command(given: Namespace) -> None:
         table = pd.concat([kept.set_axis(table.index), table], axis="columns")
         if table.columns.duplicated().any():
             twice = table.columns[table.columns.duplicated()][0]
-            raise UsageError(f"--keep names {twice!r} twice, or as the predictions are named. Rename the column.")
+            raise UsageError(
+                f"--keep names {twice!r} twice, or as the predictions are named. Rename"
+                " the column."
+            )
     _write(table, given.output)
 
 
@@ -274,30 +349,42 @@ def _write(table: pd.DataFrame, path: str | None) -> None:
     if path is None:
         table.to_csv(sys.stdout, index=False)
     elif _ending(path) in _PARQUET:
-        write_file(path, lambda file: table.to_parquet(file, engine="pyarrow", index=False))
+        write_file(
+            path, lambda file: table.to_parquet(file, engine="pyarrow", index=False)
+        )
     else:
-        write_file(path, table.to_csv(sep=_SEPARATORS[_ending(path)], index=False).encode())
+        write_file(
+            path, table.to_csv(sep=_SEPARATORS[_ending(path)], index=False).encode()
+        )
 
 
 _WIDTH = 100
 
 
 def methods_command(given: Namespace) -> None:
-    """List the methods: name, class and paper; help("ordstat.REDSVM") in Python describes a class.
+    """List the methods: name, class and paper; help("ordstat.REDSVM") in Python
+    describes a class.
 
     examples:
       ordstat methods
     """
     for name, entry in METHODS.items():
         text = " ".join((inspect.getdoc(entry.method) or "").split("\n\n")[0].split())
-        preset = ", ".join(f"{option}={value!r}" for option, value in entry.preset.items())
-        paper = "" if "[" in text else f" [{entry.method.papers[0].partition(').')[0]})]"
+        preset = ", ".join(
+            f"{option}={value!r}" for option, value in entry.preset.items()
+        )
+        paper = (
+            "" if "[" in text else f" [{entry.method.papers[0].partition(').')[0]})]"
+        )
         text = f"{name:<22}{entry.method.__name__}({preset}): {text}{paper}"
         _show(textwrap.fill(text, _WIDTH, subsequent_indent=" " * 22))
 
 
-#: By its name: what runs a command, with the text of its --help, and what adds its arguments.
-COMMANDS: dict[str, tuple[Callable[[Namespace], None], Callable[[ArgumentParser], None]]] = {
+#: By its name: what runs a command, with the text of its --help, and what adds its
+#: arguments.
+COMMANDS: dict[
+    str, tuple[Callable[[Namespace], None], Callable[[ArgumentParser], None]]
+] = {
     "demo": (demo_command, lambda parser: None),
     "fit": (fit_command, _fit_arguments),
     "summary": (summary_command, _summary_arguments),
@@ -316,25 +403,31 @@ class _Parser(ArgumentParser):
 
 
 def _parser() -> ArgumentParser:
-    """Ordinal regression from the shell: models and rankers for outcomes that have an order.
+    """Ordinal regression from the shell: models and rankers for outcomes that have an
+    order.
 
     a first walk:
-      ordstat demo
-      python -c "from ordstat import datasets; datasets.load('wine').to_csv('wine.csv', index=False)"
-      ordstat fit wine.csv "rating ~ temp + contact" --save wine.ordstat
-      ordstat predict wine.ordstat wine.csv --type prob
+      ordstat demo python -c "from ordstat import datasets;
+      datasets.load('wine').to_csv('wine.csv', index=False)" ordstat fit wine.csv
+      "rating ~ temp + contact" --save wine.ordstat ordstat predict wine.ordstat
+      wine.csv --type prob
 
-    `ordstat COMMAND --help` says more. Exit codes: 0 done, 1 error in data or model, 2 error in the arguments.
+    `ordstat COMMAND --help` says more. Exit codes: 0 done, 1 error in data or model, 2
+    error in the arguments.
     """
     text, _, more = str(inspect.getdoc(_parser)).partition("\n\n")
     looks: dict[str, Any] = {"formatter_class": RawDescriptionHelpFormatter}
     top = _Parser(prog="ordstat", description=text, epilog=more, **looks)
-    top.add_argument("--version", action="version", version=f"ordstat {version('ordstat')}")
+    top.add_argument(
+        "--version", action="version", version=f"ordstat {version('ordstat')}"
+    )
     added = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (run, add_arguments) in COMMANDS.items():
         text, _, more = str(inspect.getdoc(run)).partition("\n\n")
         brief = text[0].lower() + text[1:].removesuffix(".")
-        parser = added.add_parser(name, help=brief, description=text, epilog=more, **looks)
+        parser = added.add_parser(
+            name, help=brief, description=text, epilog=more, **looks
+        )
         add_arguments(parser)
         parser.set_defaults(run=run)
     return top
@@ -351,7 +444,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 if the command was run, 1 for an error in data or model, 2 for one in the arguments, 130 if interrupted.
+        0 if the command was run, 1 for an error in data or model, 2 for one in the
+        arguments, 130 if interrupted.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("default")
@@ -359,7 +453,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if sys.stderr is None:  # closed by the shell
             sys.stderr = open(os.devnull, "w")  # noqa: SIM115
         if sys.stdout is None:
-            sys.stderr.write("ordstat: error: the standard output is closed. Send it to a file or to /dev/null.\n")
+            sys.stderr.write(
+                "ordstat: error: the standard output is closed. Send it to a file or to"
+                " /dev/null.\n"
+            )
             return 1
         try:
             try:
@@ -376,31 +473,43 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except UnicodeEncodeError as error:
             letter = error.object[error.start]
             sys.stderr.write(
-                f"ordstat: error: the screen's encoding {error.encoding} has no {letter!r}. "
-                "Write a file with --output, or set PYTHONIOENCODING=utf-8.\n"
+                f"ordstat: error: the screen's encoding {error.encoding} has no"
+                f" {letter!r}. Write a file with --output, or set"
+                " PYTHONIOENCODING=utf-8.\n"
             )
             return 1
         except BrokenPipeError:  # the reader of a pipe has stopped
             _leave_output()
         except OSError as error:
             _leave_output()
-            sys.stderr.write(f"ordstat: error: the output cannot be written: {error.strerror or error}.\n")
+            sys.stderr.write(
+                "ordstat: error: the output cannot be written:"
+                f" {error.strerror or error}.\n"
+            )
             return 1
     return 0
 
 
 def _leave_output() -> None:
-    """What is still to be written goes nowhere, so that the end of the process does not fail again."""
+    """What is still to be written goes nowhere, so that the end of the process does not
+    fail again.
+    """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _warn(message: Warning | str, category: type[Warning], *others: Any, **more: Any) -> None:
-    if not issubclass(category, (DeprecationWarning, PendingDeprecationWarning, ResourceWarning)):
+def _warn(
+    message: Warning | str, category: type[Warning], *others: Any, **more: Any
+) -> None:
+    if not issubclass(
+        category, (DeprecationWarning, PendingDeprecationWarning, ResourceWarning)
+    ):
         sys.stderr.write(f"ordstat: warning: {_one_line(message)}\n")
 
 
 def _one_line(text: object) -> str:
-    line = " ".join(str(text).split()).replace(", or make it an ordered pd.Categorical", "")
+    line = " ".join(str(text).split()).replace(
+        ", or make it an ordered pd.Categorical", ""
+    )
     return re.sub(r"levels=(\[.*?\])", _for_the_shell, line)
 
 

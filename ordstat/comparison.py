@@ -27,14 +27,29 @@ from .report.cells import count, counted
 from .results import OrdinalResults
 
 #: Arguments of `ordfit` that `compare` takes beside a formula.
-_OF_DATA = ("nominal", "scale", "weights", "offset", "cluster", "levels", "subset", "contrasts", "na_action")
+_OF_DATA = (
+    "nominal",
+    "scale",
+    "weights",
+    "offset",
+    "cluster",
+    "levels",
+    "subset",
+    "contrasts",
+    "na_action",
+)
 #: How methods are given.
 EXAMPLE = 'methods=["logit", ("redsvm", {"C": 10})]'
 
 
-def from_methods(design: Design, methods: Any, cost: Any) -> tuple[list[Contestant], list[str]]:
-    """Contestants on one design, and the labels of those fitted for another cost than the comparison's."""
-    contestants, kept = [], []
+def from_methods(
+    design: Design, methods: Any, cost: Any
+) -> tuple[list[Contestant], list[str]]:
+    """Contestants on one design, and the labels of those fitted for another cost than
+    the comparison's.
+    """
+    contestants = []
+    kept = []
     row_costs = design.sample.costs is not None
     for label, name, given in _entries(methods):
         options = dict(given)
@@ -46,7 +61,14 @@ def from_methods(design: Design, methods: Any, cost: Any) -> tuple[list[Contesta
             method = method.with_cost(cost)
         calibrated: Any = Calibrated.of(method, calibrate)
         coded = design.coded(method.needs.categories)
-        contestants.append(Contestant(label=label, design=coded, method=cast(Any, method), calibrated=calibrated))
+        contestants.append(
+            Contestant(
+                label=label,
+                design=coded,
+                method=cast(Any, method),
+                calibrated=calibrated,
+            )
+        )
     _require_distinct([contestant.label for contestant in contestants])
     return contestants, kept
 
@@ -54,55 +76,83 @@ def from_methods(design: Design, methods: Any, cost: Any) -> tuple[list[Contesta
 def _require_distinct(labels: Sequence[str]) -> None:
     label, times = Counter(labels).most_common(1)[0]
     if times > 1:
-        raise OptionError(f"{label!r} is there {times} times, and labels must differ. Leave one out.")
+        raise OptionError(
+            f"{label!r} is there {times} times, and labels must differ. Leave one out."
+        )
 
 
 def _entries(methods: Any) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
     """(label, name or value, options) of every method."""
     several = [methods] if isinstance(methods, (str, Method)) else methods
     if not isinstance(several, (list, tuple)) or not several:
-        raise OptionError(f"methods must be a list of names, values or pairs; got {methods!r}. Give {EXAMPLE}.")
+        raise OptionError(
+            f"methods must be a list of names, values or pairs; got {methods!r}. Give"
+            f" {EXAMPLE}."
+        )
     for given in several:
-        pair = isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Mapping)
+        pair = (
+            isinstance(given, tuple)
+            and len(given) == 2
+            and isinstance(given[1], Mapping)
+        )
         name, options = given if pair else (given, {})
         words = ", ".join(f"{option}={value!r}" for option, value in options.items())
         yield f"{name}({words})" if words else str(name), name, options
 
 
 def _chose_cost(name: Any, method: Method, options: Mapping[str, Any]) -> bool:
-    """Whether the cost of a method was chosen with it: by an option, by its name, or in a value."""
+    """Whether the cost of a method was chosen with it: by an option, by its name, or in
+    a value.
+    """
     if isinstance(name, Method):
-        default = next(field.default for field in fields(method) if field.name == "cost")
+        default = next(
+            field.default for field in fields(method) if field.name == "cost"
+        )
         return bool(vars(method)["cost"] != default)
     return "cost" in options or "cost" not in option_names(METHODS[spelled(name) or ""])
 
 
 def from_fits(given: Sequence[Any], cost: Any) -> tuple[list[Contestant], list[str]]:
-    """Contestants on the designs of fits, and the labels of those whose cost is not the absolute."""
+    """Contestants on the designs of fits, and the labels of those whose cost is not the
+    absolute.
+    """
     fits = _labelled_fits(given)
     first = next(iter(fits.items()))
-    contestants, kept = [], []
+    contestants = []
+    kept = []
     for label, fit in fits.items():
         _check_fit(label, fit)
         _check_same_rows(*first, label, fit)
-        method, calibrated = fit.method, fit.calibrated
+        method = fit.method
+        calibrated = fit.calibrated
         if cost is not None:
             method = method.with_cost(cost)
             calibrated = None if calibrated is None else calibrated.with_cost(cost)
-        elif method.cost_matrix != CostMatrix.absolute() and fit.design.sample.costs is None:
+        elif (
+            method.cost_matrix != CostMatrix.absolute()
+            and fit.design.sample.costs is None
+        ):
             kept.append(label)
-        contestants.append(Contestant(label=label, design=fit.design, method=method, calibrated=calibrated))
+        contestants.append(
+            Contestant(
+                label=label, design=fit.design, method=method, calibrated=calibrated
+            )
+        )
     return contestants, kept
 
 
 def _labelled_fits(given: Sequence[Any]) -> dict[str, OrdinalResults]:
-    fits = given[0] if len(given) == 1 and isinstance(given[0], Mapping) else list(given)
+    fits = (
+        given[0] if len(given) == 1 and isinstance(given[0], Mapping) else list(given)
+    )
     if isinstance(fits, Mapping):
         return labelled(fits, "fits")
     for fit in fits:
         _check_fit("what was given", fit)
     names = [(repr(fit.method), fit.formula) for fit in fits]
-    varying = [part for part in (0, 1) if len({name[part] for name in names}) > 1] or [1]
+    varying = [part for part in (0, 1) if len({name[part] for name in names}) > 1] or [
+        1
+    ]
     labels = [": ".join(name[part] for part in varying) for name in names]
     _require_distinct(labels)
     return dict(zip(labels, fits, strict=True))
@@ -111,43 +161,57 @@ def _labelled_fits(given: Sequence[Any]) -> dict[str, OrdinalResults]:
 def _check_fit(label: str, fit: Any) -> None:
     if not isinstance(fit, OrdinalResults):
         raise OptionError(
-            f"compare takes a formula, data and methods=, or fits of ordfit; {label} is of type {type(fit).__name__}. "
-            "Write compare('y ~ x', data, methods=[...]) or compare(fit1, fit2)."
+            f"compare takes a formula, data and methods=, or fits of ordfit; {label} is"
+            f" of type {type(fit).__name__}. Write compare('y ~ x', data,"
+            " methods=[...]) or compare(fit1, fit2)."
         )
     fit.check_rows()
     if fit.design.survey is not None:
         raise OptionError(
-            f"{label} has a survey design, which compare does not take: compare fits with the sampling weights as "
-            "weights= and the primary sampling units as cluster=."
+            f"{label} has a survey design, which compare does not take: compare fits"
+            " with the sampling weights as weights= and the primary sampling units as"
+            " cluster=."
         )
 
 
-def _check_same_rows(first: str, one: OrdinalResults, second: str, other: OrdinalResults) -> None:
+def _check_same_rows(
+    first: str, one: OrdinalResults, second: str, other: OrdinalResults
+) -> None:
     """DataError where two fits are not of the same rows, response and weights."""
-    a, b = one.design, other.design
+    a = one.design
+    b = other.design
     alike = {"response": (a.response, a.levels.values) == (b.response, b.levels.values)}
     alike["rows"] = a.index.equals(b.index)
-    for what, name in {"values of the response": "y", "weights": "case_weights", "costs of rows": "costs"}.items():
+    for what, name in {
+        "values of the response": "y",
+        "weights": "case_weights",
+        "costs of rows": "costs",
+    }.items():
         alike[what] = np.array_equal(getattr(a.sample, name), getattr(b.sample, name))
     for what in [what for what, same in alike.items() if not same][:1]:
         raise DataError(
-            f"fits must have the same {what}; those of {first} ({counted(a.sample.n, 'row')}) and {second} "
-            f"({b.sample.n}) differ. Fit both to the same data, without missing values in any of their columns."
+            f"fits must have the same {what}; those of {first}"
+            f" ({counted(a.sample.n, 'row')}) and {second} ({b.sample.n}) differ. Fit"
+            " both to the same data, without missing values in any of their columns."
         )
 
 
 def check(contestant: Contestant) -> None:
     """Refuse what cannot work in any fold, before the first one."""
-    method, sample = contestant.method, contestant.sample
+    method = contestant.method
+    sample = contestant.sample
     if method.pairwise:
         raise OptionError(
-            f"{contestant.label}: kernel='precomputed' has columns for all rows, and cross-validation fits to parts of "
-            "them. Use a named kernel or a function."
+            f"{contestant.label}: kernel='precomputed' has columns for all rows, and"
+            " cross-validation fits to parts of them. Use a named kernel or a"
+            " function."
         )
     try:
         method.check(sample if method.keeps_clusters else replace(sample, cluster=None))
     except (OptionError, DataError) as problem:
-        raise type(problem)(f"{contestant.label} cannot be compared on these data: {problem}") from problem
+        raise type(problem)(
+            f"{contestant.label} cannot be compared on these data: {problem}"
+        ) from problem
 
 
 def compare(
@@ -168,29 +232,33 @@ def compare(
     Parameters
     ----------
     formula : str, or fits
-        The formula of all methods, as in `ordfit`; or fits to the same rows, `compare(fit1, fit2)` or
-        `compare({"small": fit1, "large": fit2})`, whose formulas, methods and options are fitted again in each fold.
+        The formula of all methods, as in `ordfit`; or fits to the same rows,
+        `compare(fit1, fit2)` or `compare({"small": fit1, "large": fit2})`, whose
+        formulas, methods and options are fitted again in each fold.
     data : data frame
         Not changed.
     methods : list
-        Names ("logit", "redsvm"), values such as REDSVM(C=10), pairs ("redsvm", {"C": 10}). "calibrate" among the
-        options gives a ranker probabilities.
+        Names ("logit", "redsvm"), values such as REDSVM(C=10), pairs ("redsvm", {"C":
+        10}). "calibrate" among the options gives a ranker probabilities.
     cv : int
-        Number of folds, at least 2. Ranks are spread evenly; rows of one cluster, or of one group of a random term,
-        stay in one fold.
+        Number of folds, at least 2. Ranks are spread evenly; rows of one cluster, or of
+        one group of a random term, stay in one fold.
     repeats : int
         Number of times that folds are drawn.
     cost : str or array, optional
-        As in `ordfit`; the absolute cost if not given. All methods minimise it and are judged by it, but those that
-        name another (`"ova"`, `REDSVM(cost="squared")`), which a note lists. Fits keep theirs unless `cost` is given.
+        As in `ordfit`; the absolute cost if not given. All methods minimise it and are
+        judged by it, but those that name another (`"ova"`, `REDSVM(cost="squared")`),
+        which a note lists. Fits keep theirs unless `cost` is given.
     n_jobs : int
         Processes; -1 for all processors. The result is the same for any.
     seed : int or numpy.random.Generator
         Seed of the folds and of the methods.
     callback : callable(step, total, message), optional
-        Called after every fit; without it a bar is shown in a terminal where tqdm is installed.
+        Called after every fit; without it a bar is shown in a terminal where tqdm is
+        installed.
     **options
-        nominal, scale, weights, offset, cluster, levels, subset, contrasts, na_action: as in `ordfit`.
+        nominal, scale, weights, offset, cluster, levels, subset, contrasts, na_action:
+        as in `ordfit`.
 
     Returns
     -------
@@ -200,8 +268,9 @@ def compare(
     Raises
     ------
     OptionError, DataError, FormulaError
-        For what cannot be compared. A DataWarning counts rows left out for missing values, as `ordfit` does, and names
-        a method that fails in some folds, which then has no means.
+        For what cannot be compared. A DataWarning counts rows left out for missing
+        values, as `ordfit` does, and names a method that fails in some folds, which
+        then has no means.
 
     Notes
     -----
@@ -224,20 +293,37 @@ def compare(
     check_names(options, _OF_DATA, "compare", "argument")
     if isinstance(formula, str):
         if len(more) > (methods is None):
-            raise OptionError(f"methods must be one list; got {more!r} and methods={methods!r}. Give {EXAMPLE}.")
+            raise OptionError(
+                f"methods must be one list; got {more!r} and methods={methods!r}. Give"
+                f" {EXAMPLE}."
+            )
         design = build(formula, data, costs=row_costs, **options)
         for note in design.notes:  # fits have told theirs
             warn(note, DataWarning)
         if isinstance(cost, pd.DataFrame):
-            check_cost_labels(cost, design.levels.values, design.levels.unused, by_row=row_costs is not None)
+            check_cost_labels(
+                cost,
+                design.levels.values,
+                design.levels.unused,
+                by_row=row_costs is not None,
+            )
         judge = "absolute" if given is None else given
         contestants, kept = from_methods(design, more[0] if more else methods, judge)
     else:
         for name in [*options, *(() if methods is None else ("methods",))]:
-            raise OptionError(f"{name} must go with a formula and data; fits have their own. Leave it out.")
-        contestants, kept = from_fits([formula, *(() if data is None else (data,)), *more], given)
-    cv, repeats, cost = whole("cv", cv, 2), whole("repeats", repeats, 1), "absolute" if given is None else given
-    n_jobs, callback, rng = jobs(n_jobs), reporter(callback), generator(seed)
+            raise OptionError(
+                f"{name} must go with a formula and data; fits have their own. Leave it"
+                " out."
+            )
+        contestants, kept = from_fits(
+            [formula, *(() if data is None else (data,)), *more], given
+        )
+    cv = whole("cv", cv, 2)
+    repeats = whole("repeats", repeats, 1)
+    cost = "absolute" if given is None else given
+    n_jobs = jobs(n_jobs)
+    callback = reporter(callback)
+    rng = generator(seed)
     for contestant in contestants:
         check(contestant)
     drawn = _drawn(contestants, cv, repeats, rng)
@@ -245,7 +331,9 @@ def compare(
     apart = in_one_fold(first.sample, np.concatenate(drawn), first.levels.values)
     for note in apart:
         warn(note, DataWarning)
-    judged = _judged(contestants, drawn, cost, int(rng.integers(2**63)), n_jobs, callback)
+    judged = _judged(
+        contestants, drawn, cost, int(rng.integers(2**63)), n_jobs, callback
+    )
     failed = pd.DataFrame(
         [
             (contestant.label, number // cv + 1, number % cv + 1, fold.failure)
@@ -256,21 +344,29 @@ def compare(
         columns=["method", "repeat", "fold", "message"],
     )
     failures = [
-        f"{label} failed in {len(rows)} of {counted(cv * repeats, 'fold')} and has no means (.failed): "
-        f"{rows['message'].iloc[0]}"
+        f"{label} failed in {len(rows)} of {counted(cv * repeats, 'fold')} and has no"
+        f" means (.failed): {rows['message'].iloc[0]}"
         for label, rows in failed.groupby("method", sort=False)
     ]
     if len(failures) == len(contestants):
         raise DataError(f"Every method failed in some fold: {failures[0]}")
     for note in failures:
         warn(note, DataWarning)
-    told = dict.fromkeys(note for contestant in contestants for note in contestant.design.notes)
-    design, formulas = contestants[0].design, {contestant.design.formula for contestant in contestants}
-    what, topic = ("model", design.response) if len(formulas) > 1 else ("method", formulas.pop())
+    told = dict.fromkeys(
+        note for contestant in contestants for note in contestant.design.notes
+    )
+    design = contestants[0].design
+    formulas = {contestant.design.formula for contestant in contestants}
+    what, topic = (
+        ("model", design.response) if len(formulas) > 1 else ("method", formulas.pop())
+    )
     times = f", {repeats} times" if repeats > 1 else ""
     label = f"{CostMatrix.parse(cost).label} error"
     compared = Comparison(
-        title=f"{counted(len(contestants), what)} by {cv}-fold cross-validation{times}: {topic}",
+        title=(
+            f"{counted(len(contestants), what)} by {cv}-fold cross-validation{times}:"
+            f" {topic}"
+        ),
         labels=tuple(contestant.label for contestant in contestants),
         values=np.array([[fold.values for fold in folds] for folds in judged]),
         seconds=np.array([[fold.seconds for fold in folds] for folds in judged]),
@@ -284,19 +380,27 @@ def compare(
     return replace(compared, notes=(*compared.notes, *fold_notes(compared)))
 
 
-def _drawn(contestants: Sequence[Contestant], cv: int, repeats: int, rng: np.random.Generator) -> list[FloatArray]:
-    """(cv, N) case weights that each fold holds out, of every repeat; groups of any contestant stay together."""
+def _drawn(
+    contestants: Sequence[Contestant], cv: int, repeats: int, rng: np.random.Generator
+) -> list[FloatArray]:
+    """(cv, N) case weights that each fold holds out, of every repeat; groups of any
+    contestant stay together.
+    """
     sample = contestants[0].design.sample
     groupings = [codes for contestant in contestants for codes in contestant.groupings]
     groups = group_codes(groupings) if groupings else None
     if groups is not None and groups.max() == 0:
         raise OptionError(
-            "Crossed groups of these fits connect all rows, so that no fold would be independent of the others. "
-            "Compare such fits by loglik and aic."
+            "Crossed groups of these fits connect all rows, so that no fold would be"
+            " independent of the others. Compare such fits by loglik and aic."
         )
     sample = replace(sample, cluster=groups)
     copies = dealt_rows(sample)[0].size
-    most, what = (copies, "rows") if groups is None else (int(groups.max()) + 1, "groups of rows to keep together")
+    most, what = (
+        (copies, "rows")
+        if groups is None
+        else (int(groups.max()) + 1, "groups of rows to keep together")
+    )
     if cv > most:
         raise OptionError(f"cv must not exceed the number of {what}, {most}; got {cv}.")
     return [held_out(sample, cv, rng) for _ in range(repeats)]
@@ -310,7 +414,9 @@ def _judged(
     n_jobs: int,
     callback: Progress | None,
 ) -> list[list[Judged]]:
-    """Results of the folds of each contestant; each fit has a separate generator, so that n_jobs does not matter."""
+    """Results of the folds of each contestant; each fit has a separate generator, so
+    that n_jobs does not matter.
+    """
     tasks = [
         (contestant, out, cost, [root, repeat, fold])
         for repeat, held in enumerate(drawn)
@@ -326,19 +432,31 @@ def _judged(
 
 
 def _notes(
-    contestants: Sequence[Contestant], kept: Sequence[str], results: Sequence[Sequence[Judged]], cost: Any
+    contestants: Sequence[Contestant],
+    kept: Sequence[str],
+    results: Sequence[Sequence[Judged]],
+    cost: Any,
 ) -> list[str]:
     sample = contestants[0].design.sample
     grouped = any(contestant.groupings for contestant in contestants)
     groups = " Rows of one group are in one fold." if grouped else ""
     notes = [
-        f"{count(sample.case_weights.sum())} observations, {sample.n_levels} levels; all methods have the same folds."
-        f"{groups} Standard errors (SE) are corrected for the training rows that folds share."
+        f"{count(sample.case_weights.sum())} observations, {sample.n_levels} levels;"
+        f" all methods have the same folds.{groups} Standard errors (SE) are corrected"
+        " for the training rows that folds share."
     ]
     if kept:
-        price = "their own" if sample.costs is not None else CostMatrix.parse(cost).label
-        notes.append(f"Judged by the {price} cost, but fitted for other costs: {', '.join(kept)}.")
+        price = (
+            "their own" if sample.costs is not None else CostMatrix.parse(cost).label
+        )
+        notes.append(
+            f"Judged by the {price} cost, but fitted for other costs:"
+            f" {', '.join(kept)}."
+        )
     for contestant, folds in zip(contestants, results, strict=True):
         if missed := sum(not judged.reached for judged in folds):
-            notes.append(f"{contestant.label} missed its tolerance in {missed} of {counted(len(folds), 'fit')}.")
+            notes.append(
+                f"{contestant.label} missed its tolerance in {missed} of"
+                f" {counted(len(folds), 'fit')}."
+            )
     return notes

@@ -1,4 +1,5 @@
-"""Data to try things on: small real sets, and seeded generators of the papers' artificial ones.
+"""Data to try things on: small real sets, and seeded generators of the papers'
+artificial ones.
 
 Every generator returns numeric columns x1..xD and an ordered categorical `rank`.
 """
@@ -51,12 +52,13 @@ def load(name: str) -> pd.DataFrame:
     Parameters
     ----------
     name : {"wine", "housing", "anes96"}
-        - "wine": 72 ratings of bitterness (`rating` 1..5) by temp, contact, bottle and judge; `response` is
-          the same judgement on a 0 to 100 scale [Randall 1989].
-        - "housing": satisfaction `Sat` (Low < Medium < High) by Infl, Type and Cont, as 72 cells with counts
-          `Freq`: pass weights="Freq" [Madsen 1976].
-        - "anes96": party identification `PID` (7 levels) of 944 respondents of the American National Election
-          Study 1996, with age, educ, income, TVnews, ...; read from statsmodels (public domain).
+        - "wine": 72 ratings of bitterness (`rating` 1..5) by temp, contact, bottle and
+          judge; `response` is the same judgement on a 0 to 100 scale [Randall 1989].
+        - "housing": satisfaction `Sat` (Low < Medium < High) by Infl, Type and Cont, as
+          72 cells with counts `Freq`: pass weights="Freq" [Madsen 1976].
+        - "anes96": party identification `PID` (7 levels) of 944 respondents of the
+          American National Election Study 1996, with age, educ, income, TVnews, ...;
+          read from statsmodels (public domain).
 
     Returns
     -------
@@ -77,7 +79,8 @@ def load(name: str) -> pd.DataFrame:
     """
     one_of("the name of a data set", name, _LEVELS)
     if name == "anes96":
-        from statsmodels.datasets import anes96  # a second to import, and only this set needs it
+        # a second to import, and only this set needs it
+        from statsmodels.datasets import anes96
 
         raw = anes96.load_pandas().data
         party = [_LEVELS["anes96"]["PID"][int(code)] for code in raw["PID"]]
@@ -93,7 +96,9 @@ def load(name: str) -> pd.DataFrame:
     return pd.DataFrame(raw.assign(**factors))
 
 
-def _categorical(values: Any, levels: Sequence[Any], *, ordered: bool = False) -> pd.Categorical:
+def _categorical(
+    values: Any, levels: Sequence[Any], *, ordered: bool = False
+) -> pd.Categorical:
     return pd.Categorical(values, categories=list(levels), ordered=ordered)
 
 
@@ -101,18 +106,20 @@ def _categorical(values: Any, levels: Sequence[Any], *, ordered: bool = False) -
 
 
 def herbrich(n: int = 1000, *, noise: float = 0.125, seed: Seed = None) -> pd.DataFrame:
-    """Five ranks of a saddle on the unit square [Herbrich, Graepel & Obermayer 2000, eq. 7.29].
+    """Five ranks of a saddle on the unit square [Herbrich, Graepel & Obermayer 2000,
+    eq. 7.29].
 
-    x is uniform on [0, 1]^2, f(x) = 10 (x1 - 0.5)(x2 - 0.5), and rank i is where f(x) + e lies between
-    theta_{i-1} and theta_i of (-inf, -1, -0.1, 0.25, 1, inf), e ~ N(0, noise^2).
+    x is uniform on [0, 1]^2, f(x) = 10 (x1 - 0.5)(x2 - 0.5), and rank i is where f(x) +
+    e lies between theta_{i-1} and theta_i of (-inf, -1, -0.1, 0.25, 1, inf), e ~ N(0,
+    noise^2).
 
     Parameters
     ----------
     n : int
         Rows.
     noise : float
-        Standard deviation of e. The paper writes N(0, 0.125); read as a standard deviation it moves 15 % of
-        the rows to another rank, read as a variance 38 %.
+        Standard deviation of e. The paper writes N(0, 0.125); read as a standard
+        deviation it moves 15 % of the rows to another rank, read as a variance 38 %.
     seed : int, numpy.random.Generator or None
 
     Returns
@@ -134,10 +141,12 @@ def herbrich(n: int = 1000, *, noise: float = 0.125, seed: Seed = None) -> pd.Da
 
 
 def quadratic_bands(n: int = 500, *, seed: Seed = None) -> pd.DataFrame:
-    """Four ranks between three quadratic curves on the unit square [after Lin 2008, sec. 4.3.2].
+    """Four ranks between three quadratic curves on the unit square [after Lin 2008,
+    sec. 4.3.2].
 
-    x is uniform on [0, 1]^2 and rank(x) = 1 + #{k : x2 > a_k + (x1 - 1/2)^2}, a = (1/6, 5/12, 2/3); no noise.
-    The thesis says only "three quadratic boundaries"; these, of areas 1/4, 1/4, 1/4 and 1/4, are ours.
+    x is uniform on [0, 1]^2 and rank(x) = 1 + #{k : x2 > a_k + (x1 - 1/2)^2}, a = (1/6,
+    5/12, 2/3); no noise. The thesis says only "three quadratic boundaries"; these, of
+    areas 1/4, 1/4, 1/4 and 1/4, are ours.
 
     Parameters
     ----------
@@ -157,9 +166,17 @@ def quadratic_bands(n: int = 500, *, seed: Seed = None) -> pd.DataFrame:
     ['x1', 'x2', 'rank']
     """
     x = generator(seed).random((whole("n", n, 0), 2))
-    return _frame(x, np.searchsorted([1 / 6, 5 / 12, 2 / 3], x[:, 1] - (x[:, 0] - 0.5) ** 2), [1, 2, 3, 4])
+    return _frame(
+        x,
+        np.searchsorted([1 / 6, 5 / 12, 2 / 3], x[:, 1] - (x[:, 0] - 0.5) ** 2),
+        [1, 2, 3, 4],
+    )
 
 
-def _frame(x: FloatArray, code: npt.NDArray[np.integer[Any]], levels: Sequence[int]) -> pd.DataFrame:
+def _frame(
+    x: FloatArray, code: npt.NDArray[np.integer[Any]], levels: Sequence[int]
+) -> pd.DataFrame:
     frame = pd.DataFrame(x, columns=[f"x{d + 1}" for d in range(x.shape[1])])
-    return frame.assign(rank=_categorical(np.asarray(levels)[code], levels, ordered=True))
+    return frame.assign(
+        rank=_categorical(np.asarray(levels)[code], levels, ordered=True)
+    )

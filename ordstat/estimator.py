@@ -16,7 +16,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    validate_data,
+)
 
 from ._typing import AnyArray, FloatArray, IntArray
 from .api import fit_design
@@ -58,8 +62,9 @@ _LARGEST = 1e150
 def _preferences(rule: Rule, rows: Rows, scores: FloatArray) -> FloatArray:
     """(N, K) the larger, the more the rule prefers the level.
 
-    The votes; the probabilities, or minus the expected costs, of a probability model; else the distance from the score
-    to the nearer end of the level's interval, negative outside it.
+    The votes; the probabilities, or minus the expected costs, of a probability model;
+    else the distance from the score to the nearer end of the level's interval, negative
+    outside it.
     """
     if isinstance(rule, CostRule):
         return -expected_costs(rule.probabilities(rows, scores), rule.cost)
@@ -73,14 +78,18 @@ def _preferences(rule: Rule, rows: Rows, scores: FloatArray) -> FloatArray:
 
 
 def _leanings(rule: Rule, rows: Rows, scores: FloatArray) -> FloatArray:
-    """(N,) of two levels, positive where the rule prefers the higher: votes, log odds or score less their threshold."""
+    """(N,) of two levels, positive where the rule prefers the higher: votes, log odds
+    or score less their threshold.
+    """
     if scores.ndim == 2:
         return np.asarray(scores[:, 1] - scores[:, 0])
     if not isinstance(rule, CostRule):
         return np.asarray(cast(GapRule, rule).gaps(rows, scores)[:, 0])
     cost = rule.cost.matrix(2)
     with np.errstate(divide="ignore", invalid="ignore"):  # a mistake may be free
-        return np.asarray(rule.log_odds_above(rows, scores)[:, 0] - np.log(cost[0, 1] / cost[1, 0]))
+        return np.asarray(
+            rule.log_odds_above(rows, scores)[:, 0] - np.log(cost[0, 1] / cost[1, 0])
+        )
 
 
 def _tell_undetermined(results: FittedLikelihood, rows: Rows) -> None:
@@ -88,29 +97,44 @@ def _tell_undetermined(results: FittedLikelihood, rows: Rows) -> None:
     count = int(results.undetermined_rows(rows).sum())
     if count:
         warn(
-            f"the training data do not determine the predictions of {count} of {rows.n} rows of X: they combine "
-            "columns in a way that no training row did, or the training labels are separated. These predictions take "
-            "an effect without an estimate as 0. Leave out columns that determine each other, or fit with penalty=1.0."
+            f"the training data do not determine the predictions of {count} of {rows.n}"
+            " rows of X: they combine columns in a way that no training row did, or"
+            " the training labels are separated. These predictions take an effect"
+            " without an estimate as 0. Leave out columns that determine each other,"
+            " or fit with penalty=1.0."
         )
 
 
 def _decisions(rule: Rule, rows: Rows, order: IntArray) -> FloatArray:
-    """(N,) for two levels, (N, K) for more, in a new order (K,) of the levels; ties are broken as the rule does."""
+    """(N,) for two levels, (N, K) for more, in a new order (K,) of the levels; ties are
+    broken as the rule does.
+    """
     scores: Any = rule.scores(rows)
     chosen = np.argsort(order)[rule.codes(rows, scores)]
     if rule.n_levels == 2:
-        leaning = (1.0 if order[1] == 1 else -1.0) * np.nan_to_num(_leanings(rule, rows, scores))
+        leaning = (1.0 if order[1] == 1 else -1.0) * np.nan_to_num(
+            _leanings(rule, rows, scores)
+        )
         least = np.finfo(np.float64).tiny
-        return np.clip(np.where(chosen == 1, np.maximum(leaning, least), np.minimum(leaning, 0.0)), -_LARGEST, _LARGEST)
-    preferences = np.clip(_preferences(rule, rows, scores)[:, order], -_LARGEST, _LARGEST)
+        return np.clip(
+            np.where(chosen == 1, np.maximum(leaning, least), np.minimum(leaning, 0.0)),
+            -_LARGEST,
+            _LARGEST,
+        )
+    preferences = np.clip(
+        _preferences(rule, rows, scores)[:, order], -_LARGEST, _LARGEST
+    )
     rivals = preferences.copy()
     rivals[np.arange(rows.n), chosen] = -np.inf
     above = np.nextafter(rivals.max(axis=1), np.inf)
-    preferences[np.arange(rows.n), chosen] = np.maximum(preferences[np.arange(rows.n), chosen], above)
+    preferences[np.arange(rows.n), chosen] = np.maximum(
+        preferences[np.arange(rows.n), chosen], above
+    )
     return preferences
 
 
-#: Held by the thread that learns a batch: a model counts all of them, also from several threads.
+#: Held by the thread that learns a batch: a model counts all of them, also from several
+#: threads.
 _ONE_BATCH = Lock()
 
 
@@ -122,47 +146,56 @@ _OWN = ("method", "levels", "random_state", "calibrate", "constraints")
 class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Any ordinal method as a scikit-learn classifier.
 
-    It works in Pipeline, GridSearchCV, cross_val_score, clone and pickle; `decision_function` serves calibration and
-    tuned thresholds, `coef_` and `feature_importances_` the selection of columns. Columns of text and categories in a
-    frame become indicators "column[T.level]" of every level but the first; "ordboost" takes them as they are, and it
-    alone takes missing values. Such a column with one level is left out with a DataWarning. A level that the fit did
-    not have is refused by likelihood methods; the others take it for the first level, with a DataWarning ("ordboost":
-    for missing). Sparse matrices are refused.
+    It works in Pipeline, GridSearchCV, cross_val_score, clone and pickle;
+    `decision_function` serves calibration and tuned thresholds, `coef_` and
+    `feature_importances_` the selection of columns. Columns of text and categories in a
+    frame become indicators "column[T.level]" of every level but the first; "ordboost"
+    takes them as they are, and it alone takes missing values. Such a column with one
+    level is left out with a DataWarning. A level that the fit did not have is refused
+    by likelihood methods; the others take it for the first level, with a DataWarning
+    ("ordboost": for missing). Sparse matrices are refused.
 
     Parameters
     ----------
     method : str or Method
-        A method string of `ordfit` ("logit", "probit", "redsvm", ...) or a value such as REDSVM(C=10).
+        A method string of `ordfit` ("logit", "probit", "redsvm", ...) or a value such
+        as REDSVM(C=10).
     levels : sequence, optional
-        The labels in order, lowest first. Needed for strings: without it an ordered pandas Categorical (or
-        polars Enum) keeps its own order, numbers and booleans are sorted, and strings are sorted with a DataWarning.
+        The labels in order, lowest first. Needed for strings: without it an ordered
+        pandas Categorical (or polars Enum) keeps its own order, numbers and booleans
+        are sorted, and strings are sorted with a DataWarning.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
         Seed of all random steps of the method; None draws a fresh one at every fit.
     calibrate : bool or int
-        True, or a number of folds, gives probabilities to a method that has none; see `ordfit`.
-    constraints : dict or list of str, optional
-        Signs of effects of "ordboost", {"x1": "+"}, where x1, x2, ... are the columns of an array; see
+        True, or a number of folds, gives probabilities to a method that has none; see
         `ordfit`.
+    constraints : dict or list of str, optional
+        Signs of effects of "ordboost", {"x1": "+"}, where x1, x2, ... are the columns
+        of an array; see `ordfit`.
     **options
-        Hyper-parameters of the method, such as C=1.0 or kernel="perceptron"; `get_params` lists all of them with
-        their current values, `set_params` (and so GridSearchCV) sets them. Setting another `method` forgets
-        the options that the new one does not have. Values are checked by `fit`.
+        Hyper-parameters of the method, such as C=1.0 or kernel="perceptron";
+        `get_params` lists all of them with their current values, `set_params` (and so
+        GridSearchCV) sets them. Setting another `method` forgets the options that the
+        new one does not have. Values are checked by `fit`.
 
     Attributes
     ----------
     results_ : OrdinalResults
-        What `ordfit` returns: `results_.summary()`, `.errors()`, `.predict(X, type="prob")`, ...
+        What `ordfit` returns: `results_.summary()`, `.errors()`, `.predict(X,
+        type="prob")`, ...
     levels_ : (K,) array
         Labels in order, lowest first.
     classes_ : (K,) array
-        The same labels sorted, as scikit-learn's scorers assume; columns of `predict_proba`.
+        The same labels sorted, as scikit-learn's scorers assume; columns of
+        `predict_proba`.
     thresholds_ : (K-1,) array
         Only methods with thresholds have it: those that vote do not.
     coef_ : (D,) array
-        Coefficients of the columns, 0 for a column that the others make up; only methods with a linear potential
-        have it.
+        Coefficients of the columns, 0 for a column that the others make up; only
+        methods with a linear potential have it.
     feature_importances_ : (D,) array
-        Shares of the columns in the trees or rounds; only trees, their aggregation and boosting have it.
+        Shares of the columns in the trees or rounds; only trees, their aggregation and
+        boosting have it.
     n_features_in_ : int
     feature_names_in_ : (D,) array
         Where X has column names.
@@ -172,9 +205,10 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     `score` is the accuracy, as for every classifier. scoring="neg_mean_absolute_error" works for numeric labels
     alone and takes their values for distances; `mean_absolute_rank_error` counts ranks, for any labels.
 
-    Some of scikit-learn's tools (BaggingClassifier, VotingClassifier, StackingClassifier and
-    cross_val_predict(method="predict_proba")) hand on numbers in place of labels, sorted by alphabet, and the order
-    of strings is lost before it gets here. With `levels` that is an error; better give them ranks as integers.
+    Some of scikit-learn's tools (BaggingClassifier, VotingClassifier,
+    StackingClassifier and cross_val_predict(method="predict_proba")) hand on numbers in
+    place of labels, sorted by alphabet, and the order of strings is lost before it gets
+    here. With `levels` that is an error; better give them ranks as integers.
 
     Examples
     --------
@@ -205,10 +239,11 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Parameters
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters above and every option of the method, with their current values.
+        """The parameters above and every option of the method, with their current
+        values.
 
-        With `deep` also the options of a method given as a value, and those of its classifiers, such as
-        base__n_estimators.
+        With `deep` also the options of a method given as a value, and those of its
+        classifiers, such as base__n_estimators.
 
         Examples
         --------
@@ -216,15 +251,28 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> OrdinalClassifier("redsvm", C=10).get_params()["kernel"]
         'perceptron'
         """
-        params = {name: getattr(self, name) for name in _OWN} | (defaults_of(self.method) or {}) | self._options
+        params = (
+            {name: getattr(self, name) for name in _OWN}
+            | (defaults_of(self.method) or {})
+            | self._options
+        )
         if not deep:
             return params
         params |= _fields_of(self.method)
-        nested = {name: value.get_params() for name, value in params.items() if _has_params(value)}
-        return params | {f"{name}__{key}": value for name, inner in nested.items() for key, value in inner.items()}
+        nested = {
+            name: value.get_params()
+            for name, value in params.items()
+            if _has_params(value)
+        }
+        return params | {
+            f"{name}__{key}": value
+            for name, inner in nested.items()
+            for key, value in inner.items()
+        }
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; an unknown name raises OptionError (a ValueError) that lists the known ones.
+        """Set parameters; an unknown name raises OptionError (a ValueError) that lists
+        the known ones.
 
         Examples
         --------
@@ -234,14 +282,20 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         settings = {name: value for name, value in params.items() if name in _OWN}
         nested = {name: value for name, value in params.items() if "__" in name}
-        options = {name: value for name, value in params.items() if name not in settings and name not in nested}
+        options = {
+            name: value
+            for name, value in params.items()
+            if name not in settings and name not in nested
+        }
         method = settings.get("method", self.method)
         defaults = defaults_of(method)
         if defaults is not None:
             names = [*options, *(name.partition("__")[0] for name in nested)]
             valid = [*_OWN, *defaults, *_fields_of(method)]
             check_names(names, valid, f"OrdinalClassifier({method!r})", "parameter")
-            self._options = {name: value for name, value in self._options.items() if name in defaults}
+            self._options = {
+                name: value for name, value in self._options.items() if name in defaults
+            }
         for name, value in settings.items():
             setattr(self, name, value)
         if isinstance(self.method, Method) and options:
@@ -251,26 +305,37 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             outer, _, inner = name.partition("__")
             base = self.get_params(deep=True)[outer]
             if not _has_params(base):
-                raise OptionError(f"{name} needs a classifier in {outer}=; it is {base!r}.")
+                raise OptionError(
+                    f"{name} needs a classifier in {outer}=; it is {base!r}."
+                )
             self.set_params(**{outer: clone(base).set_params(**{inner: value})})
         return self
 
     def __sklearn_clone__(self) -> Self:
-        """A copy in which the options left at their defaults stay so, also when `method` is set later."""
+        """A copy in which the options left at their defaults stay so, also when
+        `method` is set later.
+        """
         twin: Self = super().__sklearn_clone__()
         twin._options = {name: twin._options[name] for name in self._options}
         return twin
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        given = {name: value for name in _OWN[1:] if (value := getattr(self, name)) is not _DEFAULTS[name].default}
-        keywords = [f"{name}={value!r}" for name, value in (given | self._options).items()]
+        given = {
+            name: value
+            for name in _OWN[1:]
+            if (value := getattr(self, name)) is not _DEFAULTS[name].default
+        }
+        keywords = [
+            f"{name}={value!r}" for name, value in (given | self._options).items()
+        ]
         return f"OrdinalClassifier({', '.join([repr(self.method), *keywords])})"
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         method = self._resolved()
         tags.classifier_tags.multi_class = method is None or not method.needs.two_levels
-        # Means "no promise on three blobs in a plane": they have no order along a line, which linear potentials need.
+        # Means "no promise on three blobs in a plane": they have no order along a line,
+        # which linear potentials need.
         tags.classifier_tags.poor_score = True
         tags.input_tags.allow_nan = self._takes_gaps()
         tags.input_tags.pairwise = method is not None and method.pairwise
@@ -291,8 +356,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         DataError
-            For missing values, columns that are neither numbers nor categories, labels outside `levels`, or fewer than
-            two classes.
+            For missing values, columns that are neither numbers nor categories, labels
+            outside `levels`, or fewer than two classes.
         OptionError
             For an unknown method or option, or a value outside its range.
 
@@ -303,12 +368,22 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> model.classes_.tolist()
         [1, 2, 3]
         """
-        return self._fit(resolve(self.method, self._options), X, y, sample_weight, whole=True)
+        return self._fit(
+            resolve(self.method, self._options), X, y, sample_weight, whole=True
+        )
 
     def _fit(
-        self, method: Method, X: Any, y: Any, sample_weight: Any, classes: Any = None, whole: bool = False
+        self,
+        method: Method,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        classes: Any = None,
+        whole: bool = False,
     ) -> Self:
-        """Fit; `whole` says that no rows follow, so that a column with one level can be left out."""
+        """Fit; `whole` says that no rows follow, so that a column with one level can be
+        left out.
+        """
         method.check_constraints(self.constraints)
         given = with_nan(X)
         X = with_codes(given)
@@ -318,31 +393,43 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
         if classes is None:
             _check_classes(y if weights is None else y[weights > 0], method)
-        if self.levels is None and classes is None:  # categories that no row has are left out, as by ordfit
+        # categories that no row has are left out, as by ordfit
+        if self.levels is None and classes is None:
             kept = set(pd.unique(y if weights is None else y[weights > 0]))
             order = [label for label in order if label in kept]
             _tell_doubtful(y if weights is None else y[weights > 0], order)
         frame = self._named(as_frame(given) if categories else X)
         if categories and whole and not method.needs.categories:
             frame = _without_constants(frame, weights)
-        design = self._design(frame, method, ranked(y, order), weights, one_level=classes is not None)
-        seed, later = _generator(self.random_state), classes is not None
-        self._held: Any = fit_design(design, method, calibrate=self.calibrate, seed=seed, later_levels=later)
-        self.levels_ = pd.Index(design.levels.values, dtype=object).to_numpy().astype(y.dtype)
+        design = self._design(
+            frame, method, ranked(y, order), weights, one_level=classes is not None
+        )
+        seed = _generator(self.random_state)
+        later = classes is not None
+        self._held: Any = fit_design(
+            design, method, calibrate=self.calibrate, seed=seed, later_levels=later
+        )
+        self.levels_ = (
+            pd.Index(design.levels.values, dtype=object).to_numpy().astype(y.dtype)
+        )
         self.classes_ = np.sort(self.levels_)
         return self
 
     @available_if(lambda self: self._is_incremental())  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn a batch of rows in one pass, in their order, after those before: online methods without a kernel only.
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn a batch of rows in one pass, in their order, after those before: online
+        methods without a kernel only.
 
         Parameters
         ----------
         X : (N, D) numeric array, pandas or polars frame
         y : (N,) labels
         classes : (K,), optional
-            All labels, for the first batch; without it that batch must hold each of them. The scale of the columns is
-            that of the first batch in which they vary.
+            All labels, for the first batch; without it that batch must hold each of
+            them. The scale of the columns is that of the first batch in which they
+            vary.
         sample_weight : (N,) array, optional
             Whole numbers: how often a row is presented in turn.
 
@@ -367,11 +454,23 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         codes = pd.Index(self.levels_).get_indexer(pd.Index(y)).astype(np.intp)
         if codes.min() < 0:
             unknown = pd.unique(y[codes < 0]).tolist()[:5]
-            raise DataError(f"y must have labels of the first batch, {self.levels_.tolist()}; got {unknown}.")
+            raise DataError(
+                f"y must have labels of the first batch, {self.levels_.tolist()}; got"
+                f" {unknown}."
+            )
         weights = None if sample_weight is None else _case_weights(sample_weight, frame)
-        sample = Sample(rows=self._rebuilt(frame), y=codes, n_levels=self.levels_.size, weights=weights)
+        sample = Sample(
+            rows=self._rebuilt(frame),
+            y=codes,
+            n_levels=self.levels_.size,
+            weights=weights,
+        )
         with _ONE_BATCH:
-            stream = self._held if isinstance(self._held, Stream) else Stream(first=self._held)
+            stream = (
+                self._held
+                if isinstance(self._held, Stream)
+                else Stream(first=self._held)
+            )
             self._held = stream.after(sample, pd.RangeIndex(len(y)), len(y))
         return self
 
@@ -392,7 +491,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         method = self._resolved()
         if method is None or not method.incremental or self.calibrate:
             which = "calibrate=" if self.calibrate else f"method {self.method!r}"
-            raise AttributeError(f"{which} needs all rows at once, so there is no partial_fit")
+            raise AttributeError(
+                f"{which} needs all rows at once, so there is no partial_fit"
+            )
         return True
 
     def predict(self, X: Any) -> AnyArray:
@@ -434,10 +535,12 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @available_if(lambda self: self._has_probabilities())  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:
-        """(N, K) probabilities, one column per label of `classes_`; of probability models, and with `calibrate`.
+        """(N, K) probabilities, one column per label of `classes_`; of probability
+        models, and with `calibrate`.
 
-        The label of `predict` minimises the expected cost, and need not be the most probable one: "ordboost" and others
-        predict the median unless cost="classification" is set, and with `calibrate` the label is the ranker's.
+        The label of `predict` minimises the expected cost, and need not be the most
+        probable one: "ordboost" and others predict the median unless
+        cost="classification" is set, and with `calibrate` the label is the ranker's.
 
         Examples
         --------
@@ -451,12 +554,15 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return probabilities[:, np.argsort(self.levels_)]
 
     def decision_function(self, X: Any) -> FloatArray:
-        """How far each row of X (N, D) lies from other labels: (N,) for two, (N, K), columns of `classes_`, for more.
+        """How far each row of X (N, D) lies from other labels: (N,) for two, (N, K),
+        columns of `classes_`, for more.
 
-        With two classes, positive means `classes_[1]`, the higher one (unless `levels` puts it lower): the score less
-        the threshold, the log odds of a likelihood method, or the difference of the votes. Of more, the largest belongs
-        to the label of `predict`: the distance to the nearer threshold of its interval (negative outside), the votes,
-        or the expected cost of the label with its sign changed.
+        With two classes, positive means `classes_[1]`, the higher one (unless `levels`
+        puts it lower): the score less the threshold, the log odds of a likelihood
+        method, or the difference of the votes. Of more, the largest belongs to the
+        label of `predict`: the distance to the nearer threshold of its interval
+        (negative outside), the votes, or the expected cost of the label with its sign
+        changed.
 
         Examples
         --------
@@ -473,34 +579,51 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def thresholds_(self) -> FloatArray:
-        """(K-1,) thresholds; infinite ones of a separated response where the search stopped, as in `predict`."""
+        """(K-1,) thresholds; infinite ones of a separated response where the search
+        stopped, as in `predict`.
+        """
         check_is_fitted(self)
         fit = self.results_.fit
         if not isinstance(fit, LikelihoodFit):
             return np.array(self.results_.thresholds, dtype=np.float64)
-        values, theta = threshold_values(fit), cast(Any, fit.rule).alpha[:, 0]
-        return np.where(np.isnan(values), theta, values)  # NaN beside a level without rows
+        values = threshold_values(fit)
+        theta = cast(Any, fit.rule).alpha[:, 0]
+        # NaN beside a level without rows
+        return np.where(np.isnan(values), theta, values)
 
     @property
     def coef_(self) -> FloatArray:
-        """(D,) coefficients of the columns, finite as `thresholds_`; AttributeError without a linear H."""
+        """(D,) coefficients of the columns, finite as `thresholds_`; AttributeError
+        without a linear H.
+        """
         check_is_fitted(self)
         try:
-            coef, fit = self.results_.coef, self.results_.fit
+            coef = self.results_.coef
+            fit = self.results_.fit
             if isinstance(fit, LikelihoodFit):
-                coef[:] = fit.coefficients[self.results_.parameters.of("nominal", "location", "scale")]
+                coef[:] = fit.coefficients[
+                    self.results_.parameters.of("nominal", "location", "scale")
+                ]
         except OptionError as error:
             raise AttributeError(str(error)) from error
         return np.asarray(coef.fillna(0.0), dtype=np.float64)
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """(D,) shares of the columns in the trees or rounds, of sum 1; AttributeError for other methods."""
+        """(D,) shares of the columns in the trees or rounds, of sum 1; AttributeError
+        for other methods.
+        """
         check_is_fitted(self)
         results = self.results_
         if "gain" not in results.importance_kinds:
-            raise AttributeError(f"method {self.method!r} has no importance of columns: it adds up no trees or rounds")
-        return np.asarray(results.gain_importance()["importance"].loc[list(results.design.names)], dtype=np.float64)
+            raise AttributeError(
+                f"method {self.method!r} has no importance of columns: it adds up no"
+                " trees or rounds"
+            )
+        return np.asarray(
+            results.gain_importance()["importance"].loc[list(results.design.names)],
+            dtype=np.float64,
+        )
 
     def _predict(self, X: Any, type: str) -> Any:
         results, frame = self._read(X)
@@ -511,7 +634,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rule = results.rule
         if type == "prob":
             return pd.DataFrame(rule.probabilities(rows))
-        return results.design.levels.categorical(rule.codes(rows, rule.scores(rows)), pd.RangeIndex(rows.n), None)
+        return results.design.levels.categorical(
+            rule.codes(rows, rule.scores(rows)), pd.RangeIndex(rows.n), None
+        )
 
     def _read(self, X: Any) -> tuple[Any, pd.DataFrame]:
         """The results, and X as they take it."""
@@ -525,7 +650,13 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y = unmasked(y, "y")
         with _as_data_error():
             checked = validate_data(
-                self, coded, y, reset=False, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
+                self,
+                coded,
+                y,
+                reset=False,
+                dtype=np.float64,
+                order="C",
+                ensure_all_finite="allow-nan",
             )
         numbers, labels = checked if isinstance(checked, tuple) else (checked, None)
         _require_values(self._named(numbers), self._takes_gaps())
@@ -534,7 +665,13 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _rebuilt(self, frame: pd.DataFrame) -> Rows:
         """The rows of a frame as the fit takes them, one for each of its rows."""
         new: NewRows = self.results_.design.spec.rebuild(frame)
-        refuse(~new.complete, new.index, "X", "missing", ". Fill it in, or leave the row out.")
+        refuse(
+            ~new.complete,
+            new.index,
+            "X",
+            "missing",
+            ". Fill it in, or leave the row out.",
+        )
         return new.rows
 
     def _takes_gaps(self) -> bool:
@@ -544,11 +681,18 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _named(self, X: FloatArray | pd.DataFrame) -> pd.DataFrame:
         """X under its column names, x1, x2, ... where it came without any."""
-        names = getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(X.shape[1])])
+        names = getattr(
+            self, "feature_names_in_", [f"x{j + 1}" for j in range(X.shape[1])]
+        )
         return pd.DataFrame(X).set_axis(names, axis=1)
 
     def _design(
-        self, frame: pd.DataFrame, method: Method, labels: pd.Categorical, weights: Any, one_level: bool
+        self,
+        frame: pd.DataFrame,
+        method: Method,
+        labels: pd.Categorical,
+        weights: Any,
+        one_level: bool,
     ) -> Design:
         """The design of all columns as terms of a formula."""
         response = "y"
@@ -565,11 +709,17 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return make(recipe, frame.assign(**{response: labels}), one_level=one_level)
 
     def _has_probabilities(self) -> bool:
-        method, rule = self._resolved(), self.results_.fit.rule if hasattr(self, "_held") else None
-        able = method is not None and "prob" in method.results_class.predicts and getattr(rule, "probable", True)
+        method = self._resolved()
+        rule = self.results_.fit.rule if hasattr(self, "_held") else None
+        able = (
+            method is not None
+            and "prob" in method.results_class.predicts
+            and getattr(rule, "probable", True)
+        )
         if not self.calibrate and not able:
             raise AttributeError(
-                f"method {self.method!r} with this cost has no probabilities: predict_proba needs calibrate=True"
+                f"method {self.method!r} with this cost has no probabilities:"
+                " predict_proba needs calibrate=True"
             )
         return True
 
@@ -579,17 +729,28 @@ _DEFAULTS = signature(OrdinalClassifier).parameters
 
 def _fields_of(method: Any) -> dict[str, Any]:
     """The options of a method given as a value."""
-    return {f.name: getattr(method, f.name) for f in fields(method)} if isinstance(method, Method) else {}
+    return (
+        {f.name: getattr(method, f.name) for f in fields(method)}
+        if isinstance(method, Method)
+        else {}
+    )
 
 
 def _require_values(X: pd.DataFrame, gaps: bool) -> None:
-    """DataError, which names the columns, for missing values where a method does not take them."""
+    """DataError, which names the columns, for missing values where a method does not
+    take them.
+    """
     missing = {} if gaps else X.isna().sum().to_dict()
     if any(missing.values()):
-        shown = ", ".join(f"{name!r} ({counted(rows, 'row')})" for name, rows in missing.items() if rows)
+        shown = ", ".join(
+            f"{name!r} ({counted(rows, 'row')})"
+            for name, rows in missing.items()
+            if rows
+        )
         raise DataError(
-            f"X must have no missing values (NaN); they are in columns {shown}. Fill them in (such as SimpleImputer in "
-            "a Pipeline), leave these rows out, or use method='ordboost', which takes them."
+            f"X must have no missing values (NaN); they are in columns {shown}. Fill"
+            " them in (such as SimpleImputer in a Pipeline), leave these rows out, or"
+            " use method='ordboost', which takes them."
         )
 
 
@@ -608,7 +769,8 @@ def _without_constants(frame: pd.DataFrame, weights: FloatArray | None) -> pd.Da
     if not constant or len(constant) == frame.shape[1]:
         return frame
     warn(
-        f"columns of X with one level only in the rows of the fit were left out: {shown_labels(constant)}.",
+        "columns of X with one level only in the rows of the fit were left out:"
+        f" {shown_labels(constant)}.",
         DataWarning,
     )
     return frame.drop(columns=constant)
@@ -656,25 +818,35 @@ def _generator(random_state: Any) -> np.random.Generator:
     """scikit-learn's kinds of random_state, and NumPy's, as a Generator."""
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31)
-    return generator(random_state, "random_state", " None, a RandomState or a Generator")
+    return generator(
+        random_state, "random_state", " None, a RandomState or a Generator"
+    )
 
 
 def _case_weights(sample_weight: Any, X: FloatArray | pd.DataFrame) -> FloatArray:
     sample_weight = unmasked(sample_weight, "sample_weight")
     weights: FloatArray
     try:
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weights = _check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        )
     except (TypeError, ValueError) as error:
-        raise DataError(f"sample_weight must be one number of 0 or more for each row of X: {error}") from error
+        raise DataError(
+            f"sample_weight must be one number of 0 or more for each row of X: {error}"
+        ) from error
     if not weights.any():
-        raise DataError("sample_weight is zero for every row: at least one weight must be positive.")
+        raise DataError(
+            "sample_weight is zero for every row: at least one weight must be positive."
+        )
     return weights
 
 
 # Labels as scikit-learn hands them over, and their order
 
 
-def mean_absolute_rank_error(y_true: Any, y_pred: Any, *, levels: Sequence[Any] | None = None) -> float:
+def mean_absolute_rank_error(
+    y_true: Any, y_pred: Any, *, levels: Sequence[Any] | None = None
+) -> float:
     """Mean number of ranks between true and predicted labels.
 
     Parameters
@@ -682,8 +854,8 @@ def mean_absolute_rank_error(y_true: Any, y_pred: Any, *, levels: Sequence[Any] 
     y_true : (N,) labels
     y_pred : (N,) labels
     levels : sequence, optional
-        All labels in order, lowest first; not needed where y_true is an ordered categorical or holds all levels
-        as numbers.
+        All labels in order, lowest first; not needed where y_true is an ordered
+        categorical or holds all levels as numbers.
 
     Returns
     -------
@@ -702,17 +874,31 @@ def mean_absolute_rank_error(y_true: Any, y_pred: Any, *, levels: Sequence[Any] 
     y_pred = unmasked(y_pred, "y_pred")
     for name, labels in {"y_true": y_true, "y_pred": y_pred}.items():
         shape = shape_of(labels)
-        if shape is None or len(shape) != 1 or shape[0] == 0 or shape != shape_of(y_true):
+        if (
+            shape is None
+            or len(shape) != 1
+            or shape[0] == 0
+            or shape != shape_of(y_true)
+        ):
             raise DataError(
-                f"{name} must have one label for each row, as many in y_true and in y_pred; got {brief(labels)}."
+                f"{name} must have one label for each row, as many in y_true and in"
+                f" y_pred; got {brief(labels)}."
             )
-    order = _listed(levels) if levels is not None else _declared_order(y_true) or _sorted_order(np.asarray(y_true))
-    true, predicted = (ranked(np.asarray(y), order).codes.astype(np.int64) for y in (y_true, y_pred))
+    order = (
+        _listed(levels)
+        if levels is not None
+        else _declared_order(y_true) or _sorted_order(np.asarray(y_true))
+    )
+    true, predicted = (
+        ranked(np.asarray(y), order).codes.astype(np.int64) for y in (y_true, y_pred)
+    )
     return float(np.abs(true - predicted).mean())
 
 
 def _declared_order(y: Any) -> list[Any] | None:
-    """The order that labels carry themselves: an ordered pandas Categorical or a polars Enum."""
+    """The order that labels carry themselves: an ordered pandas Categorical or a polars
+    Enum.
+    """
     if isinstance(y, pd.DataFrame) and y.shape[1] == 1:
         y = y.iloc[:, 0]
     dtype = getattr(y, "dtype", None)
@@ -726,7 +912,9 @@ def _declared_order(y: Any) -> list[Any] | None:
 
 @contextmanager
 def _as_data_error() -> Iterator[None]:
-    """Raise the ValueError of scikit-learn's checks of X and y as a DataError, which is a ValueError too."""
+    """Raise the ValueError of scikit-learn's checks of X and y as a DataError, which is
+    a ValueError too.
+    """
     try:
         yield
     except ValueError as error:
@@ -736,8 +924,14 @@ def _as_data_error() -> Iterator[None]:
 def _listed(levels: Any, name: str = "levels") -> list[Any]:
     """An argument of labels in order as a list of different labels."""
     other = isinstance(levels, str) or len(shape_of(levels) or ()) != 1
-    if other or not len(levels) or not all(isinstance(label, Hashable) for label in levels):
-        raise OptionError(f"{name} must list the labels in order, lowest first; got {brief(levels)}.")
+    if (
+        other
+        or not len(levels)
+        or not all(isinstance(label, Hashable) for label in levels)
+    ):
+        raise OptionError(
+            f"{name} must list the labels in order, lowest first; got {brief(levels)}."
+        )
     listed = list(levels)
     if len(set(listed)) < len(listed):
         raise OptionError(f"{name} names a label twice: {brief(listed)}.")
@@ -747,28 +941,38 @@ def _listed(levels: Any, name: str = "levels") -> list[Any]:
 def validated(
     model: Any, X: Any, y: Any, *, memory: str | None = None, classes: Any = None
 ) -> tuple[FloatArray, AnyArray, list[Any]]:
-    """X and y as arrays, and the labels in order: by `levels` of the model, else their own order, else sorted.
+    """X and y as arrays, and the labels in order: by `levels` of the model, else their
+    own order, else sorted.
 
-    `classes` are all labels, where y need not hold each of them. Values of X may be missing.
+    `classes` are all labels, where y need not hold each of them. Values of X may be
+    missing.
     """
     order = _declared_order(y) if model.levels is None else _listed(model.levels)
     y = unmasked(y, "y")
     with _as_data_error():
-        X, y = validate_data(model, X, y, dtype=np.float64, order=memory, ensure_all_finite="allow-nan")
+        X, y = validate_data(
+            model, X, y, dtype=np.float64, order=memory, ensure_all_finite="allow-nan"
+        )
         if y.dtype.kind == "S":
-            raise DataError("y must hold numbers, booleans or text; got bytes. Use y.astype(str).")
+            raise DataError(
+                "y must hold numbers, booleans or text; got bytes. Use y.astype(str)."
+            )
         if y.dtype == np.float16:
             y = y.astype(np.float64)  # pandas has no index of half precision
         y = y.astype(y.dtype.newbyteorder("="), copy=False)
         if order is None:
             _check_kind(y)
     if order is None:
-        order = _sorted_order(y if classes is None else np.asarray(_listed(classes, "classes")))
+        order = _sorted_order(
+            y if classes is None else np.asarray(_listed(classes, "classes"))
+        )
     return X, y, order
 
 
 def _check_kind(y: AnyArray) -> None:
-    """ValueError for values that are not labels, with what to do where they may be such, as half stars are."""
+    """ValueError for values that are not labels, with what to do where they may be
+    such, as half stars are.
+    """
     try:
         check_classification_targets(y)
     except ValueError as error:
@@ -777,16 +981,19 @@ def _check_kind(y: AnyArray) -> None:
         values = np.unique(y)
         first = ", ".join(f"{value:g}" for value in values[:3])
         raise ValueError(
-            f"{error} y has {values.size} different values ({first}, ...), which are not whole numbers. If they are "
-            f"labels, give all of them in order, levels=[{first}, ...], or whole numbers in their place, which "
-            "scikit-learn's scorers need; else cut y into levels by pandas.cut."
+            f"{error} y has {values.size} different values ({first}, ...), which are"
+            " not whole numbers. If they are labels, give all of them in order,"
+            f" levels=[{first}, ...], or whole numbers in their place, which"
+            " scikit-learn's scorers need; else cut y into levels by pandas.cut."
         ) from error
 
 
 def _tell_doubtful(y: AnyArray, order: list[Any]) -> None:
     """A DataWarning of labels that may be codes of missing answers."""
     labels = tuple(plain(label) for label in order)
-    factor = Factor(codes=np.asarray(ranked(y, order).codes), levels=labels, ordered=True)
+    factor = Factor(
+        codes=np.asarray(ranked(y, order).codes), levels=labels, ordered=True
+    )
     for note in doubtful_response("y", Column(factor), labels):
         warn(note, DataWarning)
 
@@ -797,16 +1004,19 @@ def _sorted_order(y: AnyArray) -> list[Any]:
     if any(isinstance(label, str) for label in order):
         shown = [repr(str(label)) for label in order]
         warn(
-            f"y holds strings, and no order was given: they were sorted, {' < '.join(shown)}. Say which is lowest with "
-            f"levels=[{', '.join(shown)}] put in order, or pass an ordered pandas Categorical.",
+            "y holds strings, and no order was given: they were sorted,"
+            f" {' < '.join(shown)}. Say which is lowest with"
+            f" levels=[{', '.join(shown)}] put in order, or pass an ordered pandas"
+            " Categorical.",
             DataWarning,
         )
     return order
 
 
 _ENCODED = (
-    " Where scikit-learn has put numbers in place of the labels (BaggingClassifier, VotingClassifier, "
-    "StackingClassifier, cross_val_predict of probabilities), give it ranks as integers instead of strings."
+    " Where scikit-learn has put numbers in place of the labels (BaggingClassifier,"
+    " VotingClassifier, StackingClassifier, cross_val_predict of probabilities), give"
+    " it ranks as integers instead of strings."
 )
 
 
@@ -815,8 +1025,15 @@ def ranked(y: AnyArray, order: list[Any]) -> pd.Categorical:
     codes = pd.Index(order).get_indexer(pd.Index(y))
     if (codes < 0).any():
         unknown = pd.unique(y[codes < 0]).tolist()
-        encoded = _ENCODED if isinstance(order[0], str) and isinstance(unknown[0], int) else ""
-        raise DataError(f"y has labels that are not among the levels {order}: {unknown[:5]}.{encoded}")
+        encoded = (
+            _ENCODED
+            if isinstance(order[0], str) and isinstance(unknown[0], int)
+            else ""
+        )
+        raise DataError(
+            f"y has labels that are not among the levels {order}:"
+            f" {unknown[:5]}.{encoded}"
+        )
     return pd.Categorical.from_codes(codes, categories=pd.Index(order), ordered=True)
 
 
@@ -825,7 +1042,13 @@ def _check_classes(y: AnyArray, method: Method) -> None:
     classes = pd.unique(y)
     if classes.size > 2 and method.needs.two_levels:
         # The first sentence is the one that scikit-learn looks for.
-        raise DataError(f"Only binary classification is supported. {method!r} was given {classes.size} classes.")
+        raise DataError(
+            f"Only binary classification is supported. {method!r} was given"
+            f" {classes.size} classes."
+        )
     if classes.size < 2:
         only = f", {classes.tolist()[0]!r}" if classes.size else ""
-        raise DataError(f"y has {classes.size} class{only}, in the rows of positive weight; at least 2 are needed.")
+        raise DataError(
+            f"y has {classes.size} class{only}, in the rows of positive weight; at"
+            " least 2 are needed."
+        )

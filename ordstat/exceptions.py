@@ -1,6 +1,7 @@
 """What ordstat raises and warns with.
 
-Every message names the argument, column or row, says what was expected and what came, and what to do next.
+Every message names the argument, column or row, says what was expected and what came,
+and what to do next.
 """
 
 from __future__ import annotations
@@ -47,7 +48,12 @@ class DataWarning(OrdstatWarning):
 
 def warn(message: str, category: type[Warning] = DataWarning) -> None:
     """Warn at the line that called the package, however deep inside it this is called."""
-    package, level, frame = __name__.partition(".")[0], 1, sys._getframe(0)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in (package, "sklearn"):
-        frame, level = frame.f_back, level + 1
+    package = __name__.partition(".")[0]
+    level = 1
+    frame = sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(
+        "."
+    )[0] in (package, "sklearn"):
+        frame = frame.f_back
+        level = level + 1
     warnings.warn(message, category, stacklevel=level)

@@ -1,4 +1,6 @@
-"""What a fit is: a rule from scores to ranks, a certificate, a trace, a geometry for margins."""
+"""What a fit is: a rule from scores to ranks, a certificate, a trace, a geometry for
+margins.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,15 @@ from .judging.costs import ROUNDING, CostMatrix, cleared
 if TYPE_CHECKING:
     from .svm.kernels import Kernel
 
-#: Expected costs closer than this share of the largest one are a tie, and the lower rank is taken.
+#: Expected costs closer than this share of the largest one are a tie, and the lower
+#: rank is taken.
 _TIE = 1e-12
 
 
 def expected_costs(probabilities: FloatArray, cost: CostMatrix) -> FloatArray:
-    """(n, K) expected cost of predicting each rank; the classification cost needs no K x K matrix."""
+    """(n, K) expected cost of predicting each rank; the classification cost needs no K
+    x K matrix.
+    """
     if cost == CostMatrix.classification():
         return 1.0 - probabilities
     return np.asarray(probabilities @ cost.matrix(probabilities.shape[1]))
@@ -36,7 +41,10 @@ def least_expected(probabilities: FloatArray, cost: CostMatrix) -> IntArray:
     """
     expected = np.ascontiguousarray(expected_costs(probabilities, cost).T)  # (K, n)
     largest = np.abs(expected).max(axis=0)
-    return np.asarray(np.argmax(expected <= expected.min(axis=0) + _TIE * largest, axis=0), dtype=np.intp)
+    return np.asarray(
+        np.argmax(expected <= expected.min(axis=0) + _TIE * largest, axis=0),
+        dtype=np.intp,
+    )
 
 
 class CostRule(ABC):
@@ -69,11 +77,20 @@ class CostRule(ABC):
         """(N, K) P(y = k)."""
 
     @abstractmethod
-    def log_odds_above(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+    def log_odds_above(
+        self, rows: Rows, scores: FloatArray | None = None
+    ) -> FloatArray:
         """(N, K-1) log(P(y > k) / P(y <= k))."""
 
-    def codes(self, rows: Rows, scores: FloatArray | None = None, known: FloatArray | None = None) -> IntArray:
-        """(N,) rank of least expected cost; ties go to the lower rank. `known`: probabilities, if computed."""
+    def codes(
+        self,
+        rows: Rows,
+        scores: FloatArray | None = None,
+        known: FloatArray | None = None,
+    ) -> IntArray:
+        """(N,) rank of least expected cost; ties go to the lower rank. `known`:
+        probabilities, if computed.
+        """
         codes = np.empty(rows.n, dtype=np.intp)
         for some in row_blocks(rows.n, self.n_levels):
             part = rows.take(some), None if scores is None else scores[some]
@@ -97,7 +114,9 @@ class Rule(Protocol):
         """K."""
 
     def scores(self, rows: Rows) -> FloatArray:
-        """(N,) potential H(x), offset included; (N, K) votes of a rule without thresholds."""
+        """(N,) potential H(x), offset included; (N, K) votes of a rule without
+        thresholds.
+        """
 
     def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
         """(N,) predicted codes 0..K-1; `scores` saves computing them again."""
@@ -107,11 +126,15 @@ class GapRule(Rule, Protocol):
     """A fitted ranker with thresholds, and so with margins."""
 
     def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
-        """(N, K-1) H(x) - theta_k, where theta_k may depend on x (nominal effects); `scores` saves recomputing H."""
+        """(N, K-1) H(x) - theta_k, where theta_k may depend on x (nominal effects);
+        `scores` saves recomputing H.
+        """
 
 
 def count_above(gaps: AnyArray) -> IntArray:
-    """(N,) codes from (N, K-1) gaps H - theta_k: the number of thresholds strictly below H."""
+    """(N,) codes from (N, K-1) gaps H - theta_k: the number of thresholds strictly
+    below H.
+    """
     return np.asarray(np.count_nonzero(gaps > 0, axis=1), dtype=np.intp)
 
 
@@ -136,14 +159,18 @@ class ThresholdRule:
         return int(self.theta.size) + 1
 
     def over_levels(self, present: Any, cost: CostMatrix) -> ThresholdRule:
-        """The rule over all levels, of which some have no rows; `present` is a `Present`."""
+        """The rule over all levels, of which some have no rows; `present` is a
+        `Present`.
+        """
         return replace(self, theta=present.spread_thresholds(self.theta))
 
     def scores(self, rows: Rows) -> FloatArray:
         return self.potential(rows)
 
     def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
-        gaps: FloatArray = (self.scores(rows) if scores is None else scores)[:, None] - self.theta
+        gaps: FloatArray = (self.scores(rows) if scores is None else scores)[
+            :, None
+        ] - self.theta
         return cleared(gaps, self.tie) if self.tie else gaps
 
     def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
@@ -162,7 +189,8 @@ class Votes(Protocol):
 
 
 def most_votes(votes: AnyArray) -> IntArray:
-    """(N,) codes of the rank with the largest of its (N, K) votes, ties (but for rounding) to the lower rank.
+    """(N,) codes of the rank with the largest of its (N, K) votes, ties (but for
+    rounding) to the lower rank.
 
     Examples
     --------
@@ -199,7 +227,8 @@ class ScoreRule:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class KernelExpansion:
-    """H(x) = sum_s coef_s k(x_s, x) + offset, over the support rows x_s and scaled columns.
+    """H(x) = sum_s coef_s k(x_s, x) + offset, over the support rows x_s and scaled
+    columns.
 
     Attributes
     ----------
@@ -231,16 +260,23 @@ class KernelExpansion:
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores, or (N, P)."""
         blocks = row_blocks(rows.n, len(self.coef))
-        with np.errstate(over="ignore", invalid="ignore"):  # rows far outside those of the fit
-            parts = [self.kernel(self.scaling(rows.X[some]), self.anchors) @ self.coef for some in blocks]
-        return np.asarray(np.concatenate([np.zeros((0, *self.coef.shape[1:])), *parts]) + self.offset)
+        # rows far outside those of the fit
+        with np.errstate(over="ignore", invalid="ignore"):
+            parts = [
+                self.kernel(self.scaling(rows.X[some]), self.anchors) @ self.coef
+                for some in blocks
+            ]
+        return np.asarray(
+            np.concatenate([np.zeros((0, *self.coef.shape[1:])), *parts]) + self.offset
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LinearPotential:
     """H(x) = w'z + offset, z the scaled columns of x.
 
-    Fits take `LinearPotential.plain`, H = slopes'x, so that the coefficients and thresholds shown give the ranks.
+    Fits take `LinearPotential.plain`, H = slopes'x, so that the coefficients and
+    thresholds shown give the ranks.
 
     Attributes
     ----------
@@ -258,7 +294,11 @@ class LinearPotential:
     @classmethod
     def plain(cls, scaling: Scaling, coef: FloatArray) -> LinearPotential:
         """H = slopes'x in the columns as they are."""
-        return cls(scaling=scaling, coef=coef, offset=float((coef * scaling.factor) @ scaling.centre))
+        return cls(
+            scaling=scaling,
+            coef=coef,
+            offset=float((coef * scaling.factor) @ scaling.centre),
+        )
 
     @property
     def squared_norm(self) -> float:
@@ -287,8 +327,9 @@ class Certificate:
     details : tuple of (label, value)
         Further figures for the summary.
     steps : str
-        What the iterations are ("passes", "rounds", "trees") of a method that looks for no optimum. The number is then
-        a check of the computation, and the summary shows it only if it fails.
+        What the iterations are ("passes", "rounds", "trees") of a method that looks for
+        no optimum. The number is then a check of the computation, and the summary shows
+        it only if it fails.
     """
 
     name: str
@@ -323,7 +364,8 @@ class Fit:
     trace : Trace
     scores : (N,) training potential H, or (N, K) votes of a rule without thresholds
     facts : tuple of (label, value)
-        Header lines of the summary that only this method has (kernel, support vectors, ...).
+        Header lines of the summary that only this method has (kernel, support vectors,
+        ...).
     calibration : Calibration or None
         From scores to probabilities, or None.
     """
@@ -347,7 +389,8 @@ class Selection:
     cost : (G,) mean cost of the held-out rows
     error : (G,) its standard error over the folds
     chosen : int
-        Position of the smallest cost; ties go to the smaller C, then to the smaller gamma.
+        Position of the smallest cost; ties go to the smaller C, then to the smaller
+        gamma.
     folds : int
     gap : float
         Largest relative duality gap among the fits behind the costs.
@@ -372,9 +415,14 @@ class Selection:
         return float(self.C[self.chosen])
 
     def best_of_each_gamma(self) -> IntArray:
-        """Positions of the points of least cost, one for each gamma; of the chosen gamma the chosen one."""
+        """Positions of the points of least cost, one for each gamma; of the chosen
+        gamma the chosen one.
+        """
         order = np.lexsort((self.C, self.cost, np.arange(self.C.size) != self.chosen))
-        return np.asarray(order[np.unique(np.asarray(self.gamma)[order], return_index=True)[1]], dtype=np.intp)
+        return np.asarray(
+            order[np.unique(np.asarray(self.gamma)[order], return_index=True)[1]],
+            dtype=np.intp,
+        )
 
     @property
     def best_gamma(self) -> float | None:
@@ -384,7 +432,8 @@ class Selection:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CostBound:
-    """A bound on the training cost that holds exactly, by the costs of the binary classifiers behind a rule.
+    """A bound on the training cost that holds exactly, by the costs of the binary
+    classifiers behind a rule.
 
     Attributes
     ----------
@@ -425,7 +474,8 @@ class MarginFit(Fit):
     coefficients : (D,) effects of the columns on the user's scale where the potential is linear, else None
     selection : Selection, None where C was given
     rounding : float
-        Largest difference between the scores of some rows and those that the rule gives them as new rows.
+        Largest difference between the scores of some rows and those that the rule gives
+        them as new rows.
     """
 
     support: IntArray | None = None

@@ -42,15 +42,22 @@ OF_LIKELIHOOD = frozenset((
     "z_values", "p_values", "conf_int", "null_loglik", "df_residual",
 ))  # fmt: skip
 
-#: Names of this class and of those that derive from it that `dir()` lists: the others serve the package.
+#: Names of this class and of those that derive from it that `dir()` lists: the others
+#: serve the package.
 LISTED = frozenset((
     "aic", "bic", "bound", "certificate", "coef", "loglik", "mistake_bound", "nobs", "rounds", "se", "support",
     "thresholds", "vcov",
 ))  # fmt: skip
 #: Sections of `help(fit)`; names in none of them come last.
 QUESTIONS = {
-    "Estimates": "coef thresholds se vcov with_vcov confint profile tidy glance loglik aic bic nobs certificate",
-    "Predictions": "predict predict_to augment errors confusion reliability conformal margins bounds",
+    "Estimates": (
+        "coef thresholds se vcov with_vcov confint profile tidy glance loglik aic bic"
+        " nobs certificate"
+    ),
+    "Predictions": (
+        "predict predict_to augment errors confusion reliability conformal margins"
+        " bounds"
+    ),
     "Effects": "marginal_effects emmeans emtrends joint_tests importance shapley",
     "Tests": "anova drop1 add1 step test nominal_test scale_test score_test brant",
     "Checks": "residuals influence gof discrimination vif bootstrap simulate",
@@ -62,7 +69,9 @@ _MOST_CELLS = 20_000_000
 
 
 class Overview:
-    """The docstring of a class of results; of a fit, which `help(fit)` shows, a line for each of its names."""
+    """The docstring of a class of results; of a fit, which `help(fit)` shows, a line
+    for each of its names.
+    """
 
     def __init__(self, text: str | None) -> None:
         self.text = text
@@ -71,13 +80,18 @@ class Overview:
         if fit is None:
             return self.text
         left = [name for name in dir(fit) if not name.startswith("_")]
-        lines = ["What this fit answers; help(fit.predict) tells all about one name, help(type(fit)) about every one."]
+        lines = [
+            "What this fit answers; help(fit.predict) tells all about one name,"
+            " help(type(fit)) about every one."
+        ]
         for question, names in (QUESTIONS | {"More": " ".join(left)}).items():
             shown = [name for name in names.split() if name in left]
             left = [name for name in left if name not in shown]
             lines += ["", question] * bool(shown)
             for name in shown:
-                lines.append(f"  {name:<17}{(getdoc(getattr(owner, name)) or '').partition(chr(10))[0]}")
+                lines.append(
+                    f"  {name:<17}{(getdoc(getattr(owner, name)) or '').partition(chr(10))[0]}"
+                )
         return "\n".join(lines)
 
 
@@ -87,12 +101,17 @@ def who_has(name: str) -> str:
         return "gradient boosting has, 'ordboost'"
     if name in OF_THRESHOLDS:
         return "methods with thresholds have, such as 'redsvm'"
-    return "methods with a likelihood have, such as 'logit'" if name in OF_LIKELIHOOD else ""
+    return (
+        "methods with a likelihood have, such as 'logit'"
+        if name in OF_LIKELIHOOD
+        else ""
+    )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Target:
-    """Rows of a frame with their scores; incomplete rows are on the index but have no scores.
+    """Rows of a frame with their scores; incomplete rows are on the index but have no
+    scores.
 
     Attributes
     ----------
@@ -116,7 +135,9 @@ class Target:
 
     def frame(self, values: FloatArray, columns: Sequence[Any]) -> pd.DataFrame:
         """Values (n, M) on the index, NaN at incomplete rows."""
-        return pd.DataFrame(self._placed(values), index=self.index, columns=list(columns), copy=True)
+        return pd.DataFrame(
+            self._placed(values), index=self.index, columns=list(columns), copy=True
+        )
 
     def margins(self, m: Margins) -> pd.DataFrame:
         """Left and right margins of the rows, raw and normalised."""
@@ -124,8 +145,12 @@ class Target:
         columns = ["left", "right", "normalised_left", "normalised_right"]
         return self.frame(np.column_stack((both, both / m.unit)), columns)
 
-    def classes(self, codes: IntArray, levels: Levels, name: str | None = None) -> pd.Series:
-        """Codes (n,) as an ordered categorical of the user's levels, NaN at incomplete rows."""
+    def classes(
+        self, codes: IntArray, levels: Levels, name: str | None = None
+    ) -> pd.Series:
+        """Codes (n,) as an ordered categorical of the user's levels, NaN at incomplete
+        rows.
+        """
         placed = np.full(self.complete.size, -1, dtype=np.intp)
         placed[self.complete] = codes
         return levels.categorical(placed, self.index, name)
@@ -134,7 +159,10 @@ class Target:
         """The same index, with scores only for complete rows that `kept` (N,) selects."""
         inside = kept[self.complete]
         return Target(
-            rows=self.rows.take(inside), scores=self.scores[inside], complete=self.complete & kept, index=self.index
+            rows=self.rows.take(inside),
+            scores=self.scores[inside],
+            complete=self.complete & kept,
+            index=self.index,
         )
 
     def weighted(self, weights: FloatArray | None) -> Target:
@@ -154,7 +182,9 @@ class Target:
 
 
 def copied(data: Any, index: pd.Index | None) -> pd.DataFrame:
-    """A pandas copy of the user's data on `index`; None numbers the rows of data that have no index."""
+    """A pandas copy of the user's data on `index`; None numbers the rows of data that
+    have no index.
+    """
     if isinstance(data, pd.DataFrame):
         return data.copy()
     frame = as_frame(data).copy()
@@ -193,7 +223,8 @@ class FittedRanker:
     fitter: Callable[..., Any] | None = field(default=None, kw_only=True)
     calibrated: Any = field(default=None, kw_only=True)
 
-    #: Class of the results where levels have no rows, if that is another one: without methods that need them all.
+    #: Class of the results where levels have no rows, if that is another one: without
+    #: methods that need them all.
     with_empty_levels: ClassVar[type[Any] | None] = None
     #: What fits of this kind predict by themselves; see `prediction_types`.
     predicts: ClassVar[tuple[str, ...]] = ("class", "score", "margin")
@@ -202,7 +233,9 @@ class FittedRanker:
     #: Kinds of `importance`; the first is the default.
     importance_kinds: ClassVar[tuple[str, ...]] = ("permutation",)
     #: Why there may be no margin bounds.
-    no_bounds: ClassVar[str] = "No margin bounds: they need a model without nominal or scale effects or offset."
+    no_bounds: ClassVar[str] = (
+        "No margin bounds: they need a model without nominal or scale effects or offset."
+    )
     #: A note on the errors of the training rows.
     training_note: ClassVar[str] = ""
     #: Whether the rows of the fit are in memory.
@@ -219,15 +252,27 @@ class FittedRanker:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def __dir__(self) -> list[str]:
-        """What users need: methods of the results, and `LISTED`; the other names answer too."""
-        classes = [kind for kind in type(self).__mro__ if kind.__name__.startswith("Fitted")]
-        inner = {"conf_int", "error_columns"}.union(*map(vars, classes), (f.name for f in fields(self))) - LISTED
-        return [name for name in super().__dir__() if name.startswith("_") or name not in inner]
+        """What users need: methods of the results, and `LISTED`; the other names answer
+        too.
+        """
+        classes = [
+            kind for kind in type(self).__mro__ if kind.__name__.startswith("Fitted")
+        ]
+        inner = {"conf_int", "error_columns"}.union(
+            *map(vars, classes), (f.name for f in fields(self))
+        ) - LISTED
+        return [
+            name
+            for name in super().__dir__()
+            if name.startswith("_") or name not in inner
+        ]
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """AttributeError that says which methods have the attribute; the error of a property is raised again."""
+            """AttributeError that says which methods have the attribute; the error of a
+            property is raised again.
+            """
             if hasattr(type(self), name):
                 return type(self).__getattribute__(self, name)
             if ATTRIBUTES.get(name, "").isidentifier():
@@ -236,14 +281,19 @@ class FittedRanker:
                 figures = self.glance()
                 if FIGURES[name] in figures:
                     return figures[FIGURES[name]].iloc[0]
-                raise UnavailableError(f"glance() of this fit has no {FIGURES[name]!r}, which .{name} stands for.")
+                raise UnavailableError(
+                    f"glance() of this fit has no {FIGURES[name]!r}, which .{name}"
+                    " stands for."
+                )
             if not name.startswith("_") and (others := who_has(name)):
                 raise UnavailableError(f"{self.method!r} has no .{name}: {others}.")
             meant = advice("attribute", name)
             attribute = re.match(r" \.(\w+)", meant)
             usable = attribute is None or hasattr(self, attribute[1])
             hint = f". Use{meant}." if meant and usable else ""
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}{hint}"
+            )
 
     # Numbers
 
@@ -266,7 +316,9 @@ class FittedRanker:
     def level_counts(self) -> FloatArray:
         """(K,) sums of the case weights of the rows of each level."""
         sample = self.design.sample
-        return np.bincount(sample.y, sample.case_weights, sample.n_levels).astype(np.float64)
+        return np.bincount(sample.y, sample.case_weights, sample.n_levels).astype(
+            np.float64
+        )
 
     @property
     def n_rows(self) -> int:
@@ -294,7 +346,9 @@ class FittedRanker:
         return self.in_memory and self.design.sample.n * len(self.levels) > _MOST_CELLS
 
     def names_shown(self, labels: Mapping[str, str] | None = None) -> dict[str, str]:
-        """Printed names of columns, terms and parameters, by their names, with the user's labels."""
+        """Printed names of columns, terms and parameters, by their names, with the
+        user's labels.
+        """
         given = label_texts(labels)
         pairs = self.design.spec.shown(given)
         pairs += [(record.name, record.shown(given)) for record in self.all_parameters]
@@ -302,7 +356,9 @@ class FittedRanker:
 
     @property
     def all_parameters(self) -> list[Parameter]:
-        """Records of the thresholds and coefficients, including those of random effects."""
+        """Records of the thresholds and coefficients, including those of random
+        effects.
+        """
         columns = self.design.spec.column_names["location"]
         return [Parameter(kind="location", column=column) for column in columns]
 
@@ -311,7 +367,9 @@ class FittedRanker:
         """Every `type` that `predict` takes."""
         calibrated = () if self.fit.calibration is None else ("prob", "cum_prob")
         types = dict.fromkeys((*self.predicts, *calibrated))
-        return tuple(type for type in types if type != "margin" or self.no_margins is None)
+        return tuple(
+            type for type in types if type != "margin" or self.no_margins is None
+        )
 
     @property
     def no_margins(self) -> str | None:
@@ -319,13 +377,15 @@ class FittedRanker:
         if "margin" in self.predicts:
             return None
         return (
-            f"{self.method!r} chooses the level with the most votes: it has no thresholds, and so no margins. "
-            "Use .predict(type='votes')."
+            f"{self.method!r} chooses the level with the most votes: it has no"
+            " thresholds, and so no margins. Use .predict(type='votes')."
         )
 
     @property
     def learner(self) -> Any:
-        """What fits other rows in the same way: the method, with its calibration if it has one."""
+        """What fits other rows in the same way: the method, with its calibration if it
+        has one.
+        """
         return self.method if self.calibrated is None else self.calibrated
 
     @property
@@ -350,25 +410,35 @@ class FittedRanker:
 
     def gain_importance(self) -> pd.DataFrame:
         """Gains of the columns in trees or rounds; UnavailableError for other methods."""
-        raise UnavailableError(f"{self.method!r} adds up no trees or rounds: use importance(kind='permutation').")
+        raise UnavailableError(
+            f"{self.method!r} adds up no trees or rounds: use"
+            " importance(kind='permutation')."
+        )
 
     def check_rows(self) -> None:
-        """UnavailableError where the rows that the fit was learned from are not all at hand to fit again."""
+        """UnavailableError where the rows that the fit was learned from are not all at
+        hand to fit again.
+        """
 
     def check_parts(self) -> None:
-        """UnavailableError where the method cannot be fitted to parts of the rows of the fit."""
+        """UnavailableError where the method cannot be fitted to parts of the rows of
+        the fit.
+        """
         self.check_rows()
         if self.method.pairwise:
             raise UnavailableError(
-                "cross-validation fits to parts of the rows, and kernel='precomputed' has columns for all of them: use "
-                "a named kernel or a function, errors(newdata) with rows kept aside, or scikit-learn's "
-                "cross_val_score, which cuts rows and columns."
+                "cross-validation fits to parts of the rows, and kernel='precomputed'"
+                " has columns for all of them: use a named kernel or a function,"
+                " errors(newdata) with rows kept aside, or scikit-learn's"
+                " cross_val_score, which cuts rows and columns."
             )
 
     # Words
 
     def alerts(self) -> list[Alert]:
-        """Warnings about the fit, and what its summary notes of doubtful estimates: (category, message)."""
+        """Warnings about the fit, and what its summary notes of doubtful estimates:
+        (category, message).
+        """
         return self.issued()
 
     def issued(self) -> list[Alert]:
@@ -389,11 +459,15 @@ class FittedRanker:
         return f"{self.kind}: {self.design.formula}{nominal}{scale}"
 
     def estimates(self) -> dict[str, pd.Series]:
-        """What was estimated, by kind; empty for methods without coefficients and thresholds."""
+        """What was estimated, by kind; empty for methods without coefficients and
+        thresholds.
+        """
         return {}
 
     def figures_of_fit(self) -> tuple[str, ...]:
-        """A few figures of the fit in words, beside the numbers of observations and levels."""
+        """A few figures of the fit in words, beside the numbers of observations and
+        levels.
+        """
         return ()
 
     def summary_data(self) -> Report:
@@ -405,20 +479,32 @@ class FittedRanker:
     def target(self, newdata: Any) -> Target:
         """The rows of `newdata` with their scores; None gives those of the fit."""
         target = self._scored(newdata)
-        self._check_target(target, "rows of the fit" if newdata is None else "rows of newdata")
+        self._check_target(
+            target, "rows of the fit" if newdata is None else "rows of newdata"
+        )
         return target
 
     def _scored(self, newdata: Any) -> Target:
         if newdata is None:
             rows = self.design.sample.rows
             complete = np.ones(rows.n, dtype=np.bool_)
-            return Target(rows=rows, scores=self.fit.scores, complete=complete, index=self.design.index)
+            return Target(
+                rows=rows,
+                scores=self.fit.scores,
+                complete=complete,
+                index=self.design.index,
+            )
         new = self.design.spec.rebuild(newdata)
         scores = self.fit.rule.scores(new.rows)
         if (bad := np.isnan(scores)).any():
             label = new.index[new.complete][int(np.argwhere(bad)[0, 0])]
-            raise DataError(f"The score of row {label!r} of newdata overflows. Check the units of its columns.")
-        return Target(rows=new.rows, scores=scores, complete=new.complete, index=new.index)
+            raise DataError(
+                f"The score of row {label!r} of newdata overflows. Check the units of"
+                " its columns."
+            )
+        return Target(
+            rows=new.rows, scores=scores, complete=new.complete, index=new.index
+        )
 
     def _why_no_bounds(self) -> str:
         return self.no_bounds
@@ -426,8 +512,11 @@ class FittedRanker:
     def _check_target(self, target: Target, what: str) -> None:
         """Warn about doubtful rows."""
 
-    def probabilities_of(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
-        """(N, K) probabilities of the ranks by a fit of this kind; None if it has no probabilities.
+    def probabilities_of(
+        self, fit: Fit, rows: Rows, scores: FloatArray
+    ) -> FloatArray | None:
+        """(N, K) probabilities of the ranks by a fit of this kind; None if it has no
+        probabilities.
 
         Parameters
         ----------
@@ -439,7 +528,9 @@ class FittedRanker:
             return np.asarray(fit.calibration.probabilities(scores))
         return self._probabilities(fit, rows, scores)
 
-    def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
+    def _probabilities(
+        self, fit: Fit, rows: Rows, scores: FloatArray
+    ) -> FloatArray | None:
         """(N, K) probabilities of an uncalibrated fit; None if it has none."""
         return None
 
@@ -455,12 +546,18 @@ class FittedRanker:
         target = self._scored(newdata)
         codes = self.design.spec.response(newdata)
         target = target.among(codes >= 0)
-        given = None if weights is None else case_weights(newdata, weights, target.complete)
+        given = (
+            None if weights is None else case_weights(newdata, weights, target.complete)
+        )
         self._check_target(target.weighted(given), "rows of newdata")
         y = codes[target.complete]
-        return target, Sample(rows=target.rows, y=y, n_levels=self.design.sample.n_levels, weights=given)
+        return target, Sample(
+            rows=target.rows, y=y, n_levels=self.design.sample.n_levels, weights=given
+        )
 
-    def judged_sample(self, newdata: Any, weights: Any = None, name: str = "newdata") -> tuple[Target, Sample]:
+    def judged_sample(
+        self, newdata: Any, weights: Any = None, name: str = "newdata"
+    ) -> tuple[Target, Sample]:
         """`new_sample`, which must have a row.
 
         Parameters
@@ -477,7 +574,9 @@ class FittedRanker:
         """
         target, sample = self.new_sample(newdata, weights)
         if sample.n == 0:
-            raise DataError(f"{name} has no row with the response and all inputs present.")
+            raise DataError(
+                f"{name} has no row with the response and all inputs present."
+            )
         return target, sample
 
     # Predictions
@@ -492,17 +591,27 @@ class FittedRanker:
             One of `prediction_types`, but for "margin".
         """
         if self.fit.calibration is not None and type in ("prob", "cum_prob"):
-            return self._probability_frame(self.fit.calibration, type, target, target.scores)
+            return self._probability_frame(
+                self.fit.calibration, type, target, target.scores
+            )
         return self._predicted(target, type)
 
-    def _probability_frame(self, model: Any, type: str, target: Target, *rows: Any) -> pd.DataFrame:
-        values = model.probabilities(*rows) if type == "prob" else model.cum_probabilities(*rows)
+    def _probability_frame(
+        self, model: Any, type: str, target: Target, *rows: Any
+    ) -> pd.DataFrame:
+        values = (
+            model.probabilities(*rows)
+            if type == "prob"
+            else model.cum_probabilities(*rows)
+        )
         return target.frame(values, self.levels)
 
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
         """Those of an uncalibrated fit."""
         if type in ("prob", "cum_prob"):
-            return self._probability_frame(self.fit.rule, type, target, target.rows, target.scores)
+            return self._probability_frame(
+                self.fit.rule, type, target, target.rows, target.scores
+            )
         if type == "votes":
             return target.frame(target.scores, self.levels)
         if type == "score":
@@ -516,7 +625,13 @@ class FittedRanker:
     def training(self) -> Predictions:
         """Observed and predicted ranks of the rows of the fit, as arrays."""
         sample = self.design.sample
-        return evaluate(self.fit, sample, self.method.cost_matrix, self.probabilities_of, self.fit.scores)
+        return evaluate(
+            self.fit,
+            sample,
+            self.method.cost_matrix,
+            self.probabilities_of,
+            self.fit.scores,
+        )
 
     @cached_property
     def training_errors(self) -> pd.Series:
@@ -537,7 +652,13 @@ class FittedRanker:
             No row has the response and all inputs.
         """
         target, sample = self.judged_sample(newdata, weights)
-        predictions = evaluate(self.judge, sample, self.method.cost_matrix, self.probabilities_of, target.scores)
+        predictions = evaluate(
+            self.judge,
+            sample,
+            self.method.cost_matrix,
+            self.probabilities_of,
+            target.scores,
+        )
         unpaid = self.design.sample.costs is not None and sample.costs is None
         return replace(predictions, paid=None) if unpaid else predictions
 
@@ -574,11 +695,15 @@ class FittedRanker:
         return margins(self.gaps(sample.rows, self.fit.scores), sample.y, self.geometry)
 
     def margin_frame(self, newdata: Any) -> pd.DataFrame:
-        """Margins of the rows of `newdata` whose level is known; None gives those of the fit."""
+        """Margins of the rows of `newdata` whose level is known; None gives those of
+        the fit.
+        """
         if newdata is None:
             return self.target(None).margins(self.training_margins)
         target, sample = self.new_sample(newdata)
-        return target.margins(margins(self.gaps(sample.rows, target.scores), sample.y, self.geometry))
+        return target.margins(
+            margins(self.gaps(sample.rows, target.scores), sample.y, self.geometry)
+        )
 
     # Margin bounds as values
 
@@ -603,15 +728,24 @@ class FittedRanker:
             sentence = self.no_margins.partition(". ")[0]
             reason = f"No margin bounds: {sentence[:1].lower()}{sentence[1:]}."
         else:
-            costs = sample_costs(self.method.cost_matrix, sample) if self.own_cost else None
-            general = training_bounds(self.training_margins, self.geometry, sample, costs, delta)
+            costs = (
+                sample_costs(self.method.cost_matrix, sample) if self.own_cost else None
+            )
+            general = training_bounds(
+                self.training_margins, self.geometry, sample, costs, delta
+            )
             more = self.method.extra_bounds(sample, self.fit, self.geometry, delta)
-            return MarginBounds(bounds=(*general.bounds, *more.bounds), notes=(*general.notes, *more.notes))
+            return MarginBounds(
+                bounds=(*general.bounds, *more.bounds),
+                notes=(*general.notes, *more.notes),
+            )
         return MarginBounds(bounds=(), notes=(reason,))
 
     @property
     def own_cost(self) -> bool:
-        """Whether the fit has a cost beside the classification and absolute errors shown anyway."""
+        """Whether the fit has a cost beside the classification and absolute errors
+        shown anyway.
+        """
         named = self.method.cost_matrix.label in ("classification", "absolute")
         return self.design.sample.costs is not None or not named
 
@@ -619,7 +753,9 @@ class FittedRanker:
 def check_weights_go_with(data: Any, weights: Any, name: str = "newdata") -> None:
     """OptionError for weights of new rows without new rows."""
     if data is None and weights is not None:
-        raise OptionError(f"weights goes with {name}: the rows of the fit have their own.")
+        raise OptionError(
+            f"weights goes with {name}: the rows of the fit have their own."
+        )
 
 
 def case_weights(newdata: Any, weights: Any, complete: BoolArray) -> FloatArray:
@@ -628,7 +764,16 @@ def case_weights(newdata: Any, weights: Any, complete: BoolArray) -> FloatArray:
     column = vector(weights, "weights", Columns(frame), None, frame.index)
     values = weights_of(column, weights, frame.index)
     if column.missing is not None:
-        refuse(column.missing & complete, frame.index, "weights=", "missing", ". Give every row a weight.")
+        refuse(
+            column.missing & complete,
+            frame.index,
+            "weights=",
+            "missing",
+            ". Give every row a weight.",
+        )
     if not values[complete].any():
-        raise DataError("weights= must be positive in some row of newdata that has all values; it is not.")
+        raise DataError(
+            "weights= must be positive in some row of newdata that has all values; it"
+            " is not."
+        )
     return np.asarray(values[complete])

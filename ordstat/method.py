@@ -23,10 +23,14 @@ if TYPE_CHECKING:
 _CELL_BYTES = 48.0
 
 
-def option(default: Any, check: Callable[..., Any], *bounds: Any, **settings: Any) -> Any:
-    """A field of a method: its default, and the function of `ordstat/checks.py` that checks its value.
+def option(
+    default: Any, check: Callable[..., Any], *bounds: Any, **settings: Any
+) -> Any:
+    """A field of a method: its default, and the function of `ordstat/checks.py` that
+    checks its value.
 
-    A value becomes what `check(name, value, *bounds, of=method, **settings)` returns, and stays where that is None.
+    A value becomes what `check(name, value, *bounds, of=method, **settings)` returns,
+    and stays where that is None.
     """
 
     def checked(name: str, value: Any, method: Any) -> Any:
@@ -34,8 +38,12 @@ def option(default: Any, check: Callable[..., Any], *bounds: Any, **settings: An
             return check(name, value, *bounds, of=method, **settings)
         except OptionError:
             raise
-        except (TypeError, ValueError, OverflowError) as error:  # what no check expects, such as pd.NA
-            raise OptionError(f"{name} of {type(method).__name__} has an unusable value: {brief(value)}.") from error
+        # what no check expects, such as pd.NA
+        except (TypeError, ValueError, OverflowError) as error:
+            raise OptionError(
+                f"{name} of {type(method).__name__} has an unusable value:"
+                f" {brief(value)}."
+            ) from error
 
     return field(default=default, metadata={"check": checked})
 
@@ -61,7 +69,8 @@ class Needs:
 
     two_levels: bool = False
     row_costs: bool = False  # takes Sample.costs
-    v_shaped: bool = False  # takes costs that do not fall away from the true rank, and no others
+    # takes costs that do not fall away from the true rank, and no others
+    v_shaped: bool = False
     nominal: bool = False  # takes Rows.nominal
     scale: bool = False  # takes Rows.scale
     random: bool = False  # takes Rows.random
@@ -76,21 +85,24 @@ class Needs:
 def missing_refused(method: str) -> str:
     """The message if a method that takes no missing values gets some."""
     return (
-        f"{method} takes no missing values (na_action='keep'): leave the rows out with na_action='omit', fill the "
-        "values in, or choose a method that takes them, such as 'ordboost'."
+        f"{method} takes no missing values (na_action='keep'): leave the rows out with"
+        " na_action='omit', fill the values in, or choose a method that takes them,"
+        " such as 'ordboost'."
     )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Method:
-    """Base of all methods: the fields are the hyper-parameters, checked when the value is made.
+    """Base of all methods: the fields are the hyper-parameters, checked when the value
+    is made.
 
-    Every concrete class has a field `cost` (what its predictions minimise), a `needs`, and `fit`; every
-    field has a default. `repr(method)` rebuilds it.
+    Every concrete class has a field `cost` (what its predictions minimise), a `needs`,
+    and `fit`; every field has a default. `repr(method)` rebuilds it.
     """
 
     needs: ClassVar[Needs] = Needs()
-    #: Whether a fit maximises a likelihood, and so has probabilities and standard errors of its own.
+    #: Whether a fit maximises a likelihood, and so has probabilities and standard
+    #: errors of its own.
     likelihood: ClassVar[bool] = False
     results_class: ClassVar[type[Any]]
     #: What to cite for it.
@@ -98,14 +110,22 @@ class Method:
 
     def __post_init__(self) -> None:
         for f in fields(self):
-            value = f.metadata["check"](f.name, getattr(self, f.name), self) if "check" in f.metadata else None
+            value = (
+                f.metadata["check"](f.name, getattr(self, f.name), self)
+                if "check" in f.metadata
+                else None
+            )
             if value is not None:
                 object.__setattr__(self, f.name, value)
 
     def results_for(self, sample: Sample) -> type[Any]:
         """The class of the results of a fit to these rows."""
         kind = self.results_class
-        if kind.with_empty_levels is None or self.needs.absent_levels or sample.every_level:
+        if (
+            kind.with_empty_levels is None
+            or self.needs.absent_levels
+            or sample.every_level
+        ):
             return kind
         without: type[Any] = kind.with_empty_levels
         return without
@@ -116,17 +136,23 @@ class Method:
         return CostMatrix.parse(self.cost)  # type: ignore[attr-defined]  # every concrete class has the field
 
     def costs(self, sample: Sample) -> FloatArray:
-        """(N, K) costs of every prediction: the costs of rows if given, else those of `cost`."""
+        """(N, K) costs of every prediction: the costs of rows if given, else those of
+        `cost`.
+        """
         return sample_costs(self.cost_matrix, sample)
 
     @property
     def pairwise(self) -> bool:
-        """Whether X is a matrix of similarities to the training rows, of which no part can be left out."""
+        """Whether X is a matrix of similarities to the training rows, of which no part
+        can be left out.
+        """
         return False
 
     @property
     def selects(self) -> bool:
-        """Whether it chooses by cross-validation, with the rows of a cluster in one fold."""
+        """Whether it chooses by cross-validation, with the rows of a cluster in one
+        fold.
+        """
         return False
 
     @property
@@ -146,7 +172,10 @@ class Method:
 
     def unsupported(self, what: str) -> OptionError:
         """The error for an argument that this method does not support."""
-        return OptionError(f"{type(self).__name__} does not support {what}; remove it, or choose a method that does.")
+        return OptionError(
+            f"{type(self).__name__} does not support {what}; remove it, or choose a"
+            " method that does."
+        )
 
     def check_constraints(self, asked: Any) -> None:
         """Raise OptionError for constraints if this method does not support them."""
@@ -159,12 +188,17 @@ class Method:
         present = {
             "row costs": sample.costs is not None and not self.needs.row_costs,
             "nominal=": sample.rows.nominal is not None and not self.needs.nominal,
-            "scale=": (sample.rows.scale is not None or sample.rows.scale_offset is not None) and not self.needs.scale,
+            "scale=": (
+                (sample.rows.scale is not None or sample.rows.scale_offset is not None)
+                and not self.needs.scale
+            ),
             "random terms": sample.rows.random is not None and not self.needs.random,
             "an offset": sample.rows.offset is not None and not self.needs.offset,
             "cluster=": sample.cluster is not None and not self.needs.cluster,
             "constraints=": sample.signs is not None and not self.needs.signs,
-            "columns of categories": sample.categories is not None and not self.needs.categories,
+            "columns of categories": (
+                sample.categories is not None and not self.needs.categories
+            ),
         }
         for what, refused in present.items():
             if refused:
@@ -175,7 +209,10 @@ class Method:
         if not self.needs.missing and has_gaps(sample.X):
             raise DataError(missing_refused(type(self).__name__))
         if self.needs.two_levels and sample.n_levels != 2:
-            raise DataError(f"{type(self).__name__} takes a response of 2 levels; this one has {sample.n_levels}.")
+            raise DataError(
+                f"{type(self).__name__} takes a response of 2 levels; this one has"
+                f" {sample.n_levels}."
+            )
         if not sample.case_weights.any():
             raise DataError("weights are zero for every row: nothing is left to fit.")
         if self.needs.v_shaped:
@@ -183,10 +220,17 @@ class Method:
 
     def check_memory(self, sample: Sample) -> None:
         """Raise where the fit would hold more numbers than fit into memory."""
-        n, K = sample.n, sample.n_levels
-        require_memory(f"Costs and answers of {n} rows at {K} levels", _CELL_BYTES * n * K, "Join levels or drop rows.")
+        n = sample.n
+        K = sample.n_levels
+        require_memory(
+            f"Costs and answers of {n} rows at {K} levels",
+            _CELL_BYTES * n * K,
+            "Join levels or drop rows.",
+        )
 
-    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> Fit:
+    def fit(
+        self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None
+    ) -> Fit:
         """Fit to arrays; deterministic given `rng`."""
         raise TypeError(f"{type(self).__name__} defines no fit")
 
@@ -195,11 +239,17 @@ class Method:
         return replace(self, cost=cost)  # type: ignore[call-arg]  # every concrete class has the field
 
     def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
-        """Norms of the fitted potential for margins and bounds; None where they have no meaning."""
+        """Norms of the fitted potential for margins and bounds; None where they have no
+        meaning.
+        """
         return None
 
-    def extra_bounds(self, sample: Sample, fit: Fit, geometry: Geometry, delta: float) -> MarginBounds:
-        """Bounds of this method alone, beside those of every threshold rule; each holds with probability 1 - delta."""
+    def extra_bounds(
+        self, sample: Sample, fit: Fit, geometry: Geometry, delta: float
+    ) -> MarginBounds:
+        """Bounds of this method alone, beside those of every threshold rule; each holds
+        with probability 1 - delta.
+        """
         from .judging.margins import MarginBounds
 
         return MarginBounds(bounds=())
@@ -224,24 +274,41 @@ def _code(value: Any) -> str:
         from .reduction.classifiers import written
 
         return written(value)
-    return f"float('{value}')" if isinstance(value, float) and np.isinf(value) else repr(value)
+    return (
+        f"float('{value}')"
+        if isinstance(value, float) and np.isinf(value)
+        else repr(value)
+    )
 
 
-LIN = "Lin, H.-T. (2008). From Ordinal Ranking to Binary Classification. PhD thesis, Caltech."
-LI_LIN = "Li, L., & Lin, H.-T. (2007). Ordinal regression by extended binary classification. NIPS 19, 865-872."
-LIN_LI = (
-    "Lin, H.-T., & Li, L. (2006). Large-margin thresholded ensembles for ordinal regression: Theory and practice. "
-    "Algorithmic Learning Theory, LNCS 4264, 319-333."
+LIN = (
+    "Lin, H.-T. (2008). From Ordinal Ranking to Binary Classification. PhD thesis,"
+    " Caltech."
 )
-CHU_KEERTHI = "Chu, W., & Keerthi, S. S. (2007). Support vector ordinal regression. Neural Computation, 19, 792-815."
+LI_LIN = (
+    "Li, L., & Lin, H.-T. (2007). Ordinal regression by extended binary classification."
+    " NIPS 19, 865-872."
+)
+LIN_LI = (
+    "Lin, H.-T., & Li, L. (2006). Large-margin thresholded ensembles for ordinal"
+    " regression: Theory and practice. Algorithmic Learning Theory, LNCS 4264, 319-333."
+)
+CHU_KEERTHI = (
+    "Chu, W., & Keerthi, S. S. (2007). Support vector ordinal regression. Neural"
+    " Computation, 19, 792-815."
+)
 TUTZ = (
-    "Tutz, G., & Hechenbichler, K. (2003). Aggregating classifiers with ordinal response structure. SFB 386 Discussion "
-    "Paper 359, LMU Muenchen."
+    "Tutz, G., & Hechenbichler, K. (2003). Aggregating classifiers with ordinal"
+    " response structure. SFB 386 Discussion Paper 359, LMU Muenchen."
 )
 AGRESTI = "Agresti, A. (2010). Analysis of Ordinal Categorical Data (2nd ed.). Wiley."
-CRAMMER = "Crammer, K., & Singer, Y. (2005). Online ranking by projecting. Neural Computation, 17, 145-175."
+CRAMMER = (
+    "Crammer, K., & Singer, Y. (2005). Online ranking by projecting. Neural"
+    " Computation, 17, 145-175."
+)
 MILIDIU = "Milidiu, R. L., & Rocha, R. H. S. (2019). Cumulative sum ranking."
 FREUND = (
-    "Freund, Y., & Schapire, R. E. (1997). A decision-theoretic generalization of on-line learning and an application "
-    "to boosting. Journal of Computer and System Sciences, 55, 119-139."
+    "Freund, Y., & Schapire, R. E. (1997). A decision-theoretic generalization of"
+    " on-line learning and an application to boosting. Journal of Computer and System"
+    " Sciences, 55, 119-139."
 )

@@ -1,19 +1,22 @@
 """Newton's method for log-likelihoods and losses, with halving and damping.
 
-Step: J step = score, J = negative Hessian. Where J is not positive definite (cauchit, scale effects, separated data)
-its diagonal is raised until it is. The step is halved while it leaves the domain or lowers the log-likelihood. The
-order of thresholds needs no reparametrisation: log p is its own barrier.
-Where a cheaper evaluation of the score alone exists, short steps share the information [Shamanskii 1967], which is
-taken anew where the step to come is negligible; the last evaluation then only confirms the score. A shared step whose
-decrement is not a hundredth of the one before is the last such.
-Stop: max |score| <= tol and decrement score' J^-1 score <= (tol / 1000)^2, which is the squared length of the step in
-standard errors. Decrements below 1e-10 that no longer shrink to a quarter mean rounding or separation: stop too.
-The score is a sum over the cases; where they weigh W < 1 together, tol and the decrements count in units of W, and
+Step: J step = score, J = negative Hessian. Where J is not positive definite (cauchit,
+scale effects, separated data) its diagonal is raised until it is. The step is halved
+while it leaves the domain or lowers the log-likelihood. The order of thresholds needs
+no reparametrisation: log p is its own barrier. Where a cheaper evaluation of the score
+alone exists, short steps share the information [Shamanskii 1967], which is taken anew
+where the step to come is negligible; the last evaluation then only confirms the score.
+A shared step whose decrement is not a hundredth of the one before is the last such.
+Stop: max |score| <= tol and decrement score' J^-1 score <= (tol / 1000)^2, which is the
+squared length of the step in standard errors. Decrements below 1e-10 that no longer
+shrink to a quarter mean rounding or separation: stop too. The score is a sum over the
+cases; where they weigh W < 1 together, tol and the decrements count in units of W, and
 beyond W = 1e-14 tol^-1 rounding allows no more than max |score| = 1e-14 W.
 
-J = [[T, C], [C', B]]: T, of the thresholds, is block tridiagonal (one m x m block a threshold, m - 1 nominal columns)
-where P(y <= k) depends on threshold k alone, else one block; B, of the other coefficients, is small. With T = L L'
-banded and V = T^-1 C the Schur complement S = B - C'V carries everything: O(K q^2 + q^3) time, O(K q) memory.
+J = [[T, C], [C', B]]: T, of the thresholds, is block tridiagonal (one m x m block a
+threshold, m - 1 nominal columns) where P(y <= k) depends on threshold k alone, else one
+block; B, of the other coefficients, is small. With T = L L' banded and V = T^-1 C the
+Schur complement S = B - C'V carries everything: O(K q^2 + q^3) time, O(K q) memory.
 """
 
 from __future__ import annotations
@@ -36,15 +39,20 @@ _LARGEST = 1e150
 _STALL = 6
 #: A decrement that may be rounding where it shrinks no more.
 _LITTLE = 1e-10
-#: An information matrix that needed more damping than this is not that of a maximum; less may be rounding, as it is on
-#: the way to an infinite estimate.
+#: An information matrix that needed more damping than this is not that of a maximum;
+#: less may be rounding, as it is on the way to an infinite estimate.
 _INDEFINITE = 1e-6
-#: Share of the total weight that is rounding in a sum of scores, and of a log-likelihood of up to 1e8 rows.
-_ROUNDING, _ROUNDED = 1e-14, 1e-12
-#: Lengths of steps, the root mean square by which they move the scores in units of the latent spread: up to _SAME in
-#: all the information counts as unchanged (standard errors to 8 digits), up to _SHORT it serves for further steps.
-_SAME, _SHORT = 1e-8, 0.01
-#: Diagonal entries below this share of the largest count as that share when the diagonal is raised.
+#: Share of the total weight that is rounding in a sum of scores, and of a
+#: log-likelihood of up to 1e8 rows.
+_ROUNDING = 1e-14
+_ROUNDED = 1e-12
+#: Lengths of steps, the root mean square by which they move the scores in units of the
+#: latent spread: up to _SAME in all the information counts as unchanged (standard
+#: errors to 8 digits), up to _SHORT it serves for further steps.
+_SAME = 1e-8
+_SHORT = 0.01
+#: Diagonal entries below this share of the largest count as that share when the
+#: diagonal is raised.
 _VANISHING = 1e-12
 #: The condition number of a larger matrix takes too long.
 _LARGE = 1000
@@ -52,7 +60,9 @@ _LARGE = 1000
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """Cholesky factors of T (banded) and of the Schur complement S, with V = T^-1 C (A, q)."""
+    """Cholesky factors of T (banded) and of the Schur complement S, with V = T^-1 C (A,
+    q).
+    """
 
     band: FloatArray
     V: FloatArray
@@ -64,14 +74,23 @@ class Factor:
         base = dpbtrs(self.band, vector[:n_alpha], lower=1)[0]
         if not q:
             return np.asarray(base)
-        with np.errstate(over="ignore", invalid="ignore"):  # far off the optimum: a step that overflows is not taken
-            step = dpotrs(self.schur, vector[n_alpha:] - self.V.T @ vector[:n_alpha], lower=1)[0]
+        # far off the optimum: a step that overflows is not taken
+        with np.errstate(over="ignore", invalid="ignore"):
+            step = dpotrs(
+                self.schur, vector[n_alpha:] - self.V.T @ vector[:n_alpha], lower=1
+            )[0]
             return np.concatenate([base - self.V @ step, step])
 
     def schur_inverse(self) -> FloatArray:
-        """(q, q) inverse of S: the covariance of the location and log-scale coefficients."""
+        """(q, q) inverse of S: the covariance of the location and log-scale
+        coefficients.
+        """
         q = self.schur.shape[0]
-        return np.asarray(dpotrs(self.schur, np.eye(q), lower=1)[0]) if q else np.zeros((0, 0))
+        return (
+            np.asarray(dpotrs(self.schur, np.eye(q), lower=1)[0])
+            if q
+            else np.zeros((0, 0))
+        )
 
     def threshold_inverse(self) -> FloatArray:
         """(A, A) inverse of T."""
@@ -80,22 +99,27 @@ class Factor:
     def _tridiagonal_variances(self) -> FloatArray:
         """(A,) diagonal of T^-1 of a tridiagonal T = L L'.
 
-        v_j = 1 / l_jj^2 + (l_{j+1,j} / l_jj)^2 v_{j+1} is a bidiagonal system; only squares are added.
+        v_j = 1 / l_jj^2 + (l_{j+1,j} / l_jj)^2 v_{j+1} is a bidiagonal system; only
+        squares are added.
         """
         diagonal = self.band[0]
         coupling = np.zeros((2, diagonal.size))
-        coupling[0, 1:] = -((self.band[1, :-1] / diagonal[:-1]) ** 2)  # above the diagonal, as LAPACK stores it
+        # above the diagonal, as LAPACK stores it
+        coupling[0, 1:] = -((self.band[1, :-1] / diagonal[:-1]) ** 2)
         coupling[1] = 1.0
         variances, failed = dtbtrs(coupling, (1.0 / diagonal**2)[:, None], uplo="U")
         assert failed == 0
         return np.asarray(variances[:, 0])
 
     def inverse_diagonal_blocks(self, m: int) -> FloatArray:
-        """(A / m, m, m) diagonal blocks of T^-1, from the last row up [Takahashi, Fagan and Chen 1973].
+        """(A / m, m, m) diagonal blocks of T^-1, from the last row up [Takahashi, Fagan
+        and Chen 1973].
 
-        `window` is the part of T^-1 that the next row couples to; only squares are added, so nothing cancels.
+        `window` is the part of T^-1 that the next row couples to; only squares are
+        added, so nothing cancels.
         """
-        bandwidth, size = self.band.shape[0] - 1, self.band.shape[1]
+        bandwidth = self.band.shape[0] - 1
+        size = self.band.shape[1]
         if bandwidth + 1 >= 2 * size or bandwidth >= size - 1:  # one dense block
             split = self.threshold_inverse().reshape(size // m, m, size // m, m)
             return np.ascontiguousarray(np.einsum("kikj->kij", split))
@@ -110,9 +134,15 @@ class Factor:
             block, place = divmod(j, m)
             inside = column[: m - 1 - place]
             blocks[block, place, place] = variance
-            blocks[block, place + 1 :, place] = blocks[block, place, place + 1 :] = inside
+            blocks[block, place + 1 :, place] = blocks[block, place, place + 1 :] = (
+                inside
+            )
             window[1:, 1:] = window[:-1, :-1].copy()
-            window[0, 0], window[0, 1:], window[1:, 0] = variance, column[:-1], column[:-1]
+            window[0, 0], window[0, 1:], window[1:, 0] = (
+                variance,
+                column[:-1],
+                column[:-1],
+            )
         return blocks
 
 
@@ -137,25 +167,41 @@ class Blocks:
     @classmethod
     def of_dense(cls, matrix: FloatArray, n_alpha: int = 1) -> Blocks:
         """A dense matrix, its first `n_alpha` rows as T."""
-        top, empty = matrix[:n_alpha], np.zeros((0, n_alpha, n_alpha))
-        return cls(top[None, :, :n_alpha], empty, top[None, :, n_alpha:], matrix[n_alpha:, n_alpha:])
+        top = matrix[:n_alpha]
+        empty = np.zeros((0, n_alpha, n_alpha))
+        return cls(
+            top[None, :, :n_alpha],
+            empty,
+            top[None, :, n_alpha:],
+            matrix[n_alpha:, n_alpha:],
+        )
 
     def raised(self, values: FloatArray) -> Blocks:
         """This matrix plus a diagonal one (A + q,)."""
-        diagonal, n_alpha = self.diagonal.copy(), values.size - self.rest.shape[0]
+        diagonal = self.diagonal.copy()
+        n_alpha = values.size - self.rest.shape[0]
         view = np.einsum("...ii->...i", diagonal)
         view += values[:n_alpha].reshape(view.shape)
-        return Blocks(diagonal, self.below, self.cross, self.rest + np.diag(values[n_alpha:]))
+        return Blocks(
+            diagonal, self.below, self.cross, self.rest + np.diag(values[n_alpha:])
+        )
 
     def damped(self, share: float) -> Blocks:
-        """This matrix plus a share of the absolute value of its diagonal, entries that vanish a little raised."""
-        parts = [np.einsum("...ii->...i", matrix).reshape(-1) for matrix in (self.diagonal, self.rest)]
+        """This matrix plus a share of the absolute value of its diagonal, entries that
+        vanish a little raised.
+        """
+        parts = [
+            np.einsum("...ii->...i", matrix).reshape(-1)
+            for matrix in (self.diagonal, self.rest)
+        ]
         size = np.abs(np.concatenate(parts))
         with np.errstate(over="ignore"):  # what overflows is refused by `factor`
             return self.raised(share * np.maximum(size, _VANISHING * size.max()))
 
     def factor(self) -> Factor | None:
-        """Cholesky factors, or None where the matrix is not numerically positive definite."""
+        """Cholesky factors, or None where the matrix is not numerically positive
+        definite.
+        """
         band, failed = dpbtrf(self._banded(), lower=1, overwrite_ab=1)
         if failed:
             return None
@@ -164,7 +210,8 @@ class Blocks:
         if q == 0:
             return Factor(band, cross, self.rest)
         V = dpbtrs(band, cross, lower=1)[0]
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not positive definite
+        # what overflows is not positive definite
+        with np.errstate(over="ignore", invalid="ignore"):
             complement = self.rest - cross.T @ V
         if not np.isfinite(complement).all():
             return None
@@ -183,16 +230,20 @@ class Blocks:
             for column in range(m):
                 if row >= column:
                     band[row - column, column::m] = self.diagonal[:, row, column]
-                band[m + row - column, column : (count - 1) * m : m] = self.below[:, row, column]
+                band[m + row - column, column : (count - 1) * m : m] = self.below[
+                    :, row, column
+                ]
         return band
 
     def dense(self) -> FloatArray:
         """(A + q, A + q), thresholds first, threshold by threshold."""
         count, m, _ = self.diagonal.shape
-        size, q = count * m, self.rest.shape[0]
+        size = count * m
+        q = self.rest.shape[0]
         full = np.zeros((size + q, size + q))
         for k in range(count):
-            here, after = slice(k * m, (k + 1) * m), slice((k + 1) * m, (k + 2) * m)
+            here = slice(k * m, (k + 1) * m)
+            after = slice((k + 1) * m, (k + 2) * m)
             full[here, here] = self.diagonal[k]
             if k + 1 < count:
                 full[after, here], full[here, after] = self.below[k], self.below[k].T
@@ -203,7 +254,10 @@ class Blocks:
 
     def condition_number(self) -> float:
         """Largest over smallest eigenvalue; NaN of a large matrix."""
-        if self.diagonal.shape[0] * self.diagonal.shape[1] + self.rest.shape[0] > _LARGE:
+        if (
+            self.diagonal.shape[0] * self.diagonal.shape[1] + self.rest.shape[0]
+            > _LARGE
+        ):
             return math.nan
         values = np.linalg.eigvalsh(self.dense())
         return float(values[-1] / values[0]) if values[0] > 0.0 else math.inf
@@ -226,17 +280,25 @@ class Evaluation:
         return math.isfinite(self.loglik)
 
     def along(self, matrix: FloatArray, n_alpha: int = 1) -> Evaluation:
-        """The same by y where x = matrix y; the first `n_alpha` of y belong to the thresholds."""
+        """The same by y where x = matrix y; the first `n_alpha` of y belong to the
+        thresholds.
+        """
         dense = matrix.T @ self.information.dense() @ matrix
-        return Evaluation(self.loglik, matrix.T @ self.score, Blocks.of_dense(dense, n_alpha))
+        return Evaluation(
+            self.loglik, matrix.T @ self.score, Blocks.of_dense(dense, n_alpha)
+        )
 
 
 class Deferred(Evaluation):
-    """An evaluation whose derivatives are dear: they are computed where a step is accepted."""
+    """An evaluation whose derivatives are dear: they are computed where a step is
+    accepted.
+    """
 
     _derivatives: Callable[[], tuple[FloatArray, Blocks]]
 
-    def __init__(self, loglik: float, derivatives: Callable[[], tuple[FloatArray, Blocks]]) -> None:
+    def __init__(
+        self, loglik: float, derivatives: Callable[[], tuple[FloatArray, Blocks]]
+    ) -> None:
         object.__setattr__(self, "loglik", loglik)
         object.__setattr__(self, "_derivatives", derivatives)
 
@@ -256,8 +318,12 @@ class Deferred(Evaluation):
 class Objective(Protocol):
     """The function to maximise."""
 
-    def __call__(self, x: FloatArray, information: Blocks | None = None, /) -> Evaluation | None:
-        """At x (P,); None outside the domain. With `information` that is returned and only the score is computed."""
+    def __call__(
+        self, x: FloatArray, information: Blocks | None = None, /
+    ) -> Evaluation | None:
+        """At x (P,); None outside the domain. With `information` that is returned and
+        only the score is computed.
+        """
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -269,7 +335,8 @@ class Optimum:
     x : (P,)
     at : Evaluation
     information : Blocks
-        Negative Hessian, its diagonal raised by the share `damping` where it was not positive definite.
+        Negative Hessian, its diagonal raised by the share `damping` where it was not
+        positive definite.
     factor : Factor
         Factor of `information`.
     damping : float
@@ -298,7 +365,9 @@ class Optimum:
 
     @property
     def converged(self) -> bool:
-        """Whether the search ended because the score vanished, by the tolerance or to rounding."""
+        """Whether the search ended because the score vanished, by the tolerance or to
+        rounding.
+        """
         return self.message.startswith("converged")
 
     @property
@@ -308,8 +377,11 @@ class Optimum:
 
     @property
     def slow(self) -> bool:
-        """Whether decrements below 1 shrank only linearly for a while, as on the way to an infinite estimate."""
-        before, after = self.decrements[:-1] / self.unit, self.decrements[1:] / self.unit
+        """Whether decrements below 1 shrank only linearly for a while, as on the way to
+        an infinite estimate.
+        """
+        before = self.decrements[:-1] / self.unit
+        after = self.decrements[1:] / self.unit
         linear = (before < 1.0) & (after > 1e-20) & (after > 0.05 * before)
         return bool(np.any(linear[:-1] & linear[1:]))
 
@@ -326,7 +398,8 @@ def maximise(
     held: FloatArray | None = None,
     rounding: float = 0.0,
 ) -> Optimum:
-    """Maximise from a point inside the domain; formulas and stopping rule at the head of this file.
+    """Maximise from a point inside the domain; formulas and stopping rule at the head
+    of this file.
 
     Parameters
     ----------
@@ -334,13 +407,15 @@ def maximise(
     x : (P,)
     tol, max_iter, total_weight
     shared_steps : bool
-        Whether short steps may share the information, as a pass for the score alone is cheaper.
+        Whether short steps may share the information, as a pass for the score alone is
+        cheaper.
     at : Evaluation, optional
         The objective at x, where it is known.
     held : (P,), optional
         held'x keeps its value.
     rounding : float
-        If positive, the search ends where the decrement is this share of the log-likelihood, whatever the score is.
+        If positive, the search ends where the decrement is this share of the
+        log-likelihood, whatever the score is.
 
     Raises
     ------
@@ -350,34 +425,48 @@ def maximise(
     at = objective(x) if at is None else at
     if at is None:
         raise DataError(
-            "The log-likelihood must be finite at the starting values (cumulative shares, no effects); it is not: "
-            "weights or offsets are too large or too different in size; rescale them."
+            "The log-likelihood must be finite at the starting values (cumulative"
+            " shares, no effects); it is not: weights or offsets are too large or too"
+            " different in size; rescale them."
         )
     unit = min(1.0, total_weight)
     tolerance = math.inf if rounding else max(tol * unit, _ROUNDING * total_weight)
     logliks: list[float] = [at.loglik]
     decrements: list[float] = []
-    current, age = None, 0.0  # the information in use, and how far from its point the iteration has moved
+    # the information in use, and how far from its point the iteration has moved
+    current = None
+    age = 0.0
     while True:
         if at.information is not current:
-            current, age = at.information, 0.0
-            information, factor, damping = positive_factor(current if held is None else _within(current, held))
-        step, score = factor.solve(at.score), at.score
+            current = at.information
+            age = 0.0
+            information, factor, damping = positive_factor(
+                current if held is None else _within(current, held)
+            )
+        step = factor.solve(at.score)
+        score = at.score
         if held is not None:
             turned = factor.solve(held)
             multiplier = (held @ step) / (held @ turned)
-            step, score = step - multiplier * turned, score - multiplier * held
+            step = step - multiplier * turned
+            score = score - multiplier * held
         decrements.append(float(step @ score))
         least = rounding * abs(at.loglik) if rounding else (1e-3 * tol) ** 2 * unit
         if age > 0.0 and decrements[-1] > max(least, 0.01 * decrements[-2]):
-            shared_steps = False  # no short way to a maximum at infinity, or far off along a flat ridge
-        near = decrements[-1] <= max(least, _LITTLE * unit)  # further off the score does not matter
+            # no short way to a maximum at infinity, or far off along a flat ridge
+            shared_steps = False
+        # further off the score does not matter
+        near = decrements[-1] <= max(least, _LITTLE * unit)
         flat = near and np.abs(score).max(initial=0.0) <= tolerance
         message = _stop_message(bool(flat), decrements, logliks, least, unit, max_iter)
         moved = None
         if not message:
             length = math.sqrt(max(decrements[-1], 0.0) / total_weight)
-            shared = current if shared_steps and damping == 0.0 and _serves(age, length) else None
+            shared = (
+                current
+                if shared_steps and damping == 0.0 and _serves(age, length)
+                else None
+            )
             moved = _uphill(objective, x, at.loglik, step, shared)
             message = "no step along the Newton direction improves the likelihood"
         if moved is not None:
@@ -405,28 +494,36 @@ def maximise(
 
 
 def _within(blocks: Blocks, held: FloatArray) -> Blocks:
-    """The matrix; where it is indefinite, with so much of held held' that its sign within the plane decides."""
+    """The matrix; where it is indefinite, with so much of held held' that its sign
+    within the plane decides.
+    """
     if blocks.factor() is not None:
         return blocks
     dense = blocks.dense()
-    return Blocks.of_dense(dense + 10.0 * np.abs(np.diag(dense)).max() / (held @ held) * np.outer(held, held))
+    return Blocks.of_dense(
+        dense
+        + 10.0 * np.abs(np.diag(dense)).max() / (held @ held) * np.outer(held, held)
+    )
 
 
 def positive_factor(blocks: Blocks) -> tuple[Blocks, Factor, float]:
-    """The matrix with its diagonal raised as little as needed, its Cholesky factors, and the share it was raised by.
+    """The matrix with its diagonal raised as little as needed, its Cholesky factors,
+    and the share it was raised by.
 
     Raises
     ------
     DataError
         The matrix holds values that are not finite.
     """
-    used, factor, damping = blocks, blocks.factor(), 0.0
+    used = blocks
+    factor = blocks.factor()
+    damping = 0.0
     while factor is None:
         damping = 1e-10 if damping == 0.0 else 10.0 * damping
         if damping > 1e20:
             raise DataError(
-                "The information matrix must be finite; it is not at the values reached: "
-                "rescale the columns, weights or offsets."
+                "The information matrix must be finite; it is not at the values"
+                " reached: rescale the columns, weights or offsets."
             )
         used = blocks.damped(damping)
         factor = used.factor()
@@ -434,7 +531,12 @@ def positive_factor(blocks: Blocks) -> tuple[Blocks, Factor, float]:
 
 
 def _stop_message(
-    flat: bool, decrements: list[float], logliks: list[float], least: float, unit: float, max_iter: int
+    flat: bool,
+    decrements: list[float],
+    logliks: list[float],
+    least: float,
+    unit: float,
+    max_iter: int,
 ) -> str:
     """Why the iteration ends at this point, empty where it goes on."""
     last = decrements[-1]
@@ -444,23 +546,33 @@ def _stop_message(
         return "converged to rounding" if flat else "no further progress"
     if len(decrements) > max_iter:
         return f"stopped after {max_iter} iterations"
-    stalled = len(logliks) > _STALL and logliks[-1] - logliks[-1 - _STALL] <= 1e-12 * (1.0 + abs(logliks[-1]))
+    stalled = len(logliks) > _STALL and logliks[-1] - logliks[-1 - _STALL] <= 1e-12 * (
+        1.0 + abs(logliks[-1])
+    )
     return "no further progress" if stalled else ""
 
 
 def _serves(age: float, length: float) -> bool:
-    """Whether the information, `age` away from this point, serves at the end of a step of `length` too.
+    """Whether the information, `age` away from this point, serves at the end of a step
+    of `length` too.
 
-    A step on it leaves about length (age + length). New information is best taken where what is left is negligible.
+    A step on it leaves about length (age + length). New information is best taken where
+    what is left is negligible.
     """
     moved = age + length
     return moved <= _SAME or (moved <= _SHORT and length * moved > _SAME)
 
 
 def _uphill(
-    objective: Objective, x: FloatArray, loglik: float, step: FloatArray, shared: Blocks | None
+    objective: Objective,
+    x: FloatArray,
+    loglik: float,
+    step: FloatArray,
+    shared: Blocks | None,
 ) -> tuple[FloatArray, Evaluation] | None:
-    """The longest of the steps 1, 1/2, 1/4, ... that keeps the domain and does not lower the log-likelihood."""
+    """The longest of the steps 1, 1/2, 1/4, ... that keeps the domain and does not
+    lower the log-likelihood.
+    """
     least = loglik - _ROUNDED * (1.0 + abs(loglik))
     for _ in range(50):
         trial = objective(x + step, shared)

@@ -36,21 +36,30 @@ from .report.files import write_file
 _PACKAGE = __name__.partition(".")[0]
 #: Functions that a fit may hold, after their modules.
 _FUNCTIONS = (
-    "api refit, reduction.classifiers _answers, "
-    "boosting.boosting _gap, boosting.boosting _score, boosting.orstump _rule_answers, "
-    "reduction.voting VotingMethod.tally, reduction.voting pair_votes, reduction.learners hard_sign"
+    "api refit, reduction.classifiers _answers, boosting.boosting _gap,"
+    " boosting.boosting _score, boosting.orstump _rule_answers, reduction.voting"
+    " VotingMethod.tally, reduction.voting pair_votes, reduction.learners hard_sign"
 )
 
 
 def _class(name: str, names: set[str]) -> Any:
-    """The dataclass of a name such as "likelihood.fit.Sample" that has fields of these names."""
+    """The dataclass of a name such as "likelihood.fit.Sample" that has fields of these
+    names.
+    """
     module, _, last = name.rpartition(".")
     try:
         kind = getattr(import_module(f"{_PACKAGE}.{module}"), last, None)
     except ImportError:
         kind = None
-    if not is_dataclass(kind) or _class_name(kind) != name or {f.name for f in fields(kind)} != names:
-        raise DataError(f"this version of ordstat has no class {name!r} with the fields {', '.join(sorted(names))}.")
+    if (
+        not is_dataclass(kind)
+        or _class_name(kind) != name
+        or {f.name for f in fields(kind)} != names
+    ):
+        raise DataError(
+            f"this version of ordstat has no class {name!r} with the fields"
+            f" {', '.join(sorted(names))}."
+        )
     return kind
 
 
@@ -63,7 +72,9 @@ def functions() -> dict[str, Any]:
     """The functions that a fit may hold, by their names in a file."""
     pairs = (text.split() for text in _FUNCTIONS.split(", "))
     return {"tanh": np.tanh} | {
-        name: reduce(getattr, name.split("."), cast(Any, import_module(f"{_PACKAGE}.{module}")))
+        name: reduce(
+            getattr, name.split("."), cast(Any, import_module(f"{_PACKAGE}.{module}"))
+        )
         for module, name in pairs
     }
 
@@ -74,7 +85,9 @@ def _objects(shape: tuple[int, ...], *values: Any) -> Any:
     return flat.reshape(shape)
 
 
-def _partial(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def _partial(
+    function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> Any:
     """A partial function; OptionError if a file may not hold its function."""
     made = partial(function, *arguments, **keywords)
     _name(made.func)
@@ -82,7 +95,9 @@ def _partial(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
 
 
 def _time(text: str, unit: Any, zone: str | None) -> Any:
-    return (pd.Timestamp(text).tz_convert(zone) if zone else pd.Timestamp(text)).as_unit(unit)
+    return (
+        pd.Timestamp(text).tz_convert(zone) if zone else pd.Timestamp(text)
+    ).as_unit(unit)
 
 
 def _column(values: Any) -> Any:
@@ -91,14 +106,18 @@ def _column(values: Any) -> Any:
 
 
 def _frame(index: Any, names: Any, *columns: Any) -> pd.DataFrame:
-    series = {j: pd.Series(values, index=index, dtype=values.dtype) for j, values in enumerate(columns)}
+    series = {
+        j: pd.Series(values, index=index, dtype=values.dtype)
+        for j, values in enumerate(columns)
+    }
     return pd.DataFrame(series, index=index, copy=False).set_axis(names, axis=1)
 
 
 def _refused(value: Any) -> OptionError:
     return OptionError(
-        f"save cannot put {type(value).__name__} {repr(value)[:77]} into a file, which holds values, no code. "
-        "Fit without it, or use pickle and open only files that you trust."
+        f"save cannot put {type(value).__name__} {repr(value)[:77]} into a file, which"
+        " holds values, no code. Fit without it, or use pickle and open only files"
+        " that you trust."
     )
 
 
@@ -119,7 +138,11 @@ VALUES: dict[str, tuple[Any, Any, Any]] = {
         lambda d: [part for pair in d.items() for part in pair],
         lambda *p: dict(zip(p[::2], p[1::2], strict=True)),
     ),
-    "frozenset": (frozenset, lambda s: sorted(s, key=repr), lambda *items: frozenset(items)),
+    "frozenset": (
+        frozenset,
+        lambda s: sorted(s, key=repr),
+        lambda *items: frozenset(items),
+    ),
     "slice": (slice, lambda s: [s.start, s.stop, s.step], slice),
     "date": (date, lambda d: [d.isoformat()], date.fromisoformat),
     "scalar": (
@@ -135,30 +158,64 @@ VALUES: dict[str, tuple[Any, Any, Any]] = {
     "flexible": (FlexibleLink, lambda link: [link.name], FLEXIBLE.__getitem__),
     "NA": (type(pd.NA), lambda x: [], lambda: pd.NA),
     "NaT": (type(pd.NaT), lambda x: [], lambda: pd.NaT),
-    "time": (pd.Timestamp, lambda t: [t.isoformat(), t.unit, t.tz and str(t.tz)], _time),
+    "time": (
+        pd.Timestamp,
+        lambda t: [t.isoformat(), t.unit, t.tz and str(t.tz)],
+        _time,
+    ),
     "interval": (pd.Interval, lambda i: [i.left, i.right, i.closed], pd.Interval),
-    "categorical": (pd.Categorical, lambda c: [c.codes, c.categories, c.ordered], pd.Categorical.from_codes),
-    "column": (ExtensionArray, lambda a: [str(a.dtype), *a.astype(object)], lambda dtype, *a: pd.array(a, dtype=dtype)),
-    "range": (pd.RangeIndex, lambda i: [i.start, i.stop, i.step, None, False, i.name], pd.RangeIndex),
+    "categorical": (
+        pd.Categorical,
+        lambda c: [c.codes, c.categories, c.ordered],
+        pd.Categorical.from_codes,
+    ),
+    "column": (
+        ExtensionArray,
+        lambda a: [str(a.dtype), *a.astype(object)],
+        lambda dtype, *a: pd.array(a, dtype=dtype),
+    ),
+    "range": (
+        pd.RangeIndex,
+        lambda i: [i.start, i.stop, i.step, None, False, i.name],
+        pd.RangeIndex,
+    ),
     "levels": (
         pd.MultiIndex,
         lambda i: [list(i.names), *map(i.get_level_values, range(i.nlevels))],
         lambda n, *a: pd.MultiIndex.from_arrays(a, names=n),
     ),
-    "index": (pd.Index, lambda i: [_column(i), i.name], lambda a, name: pd.Index(a, a.dtype, name=name)),
-    "series": (pd.Series, lambda s: [_column(s), s.index, s.name], lambda a, i, name: pd.Series(a, i, a.dtype, name)),
+    "index": (
+        pd.Index,
+        lambda i: [_column(i), i.name],
+        lambda a, name: pd.Index(a, a.dtype, name=name),
+    ),
+    "series": (
+        pd.Series,
+        lambda s: [_column(s), s.index, s.name],
+        lambda a, i, name: pd.Series(a, i, a.dtype, name),
+    ),
     "frame": (
         pd.DataFrame,
-        lambda d: [d.index, d.columns, *(_column(d.iloc[:, j]) for j in range(d.shape[1]))],
+        lambda d: [
+            d.index,
+            d.columns,
+            *(_column(d.iloc[:, j]) for j in range(d.shape[1])),
+        ],
         _frame,
     ),
 }
 
 
 def check_walk(left: Any, right: Any, leaf: Any, column: Any, width: float) -> None:
-    """DataError if a child does not come after its parent, or a node looks at a column that is not there."""
-    places, inner = np.arange(left.size), ~leaf
-    ends = [(child > places) & (child < left.size) for child in (left.astype(np.int64), right.astype(np.int64))]
+    """DataError if a child does not come after its parent, or a node looks at a column
+    that is not there.
+    """
+    places = np.arange(left.size)
+    inner = ~leaf
+    ends = [
+        (child > places) & (child < left.size)
+        for child in (left.astype(np.int64), right.astype(np.int64))
+    ]
     columns = (column[inner] >= 0) & (column[inner] < width)
     if not (left.size and columns.all() and all(end[inner].all() for end in ends)):
         raise DataError("the nodes of its trees are not a tree.")
@@ -166,17 +223,32 @@ def check_walk(left: Any, right: Any, leaf: Any, column: Any, width: float) -> N
 
 def _codes(codes: Any, n: int, count: int, least: int = 0) -> bool:
     """Whether these are n codes from `least` to count - 1."""
-    return codes.dtype == np.intp and codes.shape == (n,) and bool(((codes >= least) & (codes < count)).all())
+    return (
+        codes.dtype == np.intp
+        and codes.shape == (n,)
+        and bool(((codes >= least) & (codes < count)).all())
+    )
 
 
 def _alike(n: int, *arrays: Any) -> bool:
     """Whether all arrays that are there are floats of n rows."""
-    return all(array is None or (array.dtype == np.float64 and len(array) == n) for array in arrays)
+    return all(
+        array is None or (array.dtype == np.float64 and len(array) == n)
+        for array in arrays
+    )
 
 
 def _rows(rows: Any) -> Iterable[bool]:
     groups = () if rows.random is None else [term.z for term in rows.random.terms]
-    return rows.X.ndim == 2, _alike(rows.n, rows.X, rows.offset, rows.nominal, rows.scale, rows.scale_offset, *groups)
+    return rows.X.ndim == 2, _alike(
+        rows.n,
+        rows.X,
+        rows.offset,
+        rows.nominal,
+        rows.scale,
+        rows.scale_offset,
+        *groups,
+    )
 
 
 def _sample(sample: Any) -> Iterable[bool]:
@@ -186,32 +258,52 @@ def _sample(sample: Any) -> Iterable[bool]:
 
 def _random_columns(term: Any) -> Iterable[bool]:
     yield term.z.ndim == 2 and _codes(term.codes, len(term.z), term.n_groups, -1)
-    yield term.root is None or (term.root.ndim == 2 and _alike(term.n_groups, term.root))
+    yield term.root is None or (
+        term.root.ndim == 2 and _alike(term.n_groups, term.root)
+    )
 
 
 def _mixed_model(model: Any) -> Iterable[bool]:
-    n, rows, terms = len(model.y), model.rows, model.terms
+    n = len(model.y)
+    rows = model.rows
+    terms = model.terms
     fixed = model.n_thresholds * rows.w.shape[1] + rows.x.shape[1] + rows.z.shape[1]
     size = fixed if model.expand is None else model.expand.shape[1]
-    yield _codes(model.y, n, model.n_thresholds + 1) and _alike(n, *(term.z for term in terms))
-    yield all((term.codes >= 0).all() for term in terms) and bool((np.diff(terms[0].codes) >= 0).all())
-    yield sorted(model.order) == list(range(len(terms))) and len(model.roots) == len(terms)
-    yield model.to_user.shape == (size, size) and (model.expand is None or len(model.expand) == fixed)
-    yield _alike(n, rows.x, rows.w, rows.z, rows.offset, rows.scale_offset, model.weights)
-    yield [scaling.shape for scaling in model.scaling] == [(term.q, term.q) for term in terms]
+    yield _codes(model.y, n, model.n_thresholds + 1) and _alike(
+        n, *(term.z for term in terms)
+    )
+    yield all((term.codes >= 0).all() for term in terms) and bool(
+        (np.diff(terms[0].codes) >= 0).all()
+    )
+    yield sorted(model.order) == list(range(len(terms))) and len(model.roots) == len(
+        terms
+    )
+    yield model.to_user.shape == (size, size) and (
+        model.expand is None or len(model.expand) == fixed
+    )
+    yield _alike(
+        n, rows.x, rows.w, rows.z, rows.offset, rows.scale_offset, model.weights
+    )
+    yield [scaling.shape for scaling in model.scaling] == [
+        (term.q, term.q) for term in terms
+    ]
     yield np.array_equal(np.sort(model.along), np.arange(n))
 
 
 def _evaluation(at: Any) -> Iterable[bool]:
     size = len(at.model.to_user) + sum(term.n_phi for term in at.model.terms)
     yield at.psi.shape == at.gradient.shape == (size,)
-    yield [np.shape(v) for v in at.v] == [(term.n_groups, term.q) for term in at.model.terms]
+    yield [np.shape(v) for v in at.v] == [
+        (term.n_groups, term.q) for term in at.model.terms
+    ]
 
 
 def _nodes(tree: Any, *arrays: Any) -> bool:
     check_walk(tree.child, tree.child + 1, tree.child < 0, tree.column, np.inf)
     inner = ((tree.column >= 0) == (tree.child >= 0)) & (tree.column >= -1)
-    return bool(inner.all()) and all(len(array) == tree.child.size for array in (tree.column, *arrays))
+    return bool(inner.all()) and all(
+        len(array) == tree.child.size for array in (tree.column, *arrays)
+    )
 
 
 def _tree(tree: Any) -> Iterable[bool]:
@@ -221,17 +313,22 @@ def _tree(tree: Any) -> Iterable[bool]:
 
 def _value_tree(tree: Any) -> Iterable[bool]:
     yield _nodes(tree, tree.bin, tree.value, tree.gain, tree.weight, tree.gaps_left)
-    yield tree.gaps_left.dtype == tree.sets.dtype == np.uint8 and tree.sets.shape[1:] == (32,)
+    yield tree.gaps_left.dtype == tree.sets.dtype == np.uint8 and tree.sets.shape[
+        1:
+    ] == (32,)
     yield bool((-1 - tree.bin < len(tree.sets)).all())
 
 
 def _boosted_trees(boosted: Any) -> Iterable[bool]:
     sizes = np.array([cuts.size for cuts in boosted.cuts])
     start = boosted.linear
-    kinds = np.array([effects.size for effects in start.effects or [np.zeros(0)] * sizes.size])
+    kinds = np.array(
+        [effects.size for effects in start.effects or [np.zeros(0)] * sizes.size]
+    )
     yield start.slopes.size == start.missing.size == kinds.size == sizes.size
     for tree in boosted.trees:
-        column, bins = tree.column[tree.column >= 0], tree.bin[tree.column >= 0]
+        column = tree.column[tree.column >= 0]
+        bins = tree.bin[tree.column >= 0]
         yield bool((column < sizes.size).all())
         yield bool(np.where(bins < 0, kinds[column] > 0, bins <= sizes[column]).all())
 
@@ -246,7 +343,10 @@ def _online(learned: Any, method: Any, D: int, K: int) -> Iterable[bool]:
         yield state.weights.shape == state.sums.shape == (K - 1, D + 1)
     else:
         yield state.weights.shape == state.sums.shape == (D + K - 1,)
-        yield state.pocket.shape in ((0,), state.weights.shape) and state.record.shape == (4,)
+        yield state.pocket.shape in (
+            (0,),
+            state.weights.shape,
+        ) and state.record.shape == (4,)
 
 
 _CHECKS: dict[str, Callable[[Any], Iterable[bool]]] = {
@@ -256,7 +356,10 @@ _CHECKS: dict[str, Callable[[Any], Iterable[bool]]] = {
     "RandomColumns": _random_columns,
     "MixedModel": _mixed_model,
     "Evaluation": _evaluation,
-    "MarginalLikelihood": lambda m: (m.at.model is m.model, m.free.shape == m.at.psi.shape),
+    "MarginalLikelihood": lambda m: (
+        m.at.model is m.model,
+        m.free.shape == m.at.psi.shape,
+    ),
     "Tree": _tree,
     "ValueTree": _value_tree,
     "BoostedTrees": _boosted_trees,
@@ -265,22 +368,45 @@ _CHECKS: dict[str, Callable[[Any], Iterable[bool]]] = {
 
 def _whole(fit: Any) -> Iterable[bool]:
     """Comparisons between parts, the simple ones first: later ones rest on them."""
-    sample, n, levels = fit.design.sample, fit.design.sample.n, fit.design.sample.n_levels
+    sample = fit.design.sample
+    n = fit.design.sample.n
+    levels = fit.design.sample.n_levels
     D = sample.X.shape[1]
-    yield len(fit.design.index) == len(fit.fit.scores) == n and len(fit.design.names) == D
+    yield (
+        len(fit.design.index) == len(fit.fit.scores) == n and len(fit.design.names) == D
+    )
     yield len(fit.design.levels.values) == levels
     if hasattr(fit.fit, "learned"):
         yield from _online(fit.fit.learned, fit.method, D, levels)
     at: Any = getattr(fit.fit, "likelihood", None)
     if hasattr(at, "problem"):  # the model of random effects is checked above
-        problem, rows = at.problem, at.problem.sample.rows
+        problem = at.problem
+        rows = at.problem.sample.rows
         yield rows.n == n if problem.used is None else _codes(problem.used, rows.n, n)
-        nominal, scale = (0 if part is None else part.shape[1] for part in (rows.nominal, rows.scale))
-        for part, width in ((problem.location, rows.X.shape[1]), (problem.nominal, nominal), (problem.scale, scale)):
-            yield part.mean.shape == part.deviation.shape == part.kept.shape and part.kept.sum() == width
-        jacobian = np.eye(levels - 1) if problem.structure is None else problem.structure.jacobian
+        nominal, scale = (
+            0 if part is None else part.shape[1] for part in (rows.nominal, rows.scale)
+        )
+        for part, width in (
+            (problem.location, rows.X.shape[1]),
+            (problem.nominal, nominal),
+            (problem.scale, scale),
+        ):
+            yield (
+                part.mean.shape == part.deviation.shape == part.kept.shape
+                and part.kept.sum() == width
+            )
+        jacobian = (
+            np.eye(levels - 1)
+            if problem.structure is None
+            else problem.structure.jacobian
+        )
         yield len(jacobian) == levels - 1 and problem.counts.shape == (levels,)
-        size = jacobian.shape[1] * (1 + nominal) + rows.X.shape[1] + scale + problem.n_lambda
+        size = (
+            jacobian.shape[1] * (1 + nominal)
+            + rows.X.shape[1]
+            + scale
+            + problem.n_lambda
+        )
         yield at.estimates.shape == (size,)
     yield isinstance(fit.fit.certificate.reached, bool)
     yield len(fit.fit.rule.codes(sample.rows.take(np.arange(n)[:1]))) == min(n, 1)
@@ -291,52 +417,87 @@ _MODULES = {
     "linear_model": "LogisticRegression RidgeClassifier",
     "svm": "LinearSVC",
     "naive_bayes": "GaussianNB BernoulliNB",
-    "tree": "DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier ExtraTreeRegressor",
+    "tree": (
+        "DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier"
+        " ExtraTreeRegressor"
+    ),
     "tree._tree": "Tree",
-    "ensemble": "RandomForestClassifier RandomForestRegressor ExtraTreesClassifier ExtraTreesRegressor",
+    "ensemble": (
+        "RandomForestClassifier RandomForestRegressor ExtraTreesClassifier"
+        " ExtraTreesRegressor"
+    ),
     "preprocessing": "LabelBinarizer",
 }
-_CLASSES = {name: module for module, names in _MODULES.items() for name in names.split()}
+_CLASSES = {
+    name: module for module, names in _MODULES.items() for name in names.split()
+}
 
 
 def _series() -> str:
-    """The first two numbers of scikit-learn's version: other versions may read a model otherwise."""
+    """The first two numbers of scikit-learn's version: other versions may read a model
+    otherwise.
+    """
     return ".".join(import_module("sklearn").__version__.split(".")[:2])
 
 
 def model_parts(value: Any) -> list[Any] | None:
-    """Class, version and state; None for a value that is not a model of scikit-learn, or an unknown one."""
+    """Class, version and state; None for a value that is not a model of scikit-learn,
+    or an unknown one.
+    """
     name = type(value).__name__
     if not type(value).__module__.startswith("sklearn.") or name not in _CLASSES:
         return None
     if name == "Tree":
         state = value.__getstate__()
-        sizes = [value.n_features, np.array(value.n_classes, dtype=np.intp), state["max_depth"]]
+        sizes = [
+            value.n_features,
+            np.array(value.n_classes, dtype=np.intp),
+            state["max_depth"],
+        ]
         return [name, _series(), [*sizes, state["nodes"], state["values"]]]
     return [name, _series(), vars(value)]
 
 
 def as_model(name: str, written: str, state: Any) -> Any:
-    """The object of its parts; DataError if it is of another version, or its trees are not trees."""
+    """The object of its parts; DataError if it is of another version, or its trees are
+    not trees.
+    """
     if written != (here := _series()):
-        raise DataError(f"it holds models of scikit-learn {written}, not {here}. Install {written}, or fit again.")
+        raise DataError(
+            f"it holds models of scikit-learn {written}, not {here}. Install {written},"
+            " or fit again."
+        )
     if name not in _CLASSES:
         raise DataError(f"it holds a model of class {name!r}, and a file may not.")
     kind = getattr(import_module(f"sklearn.{_CLASSES[name]}"), name)
     if name == "Tree":
         n_features, n_classes, depth, nodes, values = state
-        left, right = nodes["left_child"], nodes["right_child"]
+        left = nodes["left_child"]
+        right = nodes["right_child"]
         check_walk(left, right, left == -1, nodes["feature"], n_features)
         made = kind(n_features, n_classes, n_classes.size)
-        made.__setstate__({"max_depth": depth, "node_count": nodes.size, "nodes": nodes, "values": values})
+        made.__setstate__(
+            {
+                "max_depth": depth,
+                "node_count": nodes.size,
+                "nodes": nodes,
+                "values": values,
+            }
+        )
         return made
-    allowed = {key for base in kind.__mro__ for key in signature(base.__init__).parameters}
+    allowed = {
+        key for base in kind.__mro__ for key in signature(base.__init__).parameters
+    }
     for key in state:
         if hasattr(kind, key) or not (key in allowed or "_" in (key[0], key[-1])):
-            raise DataError(f"its {name} has an attribute {key!r} that the class does not have.")
+            raise DataError(
+                f"its {name} has an attribute {key!r} that the class does not have."
+            )
     made = object.__new__(kind)
     vars(made).update(state)
-    trees = [model.tree_ for model in state.get("estimators_", ())] + [state[key] for key in ("tree_",) if key in state]
+    trees = [model.tree_ for model in state.get("estimators_", ())] + [
+        state[key] for key in ("tree_",) if key in state
+    ]
     if any(tree.n_features != state.get("n_features_in_", 0) for tree in trees):
         raise DataError("its trees have other columns than their models.")
     return made
@@ -351,11 +512,16 @@ class Packing:
 
     objects: list[Any] = field(default_factory=list)
     arrays: list[AnyArray] = field(default_factory=list)
-    _seen: dict[int, tuple[Any, Any]] = field(default_factory=dict)  # with the value, so that its id is not used again
+    # with the value, so that its id is not used again
+    _seen: dict[int, tuple[Any, Any]] = field(default_factory=dict)
 
     def pack(self, value: Any) -> Any:
         """The value as JSON; OptionError if a file cannot hold it."""
-        if value is None or type(value) in (bool, int, str) or (type(value) is float and math.isfinite(value)):
+        if (
+            value is None
+            or type(value) in (bool, int, str)
+            or (type(value) is float and math.isfinite(value))
+        ):
             return value
         if type(value) is list:
             return [self.pack(item) for item in value]
@@ -366,7 +532,14 @@ class Packing:
     def _packed(self, value: Any) -> dict[str, Any]:
         kind = type(value)
         library = kind.__module__.partition(".")[0] in ("numpy", "pandas")
-        tag = next((_TAGS[base] for base in (kind.__mro__ if library else (kind,)) if base in _TAGS), None)
+        tag = next(
+            (
+                _TAGS[base]
+                for base in (kind.__mro__ if library else (kind,))
+                if base in _TAGS
+            ),
+            None,
+        )
         if isinstance(value, np.ndarray) and not value.dtype.hasobject:
             self.arrays.append(value)
             return {"array": len(self.arrays) - 1}
@@ -378,7 +551,10 @@ class Packing:
             raise _refused(value)
         state = value.__getstate__()
         state = state if isinstance(state, dict) else {}
-        packed = {f.name: self.pack(state.get(f.name, getattr(value, f.name))) for f in fields(kind)}
+        packed = {
+            f.name: self.pack(state.get(f.name, getattr(value, f.name)))
+            for f in fields(kind)
+        }
         self.objects.append({"class": _class_name(kind), "fields": packed})
         return {"object": len(self.objects) - 1}
 
@@ -420,17 +596,20 @@ class Unpacking:
 
 
 def _check_size(tree: Any, arrays: list[AnyArray]) -> None:
-    """DataError if the values would be too many, or nested too deeply, were every reference written out.
+    """DataError if the values would be too many, or nested too deeply, were every
+    reference written out.
 
-    Comparing or hashing a value visits its parts as often as they are referred to, and ranges may be written out: a
-    small file could take for ever, or all memory.
+    Comparing or hashing a value visits its parts as often as they are referred to, and
+    ranges may be written out: a small file could take for ever, or all memory.
     """
     measures: list[tuple[int, int]] = []
     ranges = 0
     for given in (*(entry["fields"] for entry in tree["objects"]), tree["fit"]):
         size, depth = _measured(given, measures)
         if size > MOST_PARTS or depth > MOST_DEPTH:
-            raise DataError(f"its values have {size:,} parts, or are nested {depth:,} deep.")
+            raise DataError(
+                f"its values have {size:,} parts, or are nested {depth:,} deep."
+            )
         for part, _ in _nested(given):
             inside = part if isinstance(part, dict) else {}
             hashed = [*inside.get("dict", ())[::2], *inside.get("frozenset", ())]
@@ -445,8 +624,11 @@ def _check_size(tree: Any, arrays: list[AnyArray]) -> None:
 
 
 def _measured(given: Any, measures: list[tuple[int, int]]) -> tuple[int, int]:
-    """The number of parts and the depth of some JSON, with those of the objects that it refers to."""
-    size, depth = 0, 0
+    """The number of parts and the depth of some JSON, with those of the objects that it
+    refers to.
+    """
+    size = 0
+    depth = 0
     for part, level in _nested(given):
         size += 1
         depth = max(depth, level)
@@ -458,7 +640,9 @@ def _measured(given: Any, measures: list[tuple[int, int]]) -> tuple[int, int]:
 
 
 def _nested(given: Any) -> Iterator[tuple[Any, int]]:
-    """Every value in some JSON, with its depth; without recursion, which has a limit of its own."""
+    """Every value in some JSON, with its depth; without recursion, which has a limit of
+    its own.
+    """
     left = [(given, 1)]
     while left:
         part, level = left.pop()
@@ -485,11 +669,13 @@ def fit_of(tree: Any, arrays: list[AnyArray]) -> Any:
 
 #: What names of files of fits end in.
 ENDING = ".ordstat"
-FORMAT, VERSION, TREE = "ordstat fit", 1, "fit.json"
+FORMAT = "ordstat fit"
+VERSION = 1
+TREE = "fit.json"
 #: Bytes of the JSON, which takes many times as much memory when it is read.
 MOST_JSON = 64 * 1024**2
-#: Parts of a value of which every reference is written out (labels of rows have millions), and how deep they are
-#: nested (fits have up to 40).
+#: Parts of a value of which every reference is written out (labels of rows have
+#: millions), and how deep they are nested (fits have up to 40).
 MOST_PARTS = 40_000_000
 MOST_DEPTH = 300
 #: Parts of a key of a dict or a member of a set, which are hashed.
@@ -507,10 +693,20 @@ def save(fit: Any, path: str | os.PathLike[str]) -> None:
     packing = Packing()
     tree = {"fit": packing.pack(fit), "objects": packing.objects}
     fit_of(tree, packing.arrays)  # never write a file that load refuses
-    header = {"format": FORMAT, "version": VERSION, "written_by": f"ordstat {version('ordstat')}", "call": fit.call}
-    text = json.dumps(header | tree, allow_nan=False, separators=(",", ":")).encode("ascii")
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "written_by": f"ordstat {version('ordstat')}",
+        "call": fit.call,
+    }
+    text = json.dumps(header | tree, allow_nan=False, separators=(",", ":")).encode(
+        "ascii"
+    )
     if len(text) > MOST_JSON:
-        raise DataError(f"the labels and names of the fit exceed {MOST_JSON:,} bytes. Number the rows: reset_index().")
+        raise DataError(
+            f"the labels and names of the fit exceed {MOST_JSON:,} bytes. Number the"
+            " rows: reset_index()."
+        )
     write_file(path, lambda file: _write(file, text, packing.arrays))
 
 
@@ -523,26 +719,53 @@ def _write(file: IO[bytes], text: bytes, arrays: Sequence[AnyArray]) -> None:
 
 
 def check_name(path: Any) -> None:
-    """OptionError if this is not a path, or it has the ending of another kind of file, such as the data."""
+    """OptionError if this is not a path, or it has the ending of another kind of file,
+    such as the data.
+    """
     if not isinstance(path, (str, os.PathLike)):
-        raise OptionError(f"path must be the name of a file, such as 'model.ordstat'; got {path!r}.")
+        raise OptionError(
+            f"path must be the name of a file, such as 'model.ordstat'; got {path!r}."
+        )
     if Path(path).suffix.lower() not in ("", ENDING):
-        raise OptionError(f"path must end in {ENDING}, or have no ending; got {str(path)!r}. Rename it.")
+        raise OptionError(
+            f"path must end in {ENDING}, or have no ending; got {str(path)!r}."
+            " Rename it."
+        )
 
 
 #: Errors that reading a damaged or forged file can end in.
 UNREADABLE = (
-    *(ArithmeticError, AssertionError, AttributeError, EOFError, LookupError, MemoryError, OSError, RuntimeError),
-    *(SyntaxError, TypeError, ValueError, TokenError, lzma.LZMAError, struct.error, zipfile.BadZipFile, zlib.error),
+    *(
+        ArithmeticError,
+        AssertionError,
+        AttributeError,
+        EOFError,
+        LookupError,
+        MemoryError,
+        OSError,
+        RuntimeError,
+    ),
+    *(
+        SyntaxError,
+        TypeError,
+        ValueError,
+        TokenError,
+        lzma.LZMAError,
+        struct.error,
+        zipfile.BadZipFile,
+        zlib.error,
+    ),
 )
 
 
-def load(path: str | os.PathLike[str], data: Any = None, *, max_bytes: int = 2 * 1024**3) -> Any:
+def load(
+    path: str | os.PathLike[str], data: Any = None, *, max_bytes: int = 2 * 1024**3
+) -> Any:
     """The fit in a file of `fit.save(path)`.
 
-    Nothing in the file can run: it holds values and no code. What needs the data frame, as `update`
-    with another formula does, needs `data` here or there; everything else works as on the fit that was saved, to the
-    last bit.
+    Nothing in the file can run: it holds values and no code. What needs the data frame,
+    as `update` with another formula does, needs `data` here or there; everything else
+    works as on the fit that was saved, to the last bit.
 
     Parameters
     ----------
@@ -559,8 +782,8 @@ def load(path: str | os.PathLike[str], data: Any = None, *, max_bytes: int = 2 *
     Raises
     ------
     DataError
-        The file cannot be read, was not written by `fit.save`, is damaged, too large or of another version of
-        the format; or `data` are not those of the fit.
+        The file cannot be read, was not written by `fit.save`, is damaged, too large or
+        of another version of the format; or `data` are not those of the fit.
 
     Examples
     --------
@@ -575,9 +798,12 @@ def load(path: str | os.PathLike[str], data: Any = None, *, max_bytes: int = 2 *
     'rating ~ temp + contact'
     """
     if not isinstance(path, (str, os.PathLike)):
-        raise OptionError(f"path must be the name of a file, such as 'model.ordstat'; got {path!r}.")
+        raise OptionError(
+            f"path must be the name of a file, such as 'model.ordstat'; got {path!r}."
+        )
     most = whole("max_bytes", max_bytes, 1)
-    if os.path.exists(path) and not os.path.isfile(path):  # opening a pipe would wait for a writer
+    # opening a pipe would wait for a writer
+    if os.path.exists(path) and not os.path.isfile(path):
         kind = "Is a directory" if os.path.isdir(path) else "it is a pipe or a device"
         raise DataError(f"{path} cannot be read: {kind}. Name a file.")
     try:
@@ -587,7 +813,10 @@ def load(path: str | os.PathLike[str], data: Any = None, *, max_bytes: int = 2 *
     except OrdstatError as error:
         raise DataError(f"{path} cannot be loaded: {error}") from None
     except UNREADABLE as error:
-        raise DataError(f"{path} cannot be loaded: it is not a file that fit.save() wrote ({error}).") from error
+        raise DataError(
+            f"{path} cannot be loaded: it is not a file that fit.save() wrote"
+            f" ({error})."
+        ) from error
     return fit if data is None else replace(fit, design=fit.design.beside(data))
 
 
@@ -595,10 +824,13 @@ def _read(path: str | os.PathLike[str], most: int) -> tuple[Any, list[AnyArray]]
     """The document and the arrays of a file, whose sizes are checked first."""
     with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
         members = archive.infolist()
-        total = max(sum(member.file_size for member in members), os.fstat(file.fileno()).st_size)
+        total = max(
+            sum(member.file_size for member in members), os.fstat(file.fileno()).st_size
+        )
         if total > most:
             raise DataError(
-                f"it has {total:,} bytes unpacked, and at most {most:,} are read. If you trust it, raise max_bytes=."
+                f"it has {total:,} bytes unpacked, and at most {most:,} are read. If"
+                " you trust it, raise max_bytes=."
             )
         names = [TREE, *(f"{i}.npy" for i in range(len(members) - 1))]
         if [member.filename for member in members] != names:
@@ -613,10 +845,14 @@ def _read(path: str | os.PathLike[str], most: int) -> tuple[Any, list[AnyArray]]
             raise DataError("it is a zip of something other than a fit.")
         if tree["version"] != VERSION:
             raise DataError(
-                f"its format has version {tree['version']!r}, written by {tree['written_by']}; this ordstat reads "
-                f"version {VERSION}. Install the ordstat that wrote it."
+                f"its format has version {tree['version']!r}, written by"
+                f" {tree['written_by']}; this ordstat reads version {VERSION}. Install"
+                " the ordstat that wrote it."
             )
-        arrays = [np.lib.format.read_array(io.BytesIO(archive.read(member))) for member in members[1:]]
+        arrays = [
+            np.lib.format.read_array(io.BytesIO(archive.read(member)))
+            for member in members[1:]
+        ]
     if any(array.dtype.itemsize == 0 for array in arrays):
         raise DataError("it has an array of nothing.")
     return tree, arrays

@@ -50,13 +50,18 @@ METHODS: dict[str, Entry] = {
     "rank-svm": Entry("svm.redsvm.RankBoundarySVM"),
     "ova": Entry("reduction.voting.OneVersusAll", {"cost": "classification"}),
     "csova": Entry("reduction.voting.OneVersusAll"),
-    "ovo": Entry("reduction.voting.OneVersusOne", {"cost": "classification", "weighting": "difference"}),
+    "ovo": Entry(
+        "reduction.voting.OneVersusOne",
+        {"cost": "classification", "weighting": "difference"},
+    ),
     "csovo": Entry("reduction.voting.OneVersusOne", {"weighting": "difference"}),
     "wap": Entry("reduction.voting.OneVersusOne", {"weighting": "all-pairs"}),
     "tsew": Entry("reduction.voting.CostTransform", {"mode": "expand"}),
     "relabel": Entry("reduction.voting.CostTransform", {"mode": "relabel"}),
     "rankboost-or": Entry("boosting.boosting.RankBoost", {"step": "loose"}),
-    "rankboost-ae": Entry("boosting.boosting.RankBoost", {"step": "tight", "cost": "absolute"}),
+    "rankboost-ae": Entry(
+        "boosting.boosting.RankBoost", {"step": "tight", "cost": "absolute"}
+    ),
     "orboost-lr": Entry("boosting.boosting.ORBoost", {"cost": "classification"}),
     "orboost-all": Entry("boosting.boosting.ORBoost"),
     "prank": Entry("online.online.PRank"),
@@ -66,9 +71,15 @@ METHODS: dict[str, Entry] = {
     "kernel-prank": Entry("online.online.KernelPRank"),
     "kernel-cusum": Entry("online.online.KernelCuSumRank"),
     "reduction": Entry(_REDUCTION),
-    "frank-hall": Entry(_REDUCTION, {"encoding": "separate", "decision": "mode", "cost": "absolute"}),
-    "red-c45": Entry(_REDUCTION, {"base": "c4.5", "decision": "count", "scaling": None}),
-    "red-tree": Entry(_REDUCTION, {"base": "tree", "decision": "count", "scaling": None}),
+    "frank-hall": Entry(
+        _REDUCTION, {"encoding": "separate", "decision": "mode", "cost": "absolute"}
+    ),
+    "red-c45": Entry(
+        _REDUCTION, {"base": "c4.5", "decision": "count", "scaling": None}
+    ),
+    "red-tree": Entry(
+        _REDUCTION, {"base": "tree", "decision": "count", "scaling": None}
+    ),
     "red-hgb": Entry(_REDUCTION, {"base": "hgb", "decision": "count", "scaling": None}),
     "nominal-classifier": Entry("reduction.nominal.NominalClassifier"),
     "red-logistic": Entry("reduction.threshold_loss.ThresholdLogisticRegression"),
@@ -80,41 +91,67 @@ METHODS: dict[str, Entry] = {
     "ordboost": Entry("prediction.ordboost.OrdinalBoosting"),
     "rps-forest": Entry("prediction.forest.RPSForest"),
     "blend": Entry("prediction.blend.Blend"),
-    "cart": Entry("trees.trees.OrdinalTree", {"response": "nominal", "cost": "classification"}),
-    "ordinal-cart": Entry("trees.trees.OrdinalTree", {"response": "ordinal", "cost": "classification"}),
-    "bagging": Entry("trees.trees.OrdinalBagging", {"response": "nominal", "cost": "classification"}),
-    "ordinal-bagging": Entry("trees.trees.OrdinalBagging", {"response": "ordinal", "cost": "classification"}),
-    "nominal-adaboost": Entry("trees.trees.NominalAdaBoost", {"cost": "classification"}),
-    "fixed-split-boosting": Entry("trees.trees.FixedSplitBoosting", {"cost": "classification"}),
-    "ordinal-adaboost": Entry("trees.trees.OrdinalAdaBoost", {"cost": "classification"}),
+    "cart": Entry(
+        "trees.trees.OrdinalTree", {"response": "nominal", "cost": "classification"}
+    ),
+    "ordinal-cart": Entry(
+        "trees.trees.OrdinalTree", {"response": "ordinal", "cost": "classification"}
+    ),
+    "bagging": Entry(
+        "trees.trees.OrdinalBagging", {"response": "nominal", "cost": "classification"}
+    ),
+    "ordinal-bagging": Entry(
+        "trees.trees.OrdinalBagging", {"response": "ordinal", "cost": "classification"}
+    ),
+    "nominal-adaboost": Entry(
+        "trees.trees.NominalAdaBoost", {"cost": "classification"}
+    ),
+    "fixed-split-boosting": Entry(
+        "trees.trees.FixedSplitBoosting", {"cost": "classification"}
+    ),
+    "ordinal-adaboost": Entry(
+        "trees.trees.OrdinalAdaBoost", {"cost": "classification"}
+    ),
 }
 
 #: Names that fix no options, by their class.
-PLAIN = {entry.path.rpartition(".")[2]: name for name, entry in reversed(METHODS.items()) if not entry.preset}
+PLAIN = {
+    entry.path.rpartition(".")[2]: name
+    for name, entry in reversed(METHODS.items())
+    if not entry.preset
+}
 
 
 def spelled(method: Any) -> str | None:
-    """The method string that a text spells, up to case, hyphens, underscores and blanks; None if there is no such."""
+    """The method string that a text spells, up to case, hyphens, underscores and
+    blanks; None if there is no such.
+    """
     return canonical(method, METHODS)
 
 
-def resolve(method: str | Method, options: Mapping[str, Any] | None = None, arguments: Iterable[str] = ()) -> Method:
+def resolve(
+    method: str | Method,
+    options: Mapping[str, Any] | None = None,
+    arguments: Iterable[str] = (),
+) -> Method:
     """The Method value that `method` and `options` stand for.
 
     Parameters
     ----------
     method : str or Method
-        A name of the registry ("clm", "logit", "redsvm", ...; case, hyphens, underscores and blanks do not count) or a
-        value such as REDSVM(C=10).
+        A name of the registry ("clm", "logit", "redsvm", ...; case, hyphens,
+        underscores and blanks do not count) or a value such as REDSVM(C=10).
     options : mapping, optional
         Hyper-parameters by name; only with a string.
     arguments : iterable of str
-        Further arguments of the caller, of which an unknown option may be a misspelling.
+        Further arguments of the caller, of which an unknown option may be a
+        misspelling.
 
     Raises
     ------
     OptionError
-        For an unknown method or option (the valid ones are listed), or a value outside its range.
+        For an unknown method or option (the valid ones are listed), or a value outside
+        its range.
 
     Examples
     --------
@@ -126,29 +163,38 @@ def resolve(method: str | Method, options: Mapping[str, Any] | None = None, argu
     if isinstance(method, Method):
         if options:
             raise OptionError(
-                f"method={method!r} already carries its options: put {', '.join(options)} inside it, "
-                f"as in {type(method).__name__}({next(iter(options))}=...)."
+                f"method={method!r} already carries its options: put"
+                f" {', '.join(options)} inside it, as in"
+                f" {type(method).__name__}({next(iter(options))}=...)."
             )
         return method
     if isinstance(method, type) and issubclass(method, Method):
-        raise OptionError(f"method must be a value, not its class: write {method.__name__}().")
+        raise OptionError(
+            f"method must be a value, not its class: write {method.__name__}()."
+        )
     entry = METHODS.get(spelled(method) or "")
     if entry is None:
         hint = advice("method", method) if isinstance(method, str) else ""
         also = ", or a method value such as REDSVM(C=10) (`ordstat methods` lists all)"
         raise OptionError(f"{unknown('method', method, METHODS, also=also)}{hint}")
     if options:
-        check_names(options, option_names(entry), f"method {method!r}", "option", arguments)
+        check_names(
+            options, option_names(entry), f"method {method!r}", "option", arguments
+        )
     return entry.method(**entry.preset, **options)
 
 
 def option_names(entry: Entry) -> list[str]:
-    """Options that a user can set beside the method string (those the string fixes are left out)."""
+    """Options that a user can set beside the method string (those the string fixes are
+    left out).
+    """
     return [f.name for f in fields(entry.method) if f.name not in entry.preset]
 
 
 def defaults_of(method: Any) -> dict[str, Any] | None:
-    """Default of every option of a method; empty for a value, which carries its options; None for an unknown method."""
+    """Default of every option of a method; empty for a value, which carries its
+    options; None for an unknown method.
+    """
     if isinstance(method, Method):
         return {}
     entry = METHODS.get(spelled(method) or "")

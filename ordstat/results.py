@@ -25,17 +25,35 @@ if TYPE_CHECKING:
 
 
 #: Everything that some method predicts.
-PREDICTION_TYPES = ("class", "prob", "cum_prob", "score", "linear_predictor", "hazard", "mean", "margin", "votes")
+PREDICTION_TYPES = (
+    "class",
+    "prob",
+    "cum_prob",
+    "score",
+    "linear_predictor",
+    "hazard",
+    "mean",
+    "margin",
+    "votes",
+)
 
 
-def prediction(fit: FittedRanker, newdata: Any = None, type: str = "class") -> pd.Series | pd.DataFrame:
+def prediction(
+    fit: FittedRanker, newdata: Any = None, type: str = "class"
+) -> pd.Series | pd.DataFrame:
     """Predict rows of new data, or the rows that were fitted."""
     type = known_type(fit, type)
-    return fit.margin_frame(newdata) if type == "margin" else fit.predicted(fit.target(newdata), type)
+    return (
+        fit.margin_frame(newdata)
+        if type == "margin"
+        else fit.predicted(fit.target(newdata), type)
+    )
 
 
 def known_type(fit: FittedRanker, type: str) -> str:
-    """The type of prediction that a text means; OptionError if the fit does not have it."""
+    """The type of prediction that a text means; OptionError if the fit does not have
+    it.
+    """
     name = canonical(type, fit.prediction_types)
     if name is None:
         raise unknown_type(fit, type)
@@ -46,54 +64,95 @@ def unknown_type(fit: FittedRanker, type: str) -> OptionError:
     """The error of a type that `predict` does not take."""
     if not isinstance(type, str) or type not in PREDICTION_TYPES:
         return unknown("type", type, fit.prediction_types)
-    how = " Fit with calibrate=True for probabilities." if type in ("prob", "cum_prob") else ""
+    how = (
+        " Fit with calibrate=True for probabilities."
+        if type in ("prob", "cum_prob")
+        else ""
+    )
     if how and fit.calibrated is not None:
-        how = " Its calibration was for the ranker as first fitted, and does not hold for this one."
+        how = (
+            " Its calibration was for the ranker as first fitted, and does not hold for"
+            " this one."
+        )
     have = ", ".join(map(repr, fit.prediction_types))
-    return OptionError(f"type={type!r} is not available from {fit.method!r}: it predicts {have}.{how}")
+    return OptionError(
+        f"type={type!r} is not available from {fit.method!r}: it predicts {have}.{how}"
+    )
 
 
 def augmented(fit: FittedRanker, data: Any = None) -> pd.DataFrame:
     """Data with columns of predictions beside them."""
     target = fit.target(data)
     if data is None:
-        response = fit.design.levels.categorical(fit.design.sample.y, target.index, fit.design.response)
+        response = fit.design.levels.categorical(
+            fit.design.sample.y, target.index, fit.design.response
+        )
         frame = pd.concat([response, _predictors(fit)], axis=1)
     else:
         frame = copied(data, target.index)
     calibrated = () if fit.fit.calibration is None else ("prob",)
     pieces = []
     for type in dict.fromkeys((*fit.augments, *calibrated)):
-        if type == "margin" and "margin" in fit.prediction_types and (data is None or fit.design.response in frame):
+        if (
+            type == "margin"
+            and "margin" in fit.prediction_types
+            and (data is None or fit.design.response in frame)
+        ):
             margins = fit.margin_frame(data)[["left", "right"]]
             pieces.append(margins.set_axis([".left_margin", ".right_margin"], axis=1))
         elif type != "margin" and type in fit.prediction_types:
             values = fit.predicted(target, type)
             if isinstance(values, pd.DataFrame):
-                pieces.append(values.set_axis([f".{type}_{level}" for level in fit.levels], axis=1))
+                pieces.append(
+                    values.set_axis(
+                        [f".{type}_{level}" for level in fit.levels], axis=1
+                    )
+                )
             else:
-                pieces.append(values.to_frame(".fitted" if type == "class" else f".{type}"))
+                pieces.append(
+                    values.to_frame(".fitted" if type == "class" else f".{type}")
+                )
     added = pd.concat(pieces, axis=1).set_axis(frame.index)
-    return pd.concat([frame.drop(columns=added.columns, errors="ignore"), added], axis=1)
+    return pd.concat(
+        [frame.drop(columns=added.columns, errors="ignore"), added], axis=1
+    )
 
 
 def _predictors(fit: FittedRanker) -> pd.DataFrame:
-    """The columns of the formula at the rows of the fit; no columns if these rows cannot be identified."""
-    design, names = fit.design, fit.design.spec.columns
+    """The columns of the formula at the rows of the fit; no columns if these rows
+    cannot be identified.
+    """
+    design = fit.design
+    names = fit.design.spec.columns
     frame = None if design.data is None or not names else copied(design.data, None)
     if frame is not None and not frame.index.equals(design.index):
         matched = frame.index.is_unique and design.index.isin(frame.index).all()
         frame = frame.loc[design.index] if matched else None
     if frame is None:
         return pd.DataFrame(index=design.index)
-    if not np.array_equal(design.spec.rebuild(frame).rows.X, design.sample.X, equal_nan=True):
-        raise DataError("The data have changed since the fit: fit again, or pass data= with the data to use.")
+    if not np.array_equal(
+        design.spec.rebuild(frame).rows.X, design.sample.X, equal_nan=True
+    ):
+        raise DataError(
+            "The data have changed since the fit: fit again, or pass data= with the"
+            " data to use."
+        )
     return frame[list(names or ())]
 
 
 #: Arguments of `ordfit` that make a design.
 DESIGN_ARGUMENTS = (
-    *("weights", "offset", "cluster", "design", "levels", "subset", "cov", "contrasts", "constraints"),
+    *(
+        "weights",
+        "offset",
+        "cluster",
+        "design",
+        "levels",
+        "subset",
+        "cov",
+        "contrasts",
+        "constraints",
+    ),
     "na_action",
 )
 #: Arguments of `ordfit` that belong to the fit, whatever the design and the method.
@@ -108,21 +167,30 @@ def kept_covariance(fit: FittedRanker, design: Design, data: Any) -> Any:
     DataError
         Clusters were given as values, and some rows are not those of the fit.
     """
-    chosen, old = getattr(fit, "robust", None), fit.design.index
+    chosen = getattr(fit, "robust", None)
+    old = fit.design.index
     if chosen is None or chosen.survey is not None or design.survey is not None:
         return None
     if chosen.cluster is None:
         return chosen.name
     if chosen.cluster is fit.design.sample.cluster:
-        return chosen.name if chosen.asked and design.sample.cluster is not None else None
-    clusters, same_rows = chosen.cluster, design.index.equals(old)
+        return (
+            chosen.name if chosen.asked and design.sample.cluster is not None else None
+        )
+    clusters = chosen.cluster
+    same_rows = design.index.equals(old)
     if isinstance(chosen.given, str) and (data is not None or not same_rows):
         clusters = chosen.given
     elif not same_rows:
         if not (old.is_unique and design.index.isin(old).all()):
-            raise DataError("vcov must have clusters of the new rows: give vcov={'cluster': ...}, or vcov='model'.")
+            raise DataError(
+                "vcov must have clusters of the new rows: give vcov={'cluster': ...},"
+                " or vcov='model'."
+            )
         clusters = clusters[old.get_indexer(design.index)]
-    return {"cluster": clusters} | ({"type": "CR2" if chosen.name == "CR2" else "CR1"} if chosen.asked else {})
+    return {"cluster": clusters} | (
+        {"type": "CR2" if chosen.name == "CR2" else "CR1"} if chosen.asked else {}
+    )
 
 
 class OrdinalResults(FittedRanker):
@@ -143,17 +211,20 @@ class OrdinalResults(FittedRanker):
         Parameters
         ----------
         formula : str, optional
-            A dot stands for that side of the old formula: "~ . - contact", "~ . + x3", ". ~ x1". A text that begins
-            with a sign is added to the old right side: "+ x3" is "~ . + x3".
+            A dot stands for that side of the old formula: "~ . - contact", "~ . + x3",
+            ". ~ x1". A text that begins with a sign is added to the old right side: "+
+            x3" is "~ . + x3".
         nominal, scale : str, optional
             A dot stands for the old one; "~ 1" takes the effects away.
         method : str or Method, optional
         data : data frame, optional
             The data of the fit if not given; they must still be what they were.
         **changes
-            Other arguments of `ordfit` (weights, cluster, vcov, subset, calibrate, ...) and options of the method
-            (link, cost, C, ...). The covariance of a likelihood fit stays, with its clusters. Constraints stay where
-            their columns are still in the model, and a DataWarning names the others; `constraints={}` takes all away.
+            Other arguments of `ordfit` (weights, cluster, vcov, subset, calibrate, ...)
+            and options of the method (link, cost, C, ...). The covariance of a
+            likelihood fit stays, with its clusters. Constraints stay where their
+            columns are still in the model, and a DataWarning names the others;
+            `constraints={}` takes all away.
 
         Returns
         -------
@@ -162,7 +233,8 @@ class OrdinalResults(FittedRanker):
         Raises
         ------
         DataError
-            The data are not at hand (a fit is saved or pickled without them) or have changed.
+            The data are not at hand (a fit is saved or pickled without them) or have
+            changed.
         OptionError, FormulaError
 
         Examples
@@ -176,24 +248,53 @@ class OrdinalResults(FittedRanker):
         """
         given = {"formula": formula, "nominal": nominal, "scale": scale}
         if self.fitter is None:
-            raise OptionError("These results were made by hand: fit with ordfit() to use update().")
+            raise OptionError(
+                "These results were made by hand: fit with ordfit() to use update()."
+            )
         if data is None:
             self.check_rows()
         given = {name: value for name, value in given.items() if value is not None}
         given |= {name: changes[name] for name in DESIGN_ARGUMENTS if name in changes}
-        options = {name: value for name, value in changes.items() if name not in (*DESIGN_ARGUMENTS, *FIT_ARGUMENTS)}
-        kept = {"calibrate": changes.get("calibrate", False if self.calibrated is None else self.calibrated.folds)}
-        new = self.design if data is None and not given else self.design.updated(data, **given)
-        vcov = {"vcov": changes["vcov"]} if "vcov" in changes else {"kept_vcov": kept_covariance(self, new, data)}
+        options = {
+            name: value
+            for name, value in changes.items()
+            if name not in (*DESIGN_ARGUMENTS, *FIT_ARGUMENTS)
+        }
+        kept = {
+            "calibrate": changes.get(
+                "calibrate", False if self.calibrated is None else self.calibrated.folds
+            )
+        }
+        new = (
+            self.design
+            if data is None and not given
+            else self.design.updated(data, **given)
+        )
+        vcov = (
+            {"vcov": changes["vcov"]}
+            if "vcov" in changes
+            else {"kept_vcov": kept_covariance(self, new, data)}
+        )
         if method is not None:
             return self.fitter(new, method, options, **vcov, **kept)
         same: Any = self.method
-        if self.design.sample.rows.random is not None and new.sample.rows.random is None:
+        if (
+            self.design.sample.rows.random is not None
+            and new.sample.rows.random is None
+        ):
             same = same.without_random_effects()
-        check_names(options, [f.name for f in fields(same)], "update", "argument", (*DESIGN_ARGUMENTS, *FIT_ARGUMENTS))
+        check_names(
+            options,
+            [f.name for f in fields(same)],
+            "update",
+            "argument",
+            (*DESIGN_ARGUMENTS, *FIT_ARGUMENTS),
+        )
         return self.fitter(new, replace(same, **options), {}, **vcov, **kept)
 
-    def predict(self, newdata: Any = None, type: str = "class") -> pd.Series | pd.DataFrame:
+    def predict(
+        self, newdata: Any = None, type: str = "class"
+    ) -> pd.Series | pd.DataFrame:
         """Predict rows of new data, or the rows that were fitted.
 
         Parameters
@@ -201,17 +302,19 @@ class OrdinalResults(FittedRanker):
         newdata : data frame, optional
             With the columns of the formula. None means the rows of the fit.
         type : str
-            "class": the predicted level. "score": the potential H, larger for higher levels. "margin": left and right
-            margin, raw and normalised; needs the response in `newdata`. Likelihood methods, and any other fitted with
-            calibrate=True, also have "prob", P(response = level), and "cum_prob", P(response <= level), one column per
-            level; voting methods have "votes" of every level in place of score and margin. Calibration does not
-            change the classes, which need not be the most probable level.
+            "class": the predicted level. "score": the potential H, larger for higher
+            levels. "margin": left and right margin, raw and normalised; needs the
+            response in `newdata`. Likelihood methods, and any other fitted with
+            calibrate=True, also have "prob", P(response = level), and "cum_prob",
+            P(response <= level), one column per level; voting methods have "votes" of
+            every level in place of score and margin. Calibration does not change the
+            classes, which need not be the most probable level.
 
         Returns
         -------
         pandas.Series or pandas.DataFrame
-            One row per row of `newdata`, on its index; NaN where an input is missing. Classes are an ordered
-            categorical of the levels of the response.
+            One row per row of `newdata`, on its index; NaN where an input is missing.
+            Classes are an ordered categorical of the levels of the response.
 
         Raises
         ------
@@ -234,11 +337,15 @@ class OrdinalResults(FittedRanker):
         """
         return prediction(self, newdata, type)
 
-    def predict_to(self, path: str | os.PathLike[str], data: Any = None, type: str = "class") -> Path:
-        """Write predictions to a Parquet file, block by block, for data larger than memory.
+    def predict_to(
+        self, path: str | os.PathLike[str], data: Any = None, type: str = "class"
+    ) -> Path:
+        """Write predictions to a Parquet file, block by block, for data larger than
+        memory.
 
-        A file that was there is replaced, once the new one is complete. A file that the data name is not; which files a
-        polars or DuckDB pattern, a view or a Dask frame reads is not known, so write elsewhere.
+        A file that was there is replaced, once the new one is complete. A file that the
+        data name is not; which files a polars or DuckDB pattern, a view or a Dask frame
+        reads is not known, so write elsewhere.
 
         Parameters
         ----------
@@ -256,7 +363,8 @@ class OrdinalResults(FittedRanker):
         Raises
         ------
         DataError
-            The file cannot be written, is one of the data or in their folder, or the data are not at hand.
+            The file cannot be written, is one of the data or in their folder, or the
+            data are not at hand.
 
         Examples
         --------
@@ -279,15 +387,17 @@ class OrdinalResults(FittedRanker):
         Parameters
         ----------
         data : data frame, optional
-            Gets the columns added, on its own index. If not given, the rows of the fit with their response and the
-            columns of the formula; the response alone where the data of the fit are not at hand (after unpickling), or
-            their index does not tell which rows were used.
+            Gets the columns added, on its own index. If not given, the rows of the fit
+            with their response and the columns of the formula; the response alone where
+            the data of the fit are not at hand (after unpickling), or their index does
+            not tell which rows were used.
 
         Returns
         -------
         pandas.DataFrame
-            `.fitted` level, `.score`, one `.prob_<level>` a level where there are probabilities, and, where the
-            response is there, `.left_margin` and `.right_margin`.
+            `.fitted` level, `.score`, one `.prob_<level>` a level where there are
+            probabilities, and, where the response is there, `.left_margin` and
+            `.right_margin`.
 
         Raises
         ------
@@ -333,13 +443,16 @@ class OrdinalResults(FittedRanker):
         newdata : data frame, optional
             With the response: gives a column "new data".
         weights : str or (N,) array, optional
-            Case weights of `newdata`; a string names its column. A Series must have its index.
+            Case weights of `newdata`; a string names its column. A Series must have its
+            index.
         cv : int, optional
-            Number of folds of a cross-validation: gives columns "cv" and "cv se". Clusters stay in one fold, and so
-            do the groups of random effects (of crossed ones the more numerous), whose rows are then predicted by
-            averages over the random effects. A row of whole weight w is dealt out as w rows, unless columns tell
-            nearly all rows apart, so that a flexible model would know the twins of a held-out row. Within
-            `joblib.parallel_config(n_jobs=4)` folds are fitted side by side.
+            Number of folds of a cross-validation: gives columns "cv" and "cv se".
+            Clusters stay in one fold, and so do the groups of random effects (of
+            crossed ones the more numerous), whose rows are then predicted by averages
+            over the random effects. A row of whole weight w is dealt out as w rows,
+            unless columns tell nearly all rows apart, so that a flexible model would
+            know the twins of a held-out row. Within `joblib.parallel_config(n_jobs=4)`
+            folds are fitted side by side.
         seed : int or numpy.random.Generator
             Seed of the folds.
         callback : callable(step, total, message), optional
@@ -348,7 +461,8 @@ class OrdinalResults(FittedRanker):
         Returns
         -------
         pandas.DataFrame
-            One row per measure (`ordstat.judging.errors.error_table`); NaN where a measure has no meaning.
+            One row per measure (`ordstat.judging.errors.error_table`); NaN where a
+            measure has no meaning.
 
         Examples
         --------
@@ -364,7 +478,8 @@ class OrdinalResults(FittedRanker):
         return error_measures(self, newdata, weights, cv, seed, callback)
 
     def confusion(self, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame:
-        """Weight of the rows of each observed level (rows) that are given each level (columns).
+        """Weight of the rows of each observed level (rows) that are given each level
+        (columns).
 
         Parameters
         ----------
@@ -384,26 +499,34 @@ class OrdinalResults(FittedRanker):
 
         return confusion_matrix(self, newdata, weights=weights)
 
-    def margins(self, delta: Any = None, *, normalised: bool | None = None) -> pd.DataFrame:
-        """Left and right margin of every row of the fit, raw and normalised; with `delta` the errors at a margin.
+    def margins(
+        self, delta: Any = None, *, normalised: bool | None = None
+    ) -> pd.DataFrame:
+        """Left and right margin of every row of the fit, raw and normalised; with
+        `delta` the errors at a margin.
 
-        The left margin is H - theta_{y-1}, the right margin theta_y - H; positive on the right side of the threshold,
-        infinite at the end levels. Normalised means divided by the size of the coefficients and the thresholds
-        together: for a kernel machine sqrt(|v|^2 + sum (theta_k - b)^2), b the offset of H in feature space.
+        The left margin is H - theta_{y-1}, the right margin theta_y - H; positive on
+        the right side of the threshold, infinite at the end levels. Normalised means
+        divided by the size of the coefficients and the thresholds together: for a
+        kernel machine sqrt(|v|^2 + sum (theta_k - b)^2), b the offset of H in feature
+        space.
 
         Parameters
         ----------
         delta : float >= 0 or sequence of these, optional
-            Margins Delta at which to give the training errors E_C, E_B and E_A of Lin & Li (2006).
+            Margins Delta at which to give the training errors E_C, E_B and E_A of Lin &
+            Li (2006).
         normalised : bool, optional
-            Whether Delta is in units of the normalised margin; True where the potential has a norm.
+            Whether Delta is in units of the normalised margin; True where the potential
+            has a norm.
 
         Returns
         -------
         pandas.DataFrame
-            One row per row of the fit: left, right, normalised_left, normalised_right. With `delta` one row per Delta:
-            classification (share of rows with a margin <= Delta to an end of their interval), boundary (mean of the
-            two ends), absolute (mean number of margins <= Delta).
+            One row per row of the fit: left, right, normalised_left, normalised_right.
+            With `delta` one row per Delta: classification (share of rows with a margin
+            <= Delta to an end of their interval), boundary (mean of the two ends),
+            absolute (mean number of margins <= Delta).
 
         Raises
         ------
@@ -423,7 +546,11 @@ class OrdinalResults(FittedRanker):
         """
         from .judging.tables import errors_at_margin
 
-        return self.margin_frame(None) if delta is None else errors_at_margin(self, delta, normalised=normalised)
+        return (
+            self.margin_frame(None)
+            if delta is None
+            else errors_at_margin(self, delta, normalised=normalised)
+        )
 
     def bounds(
         self,
@@ -434,12 +561,13 @@ class OrdinalResults(FittedRanker):
         cv: int | None = None,
         seed: int | np.random.Generator = 0,
     ) -> pd.DataFrame:
-        """Upper bounds of expected errors; each holds with probability 1 - delta over the draw of the rows.
+        """Upper bounds of expected errors; each holds with probability 1 - delta over
+        the draw of the rows.
 
-        From the training rows alone, of the threshold rule 1 + #{k : H > theta_k}: the smaller of the bound of the
-        method's paper (`ordstat.judging.margins`) and the PAC-Bayes margin bound. From
-        rows that a fit has not seen, of what `predict` gives, and tighter by far: `newdata`, or the folds of a
-        cross-validation.
+        From the training rows alone, of the threshold rule 1 + #{k : H > theta_k}: the
+        smaller of the bound of the method's paper (`ordstat.judging.margins`) and the
+        PAC-Bayes margin bound. From rows that a fit has not seen, of what `predict`
+        gives, and tighter by far: `newdata`, or the folds of a cross-validation.
 
         Parameters
         ----------
@@ -450,22 +578,25 @@ class OrdinalResults(FittedRanker):
         weights : str or (N,) array, optional
             Whole-number case weights of `newdata`.
         cv : int, optional
-            Number of folds: bounds of the mean error of the fits to all rows but a fold, each of them judged by its own
-            fold at delta / cv. The fit to all rows is expected to be no worse, which is not proven.
+            Number of folds: bounds of the mean error of the fits to all rows but a
+            fold, each of them judged by its own fold at delta / cv. The fit to all rows
+            is expected to be no worse, which is not proven.
         seed : int or numpy.random.Generator
             Seed of the folds.
 
         Returns
         -------
         pandas.DataFrame
-            Columns value, trivial (the largest value possible), vacuous (value not below trivial), observed (the
-            error of the new or held-out rows; of a margin bound the training error at that margin), margin (Delta, in
-            normalised units), delta, source. `attrs["notes"]` says why a bound is missing.
+            Columns value, trivial (the largest value possible), vacuous (value not
+            below trivial), observed (the error of the new or held-out rows; of a margin
+            bound the training error at that margin), margin (Delta, in normalised
+            units), delta, source. `attrs["notes"]` says why a bound is missing.
 
         Raises
         ------
         OptionError
-            `delta` outside (0, 1), weights that are not whole numbers, or `cv` with rows that are not independent.
+            `delta` outside (0, 1), weights that are not whole numbers, or `cv` with
+            rows that are not independent.
 
         Examples
         --------
@@ -484,18 +615,27 @@ class OrdinalResults(FittedRanker):
         return error_bounds(self, newdata, delta, weights, cv, seed)
 
     def reliability(
-        self, newdata: Any = None, *, by: str = "split", bins: int = 10, level: float = 0.95, weights: Any = None
+        self,
+        newdata: Any = None,
+        *,
+        by: str = "split",
+        bins: int = 10,
+        level: float = 0.95,
+        weights: Any = None,
     ) -> pd.DataFrame:
-        """Reliability curves: predicted probabilities beside what happened, in bins of about equal weight.
+        """Reliability curves: predicted probabilities beside what happened, in bins of
+        about equal weight.
 
         Parameters
         ----------
         newdata : data frame, optional
-            With the response. Without it: the rows of the fit, for a calibrated fit by their cross-fitted scores, so
-            that no row is judged by a ranker that has seen it. Random effects are at their modes; new rows of groups
-            not seen are predicted by averages over them.
+            With the response. Without it: the rows of the fit, for a calibrated fit by
+            their cross-fitted scores, so that no row is judged by a ranker that has
+            seen it. Random effects are at their modes; new rows of groups not seen are
+            predicted by averages over them.
         by : {"split", "level"}
-            Curves of P(response <= low) for every threshold "low|high", or of P(response = level).
+            Curves of P(response <= low) for every threshold "low|high", or of
+            P(response = level).
         bins : int
             At most; rows of equal predictions stay together.
         level : float in (0, 1)
@@ -506,9 +646,10 @@ class OrdinalResults(FittedRanker):
         Returns
         -------
         pandas.DataFrame
-            Columns split (or level), bin, predicted (mean probability), observed (share), lower and upper (its Wilson
-            limits, of independent rows; NaN for the rows of a fit with clusters or a survey design) and weight, one row
-            per curve and bin.
+            Columns split (or level), bin, predicted (mean probability), observed
+            (share), lower and upper (its Wilson limits, of independent rows; NaN for
+            the rows of a fit with clusters or a survey design) and weight, one row per
+            curve and bin.
 
         Examples
         --------
@@ -531,19 +672,22 @@ class OrdinalResults(FittedRanker):
         share: float = 0.3,
         seed: int | np.random.Generator = 0,
     ) -> ConformalIntervals:
-        """Intervals of levels that hold the true one with probability at least `level`, by split conformal prediction.
+        """Intervals of levels that hold the true one with probability at least `level`,
+        by split conformal prediction.
 
-        Intervals grow around the predicted level: by probability where the fit has any (ordinal adaptive prediction
-        sets, Lu et al. 2022), else by distance of the score from the thresholds. How far is settled on
-        rows that the ranker has not seen. Coverage is guaranteed for exchangeable rows, of any distribution and however
-        good the fit, on average over new rows and calibration rows.
+        Intervals grow around the predicted level: by probability where the fit has any
+        (ordinal adaptive prediction sets, Lu et al. 2022), else by distance of the
+        score from the thresholds. How far is settled on rows that the ranker has not
+        seen. Coverage is guaranteed for exchangeable rows, of any distribution and
+        however good the fit, on average over new rows and calibration rows.
 
         Parameters
         ----------
         level : float in (0, 1)
         data : data frame, optional
-            Independent rows with the response, not used in the fit, to calibrate on. Without them the method is fitted
-            again to a part of the rows of the fit, and calibrated on the others.
+            Independent rows with the response, not used in the fit, to calibrate on.
+            Without them the method is fitted again to a part of the rows of the fit,
+            and calibrated on the others.
         weights : str or (N,) array, optional
             Whole-number case weights of `data`.
         share : float in (0, 1)
@@ -559,7 +703,8 @@ class OrdinalResults(FittedRanker):
         Raises
         ------
         OptionError
-            `level` or `share` outside (0, 1); weights that are not whole numbers; rows in clusters or groups.
+            `level` or `share` outside (0, 1); weights that are not whole numbers; rows
+            in clusters or groups.
         DataError
             Nothing to fit, or nothing to calibrate on.
 
@@ -595,25 +740,29 @@ class OrdinalResults(FittedRanker):
         level: float = 0.95,
         callback: Progress | None = None,
     ) -> pd.DataFrame:
-        """Importance of the variables: by how much predictions are worse when a variable's values are permuted.
+        """Importance of the variables: by how much predictions are worse when a
+        variable's values are permuted.
 
-        A variable is permuted in the data, so that all that a formula makes of it moves together: the columns of a
-        factor or spline, `x + I(x**2) + x:z`. A row of weight w is w rows. The importance says how much this fit uses a
-        variable, not what the variable is worth: where two variables go together, each can stand in for the other,
-        both may look of little use, and permuted rows may be such as no row could be. Leave both out together
-        (`update`) to know what they are worth.
+        A variable is permuted in the data, so that all that a formula makes of it moves
+        together: the columns of a factor or spline, `x + I(x**2) + x:z`. A row of
+        weight w is w rows. The importance says how much this fit uses a variable, not
+        what the variable is worth: where two variables go together, each can stand in
+        for the other, both may look of little use, and permuted rows may be such as no
+        row could be. Leave both out together (`update`) to know what they are worth.
 
         Parameters
         ----------
         kind : {"permutation", "gain"}, optional
-            "gain": what the trees or rounds of a fit gain by each column, on the rows of the fit; nothing below goes
-            with it. If not given, "gain" where there is one and nothing below is, else "permutation".
+            "gain": what the trees or rounds of a fit gain by each column, on the rows
+            of the fit; nothing below goes with it. If not given, "gain" where there is
+            one and nothing below is, else "permutation".
         newdata : data frame, optional
-            Rows to judge by, with the response; the rows of the fit if not given, which flatter a fit that knows them
-            by heart.
+            Rows to judge by, with the response; the rows of the fit if not given, which
+            flatter a fit that knows them by heart.
         measure : str
-            Any measure of `errors()`: "absolute error", "classification error", "log-loss" (with probabilities), ... Of
-            those of which more is better, such as "concordance", the fall is shown.
+            Any measure of `errors()`: "absolute error", "classification error",
+            "log-loss" (with probabilities), ... Of those of which more is better, such
+            as "concordance", the fall is shown.
         repeats : int
             Number of permutations.
         seed : int or numpy.random.Generator
@@ -628,15 +777,17 @@ class OrdinalResults(FittedRanker):
         Returns
         -------
         pandas.DataFrame
-            "permutation": importance, the mean rise of the measure; std_error, of that mean over the permutations
-            alone, not over other rows (NaN of one permutation); lower and upper, its limits by Student's t. The index
-            has the variables, most important first. "gain": importance, of sum 1, and what else a method knows, by
-            column.
+            "permutation": importance, the mean rise of the measure; std_error, of that
+            mean over the permutations alone, not over other rows (NaN of one
+            permutation); lower and upper, its limits by Student's t. The index has the
+            variables, most important first. "gain": importance, of sum 1, and what else
+            a method knows, by column.
 
         Raises
         ------
         DataError
-            The data of the fit are not at hand, no row has the response and all inputs, or the measure is not finite.
+            The data of the fit are not at hand, no row has the response and all inputs,
+            or the measure is not finite.
         OptionError
             An unknown kind or measure, or options of permutations with kind="gain".
         UnavailableError
@@ -665,7 +816,9 @@ class OrdinalResults(FittedRanker):
         """
         from .judging.importance import importance
 
-        return importance(self, kind, newdata, measure, repeats, seed, weights, level, callback)
+        return importance(
+            self, kind, newdata, measure, repeats, seed, weights, level, callback
+        )
 
     def report(self, path: Any = None, *, pictures: bool = True) -> Any:
         """Write a page about the fit: question, data, summary, pictures, references.
@@ -673,8 +826,9 @@ class OrdinalResults(FittedRanker):
         Parameters
         ----------
         path : str or path, optional
-            "report.html": one file that needs neither network nor scripts, and prints well. A file that exists is
-            replaced. Without a path the whole summary is returned, as `fit.summary("all")`.
+            "report.html": one file that needs neither network nor scripts, and prints
+            well. A file that exists is replaced. Without a path the whole summary is
+            returned, as `fit.summary("all")`.
         pictures : bool
             Whether to draw (by matplotlib).
 
@@ -708,9 +862,11 @@ class OrdinalResults(FittedRanker):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Put the fit into a file, from which `ordstat.load` reads it.
 
-        The file holds the numbers of the fit, with the columns of its model, the response and the labels of its rows,
-        and not the data frame. It is a zip of JSON and arrays, and no code: a file of somebody else can be loaded
-        without risk, which a pickle cannot. A file that was there is replaced, once the new one is complete.
+        The file holds the numbers of the fit, with the columns of its model, the
+        response and the labels of its rows, and not the data frame. It is a zip of JSON
+        and arrays, and no code: a file of somebody else can be loaded without risk,
+        which a pickle cannot. A file that was there is replaced, once the new one is
+        complete.
 
         Parameters
         ----------
@@ -720,8 +876,9 @@ class OrdinalResults(FittedRanker):
         Raises
         ------
         OptionError
-            A path that ends in anything else. The fit holds something that is no value: a kernel or a formula of your
-            own code, or a classifier that ordstat does not know.
+            A path that ends in anything else. The fit holds something that is no value:
+            a kernel or a formula of your own code, or a classifier that ordstat does
+            not know.
         DataError
             The file cannot be written.
 
@@ -759,7 +916,8 @@ class OrdinalResults(FittedRanker):
         Parameters
         ----------
         section : {"model", "fit", "errors", "margins", "bounds", "all"}, optional
-            One part in full, or all; one screen of the most important figures unless given.
+            One part in full, or all; one screen of the most important figures unless
+            given.
 
         Raises
         ------

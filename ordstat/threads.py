@@ -34,8 +34,8 @@ def _libraries() -> Any:
 class _OneBlasThread:
     """A context in which BLAS runs on one thread.
 
-    The number of threads belongs to the process: it is set by the first of the contexts that are open at once, in
-    whatever threads, and set back by the last.
+    The number of threads belongs to the process: it is set by the first of the contexts
+    that are open at once, in whatever threads, and set back by the last.
     """
 
     def __init__(self) -> None:
@@ -58,15 +58,19 @@ _ONE_BLAS_THREAD = _OneBlasThread()
 
 
 def one_blas_thread(work: float = inf) -> AbstractContextManager[Any]:
-    """A context in which BLAS runs on one thread: where another core is busy, threads mostly wait for each other.
+    """A context in which BLAS runs on one thread: where another core is busy, threads
+    mostly wait for each other.
 
-    With few multiplications (`work`) to come it changes nothing, to spare a first fit the look for the libraries.
+    With few multiplications (`work`) to come it changes nothing, to spare a first fit
+    the look for the libraries.
     """
     return nullcontext() if work < _SMALL else _ONE_BLAS_THREAD
 
 
 def one_openmp_thread(n_rows: int) -> AbstractContextManager[Any]:
-    """A context in which OpenMP loops run on one thread, where `n_rows` are too few to share."""
+    """A context in which OpenMP loops run on one thread, where `n_rows` are too few to
+    share.
+    """
     if n_rows > _FEW_ROWS:
         return nullcontext()
     from threadpoolctl import threadpool_limits
@@ -74,11 +78,15 @@ def one_openmp_thread(n_rows: int) -> AbstractContextManager[Any]:
     return cast(AbstractContextManager[Any], threadpool_limits(1, user_api="openmp"))
 
 
-def in_threads(task: Callable[..., Result], arguments: Sequence[tuple[Any, ...]], n_jobs: int) -> list[Result]:
-    """[task(*a) for a in arguments], up to `n_jobs` of them at once; -1 for one for each processor.
+def in_threads(
+    task: Callable[..., Result], arguments: Sequence[tuple[Any, ...]], n_jobs: int
+) -> list[Result]:
+    """[task(*a) for a in arguments], up to `n_jobs` of them at once; -1 for one for
+    each processor.
 
-    The compiled sweeps and BLAS leave Python's lock, and memory is shared. BLAS has one thread in each, whatever
-    `n_jobs` is: sums by more threads round in another order. Ctrl-C, or an error of one task, ends the others too.
+    The compiled sweeps and BLAS leave Python's lock, and memory is shared. BLAS has one
+    thread in each, whatever `n_jobs` is: sums by more threads round in another order.
+    Ctrl-C, or an error of one task, ends the others too.
     """
     with one_blas_thread():
         if n_jobs == 1:
@@ -104,15 +112,19 @@ def in_threads(task: Callable[..., Result], arguments: Sequence[tuple[Any, ...]]
                 for future in futures:
                     future.cancel()  # changes nothing if all are done
                 for thread in tuple(running):
-                    pythonapi.PyThreadState_SetAsyncExc(c_ulong(thread), py_object(KeyboardInterrupt))
+                    pythonapi.PyThreadState_SetAsyncExc(
+                        c_ulong(thread), py_object(KeyboardInterrupt)
+                    )
 
 
 @contextmanager
 def team_of(n_jobs: int) -> Iterator[Team | None]:
-    """Threads that stay, for tasks of a few milliseconds that leave Python's lock; None if there is only one.
+    """Threads that stay, for tasks of a few milliseconds that leave Python's lock; None
+    if there is only one.
 
-    `n_jobs` of -1 gives one for each processor. `team(task, arguments)` runs task(*a) for all of them, and returns or
-    raises when all have ended: they work on memory of the caller.
+    `n_jobs` of -1 gives one for each processor. `team(task, arguments)` runs task(*a)
+    for all of them, and returns or raises when all have ended: they work on memory of
+    the caller.
     """
     from joblib import effective_n_jobs
 
@@ -124,7 +136,9 @@ def team_of(n_jobs: int) -> Iterator[Team | None]:
 
     with ThreadPoolExecutor(threads) as pool:
 
-        def run(task: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        def run(
+            task: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]
+        ) -> list[Any]:
             futures = [pool.submit(task, *given) for given in arguments]
             try:
                 return [future.result() for future in futures]

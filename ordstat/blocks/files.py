@@ -18,11 +18,13 @@ import pandas as pd
 from ..exceptions import DataError
 from ..formula.columns import refuse_other_files
 
-#: Rows of a block, where the source lets us choose: few megabytes, which stay near the processor.
+#: Rows of a block, where the source lets us choose: few megabytes, which stay near the
+#: processor.
 BLOCK = 1 << 16
 #: Endings of data files in a folder, in small or capital letters.
 _ENDINGS = (".parquet", ".parq", ".pq")
-#: A folder named after a value of a column, as in "year=2020"; this name stands for a missing value.
+#: A folder named after a value of a column, as in "year=2020"; this name stands for a
+#: missing value.
 _PARTITION = re.compile(r"([^=/\\]+)=(.*)")
 _MISSING = "__HIVE_DEFAULT_PARTITION__"
 #: What reads tables that keep old versions of their files.
@@ -39,7 +41,9 @@ def needed(module: str) -> Any:
         return import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        raise ImportError(f"Parquet needs {package}, which is not installed: pip install {package}") from error
+        raise ImportError(
+            f"Parquet needs {package}, which is not installed: pip install {package}"
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,8 @@ class ParquetFiles:
     root : str
         The folder that was named; "" for a file or a pattern.
     partitions : mapping of column to tuple
-        The values that the folders of the files give to a column, as in "year=2020/1.parquet".
+        The values that the folders of the files give to a column, as in
+        "year=2020/1.parquet".
     """
 
     paths: tuple[str, ...]
@@ -66,7 +71,10 @@ class ParquetFiles:
     def schema(self) -> Any:
         with _reading(self.paths[0]):
             stored = needed("pyarrow.parquet").read_schema(self.paths[0]).names
-        return [*(name for name in stored if name not in self.partitions), *self.partitions]
+        return [
+            *(name for name in stored if name not in self.partitions),
+            *self.partitions,
+        ]
 
     def blocks(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         stored = [name for name in columns if name not in self.partitions]
@@ -74,14 +82,31 @@ class ParquetFiles:
         types: dict[str, tuple[str, str]] = {}
         for place, path in enumerate(self.paths):
             self._check_stamp(place)
-            given = {name: self.partitions[name][place] for name in columns if name in self.partitions}
-            with _reading(path), parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:
+            given = {
+                name: self.partitions[name][place]
+                for name in columns
+                if name in self.partitions
+            }
+            with (
+                _reading(path),
+                parquet.ParquetFile(
+                    path, pre_buffer=False, buffer_size=1 << 20
+                ) as file,
+            ):
                 _check_types(types, file.schema_arrow, stored, path)
-                for batch in file.iter_batches(BLOCK, columns=stored, use_threads=False):
+                for batch in file.iter_batches(
+                    BLOCK, columns=stored, use_threads=False
+                ):
                     frame = batch.to_pandas(split_blocks=True)
                     if given:
-                        rows = frame.set_axis(pd.RangeIndex(batch.num_rows)) if stored else None
-                        frame = pd.DataFrame(rows, pd.RangeIndex(batch.num_rows)).assign(**given)
+                        rows = (
+                            frame.set_axis(pd.RangeIndex(batch.num_rows))
+                            if stored
+                            else None
+                        )
+                        frame = pd.DataFrame(
+                            rows, pd.RangeIndex(batch.num_rows)
+                        ).assign(**given)
                     yield frame
             self._check_stamp(place)
 
@@ -91,17 +116,25 @@ class ParquetFiles:
             changed = _stamp(path) != self.stamps[place]
         if changed:
             raise DataError(
-                f"{path} has changed since the fit first read it. Fit again to files that stay as they are, or "
-                "pass data=."
+                f"{path} has changed since the fit first read it. Fit again to files"
+                " that stay as they are, or pass data=."
             )
 
     def holds(self, path: str | os.PathLike[str]) -> bool:
-        """Whether a file is one of these, or would count as one of them in their folder."""
+        """Whether a file is one of these, or would count as one of them in their
+        folder.
+        """
         target = os.path.realpath(path)
         if any(os.path.realpath(other) == target for other in self.paths):
             return True
-        inside = os.path.relpath(target, os.path.realpath(self.root)) if self.root else ".."
-        return not inside.startswith("..") and _is_data(inside) and inside.lower().endswith(_ENDINGS)
+        inside = (
+            os.path.relpath(target, os.path.realpath(self.root)) if self.root else ".."
+        )
+        return (
+            not inside.startswith("..")
+            and _is_data(inside)
+            and inside.lower().endswith(_ENDINGS)
+        )
 
 
 @contextmanager
@@ -111,32 +144,48 @@ def _reading(path: str) -> Iterator[None]:
     try:
         yield
     except (OSError, arrow.ArrowException) as error:
-        reason = getattr(error, "strerror", None) or str(error).partition("\n")[0] or type(error).__name__
+        reason = (
+            getattr(error, "strerror", None)
+            or str(error).partition("\n")[0]
+            or type(error).__name__
+        )
         cure = "Write it again, or leave it out of the data"
         if not path.lower().endswith(_ENDINGS):
-            cure = "Give the rows themselves, as pandas.read_csv(path) reads them, or write a Parquet file"
-        raise DataError(f"{path} cannot be read as a Parquet file: {reason.rstrip('.')}. {cure}.") from error
+            cure = (
+                "Give the rows themselves, as pandas.read_csv(path) reads them, or"
+                " write a Parquet file"
+            )
+        raise DataError(
+            f"{path} cannot be read as a Parquet file: {reason.rstrip('.')}. {cure}."
+        ) from error
 
 
-def _check_types(types: dict[str, tuple[str, str]], schema: Any, columns: Sequence[str], path: str) -> None:
-    """DataError if a file lacks a column, or has it in another type than the files before it.
+def _check_types(
+    types: dict[str, tuple[str, str]], schema: Any, columns: Sequence[str], path: str
+) -> None:
+    """DataError if a file lacks a column, or has it in another type than the files
+    before it.
 
-    `types` has the type and the file of each column, to which those of this file are added.
+    `types` has the type and the file of each column, to which those of this file are
+    added.
     """
     for name in columns:
         place = schema.get_field_index(name)
         if place < 0:
             earlier = types[name][1] if name in types else "an earlier one"
             raise DataError(
-                f"{path} has no column {name!r}, or several; {earlier} has one. Leave the file out, or write the "
-                "column, missing (null) where it is not known."
+                f"{path} has no column {name!r}, or several; {earlier} has one. Leave"
+                " the file out, or write the column, missing (null) where it is not"
+                " known."
             )
         kind = _kind(schema.field(place).type)
-        first, where = types.setdefault(name, (kind, path)) if kind != "null" else (kind, path)
+        first, where = (
+            types.setdefault(name, (kind, path)) if kind != "null" else (kind, path)
+        )
         if kind != first:
             raise DataError(
-                f"Column {name!r} has the type {schema.field(place).type} in {path}, and holds {first} in "
-                f"{where}. Write all files with the same type."
+                f"Column {name!r} has the type {schema.field(place).type} in {path},"
+                f" and holds {first} in {where}. Write all files with the same type."
             )
 
 
@@ -145,32 +194,40 @@ def _kind(type: Any) -> str:
     types = needed("pyarrow").types
     if types.is_integer(type) or types.is_floating(type) or types.is_decimal(type):
         return "numbers"
-    if types.is_string(type) or types.is_large_string(type) or str(type) == "string_view":
+    if (
+        types.is_string(type)
+        or types.is_large_string(type)
+        or str(type) == "string_view"
+    ):
         return "text"
     if types.is_dictionary(type):
         return "categories"
     return str(type)
 
 
-# ------------------------------------------------------------------------------------------ which files
+# -------------------------------------------------------------------------- which files
 
 
 def parquet_files(path: str) -> ParquetFiles:
-    """The files of a path, a folder or a pattern, in the order of their names, each once.
+    """The files of a path, a folder or a pattern, in the order of their names, each
+    once.
 
-    In folders, names that begin with "_" or "." are no data, and folders such as "year=2020" give a column.
+    In folders, names that begin with "_" or "." are no data, and folders such as
+    "year=2020" give a column.
 
     Raises
     ------
     DataError
-        There is no such file, or the folder is a table of a format that keeps old versions of its files.
+        There is no such file, or the folder is a table of a format that keeps old
+        versions of its files.
     """
     refuse_other_files(path)
     root = path
     while has_magic(root):
         root = os.path.dirname(root)
     if os.path.isfile(path):
-        found, root = [path], os.path.dirname(path)
+        found = [path]
+        root = os.path.dirname(path)
     elif os.path.isdir(path):
         found = [name for name in _walk(path) if name.lower().endswith(_ENDINGS)]
     else:
@@ -178,16 +235,28 @@ def parquet_files(path: str) -> ParquetFiles:
     if found != [path]:
         for folder in (root or ".", *Path(root).resolve().parents):
             _refuse_tables(str(folder))
-    paths = [name for name in found if name == path or _is_data(os.path.relpath(name, root or "."))]
-    once = {_identity(name): name for name in reversed(paths)}  # of links to a file, the first name
+    paths = [
+        name
+        for name in found
+        if name == path or _is_data(os.path.relpath(name, root or "."))
+    ]
+    # of links to a file, the first name
+    once = {_identity(name): name for name in reversed(paths)}
     paths = [name for name in paths if once[_identity(name)] == name]
     if not paths:
-        raise DataError(f"data={path!r} must be a Parquet file, a folder or a pattern of them; there is no such file.")
+        raise DataError(
+            f"data={path!r} must be a Parquet file, a folder or a pattern of them;"
+            " there is no such file."
+        )
     return ParquetFiles(
         paths=tuple(paths),
         stamps=tuple(_stamp(name) for name in paths),
         root=path if os.path.isdir(path) else "",
-        partitions={} if paths == [path] else _partitions([os.path.relpath(name, root or ".") for name in paths]),
+        partitions=(
+            {}
+            if paths == [path]
+            else _partitions([os.path.relpath(name, root or ".") for name in paths])
+        ),
     )
 
 
@@ -207,13 +276,19 @@ def _is_data(path: str) -> bool:
 
 
 def _walk(folder: str) -> Iterator[str]:
-    """The files below a folder, in the order of their names; each folder once, though links lead to it again."""
+    """The files below a folder, in the order of their names; each folder once, though
+    links lead to it again.
+    """
     met: set[tuple[int, int]] = set()
     names = []
     for here, folders, files in os.walk(folder, followlinks=True):
         _refuse_tables(here)
         met.add(_identity(here))
-        folders[:] = [name for name in folders if _is_data(name) and _identity(os.path.join(here, name)) not in met]
+        folders[:] = [
+            name
+            for name in folders
+            if _is_data(name) and _identity(os.path.join(here, name)) not in met
+        ]
         names += [os.path.join(here, name) for name in files]
     yield from sorted(filter(os.path.isfile, names))
 
@@ -222,8 +297,8 @@ def _refuse_tables(folder: str) -> None:
     kind = _table(folder)
     if kind:
         raise DataError(
-            f"{folder!r} is a {kind} table, some of whose files are no longer part of it. Give "
-            f"{_READERS[kind]} as data=."
+            f"{folder!r} is a {kind} table, some of whose files are no longer part of"
+            f" it. Give {_READERS[kind]} as data=."
         )
 
 
@@ -236,13 +311,17 @@ def _table(folder: str) -> str:
     metadata = os.path.join(folder, "metadata")
     if os.path.isdir(metadata):
         names = os.listdir(metadata)
-        if any(name == "version-hint.text" or name.endswith(".metadata.json") for name in names):
+        if any(
+            name == "version-hint.text" or name.endswith(".metadata.json")
+            for name in names
+        ):
             return "Iceberg"
     return ""
 
 
 def _partitions(paths: Sequence[str]) -> dict[str, tuple[Any, ...]]:
-    """Columns that the folders of all files name; their values are numbers if all are whole numbers, else text.
+    """Columns that the folders of all files name; their values are numbers if all are
+    whole numbers, else text.
 
     Raises
     ------
@@ -254,15 +333,20 @@ def _partitions(paths: Sequence[str]) -> dict[str, tuple[Any, ...]]:
     for name in dict.fromkeys(name for given in named for name in given):
         if not all(name in given for given in named):
             raise DataError(
-                f"Folders must name the same columns for all files; {name!r} is not among those of every file. "
-                "Write all files in folders of the same columns."
+                f"Folders must name the same columns for all files; {name!r} is not"
+                " among those of every file. Write all files in folders of the same"
+                " columns."
             )
         texts = [unquote(given[name]) for given in named]
         present = [text for text in texts if text != _MISSING]
-        kind: Any = float if all(re.fullmatch(r"-?\d{1,15}", text) for text in present) else str
+        kind: Any = (
+            float if all(re.fullmatch(r"-?\d{1,15}", text) for text in present) else str
+        )
         if kind is float and len(present) == len(texts):
             kind = int
-        columns[name] = tuple(None if text == _MISSING else kind(text) for text in texts)
+        columns[name] = tuple(
+            None if text == _MISSING else kind(text) for text in texts
+        )
     return columns
 
 

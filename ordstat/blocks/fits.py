@@ -40,30 +40,42 @@ def likelihood_fit(method: OrdinalRegression, design: BlockDesign) -> Likelihood
     Raises
     ------
     OptionError
-        penalty='jeffreys', whose derivatives need all rows at once, or a ridge beside an offset of the log scale.
+        penalty='jeffreys', whose derivatives need all rows at once, or a ridge beside
+        an offset of the log scale.
     DataError
         The response may be separated, so that estimates may be infinite.
     """
     if method.penalty == "jeffreys":
-        raise OptionError("penalty='jeffreys' needs all rows at once: use a ridge, such as penalty=1.0.")
+        raise OptionError(
+            "penalty='jeffreys' needs all rows at once: use a ridge, such as"
+            " penalty=1.0."
+        )
     sample = replace(design.sample, cluster=None)
     method.check(sample)
     if method.ridge and sample.rows.scale_offset is not None:
         raise OptionError(
-            "A ridge beside an offset of the log scale needs the mean of the offset by all rows at "
-            "once: leave out penalty=, or fit to rows in memory."
+            "A ridge beside an offset of the log scale needs the mean of the offset by"
+            " all rows at once: leave out penalty=, or fit to rows in memory."
         )
     with one_blas_thread():
         problem = method.problem(sample)
-        sure = all(columns.kept.all() for columns in (problem.location, problem.nominal, problem.scale))
+        sure = all(
+            columns.kept.all()
+            for columns in (problem.location, problem.nominal, problem.scale)
+        )
         if not design.whole and (not sure or method.penalty is not None):
-            problem = method.problem(sample, all_columns(design.blocks, design.reader, method.ridge))
+            problem = method.problem(
+                sample, all_columns(design.blocks, design.reader, method.ridge)
+            )
         counted = _fields(problem) | {"counts": design.counts[problem.present]}
-        fit = method.maximum(sample, BlockProblem(**counted, blocks=design.blocks, reader=design.reader))
+        fit = method.maximum(
+            sample, BlockProblem(**counted, blocks=design.blocks, reader=design.reader)
+        )
     if fit.separation is not None and not design.whole:
         raise DataError(
-            "The response may be separated: some effects may be infinite, and only all rows together show which. "
-            "Fit with penalty=1.0, merge levels, or fit to a sample of rows in memory."
+            "The response may be separated: some effects may be infinite, and only all"
+            " rows together show which. Fit with penalty=1.0, merge levels, or fit to a"
+            " sample of rows in memory."
         )
     return replace(fit, likelihood=BlockLikelihood(**_fields(fit.likelihood)))
 
@@ -74,12 +86,14 @@ def _fields(value: Problem | LikelihoodAtEstimates) -> dict[str, Any]:
     return {item.name: getattr(value, item.name) for item in fields(kind)}
 
 
-# ------------------------------------------------------------------------------------------ sums over blocks
+# --------------------------------------------------------------------- sums over blocks
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BlockProblem(Problem):
-    """A problem whose `sample` holds some of the rows, for the start; what is maximised is summed over blocks."""
+    """A problem whose `sample` holds some of the rows, for the start; what is maximised
+    is summed over blocks.
+    """
 
     blocks: Blocks
     reader: Reader
@@ -87,7 +101,9 @@ class BlockProblem(Problem):
     @property
     def at_hand(self) -> Problem:
         """The problem of the sample."""
-        counts = np.bincount(self.sample.y, self.sample.weights, self.counts.size).astype(np.float64)
+        counts = np.bincount(
+            self.sample.y, self.sample.weights, self.counts.size
+        ).astype(np.float64)
         return Problem(**_fields(self) | {"counts": counts})
 
     @property
@@ -95,19 +111,29 @@ class BlockProblem(Problem):
         """The problem without rows."""
         return Problem(**_fields(self) | {"sample": self.sample.take(slice(0))})
 
-    def evaluate(self, x: FloatArray, information: Information | None = None, /) -> Evaluation | None:
+    def evaluate(
+        self, x: FloatArray, information: Information | None = None, /
+    ) -> Evaluation | None:
         total: Evaluation | None = None
-        for at in self.blocks.map(partial(_evaluated, self.template, self.reader, x, information is not None)):
+        for at in self.blocks.map(
+            partial(_evaluated, self.template, self.reader, x, information is not None)
+        ):
             if at is None:
                 return None
             if at.score.size:
                 total = at if total is None else _sum(total, at)
         if total is None or not total.finite:
             return None
-        return total if information is None or self.structure is not None else replace(total, information=information)
+        return (
+            total
+            if information is None or self.structure is not None
+            else replace(total, information=information)
+        )
 
 
-def _evaluated(template: Problem, reader: Reader, x: FloatArray, known: bool, frame: pd.DataFrame) -> Evaluation | None:
+def _evaluated(
+    template: Problem, reader: Reader, x: FloatArray, known: bool, frame: pd.DataFrame
+) -> Evaluation | None:
     """The part of a block, which is empty without rows; None outside the domain."""
     sample = reader(frame)[0]
     if not sample.n:
@@ -117,11 +143,25 @@ def _evaluated(template: Problem, reader: Reader, x: FloatArray, known: bool, fr
 
 def _of_block(template: Problem, sample: Sample) -> Problem:
     """The problem of the rows of a block."""
-    rows, shown = sample.rows, template.sample.rows
-    X = kept_columns(rows.X, template.location.kept) if template.location.kept.size else rows.X[:, :0]
-    nominal, scale = rows.nominal, rows.scale
-    nominal = None if nominal is None or shown.nominal is None else kept_columns(nominal, template.nominal.kept)
-    scale = None if scale is None or shown.scale is None else kept_columns(scale, template.scale.kept)
+    rows = sample.rows
+    shown = template.sample.rows
+    X = (
+        kept_columns(rows.X, template.location.kept)
+        if template.location.kept.size
+        else rows.X[:, :0]
+    )
+    nominal = rows.nominal
+    scale = rows.scale
+    nominal = (
+        None
+        if nominal is None or shown.nominal is None
+        else kept_columns(nominal, template.nominal.kept)
+    )
+    scale = (
+        None
+        if scale is None or shown.scale is None
+        else kept_columns(scale, template.scale.kept)
+    )
     among_present = np.cumsum(template.present) - 1
     present = replace(
         sample,
@@ -133,13 +173,18 @@ def _of_block(template: Problem, sample: Sample) -> Problem:
 
 
 def _sum(a: Evaluation, b: Evaluation) -> Evaluation:
-    parts = (getattr(a.information, f.name) + getattr(b.information, f.name) for f in fields(Information))
+    parts = (
+        getattr(a.information, f.name) + getattr(b.information, f.name)
+        for f in fields(Information)
+    )
     return Evaluation(a.loglik + b.loglik, a.score + b.score, Information(*parts))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BlockLikelihood(LikelihoodAtEstimates):
-    """The likelihood of rows in blocks at its estimates; `products` of clusters (True) and rows, once computed."""
+    """The likelihood of rows in blocks at its estimates; `products` of clusters (True)
+    and rows, once computed.
+    """
 
     products: dict[bool, FloatArray] = field(default_factory=dict)
 
@@ -155,11 +200,17 @@ class BlockLikelihood(LikelihoodAtEstimates):
         return self.products[by_cluster]
 
     def bias_reduced(self, cluster: IntArray) -> NoReturn:
-        raise OptionError(f"vcov='CR2' needs all rows at once, and they are in blocks. {WITHOUT_CR2}")
+        raise OptionError(
+            f"vcov='CR2' needs all rows at once, and they are in blocks. {WITHOUT_CR2}"
+        )
 
 
-def _scored(at: LikelihoodAtEstimates, reader: Reader, by_cluster: bool, frame: pd.DataFrame) -> pd.DataFrame:
-    """Sums of scores of the clusters of a block, or of products of the scores of its rows."""
+def _scored(
+    at: LikelihoodAtEstimates, reader: Reader, by_cluster: bool, frame: pd.DataFrame
+) -> pd.DataFrame:
+    """Sums of scores of the clusters of a block, or of products of the scores of its
+    rows.
+    """
     sample, labels = reader(frame)
     here = replace(at, problem=_of_block(at.problem, sample))
     if not sample.n:
@@ -167,42 +218,63 @@ def _scored(at: LikelihoodAtEstimates, reader: Reader, by_cluster: bool, frame: 
     if not by_cluster:
         return pd.DataFrame(here.score_products(None))
     codes, names = pd.factorize(labels)
-    return pd.DataFrame(here.score_totals(codes.astype(np.intp), names.size), index=names)
+    return pd.DataFrame(
+        here.score_totals(codes.astype(np.intp), names.size), index=names
+    )
 
 
-# ------------------------------------------------------------------------------------------ columns
+# ------------------------------------------------------------------------------ columns
 
 
-def all_columns(blocks: Blocks, reader: Reader, ridge: bool = False) -> tuple[Columns, Columns]:
-    """Nominal and location columns together, and those of the log scale, by all rows: one more pass."""
+def all_columns(
+    blocks: Blocks, reader: Reader, ridge: bool = False
+) -> tuple[Columns, Columns]:
+    """Nominal and location columns together, and those of the log scale, by all rows:
+    one more pass.
+    """
     widths, triangles = zip(*blocks.map(partial(_triangle, reader)), strict=True)
-    R, end = np.asarray(np.linalg.qr(np.vstack(triangles), mode="r")), 1 + widths[0]
+    R = np.asarray(np.linalg.qr(np.vstack(triangles), mode="r"))
+    end = 1 + widths[0]
     ones = R[:, :1]
     return _columns_of(ones, R[:, 1:end], ridge), _columns_of(ones, R[:, end:], ridge)
 
 
 def _triangle(reader: Reader, frame: pd.DataFrame) -> tuple[int, FloatArray]:
-    """The number of nominal and location columns of a block, and R of the QR decomposition of a column of ones, these
-    and the columns of the log scale, times the root of the weights."""
+    """The number of nominal and location columns of a block, and R of the QR
+    decomposition of a column of ones, these and the columns of the log scale, times the
+    root of the weights.
+    """
     sample = reader(frame)[0]
-    given = [part for part in (sample.rows.nominal, sample.X, sample.rows.scale) if part is not None]
-    matrix = np.sqrt(sample.case_weights)[:, None] * np.hstack([np.ones((sample.n, 1)), *given])
-    width = matrix.shape[1] - 1 - (0 if sample.rows.scale is None else sample.rows.scale.shape[1])
+    given = [
+        part
+        for part in (sample.rows.nominal, sample.X, sample.rows.scale)
+        if part is not None
+    ]
+    matrix = np.sqrt(sample.case_weights)[:, None] * np.hstack(
+        [np.ones((sample.n, 1)), *given]
+    )
+    width = (
+        matrix.shape[1]
+        - 1
+        - (0 if sample.rows.scale is None else sample.rows.scale.shape[1])
+    )
     return width, np.asarray(np.linalg.qr(matrix, mode="r"))
 
 
 def _columns_of(ones: FloatArray, R: FloatArray, ridge: bool) -> Columns:
     """Means, deviations and aliased columns, from those of a triangle, as in `survey`."""
-    mean, total = (ones * R).sum(axis=0) / (ones**2).sum(), np.linalg.norm(ones)
+    mean = (ones * R).sum(axis=0) / (ones**2).sum()
+    total = np.linalg.norm(ones)
     deviation = np.linalg.norm(R - mean * ones, axis=0) / total
     constant = deviation <= CONSTANT * np.abs(mean)
     kept = ~constant if ridge else sweep(R, ones[:, 0], mean)
     return Columns(mean, np.where(constant, 1.0, deviation), kept)
 
 
-# ------------------------------------------------------------------------------------------ machines
+# ----------------------------------------------------------------------------- machines
 
-#: Largest component of the gradient, as a share of C and the weight of the rows, at which a machine counts as solved.
+#: Largest component of the gradient, as a share of C and the weight of the rows, at
+#: which a machine counts as solved.
 _FLAT = 1e-7
 
 
@@ -214,27 +286,36 @@ def _scaling(design: BlockDesign, kind: str | None) -> Scaling:
         two = np.stack([ends.min(axis=0), ends.max(axis=0)])
     elif kind == "standard":
         columns = all_columns(design.blocks, design.reader)[0]
-        two = np.stack([columns.mean - columns.deviation, columns.mean + columns.deviation])
+        two = np.stack(
+            [columns.mean - columns.deviation, columns.mean + columns.deviation]
+        )
     return fit_scaling(kind, two, np.ones(len(two)))
 
 
 def _ends(reader: Reader, frame: pd.DataFrame) -> FloatArray:
-    """(2, D) the least and the largest values of the columns of a block; (0, D) without rows."""
+    """(2, D) the least and the largest values of the columns of a block; (0, D) without
+    rows.
+    """
     X = reader(frame)[0].X
     return np.stack([X.min(axis=0), X.max(axis=0)]) if len(X) else X
 
 
 def machine_fit(method: KernelMachine, design: BlockDesign) -> MarginFit:
-    """A machine of the squared hinge; its certificate is the gradient, as the dual has a number for every row.
+    """A machine of the squared hinge; its certificate is the gradient, as the dual has
+    a number for every row.
 
     Newton's method on the sum over blocks begins at the optimum of the sample.
     """
     sample = design.sample
     if method.selects:
-        raise OptionError(f"C must be a number where rows are in blocks; got {method.C!r}. Choose it on a sample.")
+        raise OptionError(
+            f"C must be a number where rows are in blocks; got {method.C!r}. Choose it"
+            " on a sample."
+        )
     method.check(sample)
     require_differences(method.costs(sample), sample.case_weights)
-    C, scaling = method.grid[0], _scaling(design, method.scaling)
+    C = method.grid[0]
+    scaling = _scaling(design, method.scaling)
     with one_blas_thread():
         newton = _newton(method, scaling, sample)
         ratio = float(design.counts.sum() / sample.case_weights.sum())
@@ -243,49 +324,80 @@ def machine_fit(method: KernelMachine, design: BlockDesign) -> MarginFit:
         end = newton.minimised(C, partial(_loss, method, scaling, design))
     potential = LinearPotential.plain(scaling, end.coef)
     rule = ThresholdRule(potential, end.theta + potential.offset)
-    scores, slope = rule.scores(sample.rows), end.gradient / (C * newton.total)
-    facts = (*method.settled_facts(None, sample.X.shape[1]), *method.method_facts(newton.problem, None))
+    scores = rule.scores(sample.rows)
+    slope = end.gradient / (C * newton.total)
+    facts = (
+        *method.settled_facts(None, sample.X.shape[1]),
+        *method.method_facts(newton.problem, None),
+    )
     return MarginFit(
         rule=replace(rule, tie=tolerance(scores)),
-        certificate=Certificate(name="max |gradient| / (C n)", value=slope, tolerance=_FLAT),
-        trace=Trace(iterations=end.objective.size, objective=end.objective, message="solver Newton"),
+        certificate=Certificate(
+            name="max |gradient| / (C n)", value=slope, tolerance=_FLAT
+        ),
+        trace=Trace(
+            iterations=end.objective.size,
+            objective=end.objective,
+            message="solver Newton",
+        ),
         scores=scores,
         facts=(*facts, ("Solver", newton.name)),
         coefficients=potential.slopes,
     )
 
 
-def _newton(method: KernelMachine, scaling: Scaling, sample: Sample) -> SquaredHingeNewton:
-    problem = method.problem(sample, LinearGram(scaling(sample.X)), method.costs(sample))
+def _newton(
+    method: KernelMachine, scaling: Scaling, sample: Sample
+) -> SquaredHingeNewton:
+    problem = method.problem(
+        sample, LinearGram(scaling(sample.X)), method.costs(sample)
+    )
     return SquaredHingeNewton(problem, np.random.default_rng(0))
 
 
-def _loss(method: KernelMachine, scaling: Scaling, design: BlockDesign, v: FloatArray) -> Loss:
+def _loss(
+    method: KernelMachine, scaling: Scaling, design: BlockDesign, v: FloatArray
+) -> Loss:
     """Summed over blocks."""
     parts = design.blocks.map(partial(_loss_of, method, scaling, design.reader, v))
-    return reduce(lambda a, b: Loss(a.value + b.value, a.gradient + b.gradient, a.hessian + b.hessian), parts)
+    return reduce(
+        lambda a, b: Loss(
+            a.value + b.value, a.gradient + b.gradient, a.hessian + b.hessian
+        ),
+        parts,
+    )
 
 
-def _loss_of(method: KernelMachine, scaling: Scaling, reader: Reader, v: FloatArray, frame: pd.DataFrame) -> Loss:
+def _loss_of(
+    method: KernelMachine,
+    scaling: Scaling,
+    reader: Reader,
+    v: FloatArray,
+    frame: pd.DataFrame,
+) -> Loss:
     return _newton(method, scaling, reader(frame)[0]).loss(v)
 
 
-# ------------------------------------------------------------------------------------------ online rankers
+# ----------------------------------------------------------------------- online rankers
 
 
 def online_fit(method: OnlineMethod, design: BlockDesign) -> Any:
     """One pass over the rows in their order."""
     if method.epochs != 1 or method.presentation != "order":
         raise OptionError(
-            "Rows in blocks are learned once, in their order: give epochs=1, presentation='order' "
-            f"(got epochs={method.epochs}, presentation={method.presentation!r})."
+            "Rows in blocks are learned once, in their order: give epochs=1,"
+            f" presentation='order' (got epochs={method.epochs},"
+            f" presentation={method.presentation!r})."
         )
     method.check(design.sample)
     require_differences(method.costs(design.sample), design.sample.case_weights)
-    scaling, learner = _scaling(design, method.scaling), None
+    scaling = _scaling(design, method.scaling)
+    learner = None
     for sample, _ in design.blocks.map(design.reader):
         if sample.n:
-            learner = method.after(sample, scaling, None if learner is None else learner.learned)
+            learner = method.after(
+                sample, scaling, None if learner is None else learner.learned
+            )
     assert learner is not None
     learner.tally = replace(learner.tally, batches=1)
     fit = method.concluded(learner)

@@ -35,7 +35,9 @@ _METHODS = (
 )
 
 
-def fitter(method: Any) -> tuple[Callable[[Any, BlockDesign], Any], type[OrdinalResults]]:
+def fitter(
+    method: Any,
+) -> tuple[Callable[[Any, BlockDesign], Any], type[OrdinalResults]]:
     """What fits a method to rows in blocks, and the class of its results.
 
     Raises
@@ -47,18 +49,29 @@ def fitter(method: Any) -> tuple[Callable[[Any, BlockDesign], Any], type[Ordinal
         return likelihood_fit, BlockLikelihoodResults
     if isinstance(method, OnlineMethod) and method.incremental:
         return online_fit, BlockOnlineResults if method.projects else BlockVoteResults
-    machine = isinstance(method, KernelMachine) and not isinstance(method, RankBoundarySVM)
+    machine = isinstance(method, KernelMachine) and not isinstance(
+        method, RankBoundarySVM
+    )
     if machine and method.loss == "squared_hinge":
         return machine_fit, BlockMarginResults
-    raise OptionError(f"{method!r} needs all rows at once, and they are in blocks. Use {_METHODS}.")
+    raise OptionError(
+        f"{method!r} needs all rows at once, and they are in blocks. Use {_METHODS}."
+    )
 
 
-#: Questions about the rows of the fit, by the argument that brings other rows; "" where all rows are needed.
+#: Questions about the rows of the fit, by the argument that brings other rows; "" where
+#: all rows are needed.
 ROWS = {
-    "newdata": "predict errors confusion reliability importance simulate marginal_effects bounds",
+    "newdata": (
+        "predict errors confusion reliability importance simulate marginal_effects"
+        " bounds"
+    ),
     "data": "augment conformal",
-    "": "margins residuals influence gof discrimination bootstrap emmeans emtrends joint_tests anova drop1 add1 step "
-    "brant nominal_test scale_test score_test profile partial_fit plot report",
+    "": (
+        "margins residuals influence gof discrimination bootstrap emmeans emtrends"
+        " joint_tests anova drop1 add1 step brant nominal_test scale_test score_test"
+        " profile partial_fit plot report"
+    ),
 }
 
 
@@ -84,17 +97,30 @@ class InBlocks(FittedRanker):
         return self.design.n_used
 
     def check_rows(self) -> None:
-        raise UnavailableError("The rows of the fit are in blocks: call ordfit() again, or give data= of a sample.")
+        raise UnavailableError(
+            "The rows of the fit are in blocks: call ordfit() again, or give data= of a"
+            " sample."
+        )
 
 
 def _refusing(name: str, argument: str) -> Any:
-    """A property that raises UnavailableError, or a method that does so without other rows."""
-    instead = f"{name}({argument}=...), or " * bool(argument) + "a fit to a sample of rows in memory"
-    error = UnavailableError(f".{name} needs the rows of the fit, which are in blocks: use {instead}.")
+    """A property that raises UnavailableError, or a method that does so without other
+    rows.
+    """
+    instead = (
+        f"{name}({argument}=...), or " * bool(argument)
+        + "a fit to a sample of rows in memory"
+    )
+    error = UnavailableError(
+        f".{name} needs the rows of the fit, which are in blocks: use {instead}."
+    )
 
     def refuse(results: Any, *given: Any, **named: Any) -> Any:
         method = getattr(super(InBlocks, results), name) if argument else None
-        if method is None or signature(method).bind(*given, **named).arguments.get(argument) is None:
+        if (
+            method is None
+            or signature(method).bind(*given, **named).arguments.get(argument) is None
+        ):
             raise error
         return method(*given, **named)
 
@@ -112,7 +138,13 @@ class BlockLikelihoodResults(InBlocks, LikelihoodResults):
     @cached_property
     def own_covariance(self) -> Covariance:
         chosen = own_covariance(self.design) if self.robust is None else self.robust
-        return replace(chosen, without_cr2=("rows in blocks", "Use a random effect, (1 | g), on rows in memory."))
+        return replace(
+            chosen,
+            without_cr2=(
+                "rows in blocks",
+                "Use a random effect, (1 | g), on rows in memory.",
+            ),
+        )
 
     def _crossing_alerts(self) -> list[Alert]:
         n = self._n_crossed
@@ -124,7 +156,9 @@ class BlockLikelihoodResults(InBlocks, LikelihoodResults):
     @cached_property
     def _n_crossed(self) -> int:
         """How many rows have negative probabilities: one pass."""
-        return sum(self.design.blocks.map(partial(_crossed, self.design.reader, self.rule)))
+        return sum(
+            self.design.blocks.map(partial(_crossed, self.design.reader, self.rule))
+        )
 
 
 def _crossed(reader: Reader, rule: LikelihoodRule, frame: pd.DataFrame) -> int:
@@ -137,7 +171,9 @@ class BlockMarginResults(InBlocks, MarginResults):
 
 def _untold(results: Any) -> MistakeBound:
     """The mistakes made while learning; their limit needs all rows at once."""
-    return MistakeBound(value=results.fit.learned.tally.distance, source="none: rows are in blocks")
+    return MistakeBound(
+        value=results.fit.learned.tally.distance, source="none: rows are in blocks"
+    )
 
 
 class BlockOnlineResults(InBlocks, OnlineMarginResults):

@@ -1,4 +1,6 @@
-"""The first pass over the blocks, which finds levels, counts and means, and the design that these make."""
+"""The first pass over the blocks, which finds levels, counts and means, and the design
+that these make.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,24 @@ from .._typing import AnyArray, BoolArray, FloatArray
 from ..exceptions import DataError, FormulaError, OptionError
 from ..formula import inputs
 from ..formula.columns import Columns, Factor, factor_of, matched, plain, shown_labels
-from ..formula.design import ZERO_WEIGHT, Design, Recipe, formulas, incomplete, left_out, make
+from ..formula.design import (
+    ZERO_WEIGHT,
+    Design,
+    Recipe,
+    formulas,
+    incomplete,
+    left_out,
+    make,
+)
 from ..formula.factors import FITTED, Interpreter, Transform, Weighted, bound, numeric
-from ..formula.parse import Expression, dotted_name, literal, parse_expression, said, source
+from ..formula.parse import (
+    Expression,
+    dotted_name,
+    literal,
+    parse_expression,
+    said,
+    source,
+)
 from ..formula.sample import Sample
 from ..formula.spec import FormulaSpec
 from .sources import Blocks, Source
@@ -33,14 +50,17 @@ _MOST_LEVELS = 10_000
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SampleOfBlocks(Sample):
-    """Some of the rows of blocks, with the codes of all clusters of these; no compiled loop reads clusters."""
+    """Some of the rows of blocks, with the codes of all clusters of these; no compiled
+    loop reads clusters.
+    """
 
     by_row: ClassVar[tuple[str, ...]] = ("y", "weights", "costs")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BlockDesign(Design):
-    """A design whose rows are in blocks; its sample holds evenly spaced rows of them, and the codes of all clusters.
+    """A design whose rows are in blocks; its sample holds evenly spaced rows of them,
+    and the codes of all clusters.
 
     Attributes
     ----------
@@ -65,7 +85,8 @@ class BlockDesign(Design):
 
 @dataclass(frozen=True, eq=False)
 class Reader:
-    """From a block to the sample of its complete rows, by the columns and levels of a design.
+    """From a block to the sample of its complete rows, by the columns and levels of a
+    design.
 
     `declared` has factors whose levels other blocks have too.
     """
@@ -78,29 +99,53 @@ class Reader:
         """The sample, and the labels (n,) of its clusters or None."""
         response, weights, labels, missing = self.beside(Columns(frame, self.declared))
         y = matched(response, self.spec.levels)[0]
-        kept = ~np.any([y < 0, *missing.values(), *([] if weights is None else [weights == 0])], axis=0)
+        kept = ~np.any(
+            [y < 0, *missing.values(), *([] if weights is None else [weights == 0])],
+            axis=0,
+        )
         new = self.spec.rebuild(frame if kept.all() else frame[kept])
         kept[kept] = new.complete
-        weights, labels = (None if given is None else given[kept] for given in (weights, labels))
-        codes, n_levels = y[kept].astype(np.intp), len(self.spec.levels)
-        return Sample(rows=new.rows, y=codes, n_levels=n_levels, weights=weights), labels
+        weights, labels = (
+            None if given is None else given[kept] for given in (weights, labels)
+        )
+        codes = y[kept].astype(np.intp)
+        n_levels = len(self.spec.levels)
+        return (
+            Sample(rows=new.rows, y=codes, n_levels=n_levels, weights=weights),
+            labels,
+        )
 
-    def beside(self, columns: Columns) -> tuple[Factor, FloatArray | None, Any, dict[str, BoolArray]]:
-        """Response, weights and labels of clusters of a block, and where these are missing, by name."""
-        name, weights, labels = self.spec.response_name, self.recipe.weights, self.recipe.cluster
-        given, index = {name: columns.column(name, "the response")}, columns.frame.index
+    def beside(
+        self, columns: Columns
+    ) -> tuple[Factor, FloatArray | None, Any, dict[str, BoolArray]]:
+        """Response, weights and labels of clusters of a block, and where these are
+        missing, by name.
+        """
+        name = self.spec.response_name
+        weights = self.recipe.weights
+        labels = self.recipe.cluster
+        given = {name: columns.column(name, "the response")}
+        index = columns.frame.index
         if weights is not None:
             given[weights] = inputs.vector(weights, "weights", columns, None, index)
             weights = inputs.weights_of(given[weights], weights, index)
         if labels is not None:
             given[labels] = inputs.vector(labels, "cluster", columns, None, index)
             value = given[labels].value
-            labels = np.array([*value.levels, None], object)[value.codes] if isinstance(value, Factor) else value
-        missing = {name: column.missing for name, column in given.items() if column.missing is not None}
+            labels = (
+                np.array([*value.levels, None], object)[value.codes]
+                if isinstance(value, Factor)
+                else value
+            )
+        missing = {
+            name: column.missing
+            for name, column in given.items()
+            if column.missing is not None
+        }
         return factor_of(given[name].value, name), weights, labels, missing
 
 
-# ------------------------------------------------------------------------------------------ the first pass
+# ----------------------------------------------------------------------- the first pass
 
 
 @dataclass(eq=False, kw_only=True)
@@ -114,17 +159,20 @@ class Scan:
     dropped, counts : Counter
         Rows left out by variable, and weights of the levels of the response.
     moments : dict of call to list
-        Sum of weights, mean and sum of squares about it of the arguments of center() and scale(), by block.
+        Sum of weights, mean and sum of squares about it of the arguments of center()
+        and scale(), by block.
     clusters : pandas.Index
         Labels of the clusters.
     stride : int
         The sample has one row in this many.
     sample : list of frames
     categories : dict of column to dtype
-        Those of categorical columns: the categories of the first block, then others in the order of the blocks.
+        Those of categorical columns: the categories of the first block, then others in
+        the order of the blocks.
     marks : dict
-        The first row of each level of each factor, preferably complete, and those of the least and the largest values:
-        (rank, frame, place in it); the least rank stays.
+        The first row of each level of each factor, preferably complete, and those of
+        the least and the largest values: (rank, frame, place in it); the least rank
+        stays.
     """
 
     rows: Counter[str]
@@ -140,13 +188,21 @@ class Scan:
     def with_block(self, other: Scan) -> Scan:
         """Both together."""
         marks = dict(self.marks)
-        marks |= {key: mark for key, mark in other.marks.items() if key not in marks or mark[0] < marks[key][0]}
+        marks |= {
+            key: mark
+            for key, mark in other.marks.items()
+            if key not in marks or mark[0] < marks[key][0]
+        }
         stride = max(self.stride, other.stride)
         categories = _together(self.categories, other.categories)
         mine = _every(stride // self.stride, self.sample, categories)
-        first = -self.rows["given"] % stride // other.stride  # so that rows are evenly spaced over all blocks
+        # so that rows are evenly spaced over all blocks
+        first = -self.rows["given"] % stride // other.stride
         step = stride // other.stride
-        theirs = [frame if step == 1 else frame.iloc[first::step].copy() for frame in other.sample]
+        theirs = [
+            frame if step == 1 else frame.iloc[first::step].copy()
+            for frame in other.sample
+        ]
         sample = [frame for frame in (*mine, *theirs) if len(frame)] or mine
         if sum(map(len, sample)) > 2 * SAMPLE:
             stride *= 2
@@ -155,7 +211,10 @@ class Scan:
             rows=self.rows + other.rows,
             dropped=self.dropped + other.dropped,
             counts=self.counts + other.counts,
-            moments={call: [*moments, *other.moments[call]] for call, moments in self.moments.items()},
+            moments={
+                call: [*moments, *other.moments[call]]
+                for call, moments in self.moments.items()
+            },
             clusters=self.clusters.union(other.clusters, sort=False),
             stride=stride,
             sample=sample,
@@ -165,18 +224,28 @@ class Scan:
 
     def frame(self) -> pd.DataFrame:
         """The sample and the marked rows, which show every level."""
-        marked = [] if self.stride == 1 else [few.iloc[[place]] for _, few, place in self.marks.values()]
+        marked = (
+            []
+            if self.stride == 1
+            else [few.iloc[[place]] for _, few, place in self.marks.values()]
+        )
         return _stacked([*self.sample, *marked], self.categories)
 
 
-def _every(step: int, frames: list[pd.DataFrame], categories: dict[str, pd.CategoricalDtype]) -> list[pd.DataFrame]:
+def _every(
+    step: int, frames: list[pd.DataFrame], categories: dict[str, pd.CategoricalDtype]
+) -> list[pd.DataFrame]:
     """One row in `step` of some frames together."""
     return frames if step == 1 else [_stacked(frames, categories).iloc[::step].copy()]
 
 
-def _stacked(frames: list[pd.DataFrame], categories: dict[str, pd.CategoricalDtype]) -> pd.DataFrame:
+def _stacked(
+    frames: list[pd.DataFrame], categories: dict[str, pd.CategoricalDtype]
+) -> pd.DataFrame:
     """The frames in one, with all categories."""
-    return pd.concat([frame.astype(categories) for frame in frames if len(frame)] or frames[:1])
+    return pd.concat(
+        [frame.astype(categories) for frame in frames if len(frame)] or frames[:1]
+    )
 
 
 def _together(
@@ -187,23 +256,31 @@ def _together(
     Raises
     ------
     DataError
-        An ordered column has its categories in another order, or is categorical in some blocks only.
+        An ordered column has its categories in another order, or is categorical in some
+        blocks only.
     """
     joined: dict[str, pd.CategoricalDtype] = {}
     for name in categories.keys() | others.keys():
         if name not in categories or name not in others:
-            raise DataError(f"Column {name!r} is categorical in some blocks only. Make it so in all, or in none.")
-        dtype, other = categories[name], others[name]
+            raise DataError(
+                f"Column {name!r} is categorical in some blocks only. Make it so in"
+                " all, or in none."
+            )
+        dtype = categories[name]
+        other = others[name]
         if dtype == other:
             joined[name] = dtype
             continue
         values = dtype.categories.union(other.categories, sort=False)
         ordered = bool(dtype.ordered and other.ordered)
         if ordered and not np.all(np.diff(values.get_indexer(other.categories)) > 0):
-            orders = f"{shown_labels(dtype.categories)}, and {shown_labels(other.categories)}"
+            orders = (
+                f"{shown_labels(dtype.categories)}, and"
+                f" {shown_labels(other.categories)}"
+            )
             raise DataError(
-                f"Column {name!r} has its levels in other orders in other blocks: {orders}. Write all blocks with "
-                "the same levels."
+                f"Column {name!r} has its levels in other orders in other blocks:"
+                f" {orders}. Write all blocks with the same levels."
             )
         joined[name] = pd.CategoricalDtype(values, ordered=ordered)
     return joined
@@ -211,32 +288,50 @@ def _together(
 
 def _look(read: Reader, arguments: dict[str, Expression], frame: pd.DataFrame) -> Scan:
     """One block; `arguments` are those of center() and scale()."""
-    columns, spec = Columns(frame, read.declared), read.spec
+    columns = Columns(frame, read.declared)
+    spec = read.spec
     interpreter = Interpreter(columns, {}, fits=False)
     response, weights, labels, missing = read.beside(columns)
-    factors, used = {spec.response_name: response}, dict[str, None]()
+    factors = {spec.response_name: response}
+    used = dict[str, None]()
     for key, expression in (spec.factors | spec.offsets).items():
         value, names, _ = interpreter.evaluate(expression)
         used |= dict.fromkeys(names)
         factors |= {key: value} if isinstance(value, Factor) else {}
-    missing |= {name: mask for name in used if (mask := columns.column(name).missing) is not None}
+    missing |= {
+        name: mask
+        for name in used
+        if (mask := columns.column(name).missing) is not None
+    }
     lost = np.any([np.zeros(len(frame), dtype=bool), *missing.values()], axis=0)
     rows = Counter(given=len(frame), incomplete=int(lost.sum()))
     if weights is not None:
         missing[ZERO_WEIGHT] = weights == 0
         lost |= missing[ZERO_WEIGHT]
-    mass = np.bincount(response.codes[~lost], None if weights is None else weights[~lost], len(response.levels))
-    shown = {name: columns.column(name).value for name in used}  # conditions too need all levels of their columns
-    factors |= {name: value for name, value in shown.items() if isinstance(value, Factor)}
+    mass = np.bincount(
+        response.codes[~lost],
+        None if weights is None else weights[~lost],
+        len(response.levels),
+    )
+    # conditions too need all levels of their columns
+    shown = {name: columns.column(name).value for name in used}
+    factors |= {
+        name: value for name, value in shown.items() if isinstance(value, Factor)
+    }
     marked = [*_marks(columns, factors, used, lost)]
     few = frame.iloc[[row for *_, row in marked]]
     counted = np.where(lost, 0.0, 1.0 if weights is None else weights)
     stride = 1 << (max(32 * len(frame) - 1, 0) // SAMPLE).bit_length()
     return Scan(
         rows=rows + Counter(lost=int(lost.sum())),
-        dropped=Counter({name: int(mask.sum()) for name, mask in missing.items() if mask.any()}),
+        dropped=Counter(
+            {name: int(mask.sum()) for name, mask in missing.items() if mask.any()}
+        ),
         counts=Counter(dict(zip(response.levels, mass.tolist(), strict=True))),
-        moments={call: [_moments(interpreter, argument, counted)] for call, argument in arguments.items()},
+        moments={
+            call: [_moments(interpreter, argument, counted)]
+            for call, argument in arguments.items()
+        },
         clusters=pd.Index([] if labels is None else pd.unique(labels[~lost])),
         stride=stride,
         sample=[frame.iloc[::stride].copy()],
@@ -247,11 +342,19 @@ def _look(read: Reader, arguments: dict[str, Expression], frame: pd.DataFrame) -
 
 def _categories(frame: pd.DataFrame) -> dict[str, pd.CategoricalDtype]:
     dtypes = {str(name): dtype for name, dtype in frame.dtypes.items()}
-    return {name: dtype for name, dtype in dtypes.items() if isinstance(dtype, pd.CategoricalDtype)}
+    return {
+        name: dtype
+        for name, dtype in dtypes.items()
+        if isinstance(dtype, pd.CategoricalDtype)
+    }
 
 
-def _moments(interpreter: Interpreter, argument: Expression, weights: FloatArray) -> tuple[float, float, float]:
-    x = np.asarray(numeric(interpreter.evaluate(argument)[0], argument.tree), dtype=float)
+def _moments(
+    interpreter: Interpreter, argument: Expression, weights: FloatArray
+) -> tuple[float, float, float]:
+    x = np.asarray(
+        numeric(interpreter.evaluate(argument)[0], argument.tree), dtype=float
+    )
     kept = np.isfinite(x) & (weights > 0)
     x = x[kept]
     weights = weights[kept]
@@ -268,15 +371,22 @@ def _pair(moments: list[tuple[float, float, float]]) -> Weighted:
     return Weighted(np.array([middle - half, middle + half]), np.full(2, 0.5 * total))
 
 
-def _marks(columns: Columns, factors: dict[str, Factor], used: Iterable[str], lost: BoolArray) -> Iterator[Mark]:
+def _marks(
+    columns: Columns, factors: dict[str, Factor], used: Iterable[str], lost: BoolArray
+) -> Iterator[Mark]:
     """Key, rank and row of the rows that a sample must have."""
     complete = np.flatnonzero(~lost)
     for key, factor in factors.items():
         if len(factor.levels) > _MOST_LEVELS:
-            raise DataError(f"{key!r} must have at most {_MOST_LEVELS:,} levels in blocks. Join levels.")
+            raise DataError(
+                f"{key!r} must have at most {_MOST_LEVELS:,} levels in blocks. Join"
+                " levels."
+            )
         incomplete_first = np.concatenate([np.flatnonzero(lost)[::-1], complete[::-1]])
-        row_of = np.full(len(factor.levels) + 1, -1)  # the last place is that of the code -1
-        row_of[factor.codes[incomplete_first]] = incomplete_first  # later rows replace earlier ones
+        # the last place is that of the code -1
+        row_of = np.full(len(factor.levels) + 1, -1)
+        # later rows replace earlier ones
+        row_of[factor.codes[incomplete_first]] = incomplete_first
         for code in np.flatnonzero(row_of[:-1] >= 0):
             row = int(row_of[code])
             yield (key, factor.levels[code]), float(lost[row]), row
@@ -289,7 +399,7 @@ def _marks(columns: Columns, factors: dict[str, Factor], used: Iterable[str], lo
                 yield (name, end), sign * float(x[place]), int(complete[place])
 
 
-# ------------------------------------------------------------------------------------------ the design
+# --------------------------------------------------------------------------- the design
 
 
 def scanned(recipe: Recipe, data: Source) -> BlockDesign:
@@ -302,42 +412,86 @@ def scanned(recipe: Recipe, data: Source) -> BlockDesign:
     """
     for role in ("weights", "offset", "cluster", "subset"):
         if not isinstance(given := getattr(recipe, role), str | None):
-            raise OptionError(f"{role}= must be the name of a column where rows are in blocks; got {type(given)}.")
+            raise OptionError(
+                f"{role}= must be the name of a column where rows are in blocks; got"
+                f" {type(given)}."
+            )
     blocks = Blocks(data, (), recipe.subset)
     empty = pd.DataFrame(columns=blocks.names)
     spec = formulas(recipe, empty)
-    refused = {"cost= of rows": recipe.costs, "design=": recipe.design, "cov=": recipe.cov}
-    refused |= {"(1 | g)": spec.location.random or None, "na_action='keep'": recipe.na_action == "keep" or None}
+    refused = {
+        "cost= of rows": recipe.costs,
+        "design=": recipe.design,
+        "cov=": recipe.cov,
+    }
+    refused |= {
+        "(1 | g)": spec.location.random or None,
+        "na_action='keep'": recipe.na_action == "keep" or None,
+    }
     if wrong := [what for what, given in refused.items() if given is not None]:
-        raise OptionError(f"{wrong[0]} needs all rows at once, and they are in blocks: fit to rows in memory.")
-    beside = [inputs.expression_of(text, Columns(empty)) for text in (recipe.weights, recipe.cluster) if text]
+        raise OptionError(
+            f"{wrong[0]} needs all rows at once, and they are in blocks: fit to rows in"
+            " memory."
+        )
+    beside = [
+        inputs.expression_of(text, Columns(empty))
+        for text in (recipe.weights, recipe.cluster)
+        if text
+    ]
     beside += [] if recipe.subset is None else [parse_expression(recipe.subset)]
     expressions = spec.factors | spec.offsets
-    names = [name for each in (*expressions.values(), *beside) for name in sorted(each.names)]
-    needed = dict.fromkeys(name for name in (spec.response_name, *names) if name in empty)
+    names = [
+        name for each in (*expressions.values(), *beside) for name in sorted(each.names)
+    ]
+    needed = dict.fromkeys(
+        name for name in (spec.response_name, *names) if name in empty
+    )
     states, moments = _transforms(expressions)
-    compared = {name for each in (*expressions.values(), *beside) if _compares_text(each) for name in each.names}
-    declared = _levels(replace(blocks, columns=tuple(name for name in needed if name in compared), subset=None))
+    compared = {
+        name
+        for each in (*expressions.values(), *beside)
+        if _compares_text(each)
+        for name in each.names
+    }
+    declared = _levels(
+        replace(
+            blocks,
+            columns=tuple(name for name in needed if name in compared),
+            subset=None,
+        )
+    )
     blocks = replace(blocks, columns=tuple(needed), declared=declared)
     scan: Scan | None = None
     total: AnyArray = np.zeros(2, dtype=np.uint64)
-    for found, part in blocks.seen_by(partial(_look, Reader(spec, recipe, declared), moments)):
+    for found, part in blocks.seen_by(
+        partial(_look, Reader(spec, recipe, declared), moments)
+    ):
         scan = found if scan is None else scan.with_block(found)
         total = total + part
     if scan is None or not scan.rows["given"]:
-        raise DataError("The source has no rows." if recipe.subset is None else "subset= leaves none of the rows.")
+        raise DataError(
+            "The source has no rows."
+            if recipe.subset is None
+            else "subset= leaves none of the rows."
+        )
     return _design(recipe, scan, states, replace(blocks, seen=total))
 
 
 def _compares_text(expression: Expression) -> bool:
     """Whether an expression compares something with a text."""
-    comparisons = [node for node in ast.walk(expression.tree) if isinstance(node, ast.Compare)]
+    comparisons = [
+        node for node in ast.walk(expression.tree) if isinstance(node, ast.Compare)
+    ]
     parts = [part for node in comparisons for part in ast.walk(node)]
-    return any(isinstance(part, ast.Constant) and isinstance(part.value, str) for part in parts)
+    return any(
+        isinstance(part, ast.Constant) and isinstance(part.value, str) for part in parts
+    )
 
 
 def _levels(blocks: Blocks) -> dict[str, Factor]:
-    """The factors among some columns, with the levels in all rows: one pass; none without columns."""
+    """The factors among some columns, with the levels in all rows: one pass; none
+    without columns.
+    """
     if not blocks.columns:
         return {}
     found: dict[str, Factor] = {}
@@ -346,71 +500,130 @@ def _levels(blocks: Blocks) -> dict[str, Factor]:
         categories = here if categories is None else _together(categories, here)
         for name, factor in declared.items():
             levels = {*factor.levels, *(found[name].levels if name in found else ())}
-            ordered = categories[name].categories if name in categories else sorted(levels)
+            ordered = (
+                categories[name].categories if name in categories else sorted(levels)
+            )
             found[name] = replace(factor, levels=tuple(map(plain, ordered)))
     return found
 
 
-def _levels_of(frame: pd.DataFrame) -> tuple[dict[str, Factor], dict[str, pd.CategoricalDtype]]:
-    return Columns(frame).declared([str(name) for name in frame.columns]), _categories(frame)
+def _levels_of(
+    frame: pd.DataFrame,
+) -> tuple[dict[str, Factor], dict[str, pd.CategoricalDtype]]:
+    return Columns(frame).declared([str(name) for name in frame.columns]), _categories(
+        frame
+    )
 
 
-def _transforms(expressions: Mapping[str, Expression]) -> tuple[dict[str, Transform], dict[str, Expression]]:
-    """Transforms that their options determine by call, and the arguments of center() and scale() by call.
+def _transforms(
+    expressions: Mapping[str, Expression],
+) -> tuple[dict[str, Transform], dict[str, Expression]]:
+    """Transforms that their options determine by call, and the arguments of center()
+    and scale() by call.
 
     Raises
     ------
     FormulaError
         A transform that needs all rows at once.
     """
-    states, moments = dict[str, Transform](), dict[str, Expression]()
-    for node in (node for expression in expressions.values() for node in ast.walk(expression.tree)):
+    states = dict[str, Transform]()
+    moments = dict[str, Expression]()
+    for node in (
+        node
+        for expression in expressions.values()
+        for node in ast.walk(expression.tree)
+    ):
         name = dotted_name(node.func) if isinstance(node, ast.Call) else None
         if not isinstance(node, ast.Call) or name not in FITTED or not node.args:
             continue
-        inner = {dotted_name(part.func) for part in ast.walk(node.args[0]) if isinstance(part, ast.Call)}
+        inner = {
+            dotted_name(part.func)
+            for part in ast.walk(node.args[0])
+            if isinstance(part, ast.Call)
+        }
         options = {str(option.arg): option.value for option in node.keywords}
         plain = len(node.args) == 1 and not inner & FITTED.keys()
         if name in ("center", "scale") and plain and not options:
-            moments[ast.unparse(node)] = Expression(ast.unparse(node.args[0]), source(node.args[0]))
-        elif name in ("bs", "ns") and plain and {"knots", "boundary_knots"} <= options.keys():
+            moments[ast.unparse(node)] = Expression(
+                ast.unparse(node.args[0]), source(node.args[0])
+            )
+        elif (
+            name in ("bs", "ns")
+            and plain
+            and {"knots", "boundary_knots"} <= options.keys()
+        ):
             values = {option: literal(value) for option, value in options.items()}
             ends = np.array(values["boundary_knots"], dtype=float)
             rows = Weighted(ends, np.ones(ends.size))
             states[ast.unparse(node)] = bound(FITTED[name], node, rows, **values)
         else:
             raise FormulaError(
-                f"{said(node)} needs all rows at once, and they are in blocks. There are center(x), scale(x), I(x^2), "
-                "bs() and ns() with knots= and boundary_knots=; make others a column of the data."
+                f"{said(node)} needs all rows at once, and they are in blocks. There"
+                " are center(x), scale(x), I(x^2), bs() and ns() with knots= and"
+                " boundary_knots=; make others a column of the data."
             )
     return states, moments
 
 
-def _design(recipe: Recipe, scan: Scan, states: dict[str, Transform], blocks: Blocks) -> BlockDesign:
+def _design(
+    recipe: Recipe, scan: Scan, states: dict[str, Transform], blocks: Blocks
+) -> BlockDesign:
     """From what the first pass has found."""
-    given, used = scan.rows["given"], scan.rows["given"] - scan.rows["lost"]
-    dropped = {name: scan.dropped[name] for name in (*blocks.columns, *scan.dropped) if scan.dropped[name]}
+    given = scan.rows["given"]
+    used = scan.rows["given"] - scan.rows["lost"]
+    dropped = {
+        name: scan.dropped[name]
+        for name in (*blocks.columns, *scan.dropped)
+        if scan.dropped[name]
+    }
     missing = {name: count for name, count in dropped.items() if name != ZERO_WEIGHT}
     if missing and recipe.na_action == "raise":
         raise incomplete(missing, scan.rows["incomplete"], given)
     if recipe.cluster is not None and scan.clusters.size < 2:
-        raise DataError("cluster= has the same value in every row used; it must hold at least 2 clusters.")
+        raise DataError(
+            "cluster= has the same value in every row used; it must hold at least 2"
+            " clusters."
+        )
     for key, moments in scan.moments.items():
         call: Any = ast.parse(key, mode="eval").body
         states[key] = bound(FITTED[call.func.id], call, _pair(moments))
-    design = make(replace(recipe, na_action="omit", cluster=None, subset=None), scan.frame(), states=states)
+    design = make(
+        replace(recipe, na_action="omit", cluster=None, subset=None),
+        scan.frame(),
+        states=states,
+    )
     sample = design.sample
     if recipe.cluster is not None:
-        given_fields = {item.name: getattr(sample, item.name) for item in fields(sample)}
-        sample = SampleOfBlocks(**given_fields | {"cluster": np.arange(scan.clusters.size)})
+        given_fields = {
+            item.name: getattr(sample, item.name) for item in fields(sample)
+        }
+        sample = SampleOfBlocks(
+            **given_fields | {"cluster": np.arange(scan.clusters.size)}
+        )
     notes = design.notes
     whole = scan.stride == 1
     if not whole:
         own = notes[any(name != ZERO_WEIGHT for name in design.dropped) :]
-        notes = tuple(f"In {min(sample.n, used):,} of {used:,} rows: {note}" for note in own)
-        notes = (left_out(missing, scan.rows["incomplete"], given), *notes) if missing else notes
-    changed = {"sample": sample, "recipe": recipe, "data": None, "n_given": given, "dropped": dropped}
+        notes = tuple(
+            f"In {min(sample.n, used):,} of {used:,} rows: {note}" for note in own
+        )
+        notes = (
+            (left_out(missing, scan.rows["incomplete"], given), *notes)
+            if missing
+            else notes
+        )
+    changed = {
+        "sample": sample,
+        "recipe": recipe,
+        "data": None,
+        "n_given": given,
+        "dropped": dropped,
+    }
     counts = np.array([scan.counts[level] for level in design.levels.values])
     return BlockDesign(
-        **vars(design) | changed | {"notes": notes}, blocks=blocks, counts=counts, n_used=used, whole=whole
+        **vars(design) | changed | {"notes": notes},
+        blocks=blocks,
+        counts=counts,
+        n_used=used,
+        whole=whole,
     )

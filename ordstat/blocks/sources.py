@@ -1,4 +1,6 @@
-"""Rows in blocks: files, pyarrow, polars, DuckDB, Dask, any object with `schema` and `blocks`; predictions."""
+"""Rows in blocks: files, pyarrow, polars, DuckDB, Dask, any object with `schema` and
+`blocks`; predictions.
+"""
 
 from __future__ import annotations
 
@@ -37,16 +39,24 @@ class Source(Protocol):
     def schema(self) -> Any: ...
 
     def blocks(self, columns: Sequence[str]) -> Iterable[Any]:
-        """The blocks in order, from the first one at every call: pandas or polars frames, arrow tables or batches."""
+        """The blocks in order, from the first one at every call: pandas or polars
+        frames, arrow tables or batches.
+        """
 
 
 #: Errors of packages.
-_ERRORS = {"polars": "polars.exceptions.PolarsError", "duckdb": "duckdb.Error", "pyarrow": "pyarrow.ArrowException"}
+_ERRORS = {
+    "polars": "polars.exceptions.PolarsError",
+    "duckdb": "duckdb.Error",
+    "pyarrow": "pyarrow.ArrowException",
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Adapted:
-    """Data of another package: the names of the columns, and the blocks of some of them."""
+    """Data of another package: the names of the columns, and the blocks of some of
+    them.
+    """
 
     data: Any
     names: Callable[[Any], Any]
@@ -70,19 +80,32 @@ class Adapted:
             yield
         except OrdstatError:
             raise
-        except (LookupError, OSError, RuntimeError, TypeError, ValueError, getattr(needed(module), name)) as error:
+        except (
+            LookupError,
+            OSError,
+            RuntimeError,
+            TypeError,
+            ValueError,
+            getattr(needed(module), name),
+        ) as error:
             raise DataError(
-                f"The rows of the {package} data cannot be read: {error}. Write them to a Parquet file, and give "
-                "its path as data=."
+                f"The rows of the {package} data cannot be read: {error}. Write them to"
+                " a Parquet file, and give its path as data=."
             ) from error
 
 
 def _arrow_batches(data: Any, columns: list[str]) -> Any:
     """Few batches ahead, where whole files are by default."""
-    options: dict[str, Any] = {"batch_size": BLOCK, "batch_readahead": 2, "fragment_readahead": 1}
+    options: dict[str, Any] = {
+        "batch_size": BLOCK,
+        "batch_readahead": 2,
+        "fragment_readahead": 1,
+    }
     if getattr(getattr(data, "format", None), "default_extname", "") == "parquet":
         scan = needed("pyarrow.dataset").ParquetFragmentScanOptions
-        options["fragment_scan_options"] = scan(pre_buffer=False, use_buffered_stream=True)
+        options["fragment_scan_options"] = scan(
+            pre_buffer=False, use_buffered_stream=True
+        )
     return data.to_batches(columns=columns, **options)
 
 
@@ -95,8 +118,12 @@ def _dask_parts(data: Any, columns: list[str]) -> Iterable[Any]:
     return (part.compute() for part in data[columns].to_delayed())
 
 
-def _by_workers(data: Any, function: Callable[[pd.DataFrame], T], columns: list[str]) -> Iterator[T] | None:
-    """function(partition) in the order of the partitions, by the workers; None without a distributed Client."""
+def _by_workers(
+    data: Any, function: Callable[[pd.DataFrame], T], columns: list[str]
+) -> Iterator[T] | None:
+    """function(partition) in the order of the partitions, by the workers; None without
+    a distributed Client.
+    """
     from dask.delayed import delayed
     from distributed import get_client
 
@@ -109,13 +136,24 @@ def _by_workers(data: Any, function: Callable[[pd.DataFrame], T], columns: list[
 
 
 def _polars_batches(data: Any, columns: list[str]) -> Any:
-    """Categories as text: their order is that of the text in memory too, and a block may lack some of them."""
-    polars, categories = needed("polars"), needed("polars.selectors").categorical()
-    return data.select(columns).with_columns(categories.cast(polars.String)).collect_batches(chunk_size=BLOCK)
+    """Categories as text: their order is that of the text in memory too, and a block
+    may lack some of them.
+    """
+    polars = needed("polars")
+    categories = needed("polars.selectors").categorical()
+    return (
+        data.select(columns)
+        .with_columns(categories.cast(polars.String))
+        .collect_batches(chunk_size=BLOCK)
+    )
 
 
-#: The names of the columns of data, and the blocks of some of them, by package and name of their class.
-SOURCES: dict[tuple[str, str], tuple[Callable[[Any], Any], Callable[[Any, list[str]], Iterable[Any]]]] = {
+#: The names of the columns of data, and the blocks of some of them, by package and name
+#: of their class.
+SOURCES: dict[
+    tuple[str, str],
+    tuple[Callable[[Any], Any], Callable[[Any, list[str]], Iterable[Any]]],
+] = {
     ("pyarrow", "Dataset"): (lambda data: data.schema, _arrow_batches),
     ("polars", "LazyFrame"): (lambda data: data.collect_schema(), _polars_batches),
     ("duckdb", "DuckDBPyRelation"): (lambda data: data.columns, _duck_batches),
@@ -124,7 +162,8 @@ SOURCES: dict[tuple[str, str], tuple[Callable[[Any], Any], Callable[[Any, list[s
 
 
 def source_of(data: Any) -> Source | None:
-    """The rows of some data in blocks; None for data that are in memory, or that are none of the sources.
+    """The rows of some data in blocks; None for data that are in memory, or that are
+    none of the sources.
 
     Raises
     ------
@@ -133,10 +172,17 @@ def source_of(data: Any) -> Source | None:
     """
     if isinstance(data, Path) or (isinstance(data, str) and "~" not in data):
         return parquet_files(os.fspath(data))
-    for kind in ((kind.__module__.partition(".")[0].lstrip("_"), kind.__name__) for kind in type(data).__mro__):
+    for kind in (
+        (kind.__module__.partition(".")[0].lstrip("_"), kind.__name__)
+        for kind in type(data).__mro__
+    ):
         if kind in SOURCES:
             return Adapted(data, *SOURCES[kind])
-    return data if callable(getattr(data, "blocks", None)) and hasattr(data, "schema") else None
+    return (
+        data
+        if callable(getattr(data, "blocks", None)) and hasattr(data, "schema")
+        else None
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,9 +196,11 @@ class Blocks:
     subset : str or None
         A condition on the rows.
     declared : mapping of column to Factor
-        The levels in all rows of columns that conditions compare with a text; a block may lack some.
+        The levels in all rows of columns that conditions compare with a text; a block
+        may lack some.
     seen : (2,) array or None
-        The number of the rows and the sum of their values in the first pass, which later passes must repeat.
+        The number of the rows and the sum of their values in the first pass, which
+        later passes must repeat.
     """
 
     source: Any
@@ -165,14 +213,20 @@ class Blocks:
     def names(self) -> list[str]:
         """Every column of the source."""
         schema = self.source.schema
-        return list(schema if isinstance(schema, Mapping) else getattr(schema, "names", schema))
+        return list(
+            schema if isinstance(schema, Mapping) else getattr(schema, "names", schema)
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Without a source that only this process can read."""
-        return {**self.__dict__, "source": self.source if isinstance(self.source, ParquetFiles) else None}
+        return {
+            **self.__dict__,
+            "source": self.source if isinstance(self.source, ParquetFiles) else None,
+        }
 
     def map(self, function: Callable[[pd.DataFrame], T]) -> Iterator[T]:
-        """function(frame) of every block, in order; by the workers of a Dask cluster if there is one.
+        """function(frame) of every block, in order; by the workers of a Dask cluster if
+        there is one.
 
         Raises
         ------
@@ -184,28 +238,43 @@ class Blocks:
             total = total + part
             yield value
         if self.seen is not None and not np.array_equal(total, self.seen):
-            counts = f"{self.seen[0]:,} rows in the first pass, {total[0]:,} in a later one"
+            counts = (
+                f"{self.seen[0]:,} rows in the first pass, {total[0]:,} in a later one"
+            )
             what = "as many, with other values" if total[0] == self.seen[0] else counts
             raise DataError(
-                f"The source gave other rows the second time: {what}. It must give the same rows whenever it is "
-                "read. Write them to a Parquet file, and give its path as data=."
+                f"The source gave other rows the second time: {what}. It must give the"
+                " same rows whenever it is read. Write them to a Parquet file, and"
+                " give its path as data=."
             )
 
-    def seen_by(self, function: Callable[[pd.DataFrame], T]) -> Iterator[tuple[T, AnyArray]]:
-        """function(frame) of every block with the number of its rows and the sum of their values."""
+    def seen_by(
+        self, function: Callable[[pd.DataFrame], T]
+    ) -> Iterator[tuple[T, AnyArray]]:
+        """function(frame) of every block with the number of its rows and the sum of
+        their values.
+        """
         if self.source is None:
-            raise DataError("The source of the rows is not at hand: fit again, or pass data=.")
-        by_values = not isinstance(self.source, ParquetFiles)  # files are compared by their times
+            raise DataError(
+                "The source of the rows is not at hand: fit again, or pass data=."
+            )
+        # files are compared by their times
+        by_values = not isinstance(self.source, ParquetFiles)
         work = partial(_selected, function, self.subset, self.declared, by_values)
         dask = getattr(self.source, "read", None) is _dask_parts
-        mapped = _by_workers(self.source.data, work, list(self.columns)) if dask else None
+        mapped = (
+            _by_workers(self.source.data, work, list(self.columns)) if dask else None
+        )
         return map(work, self.frames()) if mapped is None else mapped
 
     def frames(self) -> Iterator[pd.DataFrame]:
-        """The blocks as frames whose index counts the rows; the next one is read while this one is used."""
+        """The blocks as frames whose index counts the rows; the next one is read while
+        this one is used.
+        """
         from concurrent.futures import ThreadPoolExecutor
 
-        start, blocks = 0, map(as_frame, self.source.blocks(self.columns))
+        start = 0
+        blocks = map(as_frame, self.source.blocks(self.columns))
         with ThreadPoolExecutor(1) as reader:
             ahead = reader.submit(next, blocks, None)
             while (frame := ahead.result()) is not None:
@@ -228,28 +297,35 @@ def _selected(
 
 
 def _seen(frame: pd.DataFrame, by_values: bool) -> AnyArray:
-    """(2,) the number of rows, and the sum of their values as unsigned integers: it depends on no order."""
+    """(2,) the number of rows, and the sum of their values as unsigned integers: it
+    depends on no order.
+    """
     total = np.array([len(frame), 0], dtype=np.uint64)
     bits: AnyArray
     for _, column in frame.items() if by_values else ():
         if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
-            bits = np.ascontiguousarray(column.to_numpy(), dtype=np.float64).view(np.uint64)
+            bits = np.ascontiguousarray(column.to_numpy(), dtype=np.float64).view(
+                np.uint64
+            )
         else:
             bits = pd.util.hash_pandas_object(column, index=False).to_numpy()
         total[1:] += bits.sum(dtype=np.uint64)
     return total
 
 
-# ------------------------------------------------------------------------------------------ predictions
+# -------------------------------------------------------------------------- predictions
 
 
 def _reads(source: Source, path: str | os.PathLike[str]) -> bool:
     """Whether a source reads a file, or would count a new file as one of its own."""
     if isinstance(source, ParquetFiles):
         return source.holds(path)
-    files = getattr(getattr(source, "data", None), "files", ())  # a pyarrow Dataset has them
+    # a pyarrow Dataset has them
+    files = getattr(getattr(source, "data", None), "files", ())
     target = os.path.realpath(path)
-    return any(os.path.realpath(name) == target for name in files) or _in_plan(getattr(source, "data", None), path)
+    return any(os.path.realpath(name) == target for name in files) or _in_plan(
+        getattr(source, "data", None), path
+    )
 
 
 def _in_plan(data: Any, path: str | os.PathLike[str]) -> bool:
@@ -258,7 +334,8 @@ def _in_plan(data: Any, path: str | os.PathLike[str]) -> bool:
     if hasattr(data, "sql_query"):
         plan = data.sql_query().encode()
     elif type(data).__name__ == "LazyFrame":
-        with suppress(needed("polars").exceptions.PolarsError):  # a plan with Python code
+        # a plan with Python code
+        with suppress(needed("polars").exceptions.PolarsError):
             plan = data.serialize()
     return os.path.exists(path) and os.path.basename(path).encode() in plan
 
@@ -266,20 +343,30 @@ def _in_plan(data: Any, path: str | os.PathLike[str]) -> bool:
 def written_predictions(fit: Any, path: Any, data: Any, type: str) -> Path:
     """Predictions of rows in a Parquet file, written block by block."""
     path_given("path", path)
-    arrow, parquet = needed("pyarrow"), needed("pyarrow.parquet")
+    arrow = needed("pyarrow")
+    parquet = needed("pyarrow.parquet")
     if data is None:
         data = fit.design.data if fit.in_memory else fit.design.blocks.source
     if data is None:
         raise DataError("The data of the fit are not at hand: pass data=.")
-    source = source_of(data) or Adapted(as_frame(data), list, lambda frame, columns: [frame[columns]])
+    source = source_of(data) or Adapted(
+        as_frame(data), list, lambda frame, columns: [frame[columns]]
+    )
     if _reads(source, path):
         raise DataError(
-            f"path must be no file of the data, nor lie in their folder; got {os.fspath(path)!r}. Name a file "
-            "elsewhere."
+            "path must be no file of the data, nor lie in their folder; got"
+            f" {os.fspath(path)!r}. Name a file elsewhere."
         )
-    spec, blocks = fit.design.spec, Blocks(source, ())
-    wanted = {spec.response_name, *spec.columns, *(name for term in spec.random for name in term.group_columns)}
-    blocks = replace(blocks, columns=tuple(name for name in blocks.names if name in wanted))
+    spec = fit.design.spec
+    blocks = Blocks(source, ())
+    wanted = {
+        spec.response_name,
+        *spec.columns,
+        *(name for term in spec.random for name in term.group_columns),
+    }
+    blocks = replace(
+        blocks, columns=tuple(name for name in blocks.names if name in wanted)
+    )
 
     def write(file: IO[bytes]) -> None:
         with ExitStack() as stack:
@@ -287,7 +374,9 @@ def written_predictions(fit: Any, path: Any, data: Any, type: str) -> Path:
             for frame in blocks.frames():
                 values = pd.DataFrame(fit.predict(frame, type=type)).rename(columns=str)
                 table = arrow.Table.from_pandas(values, preserve_index=False)
-                writer = writer or stack.enter_context(parquet.ParquetWriter(file, table.schema))
+                writer = writer or stack.enter_context(
+                    parquet.ParquetWriter(file, table.schema)
+                )
                 writer.write_table(table)
 
     write_file(path, write)

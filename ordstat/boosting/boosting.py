@@ -1,4 +1,6 @@
-"""Boosting of weak binary hypotheses: ORBoost, RankBoost with thresholds, AdaBoost for two levels and with seeding."""
+"""Boosting of weak binary hypotheses: ORBoost, RankBoost with thresholds, AdaBoost for
+two levels and with seeding.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,46 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
 from ..checks import one_of, whole
-from ..fit import Certificate, Fit, GapRule, Potential, ThresholdRule, Trace, count_above
+from ..fit import (
+    Certificate,
+    Fit,
+    GapRule,
+    Potential,
+    ThresholdRule,
+    Trace,
+    count_above,
+)
 from ..formula.sample import DistinctRows, Rows, Sample, distinct_rows
-from ..judging.costs import CostField, least_cost_thresholds, mean_excess, require_differences
+from ..judging.costs import (
+    CostField,
+    least_cost_thresholds,
+    mean_excess,
+    require_differences,
+)
 from ..judging.geometry import Geometry, hull
 from ..method import FREUND, LIN, LIN_LI, Method, Needs, cost_option, option
 from ..reduction.classifiers import CLASSIFIERS, parse_classifier, parse_learner
-from ..reduction.learners import BinaryLearner, EnsembleFit, InRounds, Raised, Rounds, Scorer, StumpSum, WeakLearner
+from ..reduction.learners import (
+    BinaryLearner,
+    EnsembleFit,
+    InRounds,
+    Raised,
+    Rounds,
+    Scorer,
+    StumpSum,
+    WeakLearner,
+)
 from .results import EnsembleResults
-from .rounds import Hypotheses, Loss, MarginLoss, PairLoss, Questions, Run, continued, misordered
+from .rounds import (
+    Hypotheses,
+    Loss,
+    MarginLoss,
+    PairLoss,
+    Questions,
+    Run,
+    continued,
+    misordered,
+)
 from .weak import vote_divergence
 
 #: Rules for the step along a hypothesis of RankBoost.
@@ -30,21 +63,24 @@ STEPS = ("loose", "tight")
 class RoundsMethod(Method):
     """Base of the methods that add one hypothesis in each round.
 
-    A concrete class defines the hypotheses, the loss, and the rule from scores to ranks.
+    A concrete class defines the hypotheses, the loss, and the rule from scores to
+    ranks.
 
     Parameters
     ----------
     rounds : int
         Number of rounds T, at least 1.
     cost : str or (K, K) array
-        "absolute", "classification", "squared", or a V-shaped matrix [true level, predicted level]: costs rise, or stay
-        equal, away from the true level. Costs given for single rows replace it.
+        "absolute", "classification", "squared", or a V-shaped matrix [true level,
+        predicted level]: costs rise, or stay equal, away from the true level. Costs
+        given for single rows replace it.
     """
 
     rounds: int = option(200, whole, 1)
     cost: CostField = cost_option()
 
-    #: Costs must be V-shaped, so that the signs of their differences give the right answers.
+    #: Costs must be V-shaped, so that the signs of their differences give the right
+    #: answers.
     needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True)
     results_class: ClassVar[type[Any]] = EnsembleResults
 
@@ -61,12 +97,20 @@ class RoundsMethod(Method):
         raise TypeError(f"{type(self).__name__} defines no loss")
 
     def gaps(
-        self, train: DistinctRows, training: FloatArray, theta: FloatArray | None, scores: FloatArray
+        self,
+        train: DistinctRows,
+        training: FloatArray,
+        theta: FloatArray | None,
+        scores: FloatArray,
     ) -> FloatArray:
-        """(n, K-1) scores minus thresholds: those of the loss, or those fitted to the training scores."""
+        """(n, K-1) scores minus thresholds: those of the loss, or those fitted to the
+        training scores.
+        """
         raise TypeError(f"{type(self).__name__} defines no gaps")
 
-    def rule(self, train: DistinctRows, potential: Any, theta: FloatArray | None) -> Any:
+    def rule(
+        self, train: DistinctRows, potential: Any, theta: FloatArray | None
+    ) -> Any:
         """The rule for a sum of rounds."""
         raise TypeError(f"{type(self).__name__} defines no rule")
 
@@ -74,7 +118,9 @@ class RoundsMethod(Method):
         """Header lines of the summary."""
         return ()
 
-    def certificate(self, rows: DistinctRows, rule: Any, loss: float, limit: float) -> Certificate:
+    def certificate(
+        self, rows: DistinctRows, rule: Any, loss: float, limit: float
+    ) -> Certificate:
         """The mean training cost above its minimum, divided by the loss that bounds it.
 
         Parameters
@@ -87,14 +133,24 @@ class RoundsMethod(Method):
             Bound of the loss by the training-error theorem.
         """
         cost = mean_excess(rows.costs, rule.codes(Rows(X=rows.X)), rows.weights)
-        details = (("cost above the least possible", cost), ("its bound", loss), ("bound by the rounds", limit))
+        details = (
+            ("cost above the least possible", cost),
+            ("its bound", loss),
+            ("bound by the rounds", limit),
+        )
         # The tolerance allows for rounding of the sums behind both.
         value = 0.0 if cost == 0.0 else cost / loss
         return Certificate(
-            name="training cost / its bound", value=value, tolerance=1.0 + 1e-9, details=details, steps="rounds"
+            name="training cost / its bound",
+            value=value,
+            tolerance=1.0 + 1e-9,
+            details=details,
+            steps="rounds",
         )
 
-    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> EnsembleFit:
+    def fit(
+        self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None
+    ) -> EnsembleFit:
         """Fit to arrays.
 
         Parameters
@@ -110,16 +166,26 @@ class RoundsMethod(Method):
         require_differences(train.costs, train.weights)
         run = self._run(train, self.start(train, rng))
         run.add(self.rounds, rng, progress)
-        return self._fitted(sample, train, run.trainer, run.record(rng), len(run.members))
+        return self._fitted(
+            sample, train, run.trainer, run.record(rng), len(run.members)
+        )
 
-    def more(self, sample: Sample, fit: EnsembleFit, rounds: int, progress: Progress | None = None) -> EnsembleFit:
+    def more(
+        self,
+        sample: Sample,
+        fit: EnsembleFit,
+        rounds: int,
+        progress: Progress | None = None,
+    ) -> EnsembleFit:
         """Add rounds; the result equals a fit with the total number of rounds."""
         whole("rounds", rounds, 1, of=self)
         run = self._run(self._rows(sample), fit.rounds.start)
         run.repeat(fit.rounds)
         rng = continued(fit.rounds.state)
         run.add(rounds, rng, progress)
-        return self._fitted(sample, run.train, run.trainer, run.record(rng), len(run.members))
+        return self._fitted(
+            sample, run.train, run.trainer, run.record(rng), len(run.members)
+        )
 
     def truncated(self, sample: Sample, fit: EnsembleFit, rounds: int) -> EnsembleFit:
         """The fit after the first `rounds` rounds.
@@ -131,49 +197,82 @@ class RoundsMethod(Method):
         """
         whole("rounds", rounds, 0, len(fit.rounds.members), also=", the rounds made")
         train = self._rows(sample)
-        return self._fitted(sample, train, self.hypotheses(train), fit.rounds, int(rounds))
+        return self._fitted(
+            sample, train, self.hypotheses(train), fit.rounds, int(rounds)
+        )
 
     def staged_codes(
-        self, sample: Sample, fit: EnsembleFit, targets: Sequence[Rows], stages: Sequence[int]
+        self,
+        sample: Sample,
+        fit: EnsembleFit,
+        targets: Sequence[Rows],
+        stages: Sequence[int],
     ) -> Iterator[list[IntArray]]:
-        """Predicted codes of several sets of rows after each of some increasing numbers of rounds."""
+        """Predicted codes of several sets of rows after each of some increasing numbers
+        of rounds.
+        """
         train = self._rows(sample)
         trainer = self.hypotheses(train)
         row_sets = [Rows(X=train.X), *targets]
-        shape, start = self.loss(train, np.zeros(train.n)).scores.shape[1:], fit.rounds.start
-        sums = [np.zeros((rows.n, *shape)) + (0.0 if start is None else start(rows)) for rows in row_sets]
+        shape = self.loss(train, np.zeros(train.n)).scores.shape[1:]
+        start = fit.rounds.start
+        sums = [
+            np.zeros((rows.n, *shape)) + (0.0 if start is None else start(rows))
+            for rows in row_sets
+        ]
         made = 0
         for stage in stages:
             if stage > made:
-                added = trainer.combine(fit.rounds.members[made:stage], fit.rounds.alphas[made:stage])
+                added = trainer.combine(
+                    fit.rounds.members[made:stage], fit.rounds.alphas[made:stage]
+                )
                 for rows, total in zip(row_sets, sums, strict=True):
                     total += added(rows)
             made = stage
             theta = None if fit.rounds.thetas is None else fit.rounds.thetas[stage]
-            yield [count_above(self.gaps(train, sums[0], theta, total)) for total in sums[1:]]
+            yield [
+                count_above(self.gaps(train, sums[0], theta, total))
+                for total in sums[1:]
+            ]
 
     def _rows(self, sample: Sample) -> DistinctRows:
         return distinct_rows(sample, self.costs(sample))
 
     def _run(self, train: DistinctRows, start: Potential | None) -> Run:
         scores = np.zeros(train.n) if start is None else start(Rows(X=train.X))
-        return Run(train=train, trainer=self.hypotheses(train), loss=self.loss(train, scores), start=start)
+        return Run(
+            train=train,
+            trainer=self.hypotheses(train),
+            loss=self.loss(train, scores),
+            start=start,
+        )
 
     def _fitted(
-        self, sample: Sample, train: DistinctRows, trainer: Hypotheses, rounds: Rounds, kept: int
+        self,
+        sample: Sample,
+        train: DistinctRows,
+        trainer: Hypotheses,
+        rounds: Rounds,
+        kept: int,
     ) -> EnsembleFit:
         """The fit with the first `kept` rounds."""
         potential = trainer.combine(rounds.members[:kept], rounds.alphas[:kept])
         if rounds.start is not None:
             potential = Raised(first=rounds.start, added=potential)
-        rule = self.rule(train, potential, None if rounds.thetas is None else rounds.thetas[kept])
+        rule = self.rule(
+            train, potential, None if rounds.thetas is None else rounds.thetas[kept]
+        )
         made = len(rounds.members)
         ended = f" ({rounds.message})" if rounds.message != "all rounds made" else ""
         used = f"; the first {kept} used" if kept < made else ""
         return EnsembleFit(
             rule=rule,
-            certificate=self.certificate(train, rule, float(rounds.losses[kept]), float(rounds.limits[kept])),
-            trace=Trace(iterations=made, objective=rounds.losses, message=rounds.message),
+            certificate=self.certificate(
+                train, rule, float(rounds.losses[kept]), float(rounds.limits[kept])
+            ),
+            trace=Trace(
+                iterations=made, objective=rounds.losses, message=rounds.message
+            ),
             scores=rule.scores(sample.rows),
             facts=(("Rounds", f"{made}{ended}{used}"), *self.facts()),
             rounds=rounds,
@@ -188,18 +287,21 @@ def _check_learner(name: str, value: Any, of: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class WeakEnsemble(RoundsMethod):
-    """Base of the threshold ensembles H(x) = sum_t alpha_t h_t(x) of weak binary hypotheses.
+    """Base of the threshold ensembles H(x) = sum_t alpha_t h_t(x) of weak binary
+    hypotheses.
 
     Parameters
     ----------
     rounds : int
         Number of rounds T, at least 1.
     cost : str or (K, K) array
-        "absolute", "classification", "squared", or a V-shaped matrix [true level, predicted level]: costs rise, or stay
-        equal, away from the true level. Costs given for single rows replace it.
+        "absolute", "classification", "squared", or a V-shaped matrix [true level,
+        predicted level]: costs rise, or stay equal, away from the true level. Costs
+        given for single rows replace it.
     learner : str, weak learner or scikit-learn classifier
-        "stump", "perceptron", "sigmoid", "tree" (of 5 leaves), "logistic"; a value such as DecisionTree(leaves=8) or
-        RCDPerceptron(updates=100); or a classifier that takes sample_weight.
+        "stump", "perceptron", "sigmoid", "tree" (of 5 leaves), "logistic"; a value such
+        as DecisionTree(leaves=8) or RCDPerceptron(updates=100); or a classifier that
+        takes sample_weight.
     """
 
     learner: Any = option("stump", _check_learner)
@@ -212,31 +314,53 @@ class WeakEnsemble(RoundsMethod):
         return self.weak().on(train.X, train.weights)
 
     def loss(self, train: DistinctRows, scores: FloatArray) -> Loss:
-        """The exponential loss of margins, with its best thresholds; for two levels with the threshold at 0.
+        """The exponential loss of margins, with its best thresholds; for two levels
+        with the threshold at 0.
 
-        For two levels it is sum_n w_n exp(-z_n H(x_n)), with z_n = +1 for the higher level, else -1, and
-        w_n = |c_n[1] - c_n[2]| times the case weight. The named costs are then all the same.
+        For two levels it is sum_n w_n exp(-z_n H(x_n)), with z_n = +1 for the higher
+        level, else -1, and w_n = |c_n[1] - c_n[2]| times the case weight. The named
+        costs are then all the same.
         """
         theta = np.zeros(1) if self.needs.two_levels else None
-        return MarginLoss.start(Questions.of(train.y, train.costs, train.weights), scores, theta)
+        return MarginLoss.start(
+            Questions.of(train.y, train.costs, train.weights), scores, theta
+        )
 
     def thresholds(self, train: DistinctRows, scores: FloatArray) -> FloatArray:
         """(K-1,) thresholds for training scores (N,) if the loss does not give them."""
         raise TypeError(f"{type(self).__name__} defines no thresholds")
 
     def gaps(
-        self, train: DistinctRows, training: FloatArray, theta: FloatArray | None, scores: FloatArray
+        self,
+        train: DistinctRows,
+        training: FloatArray,
+        theta: FloatArray | None,
+        scores: FloatArray,
     ) -> FloatArray:
-        return np.asarray(scores[:, None] - (self.thresholds(train, training) if theta is None else theta))
+        return np.asarray(
+            scores[:, None]
+            - (self.thresholds(train, training) if theta is None else theta)
+        )
 
-    def rule(self, train: DistinctRows, potential: Any, theta: FloatArray | None) -> ThresholdRule:
-        return ThresholdRule(potential, self.thresholds(train, potential(Rows(X=train.X))) if theta is None else theta)
+    def rule(
+        self, train: DistinctRows, potential: Any, theta: FloatArray | None
+    ) -> ThresholdRule:
+        return ThresholdRule(
+            potential,
+            (
+                self.thresholds(train, potential(Rows(X=train.X)))
+                if theta is None
+                else theta
+            ),
+        )
 
     def facts(self) -> tuple[tuple[str, Any], ...]:
         return (("Weak learner", repr(self.weak())),)
 
     def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
-        """Sum of the weights, and the size of the class of weak hypotheses on the training rows."""
+        """Sum of the weights, and the size of the class of weak hypotheses on the
+        training rows.
+        """
         rule = cast(ThresholdRule, fit.rule)
         used = sample.case_weights > 0
         richness = self.weak().on(sample.X[used], sample.case_weights[used]).richness()
@@ -244,23 +368,34 @@ class WeakEnsemble(RoundsMethod):
         if lengths is not None:
             lengths = np.zeros(sample.n)
             lengths[used] = richness.squared_lengths
-        geometry = hull(cast(InRounds, rule.potential).round_weights, rule.theta, richness.log_size, lengths)
+        geometry = hull(
+            cast(InRounds, rule.potential).round_weights,
+            rule.theta,
+            richness.log_size,
+            lengths,
+        )
         if not isinstance(rule.potential, StumpSum):
             return geometry
-        return replace(geometry, nats=vote_divergence(rule.potential, rule.theta, sample))
+        return replace(
+            geometry, nats=vote_divergence(rule.potential, rule.theta, sample)
+        )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ORBoost(WeakEnsemble):
-    """ORBoost: boosting for ordinal regression [Lin & Li 2006, sec. 4.2-4.3; Lin 2008, alg. 3.4].
+    """ORBoost: boosting for ordinal regression [Lin & Li 2006, sec. 4.2-4.3; Lin 2008,
+    alg. 3.4].
 
-    Use it as a boosted ranker with margin bounds; "ordboost" predicts better and has probabilities.
+    Use it as a boosted ranker with margin bounds; "ordboost" predicts better and has
+    probabilities.
 
-    It minimises sum_nk W_nk exp(-rho_k(n)), with margins rho_k = H(x_n) - theta_k if y_n > k, else theta_k - H(x_n),
-    and H = sum_t alpha_t h_t. Each round adds one weak hypothesis, and then takes the best ordered thresholds. The
-    weights are W_nk = |c_n[k+1] - c_n[k]|: all margins count under the absolute cost (ORBoost-All), and the two nearest
-    under the classification cost (ORBoost-LR). The loss never rises. It bounds the training cost above its minimum, as
-    does the product of the factors of the rounds (training-error theorem).
+    It minimises sum_nk W_nk exp(-rho_k(n)), with margins rho_k = H(x_n) - theta_k if
+    y_n > k, else theta_k - H(x_n), and H = sum_t alpha_t h_t. Each round adds one weak
+    hypothesis, and then takes the best ordered thresholds. The weights are W_nk =
+    |c_n[k+1] - c_n[k]|: all margins count under the absolute cost (ORBoost-All), and
+    the two nearest under the classification cost (ORBoost-LR). The loss never rises. It
+    bounds the training cost above its minimum, as does the product of the factors of
+    the rounds (training-error theorem).
 
     Parameters
     ----------
@@ -283,18 +418,21 @@ class ORBoost(WeakEnsemble):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RankBoost(WeakEnsemble):
-    """RankBoost with thresholds of minimal training cost [Lin 2008, alg. 3.3; Lin & Li 2006, sec. 4.1].
+    """RankBoost with thresholds of minimal training cost [Lin 2008, alg. 3.3; Lin & Li
+    2006, sec. 4.1].
 
     Use it if the order of pairs of rows matters most.
 
-    It minimises the sum of exp(H(x_n) - H(x_m)) over pairs with y_m > y_n. Each round adds one weak hypothesis.
-    Dynamic programming then finds the thresholds with the smallest training cost.
+    It minimises the sum of exp(H(x_n) - H(x_m)) over pairs with y_m > y_n. Each round
+    adds one weak hypothesis. Dynamic programming then finds the thresholds with the
+    smallest training cost.
 
     Parameters
     ----------
     step : {"loose", "tight"}
-        Rule for alpha. "loose" (2008): 1/4 log((1 + r)/(1 - r)), with r the mean of (h_m - h_n)/2 over pairs. "tight"
-        (2006): 1/4 log(right / wrong), the exact minimum for h = +-1.
+        Rule for alpha. "loose" (2008): 1/4 log((1 + r)/(1 - r)), with r the mean of
+        (h_m - h_n)/2 over pairs. "tight" (2006): 1/4 log(right / wrong), the exact
+        minimum for h = +-1.
     cost : str or (K, K) array
         Any cost, which the thresholds minimise. Costs given for single rows replace it.
     rounds, learner
@@ -318,13 +456,17 @@ class RankBoost(WeakEnsemble):
 
     def loss(self, train: DistinctRows, scores: FloatArray) -> PairLoss:
         """The pair loss."""
-        return PairLoss(y=train.y, weights=train.weights, scores=scores, tight=self.step == "tight")
+        return PairLoss(
+            y=train.y, weights=train.weights, scores=scores, tight=self.step == "tight"
+        )
 
     def thresholds(self, train: DistinctRows, scores: FloatArray) -> FloatArray:
         """(K-1,) thresholds with the smallest training cost."""
         return least_cost_thresholds(scores, train.costs, train.weights)
 
-    def certificate(self, rows: DistinctRows, rule: Any, loss: float, limit: float) -> Certificate:
+    def certificate(
+        self, rows: DistinctRows, rule: Any, loss: float, limit: float
+    ) -> Certificate:
         """The share of pairs in the wrong order, divided by the loss that bounds it."""
         scores = rule.scores(Rows(X=rows.X))
         codes = rule.codes(Rows(X=rows.X), scores)
@@ -333,19 +475,30 @@ class RankBoost(WeakEnsemble):
             ("pairs in the wrong order", wrong),
             ("its bound", loss),
             ("bound by the rounds", limit),
-            ("cost above the least possible", mean_excess(rows.costs, codes, rows.weights)),
+            (
+                "cost above the least possible",
+                mean_excess(rows.costs, codes, rows.weights),
+            ),
         )
-        name, value = "pairs in the wrong order / its bound", 0.0 if wrong == 0.0 else wrong / loss
-        return Certificate(name=name, value=value, tolerance=1.0 + 1e-9, details=details, steps="rounds")
+        name = "pairs in the wrong order / its bound"
+        value = 0.0 if wrong == 0.0 else wrong / loss
+        return Certificate(
+            name=name,
+            value=value,
+            tolerance=1.0 + 1e-9,
+            details=details,
+            steps="rounds",
+        )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AdaBoost(WeakEnsemble):
-    """AdaBoost for a response of two levels [Freund & Schapire 1997; Lin 2008, alg. 4.2].
+    """AdaBoost for a response of two levels [Freund & Schapire 1997; Lin 2008, alg.
+    4.2].
 
-    It minimises sum_n w_n exp(-z_n H(x_n)), with z_n = +1 for the higher level, else -1, and w_n = |c_n[1] - c_n[2]|.
-    Each round adds one weak hypothesis with the weight 1/2 log((1 - e)/e), e its weighted error. The higher level is
-    predicted if H(x) > 0.
+    It minimises sum_n w_n exp(-z_n H(x_n)), with z_n = +1 for the higher level, else
+    -1, and w_n = |c_n[1] - c_n[2]|. Each round adds one weak hypothesis with the weight
+    1/2 log((1 - e)/e), e its weighted error. The higher level is predicted if H(x) > 0.
 
     Parameters
     ----------
@@ -369,16 +522,18 @@ class AdaBoost(WeakEnsemble):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SeedBoost(WeakEnsemble):
-    """SeedBoost: AdaBoost that starts from another learner, for a response of two levels [Lin 2008, alg. 5.3].
+    """SeedBoost: AdaBoost that starts from another learner, for a response of two
+    levels [Lin 2008, alg. 5.3].
 
-    The first learner has the score f. AdaBoost then runs on the weights w_n exp(-z_n f(x_n)). The higher level is
-    predicted if f(x) + H(x) > 0.
+    The first learner has the score f. AdaBoost then runs on the weights w_n exp(-z_n
+    f(x_n)). The higher level is predicted if f(x) + H(x) > 0.
 
     Parameters
     ----------
     first : str, method, binary learner or scikit-learn classifier
-        "logistic", "tree"; a method such as REDSVM(C=1) or AdaBoost(), whose score is H minus the threshold; or a
-        classifier that takes sample_weight, whose score is its decision function.
+        "logistic", "tree"; a method such as REDSVM(C=1) or AdaBoost(), whose score is H
+        minus the threshold; or a classifier that takes sample_weight, whose score is
+        its decision function.
     rounds, learner, cost
         See `ordstat.boosting.boosting.WeakEnsemble`; the thesis uses rounds=100.
 
@@ -405,15 +560,30 @@ class SeedBoost(WeakEnsemble):
 
     def _learner(self) -> BinaryLearner:
         also = ", a method such as REDSVM(C=1)"
-        return parse_classifier("first", self.first, CLASSIFIERS, self, scaling="range", also=also, weighted=True)
+        return parse_classifier(
+            "first",
+            self.first,
+            CLASSIFIERS,
+            self,
+            scaling="range",
+            also=also,
+            weighted=True,
+        )
 
     def start(self, train: DistinctRows, rng: np.random.Generator) -> Potential:
         """The score of the first learner."""
         weights = train.weights * np.abs(train.costs[:, 1] - train.costs[:, 0])
         if isinstance(self.first, Method):
-            sample = Sample(rows=Rows(X=train.X), y=train.y, n_levels=2, weights=weights)
+            sample = Sample(
+                rows=Rows(X=train.X), y=train.y, n_levels=2, weights=weights
+            )
             return partial(_gap, cast(GapRule, self.first.fit(sample, rng).rule))
-        return partial(_score, self._learner().fit(train.X, np.where(train.y > 0, 1.0, -1.0), weights, rng).scorer)
+        return partial(
+            _score,
+            self._learner()
+            .fit(train.X, np.where(train.y > 0, 1.0, -1.0), weights, rng)
+            .scorer,
+        )
 
     def facts(self) -> tuple[tuple[str, Any], ...]:
         return *super().facts(), ("Starting classifier", repr(self.first))

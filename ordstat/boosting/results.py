@@ -25,7 +25,8 @@ from ..report.sections import figures, ranker_report, shared_tables, threshold_t
 from ..results import OrdinalResults
 
 # Rows of the tables of rounds and of importance in a summary.
-_SHOWN, _IMPORTANT = 6, 10
+_SHOWN = 6
+_IMPORTANT = 10
 
 
 class RoundsResults(OrdinalResults):
@@ -41,8 +42,8 @@ class RoundsResults(OrdinalResults):
     def at(self, rounds: int) -> Self:
         """The results after the first `rounds` rounds.
 
-        Boosting keeps all rounds: `fit.at(5).more(15)` continues after the last one. Other ensembles drop later trees:
-        `fit.at(5).more(15)` has 20.
+        Boosting keeps all rounds: `fit.at(5).more(15)` continues after the last one.
+        Other ensembles drop later trees: `fit.at(5).more(15)` has 20.
 
         Raises
         ------
@@ -56,10 +57,13 @@ class RoundsResults(OrdinalResults):
         >>> len(fit.at(5).rounds)
         5
         """
-        return self._with(self.method.truncated(self.design.sample, self.fit, rounds), rounds)
+        return self._with(
+            self.method.truncated(self.design.sample, self.fit, rounds), rounds
+        )
 
     def more(self, rounds: int) -> Self:
-        """Add rounds after the last one; the result equals a fit with the total number of rounds.
+        """Add rounds after the last one; the result equals a fit with the total number
+        of rounds.
 
         Raises
         ------
@@ -76,7 +80,9 @@ class RoundsResults(OrdinalResults):
         fit = self.method.more(self.design.sample, self.fit, rounds)
         return self._with(fit, fit.stages[-1])
 
-    def staged(self, newdata: Any = None, type: str = "class", *, every: int = 1) -> Iterator[tuple[int, Any]]:
+    def staged(
+        self, newdata: Any = None, type: str = "class", *, every: int = 1
+    ) -> Iterator[tuple[int, Any]]:
         """Predictions after each round, as pairs (round, prediction).
 
         Parameters
@@ -103,7 +109,11 @@ class RoundsResults(OrdinalResults):
             yield stage, self.at(stage).predict(newdata, type)
 
     def staged_errors(
-        self, newdata: Any = None, *, every: int = 1, rounds: Sequence[int] | None = None
+        self,
+        newdata: Any = None,
+        *,
+        every: int = 1,
+        rounds: Sequence[int] | None = None,
     ) -> pd.DataFrame:
         """Mean errors after each round, on training rows and new rows.
 
@@ -119,8 +129,9 @@ class RoundsResults(OrdinalResults):
         Returns
         -------
         pandas.DataFrame
-            Index round. Columns classification, absolute and cost (trees: squared) for training rows, and "new
-            classification", ... for `newdata` (without cost if the fit has costs of single rows).
+            Index round. Columns classification, absolute and cost (trees: squared) for
+            training rows, and "new classification", ... for `newdata` (without cost if
+            the fit has costs of single rows).
 
         Examples
         --------
@@ -134,42 +145,72 @@ class RoundsResults(OrdinalResults):
         100    0.06
         Name: new absolute, dtype: float64
         """
-        stages, samples = self._stages(every, rounds), {"": self.design.sample}
+        stages = self._stages(every, rounds)
+        samples = {"": self.design.sample}
         if newdata is not None:
             samples["new "] = self.new_sample(newdata)[1]
         targets = [sample.rows for sample in samples.values()]
         table = [
-            dict(pair for item, codes in zip(samples.items(), both, strict=True) for pair in self._errors(*item, codes))
-            for both in self.method.staged_codes(self.design.sample, self.fit, targets, stages)
+            dict(
+                pair
+                for item, codes in zip(samples.items(), both, strict=True)
+                for pair in self._errors(*item, codes)
+            )
+            for both in self.method.staged_codes(
+                self.design.sample, self.fit, targets, stages
+            )
         ]
         return pd.DataFrame(table, index=pd.Index(stages, name="round"))
 
-    def _errors(self, prefix: str, sample: Sample, codes: IntArray) -> list[tuple[str, float]]:
+    def _errors(
+        self, prefix: str, sample: Sample, codes: IntArray
+    ) -> list[tuple[str, float]]:
         """Names and values of the mean errors of predicted codes (N,)."""
-        weights, distance = sample.case_weights, np.abs(codes - sample.y)
-        errors = {"classification": np.minimum(distance, 1), "absolute": distance, "squared": distance**2}
+        weights = sample.case_weights
+        distance = np.abs(codes - sample.y)
+        errors = {
+            "classification": np.minimum(distance, 1),
+            "absolute": distance,
+            "squared": distance**2,
+        }
         if sample.costs is not None or self.design.sample.costs is None:
-            errors["cost"] = sample_costs(self.method.cost_matrix, sample)[np.arange(sample.n), codes]
+            errors["cost"] = sample_costs(self.method.cost_matrix, sample)[
+                np.arange(sample.n), codes
+            ]
         columns = [name for name in self.error_columns if name in errors]
-        return [(prefix + name, float(weights @ errors[name] / weights.sum())) for name in columns]
+        return [
+            (prefix + name, float(weights @ errors[name] / weights.sum()))
+            for name in columns
+        ]
 
     def _stages(self, every: int, rounds: Sequence[int] | None = None) -> list[int]:
         """The rounds to show, in increasing order."""
-        first, last = self.fit.stages[0], self.fit.stages[-1]
+        first = self.fit.stages[0]
+        last = self.fit.stages[-1]
         if rounds is None:
             whole("every", every, 1)
             return sorted({*range(every, last + 1, every), last})
-        several = not isinstance(rounds, str) and np.ndim(rounds) == 1 and len(rounds) > 0
+        several = (
+            not isinstance(rounds, str) and np.ndim(rounds) == 1 and len(rounds) > 0
+        )
         if not several or not all(is_whole(t) and first <= t <= last for t in rounds):
-            raise OptionError(f"rounds must be whole numbers from {first} to {last}; got {rounds!r}.")
+            raise OptionError(
+                f"rounds must be whole numbers from {first} to {last}; got {rounds!r}."
+            )
         return sorted({int(t) for t in rounds})
 
     def _with(self, fit: Fit, rounds: int) -> Self:
-        """Results of another fit; its method gets the same number of rounds, for refits."""
+        """Results of another fit; its method gets the same number of rounds, for
+        refits.
+        """
         method = self.method
         if rounds > 0 and hasattr(method, "rounds"):
             method = replace(method, rounds=int(rounds))
-        calibrated: Any = None if self.calibrated is None else replace(cast(Any, self.calibrated), method=method)
+        calibrated: Any = (
+            None
+            if self.calibrated is None
+            else replace(cast(Any, self.calibrated), method=method)
+        )
         return replace(self, fit=fit, method=method, calibrated=calibrated)
 
 
@@ -181,9 +222,18 @@ def importance_frame(r: FittedRanker, **columns: AnyArray) -> pd.DataFrame:
 
 
 def importance_table(frame: pd.DataFrame, share: str = "", **more: Any) -> Table:
-    """The most important columns, for a summary; `share` names the quantity that importance is a share of."""
-    note = f"The first {_IMPORTANT} of {len(frame)}; all are in .importance()." if len(frame) > _IMPORTANT else ""
-    title = f"Importance of the columns{' (share of ' * bool(share)}{share}{')' * bool(share)}"
+    """The most important columns, for a summary; `share` names the quantity that
+    importance is a share of.
+    """
+    note = (
+        f"The first {_IMPORTANT} of {len(frame)}; all are in .importance()."
+        if len(frame) > _IMPORTANT
+        else ""
+    )
+    title = (
+        "Importance of the"
+        f" columns{' (share of ' * bool(share)}{share}{')' * bool(share)}"
+    )
     return Table(
         title=title,
         frame=frame[["importance"]].head(_IMPORTANT),
@@ -215,7 +265,9 @@ class EnsembleResults(RoundsResults, ThresholdResults):
     fit: EnsembleFit
 
     with_empty_levels = ThresholdResults
-    no_bounds: ClassVar[str] = "No margin bounds: the score of the first learner has no norm."
+    no_bounds: ClassVar[str] = (
+        "No margin bounds: the score of the first learner has no norm."
+    )
 
     kind = "Boosted ranker"
 
@@ -226,20 +278,30 @@ class EnsembleResults(RoundsResults, ThresholdResults):
         Returns
         -------
         pandas.DataFrame
-            alpha, loss (mean training loss), bound (of the loss, by the training-error theorem), and the thresholds
-            after the round (if the method updates them).
+            alpha, loss (mean training loss), bound (of the loss, by the training-error
+            theorem), and the thresholds after the round (if the method updates them).
         """
         f = self.fit.rounds
         index = pd.RangeIndex(f.losses.size, name="round")
-        columns = {"alpha": np.concatenate([[np.nan], f.alphas]), "loss": f.losses, "bound": f.limits}
+        columns = {
+            "alpha": np.concatenate([[np.nan], f.alphas]),
+            "loss": f.losses,
+            "bound": f.limits,
+        }
         parts = [pd.DataFrame(columns, index=index)]
         if f.thetas is not None:
-            parts.append(pd.DataFrame(f.thetas, columns=self.threshold_names, index=index))
+            parts.append(
+                pd.DataFrame(f.thetas, columns=self.threshold_names, index=index)
+            )
         return pd.concat(parts, axis=1)
 
     def glance(self) -> pd.DataFrame:
         """One row of figures of the whole fit."""
-        return NotedFrame.of(figures(self).assign(rounds=self.fit.kept, loss=self.fit.rounds.losses[self.fit.kept]))
+        return NotedFrame.of(
+            figures(self).assign(
+                rounds=self.fit.kept, loss=self.fit.rounds.losses[self.fit.kept]
+            )
+        )
 
     def gain_importance(self) -> pd.DataFrame:
         """Importance of the columns, most important first.
@@ -247,9 +309,10 @@ class EnsembleResults(RoundsResults, ThresholdResults):
         Returns
         -------
         pandas.DataFrame
-            importance, with sum 1. Stumps: standard deviation, over training rows, of the part of the score from stumps
-            on the column. Perceptrons and sigmoids: |alpha|, shared in proportion to the weights of the scaled columns.
-            Trees: |alpha|, shared in proportion to the fall of the deviance.
+            importance, with sum 1. Stumps: standard deviation, over training rows, of
+            the part of the score from stumps on the column. Perceptrons and sigmoids:
+            |alpha|, shared in proportion to the weights of the scaled columns. Trees:
+            |alpha|, shared in proportion to the fall of the deviance.
 
         Raises
         ------
@@ -261,8 +324,8 @@ class EnsembleResults(RoundsResults, ThresholdResults):
         potential = getattr(potential, "added", potential)
         if not hasattr(potential, "importance"):
             raise UnavailableError(
-                f"importance(kind='gain') is not available for classifiers as weak learners, as in {self.method!r}. "
-                "Use kind='permutation'."
+                "importance(kind='gain') is not available for classifiers as weak"
+                f" learners, as in {self.method!r}. Use kind='permutation'."
             )
         sizes = potential.importance(self.design.sample)
         return importance_frame(self, importance=sizes / (sizes.sum() or 1.0))
@@ -274,13 +337,22 @@ class EnsembleResults(RoundsResults, ThresholdResults):
         except UnavailableError:
             importance = []
         thresholds = threshold_table(self.thresholds.to_frame())
-        return ranker_report(self, [thresholds, *importance, self._round_table(), *shared_tables(self)])
+        return ranker_report(
+            self, [thresholds, *importance, self._round_table(), *shared_tables(self)]
+        )
 
     def _round_table(self) -> Table:
         shown = shown_rounds(len(self.rounds))
-        frame = self.rounds.iloc[shown].drop(columns=self.threshold_names, errors="ignore")
+        frame = self.rounds.iloc[shown].drop(
+            columns=self.threshold_names, errors="ignore"
+        )
         frame.insert(1, "cost", self.staged_errors(rounds=shown.tolist())["cost"])
-        title = "Mean training cost, loss, and the bound of the loss by the training-error theorem, by round"
+        title = (
+            "Mean training cost, loss, and the bound of the loss by the training-error"
+            " theorem, by round"
+        )
         note = "All rounds are in .rounds, their errors in .staged_errors()."
         formats = dict.fromkeys(("alpha", "cost", "loss", "bound"), "g")
-        return Table(title=title, frame=frame, formats=formats, note=note, section="fit")
+        return Table(
+            title=title, frame=frame, formats=formats, note=note, section="fit"
+        )

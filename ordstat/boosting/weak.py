@@ -45,12 +45,20 @@ class Presorted:
 
     @classmethod
     def of(cls, X: FloatArray) -> Presorted:
-        """Sort the columns of X (N, D); without columns use a column of zeros, so that only constants remain."""
+        """Sort the columns of X (N, D); without columns use a column of zeros, so that
+        only constants remain.
+        """
         columns = np.ascontiguousarray(X.T) if X.shape[1] else np.zeros((1, len(X)))
         # One column after another, so that Ctrl-C need not wait for all.
-        order = np.array([np.argsort(x, kind="stable") for x in columns], dtype=np.intp).reshape(columns.shape)
+        order = np.array(
+            [np.argsort(x, kind="stable") for x in columns], dtype=np.intp
+        ).reshape(columns.shape)
         values = np.take_along_axis(columns, order, axis=1)
-        return cls(order=order.astype(np.int32), values=values, distinct=values[:, 1:] > values[:, :-1])
+        return cls(
+            order=order.astype(np.int32),
+            values=values,
+            distinct=values[:, 1:] > values[:, :-1],
+        )
 
     def between(self, column: int, place: int) -> float:
         """The threshold between the rows at a place in the order and the next."""
@@ -74,9 +82,11 @@ class StumpMember:
 
 @dataclass(frozen=True)
 class DecisionStump(WeakLearner):
-    """Decision stump: the best h(x) = q sign(x[d] - t) over all columns d, thresholds t and signs q.
+    """Decision stump: the best h(x) = q sign(x[d] - t) over all columns d, thresholds t
+    and signs q.
 
-    The fast default of the boosting methods. A constant is used where no threshold is better.
+    The fast default of the boosting methods. A constant is used where no threshold is
+    better.
 
     Examples
     --------
@@ -99,27 +109,37 @@ class StumpTrainer(WeakTrainer):
     def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
         sorted_by = self.presorted
         slack = _TIE * float(np.abs(u).sum())
-        _, column, place, sign = best_cut(sorted_by.order, sorted_by.distinct.view(np.uint8), u, slack)
+        _, column, place, sign = best_cut(
+            sorted_by.order, sorted_by.distinct.view(np.uint8), u, slack
+        )
         if column < 0:
             return Weak(StumpMember(0, -np.inf, sign), np.full(self.n, sign))
         values = np.full(self.n, sign)
         values[sorted_by.order[column, : place + 1]] = -sign
         return Weak(StumpMember(column, sorted_by.between(column, place), sign), values)
 
-    def combine(self, members: Sequence[StumpMember], round_weights: FloatArray) -> StumpSum:
+    def combine(
+        self, members: Sequence[StumpMember], round_weights: FloatArray
+    ) -> StumpSum:
         return StumpSum(
             columns=np.array([m.column for m in members], dtype=np.intp),
             cuts=np.array([m.cut for m in members], dtype=np.float64),
-            round_weights=np.array([m.sign for m in members], dtype=np.float64) * round_weights,
+            round_weights=np.array([m.sign for m in members], dtype=np.float64)
+            * round_weights,
         )
 
     def richness(self) -> HypothesisClass:
         """Each distinct value of a column gives two hypotheses, one for each sign."""
-        return HypothesisClass(log_size=float(np.log(2.0 * (1 + self.presorted.distinct.sum(axis=1)).sum())))
+        return HypothesisClass(
+            log_size=float(
+                np.log(2.0 * (1 + self.presorted.distinct.sum(axis=1)).sum())
+            )
+        )
 
 
 def vote_divergence(potential: StumpSum, theta: FloatArray, sample: Sample) -> float:
-    """Divergence, in nats, between the weights of the stumps and the prior, for the bounds of votes.
+    """Divergence, in nats, between the weights of the stumps and the prior, for the
+    bounds of votes.
 
     NaN if a cut is not the middle of two neighbouring values of the rows.
 
@@ -132,52 +152,76 @@ def vote_divergence(potential: StumpSum, theta: FloatArray, sample: Sample) -> f
     """
     columns, cuts, weights = _merged(potential)
     log_half = float(np.log(0.5))
-    prior = log_half - np.log(2.0 * (sample.X.shape[1] + 1)) + _log_pairs(columns, cuts, sample)
+    prior = (
+        log_half
+        - np.log(2.0 * (sample.X.shape[1] + 1))
+        + _log_pairs(columns, cuts, sample)
+    )
     of_thresholds = np.full(theta.size, log_half - np.log(2.0 * theta.size))
     sizes = np.concatenate((np.abs(weights), np.abs(theta)))
     share = sizes / (sizes.sum() or 1.0)
     voting = share > 0
-    return float(share[voting] @ (np.log(share[voting]) - np.concatenate((prior, of_thresholds))[voting]))
+    return float(
+        share[voting]
+        @ (np.log(share[voting]) - np.concatenate((prior, of_thresholds))[voting])
+    )
 
 
 def _merged(potential: StumpSum) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Columns, cuts and total weights of the distinct stumps (signs count)."""
     constant = np.isinf(potential.cuts)
     keys = np.column_stack(
-        (np.where(constant, -1, potential.columns), potential.cuts, np.sign(potential.round_weights))
+        (
+            np.where(constant, -1, potential.columns),
+            potential.cuts,
+            np.sign(potential.round_weights),
+        )
     )
     different, place = np.unique(keys, axis=0, return_inverse=True)
-    weights = np.bincount(place.ravel(), weights=np.abs(potential.round_weights), minlength=len(different))
+    weights = np.bincount(
+        place.ravel(), weights=np.abs(potential.round_weights), minlength=len(different)
+    )
     return different[:, 0], different[:, 1], np.asarray(weights, dtype=np.float64)
 
 
 def _log_pairs(columns: FloatArray, cuts: FloatArray, sample: Sample) -> FloatArray:
-    """Logarithm of the share of pairs of rows with their middle at the cut; 0 for a constant."""
+    """Logarithm of the share of pairs of rows with their middle at the cut; 0 for a
+    constant.
+    """
     used = sample.case_weights > 0
-    weights, log_pairs = sample.case_weights[used], np.zeros(cuts.size)
+    weights = sample.case_weights[used]
+    log_pairs = np.zeros(cuts.size)
     for place in np.flatnonzero(columns >= 0):
         x = sample.X[used, int(columns[place])]
         below = x <= cuts[place]
-        low, high = x[below].max(), x[~below].min()
-        pairs = np.log(weights[x == low].sum()) + np.log(weights[x == high].sum()) - 2.0 * np.log(weights.sum())
+        low = x[below].max()
+        high = x[~below].min()
+        pairs = (
+            np.log(weights[x == low].sum())
+            + np.log(weights[x == high].sum())
+            - 2.0 * np.log(weights.sum())
+        )
         log_pairs[place] = pairs if cuts[place] == middle(low, high) else np.nan
     return log_pairs
 
 
 @dataclass(frozen=True, kw_only=True)
 class RCDPerceptron(WeakLearner):
-    """Perceptron h(x) = sign(<v, (x, 1)>), fitted by random coordinate descent from v = 0.
+    """Perceptron h(x) = sign(<v, (x, 1)>), fitted by random coordinate descent from v =
+    0.
 
-    Each update moves v along one direction, to the middle of the interval with the smallest weighted error. The first
-    direction is the bias, followed by D random directions, uniform in [-1, 1]^D; then the bias again, and so on. Ties
-    go to the largest step, as in the authors' program.
+    Each update moves v along one direction, to the middle of the interval with the
+    smallest weighted error. The first direction is the bias, followed by D random
+    directions, uniform in [-1, 1]^D; then the bias again, and so on. Ties go to the
+    largest step, as in the authors' program.
 
     Parameters
     ----------
     updates : int
         Number of updates, at least 1; the papers use 200.
     scaling : {"range", "standard", None}
-        Scale columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or not at all.
+        Scale columns to [-1, 1] on the training rows, to mean 0 and standard deviation
+        1, or not at all.
 
     Raises
     ------
@@ -203,7 +247,8 @@ class RCDPerceptron(WeakLearner):
 
 @dataclass(frozen=True, kw_only=True)
 class NormalisedSigmoid(RCDPerceptron):
-    """Sigmoid h(x) = tanh(<v, (x, 1)>), with v from `RCDPerceptron`, scaled to length gamma.
+    """Sigmoid h(x) = tanh(<v, (x, 1)>), with v from `RCDPerceptron`, scaled to length
+    gamma.
 
     Parameters
     ----------
@@ -225,7 +270,9 @@ class NormalisedSigmoid(RCDPerceptron):
         number("gamma", self.gamma, above=0.0, of=self)
 
     def on(self, X: FloatArray, case_weights: FloatArray) -> DirectionTrainer:
-        return DirectionTrainer.of(self, X, case_weights, shape=np.tanh, length=float(self.gamma))
+        return DirectionTrainer.of(
+            self, X, case_weights, shape=np.tanh, length=float(self.gamma)
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -250,10 +297,18 @@ class DirectionTrainer(WeakTrainer):
     length: float | None = None
 
     @classmethod
-    def of(cls, learner: RCDPerceptron, X: FloatArray, case_weights: FloatArray, **more: Any) -> DirectionTrainer:
+    def of(
+        cls,
+        learner: RCDPerceptron,
+        X: FloatArray,
+        case_weights: FloatArray,
+        **more: Any,
+    ) -> DirectionTrainer:
         """Scale the columns once."""
         scaling = fit_scaling(learner.scaling, X, case_weights)
-        return cls(X=X, scaled=scaling(X), scaling=scaling, updates=learner.updates, **more)
+        return cls(
+            X=X, scaled=scaling(X), scaling=scaling, updates=learner.updates, **more
+        )
 
     def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
         member = self._placed(self.search(u, rng))
@@ -267,17 +322,35 @@ class DirectionTrainer(WeakTrainer):
         directions = rng.uniform(-1.0, 1.0, size=(int((turns >= 0).sum()), width))
         projections = np.ascontiguousarray(directions @ self.scaled.T)
         steps = np.zeros(self.updates)
-        climb(projections, moves, u, _TIE * float(np.abs(u).sum()), np.zeros(self.n), steps)
+        climb(
+            projections,
+            moves,
+            u,
+            _TIE * float(np.abs(u).sum()),
+            np.zeros(self.n),
+            steps,
+        )
         return np.append(steps[turns >= 0] @ directions, steps[turns < 0].sum())
 
     def _placed(self, direction: FloatArray) -> FloatArray:
         size = float(np.linalg.norm(direction))
-        return direction if self.length is None or size == 0.0 else direction * (self.length / size)
+        return (
+            direction
+            if self.length is None or size == 0.0
+            else direction * (self.length / size)
+        )
 
-    def combine(self, members: Sequence[Any], round_weights: FloatArray) -> DirectionSum:
-        directions = np.array(members, dtype=np.float64).reshape(-1, self.scaled.shape[1] + 1)
+    def combine(
+        self, members: Sequence[Any], round_weights: FloatArray
+    ) -> DirectionSum:
+        directions = np.array(members, dtype=np.float64).reshape(
+            -1, self.scaled.shape[1] + 1
+        )
         return DirectionSum(
-            scaling=self.scaling, directions=directions, round_weights=np.asarray(round_weights), shape=self.shape
+            scaling=self.scaling,
+            directions=directions,
+            round_weights=np.asarray(round_weights),
+            shape=self.shape,
         )
 
     def richness(self) -> HypothesisClass:
@@ -285,7 +358,8 @@ class DirectionTrainer(WeakTrainer):
 
         For sigmoids, the squared lengths of gamma (x, 1), as tanh is 1-Lipschitz.
         """
-        n, width = self.n, self.scaled.shape[1]
+        n = self.n
+        width = self.scaled.shape[1]
         if self.length is not None:
             squares = self.length**2 * (1.0 + np.square(self.scaled).sum(axis=1))
             return HypothesisClass(log_size=np.nan, squared_lengths=squares)

@@ -29,7 +29,13 @@ from ..likelihood.standard_errors import (
     symmetric_limits,
     two_sided,
 )
-from ..mixed.predictions import Predicted, chosen_effects, effects_words, predicted_by, predicted_covariance
+from ..mixed.predictions import (
+    Predicted,
+    chosen_effects,
+    effects_words,
+    predicted_by,
+    predicted_covariance,
+)
 from ..report.warnings import without_end
 
 #: Scale -> quantity.
@@ -53,7 +59,8 @@ STATISTICS = ["estimate", "std_error", "statistic", "p_value", "lower", "upper"]
 _ROUNDING = 1e-9
 #: Derivatives below this share of the largest are rounding.
 _SMALL = 1e-10
-#: Derivatives and error of a contrast below this share of those of its parts are rounding.
+#: Derivatives and error of a contrast below this share of those of its parts are
+#: rounding.
 CANCELLED = 1e-10
 #: Errors below this share of their estimate are rounding.
 _CERTAIN = 1e-12
@@ -79,7 +86,8 @@ class Average:
     values : (C, M)
         M outputs of each of C means; NaN if the data do not determine it.
     jacobian : (C, M, F)
-        Derivatives by the parameters of the rule, then of the random effects averaged over.
+        Derivatives by the parameters of the rule, then of the random effects averaged
+        over.
     has_error : (C, M) bool
         Whether it has an error, that is, does not depend on an infinite estimate.
     """
@@ -97,12 +105,20 @@ class Average:
         return Average(self.values[index], self.jacobian[index], self.has_error[index])
 
     def __sub__(self, other: Average) -> Average:
-        return Average(self.values - other.values, self.jacobian - other.jacobian, self.has_error & other.has_error)
+        return Average(
+            self.values - other.values,
+            self.jacobian - other.jacobian,
+            self.has_error & other.has_error,
+        )
 
     def combined(self, L: FloatArray) -> Average:
-        """(h, M) linear combinations by coefficients (h, C); means with coefficient 0 are ignored."""
+        """(h, M) linear combinations by coefficients (h, C); means with coefficient 0
+        are ignored.
+        """
         used = L != 0.0
-        values = np.where(used @ np.isnan(self.values), np.nan, L @ np.nan_to_num(self.values))
+        values = np.where(
+            used @ np.isnan(self.values), np.nan, L @ np.nan_to_num(self.values)
+        )
         jacobian = np.tensordot(L, self.jacobian, 1)
         sizes = np.tensordot(np.abs(L), np.abs(self.jacobian), 1)
         jacobian = np.where(np.abs(jacobian) <= CANCELLED * sizes, 0.0, jacobian)
@@ -124,10 +140,13 @@ class Averager:
     sign : str
         Text between two compared values.
     notes : tuple of str
-        How random effects are treated, and which estimates are infinite; printed below tables.
+        How random effects are treated, and which estimates are infinite; printed below
+        tables.
     """
 
-    def __init__(self, results: FittedLikelihood, scale: str, vcov: Any, re: str | None = None) -> None:
+    def __init__(
+        self, results: FittedLikelihood, scale: str, vcov: Any, re: str | None = None
+    ) -> None:
         one_of("scale", scale, SCALES)
         self.results = r = results if vcov is None else with_covariance(results, vcov)
         self.scale, self.sign = scale, " / " if scale == "odds" else " - "
@@ -149,29 +168,41 @@ class Averager:
         quantity = QUANTITIES[SCALES[self.scale]]
         if self.scale != "latent":
             return quantity
-        # Beside a level without rows a threshold is infinite, or the same as the one before.
+        # Beside a level without rows a threshold is infinite, or the same as the one
+        # before.
         sample = self.results.design.sample
         repeats = np.bincount(sample.y, minlength=sample.n_levels)[:-1] == 0
         known = np.isfinite(threshold_values(self.results.fit))
         known &= ~(repeats & self.results.family.ordered)
-        return replace(quantity, combine=lambda values, top: quantity.combine(values[known], top))
+        return replace(
+            quantity, combine=lambda values, top: quantity.combine(values[known], top)
+        )
 
     @property
     def labels(self) -> dict[str, list[Any]]:
         """Labels of the outputs, by column; empty for a single output."""
-        per, levels = self.quantity.per, list(self.results.levels)
+        per = self.quantity.per
+        levels = list(self.results.levels)
         if per == "threshold":
             return {"threshold": self.results.threshold_names}
         if per == "level":
             return {"level": levels}
         return {"level": levels[:-1]} if per == "lower level" else {}
 
-    def report_crossed(self, designs: Sequence[Rows], weights: FloatArray | None) -> None:
-        """Warn of weighted rows with thresholds out of order in some designs, or refuse them."""
+    def report_crossed(
+        self, designs: Sequence[Rows], weights: FloatArray | None
+    ) -> None:
+        """Warn of weighted rows with thresholds out of order in some designs, or refuse
+        them.
+        """
         if self.scale == "latent" or self.results.design.sample.rows.nominal is None:
             return
         used = np.arange(designs[0].n) if weights is None else np.flatnonzero(weights)
-        crossed = np.unique(np.concatenate([crossed_rows(self.predicted.rule, rows.take(used)) for rows in designs]))
+        crossed = np.unique(
+            np.concatenate(
+                [crossed_rows(self.predicted.rule, rows.take(used)) for rows in designs]
+            )
+        )
         refuse = self.results.method.refuses_crossing
         report_crossing(crossed, used.size, None, "rows averaged over", refuse=refuse)
 
@@ -179,11 +210,20 @@ class Averager:
         """The design of a frame."""
         return self.results.design.spec.rebuild(frame).rows
 
-    def over(self, rows: Rows, weights: FloatArray | None, tangent: Rows | None = None) -> Average:
-        """Weighted sums over rows (1, M), or without weights each row (n, M); of derivatives if a tangent is given."""
-        predicted, quantity = self.predicted, self.quantity
+    def over(
+        self, rows: Rows, weights: FloatArray | None, tangent: Rows | None = None
+    ) -> Average:
+        """Weighted sums over rows (1, M), or without weights each row (n, M); of
+        derivatives if a tangent is given.
+        """
+        predicted = self.predicted
+        quantity = self.quantity
         if weights is None:
-            by_row = predicted.each(quantity, rows) if tangent is None else predicted.slopes(quantity, rows, tangent)
+            by_row = (
+                predicted.each(quantity, rows)
+                if tangent is None
+                else predicted.slopes(quantity, rows, tangent)
+            )
             average = Average(*by_row, ~np.isnan(by_row[0]))
         else:
             if tangent is None:
@@ -195,16 +235,25 @@ class Averager:
         if fit.determined is None and self.results.aliasing is None:
             return average
         used = slice(None) if weights is None else weights != 0.0
-        unknown, certain = self._undetermined(rows.take(used), None if tangent is None else tangent.take(used))
+        unknown, certain = self._undetermined(
+            rows.take(used), None if tangent is None else tangent.take(used)
+        )
         if weights is not None:
             unknown = np.asarray(unknown.any(axis=0, keepdims=True))
             certain = np.asarray(certain.all(axis=0, keepdims=True))
         values = np.where(unknown, np.nan, average.values)
-        return replace(average, values=values, has_error=average.has_error & ~unknown & ~certain)
+        return replace(
+            average, values=values, has_error=average.has_error & ~unknown & ~certain
+        )
 
-    def _undetermined(self, rows: Rows, tangent: Rows | None) -> tuple[BoolArray, BoolArray]:
-        """(n, M) outputs of rows, or their derivatives, that the data do not determine, and those without an error."""
-        r, rule = self.results, self.predicted.rule
+    def _undetermined(
+        self, rows: Rows, tangent: Rows | None
+    ) -> tuple[BoolArray, BoolArray]:
+        """(n, M) outputs of rows, or their derivatives, that the data do not determine,
+        and those without an error.
+        """
+        r = self.results
+        rule = self.predicted.rule
         moving = rows if tangent is None else tangent
         outputs = self.quantity.combine(np.zeros((rule.n_levels - 1, 1)), 1.0).shape[0]
         unknown: BoolArray = np.zeros((rows.n, outputs), dtype=bool)
@@ -212,10 +261,14 @@ class Averager:
         if r.aliasing is not None:
             gaps = r.aliasing.gaps(rule, moving, tangent=tangent is not None)
             unknown |= np.asarray(gaps.any(axis=1, keepdims=True))
-            if tangent is not None and not self._linear:  # the slope changes with the place
-                unknown |= np.asarray(r.aliasing.gaps(rule, rows).any(axis=1, keepdims=True))
+            # the slope changes with the place
+            if tangent is not None and not self._linear:
+                unknown |= np.asarray(
+                    r.aliasing.gaps(rule, rows).any(axis=1, keepdims=True)
+                )
         limits = RowLimits.of(r.fit, rule, rows)
-        if limits is None or self._linear:  # `settled` has the limits of what is linear in the parameters
+        # `settled` has the limits of what is linear in the parameters
+        if limits is None or self._linear:
             return unknown, certain
         type = SCALES[self.scale]
         along = limits
@@ -223,7 +276,8 @@ class Averager:
             further = RowLimits.of(r.fit, rule, moved(rows, tangent, np.ones(rows.n)))
             assert further is not None
             along = limits.along(further)
-        if self.scale in _ENDLESS:  # infinite log odds that are not linear have no difference
+        # infinite log odds that are not linear have no difference
+        if self.scale in _ENDLESS:
             return np.asarray(unknown | along.endless_log_odds()), certain
         return np.asarray(unknown | along.unknown(type)), limits.certain(type)
 
@@ -237,41 +291,70 @@ class Averager:
     def settled(self, average: Average) -> Average:
         """The limit for infinite estimates: infinite, or NaN if undetermined.
 
-        If infinite estimates cancel, as a threshold does in a difference of means, the value is finite and has an
-        error. Probabilities and ranks already equal their limits up to rounding.
+        If infinite estimates cancel, as a threshold does in a difference of means, the
+        value is finite and has an error. Probabilities and ranks already equal their
+        limits up to rounding.
         """
         fit = self.results.fit
         if self.scale in _ENDLESS and fit.unbounded[~fit.aliased].all():
-            moves = by_estimated(self.results, average.jacobian)[..., fit.unbounded[~fit.aliased]].any(axis=-1)
+            moves = by_estimated(self.results, average.jacobian)[
+                ..., fit.unbounded[~fit.aliased]
+            ].any(axis=-1)
             return replace(
-                average, values=np.where(moves, np.nan, average.values), has_error=average.has_error & ~moves
+                average,
+                values=np.where(moves, np.nan, average.values),
+                has_error=average.has_error & ~moves,
             )
         if fit.determined is None or not self._linear:
             return average
         functions = by_estimated(self.results, self.without_rounding(average.jacobian))
         flat = functions.reshape(-1, functions.shape[-1])
-        ends = np.where(fit.determined.drifts(flat), np.nan, fit.determined.limits(flat)).reshape(average.values.shape)
-        return replace(average, values=average.values + ends, has_error=average.has_error & (ends == 0.0))
+        ends = np.where(
+            fit.determined.drifts(flat), np.nan, fit.determined.limits(flat)
+        ).reshape(average.values.shape)
+        return replace(
+            average,
+            values=average.values + ends,
+            has_error=average.has_error & (ends == 0.0),
+        )
 
     def without_rounding(self, jacobian: FloatArray) -> FloatArray:
-        """Derivatives (..., F), set to 0 if they are rounding compared with the others, in units of the columns."""
-        rule, rows = self.predicted.rule, self.results.design.sample.rows
-        sizes = [np.ones(1) if part is None else np.abs(part).max(axis=0) for part in (rows.nominal, rows.X)]
-        of_alpha = np.repeat(np.append(1.0, sizes[0][: rule.alpha.shape[1] - 1]), rule.alpha.shape[0])
+        """Derivatives (..., F), set to 0 if they are rounding compared with the others,
+        in units of the columns.
+        """
+        rule = self.predicted.rule
+        rows = self.results.design.sample.rows
+        sizes = [
+            np.ones(1) if part is None else np.abs(part).max(axis=0)
+            for part in (rows.nominal, rows.X)
+        ]
+        of_alpha = np.repeat(
+            np.append(1.0, sizes[0][: rule.alpha.shape[1] - 1]), rule.alpha.shape[0]
+        )
         units = np.append(of_alpha, sizes[1])
         units = np.pad(units, (0, jacobian.shape[-1] - units.size), constant_values=1.0)
         shares = np.abs(jacobian) / np.where(units > 0.0, units, 1.0)
-        return np.where(shares <= _SMALL * shares.max(axis=-1, keepdims=True), 0.0, jacobian)
+        return np.where(
+            shares <= _SMALL * shares.max(axis=-1, keepdims=True), 0.0, jacobian
+        )
 
     def table(self, average: Average, level: float) -> pd.DataFrame:
-        """Estimates with errors, tests and limits, one row per output; odds are the exponents of log odds."""
+        """Estimates with errors, tests and limits, one row per output; odds are the
+        exponents of log odds.
+        """
         average, df = self.settled(average), self.df(average.jacobian)
-        return self.estimates(average.values.ravel(), self.errors(average).ravel(), level, df.ravel())
+        return self.estimates(
+            average.values.ravel(), self.errors(average).ravel(), level, df.ravel()
+        )
 
-    def estimates(self, values: FloatArray, errors: FloatArray, level: Any, df: FloatArray) -> pd.DataFrame:
-        """Columns STATISTICS, and df under CR2; values without error, such as the slope of an offset, are not tested.
+    def estimates(
+        self, values: FloatArray, errors: FloatArray, level: Any, df: FloatArray
+    ) -> pd.DataFrame:
+        """Columns STATISTICS, and df under CR2; values without error, such as the slope
+        of an offset, are not tested.
 
-        Odds have the errors of the delta method, and the tests and limits of the log odds.
+        Odds have the errors of the delta method, and the tests and limits of the log
+        odds.
         """
         certain = errors <= _CERTAIN * np.abs(values)
         errors = np.where(certain, 0.0, errors)
@@ -280,11 +363,17 @@ class Averager:
         z = values / np.where(certain, np.nan, errors)
         p = two_sided(z, df)
         if self.scale == "odds":
-            values, lower, upper = np.exp(values), np.exp(lower), np.exp(upper)
+            values = np.exp(values)
+            lower = np.exp(lower)
+            upper = np.exp(upper)
             errors = errors * values
-        table = pd.DataFrame(dict(zip(STATISTICS, (values, errors, z, p, lower, upper), strict=True)))
+        table = pd.DataFrame(
+            dict(zip(STATISTICS, (values, errors, z, p, lower, upper), strict=True))
+        )
         if self.shows_df:
-            table.insert(STATISTICS.index("p_value"), "df", np.where(np.isinf(df), np.nan, df))
+            table.insert(
+                STATISTICS.index("p_value"), "df", np.where(np.isinf(df), np.nan, df)
+            )
         return table
 
     def lacks_errors(self, average: Average) -> bool:
@@ -293,7 +382,9 @@ class Averager:
 
     def errors(self, average: Average) -> FloatArray:
         """(C, M) standard errors, NaN where unknown."""
-        variances = ((average.jacobian @ self.covariance) * average.jacobian).sum(axis=-1)
+        variances = ((average.jacobian @ self.covariance) * average.jacobian).sum(
+            axis=-1
+        )
         return np.where(average.has_error, np.sqrt(np.maximum(variances, 0.0)), np.nan)
 
     def df(self, jacobian: FloatArray) -> FloatArray:
@@ -306,7 +397,12 @@ class Averager:
         return self.results.bias_reduced is not None
 
     def limits_between(
-        self, low: float, high: float, average: Average, errors: FloatArray, level: float
+        self,
+        low: float,
+        high: float,
+        average: Average,
+        errors: FloatArray,
+        level: float,
     ) -> tuple[FloatArray, FloatArray]:
         """Limits of the values (C, M) of a bounded quantity, on the logit scale."""
         df = self.df(average.jacobian)
@@ -330,8 +426,8 @@ class PooledAverager(Averager):
     """Averages over fits to imputed data, by Rubin's rules.
 
     The derivatives of a pooled average are those of every fit by its own parameters,
-    side by side, followed by the values of the fits. Linear combinations of averages
-    so combine the values of the fits too, and `covariance` is that of these coordinates:
+    side by side, followed by the values of the fits. Linear combinations of averages so
+    combine the values of the fits too, and `covariance` is that of these coordinates:
     V_k / m for the parameters of fit k, and (1 + 1/m) / (m - 1) times the centring
     matrix for the values, which makes the variance U + (1 + 1/m) B.
 
@@ -363,18 +459,27 @@ class PooledAverager(Averager):
         jacobians = [average.jacobian for average in averages]
         known = np.all([average.has_error for average in averages], axis=0)
         by_fit = np.moveaxis(np.nan_to_num(values), 0, -1)
-        return Average(values.mean(axis=0), np.concatenate([*jacobians, by_fit], axis=-1), known)
+        return Average(
+            values.mean(axis=0), np.concatenate([*jacobians, by_fit], axis=-1), known
+        )
 
-    def by_fit(self, jacobian: FloatArray) -> tuple[FloatArray, FloatArray, float | FloatArray]:
-        """(m, ...) values of the fits, their variances, and the degrees of freedom of complete data."""
+    def by_fit(
+        self, jacobian: FloatArray
+    ) -> tuple[FloatArray, FloatArray, float | FloatArray]:
+        """(m, ...) values of the fits, their variances, and the degrees of freedom of
+        complete data.
+        """
         ends = np.cumsum([len(part.covariance) for part in self.parts])
         *slopes, values = np.split(jacobian, ends, axis=-1)
         variances = [
-            ((slope @ part.covariance) * slope).sum(axis=-1) for slope, part in zip(slopes, self.parts, strict=True)
+            ((slope @ part.covariance) * slope).sum(axis=-1)
+            for slope, part in zip(slopes, self.parts, strict=True)
         ]
         complete: float | FloatArray = self.df_complete
         if all(part.shows_df for part in self.parts):  # CR2: at most Satterthwaite's
-            each = [part.df(slope) for slope, part in zip(slopes, self.parts, strict=True)]
+            each = [
+                part.df(slope) for slope, part in zip(slopes, self.parts, strict=True)
+            ]
             complete = np.minimum(complete, np.min(each, axis=0))
         return np.moveaxis(values, -1, 0), np.array(variances), complete
 
@@ -389,7 +494,12 @@ class PooledAverager(Averager):
         return self.combined(jacobian).df
 
     def limits_between(
-        self, low: float, high: float, average: Average, errors: FloatArray, level: float
+        self,
+        low: float,
+        high: float,
+        average: Average,
+        errors: FloatArray,
+        level: float,
     ) -> tuple[FloatArray, FloatArray]:
         return bounded_limits(low, high, *self.by_fit(average.jacobian), level)
 
@@ -399,7 +509,10 @@ class PooledAverager(Averager):
 
     @property
     def error_words(self) -> str:
-        return f"{super().error_words}, by Rubin's rules over {len(self.parts)} imputations"
+        return (
+            f"{super().error_words}, by Rubin's rules over {len(self.parts)}"
+            " imputations"
+        )
 
     @property
     def df_words(self) -> str:
@@ -409,7 +522,8 @@ class PooledAverager(Averager):
 def warn_of_unknown() -> None:
     """A DataWarning of missing standard errors."""
     warn(
-        "some effects have no standard error: they depend on an infinite estimate, on a combination of levels that the "
-        "data do not have, on a column that others determine, or on an unknown covariance.",
+        "some effects have no standard error: they depend on an infinite estimate, on a"
+        " combination of levels that the data do not have, on a column that others"
+        " determine, or on an unknown covariance.",
         DataWarning,
     )

@@ -39,7 +39,8 @@ class Population:
     categories : mapping of str to tuple
         Levels of the variables that are factors.
     evaluable : tuple of pandas.DataFrame
-        Rows with numbers at which the model can be evaluated: these, and the rows of the fit if available.
+        Rows with numbers at which the model can be evaluated: these, and the rows of
+        the fit if available.
     total : float
         Sum of the case weights.
     """
@@ -54,20 +55,32 @@ class Population:
     def check(self, name: str) -> None:
         """OptionError if the formula has no such variable."""
         if not isinstance(name, str) or name not in self.variables:
-            raise OptionError(f"the formula has no variable {name!r}; it has {', '.join(map(repr, self.variables))}.")
+            raise OptionError(
+                f"the formula has no variable {name!r}; it has"
+                f" {', '.join(map(repr, self.variables))}."
+            )
 
     def check_level(self, name: str, value: Any) -> None:
-        """OptionError for an unknown level of a factor, or a value of a number that is not finite."""
+        """OptionError for an unknown level of a factor, or a value of a number that is
+        not finite.
+        """
         self.check(name)
         levels = self.categories.get(name)
         if levels is not None and value not in levels:
-            raise OptionError(f"{name!r} has no level {value!r}; it has {', '.join(map(repr, levels))}.")
+            raise OptionError(
+                f"{name!r} has no level {value!r}; it has"
+                f" {', '.join(map(repr, levels))}."
+            )
         if levels is None and not (isinstance(value, Real) and math.isfinite(value)):
             raise OptionError(f"{name!r} is a number; got the value {value!r}.")
 
     def setting(self, name: str, value: Any) -> pd.DataFrame:
         """The frame with one variable set: to one value, or to (n,) numbers."""
-        new = value if isinstance(value, np.ndarray) else _like(self.frame[name], [value] * len(self.frame))
+        new = (
+            value
+            if isinstance(value, np.ndarray)
+            else _like(self.frame[name], [value] * len(self.frame))
+        )
         return self.frame.assign(**{name: new})
 
     def at(self, values: Mapping[str, Any]) -> Population:
@@ -81,7 +94,9 @@ class Population:
     def among(self, rows: IntArray) -> Population:
         """Some of the rows."""
         weights = self.weights[rows]
-        return replace(self, frame=self.frame.iloc[rows], weights=weights / weights.sum())
+        return replace(
+            self, frame=self.frame.iloc[rows], weights=weights / weights.sum()
+        )
 
     def mean(self, name: str) -> float:
         """Weighted mean of a number."""
@@ -94,10 +109,16 @@ class Population:
     def quantile(self, name: str, share: float) -> float:
         """R's quantile of type 7, with each row repeated by its case weight."""
         values = self.frame[name].to_numpy(dtype=np.float64)
-        return float(quantiles(values, self.weights * self.total, self.total, np.array([share]))[0])
+        return float(
+            quantiles(values, self.weights * self.total, self.total, np.array([share]))[
+                0
+            ]
+        )
 
     def deviation(self, name: str) -> float:
-        """Standard deviation of a number; the divisor is the sum of the case weights minus 1."""
+        """Standard deviation of a number; the divisor is the sum of the case weights
+        minus 1.
+        """
         values = self.frame[name].to_numpy(dtype=np.float64)
         if values.min() == values.max() or self.total <= 1.0:
             return 0.0
@@ -109,11 +130,20 @@ class Population:
         return list(np.unique(self.frame[name][self.weights > 0]).tolist())
 
     def grid(self, values: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
-        """Every combination of values, the last variable running fastest; with the column types of the frame."""
+        """Every combination of values, the last variable running fastest; with the
+        column types of the frame.
+        """
         rows = list(product(*values.values()))
-        template = self.frame.iloc[np.zeros(len(rows), dtype=np.intp)].reset_index(drop=True)
-        columns = {name: list(column) for name, column in zip(values, zip(*rows, strict=True), strict=True)}
-        return template.assign(**{name: _like(template[name], column) for name, column in columns.items()})
+        template = self.frame.iloc[np.zeros(len(rows), dtype=np.intp)].reset_index(
+            drop=True
+        )
+        columns = {
+            name: list(column)
+            for name, column in zip(values, zip(*rows, strict=True), strict=True)
+        }
+        return template.assign(
+            **{name: _like(template[name], column) for name, column in columns.items()}
+        )
 
 
 def _like(old: pd.Series, values: list[Any]) -> Any:
@@ -123,22 +153,34 @@ def _like(old: pd.Series, values: list[Any]) -> Any:
     return pd.Series(values, index=old.index)
 
 
-def population(results: FittedLikelihood, newdata: Any, weights: Any, data: Any) -> Population:
-    """The complete rows of new data, or the rows of the fit (from `data` if given) with its weights."""
+def population(
+    results: FittedLikelihood, newdata: Any, weights: Any, data: Any
+) -> Population:
+    """The complete rows of new data, or the rows of the fit (from `data` if given) with
+    its weights.
+    """
     design = results.design
     variables = design.spec.columns
     fitted: pd.DataFrame | None = None
     if newdata is None:
         if weights is not None:
             check_weights_go_with(newdata, weights)
-        frame, w = own_rows(design, data), design.sample.case_weights
+        frame = own_rows(design, data)
+        w = design.sample.case_weights
     else:
         rebuilt = design.spec.rebuild(newdata)
         frame = copied(newdata, rebuilt.index)[rebuilt.complete]
         if len(frame) < len(rebuilt.complete):
             n = len(rebuilt.complete)
-            warn(f"{n - len(frame)} of {n} rows of newdata have missing values and are left out.")
-        w = np.ones(len(frame)) if weights is None else case_weights(newdata, weights, rebuilt.complete)
+            warn(
+                f"{n - len(frame)} of {n} rows of newdata have missing values and are"
+                " left out."
+            )
+        w = (
+            np.ones(len(frame))
+            if weights is None
+            else case_weights(newdata, weights, rebuilt.complete)
+        )
         if design.data is not None:
             rows, identified = rows_told(design, design.data)
             fitted = by_name(rows, variables) if identified else None
@@ -147,44 +189,66 @@ def population(results: FittedLikelihood, newdata: Any, weights: Any, data: Any)
     complete = by_name(frame, variables)
     evaluable = (complete,) if fitted is None else (complete, fitted)
     categories = _categories(results, complete, variables)
-    return Population(complete, w / w.sum(), tuple(variables), categories, evaluable, float(w.sum()))
+    return Population(
+        complete, w / w.sum(), tuple(variables), categories, evaluable, float(w.sum())
+    )
 
 
-def _categories(results: FittedLikelihood, frame: pd.DataFrame, variables: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+def _categories(
+    results: FittedLikelihood, frame: pd.DataFrame, variables: Sequence[str]
+) -> dict[str, tuple[Any, ...]]:
     """Levels of the factors: from the coding of the fit, else from the rows."""
     coded = results.design.spec.categories()
     levels = {}
     for name in variables:
         if name in coded:
             levels[name] = coded[name]
-        elif not pd.api.types.is_numeric_dtype(frame[name]) or pd.api.types.is_bool_dtype(frame[name]):
+        elif not pd.api.types.is_numeric_dtype(
+            frame[name]
+        ) or pd.api.types.is_bool_dtype(frame[name]):
             levels[name] = tuple(pd.unique(frame[name].sort_values()))
     return levels
 
 
-def tangent(averager: Averager, rows: Population, frame: pd.DataFrame, name: str) -> Rows:
+def tangent(
+    averager: Averager, rows: Population, frame: pd.DataFrame, name: str
+) -> Rows:
     """The derivatives by a number of the columns of every row of a frame.
 
-    They are differences of five points among the values of `rows`, unless the columns are linear in the number.
+    They are differences of five points among the values of `rows`, unless the columns
+    are linear in the number.
     """
     x = frame[name].to_numpy(dtype=np.float64)
     if averager.results.design.spec.linear_in(name):
         ones = np.ones((x.size, 1))
-        points, coefficients = np.hstack([0.0 * ones, ones]), np.hstack([-ones, ones])
+        points = np.hstack([0.0 * ones, ones])
+        coefficients = np.hstack([-ones, ones])
     else:
-        values = np.concatenate([frame[name].to_numpy(dtype=np.float64) for frame in rows.evaluable])
+        values = np.concatenate(
+            [frame[name].to_numpy(dtype=np.float64) for frame in rows.evaluable]
+        )
         points, coefficients = stencil(x, values)
-    return combined([averager.design(frame.assign(**{name: column})) for column in points.T], coefficients)
+    return combined(
+        [averager.design(frame.assign(**{name: column})) for column in points.T],
+        coefficients,
+    )
 
 
 def in_one_unit(moved: Rows) -> Rows:
-    """A tangent that keeps the scale, so that the unit of the latent variable does not change."""
-    scale, offset = (None if part is None else np.zeros_like(part) for part in (moved.scale, moved.scale_offset))
+    """A tangent that keeps the scale, so that the unit of the latent variable does not
+    change.
+    """
+    scale, offset = (
+        None if part is None else np.zeros_like(part)
+        for part in (moved.scale, moved.scale_offset)
+    )
     return replace(moved, scale=scale, scale_offset=offset)
 
 
 def combined(points: Sequence[Rows], coefficients: FloatArray) -> Rows:
-    """Sums of rows with coefficients (n, len(points)) that sum to 0; columns that do not change give exact zeros."""
+    """Sums of rows with coefficients (n, len(points)) that sum to 0; columns that do
+    not change give exact zeros.
+    """
 
     def total(parts: list[Any]) -> Any:
         if parts[0] is None:
@@ -194,8 +258,15 @@ def combined(points: Sequence[Rows], coefficients: FloatArray) -> Rows:
         return np.asarray(sum(moved, np.zeros_like(parts[0])))
 
     names = [field.name for field in fields(Rows) if field.name != "random"]
-    sums: dict[str, Any] = {name: total([getattr(rows, name) for rows in points]) for name in names}
+    sums: dict[str, Any] = {
+        name: total([getattr(rows, name) for rows in points]) for name in names
+    }
     if points[0].random is not None:  # the groups of random terms stay
-        terms = zip(*(rows.random.terms for rows in points if rows.random is not None), strict=True)
-        sums["random"] = RandomRows(tuple(replace(term[0], z=total([one.z for one in term])) for term in terms))
+        terms = zip(
+            *(rows.random.terms for rows in points if rows.random is not None),
+            strict=True,
+        )
+        sums["random"] = RandomRows(
+            tuple(replace(term[0], z=total([one.z for one in term])) for term in terms)
+        )
     return replace(points[0], **sums)

@@ -61,8 +61,10 @@ _QUANTITIES = {
 }
 #: Rows that are printed.
 _SHOWN = 100
-#: Singular values of the undetermined parts below this share of the largest are zero, as are shares of derivatives.
-_RANK, _ROUNDING = 1e-8, 1e-9
+#: Singular values of the undetermined parts below this share of the largest are zero,
+#: as are shares of derivatives.
+_RANK = 1e-8
+_ROUNDING = 1e-9
 
 
 @with_advice
@@ -103,11 +105,19 @@ class Emmeans(Exported):
 
     def __repr__(self) -> str:
         contrasts = f"\n\n{self._contrasted()!r}" if self.method else ""
-        return repr(NotedFrame.of(self.frame.head(_SHOWN), self._printed_notes, "")) + contrasts
+        return (
+            repr(NotedFrame.of(self.frame.head(_SHOWN), self._printed_notes, ""))
+            + contrasts
+        )
 
     def _repr_html_(self) -> str:
         contrasts = self._contrasted()._repr_html_() if self.method else ""
-        return NotedFrame.of(self.frame.head(_SHOWN), self._printed_notes, "")._repr_html_() + contrasts
+        return (
+            NotedFrame.of(
+                self.frame.head(_SHOWN), self._printed_notes, ""
+            )._repr_html_()
+            + contrasts
+        )
 
     def exported(self) -> list[NotedFrame]:
         contrasts = [self._contrasted()] if self.method else []
@@ -120,7 +130,8 @@ class Emmeans(Exported):
     @property
     def quantity(self) -> str:
         """Description of the averaged quantity."""
-        scale, family = self.averager.scale, self.averager.results.family
+        scale = self.averager.scale
+        family = self.averager.results.family
         if scale != "latent" or family.ordered:
             return _QUANTITIES[scale]
         name = "log odds" if family.cut.name == "logit" else "linear predictor"
@@ -136,17 +147,26 @@ class Emmeans(Exported):
     @property
     def _printed_notes(self) -> list[str]:
         rows = len(self.frame)
-        more = [f"The first {_SHOWN} of {rows:,} rows; .frame has all."] if rows > _SHOWN else []
+        more = (
+            [f"The first {_SHOWN} of {rows:,} rows; .frame has all."]
+            if rows > _SHOWN
+            else []
+        )
         return [*self.table_notes, *more]
 
     @property
     def table_notes(self) -> list[str]:
         """The notes below the whole table."""
-        words, df = self._words[1], self.averager.df_words
+        words = self._words[1]
+        df = self.averager.df_words
         title = f"Means of {words}" if self.slope_of is None else f"S{words[1:]}"
         how = self._distribution
         if self._ends() is not None:
-            how = "on the logit scale" if df is None else f"on the logit scale by t with {df}"
+            how = (
+                "on the logit scale"
+                if df is None
+                else f"on the logit scale by t with {df}"
+            )
         return [f"{title}; {100 * self.level:g}% limits, {how}.", *self.notes]
 
     @property
@@ -156,16 +176,22 @@ class Emmeans(Exported):
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The variables, level or threshold if the scale has them, estimate, std_error, lower, upper; df under CR2.
+        """The variables, level or threshold if the scale has them, estimate, std_error,
+        lower, upper; df under CR2.
 
-        Limits of probabilities, and of the expected rank as a share of 1..K, are computed on the logit scale (in
-        R's emmeans they are symmetric and may leave the scale). Limits of odds are exponents of those of the log odds.
+        Limits of probabilities, and of the expected rank as a share of 1..K, are
+        computed on the logit scale (in R's emmeans they are symmetric and may leave the
+        scale). Limits of odds are exponents of those of the log odds.
         """
-        table = self.averager.table(self.averages, self.level).drop(columns=["statistic", "p_value"])
+        table = self.averager.table(self.averages, self.level).drop(
+            columns=["statistic", "p_value"]
+        )
         ends = self._ends()
         if ends is not None:
             errors = table["std_error"].to_numpy().reshape(self.averages.values.shape)
-            lower, upper = self.averager.limits_between(*ends, self.averages, errors, self.level)
+            lower, upper = self.averager.limits_between(
+                *ends, self.averages, errors, self.level
+            )
             table[["lower", "upper"]] = np.column_stack([lower.ravel(), upper.ravel()])
         return self._labelled(self.cells, table)
 
@@ -173,17 +199,28 @@ class Emmeans(Exported):
         """The ends of a bounded scale, for limits on the logit scale."""
         if self.slope_of is None and self.averager.scale in ("mean", "mean_class"):
             return 1.0, float(len(self.averager.results.levels))
-        return (0.0, 1.0) if self.slope_of is None and self.averager.scale.endswith("prob") else None
+        return (
+            (0.0, 1.0)
+            if self.slope_of is None and self.averager.scale.endswith("prob")
+            else None
+        )
 
     def _labelled(self, front: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-        """A table of the outputs of each row of `front`, with these rows and the labels of the outputs before it."""
+        """A table of the outputs of each row of `front`, with these rows and the labels
+        of the outputs before it.
+        """
         times = len(table) // len(front)
-        rows = front.iloc[np.repeat(np.arange(len(front)), times)].reset_index(drop=True)
-        labels = {name: column * len(front) for name, column in self.averager.labels.items()}
+        rows = front.iloc[np.repeat(np.arange(len(front)), times)].reset_index(
+            drop=True
+        )
+        labels = {
+            name: column * len(front) for name, column in self.averager.labels.items()
+        }
         return pd.concat([rows, pd.DataFrame(labels, index=table.index), table], axis=1)
 
     def over_imputations(self, others: Sequence[Emmeans], df_complete: float) -> Self:
-        """These means with those of other fits to imputed data, pooled by Rubin's rules.
+        """These means with those of other fits to imputed data, pooled by Rubin's
+        rules.
 
         Parameters
         ----------
@@ -201,8 +238,9 @@ class Emmeans(Exported):
         for number, other in enumerate(others, start=2):
             if not other.cells.drop(columns="row", errors="ignore").equals(cells):
                 raise DataError(
-                    f"imputations must give the same rows of means or effects; those of fit 1 and fit {number} differ. "
-                    "Give the values: at= of numbers, change= as numbers, by= columns without imputed values."
+                    "imputations must give the same rows of means or effects; those of"
+                    f" fit 1 and fit {number} differ. Give the values: at= of numbers,"
+                    " change= as numbers, by= columns without imputed values."
                 )
         every: list[Emmeans] = [self, *others]
         averager = PooledAverager([each.averager for each in every], df_complete)
@@ -212,41 +250,49 @@ class Emmeans(Exported):
             alike = all(note in other.notes for other in others)
             if not note.startswith("Standard errors:"):
                 notes.append(note if alike else f"{note[:-1]} (imputation 1).")
-        if "delta method" not in self.table_notes[-1]:  # tables of effects name their errors
+        # tables of effects name their errors
+        if "delta method" not in self.table_notes[-1]:
             notes.append(f"Standard errors: {averager.error_words}.")
         return replace(self, averages=averages, averager=averager, notes=tuple(notes))
 
-    def contrasts(self, method: Any = None, adjust: str | None = None, *, ref: Any = None) -> NotedFrame:
-        """Differences of the means within the groups of `by`; ratios on the scale "odds".
+    def contrasts(
+        self, method: Any = None, adjust: str | None = None, *, ref: Any = None
+    ) -> NotedFrame:
+        """Differences of the means within the groups of `by`; ratios on the scale
+        "odds".
 
         Parameters
         ----------
         method : str, mapping or sequence, optional
-            As in R's emmeans. "pairwise" (the default): every earlier mean minus every later one; "revpairwise": later
-            minus earlier. "reference" (R: "trt.vs.ctrl"): each minus the first, or minus `ref`. "sequential" (R:
-            "consec"): each minus the one before, where the last of two variables changes fastest (R: the first).
-            Other contrasts by their coefficients: a dict {"high rise": [1, -1/3, -1/3, -1/3]}, or a list of
-            lists; a difference of the differences of two by two means is [1, -1, -1, 1].
+            As in R's emmeans. "pairwise" (the default): every earlier mean minus every
+            later one; "revpairwise": later minus earlier. "reference" (R:
+            "trt.vs.ctrl"): each minus the first, or minus `ref`. "sequential" (R:
+            "consec"): each minus the one before, where the last of two variables
+            changes fastest (R: the first). Other contrasts by their coefficients: a
+            dict {"high rise": [1, -1/3, -1/3, -1/3]}, or a list of lists; a difference
+            of the differences of two by two means is [1, -1, -1, 1].
         adjust : str, optional
-            Adjustment of p-values and limits, for the contrasts of one group and level: "none", "tukey", "sidak",
-            "bonferroni"; "mvt" and, for "reference", "dunnett", by the correlations of the estimates; "holm" and "fdr"
-            adjust p-values only, and Bonferroni's limits are printed. The default is R's: Tukey's for "pairwise",
-            Dunnett's for "reference" (R approximates it), "mvt" for "sequential", none for others. A single contrast is
-            not adjusted.
+            Adjustment of p-values and limits, for the contrasts of one group and level:
+            "none", "tukey", "sidak", "bonferroni"; "mvt" and, for "reference",
+            "dunnett", by the correlations of the estimates; "holm" and "fdr" adjust
+            p-values only, and Bonferroni's limits are printed. The default is R's:
+            Tukey's for "pairwise", Dunnett's for "reference" (R approximates it), "mvt"
+            for "sequential", none for others. A single contrast is not adjusted.
         ref : optional
             The level that "reference" compares with.
 
         Returns
         -------
         NotedFrame
-            A data frame that prints its notes. Columns contrast, those of `by`, level or threshold, estimate,
-            std_error, statistic, p_value, lower, upper; under CR2 also df, Satterthwaite's.
+            A data frame that prints its notes. Columns contrast, those of `by`, level
+            or threshold, estimate, std_error, statistic, p_value, lower, upper; under
+            CR2 also df, Satterthwaite's.
 
         Raises
         ------
         OptionError
-            Unknown method or adjustment, wrong number of coefficients, or "tukey" or "dunnett" for other contrasts than
-            theirs.
+            Unknown method or adjustment, wrong number of coefficients, or "tukey" or
+            "dunnett" for other contrasts than theirs.
 
         Examples
         --------
@@ -266,14 +312,18 @@ class Emmeans(Exported):
             warn_of_unknown()
         return out
 
-    def _contrasted(self, method: Any = None, adjust: str | None = None, ref: Any = None) -> NotedFrame:
+    def _contrasted(
+        self, method: Any = None, adjust: str | None = None, ref: Any = None
+    ) -> NotedFrame:
         """`contrasts` without its warning."""
         method = (self.method or "pairwise") if method is None else method
         method = named_method(method) if isinstance(method, str) else method
         if not set(self.cells.columns) - {*self.by, "row"}:
             raise OptionError(self._lone)
         adjust = _adjustment(adjust, method)
-        parts, sizes, sums = [], set(), []
+        parts = []
+        sizes = set()
+        sums = []
         groups = list(groups_of(self.cells, self.by))
         if isinstance(method, str) and any(len(members) > 1 for _, members in groups):
             # A nested factor may have one level in a group: nothing to compare there.
@@ -284,11 +334,15 @@ class Emmeans(Exported):
             parts.append(table)
             sizes |= {(n, len(members)) for n in tests}
             sums += sums_of_means(contrasts)
-        title, *notes = self._contrast_notes(method, adjust, sizes, next(iter(contrasts)))
+        title, *notes = self._contrast_notes(
+            method, adjust, sizes, next(iter(contrasts))
+        )
         notes += self.notes
         if sums:
             names = listing(list(dict.fromkeys(sums)))
-            notes.append(f"NOTE: the coefficients of {names} do not add up to 0: no contrast.")
+            notes.append(
+                f"NOTE: the coefficients of {names} do not add up to 0: no contrast."
+            )
         return NotedFrame.of(pd.concat(parts, ignore_index=True), notes, title)
 
     #: Why there is nothing to compare, and what to do.
@@ -298,39 +352,74 @@ class Emmeans(Exported):
         """The contrasts of one group."""
         names = [name for name in self.cells.columns if name not in self.by]
         columns = [[str(self.cells[name].iloc[k]) for k in members] for name in names]
-        return contrasts_of(method, [" ".join(row) for row in zip(*columns, strict=True)], self.averager.sign, ref)
+        return contrasts_of(
+            method,
+            [" ".join(row) for row in zip(*columns, strict=True)],
+            self.averager.sign,
+            ref,
+        )
 
     def _group(
-        self, contrasts: Contrasts, members: list[int], key: Mapping[str, Any], adjust: str
+        self,
+        contrasts: Contrasts,
+        members: list[int],
+        key: Mapping[str, Any],
+        adjust: str,
     ) -> tuple[pd.DataFrame, list[int]]:
-        """The table of the contrasts of one group, adjusted within each level or threshold, and the number of tests."""
-        L, averager = np.array(list(contrasts.values())), self.averager
+        """The table of the contrasts of one group, adjusted within each level or
+        threshold, and the number of tests.
+        """
+        L = np.array(list(contrasts.values()))
+        averager = self.averager
         means = self.averages[members]
         compared = averager.settled(means.combined(L))
-        errors, single = averager.errors(compared), np.nan_to_num(averager.errors(means))
+        errors = averager.errors(compared)
+        single = np.nan_to_num(averager.errors(means))
         errors = np.where(errors <= CANCELLED * (np.abs(L) @ single), 0.0, errors)
         df = averager.df(compared.jacobian)
         levels = np.full(errors.shape, self.level)
         values = compared.values.ravel()
         table = averager.estimates(values, errors.ravel(), self.level, df.ravel())
-        z, p = (table[name].to_numpy(copy=True).reshape(errors.shape) for name in ("statistic", "p_value"))
-        tested, V = ~np.isnan(p), averager.covariance
+        z, p = (
+            table[name].to_numpy(copy=True).reshape(errors.shape)
+            for name in ("statistic", "p_value")
+        )
+        tested = ~np.isnan(p)
+        V = averager.covariance
         for k in np.flatnonzero(tested.any(axis=0)):
             some = tested[:, k]
             J = compared.jacobian[some, k]
-            family = Family(z[some, k], p[some, k], J @ V @ J.T, len(members), self.level, df[some, k])
+            family = Family(
+                z[some, k],
+                p[some, k],
+                J @ V @ J.T,
+                len(members),
+                self.level,
+                df[some, k],
+            )
             p[some, k], levels[some, k] = adjusted(adjust, family)
-        table = averager.estimates(values, errors.ravel(), levels.ravel(), df.ravel()).assign(p_value=p.ravel())
-        return self._labelled(pd.DataFrame(self._named(list(contrasts), key)), table), tested.sum(axis=0).tolist()
+        table = averager.estimates(
+            values, errors.ravel(), levels.ravel(), df.ravel()
+        ).assign(p_value=p.ravel())
+        return (
+            self._labelled(pd.DataFrame(self._named(list(contrasts), key)), table),
+            tested.sum(axis=0).tolist(),
+        )
 
     def _named(self, compared: list[str], key: Mapping[str, Any]) -> dict[str, Any]:
         """Columns that are compared, and columns of the groups."""
         return {"contrast": compared, **key}
 
-    def _contrast_notes(self, method: Any, adjust: str, sizes: set[tuple[int, int]], first: str) -> list[str]:
+    def _contrast_notes(
+        self, method: Any, adjust: str, sizes: set[tuple[int, int]], first: str
+    ) -> list[str]:
         """Title and notes: differences, quantity and adjustment."""
         row, quantity = self._words
-        words = WORDS[method].replace("mean", row) if isinstance(method, str) else "by coefficients"
+        words = (
+            WORDS[method].replace("mean", row)
+            if isinstance(method, str)
+            else "by coefficients"
+        )
         if self.averager.sign == " / ":
             words = words.replace("minus", "divided by")
         example = f" ({first})" if isinstance(method, str) else ""
@@ -338,28 +427,47 @@ class Emmeans(Exported):
         df = self.averager.df_words
         tests = "z tests" if df is None else f"t tests with {df}"
         adjustment = _adjustment_note(adjust, sizes, self.level, df is not None)
-        return [f"Contrasts, {words}{example}", f"Contrasts of {quantity}{inside}.", f"{tests}; {adjustment}"]
+        return [
+            f"Contrasts, {words}{example}",
+            f"Contrasts of {quantity}{inside}.",
+            f"{tests}; {adjustment}",
+        ]
 
 
-def _adjustment_note(how: str, sizes: set[tuple[int, int]], level: float, by_t: bool) -> str:
+def _adjustment_note(
+    how: str, sizes: set[tuple[int, int]], level: float, by_t: bool
+) -> str:
     """Adjustment of p-values and limits, and the number of tests or means of a group."""
     limits = f"{100 * level:g}% limits"
     if how == "none" or max(tests for tests, _ in sizes) < 2:
         return f"p-values and {limits} are not adjusted."
-    counts = [means if how == "tukey" else tests for tests, means in sizes if tests > (how == "tukey")]
+    counts = [
+        means if how == "tukey" else tests
+        for tests, means in sizes
+        if tests > (how == "tukey")
+    ]
     numbers = " to ".join(str(count) for count in sorted({min(counts), max(counts)}))
     family = f"{numbers} {'means' if how == 'tukey' else 'tests'}"
-    name = f"the multivariate {'t' if by_t else 'normal'} (mvt)" if how == "mvt" else method_of(how)
+    name = (
+        f"the multivariate {'t' if by_t else 'normal'} (mvt)"
+        if how == "mvt"
+        else method_of(how)
+    )
     if how in STEPWISE:
         return f"p-values by {name} method, {limits} by Bonferroni's, for {family}."
     return f"p-values and {limits} by {name} method, for {family}."
 
 
-def groups_of(cells: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[dict[str, Any], list[int]]]:
+def groups_of(
+    cells: pd.DataFrame, by: Sequence[str]
+) -> Iterator[tuple[dict[str, Any], list[int]]]:
     """Each combination of the values of `by`, and the indices of its cells."""
     keys = [tuple(row) for row in cells[list(by)].to_numpy(dtype=object)]
     for key in dict.fromkeys(keys):
-        yield dict(zip(by, key, strict=True)), [place for place, other in enumerate(keys) if other == key]
+        yield (
+            dict(zip(by, key, strict=True)),
+            [place for place, other in enumerate(keys) if other == key],
+        )
 
 
 def _adjustment(adjust: str | None, method: Any) -> str:
@@ -370,7 +478,10 @@ def _adjustment(adjust: str | None, method: Any) -> str:
     one_of("adjust", adjust, ADJUST)
     needed = {"tukey": "pairwise", "dunnett": "reference"}.get(adjust)
     if needed is not None and str(name).removeprefix("rev") != needed:
-        raise OptionError(f"adjust={adjust!r} needs method={needed!r}; use 'mvt', which fits any contrasts.")
+        raise OptionError(
+            f"adjust={adjust!r} needs method={needed!r}; use 'mvt', which fits any"
+            " contrasts."
+        )
     return adjust
 
 
@@ -401,21 +512,33 @@ def marginal_means(
     re: str | None = None,
     var: str | None = None,
 ) -> Emmeans:
-    """Estimated marginal means over a balanced grid of the variables, or slopes of the number `var`."""
+    """Estimated marginal means over a balanced grid of the variables, or slopes of the
+    number `var`.
+    """
     fraction("level", level)
     one_of("weights", weights, WEIGHTS)
     averager = Averager(r, scale, vcov, re)
-    specs = read_specs(variables, by, r.design.response, "emmeans" if var is None else "emtrends")
+    specs = read_specs(
+        variables, by, r.design.response, "emmeans" if var is None else "emtrends"
+    )
     everyone = population(r, None, None, data)
     if var is not None:
         everyone.check(var)
         if var in everyone.categories or var in specs.names:
-            problem = "a factor" if var in everyone.categories else "among the variables of the means"
-            raise OptionError(f"var must be a number of the formula that is not in the groups; {var!r} is {problem}.")
+            problem = (
+                "a factor"
+                if var in everyone.categories
+                else "among the variables of the means"
+            )
+            raise OptionError(
+                "var must be a number of the formula that is not in the groups;"
+                f" {var!r} is {problem}."
+            )
     nesting = nesting_of(everyone, location_terms(r))
     specs = specs.with_outer(nesting)
     grid = grid_of(everyone, specs, at, nesting)
-    averages, notes = _cells(averager, grid, weights, var), _notes(averager, grid, weights)
+    averages = _cells(averager, grid, weights, var)
+    notes = _notes(averager, grid, weights)
     if averager.lacks_errors(averages):
         warn_of_unknown()
     held = {
@@ -423,7 +546,9 @@ def marginal_means(
         for name, values in grid.values.items()
         if name not in everyone.categories and name not in (at or {})
     }
-    return Emmeans(grid.cells, specs.by, averages, averager, level, notes, specs.method, var, held)
+    return Emmeans(
+        grid.cells, specs.by, averages, averager, level, notes, specs.method, var, held
+    )
 
 
 def location_terms(r: FittedLikelihood) -> list[frozenset[str]]:
@@ -434,18 +559,27 @@ def location_terms(r: FittedLikelihood) -> list[frozenset[str]]:
 
 def _cells(averager: Averager, grid: Grid, weights: str, var: str | None) -> Average:
     """The average or slope of each cell; NaN for an empty cell if `weights` needs rows."""
-    rows, shares = _grid_rows(averager, grid.frame), cell_weights(grid, weights)
+    rows = _grid_rows(averager, grid.frame)
+    shares = cell_weights(grid, weights)
     averager.report_crossed([rows], np.nan_to_num(shares.ravel()))
     moved = None if var is None else tangent(averager, grid.population, grid.frame, var)
     if moved is not None and averager.scale == "latent":
         moved = in_one_unit(moved)
-    averages, size = [], shares.shape[1]
+    averages = []
+    size = shares.shape[1]
     for k, share in enumerate(shares):
-        cell, empty = slice(k * size, (k + 1) * size), np.isnan(share).any()
+        cell = slice(k * size, (k + 1) * size)
+        empty = np.isnan(share).any()
         share = np.full(size, 1.0 / size) if empty else share
-        average = averager.over(rows.take(cell), share, None if moved is None else moved.take(cell))
+        average = averager.over(
+            rows.take(cell), share, None if moved is None else moved.take(cell)
+        )
         if empty:
-            average = Average(np.full_like(average.values, np.nan), average.jacobian, np.zeros_like(average.has_error))
+            average = Average(
+                np.full_like(average.values, np.nan),
+                average.jacobian,
+                np.zeros_like(average.has_error),
+            )
         averages.append(average)
     return Average.stacked(averages)
 
@@ -458,7 +592,11 @@ def _grid_rows(averager: Averager, frame: pd.DataFrame) -> Rows:
 
 def _notes(averager: Averager, grid: Grid, weights: str) -> tuple[str, ...]:
     """Notes on averaging."""
-    averaged = [name for name, values in grid.values.items() if name not in grid.names and len(values) > 1]
+    averaged = [
+        name
+        for name, values in grid.values.items()
+        if name not in grid.names and len(values) > 1
+    ]
     held = [
         f"{name} = {shown_value(values[0])}"
         for name, values in grid.values.items()
@@ -471,16 +609,29 @@ def _notes(averager: Averager, grid: Grid, weights: str) -> tuple[str, ...]:
         notes.append(f"Held at {listing(held)}.")
     if averager.results.covariance != "model":
         notes.append(f"Standard errors: {averager.results.own_covariance.words}.")
-    nested = {name: outer for name, outer in grid.nesting.items() if name in grid.values}
+    nested = {
+        name: outer for name, outer in grid.nesting.items() if name in grid.values
+    }
     if nested:
         pairs = [f"{name} in {listing(outer)}" for name, outer in nested.items()]
-        notes.append(f"Nested: {'; '.join(pairs)}. Combinations without rows are left out.")
+        notes.append(
+            f"Nested: {'; '.join(pairs)}. Combinations without rows are left out."
+        )
     # The term of a nested factor within the factors of the means is no interaction.
-    across = {name for name in averaged if not set(nested.get(name, ())) & set(grid.names)}
+    across = {
+        name for name in averaged if not set(nested.get(name, ())) & set(grid.names)
+    }
     terms = averager.results.design.spec.variables().items()
-    mixed = [term for term, variables in terms if variables & set(grid.names) and variables & across]
+    mixed = [
+        term
+        for term, variables in terms
+        if variables & set(grid.names) and variables & across
+    ]
     if mixed:
-        notes.append(f"NOTE: results may be misleading due to involvement in interactions ({', '.join(mixed)}).")
+        notes.append(
+            "NOTE: results may be misleading due to involvement in interactions"
+            f" ({', '.join(mixed)})."
+        )
     return tuple(notes)
 
 
@@ -495,8 +646,12 @@ def joint_tests(
     data: Any = None,
     vcov: Any = None,
 ) -> NotedFrame:
-    """Wald tests of every term from contrasts of latent means: whether the means of `emmeans` differ at all."""
-    averager, rows, groups = Averager(r, "latent", vcov), population(r, None, None, data), tuple(texts("by", by))
+    """Wald tests of every term from contrasts of latent means: whether the means of
+    `emmeans` differ at all.
+    """
+    averager = Averager(r, "latent", vcov)
+    rows = population(r, None, None, data)
+    groups = tuple(texts("by", by))
     for name in groups:
         rows.check(name)
     terms = [frozenset(term) for term in r.design.spec.variables().values()]
@@ -504,15 +659,27 @@ def joint_tests(
     groups = with_outer(groups, nesting, ())
     free = [name for name in rows.variables if name not in groups]
     sizes = range(1, max(map(len, terms), default=0) + 1)
-    # All sets of variables in a common term, small sets first; a factor with the factors
-    # that it is nested in is tested by itself.
-    sets = [chosen for size in sizes for chosen in combinations(free, size) if any(term >= {*chosen} for term in terms)]
-    sets = [chosen for chosen in sets if not any(set(nesting.get(name, ())) & {*chosen} for name in chosen)]
+    # All sets of variables in a common term, small sets first; a factor with the
+    # factors that it is nested in is tested by itself.
+    sets = [
+        chosen
+        for size in sizes
+        for chosen in combinations(free, size)
+        if any(term >= {*chosen} for term in terms)
+    ]
+    sets = [
+        chosen
+        for chosen in sets
+        if not any(set(nesting.get(name, ())) & {*chosen} for name in chosen)
+    ]
     if not sets:
-        raise OptionError("joint_tests needs a variable of the formula that is not in by=.")
+        raise OptionError(
+            "joint_tests needs a variable of the formula that is not in by=."
+        )
     given = mapping("at", at, AT)
     values = {**_around_means(rows, [*groups, *given]), **given}
-    front, tests = [], []
+    front = []
+    tests = []
     for chosen in sets:
         specs = Specs(chosen, groups).with_outer(nesting)
         grid = grid_of(rows, specs, values, nesting)
@@ -520,12 +687,21 @@ def joint_tests(
             front.append({"term": ":".join(chosen), **key})
             tests.append(test)
     if not front:
-        raise OptionError("joint_tests needs a variable that affects the location; the formula has none.")
-    tested = joint_frame([str(row["term"]) for row in front], tests).reset_index(drop=True)
+        raise OptionError(
+            "joint_tests needs a variable that affects the location; the formula has"
+            " none."
+        )
+    tested = joint_frame([str(row["term"]) for row in front], tests).reset_index(
+        drop=True
+    )
     table = pd.concat([pd.DataFrame(front), tested], axis="columns")
-    r, inside = averager.results, f" within {listing(groups)}" if groups else ""
+    r = averager.results
+    inside = f" within {listing(groups)}" if groups else ""
     notes = [
-        f"Wald tests of all contrasts of latent means{inside}, {r.covariance} covariance.",
+        (
+            f"Wald tests of all contrasts of latent means{inside}, {r.covariance}"
+            " covariance."
+        ),
         "Other variables weigh equally.",
     ]
     notes += _curves(r, set().union(*sets), values)
@@ -537,31 +713,50 @@ def joint_tests(
 
 
 def _around_means(rows: Population, settled: Sequence[str]) -> dict[str, list[float]]:
-    """Two values of every other number: its mean minus and plus 1, within the range of the data."""
+    """Two values of every other number: its mean minus and plus 1, within the range of
+    the data.
+    """
     around = {}
     for name in rows.variables:
         if name not in rows.categories and name not in settled:
-            mean, values = rows.mean(name), rows.distinct(name)
+            mean = rows.mean(name)
+            values = rows.distinct(name)
             step = min(1.0, mean - values[0], values[-1] - mean)
             around[name] = [mean - step, mean + step]
     return around
 
 
-def _curves(r: FittedLikelihood, names: set[str], values: Mapping[str, list[float]]) -> list[str]:
-    """A note on each number that enters by several columns, such as a spline, and is tested at few values."""
+def _curves(
+    r: FittedLikelihood, names: set[str], values: Mapping[str, list[float]]
+) -> list[str]:
+    """A note on each number that enters by several columns, such as a spline, and is
+    tested at few values.
+    """
     design = r.design
-    slices = [*design.terms.items(), *design.nominal_terms.items(), *design.scale_terms.items()]
+    slices = [
+        *design.terms.items(),
+        *design.nominal_terms.items(),
+        *design.scale_terms.items(),
+    ]
     notes = []
     for name in sorted(names & set(values)):
-        by_itself = [term for term, variables in design.spec.variables().items() if variables == {name}]
-        columns = {term: where.stop - where.start for term, where in slices if term in by_itself}
+        by_itself = [
+            term
+            for term, variables in design.spec.variables().items()
+            if variables == {name}
+        ]
+        columns = {
+            term: where.stop - where.start
+            for term, where in slices
+            if term in by_itself
+        }
         if sum(columns.values()) < len(values[name]):
             continue
         tests = " and ".join(f"test({term!r})" for term in columns)
         shown = listing([shown_value(float(value)) for value in values[name]])
         notes.append(
-            f"NOTE: {name} is compared at {shown} alone, which does not test its whole curve. "
-            f"Use {tests}, or at={{{name!r}: [...]}} with more values."
+            f"NOTE: {name} is compared at {shown} alone, which does not test its whole"
+            f" curve. Use {tests}, or at={{{name!r}: [...]}} with more values."
         )
     return notes
 
@@ -569,7 +764,8 @@ def _curves(r: FittedLikelihood, names: set[str], values: Mapping[str, list[floa
 def _tests(
     averager: Averager, grid: Grid, term: tuple[str, ...], by: tuple[str, ...]
 ) -> Iterator[tuple[dict[str, Any], Joint]]:
-    """The test of all differences (of differences) of the means of a term, at each combination of the values of `by`.
+    """The test of all differences (of differences) of the means of a term, at each
+    combination of the values of `by`.
 
     A term that only affects the scale has no test.
     """
@@ -580,8 +776,12 @@ def _tests(
         differences = _differences(grid.cells.iloc[members], term, by)
         if not len(differences):
             continue
-        weights = (differences[:, :, None] * of_cells[members]).reshape(len(differences), -1)
-        cells = rows.take(np.concatenate([np.arange(k * size, (k + 1) * size) for k in members]))
+        weights = (differences[:, :, None] * of_cells[members]).reshape(
+            len(differences), -1
+        )
+        cells = rows.take(
+            np.concatenate([np.arange(k * size, (k + 1) * size) for k in members])
+        )
         jacobian = _contrasts(averager, cells, weights).jacobian[:, 0]
         largest = np.abs(averager.over(cells, None).jacobian[:, 0]).max(axis=0)
         shares = jacobian / np.where(largest > 0.0, largest, 1.0)
@@ -589,8 +789,12 @@ def _tests(
             yield key, _test(averager, cells, weights)
 
 
-def _differences(cells: pd.DataFrame, term: tuple[str, ...], by: tuple[str, ...]) -> FloatArray:
-    """(h, C) differences (of differences) of the means of a term, within the factors that it is nested in."""
+def _differences(
+    cells: pd.DataFrame, term: tuple[str, ...], by: tuple[str, ...]
+) -> FloatArray:
+    """(h, C) differences (of differences) of the means of a term, within the factors
+    that it is nested in.
+    """
     outer = [name for name in cells.columns if name not in (*term, *by)]
     blocks = []
     for _, members in groups_of(cells, outer):
@@ -604,13 +808,17 @@ def _differences(cells: pd.DataFrame, term: tuple[str, ...], by: tuple[str, ...]
 
 def _contrasts(averager: Averager, rows: Rows, weights: FloatArray) -> Average:
     """(h, 1) sums over rows of the latent variable by weights (h, n)."""
-    parts = [averager.predicted.averages(averager.quantity, rows, row) for row in weights]
+    parts = [
+        averager.predicted.averages(averager.quantity, rows, row) for row in weights
+    ]
     values, jacobian = (np.array(part) for part in zip(*parts, strict=True))
     return Average(values, jacobian, np.ones(values.shape, dtype=np.bool_))
 
 
 def _test(averager: Averager, rows: Rows, weights: FloatArray) -> Joint:
-    """Wald test of the combinations of contrasts (h, n) that aliased columns leave determined."""
+    """Wald test of the combinations of contrasts (h, n) that aliased columns leave
+    determined.
+    """
     r = averager.results
     if r.aliasing is not None:
         undetermined = r.aliasing.gaps(averager.predicted.rule, rows, weights)

@@ -49,9 +49,13 @@ class Specs:
 Nesting = Mapping[str, tuple[str, ...]]
 
 
-def with_outer(names: Sequence[str], nesting: Nesting, without: Sequence[str]) -> tuple[str, ...]:
+def with_outer(
+    names: Sequence[str], nesting: Nesting, without: Sequence[str]
+) -> tuple[str, ...]:
     """Names, each followed by the factors that it is nested in, but for some."""
-    both = dict.fromkeys(one for name in names for one in (name, *nesting.get(name, ())))
+    both = dict.fromkeys(
+        one for name in names for one in (name, *nesting.get(name, ()))
+    )
     return tuple(name for name in both if name in names or name not in without)
 
 
@@ -73,44 +77,65 @@ def nesting_of(rows: Population, terms: Sequence[frozenset[str]]) -> Nesting:
     codes = {name: pd.factorize(used[name])[0] for name in factors}
     found: dict[str, list[str]] = {}
     for inner in factors:
-        others = [name for name in factors if name != inner and inner not in found.get(name, ())]
+        others = [
+            name
+            for name in factors
+            if name != inner and inner not in found.get(name, ())
+        ]
         outers = [name for name in others if _is_function(codes[inner], codes[name])]
         if frozenset([inner]) not in terms:
             around = [term - {inner} for term in terms if inner in term]
             around = [term for term in around if term in terms and inner not in term]
-            smallest = [term for term in around if not any(one < term for one in around)]
+            smallest = [
+                term for term in around if not any(one < term for one in around)
+            ]
             outers += sorted(frozenset().union(*smallest) & set(factors) - set(outers))
         if outers:
             found[inner] = outers
     return {
-        inner: tuple(dict.fromkeys(one for name in outers for one in (name, *found.get(name, ())) if one != inner))
+        inner: tuple(
+            dict.fromkeys(
+                one
+                for name in outers
+                for one in (name, *found.get(name, ()))
+                if one != inner
+            )
+        )
         for inner, outers in found.items()
     }
 
 
-def read_specs(variables: str | Sequence[str], by: Any, response: str, ask: str = "emmeans") -> Specs:
+def read_specs(
+    variables: str | Sequence[str], by: Any, response: str, ask: str = "emmeans"
+) -> Specs:
     """The specs of names or of a formula.
 
     Raises
     ------
     OptionError
-        The formula cannot be read, the response is among the variables, or all variables are in `by`.
+        The formula cannot be read, the response is among the variables, or all
+        variables are in `by`.
 
     Examples
     --------
     >>> read_specs("pairwise ~ a * b | c", None, "y")
     Specs(main=('a', 'b'), by=('c',), method='pairwise')
     """
-    groups, method = list(dict.fromkeys(texts("by", by))), None
+    groups = list(dict.fromkeys(texts("by", by)))
+    method = None
     if isinstance(variables, str) and "~" in variables:
         left, _, right = variables.partition("~")
         first, _, inside = right.partition("|")
         if "~" in right or "|" in inside or ("|" in right and not inside.strip()):
             raise OptionError(
-                f"the formula of means must be like '~ a', '~ a * b' or 'pairwise ~ a | b'; got {variables!r}."
+                "the formula of means must be like '~ a', '~ a * b' or 'pairwise ~ a |"
+                f" b'; got {variables!r}."
             )
         method = named_method(left.strip()) if left.strip() else None
-        names, more = ([quoted or plain for quoted, plain in _NAME.findall(text)] for text in (first, inside))
+        names, more = (
+            [quoted or plain for quoted, plain in _NAME.findall(text)]
+            for text in (first, inside)
+        )
         groups += [name for name in more if name not in groups]
         overall = first.strip() == "1"
         names = [] if overall else names
@@ -122,17 +147,24 @@ def read_specs(variables: str | Sequence[str], by: Any, response: str, ask: str 
         raise OptionError(f"{ask} needs a variable of the formula that is not in by=.")
     if response in (*main, *groups):
         raise OptionError(
-            f"{response!r} is the response: leave it out. With scale='prob' there is a row for each of its levels, and "
-            "contrasts are taken within them."
+            f"{response!r} is the response: leave it out. With scale='prob' there is a"
+            " row for each of its levels, and contrasts are taken within them."
         )
     return Specs(main, tuple(groups), method)
 
 
 def _listed_values(rows: Population, name: str, given: Any) -> list[Any]:
     """The values of a variable in `at`; "mean" and "median" of a number are computed."""
-    values = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    values = (
+        list(given)
+        if isinstance(given, Iterable) and not isinstance(given, str)
+        else [given]
+    )
     if name not in rows.categories:
-        values = [rows.middle(name, one) if one in ("mean", "median") else one for one in values]
+        values = [
+            rows.middle(name, one) if one in ("mean", "median") else one
+            for one in values
+        ]
     if not values:
         raise OptionError(f"at= gives no value of {name!r}.")
     for value in values:
@@ -146,15 +178,20 @@ def _check_size(values: Mapping[str, Sequence[Any]]) -> None:
     if size > _LARGEST:
         widest = sorted(values, key=lambda name: -len(values[name]))[:3]
         raise OptionError(
-            f"the grid of all levels has {size:,} rows, and at most {_LARGEST:,} are averaged: hold variables at a "
-            f"value with at=, such as {', '.join(map(repr, widest))}."
+            f"the grid of all levels has {size:,} rows, and at most {_LARGEST:,} are"
+            " averaged: hold variables at a value with at=, such as"
+            f" {', '.join(map(repr, widest))}."
         )
 
 
 def on_one_scale(rows: Rows) -> Rows:
     """Rows with the mean of their log scales, so that latent variables have one unit."""
-    columns = None if rows.scale is None else np.tile(rows.scale.mean(axis=0), (rows.n, 1))
-    offset = None if rows.scale_offset is None else np.full(rows.n, rows.scale_offset.mean())
+    columns = (
+        None if rows.scale is None else np.tile(rows.scale.mean(axis=0), (rows.n, 1))
+    )
+    offset = (
+        None if rows.scale_offset is None else np.full(rows.n, rows.scale_offset.mean())
+    )
     return replace(rows, scale=columns, scale_offset=offset)
 
 
@@ -175,7 +212,8 @@ class Grid:
     names : tuple of str
         Variables of the cells.
     values : mapping of str to list
-        Values of every variable; variables of the cells come first, so that rows of a cell are contiguous.
+        Values of every variable; variables of the cells come first, so that rows of a
+        cell are contiguous.
     nesting : mapping of str to tuple of str
         Nested factors: a combination of their levels that has no row is left out.
     """
@@ -218,9 +256,13 @@ class Grid:
         for inner in self._nested:
             if inner not in self.names:
                 together = self._together(inner)
-                number = together.sum(axis=list(self.values).index(inner), keepdims=True)
+                number = together.sum(
+                    axis=list(self.values).index(inner), keepdims=True
+                )
                 weights *= together / np.maximum(number, 1)
-        return np.asarray((weights.reshape(self.kept.shape) * self.kept)[self.occurring])
+        return np.asarray(
+            (weights.reshape(self.kept.shape) * self.kept)[self.occurring]
+        )
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -229,7 +271,9 @@ class Grid:
 
     @property
     def n_cells(self) -> int:
-        """The number of combinations of the variables of the cells, with and without rows."""
+        """The number of combinations of the variables of the cells, with and without
+        rows.
+        """
         return math.prod(len(self.values[name]) for name in self.names)
 
     @property
@@ -237,14 +281,17 @@ class Grid:
         return [name for name in self.values if name in self.nesting]
 
     def _together(self, inner: str) -> BoolArray:
-        """Whether levels of a nested factor and of those around it occur, one axis per variable."""
+        """Whether levels of a nested factor and of those around it occur, one axis per
+        variable.
+        """
         return _frequencies(self, [inner, *self.nesting[inner]]) > 0.0
 
 
 def grid_of(rows: Population, specs: Specs, at: Any, nesting: Nesting) -> Grid:
     """The grid with cells for some variables; OptionError if it is too large.
 
-    Values come from `at`; by default all levels of factors, and the weighted mean of numbers.
+    Values come from `at`; by default all levels of factors, and the weighted mean of
+    numbers.
     """
     at = mapping("at", at, AT)
     for name in (*specs.names, *at):
@@ -261,7 +308,8 @@ def grid_of(rows: Population, specs: Specs, at: Any, nesting: Nesting) -> Grid:
     return Grid(rows, tuple(specs.names), values, nesting)
 
 
-#: Weights (C, S) in the cells from the frequencies (C, levels of the first other variable, ...).
+#: Weights (C, S) in the cells from the frequencies (C, levels of the first other
+#: variable, ...).
 WEIGHTS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "equal": np.ones_like,
     "proportional": lambda counts: np.broadcast_to(counts.sum(axis=0), counts.shape),
@@ -274,7 +322,11 @@ def cell_weights(grid: Grid, weights: str) -> FloatArray:
     if weights == "equal":  # needs no table of the rows unless factors are nested
         shares = grid.equal
     else:
-        others = [len(column) for name, column in grid.values.items() if name not in grid.names]
+        others = [
+            len(column)
+            for name, column in grid.values.items()
+            if name not in grid.names
+        ]
         factors = [name for name in grid.values if name in grid.population.categories]
         counts = _frequencies(grid, factors).reshape(grid.n_cells, *others)
         shares = WEIGHTS[weights](counts).reshape(grid.kept.shape) * grid.kept
@@ -284,14 +336,26 @@ def cell_weights(grid: Grid, weights: str) -> FloatArray:
 
 
 def _frequencies(grid: Grid, names: Sequence[str]) -> FloatArray:
-    """Weights of the rows of the data at each combination of the levels of factors, one axis per variable."""
-    rows, values = grid.population, grid.values
+    """Weights of the rows of the data at each combination of the levels of factors, one
+    axis per variable.
+    """
+    rows = grid.population
+    values = grid.values
     names = [name for name in values if name in names]
     for name in names:
         if len(set(values[name])) < len(values[name]):
-            raise OptionError(f"at= gives a value of {name!r} twice, so rows cannot be counted. Name it once.")
-    codes = [pd.Index(values[name]).get_indexer(pd.Index(rows.frame[name])) for name in names]
-    inside = np.all([code >= 0 for code in codes], axis=0) if names else np.ones(len(rows.frame), dtype=np.bool_)
+            raise OptionError(
+                f"at= gives a value of {name!r} twice, so rows cannot be counted. Name"
+                " it once."
+            )
+    codes = [
+        pd.Index(values[name]).get_indexer(pd.Index(rows.frame[name])) for name in names
+    ]
+    inside = (
+        np.all([code >= 0 for code in codes], axis=0)
+        if names
+        else np.ones(len(rows.frame), dtype=np.bool_)
+    )
     table = np.zeros([len(values[name]) for name in names])
     np.add.at(table, tuple(code[inside] for code in codes), rows.weights[inside])
     shape = [len(column) if name in names else 1 for name, column in values.items()]
@@ -317,13 +381,23 @@ def places_of(everyone: Population, at: Any, by: Any) -> list[Group]:
     _check(everyone, at, names)
     groups = _groups(everyone, names)
     if isinstance(at, str):
-        return [(labels, rows if at == "rows" else _typical(rows, at)) for labels, rows in groups]
+        return [
+            (labels, rows if at == "rows" else _typical(rows, at))
+            for labels, rows in groups
+        ]
     for name in at or {}:
         everyone.check(name)
-    values = {name: _listed_values(everyone, name, given) for name, given in (at or {}).items()}
+    values = {
+        name: _listed_values(everyone, name, given)
+        for name, given in (at or {}).items()
+    }
     _check_size(values)
-    points = [dict(zip(values, point, strict=True)) for point in product(*values.values())]
-    return [(point | labels, rows.at(point)) for point in points for labels, rows in groups]
+    points = [
+        dict(zip(values, point, strict=True)) for point in product(*values.values())
+    ]
+    return [
+        (point | labels, rows.at(point)) for point in points for labels, rows in groups
+    ]
 
 
 def _typical(rows: Population, how: str) -> Population:
@@ -331,8 +405,14 @@ def _typical(rows: Population, how: str) -> Population:
     values = {}
     for name in rows.variables:
         if name in rows.categories:
-            weights = pd.Series(rows.weights).groupby(rows.frame[name].to_numpy(dtype=object)).sum()
-            values[name] = max(rows.categories[name], key=lambda level: weights.get(level, 0.0))
+            weights = (
+                pd.Series(rows.weights)
+                .groupby(rows.frame[name].to_numpy(dtype=object))
+                .sum()
+            )
+            values[name] = max(
+                rows.categories[name], key=lambda level: weights.get(level, 0.0)
+            )
         else:
             values[name] = rows.middle(name, how)
     return replace(rows, frame=rows.frame.iloc[:1], weights=np.ones(1)).at(values)
@@ -340,21 +420,31 @@ def _typical(rows: Population, how: str) -> Population:
 
 def _check(everyone: Population, at: Any, by: Sequence[Any]) -> None:
     """OptionError for unknown or conflicting `at` and `by`."""
-    if not (at in ("mean", "median", "rows") if isinstance(at, str) else isinstance(at, (Mapping, type(None)))):
+    if not (
+        at in ("mean", "median", "rows")
+        if isinstance(at, str)
+        else isinstance(at, (Mapping, type(None)))
+    ):
         raise OptionError(
-            f"at must be 'mean', 'median', 'rows' or values of variables such as {{'age': [30, 60]}}; got {at!r}."
+            "at must be 'mean', 'median', 'rows' or values of variables such as"
+            f" {{'age': [30, 60]}}; got {at!r}."
         )
     given = list(at) if isinstance(at, Mapping) else []
     for name in by:
         if not isinstance(name, Hashable) or name not in everyone.frame.columns:
             raise OptionError(f"by names no column of the data: {name!r}.")
         if name in given:
-            raise OptionError(f"{name!r} must not be in both: at= sets its value, by= keeps that of each row.")
+            raise OptionError(
+                f"{name!r} must not be in both: at= sets its value, by= keeps that of"
+                " each row."
+            )
     if at == "rows" and by:
         raise OptionError("by= needs averages; at='rows' gives every row separately.")
     for name in (*by, *given):
         if name in _TAKEN:
-            raise OptionError(f"{name!r} is a column of the table itself: rename that of the data.")
+            raise OptionError(
+                f"{name!r} is a column of the table itself: rename that of the data."
+            )
 
 
 def _groups(everyone: Population, columns: Sequence[str]) -> list[Group]:
@@ -365,11 +455,16 @@ def _groups(everyone: Population, columns: Sequence[str]) -> list[Group]:
     keys = [everyone.frame[name].reset_index(drop=True) for name in columns]
     missing = int(np.any([key.isna().to_numpy() for key in keys], axis=0).sum())
     if missing:
-        warn(f"{missing} of {len(rows_of)} rows have no value of by= and are in no group.")
+        warn(
+            f"{missing} of {len(rows_of)} rows have no value of by= and are in no"
+            " group."
+        )
     groups = []
     for key, rows in rows_of.groupby(keys, observed=True, sort=True):
         group = np.asarray(rows)
         if everyone.weights[group].sum() > 0:
-            labels = dict(zip(columns, key if isinstance(key, tuple) else (key,), strict=True))
+            labels = dict(
+                zip(columns, key if isinstance(key, tuple) else (key,), strict=True)
+            )
             groups.append((labels, everyone.among(group)))
     return groups

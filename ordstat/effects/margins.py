@@ -40,7 +40,9 @@ class Change:
     step: float | None = None
 
 
-def _changes(everyone: Population, name: str, contrast: str, change: Any, sign: str) -> list[Change]:
+def _changes(
+    everyone: Population, name: str, contrast: str, change: Any, sign: str
+) -> list[Change]:
     """The changes of a variable; OptionError if they do not fit it."""
     levels = everyone.categories.get(name)
     if change is None and levels is None:
@@ -48,7 +50,10 @@ def _changes(everyone: Population, name: str, contrast: str, change: Any, sign: 
     if isinstance(change, (str, Real)):
         if levels is not None:
             shown = ", ".join(map(repr, levels))
-            raise OptionError(f"change={change!r} needs a number; {name!r} is a factor with levels {shown}.")
+            raise OptionError(
+                f"change={change!r} needs a number; {name!r} is a factor with levels"
+                f" {shown}."
+            )
         return [_step(everyone, name, change, sign)]
     if change is not None and not isinstance(change, (Sequence, np.ndarray)):
         raise OptionError(f"change must be {_CHANGES}; got {change!r}.")
@@ -67,33 +72,55 @@ def _step(everyone: Population, name: str, change: Any, sign: str) -> Change:
     """The change of a number by a step, or from one of its quantiles to another."""
     if not isinstance(change, str):
         if isinstance(change, bool) or not np.isfinite(float(change)) or change == 0:
-            raise OptionError(f"change must be a finite number that is not 0; got {change!r}.")
+            raise OptionError(
+                f"change must be a finite number that is not 0; got {change!r}."
+            )
         return Change(f"{change:+g}", step=float(change))
     if change not in ("sd", "iqr", "minmax"):
         raise OptionError(f"change must be {_CHANGES}; got {change!r}.")
     if change == "sd":
         size = everyone.deviation(name)
-        name_of_step, step = "standard deviation", Change("+SD", step=size)
+        name_of_step = "standard deviation"
+        step = Change("+SD", step=size)
     else:
-        shares, (below, above) = ((0.25, 0.75), ("Q1", "Q3")) if change == "iqr" else ((0.0, 1.0), ("min", "max"))
+        shares, (below, above) = (
+            ((0.25, 0.75), ("Q1", "Q3"))
+            if change == "iqr"
+            else ((0.0, 1.0), ("min", "max"))
+        )
         low, high = (everyone.quantile(name, share) for share in shares)
-        size, name_of_step, step = high - low, "range", Change(f"{above}{sign}{below}", pair=(low, high))
+        size = high - low
+        name_of_step = "range"
+        step = Change(f"{above}{sign}{below}", pair=(low, high))
     if size <= 0.0:
-        raise OptionError(f"the {name_of_step} of {name!r} is 0 in these rows: give change= as a number.")
+        raise OptionError(
+            f"the {name_of_step} of {name!r} is 0 in these rows: give change= as a"
+            " number."
+        )
     return step
 
 
-def _per_variable(names: Sequence[str], categories: Mapping[str, Any], change: Any) -> dict[str, Any]:
-    """The change of each variable: from a mapping, or the same for all numbers and a single factor."""
+def _per_variable(
+    names: Sequence[str], categories: Mapping[str, Any], change: Any
+) -> dict[str, Any]:
+    """The change of each variable: from a mapping, or the same for all numbers and a
+    single factor.
+    """
     if isinstance(change, Mapping):
         for name in change:
             if name not in names:
-                raise OptionError(f"change names {name!r}, which is not among the variables; got {', '.join(names)}.")
+                raise OptionError(
+                    f"change names {name!r}, which is not among the variables; got"
+                    f" {', '.join(names)}."
+                )
         return {name: change.get(name) for name in names}
     if len(names) == 1:
         return {names[0]: change}
     if change is not None and not isinstance(change, (str, Real)):
-        raise OptionError(f"values to compare need a single variable. Use change={{{names[0]!r}: {change!r}}}.")
+        raise OptionError(
+            f"values to compare need a single variable. Use change={{{names[0]!r}:"
+            f" {change!r}}}."
+        )
     return {name: None if name in categories else change for name in names}
 
 
@@ -124,7 +151,9 @@ class Counterfactuals:
             return self._at(name, high, high) - self._at(name, low, low)
         if change.step is not None:
             x = self.rows.frame[name].to_numpy(dtype=np.float64)
-            return self._at(name, x + change.step, change.label) - self._at(None, None, None)
+            return self._at(name, x + change.step, change.label) - self._at(
+                None, None, None
+            )
         self.designs.append(self.averager.design(self.rows.frame))
         moved = tangent(self.averager, self.rows, self.rows.frame, name)
         return self.averager.over(self.designs[-1], self.weights, moved)
@@ -134,7 +163,9 @@ class Counterfactuals:
         if (name, key) not in self._averages:
             frame = self.rows.frame if name is None else self.rows.setting(name, value)
             self.designs.append(self.averager.design(frame))
-            self._averages[name, key] = self.averager.over(self.designs[-1], self.weights)
+            self._averages[name, key] = self.averager.over(
+                self.designs[-1], self.weights
+            )
         return self._averages[name, key]
 
 
@@ -142,8 +173,9 @@ class Counterfactuals:
 class MarginalEffects(Emmeans):
     """Marginal effects, with contrasts.
 
-    The attributes are those of `Emmeans`; `cells` has a row for every term, contrast and place, and `by` is (term,
-    contrast): `contrasts` compares effects between places ("differences of differences"), within each of these.
+    The attributes are those of `Emmeans`; `cells` has a row for every term, contrast
+    and place, and `by` is (term, contrast): `contrasts` compares effects between places
+    ("differences of differences"), within each of these.
 
     Examples
     --------
@@ -157,8 +189,15 @@ class MarginalEffects(Emmeans):
     @property
     def table_notes(self) -> list[str]:
         """The notes below the whole table."""
-        first = f"Effects on {self.quantity}; {100 * self.level:g}% limits, {self._distribution}."
-        return [first, *self.notes, f"Standard errors: delta method, {self.averager.error_words}."]
+        first = (
+            f"Effects on {self.quantity}; {100 * self.level:g}% limits,"
+            f" {self._distribution}."
+        )
+        return [
+            first,
+            *self.notes,
+            f"Standard errors: delta method, {self.averager.error_words}.",
+        ]
 
     @property
     def _words(self) -> tuple[str, str]:
@@ -166,11 +205,17 @@ class MarginalEffects(Emmeans):
 
     @property
     def frame(self) -> pd.DataFrame:
-        """term, contrast, columns of the places, level or threshold if the scale has them, estimate, std_error,
-        statistic, p_value, lower, upper; under CR2 also df, Satterthwaite's."""
-        return self._labelled(self.cells, self.averager.table(self.averages, self.level))
+        """term, contrast, columns of the places, level or threshold if the scale has
+        them, estimate, std_error, statistic, p_value, lower, upper; under CR2 also df,
+        Satterthwaite's.
+        """
+        return self._labelled(
+            self.cells, self.averager.table(self.averages, self.level)
+        )
 
-    _lone = "contrasts compare effects between places: use by= or at={...} to get several."
+    _lone = (
+        "contrasts compare effects between places: use by= or at={...} to get several."
+    )
 
     def _named(self, compared: list[str], key: Mapping[str, Any]) -> dict[str, Any]:
         return {**key, "difference": compared}
@@ -192,29 +237,47 @@ def marginal_effects(
     vcov: Any = None,
     re: str | None = None,
 ) -> MarginalEffects:
-    """Marginal effects of variables of the formula: differences between levels of factors, derivatives by numbers."""
-    averager, everyone = Averager(r, scale, vcov, re), population(r, newdata, weights, data)
+    """Marginal effects of variables of the formula: differences between levels of
+    factors, derivatives by numbers.
+    """
+    averager = Averager(r, scale, vcov, re)
+    everyone = population(r, newdata, weights, data)
     fraction("level", level)
     one_of("contrast", contrast, PAIRS)
     names = _names(everyone, variables, at)
-    places = [({}, everyone)] if at is None and by is None else places_of(everyone, at, by)
+    places = (
+        [({}, everyone)] if at is None and by is None else places_of(everyone, at, by)
+    )
     predictions: list[Counterfactuals] = []
     for _, rows in places:
-        predictions.append(Counterfactuals(averager, rows, None if at == "rows" else rows.weights))
+        predictions.append(
+            Counterfactuals(averager, rows, None if at == "rows" else rows.weights)
+        )
     cells: list[dict[str, Any]] = []
     effects: list[Average] = []
     steps = []
     for name, value in _per_variable(names, everyone.categories, change).items():
         for step in _changes(everyone, name, contrast, value, averager.sign):
             if isinstance(at, Mapping) and name in at and step.pair is not None:
-                raise OptionError(f"{name!r} is compared over its levels or values: leave it out of at=.")
+                raise OptionError(
+                    f"{name!r} is compared over its levels or values: leave it out of"
+                    " at=."
+                )
             if step.label == "+SD":
                 steps.append(f"{name}: {step.step:.4g}")
             front = {"term": name, "contrast": step.label}
-            for (labels, rows), counterfactuals in zip(places, predictions, strict=True):
+            for (labels, rows), counterfactuals in zip(
+                places, predictions, strict=True
+            ):
                 effects.append(counterfactuals.effect(name, step))
-                cells += [front | {"row": row} for row in rows.frame.index] if at == "rows" else [front | labels]
-    for counterfactuals in predictions if r.design.sample.rows.nominal is not None else ():
+                cells += (
+                    [front | {"row": row} for row in rows.frame.index]
+                    if at == "rows"
+                    else [front | labels]
+                )
+    for counterfactuals in (
+        predictions if r.design.sample.rows.nominal is not None else ()
+    ):
         averager.report_crossed(counterfactuals.designs, counterfactuals.weights)
     notes = [*averager.notes, _note(everyone, at, by)]
     if steps:
@@ -222,14 +285,25 @@ def marginal_effects(
     averages = Average.stacked(effects)
     if averager.lacks_errors(averages):
         warn_of_unknown()
-    return MarginalEffects(pd.DataFrame(cells), ("term", "contrast"), averages, averager, level, tuple(notes))
+    return MarginalEffects(
+        pd.DataFrame(cells),
+        ("term", "contrast"),
+        averages,
+        averager,
+        level,
+        tuple(notes),
+    )
 
 
 def _names(everyone: Population, variables: Any, at: Any) -> list[str]:
     """The variables whose effects are computed; by default all that `at` does not set."""
     names = [variables] if isinstance(variables, str) else texts("variables", variables)
     if variables is None:
-        names = [name for name in everyone.variables if not (isinstance(at, Mapping) and name in at)]
+        names = [
+            name
+            for name in everyone.variables
+            if not (isinstance(at, Mapping) and name in at)
+        ]
     if not names:
         raise OptionError("the formula has no variable with an effect.")
     for name in names:
@@ -239,14 +313,24 @@ def _names(everyone: Population, variables: Any, at: Any) -> list[str]:
 
 def _note(everyone: Population, at: Any, by: Any) -> str:
     """Note on averaging."""
-    groups = f" by {listing(list(map(str, listed(by))))}" if by is not None and listed(by) else ""
+    groups = (
+        f" by {listing(list(map(str, listed(by))))}"
+        if by is not None and listed(by)
+        else ""
+    )
     if at == "rows":
         return "Of each row separately."
     if isinstance(at, str):
         row = places_of(everyone, at, None)[0][1].frame
-        shown = ", ".join(f"{name} = {shown_value(row[name].iloc[0])}" for name in everyone.variables)
-        return f"At the {at}s of numbers, most frequent levels of factors{groups or f' ({shown})'}."
+        shown = ", ".join(
+            f"{name} = {shown_value(row[name].iloc[0])}" for name in everyone.variables
+        )
+        return (
+            f"At the {at}s of numbers, most frequent levels of"
+            f" factors{groups or f' ({shown})'}."
+        )
     weighted = ", by their weights" if np.ptp(everyone.weights) > 0.0 else ""
     return (
-        f"Averaged over the {len(everyone.frame):,} rows{groups}{' with values set as shown' if at else ''}{weighted}."
+        f"Averaged over the {len(everyone.frame):,}"
+        f" rows{groups}{' with values set as shown' if at else ''}{weighted}."
     )

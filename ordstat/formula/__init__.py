@@ -1,1 +1,3 @@
-"""From a formula and a frame to a sample of arrays, and the same columns again for new data."""
+"""From a formula and a frame to a sample of arrays, and the same columns again for new
+data.
+"""

@@ -20,30 +20,45 @@ from .columns import Factor, Value, factor_of, matched, recode, shown_labels, su
 from .names import ColumnName, Piece
 from .parse import MAX_COLUMNS, Expression, Part, Term, shown
 
-#: K levels -> (K, K-1) matrix, and the suffixes that columns add to the name of the factor.
+#: K levels -> (K, K-1) matrix, and the suffixes that columns add to the name of the
+#: factor.
 Contrasts = Callable[..., tuple[FloatArray, tuple[str, ...]]]
 
 
-def treatment(levels: tuple[Any, ...], base: Any = None) -> tuple[FloatArray, tuple[str, ...]]:
+def treatment(
+    levels: tuple[Any, ...], base: Any = None
+) -> tuple[FloatArray, tuple[str, ...]]:
     """Indicators of all levels except the base (the first) [R: contr.treatment]."""
     if base is not None and base not in levels:
-        raise FormulaError(f"The base of a contrast must be one of {shown_labels(levels)}; got base level {base!r}.")
+        raise FormulaError(
+            f"The base of a contrast must be one of {shown_labels(levels)}; got base"
+            f" level {base!r}."
+        )
     omitted = 0 if base is None else levels.index(base)
     kept = (*levels[:omitted], *levels[omitted + 1 :])
-    return np.delete(np.eye(len(levels)), omitted, axis=1), tuple([f"[T.{level}]" for level in kept])
+    return np.delete(np.eye(len(levels)), omitted, axis=1), tuple(
+        [f"[T.{level}]" for level in kept]
+    )
 
 
 def deviation(levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
     """Level against the mean of all; the last level is -1 throughout [R: contr.sum]."""
     k = len(levels)
-    return np.vstack([np.eye(k - 1), -np.ones(k - 1)]), tuple(f"[S.{level}]" for level in levels[:-1])
+    return np.vstack([np.eye(k - 1), -np.ones(k - 1)]), tuple(
+        f"[S.{level}]" for level in levels[:-1]
+    )
 
 
 def polynomial(levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
     """Orthonormal polynomials of the equally spaced levels [R: contr.poly]."""
     k = len(levels)
     q, r = np.linalg.qr(np.vander(np.arange(k) - (k - 1) / 2, increasing=True))
-    return (q * np.sign(np.diag(r)))[:, 1:], (".L", ".Q", ".C", *(f"^{degree}" for degree in range(4, k)))[: k - 1]
+    return (q * np.sign(np.diag(r)))[:, 1:], (
+        ".L",
+        ".Q",
+        ".C",
+        *(f"^{degree}" for degree in range(4, k)),
+    )[: k - 1]
 
 
 def helmert(levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
@@ -67,12 +82,17 @@ KINDS: dict[str, Contrasts] = {
 }
 
 
-def explicit(given: AnyArray, levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
+def explicit(
+    given: AnyArray, levels: tuple[Any, ...]
+) -> tuple[FloatArray, tuple[str, ...]]:
     """The matrix of the user."""
     k = len(levels)
     matrix = np.asarray(given, dtype=float)
     if matrix.ndim != 2 or matrix.shape[0] != k or not np.isfinite(matrix).all():
-        raise FormulaError(f"A contrast matrix must have one finite row per level, {k} here; got {matrix.shape}.")
+        raise FormulaError(
+            f"A contrast matrix must have one finite row per level, {k} here; got"
+            f" {matrix.shape}."
+        )
     return matrix, _numbered(matrix.shape[1])
 
 
@@ -83,15 +103,21 @@ def contrast(given: Any, base: Any = None) -> Contrasts:
             matrix = np.asarray(given, dtype=float)
         except (TypeError, ValueError):
             raise FormulaError(
-                f"Contrasts must be one of {', '.join(map(repr, KINDS))}, or a matrix of numbers; got {brief(given)}."
+                f"Contrasts must be one of {', '.join(map(repr, KINDS))}, or a matrix"
+                f" of numbers; got {brief(given)}."
             ) from None
         return partial(explicit, matrix)
     name = given.lower().removeprefix("contr.")
     kind = canonical(name, KINDS)
     if kind is None:
-        raise FormulaError(f"{given!r} is not a known contrast; {suggest(name, KINDS)} Or give a matrix.")
+        raise FormulaError(
+            f"{given!r} is not a known contrast; {suggest(name, KINDS)} Or give a"
+            " matrix."
+        )
     if base is not None and kind != "treatment":
-        raise FormulaError(f"A base level must go with treatment contrasts; got {given!r}.")
+        raise FormulaError(
+            f"A base level must go with treatment contrasts; got {given!r}."
+        )
     return KINDS[kind] if base is None else partial(treatment, base=base)
 
 
@@ -128,8 +154,16 @@ class Coding:
     ordered: bool = False
 
     def count(self, full: bool, alone: bool) -> int:
-        """The number of columns, coded by all levels if `full`, in a term of one factor if `alone`."""
-        return 1 if self.whole and alone else len(self.levels) if full and self.levels else len(self.suffixes)
+        """The number of columns, coded by all levels if `full`, in a term of one factor
+        if `alone`.
+        """
+        return (
+            1
+            if self.whole and alone
+            else len(self.levels)
+            if full and self.levels
+            else len(self.suffixes)
+        )
 
     def pieces(self, factor: Expression, full: bool, alone: bool) -> list[Piece]:
         """The records of the columns that a factor of the formula gives."""
@@ -168,11 +202,16 @@ class Coding:
         if not self.levels:
             if isinstance(value, Factor):
                 shown = shown_labels(value.levels)
-                raise DataError(f"{self.label!r} was numeric at the fit; the new data hold {shown}. Make it numeric.")
+                raise DataError(
+                    f"{self.label!r} was numeric at the fit; the new data hold {shown}."
+                    " Make it numeric."
+                )
             return [value] if value.ndim == 1 else list(value.T)
         if self.whole and alone:
             # Levels that are rare, or without rows in the fit, are missing values.
-            codes = np.maximum(matched(factor_of(value, self.label), self.levels)[0], -1)
+            codes = np.maximum(
+                matched(factor_of(value, self.label), self.levels)[0], -1
+            )
         else:
             codes = recode(value, self.levels, self.label)
         if self.whole and alone:
@@ -184,29 +223,52 @@ class Coding:
             made = []
             for weights in self.matrix.T:
                 (chosen,) = np.nonzero(weights)
-                indicator = chosen.size == 1 and weights[chosen[0]] == 1.0  # one comparison is faster
-                made.append(codes == chosen[0] if indicator else np.append(weights, 0.0)[codes])
+                # one comparison is faster
+                indicator = chosen.size == 1 and weights[chosen[0]] == 1.0
+                made.append(
+                    codes == chosen[0] if indicator else np.append(weights, 0.0)[codes]
+                )
         missing = codes < 0
-        return [np.where(missing, np.nan, column) for column in made] if missing.any() else made
+        return (
+            [np.where(missing, np.nan, column) for column in made]
+            if missing.any()
+            else made
+        )
 
 
 def fit_coding(
-    expression: Expression, value: Value, contrast: Contrasts | None, whole: bool = False
+    expression: Expression,
+    value: Value,
+    contrast: Contrasts | None,
+    whole: bool = False,
 ) -> tuple[Coding, list[Any]]:
-    """The coding of an evaluated factor, and its levels without rows, which are left out as in R's clm.
+    """The coding of an evaluated factor, and its levels without rows, which are left
+    out as in R's clm.
 
-    With `whole` a factor without contrasts of the user is one column of codes in a term of its own. It may have one
-    level; of more than MOST_CATEGORIES unordered ones the rarest are left out, and count as missing values.
+    With `whole` a factor without contrasts of the user is one column of codes in a term
+    of its own. It may have one level; of more than MOST_CATEGORIES unordered ones the
+    rarest are left out, and count as missing values.
     """
     if isinstance(value, np.ndarray) and value.dtype != bool:
         if contrast is not None:
-            raise DataError(f"contrasts= names {expression.label!r}, which is numeric; write C({expression.label}).")
-        return Coding(expression.label, ("",) if value.ndim == 1 else _numbered(value.shape[1])), []
+            raise DataError(
+                f"contrasts= names {expression.label!r}, which is numeric; write"
+                f" C({expression.label})."
+            )
+        return (
+            Coding(
+                expression.label,
+                ("",) if value.ndim == 1 else _numbered(value.shape[1]),
+            ),
+            [],
+        )
     factor = factor_of(value, expression.label)
     counts = np.bincount(factor.codes[factor.codes >= 0], minlength=len(factor.levels))
-    kept, unused = list[Any](), list[Any]()
+    kept = list[Any]()
+    unused = list[Any]()
     for level, count in zip(factor.levels, counts, strict=True):
-        (kept if count or not isinstance(value, Factor) else unused).append(level)  # conditions keep both levels
+        # conditions keep both levels
+        (kept if count or not isinstance(value, Factor) else unused).append(level)
     contrasts = factor.contrast or contrast
     whole = whole and contrasts is None
     if whole and not factor.ordered and len(kept) > MOST_CATEGORIES:
@@ -216,10 +278,18 @@ def fit_coding(
     if len(levels) < (1 if whole else 2):
         only = f"one level only in the rows used: {shown_labels(levels)}"
         raise DataError(f"{expression.label!r} has {only}. Leave it out.")
-    description = f"The contrasts of the {len(levels):,} levels of {expression.label!r}, in two copies,"
-    require_memory(description, 16.0 * len(levels) ** 2, "Join levels, or write (1 | group).")
+    description = (
+        f"The contrasts of the {len(levels):,} levels of {expression.label!r}, in two"
+        " copies,"
+    )
+    require_memory(
+        description, 16.0 * len(levels) ** 2, "Join levels, or write (1 | group)."
+    )
     matrix, suffixes = (contrasts or treatment)(levels)
-    return Coding(expression.label, suffixes, levels, matrix, whole, factor.ordered), unused
+    return (
+        Coding(expression.label, suffixes, levels, matrix, whole, factor.ordered),
+        unused,
+    )
 
 
 def _numbered(count: int) -> tuple[str, ...]:
@@ -229,8 +299,8 @@ def _numbered(count: int) -> tuple[str, ...]:
 def full_codings(terms: Sequence[Term]) -> list[tuple[bool, ...]]:
     """For each term and factor, whether it is coded by all its levels.
 
-    R's rule: a factor is coded by contrasts if the term without it is empty (the intercept) or lies within an
-    earlier term.
+    R's rule: a factor is coded by contrasts if the term without it is empty (the
+    intercept) or lies within an earlier term.
     """
     flags = list[tuple[bool, ...]]()
     having: dict[str, int] = {}  # per factor the earlier terms that have it, as bits
@@ -242,17 +312,23 @@ def full_codings(terms: Sequence[Term]) -> list[tuple[bool, ...]]:
             earlier = [having.get(key, 0) for key in keys]
             before = list(accumulate(earlier, and_, initial=-1))
             after = list(accumulate(reversed(earlier), and_, initial=-1))[::-1]
-            flags.append(tuple([not before[i] & after[i + 1] for i in range(len(keys))]))
+            flags.append(
+                tuple([not before[i] & after[i + 1] for i in range(len(keys))])
+            )
         for key in keys:
             having[key] = having.get(key, 0) | 1 << position
     return flags
 
 
-def term_names(term: Term, full: Sequence[bool], codings: Mapping[str, Coding]) -> list[ColumnName]:
+def term_names(
+    term: Term, full: Sequence[bool], codings: Mapping[str, Coding]
+) -> list[ColumnName]:
     """Records of the columns of one term, in the order of `term_columns`."""
     factors = zip(term.factors, full, strict=True)
     alone = len(full) == 1
-    blocks = [codings[factor.key].pieces(factor, flag, alone) for factor, flag in factors]
+    blocks = [
+        codings[factor.key].pieces(factor, flag, alone) for factor, flag in factors
+    ]
     products = product(*reversed(blocks))
     return [ColumnName(combination[::-1]) for combination in products]
 
@@ -267,25 +343,34 @@ def part_names(part: Part | None, codings: Mapping[str, Coding]) -> list[ColumnN
 
 
 def term_columns(
-    term: Term, full: Sequence[bool], values: Mapping[str, Value], codings: Mapping[str, Coding]
+    term: Term,
+    full: Sequence[bool],
+    values: Mapping[str, Value],
+    codings: Mapping[str, Coding],
 ) -> list[AnyArray]:
-    """Columns of one term: products of the columns of its factors; the first factor varies fastest."""
+    """Columns of one term: products of the columns of its factors; the first factor
+    varies fastest.
+    """
     factors = zip(term.keys, full, strict=True)
-    blocks = [codings[key].columns(values[key], flag, len(full) == 1) for key, flag in factors]
+    blocks = [
+        codings[key].columns(values[key], flag, len(full) == 1) for key, flag in factors
+    ]
     if len(blocks) == 1:
         return blocks[0]
     columns = []
     for combination in product(*reversed(blocks)):
-        with np.errstate(over="ignore", invalid="ignore"):  # the design refuses infinite columns by name
+        # the design refuses infinite columns by name
+        with np.errstate(over="ignore", invalid="ignore"):
             columns.append(np.asarray(prod(combination[::-1], start=np.float64(1.0))))
     return columns
 
 
 class Assembled(NamedTuple):
-    """A model matrix with its names, the columns of each term, its columns' sums of squares (D,).
+    """A model matrix with its names, the columns of each term, its columns' sums of
+    squares (D,).
 
-    `categories` (D,) are numbers of categories for columns that are codes without an order, 0 for other columns; None
-    if there are no such columns.
+    `categories` (D,) are numbers of categories for columns that are codes without an
+    order, 0 for other columns; None if there are no such columns.
     """
 
     matrix: FloatArray
@@ -295,12 +380,21 @@ class Assembled(NamedTuple):
     categories: IntArray | None
 
 
-def assemble(part: Part | None, values: Mapping[str, Value], codings: Mapping[str, Coding], n: int) -> Assembled:
+def assemble(
+    part: Part | None,
+    values: Mapping[str, Value],
+    codings: Mapping[str, Coding],
+    n: int,
+) -> Assembled:
     """The (n, columns) matrix of one part; columns are counted before they are made."""
     terms = () if part is None else part.terms
-    fulls, widths = full_codings(terms), list[int]()
+    fulls = full_codings(terms)
+    widths = list[int]()
     for term, full in zip(terms, fulls, strict=True):
-        counts = [codings[key].count(flag, len(full) == 1) for key, flag in zip(term.keys, full, strict=True)]
+        counts = [
+            codings[key].count(flag, len(full) == 1)
+            for key, flag in zip(term.keys, full, strict=True)
+        ]
         widths.append(prod(counts))
     _check_size(terms, widths, n)
     columns: list[AnyArray] = []
@@ -310,7 +404,12 @@ def assemble(part: Part | None, values: Mapping[str, Value], codings: Mapping[st
         slices[term.label] = slice(len(columns), len(columns) + width)
         columns += term_columns(term, full, values, codings)
         coding = codings[term.keys[0]]
-        unordered = len(full) == 1 and coding.whole and not coding.ordered and len(coding.levels) > 2
+        unordered = (
+            len(full) == 1
+            and coding.whole
+            and not coding.ordered
+            and len(coding.levels) > 2
+        )
         categories += [len(coding.levels) if unordered else 0] * width
     matrix, squares = stack(columns, n)
     codes = np.array(categories, dtype=np.intp) if any(categories) else None
@@ -323,15 +422,25 @@ def _check_size(terms: Sequence[Term], widths: Sequence[int], n: int) -> None:
     total = sum(widths)
     if total <= MAX_COLUMNS and n * total < _MANY_NUMBERS:
         return
-    largest = f"{max(widths):,} of them come from {shown(terms[widths.index(max(widths))].label)}"
+    largest = (
+        f"{max(widths):,} of them come from"
+        f" {shown(terms[widths.index(max(widths))].label)}"
+    )
     if total > MAX_COLUMNS:
-        raise FormulaError(f"The formula gives {total:,} columns; at most {MAX_COLUMNS:,} are allowed. {largest}.")
+        raise FormulaError(
+            f"The formula gives {total:,} columns; at most {MAX_COLUMNS:,} are allowed."
+            f" {largest}."
+        )
     what = f"A design of {total:,} columns for {n:,} rows ({largest})"
-    require_memory(what, 2.0 * 3 * 8.0 * n * total, "Leave out interactions, or join levels.")  # half for the fit
+    # half for the fit
+    require_memory(
+        what, 2.0 * 3 * 8.0 * n * total, "Leave out interactions, or join levels."
+    )
 
 
 def stack(columns: Sequence[AnyArray], n: int) -> tuple[FloatArray, FloatArray]:
-    """(n, D) C-contiguous float64 of D columns of numbers or booleans, and their sums of squares (D,).
+    """(n, D) C-contiguous float64 of D columns of numbers or booleans, and their sums
+    of squares (D,).
 
     Examples
     --------
@@ -339,7 +448,11 @@ def stack(columns: Sequence[AnyArray], n: int) -> tuple[FloatArray, FloatArray]:
     (array([[1., 1.],
            [2., 0.]]), array([5., 1.]))
     """
-    matrix, squares = np.empty((n, len(columns))), np.zeros(len(columns))
-    numbers = [column if column.dtype in (np.float64, np.bool_) else column.astype(np.float64) for column in columns]
+    matrix = np.empty((n, len(columns)))
+    squares = np.zeros(len(columns))
+    numbers = [
+        column if column.dtype in (np.float64, np.bool_) else column.astype(np.float64)
+        for column in columns
+    ]
     gather(numbers, np.arange(len(columns)), matrix, squares)
     return matrix, squares

@@ -17,10 +17,13 @@ from ..exceptions import DataError, DataWarning, FormulaError, warn
 
 TEXT = ("string", "empty")
 NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
-ACCEPTED = "a pandas or polars DataFrame, a pyarrow Table or a mapping of columns (OrdinalClassifier takes arrays)"
+ACCEPTED = (
+    "a pandas or polars DataFrame, a pyarrow Table or a mapping of columns"
+    " (OrdinalClassifier takes arrays)"
+)
 _IN_FILES = (
-    "; ordfit(formula, path) and fit.predict_to(new, path) take the path of a Parquet file, all else takes rows in "
-    "memory, as pandas.read_parquet(path) reads them"
+    "; ordfit(formula, path) and fit.predict_to(new, path) take the path of a Parquet"
+    " file, all else takes rows in memory, as pandas.read_parquet(path) reads them"
 )
 #: What reads a file whose name ends so.
 _PANDAS = {
@@ -43,7 +46,9 @@ def as_frame(data: Any) -> pd.DataFrame:
         try:
             frame = pd.DataFrame(dict(data))
         except ValueError as error:
-            raise DataError(f"data= must have values of one length in every column: {error}.") from error
+            raise DataError(
+                f"data= must have values of one length in every column: {error}."
+            ) from error
     elif package == "pyarrow" and hasattr(data, "to_pandas"):
         frame = data.to_pandas()
     elif package == "polars" and hasattr(data, "get_columns"):
@@ -51,12 +56,23 @@ def as_frame(data: Any) -> pd.DataFrame:
     if isinstance(frame, pd.DataFrame):
         if isinstance(frame.columns, pd.MultiIndex):
             raise _many_levels(frame.columns)
-        return frame if frame.columns.inferred_type == "string" else frame.rename(columns=str)
+        return (
+            frame
+            if frame.columns.inferred_type == "string"
+            else frame.rename(columns=str)
+        )
     refuse_other_files(data)
     hint = "; call .collect() first" if hasattr(data, "collect") else ""
     hint = _IN_FILES if isinstance(data, (str, os.PathLike)) else hint
-    hint = "; the formula comes first, ordfit(formula, data)" if isinstance(data, str) and "~" in data else hint
-    raise DataError(f"data= must be {ACCEPTED}; got {type(data).__module__}.{type(data).__qualname__}{hint}.")
+    hint = (
+        "; the formula comes first, ordfit(formula, data)"
+        if isinstance(data, str) and "~" in data
+        else hint
+    )
+    raise DataError(
+        f"data= must be {ACCEPTED}; got"
+        f" {type(data).__module__}.{type(data).__qualname__}{hint}."
+    )
 
 
 def refuse_other_files(data: Any, name: str = "data") -> None:
@@ -67,20 +83,22 @@ def refuse_other_files(data: Any, name: str = "data") -> None:
         reader = _PANDAS.get(os.path.splitext(str(path))[1].lower())
     if reader is not None:
         raise DataError(
-            f"{name} must be rows in memory or a Parquet file; got {path!r}. Read it: pandas.{reader}({path!r})."
+            f"{name} must be rows in memory or a Parquet file; got {path!r}. Read it:"
+            f" pandas.{reader}({path!r})."
         )
 
 
 def _many_levels(columns: pd.MultiIndex) -> DataError:
     flat = "data.columns = ['_'.join(map(str, name)) for name in data.columns]"
     return DataError(
-        "Every column of the data must have one name; got names of "
-        f"{columns.nlevels} levels (a MultiIndex), such as {tuple(columns[0])!r}. Join them: {flat}."
+        f"Every column of the data must have one name; got names of {columns.nlevels}"
+        f" levels (a MultiIndex), such as {tuple(columns[0])!r}. Join them: {flat}."
     )
 
 
 def with_codes(X: Any) -> Any:
-    """A frame with columns of text and categories replaced by numbers; arrays and frames of numbers are unchanged.
+    """A frame with columns of text and categories replaced by numbers; arrays and
+    frames of numbers are unchanged.
 
     Missing values become NaN, whatever the column holds them as.
     """
@@ -99,7 +117,8 @@ def with_codes(X: Any) -> Any:
 
 
 def with_nan(X: Any) -> Any:
-    """X with NaN where a masked array is masked, or an array of objects holds None or pandas.NA.
+    """X with NaN where a masked array is masked, or an array of objects holds None or
+    pandas.NA.
 
     Raises
     ------
@@ -109,7 +128,10 @@ def with_nan(X: Any) -> Any:
     refuse_other_files(X, "X")
     in_blocks = hasattr(X, "schema") and not hasattr(X, "columns")
     if in_blocks or isinstance(X, (str, os.PathLike)):
-        raise DataError(f"X must be rows in memory; got {type(X).__module__}.{type(X).__qualname__}{_IN_FILES}.")
+        raise DataError(
+            "X must be rows in memory; got"
+            f" {type(X).__module__}.{type(X).__qualname__}{_IN_FILES}."
+        )
     if isinstance(X, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(X), np.nan, X.data)
     if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2:
@@ -130,7 +152,8 @@ def unmasked(values: Any, name: str) -> Any:
     missing = int(np.ma.getmaskarray(values).sum())
     if missing:
         raise DataError(
-            f"{name} must have no missing values; got {missing} masked of {values.size}. Leave these rows out."
+            f"{name} must have no missing values; got {missing} masked of"
+            f" {values.size}. Leave these rows out."
         )
     return values.data
 
@@ -143,19 +166,27 @@ def _from_polars(data: Any) -> pd.DataFrame:
     for series in nw.from_native(data, eager_only=True).iter_columns():
         columns[series.name] = series.to_numpy()
         if isinstance(series.dtype, nw.Enum):  # an Enum declares its order
-            columns[series.name] = pd.Categorical(series.to_list(), list(series.dtype.categories), ordered=True)
+            columns[series.name] = pd.Categorical(
+                series.to_list(), list(series.dtype.categories), ordered=True
+            )
         elif series.dtype == nw.Categorical:
             columns[series.name] = pd.Categorical(series.to_list())
     return pd.DataFrame(columns)
 
 
 def suggest(name: str, names: Iterable[Any]) -> str:
-    """The end of a message about an unknown name: the nearest names, else the first few."""
+    """The end of a message about an unknown name: the nearest names, else the first
+    few.
+    """
     texts = [str(other) for other in names if other != name]
     if close := nearest(name, texts, most=3):
         return "did you mean " + " or ".join(repr(other) for other in close) + "?"
     shown = ", ".join(repr(other) for other in texts[:12])
-    return f"there are {shown}{', ...' if len(texts) > 12 else ''}." if texts else "the data have no columns."
+    return (
+        f"there are {shown}{', ...' if len(texts) > 12 else ''}."
+        if texts
+        else "the data have no columns."
+    )
 
 
 def instead_of(name: str, frame: pd.DataFrame) -> str:
@@ -168,17 +199,25 @@ def instead_of(name: str, frame: pd.DataFrame) -> str:
 def find_column(frame: pd.DataFrame, name: str, role: str) -> pd.Series:
     """The column with a name; DataError if it is missing, with the role that needs it."""
     if name not in frame.columns:
-        raise DataError(f"The data have no column {name!r}, needed for {role}; {instead_of(name, frame)}")
+        raise DataError(
+            f"The data have no column {name!r}, needed for {role};"
+            f" {instead_of(name, frame)}"
+        )
     check_printable([name], "The column name")
     column: Any = frame[name]
     if isinstance(column, pd.DataFrame):
-        raise DataError(f"The data have {column.shape[1]} columns named {name!r}; rename them so that {role} is clear.")
+        raise DataError(
+            f"The data have {column.shape[1]} columns named {name!r}; rename them so"
+            f" that {role} is clear."
+        )
     series: pd.Series = column
     return series
 
 
 def check_printable(names: Iterable[Any], where: str) -> None:
-    """DataError if a name holds a control character, which would reach the terminal; `where` describes the name."""
+    """DataError if a name holds a control character, which would reach the terminal;
+    `where` describes the name.
+    """
     for name in names:
         if isinstance(name, str) and _CONTROL.search(name):
             raise DataError(f"{where} {name!r} has a control character; rename it.")
@@ -189,26 +228,45 @@ def row_name(index: pd.Index, position: int) -> str:
     label = index[position]
     if isinstance(label, (int, np.integer)) and int(label) == position:
         return f"row {position}"
-    return f"row {tuple(map(plain, label)) if isinstance(label, tuple) else plain(label)!r} (position {position})"
+    return (
+        f"row {tuple(map(plain, label)) if isinstance(label, tuple) else plain(label)!r}"
+        f" (position {position})"
+    )
 
 
-def refuse(bad: BoolArray, index: pd.Index, name: str, value: AnyArray | str, advice: str, where: str = "") -> None:
-    """DataError with the first bad row, its value (or the problem), and the number of bad rows."""
+def refuse(
+    bad: BoolArray,
+    index: pd.Index,
+    name: str,
+    value: AnyArray | str,
+    advice: str,
+    where: str = "",
+) -> None:
+    """DataError with the first bad row, its value (or the problem), and the number of
+    bad rows.
+    """
     if not bad.any():
         return
     first = int(np.argmax(bad))
     problem = value if isinstance(value, str) else f"{value[first]:g}"
-    raise DataError(f"{name} is {problem} in {row_name(index, first)}{where} (such rows: {int(bad.sum())}){advice}")
+    raise DataError(
+        f"{name} is {problem} in {row_name(index, first)}{where} (such rows:"
+        f" {int(bad.sum())}){advice}"
+    )
 
 
 def shown_labels(labels: Iterable[Any], limit: int = 10) -> str:
     """Up to `limit` labels as Python writes them."""
     listed = [repr(plain(label)) for label in labels]
-    return ", ".join(listed[:limit]) + (f", ... ({len(listed)} in all)" if len(listed) > limit else "")
+    return ", ".join(listed[:limit]) + (
+        f", ... ({len(listed)} in all)" if len(listed) > limit else ""
+    )
 
 
 def plain(label: Any) -> Any:
-    """A label as a plain Python value, so that it prints and pickles as the user wrote it."""
+    """A label as a plain Python value, so that it prints and pickles as the user wrote
+    it.
+    """
     return label.item() if isinstance(label, np.generic) else label
 
 
@@ -240,7 +298,9 @@ Value = AnyArray | Factor
 
 
 class Column(NamedTuple):
-    """A value with its missing rows, None if no row is missing. Entries of missing rows are arbitrary."""
+    """A value with its missing rows, None if no row is missing. Entries of missing rows
+    are arbitrary.
+    """
 
     value: Value
     missing: BoolArray | None = None
@@ -248,11 +308,17 @@ class Column(NamedTuple):
 
 def take(value: Value, keep: BoolArray) -> Value:
     """The rows of a mask."""
-    return replace(value, codes=value.codes[keep]) if isinstance(value, Factor) else value[keep]
+    return (
+        replace(value, codes=value.codes[keep])
+        if isinstance(value, Factor)
+        else value[keep]
+    )
 
 
 def with_gaps(value: Value, missing: BoolArray | None) -> Value:
-    """The value with NaN, or the code -1, where it is missing; a condition becomes a factor."""
+    """The value with NaN, or the code -1, where it is missing; a condition becomes a
+    factor.
+    """
     if missing is None:
         return value
     if isinstance(value, np.ndarray) and value.dtype != bool:
@@ -262,7 +328,8 @@ def with_gaps(value: Value, missing: BoolArray | None) -> Value:
 
 
 def read(column: pd.Series) -> Column:
-    """The values of a column: numbers, booleans, or a factor (categoricals and text; text sorts its levels).
+    """The values of a column: numbers, booleans, or a factor (categoricals and text;
+    text sorts its levels).
 
     Raises
     ------
@@ -271,55 +338,85 @@ def read(column: pd.Series) -> Column:
     """
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        return _factor(np.asarray(column.array.codes), dtype.categories, str(column.name), bool(dtype.ordered))
-    kind = pd.api.types.infer_dtype(column, skipna=True) if dtype.kind == "O" and isinstance(dtype, np.dtype) else ""
+        return _factor(
+            np.asarray(column.array.codes),
+            dtype.categories,
+            str(column.name),
+            bool(dtype.ordered),
+        )
+    kind = (
+        pd.api.types.infer_dtype(column, skipna=True)
+        if dtype.kind == "O" and isinstance(dtype, np.dtype)
+        else ""
+    )
     if pd.api.types.is_bool_dtype(dtype) or kind == "boolean":
         missing = column.isna().to_numpy()
         values = column.astype("boolean").to_numpy(dtype=bool, na_value=False)
         return Column(values, missing if missing.any() else None)
     if pd.api.types.is_complex_dtype(dtype):
-        raise DataError(f"Column {column.name!r} holds complex numbers; it must hold real ones.")
+        raise DataError(
+            f"Column {column.name!r} holds complex numbers; it must hold real ones."
+        )
     if pd.api.types.is_numeric_dtype(dtype):
         return _numbers(column)
     kind = kind or pd.api.types.infer_dtype(column, skipna=True)
     if kind in TEXT:
         codes, labels = pd.factorize(column, sort=True)
         if not len(labels):
-            return Column(np.full(len(column), np.nan), np.ones(len(column), dtype=bool))
+            return Column(
+                np.full(len(column), np.nan), np.ones(len(column), dtype=bool)
+            )
         return _factor(codes, labels, str(column.name))
     if kind in NUMBERS:
         try:
             return _numbers(pd.to_numeric(column).astype(float))
         except OverflowError as error:
-            raise DataError(f"Column {column.name!r} holds a whole number that is too large; rescale it.") from error
+            raise DataError(
+                f"Column {column.name!r} holds a whole number that is too large;"
+                " rescale it."
+            ) from error
     must = "it must hold numbers, booleans, text or categoricals"
-    days = f"Make it a number of days: (data[{column.name!r}] - data[{column.name!r}].min()).dt.days"
+    days = (
+        f"Make it a number of days: (data[{column.name!r}] -"
+        f" data[{column.name!r}].min()).dt.days"
+    )
     do = days if kind.startswith("date") else "Convert it"
     raise DataError(f"Column {column.name!r} holds {kind} values; {must}. {do}.")
 
 
 def _factor(codes: IntArray, labels: Any, name: str, ordered: bool = False) -> Column:
-    levels = tuple(plain(label) for label in (labels.tolist()))
+    levels = tuple(plain(label) for label in labels.tolist())
     check_printable(levels, f"Column {name!r}: the level")
     missing = codes < 0
-    return Column(Factor(codes=codes, levels=levels, ordered=ordered), missing if missing.any() else None)
+    return Column(
+        Factor(codes=codes, levels=levels, ordered=ordered),
+        missing if missing.any() else None,
+    )
 
 
 def _numbers(column: pd.Series) -> Column:
     """Numbers with a mask of NaN; DataError if a value is infinite.
 
-    Numbers that are not whole become float64 here: transforms of float16 or float32 would lose digits, or overflow.
+    Numbers that are not whole become float64 here: transforms of float16 or float32
+    would lose digits, or overflow.
     """
     plain_dtype = isinstance(column.dtype, np.dtype)
-    values = column.to_numpy() if plain_dtype else column.to_numpy(dtype=float, na_value=np.nan)
+    values = (
+        column.to_numpy()
+        if plain_dtype
+        else column.to_numpy(dtype=float, na_value=np.nan)
+    )
     if values.dtype.kind in "iu":
         return Column(values.astype(values.dtype.newbyteorder("="), copy=False))
     values = values.astype(np.float64, copy=False)
-    with np.errstate(invalid="ignore", over="ignore"):  # the sum shows whether all values are finite
+    # the sum shows whether all values are finite
+    with np.errstate(invalid="ignore", over="ignore"):
         if np.isfinite(np.add.reduce(values, dtype=float)):
             return Column(values)
     rest = ": make it finite, or missing (NaN) to leave the row out."
-    refuse(np.isinf(values), column.index, f"Column {str(column.name)!r}", "infinite", rest)
+    refuse(
+        np.isinf(values), column.index, f"Column {str(column.name)!r}", "infinite", rest
+    )
     missing = np.isnan(values)
     return Column(values, missing if missing.any() else None)
 
@@ -329,38 +426,60 @@ def factor_of(value: Value, label: str) -> Factor:
     if isinstance(value, Factor):
         return value
     if value.ndim != 1:
-        raise FormulaError(f"{label!r} must have one column to be a factor; it has several.")
+        raise FormulaError(
+            f"{label!r} must have one column to be a factor; it has several."
+        )
     if value.dtype == bool:
         return Factor(codes=value.astype(np.intp), levels=(False, True))
     codes, levels = pd.factorize(value, sort=True)
-    whole = levels.dtype.kind in "iu" or bool(np.all(np.isfinite(levels) & (levels == np.floor(levels))))
-    return Factor(codes=codes.astype(np.intp), levels=tuple(map(int if whole else float, levels.tolist())))
+    whole = levels.dtype.kind in "iu" or bool(
+        np.all(np.isfinite(levels) & (levels == np.floor(levels)))
+    )
+    return Factor(
+        codes=codes.astype(np.intp),
+        levels=tuple(map(int if whole else float, levels.tolist())),
+    )
 
 
 def matched(factor: Factor, levels: tuple[Any, ...]) -> tuple[IntArray, list[Any]]:
-    """Codes of a factor by other levels, -1 if missing and -2 if unknown, and the unknown labels."""
+    """Codes of a factor by other levels, -1 if missing and -2 if unknown, and the
+    unknown labels.
+    """
     if factor.levels == levels:
         return factor.codes, []
     position = {level: code for code, level in enumerate(levels)}
-    codes = np.array([position.get(level, -2) for level in factor.levels] + [-1], dtype=np.intp)[factor.codes]
+    codes = np.array(
+        [position.get(level, -2) for level in factor.levels] + [-1], dtype=np.intp
+    )[factor.codes]
     return codes, [factor.levels[code] for code in np.unique(factor.codes[codes == -2])]
 
 
 def recode(value: Value, levels: tuple[Any, ...], name: str) -> IntArray:
-    """(N,) codes by the levels of a fit, -1 if missing; DataError for levels that are not in the fit."""
+    """(N,) codes by the levels of a fit, -1 if missing; DataError for levels that are
+    not in the fit.
+    """
     codes, unseen = matched(factor_of(value, name), levels)
     if unseen:
         fitted = f"{shown_labels(levels, 30)}. Leave out these rows, or fit again"
-        raise DataError(f"{name!r} has levels that are not in the fit: {shown_labels(unseen)}; it has {fitted}.")
+        raise DataError(
+            f"{name!r} has levels that are not in the fit: {shown_labels(unseen)}; it"
+            f" has {fitted}."
+        )
     return codes
 
 
 def known(value: Value, levels: tuple[Any, ...], name: str) -> IntArray:
-    """(N,) codes by the levels of a fit, -1 if missing or not in the fit, with a DataWarning for these."""
+    """(N,) codes by the levels of a fit, -1 if missing or not in the fit, with a
+    DataWarning for these.
+    """
     codes, unseen = matched(factor_of(value, name), levels)
     if unseen:
         shown = shown_labels(unseen)
-        warn(f"{name!r} has levels that are not in the fit: {shown}. They count as missing values.", DataWarning)
+        warn(
+            f"{name!r} has levels that are not in the fit: {shown}. They count as"
+            " missing values.",
+            DataWarning,
+        )
     return np.maximum(codes, -1)
 
 
@@ -373,18 +492,32 @@ class Columns:
     declared : mapping of column name to Factor, optional
         Factor columns of a fit, without rows; their levels hold for this frame too.
     unseen_missing : bool
-        Whether other levels of these columns count as missing; else they raise DataError.
+        Whether other levels of these columns count as missing; else they raise
+        DataError.
     """
 
-    def __init__(self, frame: pd.DataFrame, declared: Mapping[str, Factor] | None = None, unseen_missing: bool = False):
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        declared: Mapping[str, Factor] | None = None,
+        unseen_missing: bool = False,
+    ):
         self.frame = frame
         self._unseen_missing = unseen_missing
         self._declared = declared or {}
         self._columns: dict[str, Column] = {}
-        if declared == {} and frame.shape[1] > 99 and frame.columns.is_unique and (frame.dtypes == np.float64).all():
-            values = frame.to_numpy()  # reading a wide frame of numbers at once is faster
+        if (
+            declared == {}
+            and frame.shape[1] > 99
+            and frame.columns.is_unique
+            and (frame.dtypes == np.float64).all()
+        ):
+            # reading a wide frame of numbers at once is faster
+            values = frame.to_numpy()
             if np.isfinite(values.sum()):
-                self._columns = dict(zip(frame.columns, map(Column, values.T), strict=True))
+                self._columns = dict(
+                    zip(frame.columns, map(Column, values.T), strict=True)
+                )
 
     def __contains__(self, name: str) -> bool:
         return name in self.frame.columns
@@ -394,7 +527,9 @@ class Columns:
         if name not in self._columns:
             column = read(find_column(self.frame, name, role))
             if (factor := self._declared.get(name)) is not None:
-                codes = (known if self._unseen_missing else recode)(column.value, factor.levels, name)
+                codes = (known if self._unseen_missing else recode)(
+                    column.value, factor.levels, name
+                )
                 missing = column.missing
                 if self._unseen_missing:
                     missing = codes < 0 if missing is None else missing | (codes < 0)
@@ -408,11 +543,17 @@ class Columns:
             return self
         some = Columns(self.frame[rows])
         for name, (value, missing) in self._columns.items():
-            still = None if missing is None or not missing[rows].any() else missing[rows]
+            still = (
+                None if missing is None or not missing[rows].any() else missing[rows]
+            )
             some._columns[name] = Column(take(value, rows), still)
         return some
 
     def declared(self, names: Iterable[str]) -> dict[str, Factor]:
         """The factors among some columns, without their rows."""
         values = zip(names, map(self.column, names), strict=True)
-        return {name: replace(f, codes=f.codes[:0]) for name, (f, _) in values if isinstance(f, Factor)}
+        return {
+            name: replace(f, codes=f.codes[:0])
+            for name, (f, _) in values
+            if isinstance(f, Factor)
+        }

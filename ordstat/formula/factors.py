@@ -18,14 +18,24 @@ from ..exceptions import DataError, FormulaError, OptionError
 from .coding import Contrasts, contrast
 from .columns import Columns, Factor, Value, factor_of, instead_of, suggest
 from .names import CODED
-from .parse import CONSTANTS, Expression, dotted_name, literal, said, shown, source, unquoted
+from .parse import (
+    CONSTANTS,
+    Expression,
+    dotted_name,
+    literal,
+    said,
+    shown,
+    source,
+    unquoted,
+)
 from .sample import quantiles, total_of
 
 LARGEST = float(np.finfo(float).max)
 #: Most knots of a spline, and most columns by df=.
 MAX_KNOTS = 500
 
-#: A fitted transform (N,) -> (N,) or (N, m), to apply to new values; can be pickled, printed and compared.
+#: A fitted transform (N,) -> (N,) or (N, m), to apply to new values; can be pickled,
+#: printed and compared.
 Transform = Callable[[FloatArray], FloatArray]
 
 
@@ -71,9 +81,11 @@ class Affine:
 
 
 def fit_scale(x: Weighted, center: bool = True, scale: bool = True) -> Affine:
-    """scale(x, center=True, scale=True): minus the mean, divided by the standard deviation, as R.
+    """scale(x, center=True, scale=True): minus the mean, divided by the standard
+    deviation, as R.
 
-    The divisor of the variance is the sum of the weights minus 1. Without centring the divisor is the root mean square.
+    The divisor of the variance is the sum of the weights minus 1. Without centring the
+    divisor is the root mean square.
     """
     values, weights = x
     middle = float(np.average(values, weights=weights)) if center else 0.0
@@ -89,12 +101,16 @@ def fit_scale(x: Weighted, center: bool = True, scale: bool = True) -> Affine:
 
 
 def _constant(x: FloatArray) -> DataError:
-    return DataError(f"the variable must have values that differ; got {x[0]:g} throughout.")
+    return DataError(
+        f"the variable must have values that differ; got {x[0]:g} throughout."
+    )
 
 
 @dataclass(frozen=True)
 class Polynomial:
-    """formulaic's poly(), with the recurrence that was learned from the rows of the fit."""
+    """formulaic's poly(), with the recurrence that was learned from the rows of the
+    fit.
+    """
 
     degree: int
     raw: bool
@@ -103,14 +119,17 @@ class Polynomial:
     def __call__(self, x: FloatArray) -> FloatArray:
         from formulaic.transforms.poly import poly
 
-        return np.asarray(poly(x, degree=self.degree, raw=self.raw, _state=self.learned))
+        return np.asarray(
+            poly(x, degree=self.degree, raw=self.raw, _state=self.learned)
+        )
 
 
 def fit_poly(x: Weighted, degree: int = 1, raw: bool = False) -> Polynomial:
-    """poly(x, degree=1, raw=False); the degree is less than the number of distinct values.
+    """poly(x, degree=1, raw=False); the degree is less than the number of distinct
+    values.
 
-    The polynomials are orthonormal over the rows, each repeated by its weight: the recurrence of formulaic's poly(),
-    which takes no weights, with weighted sums.
+    The polynomials are orthonormal over the rows, each repeated by its weight: the
+    recurrence of formulaic's poly(), which takes no weights, with weighted sums.
     """
     values, weights = x
     whole("degree", degree, 1, min(int(np.unique(values).size) - 1, 50))
@@ -135,8 +154,9 @@ def fit_poly(x: Weighted, degree: int = 1, raw: bool = False) -> Polynomial:
 class Spline:
     """bs() and ns() of R's splines, with knots at quantiles of x.
 
-    bs() refuses values outside the boundary knots, where polynomial tails are unreliable. ns() is linear outside; its
-    columns are cubic B-splines projected on the complement of the second derivatives at the boundary.
+    bs() refuses values outside the boundary knots, where polynomial tails are
+    unreliable. ns() is linear outside; its columns are cubic B-splines projected on the
+    complement of the second derivatives at the boundary.
     """
 
     knots: tuple[float, ...]
@@ -148,23 +168,42 @@ class Spline:
     def __call__(self, x: FloatArray) -> FloatArray:
         low, high = ends = np.array(self.boundary)
         if self.natural:
-            basis, slopes = self._basis(np.clip(x, low, high)), self._basis(ends, 1)
-            basis += np.outer(np.minimum(x - low, 0), slopes[0]) + np.outer(np.maximum(x - high, 0), slopes[1])
+            basis = self._basis(np.clip(x, low, high))
+            slopes = self._basis(ends, 1)
+            basis += np.outer(np.minimum(x - low, 0), slopes[0]) + np.outer(
+                np.maximum(x - high, 0), slopes[1]
+            )
             rotation = np.linalg.qr(self._basis(ends, 2).T, mode="complete").Q
             return np.asarray((basis @ rotation)[:, 2:])
         if (outside := (x < low) | (x > high)).any():
-            problem = f"bs() was fitted on [{low:g}, {high:g}]; {int(outside.sum())} values lie outside"
-            raise DataError(f"{problem}, such as {x[outside][0]:g}. Use ns(), or set boundary_knots=[low, high].")
+            problem = (
+                f"bs() was fitted on [{low:g}, {high:g}]; {int(outside.sum())} values"
+                " lie outside"
+            )
+            raise DataError(
+                f"{problem}, such as {x[outside][0]:g}. Use ns(), or set"
+                " boundary_knots=[low, high]."
+            )
         return self._basis(x)
 
     def _basis(self, x: FloatArray, derivative: int = 0) -> FloatArray:
-        """B-splines within the bounds; at the upper bound they have their limits from below, so they sum to one."""
+        """B-splines within the bounds; at the upper bound they have their limits from
+        below, so they sum to one.
+        """
         from scipy.interpolate import BSpline
 
         low, high = self.boundary
-        knots = np.concatenate([np.repeat(low, self.degree + 1), self.knots, np.repeat(high, self.degree + 1)])
+        knots = np.concatenate(
+            [
+                np.repeat(low, self.degree + 1),
+                self.knots,
+                np.repeat(high, self.degree + 1),
+            ]
+        )
         splines = BSpline(knots, np.eye(knots.size - self.degree - 1), self.degree)
-        return np.asarray(splines(np.minimum(x, np.nextafter(high, low)), derivative))[:, 0 if self.intercept else 1 :]
+        return np.asarray(splines(np.minimum(x, np.nextafter(high, low)), derivative))[
+            :, 0 if self.intercept else 1 :
+        ]
 
 
 def fit_spline(
@@ -177,14 +216,21 @@ def fit_spline(
     boundary_knots: Any = None,
     natural: bool = False,
 ) -> Spline:
-    """bs(x, df=None, knots=None, degree=3, intercept=False, boundary_knots=None); `df` counts the columns.
+    """bs(x, df=None, knots=None, degree=3, intercept=False, boundary_knots=None); `df`
+    counts the columns.
 
     Without `knots` these are quantiles of x, each value repeated by its weight.
     """
     values, weights = x
     if boundary_knots is not None and np.shape(boundary_knots) != (2,):
-        raise FormulaError(f"boundary_knots must be [low, high]; got {boundary_knots!r}.")
-    low, high = (values.min(), values.max()) if boundary_knots is None else sorted(boundary_knots)
+        raise FormulaError(
+            f"boundary_knots must be [low, high]; got {boundary_knots!r}."
+        )
+    low, high = (
+        (values.min(), values.max())
+        if boundary_knots is None
+        else sorted(boundary_knots)
+    )
     if not low < high:
         raise _constant(values)
     whole("degree", degree, *((3, 3) if natural else (1, 9)))
@@ -199,9 +245,18 @@ def fit_spline(
     else:
         inner = sorted(float(knot) for knot in np.atleast_1d(knots))
         if len(inner) > MAX_KNOTS or not all(low < knot < high for knot in inner):
-            raise FormulaError(f"knots must lie inside ({low:g}, {high:g}), at most {MAX_KNOTS}; got {len(inner):,}.")
+            raise FormulaError(
+                f"knots must lie inside ({low:g}, {high:g}), at most {MAX_KNOTS}; got"
+                f" {len(inner):,}."
+            )
     boundary = float(low), float(high)
-    return Spline(knots=tuple(inner), boundary=boundary, degree=degree, intercept=bool(intercept), natural=natural)
+    return Spline(
+        knots=tuple(inner),
+        boundary=boundary,
+        degree=degree,
+        intercept=bool(intercept),
+        natural=natural,
+    )
 
 
 def _logarithm(x: FloatArray, base: float | None = None) -> FloatArray:
@@ -216,7 +271,8 @@ ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "pmin": lambda x, *others: reduce(np.minimum, others, x),
 }  # fmt: skip
 
-#: Functions fitted to a column of numbers: name to a fitting function of (Weighted, options) -> Transform.
+#: Functions fitted to a column of numbers: name to a fitting function of (Weighted,
+#: options) -> Transform.
 FITTED: dict[str, Callable[..., Transform]] = {
     "scale": fit_scale, "center": lambda x: fit_scale(x, scale=False), "poly": fit_poly, "bs": fit_spline,
     "ns": partial(fit_spline, natural=True),
@@ -240,7 +296,8 @@ class Interpreter:
     states : dict
         Fitted transforms by the text of their call; new calls are fitted and added.
     weights : (N,), optional
-        Numbers of rows that the rows stand for where transforms are fitted; 1 by default.
+        Numbers of rows that the rows stand for where transforms are fitted; 1 by
+        default.
     fits : bool
         Whether new calls are fitted; else they leave their argument as it is.
     """
@@ -258,8 +315,12 @@ class Interpreter:
         self._weights = np.ones(len(columns.frame)) if weights is None else weights
         self.used: dict[str, None] = {}
 
-    def evaluate(self, expression: Expression) -> tuple[Value, tuple[str, ...], BoolArray | None]:
-        """The value, the columns it depends on, and the rows in which one of these is missing."""
+    def evaluate(
+        self, expression: Expression
+    ) -> tuple[Value, tuple[str, ...], BoolArray | None]:
+        """The value, the columns it depends on, and the rows in which one of these is
+        missing.
+        """
         self.used = {}
         if expression.key.isidentifier():
             value = self._lookup(unquoted(expression.key))
@@ -268,23 +329,33 @@ class Interpreter:
                 with np.errstate(all="ignore"):
                     value = self._value(expression.tree)
             except RecursionError as error:
-                raise FormulaError(f"{shown(expression.label)} is nested too deeply.") from error
+                raise FormulaError(
+                    f"{shown(expression.label)} is nested too deeply."
+                ) from error
         missing = None
         for name in self.used:
             mask = self.columns.column(name).missing
-            missing = mask if missing is None else missing if mask is None else missing | mask
+            missing = (
+                mask if missing is None else missing if mask is None else missing | mask
+            )
         if not isinstance(value, Factor):
             value = np.asarray(value)
             if value.dtype.kind not in "biuf":
-                raise FormulaError(f"{expression.label!r} does not evaluate to numbers.")
-            value = np.full(len(self.columns.frame), value) if value.ndim == 0 else value
+                raise FormulaError(
+                    f"{expression.label!r} does not evaluate to numbers."
+                )
+            value = (
+                np.full(len(self.columns.frame), value) if value.ndim == 0 else value
+            )
         return value, tuple(self.used), missing
 
     def _value(self, node: ast.expr) -> Any:
         match node:
             case ast.Constant(value=bool() | str()):
                 return node.value
-            case ast.Constant(value=int() | float() as number) if abs(number) <= LARGEST:
+            case ast.Constant(value=int() | float() as number) if (
+                abs(number) <= LARGEST
+            ):
                 return np.float64(number)
             case ast.Name():
                 return self._lookup(str(dotted_name(node)))
@@ -296,11 +367,16 @@ class Interpreter:
                 operand = numeric(self._value(node.operand), node)
                 return -operand if isinstance(node.op, ast.USub) else operand
             case ast.BinOp() if type(node.op) in _OPERATORS:
-                left, right = (numeric(self._value(side), side) for side in (node.left, node.right))
+                left, right = (
+                    numeric(self._value(side), side) for side in (node.left, node.right)
+                )
                 return _OPERATORS[type(node.op)](left, right)
             case ast.BoolOp():
                 values = [condition(self._value(part), part) for part in node.values]
-                return reduce(operator.and_ if isinstance(node.op, ast.And) else operator.or_, values)
+                return reduce(
+                    operator.and_ if isinstance(node.op, ast.And) else operator.or_,
+                    values,
+                )
             case ast.Compare():
                 return self._compare(node)
             case ast.Call():
@@ -314,20 +390,34 @@ class Interpreter:
         if name in CONSTANTS:
             return CONSTANTS[name]
         instead = instead_of(name, self.columns.frame)
-        raise DataError(f"The data have no column {name!r}, needed by the formula; {instead}")
+        raise DataError(
+            f"The data have no column {name!r}, needed by the formula; {instead}"
+        )
 
     def _compare(self, node: ast.Compare) -> Any:
         if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
-            value, listed = self._value(node.left), literal(node.comparators[0])
+            value = self._value(node.left)
+            listed = literal(node.comparators[0])
             items = listed if isinstance(listed, tuple) else (listed,)
-            if not all(isinstance(x, str) or (isinstance(x, (int, float)) and abs(x) <= LARGEST) for x in items):
-                raise FormulaError(f"{said(node)} must compare with a list of numbers, such as [1, 2].")
+            if not all(
+                isinstance(x, str)
+                or (isinstance(x, (int, float)) and abs(x) <= LARGEST)
+                for x in items
+            ):
+                raise FormulaError(
+                    f"{said(node)} must compare with a list of numbers, such as [1, 2]."
+                )
             tests = [compare(value, ast.Eq(), item, node) for item in items]
-            inside = reduce(operator.or_, tests, np.zeros(len(self.columns.frame), dtype=bool))
+            inside = reduce(
+                operator.or_, tests, np.zeros(len(self.columns.frame), dtype=bool)
+            )
             return inside if isinstance(node.ops[0], ast.In) else ~inside
         values = [self._value(operand) for operand in (node.left, *node.comparators)]
         sides = zip(values[:-1], node.ops, values[1:], strict=True)
-        return reduce(operator.and_, [compare(left, kind, right, node) for left, kind, right in sides])
+        return reduce(
+            operator.and_,
+            [compare(left, kind, right, node) for left, kind, right in sides],
+        )
 
     def _call(self, node: ast.Call) -> Any:
         name = dotted_name(node.func)
@@ -342,18 +432,28 @@ class Interpreter:
             return self._coded(node, name, options)
         values = {str(key): literal(option) for key, option in options.items()}
         if name in ELEMENTWISE:
-            return bound(ELEMENTWISE[name], node, *(numeric(self._value(part), node) for part in node.args), **values)
+            return bound(
+                ELEMENTWISE[name],
+                node,
+                *(numeric(self._value(part), node) for part in node.args),
+                **values,
+            )
         x = np.asarray(numeric(self._value(node.args[0]), node.args[0]), dtype=float)
         if x.ndim != 1:
-            raise FormulaError(f"{said(node)}: the first argument must be one column of numbers.")
-        present, key = np.isfinite(x), ast.unparse(node)
+            raise FormulaError(
+                f"{said(node)}: the first argument must be one column of numbers."
+            )
+        present = np.isfinite(x)
+        key = ast.unparse(node)
         if key not in self.states:
             if not self.fits:
                 return x
             if not present.any():
                 raise DataError(f"{said(node)}: no row has a value.")
             rows = Weighted(x[present], self._weights[present])
-            self.states[key] = bound(FITTED[name], node, rows, *map(literal, node.args[1:]), **values)
+            self.states[key] = bound(
+                FITTED[name], node, rows, *map(literal, node.args[1:]), **values
+            )
         columns = self.states[key](x[present])
         if present.all():
             return columns
@@ -362,19 +462,31 @@ class Interpreter:
         return out
 
     def _coded(self, node: ast.Call, name: str, options: dict[Any, ast.expr]) -> Factor:
-        codings = [*node.args[1:], *(options[key] for key in ("contrast", "contrasts") if key in options)]
-        if set(options) - {"contrast", "contrasts"} or len(codings) > (name == "C" or bool(options)):
-            raise FormulaError(f"{said(node)}: {name}() must have a variable, and one contrast= at most.")
+        codings = [
+            *node.args[1:],
+            *(options[key] for key in ("contrast", "contrasts") if key in options),
+        ]
+        if set(options) - {"contrast", "contrasts"} or len(codings) > (
+            name == "C" or bool(options)
+        ):
+            raise FormulaError(
+                f"{said(node)}: {name}() must have a variable, and one contrast= at"
+                " most."
+            )
         value = self._value(node.args[0])
         if not isinstance(value, (Factor, np.ndarray)):
-            raise FormulaError(f"{said(node)}: a factor must be made of a column; got {value!r}.")
+            raise FormulaError(
+                f"{said(node)}: a factor must be made of a column; got {value!r}."
+            )
         factor = factor_of(value, source(node))
         return replace(factor, contrast=contrast_of(codings[0])) if codings else factor
 
 
 def refusal(node: ast.AST) -> FormulaError:
     """The error for code that formulas do not allow."""
-    return FormulaError(f"{said(node)} is not allowed in a formula. Make it a column of the data.")
+    return FormulaError(
+        f"{said(node)} is not allowed in a formula. Make it a column of the data."
+    )
 
 
 def unknown_function(node: ast.Call, name: str | None) -> FormulaError:
@@ -382,13 +494,24 @@ def unknown_function(node: ast.Call, name: str | None) -> FormulaError:
     hint = advice("function", name or "")
     if not hint and (name is None or "__" in name or "." in name):
         return refusal(node)
-    hint = hint or f" Make the result a column of the data; {suggest(str(name), ['I', *CODED, *FITTED, *ELEMENTWISE])}"
-    return FormulaError(f"Formulas do not have the function {name!r} of {said(node)}.{hint}")
+    hint = (
+        hint
+        or f" Make the result a column of the data; {suggest(str(name), ['I', *CODED, *FITTED, *ELEMENTWISE])}"
+    )
+    return FormulaError(
+        f"Formulas do not have the function {name!r} of {said(node)}.{hint}"
+    )
 
 
-def bound(function: Callable[..., Any], node: ast.Call, *arguments: Any, **keywords: Any) -> Any:
-    """function(*arguments, **keywords), with a message that names the arguments if they do not fit."""
-    signature = inspect.signature((lambda x: x) if isinstance(function, np.ufunc) else function)
+def bound(
+    function: Callable[..., Any], node: ast.Call, *arguments: Any, **keywords: Any
+) -> Any:
+    """function(*arguments, **keywords), with a message that names the arguments if they
+    do not fit.
+    """
+    signature = inspect.signature(
+        (lambda x: x) if isinstance(function, np.ufunc) else function
+    )
     try:
         signature.bind(*arguments, **keywords)
         return function(*arguments, **keywords)
@@ -396,30 +519,47 @@ def bound(function: Callable[..., Any], node: ast.Call, *arguments: Any, **keywo
         kind = DataError if isinstance(error, DataError) else FormulaError
         raise kind(f"{said(node)}: {error}") from error
     except (TypeError, ValueError, OverflowError) as error:
-        names = ", ".join(str(p.replace(annotation=p.empty)) for p in signature.parameters.values())
-        raise FormulaError(f"{said(node)}: {error}; the arguments are ({names}).") from error
+        names = ", ".join(
+            str(p.replace(annotation=p.empty)) for p in signature.parameters.values()
+        )
+        raise FormulaError(
+            f"{said(node)}: {error}; the arguments are ({names})."
+        ) from error
 
 
 def numeric(value: Any, node: ast.AST) -> Any:
-    """Numbers for arithmetic: conditions count as 0 and 1, factors and text are refused."""
+    """Numbers for arithmetic: conditions count as 0 and 1, factors and text are
+    refused.
+    """
     if isinstance(value, Factor):
         example = f", such as {value.levels[0]!r}" if value.levels else ""
-        shown = f"{said(node)} is not numeric: it is a factor of {len(value.levels)} levels{example}"
+        shown = (
+            f"{said(node)} is not numeric: it is a factor of {len(value.levels)}"
+            f" levels{example}"
+        )
         raise FormulaError(f"{shown}. Use it alone, or convert it with pd.to_numeric.")
     if isinstance(value, (str, tuple, type(None))):
         raise FormulaError(f"{value!r} must be a number.")
-    return value.astype(float) if isinstance(value, np.ndarray) and value.dtype.kind in "biu" else value
+    return (
+        value.astype(float)
+        if isinstance(value, np.ndarray) and value.dtype.kind in "biu"
+        else value
+    )
 
 
 def condition(value: Any, node: ast.AST) -> Any:
     """Booleans for & | ~."""
-    if isinstance(value, bool) or (isinstance(value, np.ndarray) and value.dtype == bool):
+    if isinstance(value, bool) or (
+        isinstance(value, np.ndarray) and value.dtype == bool
+    ):
         return np.asarray(value)
     raise FormulaError(f"{said(node)} must be true or false in every row, as x > 0 is.")
 
 
 def compare(left: Any, kind: ast.cmpop, right: Any, node: ast.Compare) -> BoolArray:
-    """One comparison; a factor compares with one of its levels, by rank if it is ordered."""
+    """One comparison; a factor compares with one of its levels, by rank if it is
+    ordered.
+    """
     test = _COMPARISONS.get(type(kind))
     if test is None:
         raise refusal(node)
@@ -427,21 +567,36 @@ def compare(left: Any, kind: ast.cmpop, right: Any, node: ast.Compare) -> BoolAr
         left, right = (np.array(f.levels, dtype=object)[f.codes] for f in (left, right))
     elif isinstance(left, Factor):
         if isinstance(right, np.ndarray) or right not in left.levels:
-            raise FormulaError(f"{said(node)}: compare the factor with one of its levels {left.levels[:10]!r}.")
+            raise FormulaError(
+                f"{said(node)}: compare the factor with one of its levels"
+                f" {left.levels[:10]!r}."
+            )
         if test not in (operator.eq, operator.ne) and not left.ordered:
-            raise FormulaError(f"{said(node)}: < and > need an ordered factor; use == or !=.")
+            raise FormulaError(
+                f"{said(node)}: < and > need an ordered factor; use == or !=."
+            )
         left, right = left.codes, left.levels.index(right)
     if isinstance(right, Factor) or isinstance(left, str) or isinstance(right, str):
-        raise FormulaError(f"{said(node)} compares text with numbers, or has a factor only on the right.")
+        raise FormulaError(
+            f"{said(node)} compares text with numbers, or has a factor only on the"
+            " right."
+        )
     return np.asarray(test(left, right), dtype=bool)
 
 
 def contrast_of(node: ast.expr) -> Contrasts:
-    """The contrast in C(f, Sum), C(f, contr.sum), C(f, "sum"), C(f, Treatment("b")), C(f, [[...]])."""
+    """The contrast in C(f, Sum), C(f, contr.sum), C(f, "sum"), C(f, Treatment("b")),
+    C(f, [[...]]).
+    """
     if isinstance(node, ast.Call):
-        values = [literal(part) for part in (*node.args, *(keyword.value for keyword in node.keywords))]
+        values = [
+            literal(part)
+            for part in (*node.args, *(keyword.value for keyword in node.keywords))
+        ]
         if len(values) > 1:
-            raise FormulaError(f"{said(node)}: a contrast must have a base level at most.")
+            raise FormulaError(
+                f"{said(node)}: a contrast must have a base level at most."
+            )
         return contrast(dotted_name(node.func) or source(node), *values)
     if isinstance(node, (ast.Name, ast.Attribute)):
         return contrast(dotted_name(node) or source(node))

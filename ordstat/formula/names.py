@@ -1,4 +1,6 @@
-"""Names of columns, terms and parameters as records: what they are made of, and how they print."""
+"""Names of columns, terms and parameters as records: what they are made of, and how
+they print.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,8 @@ class _Relabelled(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         arguments = [self.visit(argument) for argument in node.args]
-        return ast.Call(node.func, arguments, node.keywords)  # labels do not rename functions
+        # labels do not rename functions
+        return ast.Call(node.func, arguments, node.keywords)
 
 
 def shown_factor(factor: Expression, labels: Mapping[str, str] = _NO_LABELS) -> str:
@@ -173,7 +176,9 @@ class Parameter:
 
     @property
     def name(self) -> str:
-        """As in `params`: "1|2", "1|2.x", "x", "scale.x", "lambda", "sd_x|g", "cor_x.z|g"."""
+        """As in `params`: "1|2", "1|2.x", "x", "scale.x", "lambda", "sd_x|g",
+        "cor_x.z|g".
+        """
         column = "" if self.column is None else self.column.text
         match self.kind:
             case "threshold":
@@ -190,7 +195,9 @@ class Parameter:
                 return f"cor_{column}.{self.other.text}|{self.group.label}"
         return self.kind
 
-    def shown(self, labels: Mapping[str, str], ratio: bool = False, unit: str = "") -> str:
+    def shown(
+        self, labels: Mapping[str, str], ratio: bool = False, unit: str = ""
+    ) -> str:
         """The label for readers.
 
         Parameters

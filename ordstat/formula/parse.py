@@ -15,18 +15,25 @@ from typing import Any, NamedTuple
 from ..checks import advice
 from ..exceptions import FormulaError
 
-MAX_CHARACTERS, MAX_TERMS, MAX_COLUMNS = 100_000, 10_000, 100_000
-#: Most nested parentheses, most bars of random terms and conditions, and largest exponent as in (a + b)^2.
-MAX_DEPTH, MAX_BARS, MAX_POWER = 50, 100, 99
-#: Most characters of all terms; most unions and products of terms, well below a second of work.
-MAX_LABELS, MAX_STEPS = 1_000_000, 2_000_000
+MAX_CHARACTERS = 100_000
+MAX_TERMS = 10_000
+MAX_COLUMNS = 100_000
+#: Most nested parentheses, most bars of random terms and conditions, and largest
+#: exponent as in (a + b)^2.
+MAX_DEPTH = 50
+MAX_BARS = 100
+MAX_POWER = 99
+#: Most characters of all terms; most unions and products of terms, well below a second
+#: of work.
+MAX_LABELS = 1_000_000
+MAX_STEPS = 2_000_000
 #: Most characters of a formula in an error.
 _SHOWN = 200
 
 #: The form of random terms, for messages about bars.
 FORM = (
-    "A random term reads (1 | group), (1 + x | group), (1 + x || group) or (1 | outer/inner), after a +; "
-    "several groups are several terms: (1 | a) + (1 | b)"
+    "A random term reads (1 | group), (1 + x | group), (1 + x || group) or (1 |"
+    " outer/inner), after a +; several groups are several terms: (1 | a) + (1 | b)"
 )
 NO_DOLLAR = "write columns without 'data$' before their names."
 #: Names of values, unless the data have such a column.
@@ -37,19 +44,24 @@ NAME = r"[^\W\d](?:\w|[^\x00-\xbf\xd7\xf7\u2000-\u2bff\u3000-\u303f])*"
 #: A text in quotes; without a closing quote it reaches to the end.
 TEXT = r"'(?:\\.|[^'\\])*(?:'|\\?\Z)|\"(?:\\.|[^\"\\])*(?:\"|\\?\Z)|`[^`]+`"
 _QUOTED = "quoted_name_"
-#: Operators and options of R that Python spells differently; & and | bind less than comparisons, as in R.
+#: Operators and options of R that Python spells differently; & and | bind less than
+#: comparisons, as in R.
 _R_SPELLING = {
     "^": "**", "&": " and ", "&&": " and ", "|": " or ", "||": " or ", "!": " not ", "%in%": " in ", "%%": "%",
     "%/%": "//", "Boundary.knots": "boundary_knots",
 }  # fmt: skip
-_PIECES = re.compile(rf"{TEXT}|\^|&&?|\|\|?|!(?!=)|%in%|%%|%/%|\bBoundary\.knots\b(?=\s*=)|{NAME}", re.DOTALL)
+_PIECES = re.compile(
+    rf"{TEXT}|\^|&&?|\|\|?|!(?!=)|%in%|%%|%/%|\bBoundary\.knots\b(?=\s*=)|{NAME}",
+    re.DOTALL,
+)
 _STAND_IN = re.compile(rf"\b{_QUOTED}((?:[0-9a-f]{{2}})+)\b")
 _R_CALL = re.compile(r"\W*((?:as|is)\.\w+)\(")  # "as" and "is" are keywords of Python
 _SINGLE_EQUALS = re.compile(r"^[^(=!<>]*=[^=]")
 _EQUALS = re.compile(r"(?<![=!<>])=(?!=)")
 _WITH_BLANKS = re.compile(r"\b[^\W\d]\w*(?: [^\W\d]\w*)+")
 _TOKEN = re.compile(
-    rf"\s+|(?P<name>`[^`]+`|{NAME}(?:\.\w+)*)|(?P<number>\d+(?:\.\d*)?|\.\d+)|(?P<operator>\*\*|%in%|.)", re.DOTALL
+    rf"\s+|(?P<name>`[^`]+`|{NAME}(?:\.\w+)*)|(?P<number>\d+(?:\.\d*)?|\.\d+)|(?P<operator>\*\*|%in%|.)",
+    re.DOTALL,
 )
 _CALL = re.compile(r"\s*\(")
 _BRACKETS = re.compile(rf"{TEXT}|[\[\](){{}}]", re.DOTALL)
@@ -62,22 +74,34 @@ def shown(text: str) -> str:
 
 def too_large(text: str, what: str) -> FormulaError:
     """The error for a formula that exceeds a limit."""
-    limits = f"at most {MAX_CHARACTERS:,} characters and give at most {MAX_TERMS:,} terms"
-    return FormulaError(f"The formula {shown(text)} {what}. A formula may have {limits}.")
+    limits = (
+        f"at most {MAX_CHARACTERS:,} characters and give at most {MAX_TERMS:,} terms"
+    )
+    return FormulaError(
+        f"The formula {shown(text)} {what}. A formula may have {limits}."
+    )
 
 
 def check_text(text: Any) -> None:
     """FormulaError if a formula is not a text, or exceeds a limit."""
     if not isinstance(text, str):
-        raise FormulaError(f"A formula must be a text such as 'rating ~ temp + contact'; got {type(text).__name__}.")
+        raise FormulaError(
+            "A formula must be a text such as 'rating ~ temp + contact'; got"
+            f" {type(text).__name__}."
+        )
     if len(text) > MAX_CHARACTERS:
         raise too_large(text, f"has {len(text):,} characters")
     if text.count("|") > MAX_BARS:
-        raise FormulaError(f"The formula {shown(text)} has more than {MAX_BARS} bars '|'.")
+        raise FormulaError(
+            f"The formula {shown(text)} has more than {MAX_BARS} bars '|'."
+        )
     if text.count("(") + text.count("[") > MAX_DEPTH:
         steps = ((character in "([") - (character in ")]") for character in text)
         if max(accumulate(steps)) > MAX_DEPTH:
-            raise FormulaError(f"The formula {shown(text)} has more than {MAX_DEPTH} nested parentheses.")
+            raise FormulaError(
+                f"The formula {shown(text)} has more than {MAX_DEPTH} nested"
+                " parentheses."
+            )
 
 
 # Expressions: the factors of terms, conditions
@@ -105,21 +129,32 @@ class Expression:
     @cached_property
     def names(self) -> frozenset[str]:
         """Names of its columns, without the functions that it calls."""
-        calls = [node.func for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
+        calls = [
+            node.func for node in ast.walk(self.tree) if isinstance(node, ast.Call)
+        ]
         called = {id(part) for function in calls for part in ast.walk(function)}
-        names = (dotted_name(part) for part in ast.walk(self.tree) if id(part) not in called)
+        names = (
+            dotted_name(part) for part in ast.walk(self.tree) if id(part) not in called
+        )
         return frozenset(name for name in names if name is not None)
 
     @property
     def text(self) -> str:
         """Formula text, with backticks around column names that need them."""
-        plain = self.label not in self.names or self.label.replace(".", "_").isidentifier()
+        plain = (
+            self.label not in self.names or self.label.replace(".", "_").isidentifier()
+        )
         return self.label if plain else f"`{self.label}`"
 
 
 def quoted(name: str) -> str:
     """A Python identifier in place of a column name."""
-    usable = name.isascii() and name.isidentifier() and not iskeyword(name) and not name.startswith(_QUOTED)
+    usable = (
+        name.isascii()
+        and name.isidentifier()
+        and not iskeyword(name)
+        and not name.startswith(_QUOTED)
+    )
     return name if usable else _QUOTED + name.encode("utf-8", "surrogatepass").hex()
 
 
@@ -127,7 +162,9 @@ def unquoted(text: str) -> str:
     """A text with stand-ins replaced by the column names."""
     if _QUOTED not in text:
         return text
-    return _STAND_IN.sub(lambda match: bytes.fromhex(match[1]).decode("utf-8", "surrogatepass"), text)
+    return _STAND_IN.sub(
+        lambda match: bytes.fromhex(match[1]).decode("utf-8", "surrogatepass"), text
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -137,21 +174,32 @@ def _tree(code: str) -> ast.expr:
 
 @lru_cache(maxsize=1024)
 def parse_expression(text: str) -> Expression:
-    """The expression in a piece of a formula; ^ is power, backticks quote names, operators may be R's."""
+    """The expression in a piece of a formula; ^ is power, backticks quote names,
+    operators may be R's.
+    """
 
     def spelled(match: re.Match[str]) -> str:
         piece = match.group()
         if piece[0] == "`":
             return quoted(piece[1:-1])
         # Python normalises similar names to one, so these get a stand-in.
-        alike = piece[0] not in "'\"" and (not piece.isascii() or piece.startswith(_QUOTED))
+        alike = piece[0] not in "'\"" and (
+            not piece.isascii() or piece.startswith(_QUOTED)
+        )
         return quoted(piece) if alike else _R_SPELLING.get(piece, piece)
 
     check_text(text)
     try:
-        return Expression(ast.unparse(_tree(_PIECES.sub(spelled, label := " ".join(text.split())).strip())), label)
+        return Expression(
+            ast.unparse(
+                _tree(_PIECES.sub(spelled, label := " ".join(text.split())).strip())
+            ),
+            label,
+        )
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise FormulaError(f"Cannot read {shown(label)} in the formula: {_why(error, label)}") from error
+        raise FormulaError(
+            f"Cannot read {shown(label)} in the formula: {_why(error, label)}"
+        ) from error
 
 
 def _why(error: Exception, label: str) -> str:
@@ -164,7 +212,11 @@ def _why(error: Exception, label: str) -> str:
     if _SINGLE_EQUALS.match(label) or ("(" not in label and _EQUALS.search(label)):
         return "values are compared by ==, and conditions joined by & or |."
     names = _WITH_BLANKS.search(label)
-    return f"{why}. Put backticks around a name with blanks: `{names.group()[:_SHOWN]}`." if names else f"{why}."
+    return (
+        f"{why}. Put backticks around a name with blanks: `{names.group()[:_SHOWN]}`."
+        if names
+        else f"{why}."
+    )
 
 
 def column_expression(name: str) -> Expression:
@@ -176,22 +228,37 @@ def dotted_name(node: ast.AST) -> str | None:
     """a.b.c of a chain of attributes, None for anything else."""
     if isinstance(node, ast.Name):
         return unquoted(node.id)
-    if isinstance(node, ast.Attribute) and (head := dotted_name(node.value)) is not None:
+    if (
+        isinstance(node, ast.Attribute)
+        and (head := dotted_name(node.value)) is not None
+    ):
         return f"{head}.{unquoted(node.attr)}"
     return None
 
 
 def literal(node: ast.expr) -> Any:
-    """A constant, a negative number, or a list, tuple or c(...) of them; FormulaError for anything else."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float, str, bool, type(None))):
+    """A constant, a negative number, or a list, tuple or c(...) of them; FormulaError
+    for anything else.
+    """
+    if isinstance(node, ast.Constant) and isinstance(
+        node.value, (int, float, str, bool, type(None))
+    ):
         return node.value
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and not isinstance(node.operand, ast.Name):
+    if (
+        isinstance(node, ast.UnaryOp)
+        and isinstance(node.op, ast.USub)
+        and not isinstance(node.operand, ast.Name)
+    ):
         value = literal(node.operand)
         if isinstance(value, (int, float)):
             return -value
     if isinstance(node, (ast.List, ast.Tuple)):
         return tuple(map(literal, node.elts))
-    if isinstance(node, ast.Call) and dotted_name(node.func) == "c" and not node.keywords:
+    if (
+        isinstance(node, ast.Call)
+        and dotted_name(node.func) == "c"
+        and not node.keywords
+    ):
         return tuple(map(literal, node.args))
     if isinstance(node, ast.Name) and node.id in CONSTANTS:
         return CONSTANTS[node.id]
@@ -238,7 +305,8 @@ class Part:
     Attributes
     ----------
     terms : tuple of Term
-        Main effects first, then two-way terms and so on; without the intercept, which is always implied.
+        Main effects first, then two-way terms and so on; without the intercept, which
+        is always implied.
     offsets : tuple of Expression
     intercept : bool
         False if the text tries to remove the intercept.
@@ -261,7 +329,16 @@ class Part:
     def __str__(self) -> str:
         """As a formula writes it."""
         offsets = [f"offset({offset.text})" for offset in self.offsets]
-        return " + ".join([*(t.text for t in self.terms), *offsets, *(part.text for part in self.random)]) or "1"
+        return (
+            " + ".join(
+                [
+                    *(t.text for t in self.terms),
+                    *offsets,
+                    *(part.text for part in self.random),
+                ]
+            )
+            or "1"
+        )
 
 
 @dataclass(frozen=True)
@@ -304,18 +381,28 @@ class Token(NamedTuple):
 
 @lru_cache(maxsize=256)
 def parse_formula(text: str, columns: tuple[str, ...]) -> tuple[str, Part]:
-    """The response (see `parse_response`) and the location part; a dot on the right stands for `columns`."""
+    """The response (see `parse_response`) and the location part; a dot on the right
+    stands for `columns`.
+    """
     left, tilde, right = split_formula(text)
     if not tilde or not left.strip():
         meant = " Write '~' instead of '='." if "=" in text and not tilde else ""
-        raise FormulaError(f"{shown(text)} has no response; a formula has the form 'response ~ x1 + x2'.{meant}")
+        raise FormulaError(
+            f"{shown(text)} has no response; a formula has the form 'response ~ x1 +"
+            f" x2'.{meant}"
+        )
     response = parse_response(left)
     others = tuple(name for name in columns if name != response)
     if right.strip() == "." and others:
-        return response, Part(tuple([Term((column_expression(name),)) for name in others]))
+        return response, Part(
+            tuple([Term((column_expression(name),)) for name in others])
+        )
     part = _parse_part(right, others)
     if part.random and uses_dot(text):
-        raise FormulaError(f"The formula {shown(text)} has a dot, which would include the groups: name the columns.")
+        raise FormulaError(
+            f"The formula {shown(text)} has a dot, which would include the groups: name"
+            " the columns."
+        )
     return response, part
 
 
@@ -324,7 +411,10 @@ def parse_one_sided(text: str, columns: tuple[str, ...], argument: str) -> Part:
     """The part in nominal="~ x" or scale="~ x"."""
     left, tilde, right = split_formula(text)
     if tilde and left.strip():
-        raise FormulaError(f"{argument}= must be a one-sided formula such as '~ x1 + x2'; got {shown(text)}.")
+        raise FormulaError(
+            f"{argument}= must be a one-sided formula such as '~ x1 + x2'; got"
+            f" {shown(text)}."
+        )
     return _parse_part(right if tilde else left, columns)
 
 
@@ -344,26 +434,35 @@ def split_formula(text: str) -> tuple[str, str, str]:
 
 
 def substitute_dot(text: str, replacement: str) -> str:
-    """The right-hand side with every separate dot replaced by another right-hand side in parentheses."""
+    """The right-hand side with every separate dot replaced by another right-hand side
+    in parentheses.
+    """
     dots = [token.start for token in _tokens(text) if token.text == "."]
     inside = f"({replacement.strip()})"
     if (size := len(text) + len(dots) * (len(inside) - 1)) > MAX_CHARACTERS:
         raise too_large(text, f"has {size:,} characters with every dot filled in")
     starts = [0, *(dot + 1 for dot in dots)]
-    return inside.join(text[start:end] for start, end in zip(starts, [*dots, len(text)], strict=True)).strip()
+    return inside.join(
+        text[start:end] for start, end in zip(starts, [*dots, len(text)], strict=True)
+    ).strip()
 
 
 @lru_cache(maxsize=16)  # the same text is needed several times in a row
 def _tokens(text: str) -> tuple[Token, ...]:
-    tokens, position = list[Token](), 0
+    tokens = list[Token]()
+    position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
         assert match is not None
-        kind, position = match.lastgroup, match.end()
+        kind = match.lastgroup
+        position = match.end()
         if kind == "name" and _CALL.match(text, position):
-            kind, position = "call", _closing(text, position)
+            kind = "call"
+            position = _closing(text, position)
         if kind is not None:
-            tokens.append(Token(kind, text[match.start() : position], match.start(), position))
+            tokens.append(
+                Token(kind, text[match.start() : position], match.start(), position)
+            )
     return tuple(tokens)
 
 
@@ -374,24 +473,36 @@ def _closing(text: str, start: int) -> int:
         depth += (match.group() in "([{") - (match.group() in ")]}")
         if depth == 0 and match.group() in ")]}":
             return match.end()
-    raise FormulaError(f"Cannot read the formula {shown(text)}: a parenthesis is not closed.")
+    raise FormulaError(
+        f"Cannot read the formula {shown(text)}: a parenthesis is not closed."
+    )
 
 
 def parse_response(text: str) -> str:
     """The column of y, factor(y), ordered(y), C(y) or I(y)."""
-    if text.strip() in ("class", "pass"):  # keywords of Python that are common names of responses
+    # keywords of Python that are common names of responses
+    if text.strip() in ("class", "pass"):
         return text.strip()
     expression = parse_expression(text)
     node: Any = expression.tree
     function = dotted_name(getattr(node, "func", node)) or ""
-    if function in ("factor", "ordered", "C", "I") and isinstance(node, ast.Call) and len(node.args) == 1:
+    if (
+        function in ("factor", "ordered", "C", "I")
+        and isinstance(node, ast.Call)
+        and len(node.args) == 1
+    ):
         if node.keywords:
-            raise FormulaError(f"{said(node)}: pass the levels of the response as levels=[...] to ordfit.")
+            raise FormulaError(
+                f"{said(node)}: pass the levels of the response as levels=[...] to"
+                " ordfit."
+            )
         node = node.args[0]
     if (name := dotted_name(node)) is not None:
         return name
     hint = advice("function", function) or " Make it a column of the data first."
-    raise FormulaError(f"The response must be one column; got {expression.label!r}.{hint}")
+    raise FormulaError(
+        f"The response must be one column; got {expression.label!r}.{hint}"
+    )
 
 
 #: Products of factors as bits, in order of occurrence; 0 is the intercept.
@@ -406,8 +517,15 @@ def _parse_part(text: str, dot: tuple[str, ...]) -> Part:
     reader = _Reader(text, dot)
     products = reader.read()
     factors = list(reader.factors.values())
-    inside = {factor.key: _inside_offset(factor) for factor in factors if isinstance(factor, Expression)}
-    terms, offsets, random, room = [], [], [], MAX_LABELS
+    inside = {
+        factor.key: _inside_offset(factor)
+        for factor in factors
+        if isinstance(factor, Expression)
+    }
+    terms = []
+    offsets = []
+    random = []
+    room = MAX_LABELS
     for bits in products:
         chosen = list[Any]()
         while bits:
@@ -416,16 +534,24 @@ def _parse_part(text: str, dot: tuple[str, ...]) -> Part:
             bits ^= lowest
             room -= 1 + len(chosen[-1].label)
             if room < 0:
-                raise too_large(text, f"takes more than {MAX_LABELS:,} characters to write out")
+                raise too_large(
+                    text, f"takes more than {MAX_LABELS:,} characters to write out"
+                )
         if len(chosen) == 1 and isinstance(chosen[0], RandomPart):
             random.append(chosen[0])
         elif len(chosen) == 1 and (offset := inside[chosen[0].key]) is not None:
             offsets.append(offset)
-        elif any(isinstance(factor, RandomPart) or inside[factor.key] for factor in chosen):
-            raise FormulaError(f"An offset must stand alone, not in a product, as must a random term. {FORM}.")
+        elif any(
+            isinstance(factor, RandomPart) or inside[factor.key] for factor in chosen
+        ):
+            raise FormulaError(
+                "An offset must stand alone, not in a product, as must a random term."
+                f" {FORM}."
+            )
         elif chosen:
             terms.append(Term(tuple(chosen)))
-    terms.sort(key=lambda term: len(term.factors))  # stable: R's order, by degree and then as written
+    # stable: R's order, by degree and then as written
+    terms.sort(key=lambda term: len(term.factors))
     return Part(tuple(terms), tuple(offsets), 0 in products, tuple(random), reader.note)
 
 
@@ -440,7 +566,8 @@ def _inside_offset(factor: Expression) -> Expression | None:
 
 
 class _Reader:
-    """Reads one right-hand side by recursive descent; terms are formed within the limits.
+    """Reads one right-hand side by recursive descent; terms are formed within the
+    limits.
 
     Attributes
     ----------
@@ -465,14 +592,18 @@ class _Reader:
         self.note = ""
 
     def read(self) -> Terms:
-        """The terms in R's order before sorting by degree; includes 0 for an intercept that is not removed."""
+        """The terms in R's order before sorting by degree; includes 0 for an intercept
+        that is not removed.
+        """
         terms = self._sum({0: None})
         if self.tokens[self.place].kind != "end":
             raise self._misplaced()
         return terms
 
     def _take(self, *operators: str) -> str:
-        """Consume the next token if it is one of these operators; else return an empty text."""
+        """Consume the next token if it is one of these operators; else return an empty
+        text.
+        """
         kind, text = self.tokens[self.place][:2]
         if kind != "operator" or text not in operators:
             return ""
@@ -486,7 +617,8 @@ class _Reader:
                 sign = sign if again == "+" else {"+": "-", "-": "+"}[sign]
             if self.tokens[self.place].text == "0":  # "+ 0" removes the intercept
                 self.place += 1
-                sign, right = {"+": "-", "-": "+"}[sign], {0: None}
+                sign = {"+": "-", "-": "+"}[sign]
+                right = {0: None}
             else:
                 right = self._crossed()
             self._limited({}, len(right))
@@ -504,9 +636,13 @@ class _Reader:
         while operator := self._take("*", "/"):
             right = self._interaction()
             self._limited({}, len(left))
-            outer = left if operator == "*" else {reduce(or_, left): None} if left else {}
+            outer = (
+                left if operator == "*" else {reduce(or_, left): None} if left else {}
+            )
             joined = self._product(outer, right)
-            left = self._limited(left | right | joined if operator == "*" else left | joined)
+            left = self._limited(
+                left | right | joined if operator == "*" else left | joined
+            )
         return left
 
     def _interaction(self) -> Terms:
@@ -516,17 +652,29 @@ class _Reader:
         return left
 
     def _power(self) -> Terms:
-        """A value times itself until nothing is added: then all products of its factors are present."""
+        """A value times itself until nothing is added: then all products of its factors
+        are present.
+        """
         base = terms = self._value()
         while self._take("^", "**"):
             kind, exponent = self.tokens[self.place][:2]
-            if kind != "number" or not exponent.isdigit() or not 1 <= int(exponent[:9]) <= MAX_POWER:
-                raise self._unreadable(f"an exponent must be a whole number from 1 to {MAX_POWER}")
+            if (
+                kind != "number"
+                or not exponent.isdigit()
+                or not 1 <= int(exponent[:9]) <= MAX_POWER
+            ):
+                raise self._unreadable(
+                    f"an exponent must be a whole number from 1 to {MAX_POWER}"
+                )
             self.place += 1
             if len(base) == 1 and int(exponent) > 1:
-                self.note = f"{self.text!r}: a power of a term is the term, as in R. Write I(x^2) for a square."
+                self.note = (
+                    f"{self.text!r}: a power of a term is the term, as in R. Write"
+                    " I(x^2) for a square."
+                )
             for _ in range(int(exponent) - 1):
-                size, terms = len(terms), self._product(terms, base)
+                size = len(terms)
+                terms = self._product(terms, base)
                 if len(terms) == size:
                     break
             base = terms
@@ -544,7 +692,11 @@ class _Reader:
         if text == "1":
             return {0: None}
         if text == ".":  # the intercept if there are no other columns
-            return {term: None for name in self.dot for term in self._term(column_expression(name))} or {0: None}
+            return {
+                term: None
+                for name in self.dot
+                for term in self._term(column_expression(name))
+            } or {0: None}
         if text == "(" and (random := self._random()):
             return random
         if text == "(":
@@ -556,8 +708,12 @@ class _Reader:
         raise self._misplaced()
 
     def _random(self) -> Terms:
-        """The random terms in the parenthesis just opened, two for a/b after the bar; empty without a bar."""
-        depth, bars, end = 1, list[Token](), self.place
+        """The random terms in the parenthesis just opened, two for a/b after the bar;
+        empty without a bar.
+        """
+        depth = 1
+        bars = list[Token]()
+        end = self.place
         while depth and end < len(self.tokens) and "|" in self.text:
             text = self.tokens[end].text
             depth += (text == "(") - (text == ")")
@@ -570,16 +726,29 @@ class _Reader:
         left = self.text[self.tokens[self.place].start : bars[0].start].strip()
         right = self.text[bars[-1].end : self.tokens[end - 1].start].strip()
         self.place = end
-        error = FormulaError(f"Cannot read the random term {shown(f'({left} {mark} {right})')}. {FORM}.")
-        if mark not in ("|", "||") or not left or not right or re.search(r"[+*]", right):
+        error = FormulaError(
+            f"Cannot read the random term {shown(f'({left} {mark} {right})')}. {FORM}."
+        )
+        if (
+            mark not in ("|", "||")
+            or not left
+            or not right
+            or re.search(r"[+*]", right)
+        ):
             raise error
-        columns, groups = _parse_part(left, ()), _parse_part(right, ())
+        columns = _parse_part(left, ())
+        groups = _parse_part(right, ())
         sizes = [len(group.factors) for group in groups.terms]
-        nested = len(sizes) == 1 or sizes == list(range(1, len(groups.factors) + 1)) != []
+        nested = (
+            len(sizes) == 1 or sizes == list(range(1, len(groups.factors) + 1)) != []
+        )
         within = any(side.offsets or side.random for side in (columns, groups))
         if not nested or within or not (columns.terms or columns.intercept):
             raise error
-        parts = [RandomPart(columns, group, mark == "|", f"({left} {mark} {group.text})") for group in groups.terms]
+        parts = [
+            RandomPart(columns, group, mark == "|", f"({left} {mark} {group.text})")
+            for group in groups.terms
+        ]
         return {bits: None for part in parts for bits in self._term(part)}
 
     def _term(self, factor: Expression | RandomPart) -> Terms:
@@ -601,7 +770,9 @@ class _Reader:
         """Count the steps for these terms and return them; FormulaError beyond a limit."""
         self.steps += steps
         if self.steps > MAX_STEPS:
-            raise too_large(self.text, f"needs more than {MAX_STEPS:,} sums and products of terms")
+            raise too_large(
+                self.text, f"needs more than {MAX_STEPS:,} sums and products of terms"
+            )
         if len(terms) - (0 in terms) > MAX_TERMS:
             raise too_large(self.text, f"gives more than {MAX_TERMS:,} terms")
         return terms
@@ -611,15 +782,27 @@ class _Reader:
         kind, text = self.tokens[self.place][:2]
         before = self.tokens[self.place - 1].text if self.place else ""
         if kind == "end":
-            return self._unreadable("a parenthesis is not closed" + f". {FORM}" * ("|" in self.text))
+            return self._unreadable(
+                "a parenthesis is not closed" + f". {FORM}" * ("|" in self.text)
+            )
         if kind == "number":
-            return self._unreadable(f"it multiplies a term by a number, or adds one; write I(2 * x) for {shown(text)}")
+            return self._unreadable(
+                "it multiplies a term by a number, or adds one; write I(2 * x) for"
+                f" {shown(text)}"
+            )
         if kind != "operator":
-            why = f"no operator stands between {shown(before)} and {shown(text)}. Put + between two terms"
+            why = (
+                f"no operator stands between {shown(before)} and {shown(text)}. Put +"
+                " between two terms"
+            )
             return self._unreadable(f"{why}, or backticks around one name with blanks")
         hints = {"|": f". {FORM}", "$": f": {NO_DOLLAR[:-1]}", "(": "", ")": ""}
-        hint = hints.get(text, "; put arithmetic and conditions inside I(), as in I(x > 40)")
-        return self._unreadable(f"{text!r} is not an operator of formulas, or misplaced{hint}")
+        hint = hints.get(
+            text, "; put arithmetic and conditions inside I(), as in I(x > 40)"
+        )
+        return self._unreadable(
+            f"{text!r} is not an operator of formulas, or misplaced{hint}"
+        )
 
     def _unreadable(self, why: str) -> FormulaError:
         return FormulaError(f"Cannot read the formula {shown(self.text)}: {why}.")

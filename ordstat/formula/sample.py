@@ -17,7 +17,8 @@ from ..exceptions import DataError, OptionError
 #: Sums of weights that differ by this share of their total are the same.
 _SAME = 1e-9
 #: Most numbers in memory at once (32 MB), and numbers that fit in the cache.
-HELD, CACHED = 1 << 22, 1 << 15
+HELD = 1 << 22
+CACHED = 1 << 15
 
 
 def row_blocks(n: int, per_row: int = 1, room: int = HELD) -> Iterator[slice]:
@@ -32,8 +33,11 @@ def row_blocks(n: int, per_row: int = 1, room: int = HELD) -> Iterator[slice]:
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
-def sums_by(codes: IntArray, values: FloatArray, size: int, weights: FloatArray | None = None) -> FloatArray:
-    """(size, P) sums of the rows of values (n, P), times their weights (n,), for each code 0..size-1.
+def sums_by(
+    codes: IntArray, values: FloatArray, size: int, weights: FloatArray | None = None
+) -> FloatArray:
+    """(size, P) sums of the rows of values (n, P), times their weights (n,), for each
+    code 0..size-1.
 
     Examples
     --------
@@ -103,8 +107,14 @@ class RandomColumns:
         return out
 
     def by_phi(self, inner: FloatArray) -> FloatArray:
-        """(m,) derivatives by phi, from derivatives (n, q) by Lambda v of each row, times v."""
-        return np.array([np.vdot(self.z, inner)]) if self.alike else (self.z.T @ inner)[self.entries]
+        """(m,) derivatives by phi, from derivatives (n, q) by Lambda v of each row,
+        times v.
+        """
+        return (
+            np.array([np.vdot(self.z, inner)])
+            if self.alike
+            else (self.z.T @ inner)[self.entries]
+        )
 
     def rows_by_phi(self, inner: FloatArray) -> list[FloatArray]:
         """m arrays (n,): contributions of the rows to `by_phi`."""
@@ -120,19 +130,33 @@ class RandomColumns:
     def variances(self, covariance: FloatArray) -> FloatArray:
         """(n,) variances of z'b, from the covariance of the effects of a group."""
         variances = np.einsum("nq,qp,np->n", self.z, covariance, self.z)
-        return np.asarray(variances if self.root is None else variances * (self.root**2).sum(axis=1)[self.codes])
+        return np.asarray(
+            variances
+            if self.root is None
+            else variances * (self.root**2).sum(axis=1)[self.codes]
+        )
 
     def spelt_out(self) -> RandomColumns:
-        """The term with independent effects if the groups have a covariance; codes of -1 do not change."""
+        """The term with independent effects if the groups have a covariance; codes of
+        -1 do not change.
+        """
         if self.root is None:
             return self
         z = self.z * self.root[self.codes]
-        return RandomColumns(z=z, codes=np.minimum(self.codes, 0), n_groups=1, correlated=False, alike=True)
+        return RandomColumns(
+            z=z,
+            codes=np.minimum(self.codes, 0),
+            n_groups=1,
+            correlated=False,
+            alike=True,
+        )
 
     def with_groups(self, groups: IntArray, codes: IntArray) -> RandomColumns:
         """The term with some of the groups, and the index of each row among them."""
         root = None if self.root is None else self.root[groups]
-        return replace(self, codes=codes.astype(np.intp), n_groups=groups.size, root=root)
+        return replace(
+            self, codes=codes.astype(np.intp), n_groups=groups.size, root=root
+        )
 
     def __getitem__(self, index: AnyArray | slice) -> RandomColumns:
         """Some of the rows; the groups stay."""
@@ -153,13 +177,16 @@ class RandomRows:
         """The terms with groups 0..G-1 that all have rows."""
         renumbered = [np.unique(term.codes, return_inverse=True) for term in self.terms]
         pairs = zip(self.terms, renumbered, strict=True)
-        return RandomRows(tuple(term.with_groups(groups, codes) for term, (groups, codes) in pairs))
+        return RandomRows(
+            tuple(term.with_groups(groups, codes) for term, (groups, codes) in pairs)
+        )
 
     def apart(self) -> IntArray:
-        """(N,) unions of groups that share no effect; the groups of the largest term if all are connected.
+        """(N,) unions of groups that share no effect; the groups of the largest term if
+        all are connected.
 
-        These are the groups of a single term, the outermost groups of nested terms, or those of the crossed term with
-        most groups.
+        These are the groups of a single term, the outermost groups of nested terms, or
+        those of the crossed term with most groups.
         """
         from scipy.sparse import coo_matrix
         from scipy.sparse.csgraph import connected_components
@@ -167,27 +194,44 @@ class RandomRows:
         largest = max(self.terms, key=lambda term: term.n_groups)
         total = sum(term.n_groups for term in self.terms)
         starts = np.cumsum([0, *(term.n_groups for term in self.terms[:-1])])
-        first, *others = (start + term.codes for start, term in zip(starts, self.terms, strict=True))
+        first, *others = (
+            start + term.codes for start, term in zip(starts, self.terms, strict=True)
+        )
         if not others:
             return largest.codes
         ends = np.tile(first, len(others)), np.concatenate(others)
         links = coo_matrix((np.ones(ends[0].size), ends), shape=(total, total))
         labels = connected_components(links, directed=False)[1][first]
-        return largest.codes if np.all(labels == labels[0]) else np.asarray(labels, dtype=np.intp)
+        return (
+            largest.codes
+            if np.all(labels == labels[0])
+            else np.asarray(labels, dtype=np.intp)
+        )
 
     def unseen(self, names: Sequence[str]) -> str:
-        """Numbers of rows with groups that are not in the fit, as text, by the names of the groupings."""
-        counts = [(name, int((term.codes < 0).sum())) for name, term in zip(names, self.terms, strict=True)]
+        """Numbers of rows with groups that are not in the fit, as text, by the names of
+        the groupings.
+        """
+        counts = [
+            (name, int((term.codes < 0).sum()))
+            for name, term in zip(names, self.terms, strict=True)
+        ]
         return ", ".join(f"{name!r} in {count} rows" for name, count in counts if count)
 
     def require_covariances(self) -> None:
         """DataError for groups that are not in the fit, of a term with cov=."""
         if any(term.root is not None and (term.codes < 0).any() for term in self.terms):
-            raise DataError("newdata has groups of cov= without rows in the fit. Use predict(re='zero'), or drop them.")
+            raise DataError(
+                "newdata has groups of cov= without rows in the fit. Use"
+                " predict(re='zero'), or drop them."
+            )
 
 
-def check_whole_groups(random: RandomRows | None, clusters: IntArray, texts: Sequence[str] = ()) -> None:
-    """OptionError if clusters (N,) divide the rows of a group, whose likelihood is one number.
+def check_whole_groups(
+    random: RandomRows | None, clusters: IntArray, texts: Sequence[str] = ()
+) -> None:
+    """OptionError if clusters (N,) divide the rows of a group, whose likelihood is one
+    number.
 
     Parameters
     ----------
@@ -203,17 +247,29 @@ def check_whole_groups(random: RandomRows | None, clusters: IntArray, texts: Seq
     if random is None:
         return
     if any(term.root is not None for term in random.terms):
-        raise OptionError("cluster must not divide dependent groups; cov= makes all dependent. Use vcov='model'.")
+        raise OptionError(
+            "cluster must not divide dependent groups; cov= makes all dependent. Use"
+            " vcov='model'."
+        )
     named = texts or [f"random term {index + 1}" for index in range(len(random.terms))]
     for name, term in zip(named, random.terms, strict=True):
-        pairs = np.unique(np.stack([term.codes, clusters]), axis=1)  # pairs of group and cluster
+        # pairs of group and cluster
+        pairs = np.unique(np.stack([term.codes, clusters]), axis=1)
         if split := int(np.count_nonzero(np.bincount(pairs[0]) > 1)):
-            got = f"got clusters that split {split} of the {term.n_groups} groups of {name}"
-            raise OptionError(f"cluster must keep the rows of each group of the random effects together; {got}.")
+            got = (
+                f"got clusters that split {split} of the {term.n_groups} groups of"
+                f" {name}"
+            )
+            raise OptionError(
+                "cluster must keep the rows of each group of the random effects"
+                f" together; {got}."
+            )
 
 
-#: Limits of nonzero weights: totals and products are then far from over- and underflow, and whole weights are exact.
-LIGHTEST, HEAVIEST = 1e-15, 1e15
+#: Limits of nonzero weights: totals and products are then far from over- and underflow,
+#: and whole weights are exact.
+LIGHTEST = 1e-15
+HEAVIEST = 1e15
 
 
 def extreme(weights: FloatArray) -> BoolArray:
@@ -232,11 +288,15 @@ def _take(value: AnyArray | RandomRows | None, index: AnyArray | slice) -> Any:
 
 
 def _require_lengths(holder: Rows | Sample, names: Sequence[str], n: int) -> None:
-    """DataError unless each of these arrays is None or has n rows: compiled loops would read beyond their ends."""
+    """DataError unless each of these arrays is None or has n rows: compiled loops would
+    read beyond their ends.
+    """
     for name in names:
         array = getattr(holder, name)
         if array is not None and len(array) != n:
-            raise DataError(f"{name} must have a value for each of the {n} rows; got {len(array)}.")
+            raise DataError(
+                f"{name} must have a value for each of the {n} rows; got {len(array)}."
+            )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -246,8 +306,8 @@ class Rows:
     Attributes
     ----------
     X : (N, D) float64, C-contiguous
-        Location columns, no intercept (the thresholds are the intercepts). NaN for missing values, in the few methods
-        that support them.
+        Location columns, no intercept (the thresholds are the intercepts). NaN for
+        missing values, in the few methods that support them.
     offset : (N,) or None
         Known part of the score H(x).
     nominal : (N, q) or None
@@ -268,7 +328,9 @@ class Rows:
     random: RandomRows | None = None
 
     def __post_init__(self) -> None:
-        _require_lengths(self, ("offset", "nominal", "scale", "scale_offset"), len(self.X))
+        _require_lengths(
+            self, ("offset", "nominal", "scale", "scale_offset"), len(self.X)
+        )
 
     @property
     def n(self) -> int:
@@ -276,12 +338,16 @@ class Rows:
 
     @property
     def one_scale(self) -> bool:
-        """Whether rows only differ in location, so that a larger score is a larger expected rank."""
+        """Whether rows only differ in location, so that a larger score is a larger
+        expected rank.
+        """
         return self.nominal is None and self.scale is None and self.scale_offset is None
 
     def take(self, index: AnyArray | slice) -> Rows:
         """The rows at `index` (integers, a mask or a slice), in that order."""
-        return replace(self, **{f.name: _take(getattr(self, f.name), index) for f in fields(self)})
+        return replace(
+            self, **{f.name: _take(getattr(self, f.name), index) for f in fields(self)}
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -295,15 +361,19 @@ class Sample:
     n_levels : int
         K, at least 2.
     weights : (N,) or None
-        Case (frequency) weights, 0 or from LIGHTEST to HEAVIEST; None means 1 for every row.
+        Case (frequency) weights, 0 or from LIGHTEST to HEAVIEST; None means 1 for every
+        row.
     costs : (N, K) or None
-        Cost of each predicted rank for each row; None if the cost of the method applies.
+        Cost of each predicted rank for each row; None if the cost of the method
+        applies.
     cluster : (N,) codes 0..G-1 or None
         Rows of one cluster are not independent.
     signs : (D,) int8 or None
-        1 or -1 for columns of X with effects that must increase or decrease, 0 for others.
+        1 or -1 for columns of X with effects that must increase or decrease, 0 for
+        others.
     categories : (D,) or None
-        Number of categories for columns of codes 0, 1, ..., 0 for columns of numbers; None if all are numbers.
+        Number of categories for columns of codes 0, 1, ..., 0 for columns of numbers;
+        None if all are numbers.
     """
 
     rows: Rows
@@ -321,7 +391,10 @@ class Sample:
     def __post_init__(self) -> None:
         _require_lengths(self, self.by_row, self.rows.n)
         if len(self.y) and not 0 <= self.y.min() <= self.y.max() < self.n_levels:
-            raise DataError(f"y must be codes from 0 to {self.n_levels - 1}; got {self.y.min()} to {self.y.max()}.")
+            raise DataError(
+                f"y must be codes from 0 to {self.n_levels - 1}; got {self.y.min()} to"
+                f" {self.y.max()}."
+            )
 
     @property
     def X(self) -> FloatArray:
@@ -342,7 +415,9 @@ class Sample:
         return np.ones(self.n) if self.weights is None else self.weights
 
     def take(self, index: AnyArray | slice) -> Sample:
-        """The sample at `index` (integers, a mask or a slice); `n_levels` does not change."""
+        """The sample at `index` (integers, a mask or a slice); `n_levels` does not
+        change.
+        """
         return replace(
             self,
             rows=self.rows.take(index),
@@ -366,11 +441,14 @@ def total_of(weights: FloatArray) -> float:
     return float(np.rint(total)) if abs(total - np.rint(total)) <= rounding else total
 
 
-def quantiles(x: FloatArray, weights: FloatArray, total: float, shares: FloatArray) -> FloatArray:
+def quantiles(
+    x: FloatArray, weights: FloatArray, total: float, shares: FloatArray
+) -> FloatArray:
     """Quantiles of x as R's type 7 with each value repeated by its weight.
 
-    Weights that are not whole follow Hmisc's wtd.quantile: the place (total - 1) * share lies between two whole
-    places, and a whole place has the first value whose weights up to it sum to more.
+    Weights that are not whole follow Hmisc's wtd.quantile: the place (total - 1) *
+    share lies between two whole places, and a whole place has the first value whose
+    weights up to it sum to more.
 
     Parameters
     ----------
@@ -398,7 +476,9 @@ def quantiles(x: FloatArray, weights: FloatArray, total: float, shares: FloatArr
     places = np.maximum((total - 1.0) * shares, 0.0)
     below = np.floor(places)
     last = values.size - 1
-    rows = np.searchsorted(upto, np.array([below, below + 1.0]) + _SAME * total, side="right")
+    rows = np.searchsorted(
+        upto, np.array([below, below + 1.0]) + _SAME * total, side="right"
+    )
     low, high = values[np.minimum(rows, last)]
     return np.asarray(low + (places - below) * (high - low))
 
@@ -428,10 +508,13 @@ class DistinctRows:
 
     def take(self, index: IntArray) -> DistinctRows:
         """The rows at `index`, in that order."""
-        return DistinctRows(**{f.name: getattr(self, f.name)[index] for f in fields(self)})
+        return DistinctRows(
+            **{f.name: getattr(self, f.name)[index] for f in fields(self)}
+        )
 
     def repeated(self, most: float) -> DistinctRows:
-        """Rows repeated by their weights, if these are whole and sum to at most `most`; else self.
+        """Rows repeated by their weights, if these are whole and sum to at most `most`;
+        else self.
 
         For learners that count rows regardless of weights.
         """
@@ -440,16 +523,22 @@ class DistinctRows:
             return self
         total = float(times.sum())
         size = 8.0 * total * max(self.X.shape[1], 1)
-        require_memory(f"Repeating rows {total:g} times, the sum of the weights,", size, SMALLER_WEIGHTS)
+        require_memory(
+            f"Repeating rows {total:g} times, the sum of the weights,",
+            size,
+            SMALLER_WEIGHTS,
+        )
         rows = self.take(np.repeat(np.arange(self.n), times.astype(np.intp)))
         return replace(rows, weights=np.ones(rows.n))
 
 
 def distinct_rows(sample: Sample, costs: FloatArray) -> DistinctRows:
-    """Identical rows once, with the sum of their case weights; rows of weight 0 are left out.
+    """Identical rows once, with the sum of their case weights; rows of weight 0 are
+    left out.
 
-    A row of weight w and w rows of weight 1 give the same result: loops over it compute the same floating-point
-    numbers, and break ties in the same way, for any order of the rows.
+    A row of weight w and w rows of weight 1 give the same result: loops over it compute
+    the same floating-point numbers, and break ties in the same way, for any order of
+    the rows.
 
     Parameters
     ----------
@@ -463,11 +552,18 @@ def distinct_rows(sample: Sample, costs: FloatArray) -> DistinctRows:
     """
     rows, weights = distinct_places(sample, costs)
     # Adding 0 turns -0 into 0.
-    return DistinctRows(X=sample.X[rows] + 0.0, y=sample.y[rows], costs=costs[rows], weights=weights, rows=rows)
+    return DistinctRows(
+        X=sample.X[rows] + 0.0,
+        y=sample.y[rows],
+        costs=costs[rows],
+        weights=weights,
+        rows=rows,
+    )
 
 
 def distinct_places(sample: Sample, costs: FloatArray) -> tuple[IntArray, FloatArray]:
-    """(M,) first rows of each set of identical rows, in the order of `distinct_rows`, and the sums of their weights.
+    """(M,) first rows of each set of identical rows, in the order of `distinct_rows`,
+    and the sums of their weights.
 
     Missing values (NaN) are equal.
     """
@@ -481,13 +577,16 @@ def distinct_places(sample: Sample, costs: FloatArray) -> tuple[IntArray, FloatA
     used = np.flatnonzero(sample.weights > 0)
     if used.size == 0:
         raise DataError("weights are zero for every row: nothing is left to fit.")
-    order, first = _sorted(keys if used.size == sample.n else [key[used] for key in keys])
+    order, first = _sorted(
+        keys if used.size == sample.n else [key[used] for key in keys]
+    )
     weights = sample.case_weights[used[order]]
     return used[order[first]], np.add.reduceat(weights, np.flatnonzero(first))
 
 
 def _sorted(keys: list[AnyArray]) -> tuple[IntArray, BoolArray]:
-    """(N,) stable order by the keys (N,), the first key first, and whether each row differs from the previous one.
+    """(N,) stable order by the keys (N,), the first key first, and whether each row
+    differs from the previous one.
 
     Rows that differ in the first two keys are compared by these only.
     """
@@ -503,13 +602,16 @@ def _sorted(keys: list[AnyArray]) -> tuple[IntArray, BoolArray]:
 
 
 def _differs(keys: list[AnyArray], order: IntArray) -> BoolArray:
-    """(M,) whether a row of `order` (M,) differs from the previous one in any key; True for the first."""
+    """(M,) whether a row of `order` (M,) differs from the previous one in any key; True
+    for the first.
+    """
     differs: BoolArray = np.ones(order.size, dtype=np.bool_)
     differs[1:] = False
     for key in keys:
         values = key[order]
         unlike = values[1:] != values[:-1]
-        if values.dtype.kind == "f" and np.isnan(values).any():  # of a later key NaN may be anywhere
+        # of a later key NaN may be anywhere
+        if values.dtype.kind == "f" and np.isnan(values).any():
             unlike &= ~(np.isnan(values[1:]) & np.isnan(values[:-1]))
         differs[1:] |= unlike
     return differs
@@ -521,7 +623,8 @@ _CONSTANT = 1e-14
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """x -> (x - centre) * factor by column; columns that are constant on the training rows become 0.
+    """x -> (x - centre) * factor by column; columns that are constant on the training
+    rows become 0.
 
     Attributes
     ----------
@@ -550,8 +653,15 @@ def _factor(spread: FloatArray, size: FloatArray) -> FloatArray:
     return np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, spread))
 
 
-def scaling_with(earlier: Scaling, n_earlier: float, kind: str | None, X: FloatArray, weights: FloatArray) -> Scaling:
-    """The scaling with columns that were constant in earlier rows scaled where they vary now.
+def scaling_with(
+    earlier: Scaling,
+    n_earlier: float,
+    kind: str | None,
+    X: FloatArray,
+    weights: FloatArray,
+) -> Scaling:
+    """The scaling with columns that were constant in earlier rows scaled where they
+    vary now.
 
     Their scale is that of all rows so far; other columns keep the one they have.
 
@@ -571,7 +681,9 @@ def scaling_with(earlier: Scaling, n_earlier: float, kind: str | None, X: FloatA
     moved = waiting[varies.any(axis=0)]
     if not moved.size:
         return earlier
-    fitted = fit_scaling(kind, np.vstack([earlier.centre, X]), np.append(n_earlier, weights))
+    fitted = fit_scaling(
+        kind, np.vstack([earlier.centre, X]), np.append(n_earlier, weights)
+    )
     centre = earlier.centre.copy()
     factor = earlier.factor.copy()
     centre[moved] = fitted.centre[moved]
@@ -585,15 +697,29 @@ def _identity(X: FloatArray, weights: FloatArray) -> Scaling:
 
 def _to_range(X: FloatArray, weights: FloatArray) -> Scaling:
     # Halve first: the difference of two large numbers of opposite sign may overflow.
-    low, high = np.fmin.reduce(X, axis=0) / 2.0, np.fmax.reduce(X, axis=0) / 2.0  # ignores missing values
-    return Scaling(high + low, _factor(high - low, np.maximum(np.abs(low), np.abs(high))))
+    # ignores missing values
+    low = np.fmin.reduce(X, axis=0) / 2.0
+    high = np.fmax.reduce(X, axis=0) / 2.0
+    return Scaling(
+        high + low, _factor(high - low, np.maximum(np.abs(low), np.abs(high)))
+    )
 
 
 def _standardised(X: FloatArray, weights: FloatArray) -> Scaling:
-    if has_gaps(X):  # column by column, over rows with a value; columns without values do not change
-        columns = [(column[~np.isnan(column), None], weights[~np.isnan(column)]) for column in X.T]
-        fitted = [_standardised(*column) if column[1].size else _identity(*column) for column in columns]
-        return Scaling(np.hstack([one.centre for one in fitted]), np.hstack([one.factor for one in fitted]))
+    # column by column, over rows with a value; columns without values do not change
+    if has_gaps(X):
+        columns = [
+            (column[~np.isnan(column), None], weights[~np.isnan(column)])
+            for column in X.T
+        ]
+        fitted = [
+            _standardised(*column) if column[1].size else _identity(*column)
+            for column in columns
+        ]
+        return Scaling(
+            np.hstack([one.centre for one in fitted]),
+            np.hstack([one.factor for one in fitted]),
+        )
     mean = np.average(X, axis=0, weights=weights)
     deviation = np.sqrt(np.average(np.square(X - mean), axis=0, weights=weights))
     return Scaling(mean, _factor(deviation, np.abs(X).max(axis=0)))
@@ -607,7 +733,11 @@ SCALINGS: dict[str | None, Callable[[FloatArray, FloatArray], Scaling]] = {
 }
 
 #: Descriptions of scalings in the summary.
-SCALED = {"range": "each to [-1, 1]", "standard": "each to mean 0, standard deviation 1", None: "no"}
+SCALED = {
+    "range": "each to [-1, 1]",
+    "standard": "each to mean 0, standard deviation 1",
+    None: "no",
+}
 
 
 def require_finite_squares(X: FloatArray) -> None:
@@ -616,20 +746,27 @@ def require_finite_squares(X: FloatArray) -> None:
         squares = np.einsum("nd,nd->d", X, X)
     if not np.isfinite(squares).all():
         column = int(np.argmin(np.isfinite(squares)))
-        raise DataError(f"Column {column} of the batch must have finite squares, scaled as the first rows. Rescale it.")
+        raise DataError(
+            f"Column {column} of the batch must have finite squares, scaled as the"
+            " first rows. Rescale it."
+        )
 
 
-def fit_scaling(kind: str | None, X: FloatArray, weights: FloatArray, *, about_mean: bool = False) -> Scaling:
+def fit_scaling(
+    kind: str | None, X: FloatArray, weights: FloatArray, *, about_mean: bool = False
+) -> Scaling:
     """Learn the map of the columns of X (N, D).
 
     Parameters
     ----------
     kind : {"range", "standard", None}
-        Each column to [-1, 1] (the papers' setting), to weighted mean 0 and standard deviation 1, or unchanged.
+        Each column to [-1, 1] (the papers' setting), to weighted mean 0 and standard
+        deviation 1, or unchanged.
     X : (N, D), N >= 1
     weights : (N,) positive case weights
     about_mean : bool
-        Whether unscaled columns are centred: products of rows far from 0 would lose all digits.
+        Whether unscaled columns are centred: products of rows far from 0 would lose all
+        digits.
 
     Examples
     --------
@@ -642,7 +779,10 @@ def fit_scaling(kind: str | None, X: FloatArray, weights: FloatArray, *, about_m
         scaling = SCALINGS[kind](X, weights)
     if np.isinf(scaling.factor).any():  # NaN for a column without values
         column = int(np.argmax(np.isinf(scaling.factor)))
-        raise DataError(f"Column {column} of X must vary by more than about 1e-300 to be scaled. Rescale it.")
+        raise DataError(
+            f"Column {column} of X must vary by more than about 1e-300 to be scaled."
+            " Rescale it."
+        )
     if about_mean and not scaling.changes:
         return Scaling(np.average(X, axis=0, weights=weights), scaling.factor)
     return scaling

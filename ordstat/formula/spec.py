@@ -92,7 +92,11 @@ class FormulaSpec:
     @cached_property
     def parts(self) -> list[Part]:
         """The right-hand sides that exist."""
-        return [part for part in (self.location, self.nominal, self.scale) if part is not None]
+        return [
+            part
+            for part in (self.location, self.nominal, self.scale)
+            if part is not None
+        ]
 
     @cached_property
     def factors(self) -> dict[str, Expression]:
@@ -105,7 +109,11 @@ class FormulaSpec:
     @cached_property
     def groups(self) -> dict[str, Expression]:
         """The factors that define the groups of random terms."""
-        return {factor.key: factor for random in self.location.random for factor in random.group.factors}
+        return {
+            factor.key: factor
+            for random in self.location.random
+            for factor in random.group.factors
+        }
 
     @cached_property
     def offsets(self) -> dict[str, Expression]:
@@ -115,11 +123,12 @@ class FormulaSpec:
     def evaluate(
         self, expressions: Mapping[str, Expression], interpreter: Interpreter
     ) -> tuple[dict[str, Value], dict[str, BoolArray], tuple[str, ...]]:
-        """Values of expressions by key, the missing rows of their columns, and these columns.
+        """Values of expressions by key, the missing rows of their columns, and these
+        columns.
 
-        A NaN or infinity made from finite values raises DataError, unless a transform in it is not fitted yet. If
-        na_action is "keep", values of location terms are NaN if a column is missing, and these rows do not count as
-        missing.
+        A NaN or infinity made from finite values raises DataError, unless a transform
+        in it is not fitted yet. If na_action is "keep", values of location terms are
+        NaN if a column is missing, and these rows do not count as missing.
         """
         values: dict[str, Value] = {}
         missing: dict[str, BoolArray] = {}
@@ -130,9 +139,18 @@ class FormulaSpec:
             if made and isinstance(value, np.ndarray) and value.dtype.kind == "f":
                 with np.errstate(over="ignore", invalid="ignore"):
                     bad = ~np.isfinite(value if value.ndim == 1 else value.sum(axis=1))
-                rest = " although its columns are: change the term, or set those rows missing (NaN) to leave them out."
+                rest = (
+                    " although its columns are: change the term, or set those rows"
+                    " missing (NaN) to leave them out."
+                )
                 bad = bad if unknown is None else bad & ~unknown
-                refuse(bad, interpreter.columns.frame.index, repr(expression.label), "not finite", rest)
+                refuse(
+                    bad,
+                    interpreter.columns.frame.index,
+                    repr(expression.label),
+                    "not finite",
+                    rest,
+                )
             columns |= dict.fromkeys(names)
             if self.na_action == "keep" and key in self.location.factors:
                 values[key] = with_gaps(value, unknown)
@@ -150,7 +168,8 @@ class FormulaSpec:
         states: dict[str, Transform],
         weights: FloatArray | None = None,
     ) -> dict[str, Value]:
-        """Values of the expressions with transforms, at complete rows; transforms without a state are fitted to these.
+        """Values of the expressions with transforms, at complete rows; transforms
+        without a state are fitted to these.
 
         Parameters
         ----------
@@ -161,15 +180,26 @@ class FormulaSpec:
             Fitted transforms are added.
         weights : (n,), optional
         """
-        learned = {key: expression for key, expression in expressions.items() if learns(expression)}
+        learned = {
+            key: expression
+            for key, expression in expressions.items()
+            if learns(expression)
+        }
         if not learned:
             return {}
         return self.evaluate(learned, Interpreter(columns, states, weights))[0]
 
-    def matrices(self, values: Mapping[str, Value], n: int) -> tuple[Rows, list[Assembled]]:
-        """Rows from complete values, and the matrices of location, nominal and scale effects with their names."""
+    def matrices(
+        self, values: Mapping[str, Value], n: int
+    ) -> tuple[Rows, list[Assembled]]:
+        """Rows from complete values, and the matrices of location, nominal and scale
+        effects with their names.
+        """
         location = assemble(self.location, values, self.codings, n)
-        nominal, scale = (assemble(part, values, self.codings, n) for part in (self.nominal, self.scale))
+        nominal, scale = (
+            assemble(part, values, self.codings, n)
+            for part in (self.nominal, self.scale)
+        )
         rows = Rows(
             X=location.matrix,
             offset=_total(self.location, values),
@@ -194,41 +224,67 @@ class FormulaSpec:
             A column is missing, a level is not in the fit, or a term is not finite.
         """
         if self.array_offset:
-            raise DataError("The offset= of the fit was an array. Fit with the name of a column as offset= instead.")
-        if isinstance(data, np.ndarray) and data.ndim == 2:  # names as in OrdinalClassifier
-            data = pd.DataFrame(data, columns=[f"x{j + 1}" for j in range(data.shape[1])])
+            raise DataError(
+                "The offset= of the fit was an array. Fit with the name of a column as"
+                " offset= instead."
+            )
+        # names as in OrdinalClassifier
+        if isinstance(data, np.ndarray) and data.ndim == 2:
+            data = pd.DataFrame(
+                data, columns=[f"x{j + 1}" for j in range(data.shape[1])]
+            )
         frame = as_frame(data)
         complete = np.ones(len(frame), dtype=bool)
         absent = [name for name in self.columns if name not in frame.columns]
         if absent:
             needs = shown_labels(self.columns, 60)
-            raise DataError(f"The new data have no column {shown_labels(absent)}; the model needs {needs}.")
+            raise DataError(
+                f"The new data have no column {shown_labels(absent)}; the model needs"
+                f" {needs}."
+            )
         columns = Columns(frame, self.declared, self.na_action == "keep")
         grouped = [  # groups with missing columns are new
             term.text
             for term in self.random
-            if term.text not in without and all(name in frame.columns for name in term.group_columns)
+            if term.text not in without
+            and all(name in frame.columns for name in term.group_columns)
         ]
         expressions = self.factors | self.offsets
         for term in self.random:
-            expressions |= {factor.key: factor for factor in term.part.group.factors if term.text in grouped}
-        values, missing, _ = self.evaluate(expressions, Interpreter(columns, {}, fits=False))
+            expressions |= {
+                factor.key: factor
+                for factor in term.part.group.factors
+                if term.text in grouped
+            }
+        values, missing, _ = self.evaluate(
+            expressions, Interpreter(columns, {}, fits=False)
+        )
         for mask in missing.values():
             complete &= ~mask
         if missing:
             values = {key: take(value, complete) for key, value in values.items()}
-        values |= self.evaluate_learned(expressions, columns.among(complete if missing else None), dict(self.states))
+        values |= self.evaluate_learned(
+            expressions, columns.among(complete if missing else None), dict(self.states)
+        )
         n = int(complete.sum())
         rows, _ = self.matrices(values, n)
         if self.random:
             unseen = np.full(n, -1, dtype=np.intp)
-            codes = [term.codes(values) if term.text in grouped else unseen for term in self.random]
-            terms = [term.columns(values, self.codings, c) for term, c in zip(self.random, codes, strict=True)]
+            codes = [
+                term.codes(values) if term.text in grouped else unseen
+                for term in self.random
+            ]
+            terms = [
+                term.columns(values, self.codings, c)
+                for term, c in zip(self.random, codes, strict=True)
+            ]
             rows = replace(rows, random=RandomRows(tuple(terms)))
         return NewRows(rows=rows, complete=complete, index=frame.index)
 
     def response(self, data: Any) -> IntArray:
-        """(N,) codes of the response in new data, -1 if missing; DataError for a level that is not in the fit."""
+        """(N,) codes of the response in new data, -1 if missing; DataError for a level
+        that is not in the fit.
+        """
         column = find_column(as_frame(data), self.response_name, "the response")
         return known_codes(read(column), self.response_name, self.levels)
 
@@ -244,7 +300,10 @@ class FormulaSpec:
     def variables(self) -> dict[str, frozenset[str]]:
         """Columns of the data in each term of any side."""
         return {
-            term.label: frozenset().union(*(factor.names for factor in term.factors)) & frozenset(self.columns)
+            term.label: (
+                frozenset().union(*(factor.names for factor in term.factors))
+                & frozenset(self.columns)
+            )
             for part in self.parts
             for term in part.terms
         }
@@ -252,19 +311,35 @@ class FormulaSpec:
     @cached_property
     def column_names(self) -> dict[str, tuple[ColumnName, ...]]:
         """Records of the columns of the location, nominal and scale effects."""
-        sides = {"location": self.location, "nominal": self.nominal, "scale": self.scale}
-        return {side: tuple(part_names(part, self.codings)) for side, part in sides.items()}
+        sides = {
+            "location": self.location,
+            "nominal": self.nominal,
+            "scale": self.scale,
+        }
+        return {
+            side: tuple(part_names(part, self.codings)) for side, part in sides.items()
+        }
 
     @cached_property
     def curves(self) -> list[tuple[str, Term, frozenset[ColumnName]]]:
-        """Terms with several columns of numbers, as splines have, by their side, and the columns."""
+        """Terms with several columns of numbers, as splines have, by their side, and
+        the columns.
+        """
         curves = []
-        for side, part in (("location", self.location), ("nominal", self.nominal), ("scale", self.scale)):
+        for side, part in (
+            ("location", self.location),
+            ("nominal", self.nominal),
+            ("scale", self.scale),
+        ):
             terms = () if part is None else part.terms
             for term, full in zip(terms, full_codings(terms), strict=True):
                 codings = [self.codings[key] for key in term.keys]
-                if any(not coding.levels and len(coding.suffixes) > 1 for coding in codings):
-                    curves.append((side, term, frozenset(term_names(term, full, self.codings))))
+                if any(
+                    not coding.levels and len(coding.suffixes) > 1 for coding in codings
+                ):
+                    curves.append(
+                        (side, term, frozenset(term_names(term, full, self.codings)))
+                    )
         return curves
 
     @cached_property
@@ -280,17 +355,31 @@ class FormulaSpec:
         return references
 
     def shown(self, labels: Mapping[str, str]) -> list[tuple[str, str]]:
-        """Names of the columns and terms, and their printed names with the user's labels."""
-        pairs = [(term.label, shown_term(term, labels)) for part in self.parts for term in part.terms]
-        random = {term.text: random_names(term.part, self.codings) for term in self.random}
+        """Names of the columns and terms, and their printed names with the user's
+        labels.
+        """
+        pairs = [
+            (term.label, shown_term(term, labels))
+            for part in self.parts
+            for term in part.terms
+        ]
+        random = {
+            term.text: random_names(term.part, self.codings) for term in self.random
+        }
         for names in (*self.column_names.values(), *random.values()):
             pairs += [(name.text, name.shown(labels)) for name in names]
         return pairs
 
     def linear_in(self, name: str) -> bool:
-        """Whether a number enters the columns only linearly or in products, without transforms."""
+        """Whether a number enters the columns only linearly or in products, without
+        transforms.
+        """
         expressions = (self.factors | self.offsets).values()
-        return all(dotted_name(expression.tree) == name for expression in expressions if name in expression.names)
+        return all(
+            dotted_name(expression.tree) == name
+            for expression in expressions
+            if name in expression.names
+        )
 
 
 def _total(part: Part | None, values: Mapping[str, Value]) -> FloatArray | None:

@@ -20,9 +20,11 @@ from .sample import sums_by
 
 #: Treatments of a stratum with a single unit.
 LONELY = ("fail", "remove", "certainty", "adjust", "average")
-#: Largest share of undrawn units in a stratum that counts as completely drawn [R: survey, onestrat].
+#: Largest share of undrawn units in a stratum that counts as completely drawn [R:
+#: survey, onestrat].
 _WHOLE = 1e-7
-#: Singular values of the replicate weights below this share of the largest are zero, as in R's degf().
+#: Singular values of the replicate weights below this share of the largest are zero, as
+#: in R's degf().
 _RANK = 1e-5
 
 
@@ -30,7 +32,8 @@ _RANK = 1e-5
 class Linearised:
     """Strata of primary sampling units, drawn with or without replacement.
 
-    `df`, `words`, `errors`, `cluster`, `take`, `check` and `covariance` are what a fit asks of either kind of survey.
+    `df`, `words`, `errors`, `cluster`, `take`, `check` and `covariance` are what a fit
+    asks of either kind of survey.
 
     Attributes
     ----------
@@ -65,7 +68,9 @@ class Linearised:
     @cached_property
     def strata(self) -> BoolArray:
         """(H,) whether strata have rows."""
-        return np.asarray(np.bincount(self.stratum[self.units], minlength=self.fraction.size) > 0)
+        return np.asarray(
+            np.bincount(self.stratum[self.units], minlength=self.fraction.size) > 0
+        )
 
     @cached_property
     def left(self) -> FloatArray:
@@ -84,14 +89,21 @@ class Linearised:
 
     @property
     def words(self) -> str:
-        units, strata = int(self.units.sum()), int(self.strata.sum())
+        units = int(self.units.sum())
+        strata = int(self.strata.sum())
         drawn = f"{units} PSUs" if self.clustered else f"{units} rows drawn one by one"
-        return f"{drawn} in {strata} strata, {self.df} df" if self.fraction.size > 1 else f"{drawn}, {self.df} df"
+        return (
+            f"{drawn} in {strata} strata, {self.df} df"
+            if self.fraction.size > 1
+            else f"{drawn}, {self.df} df"
+        )
 
     @property
     def errors(self) -> str:
         """Source of standard errors, for the summary."""
-        return "linearised survey covariance" + (", finite population" if self.fraction.any() else "")
+        return "linearised survey covariance" + (
+            ", finite population" if self.fraction.any() else ""
+        )
 
     @property
     def cluster(self) -> IntArray | None:
@@ -105,34 +117,56 @@ class Linearised:
     def check(self) -> None:
         """DataError if the rows give no variance."""
         if self.lonely == "fail" and self.alone.any():
-            first = f"{self.names[int(np.argmax(self.alone))]!r} ({int(self.alone.sum())} such strata)"
+            first = (
+                f"{self.names[int(np.argmax(self.alone))]!r} ({int(self.alone.sum())}"
+                " such strata)"
+            )
             cure = f"Merge strata, or set lonely= to one of {', '.join(LONELY[1:])}"
-            raise DataError(f"strata= has one PSU alone in stratum {first}, which has no variance. {cure}.")
+            raise DataError(
+                f"strata= has one PSU alone in stratum {first}, which has no variance."
+                f" {cure}."
+            )
         if self.df < 1:
-            raise DataError(f"design= must leave a degree of freedom, more PSUs than strata; got {self.words}.")
+            raise DataError(
+                "design= must leave a degree of freedom, more PSUs than strata; got"
+                f" {self.words}."
+            )
         varying = (self.left > 0.0) & ((self.drawn > 1) | (self.lonely == "adjust"))
         if not varying[self.strata].any():
-            raise DataError("fpc= leaves no sampling error, as all PSUs of every stratum were drawn. Leave it out.")
+            raise DataError(
+                "fpc= leaves no sampling error, as all PSUs of every stratum were"
+                " drawn. Leave it out."
+            )
 
     def check_levels(self, y: IntArray, levels: Sequence[Any]) -> None:
         """Nothing to check: no row is without weight."""
 
     def covariance(self, at: Any, bread: FloatArray) -> FloatArray:
-        """(P', P') covariance of the estimates; `bread` is the inverse of the information."""
-        return np.asarray(bread @ self.middle(at.score_totals(self.psu, self.stratum.size)) @ bread)
+        """(P', P') covariance of the estimates; `bread` is the inverse of the
+        information.
+        """
+        return np.asarray(
+            bread @ self.middle(at.score_totals(self.psu, self.stratum.size)) @ bread
+        )
 
     def middle(self, totals: FloatArray) -> FloatArray:
         """(P', P') estimated covariance of the sum of the totals (G, P') of all units.
 
-        sum over strata of (1 - f_h) n_h / (n_h - 1) sum over units of (t - mean) (t - mean)'.
+        sum over strata of (1 - f_h) n_h / (n_h - 1) sum over units of (t - mean) (t -
+        mean)'.
         """
-        drawn, alone, strata = self.drawn, self.alone, int(self.strata.sum())
+        drawn = self.drawn
+        alone = self.alone
+        strata = int(self.strata.sum())
         factor = np.where(drawn > 1, self.left * drawn / np.maximum(drawn - 1, 1), 0.0)
         mean = sums_by(self.stratum, totals, drawn.size) / drawn[:, None]
         if self.lonely == "adjust":
-            factor, mean = np.where(alone, self.left, factor), np.where(alone[:, None], 0.0, mean)
+            factor = np.where(alone, self.left, factor)
+            mean = np.where(alone[:, None], 0.0, mean)
         centred = (totals - mean[self.stratum]) * np.sqrt(factor)[self.stratum, None]
-        share = strata / (strata - int(alone.sum())) if self.lonely == "average" else 1.0
+        share = (
+            strata / (strata - int(alone.sum())) if self.lonely == "average" else 1.0
+        )
         return np.asarray(centred.T @ centred * share)
 
 
@@ -179,15 +213,21 @@ class Replicates:
 
     def check(self) -> None:
         if self.df < 1:
-            raise DataError(f"design= must leave a degree of freedom, two replicates that differ; got {self.words}.")
+            raise DataError(
+                "design= must leave a degree of freedom, two replicates that differ;"
+                f" got {self.words}."
+            )
 
     def check_levels(self, y: IntArray, levels: Sequence[Any]) -> None:
-        """DataError if a replicate gives no weight to a level that has rows; `y` (N,) are codes of the levels."""
+        """DataError if a replicate gives no weight to a level that has rows; `y` (N,)
+        are codes of the levels.
+        """
         for code in np.unique(y):
             if (empty := ~self.weights[y == code].any(axis=0)).any():
                 raise DataError(
-                    f"replicate {int(np.argmax(empty)) + 1} gives no weight to level {levels[code]!r} of the response, "
-                    "so its thresholds have no estimate. Merge levels of the response."
+                    f"replicate {int(np.argmax(empty)) + 1} gives no weight to level"
+                    f" {levels[code]!r} of the response, so its thresholds have no"
+                    " estimate. Merge levels of the response."
                 )
 
     def covariance(self, at: Any, bread: FloatArray) -> FloatArray:
@@ -212,10 +252,12 @@ FACTORS: dict[str, Callable[[int, float], float]] = {
 @with_advice
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SurveyDesign:
-    """A survey design: `ordfit(..., design=SurveyDesign(weights="w", strata="s", clusters="psu"))`.
+    """A survey design: `ordfit(..., design=SurveyDesign(weights="w", strata="s",
+    clusters="psu"))`.
 
-    Estimates are for the population (pseudo-likelihood), and standard errors follow from the design; the scale of the
-    weights does not matter. Pass strata and clusters, or the replicate weights that an agency publishes instead.
+    Estimates are for the population (pseudo-likelihood), and standard errors follow
+    from the design; the scale of the weights does not matter. Pass strata and clusters,
+    or the replicate weights that an agency publishes instead.
 
     Parameters
     ----------
@@ -224,25 +266,31 @@ class SurveyDesign:
     strata : str or (N,) array, optional
         Stratum of every row.
     clusters : str or (N,) array, optional
-        Primary sampling unit (PSU, first stage) of every row; by default each row is a unit.
+        Primary sampling unit (PSU, first stage) of every row; by default each row is a
+        unit.
     fpc : str or (N,) array, optional
-        Finite population correction: the number of PSUs in the population of the stratum, or the drawn share of them.
-        Without it PSUs count as drawn with replacement.
+        Finite population correction: the number of PSUs in the population of the
+        stratum, or the drawn share of them. Without it PSUs count as drawn with
+        replacement.
     lonely : {"fail", "remove", "certainty", "adjust", "average"}
-        What a stratum with a single PSU adds to the variance: it is refused; nothing (both names); its squared distance
-        from the mean of all; or the mean of the other strata.
+        What a stratum with a single PSU adds to the variance: it is refused; nothing
+        (both names); its squared distance from the mean of all; or the mean of the
+        other strata.
     nest : bool
         Whether labels of PSUs are repeated between strata.
     replicates : list of str, (N, R) array or frame, optional
-        Columns of replicate weights, each a weight for the whole sample (R: combined.weights=TRUE).
+        Columns of replicate weights, each a weight for the whole sample (R:
+        combined.weights=TRUE).
     type : {"BRR", "Fay", "JK1", "bootstrap"}, with `replicates`
-        Squared differences are multiplied by 1/R, 1/(R (1 - rho)^2), (R - 1)/R and 1/(R - 1).
+        Squared differences are multiplied by 1/R, 1/(R (1 - rho)^2), (R - 1)/R and 1/(R
+        - 1).
     scale : float or (R,) numbers, instead of `type`
-        Factor of squared differences [R: scale * rscales]; for a stratified jackknife (JKn) the
-        (n_h - 1)/n_h of the stratum of each replicate.
+        Factor of squared differences [R: scale * rscales]; for a stratified jackknife
+        (JKn) the (n_h - 1)/n_h of the stratum of each replicate.
     rho : float in (0, 1), with type "Fay"
     mse : bool
-        Squared differences from the estimates, rather than from the mean of the replicates.
+        Squared differences from the estimates, rather than from the mean of the
+        replicates.
 
     Raises
     ------
@@ -286,17 +334,41 @@ class SurveyDesign:
         one_of("lonely", self.lonely, LONELY, of=self)
         flag("nest", self.nest)
         flag("mse", self.mse)
-        replicated, scaled, rho = self.replicates is not None, self.scale is not None, self.rho
-        why = "must be left out: replicate weights stand for the design" if replicated else "goes with replicates="
-        others = ("strata", "clusters", "fpc", "nest") if replicated else ("type", "scale", "rho", "mse")
-        given = [name for name in others if getattr(self, name) is not None and getattr(self, name) is not False]
+        replicated = self.replicates is not None
+        scaled = self.scale is not None
+        rho = self.rho
+        why = (
+            "must be left out: replicate weights stand for the design"
+            if replicated
+            else "goes with replicates="
+        )
+        others = (
+            ("strata", "clusters", "fpc", "nest")
+            if replicated
+            else ("type", "scale", "rho", "mse")
+        )
+        given = [
+            name
+            for name in others
+            if getattr(self, name) is not None and getattr(self, name) is not False
+        ]
         checks = {
-            "weights of SurveyDesign must be a column (of 1 if equal); got None": self.weights is None,
-            "nest of SurveyDesign goes with clusters=": self.nest and self.clusters is None,
+            "weights of SurveyDesign must be a column (of 1 if equal); got None": (
+                self.weights is None
+            ),
+            "nest of SurveyDesign goes with clusters=": (
+                self.nest and self.clusters is None
+            ),
             f"{' and '.join(given)} of SurveyDesign {why}": given,
-            f"rho of SurveyDesign goes with type='Fay' alone; got {rho!r}": (self.type == "Fay") != (rho is not None),
-            "scale of SurveyDesign stands in place of type=: leave one of them out": scaled and self.type is not None,
-            "type='JKn' of SurveyDesign must be scale=, each replicate's (n_h - 1)/n_h": self.type == "JKn",
+            f"rho of SurveyDesign goes with type='Fay' alone; got {rho!r}": (
+                (self.type == "Fay") != (rho is not None)
+            ),
+            "scale of SurveyDesign stands in place of type=: leave one of them out": (
+                scaled and self.type is not None
+            ),
+            "type='JKn' of SurveyDesign must be scale=, each replicate's (n_h - 1)/n_h": (
+                self.type == "JKn"
+            ),
         }
         for message, wrong in checks.items():
             if wrong:
@@ -315,7 +387,9 @@ class SurveyDesign:
 
 
 def _are_names(given: Any) -> bool:
-    return isinstance(given, (list, tuple)) and all(isinstance(name, str) for name in given)
+    return isinstance(given, (list, tuple)) and all(
+        isinstance(name, str) for name in given
+    )
 
 
 def survey_of(asked: SurveyDesign, frame: pd.DataFrame) -> Survey:
@@ -324,34 +398,60 @@ def survey_of(asked: SurveyDesign, frame: pd.DataFrame) -> Survey:
     Raises
     ------
     DataError
-        A column is missing, a row lacks a stratum, PSU or replicate weight, a PSU is in several strata, or a population
-        is smaller than its sample.
+        A column is missing, a row lacks a stratum, PSU or replicate weight, a PSU is in
+        several strata, or a population is smaller than its sample.
     """
     if asked.replicates is not None:
         return _replicates(asked, frame)
-    columns, n = Columns(frame), len(frame)
+    columns = Columns(frame)
+    n = len(frame)
 
     def given(role: str) -> Column:
         """A column by name or as values, which must be complete."""
-        column = vector(getattr(asked, role), role, columns, None, frame.index, " of SurveyDesign")
+        column = vector(
+            getattr(asked, role), role, columns, None, frame.index, " of SurveyDesign"
+        )
         if column.missing is not None:
-            refuse(column.missing, frame.index, f"{role}= of SurveyDesign", "missing", ": fill it, in unused rows too.")
+            refuse(
+                column.missing,
+                frame.index,
+                f"{role}= of SurveyDesign",
+                "missing",
+                ": fill it, in unused rows too.",
+            )
         return column
 
-    stratum, strata = (np.zeros(n, dtype=np.intp), ["all"]) if asked.strata is None else _codes(given("strata"))
-    psu, units = (np.arange(n), [""]) if asked.clusters is None else _codes(given("clusters"))
+    stratum, strata = (
+        (np.zeros(n, dtype=np.intp), ["all"])
+        if asked.strata is None
+        else _codes(given("strata"))
+    )
+    psu, units = (
+        (np.arange(n), [""]) if asked.clusters is None else _codes(given("clusters"))
+    )
     if asked.nest:
         pairs, psu = np.unique(stratum * len(units) + psu, return_inverse=True)
         units = [units[int(code) % len(units)] for code in pairs]
     stratum_of = np.zeros(psu.max() + 1, dtype=np.intp)
     stratum_of[psu] = stratum
     if (torn := stratum_of[psu] != stratum).any():
-        unit = f"PSU {units[int(psu[int(np.argmax(torn))])]!r}, which is in another stratum too,"
-        refuse(torn, frame.index, "clusters= of SurveyDesign", unit, ". Set nest=True, or correct the labels.")
+        unit = (
+            f"PSU {units[int(psu[int(np.argmax(torn))])]!r}, which is in another"
+            " stratum too,"
+        )
+        refuse(
+            torn,
+            frame.index,
+            "clusters= of SurveyDesign",
+            unit,
+            ". Set nest=True, or correct the labels.",
+        )
     fraction = np.zeros(len(strata))
     if asked.fpc is not None:
         drawn = np.bincount(stratum_of, minlength=len(strata))
-        fraction = _fractions(numbers(given("fpc"), "fpc", frame.index), stratum, strata, drawn)
+        fraction = _fractions(
+            numbers(given("fpc"), "fpc", frame.index), stratum, strata, drawn
+        )
     return Linearised(
         psu=np.asarray(psu, dtype=np.intp),
         stratum=stratum_of,
@@ -365,25 +465,42 @@ def survey_of(asked: SurveyDesign, frame: pd.DataFrame) -> Survey:
 def _codes(column: Column) -> tuple[IntArray, list[str]]:
     """(N,) codes of the values, and their labels in order."""
     value = column.value
-    codes, labels = pd.factorize(value.codes if isinstance(value, Factor) else value, sort=True)
+    codes, labels = pd.factorize(
+        value.codes if isinstance(value, Factor) else value, sort=True
+    )
     texts = [value.levels[k] for k in labels] if isinstance(value, Factor) else labels
-    return codes.astype(np.intp), [f"{text:g}" if isinstance(text, float) else str(text) for text in texts]
+    return codes.astype(np.intp), [
+        f"{text:g}" if isinstance(text, float) else str(text) for text in texts
+    ]
 
 
-def _fractions(given: FloatArray, stratum: IntArray, names: Sequence[str], drawn: IntArray) -> FloatArray:
-    """(H,) drawn share of the PSUs of each stratum, from shares or numbers in the population, as in R."""
+def _fractions(
+    given: FloatArray, stratum: IntArray, names: Sequence[str], drawn: IntArray
+) -> FloatArray:
+    """(H,) drawn share of the PSUs of each stratum, from shares or numbers in the
+    population, as in R.
+    """
     values = np.zeros(len(names))
     values[stratum] = given
     if (varies := values[stratum] != given).any():
         name = names[int(stratum[int(np.argmax(varies))])]
-        raise DataError(f"fpc= of SurveyDesign must be one number in each stratum; it varies in {name!r}.")
+        raise DataError(
+            "fpc= of SurveyDesign must be one number in each stratum; it varies in"
+            f" {name!r}."
+        )
     with np.errstate(divide="ignore"):
         shares = drawn / values if (values > 1.0).any() else values
     wrong = (shares < 0.0) | (shares > 1.0) | (values == 1.0).all()
     if wrong.any():
         k = int(np.argmax(wrong))
-        got = f"{values[k]:g} in stratum {names[k]!r}, of which {drawn[k]} PSUs were drawn"
-        must = "numbers of PSUs in the population, or shares of them from 0 to 1 and not all 1"
+        got = (
+            f"{values[k]:g} in stratum {names[k]!r}, of which {drawn[k]} PSUs were"
+            " drawn"
+        )
+        must = (
+            "numbers of PSUs in the population, or shares of them from 0 to 1 and not"
+            " all 1"
+        )
         raise DataError(f"fpc= of SurveyDesign must be {must}; got {got}.")
     return shares
 
@@ -391,20 +508,48 @@ def _fractions(given: FloatArray, stratum: IntArray, names: Sequence[str], drawn
 def _replicates(asked: SurveyDesign, frame: pd.DataFrame) -> Replicates:
     values = asked.replicates
     if _are_names(values):
-        values = pd.DataFrame({name: find_column(frame, name, "replicates= of SurveyDesign") for name in values})
+        values = pd.DataFrame(
+            {
+                name: find_column(frame, name, "replicates= of SurveyDesign")
+                for name in values
+            }
+        )
     elif isinstance(values, pd.DataFrame) and not values.index.equals(frame.index):
-        raise DataError("replicates= is a frame with another index than the data. Reindex it, or pass .to_numpy().")
+        raise DataError(
+            "replicates= is a frame with another index than the data. Reindex it, or"
+            " pass .to_numpy()."
+        )
     weights = _numbers(values)
     if weights.ndim != 2 or weights.shape[0] != len(frame) or weights.shape[1] < 2:
         must = f"a list of 2 or more columns, or {len(frame)} rows of as many numbers"
-        raise DataError(f"replicates= of SurveyDesign must be {must}; got shape {weights.shape}.")
+        raise DataError(
+            f"replicates= of SurveyDesign must be {must}; got shape {weights.shape}."
+        )
     bad = np.asarray(~(np.isfinite(weights) & (weights >= 0.0)).all(axis=1))
-    refuse(bad, frame.index, "replicates= of SurveyDesign", "missing, infinite or negative", ".")
+    refuse(
+        bad,
+        frame.index,
+        "replicates= of SurveyDesign",
+        "missing, infinite or negative",
+        ".",
+    )
     n = weights.shape[1]
-    factor = _numbers(asked.scale if asked.type is None else FACTORS[asked.type](n, asked.rho or 0.0))
-    if factor.shape not in ((), (n,)) or not (np.isfinite(factor).all() and (factor >= 0.0).all() and factor.any()):
-        raise OptionError(f"scale of SurveyDesign must be a number above 0, or {n} numbers; got {asked.scale!r}.")
-    return Replicates(weights=weights, factor=np.broadcast_to(factor, n), mse=asked.mse, kind=asked.type or "scaled")
+    factor = _numbers(
+        asked.scale if asked.type is None else FACTORS[asked.type](n, asked.rho or 0.0)
+    )
+    if factor.shape not in ((), (n,)) or not (
+        np.isfinite(factor).all() and (factor >= 0.0).all() and factor.any()
+    ):
+        raise OptionError(
+            f"scale of SurveyDesign must be a number above 0, or {n} numbers; got"
+            f" {asked.scale!r}."
+        )
+    return Replicates(
+        weights=weights,
+        factor=np.broadcast_to(factor, n),
+        mse=asked.mse,
+        kind=asked.type or "scaled",
+    )
 
 
 def _numbers(values: Any) -> FloatArray:

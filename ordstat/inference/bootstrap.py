@@ -26,13 +26,21 @@ _T = TypeVar("_T")
 #: Stands for infinity in a quantile.
 _HUGE = 1e300
 #: Status of a replicate.
-FINE, FAILED, SEPARATED, INCOMPLETE = "", "failed", "separated", "incomplete"
+FINE = ""
+FAILED = "failed"
+SEPARATED = "separated"
+INCOMPLETE = "incomplete"
 #: Draws a sample from a fit.
 _Draw = Callable[[FittedLikelihood, np.random.Generator], Sample]
 _WORDS = {
-    FAILED: "could not be fitted (a single level left, or no convergence) and are left out",
-    SEPARATED: "have infinite estimates (separation): percentile limits count them as infinite, standard errors omit "
-    "them, and both omit estimates that are not determined",
+    FAILED: (
+        "could not be fitted (a single level left, or no convergence) and are left out"
+    ),
+    SEPARATED: (
+        "have infinite estimates (separation): percentile limits count them as"
+        " infinite, standard errors omit them, and both omit estimates that are not"
+        " determined"
+    ),
     INCOMPLETE: "lack a level or a column of the fit; its parameters are left out",
 }
 
@@ -46,7 +54,8 @@ class Bootstrap:
     estimate : pandas.Series
         The estimates or statistic on the original data.
     replicates : pandas.DataFrame
-        One row per bootstrap sample: infinite for infinite estimates, NaN for missing ones.
+        One row per bootstrap sample: infinite for infinite estimates, NaN for missing
+        ones.
     status : pandas.Series
         "" for a complete replicate, else "failed", "separated" or "incomplete".
     drawn : str
@@ -61,7 +70,11 @@ class Bootstrap:
     @property
     def se(self) -> pd.Series:
         """Standard deviation of the finite replicates."""
-        return pd.Series(deviations(self.replicates.to_numpy()), index=self.estimate.index, name="std_error")
+        return pd.Series(
+            deviations(self.replicates.to_numpy()),
+            index=self.estimate.index,
+            name="std_error",
+        )
 
     @property
     def bias(self) -> pd.Series:
@@ -70,7 +83,8 @@ class Bootstrap:
         return (finite.mean() - self.estimate).rename("bias")
 
     def confint(self, level: float = 0.95) -> pd.DataFrame:
-        """Percentile limits, columns lower and upper: quantiles of the replicates [Davison and Hinkley 1997, ch. 5].
+        """Percentile limits, columns lower and upper: quantiles of the replicates
+        [Davison and Hinkley 1997, ch. 5].
 
         Parameters
         ----------
@@ -91,19 +105,28 @@ class Bootstrap:
         fraction("level", level)
         tails = np.array([0.5 - level / 2.0, 0.5 + level / 2.0])
         limits = [_quantiles(column, tails) for column in self.replicates.to_numpy().T]
-        frame = pd.DataFrame(limits, index=self.estimate.index, columns=["lower", "upper"])
-        return NotedFrame.of(frame, self.notes, f"Bootstrap percentile limits, {100 * level:g}%")
+        frame = pd.DataFrame(
+            limits, index=self.estimate.index, columns=["lower", "upper"]
+        )
+        return NotedFrame.of(
+            frame, self.notes, f"Bootstrap percentile limits, {100 * level:g}%"
+        )
 
     @property
     def notes(self) -> list[str]:
-        """Numbers of failed, separated and incomplete replicates, and how they are counted."""
+        """Numbers of failed, separated and incomplete replicates, and how they are
+        counted.
+        """
         counts = self.status.value_counts()
         return [
-            f"{counts[why]} of {len(self.status)} replicates {words}." for why, words in _WORDS.items() if why in counts
+            f"{counts[why]} of {len(self.status)} replicates {words}."
+            for why, words in _WORDS.items()
+            if why in counts
         ]
 
     def tidy(self, level: float = 0.95) -> pd.DataFrame:
-        """Estimates, bias, standard errors and limits, one row per parameter, named as in R's broom.
+        """Estimates, bias, standard errors and limits, one row per parameter, named as
+        in R's broom.
 
         Parameters
         ----------
@@ -119,10 +142,17 @@ class Bootstrap:
         return self._table(level).tidy()
 
     def _table(self, level: float = 0.95) -> NotedFrame:
-        frame = pd.DataFrame({"estimate": self.estimate, "bias": self.bias, "std_error": self.se})
+        frame = pd.DataFrame(
+            {"estimate": self.estimate, "bias": self.bias, "std_error": self.se}
+        )
         frame = frame.join(self.confint(level))
         title = f"Bootstrap of {self.drawn}, {len(self.status)} replicates"
-        return NotedFrame.of(frame, [f"Percentile limits, {100 * level:g}%.", *self.notes], title, {"bias": "estimate"})
+        return NotedFrame.of(
+            frame,
+            [f"Percentile limits, {100 * level:g}%.", *self.notes],
+            title,
+            {"bias": "estimate"},
+        )
 
     def __repr__(self) -> str:
         return repr(self._table())
@@ -132,12 +162,16 @@ class Bootstrap:
 
 
 def _quantiles(values: FloatArray, tails: FloatArray) -> FloatArray:
-    """Linearly interpolated quantiles of values that may be infinite; NaN values are ignored."""
+    """Linearly interpolated quantiles of values that may be infinite; NaN values are
+    ignored.
+    """
     values = values[~np.isnan(values)]
     if not values.size:
         return np.full(tails.size, np.nan)
     quantiles = np.quantile(np.clip(values, -_HUGE, _HUGE), tails)
-    return np.where(np.abs(quantiles) > 1e-100 * _HUGE, np.copysign(np.inf, quantiles), quantiles)
+    return np.where(
+        np.abs(quantiles) > 1e-100 * _HUGE, np.copysign(np.inf, quantiles), quantiles
+    )
 
 
 def _replicate(
@@ -146,7 +180,9 @@ def _replicate(
     statistic: Callable[[FittedLikelihood], Any],
     rng: np.random.Generator,
 ) -> tuple[str, FloatArray | None]:
-    """Draw a sample and fit it; return (status, values), with None for the values if the fit failed."""
+    """Draw a sample and fit it; return (status, values), with None for the values if
+    the fit failed.
+    """
     sample = draw(r, rng)
     try:
         fit = r.method.fit(sample, rng)
@@ -159,16 +195,25 @@ def _replicate(
     return status, _statistic(statistic, drawn).to_numpy(dtype=np.float64)
 
 
-def _redrawn(cluster: IntArray | None, r: FittedLikelihood, rng: np.random.Generator) -> Sample:
+def _redrawn(
+    cluster: IntArray | None, r: FittedLikelihood, rng: np.random.Generator
+) -> Sample:
     """The sample with rows or clusters drawn with replacement, as weights."""
-    return replace(r.design.sample, weights=drawn_weights(r.design.sample.case_weights, cluster, rng))
+    return replace(
+        r.design.sample,
+        weights=drawn_weights(r.design.sample.case_weights, cluster, rng),
+    )
 
 
 def _estimates(r: FittedLikelihood) -> pd.Series:
     """All parameters, including standard deviations and correlations of random effects."""
     random = r.random_parameters
     fixed = pd.Series(r.fit.limits, index=r.parameters.names)
-    return fixed if random is None else pd.concat([fixed, pd.Series(random.estimates, index=random.names)])
+    return (
+        fixed
+        if random is None
+        else pd.concat([fixed, pd.Series(random.estimates, index=random.names)])
+    )
 
 
 def _status(original: LikelihoodFit, fit: LikelihoodFit) -> str:
@@ -179,7 +224,9 @@ def _status(original: LikelihoodFit, fit: LikelihoodFit) -> str:
     return FINE if np.array_equal(fit.aliased, original.aliased) else INCOMPLETE
 
 
-def _statistic(statistic: Callable[[FittedLikelihood], Any], r: FittedLikelihood) -> pd.Series:
+def _statistic(
+    statistic: Callable[[FittedLikelihood], Any], r: FittedLikelihood
+) -> pd.Series:
     """Return the result of the user's function as a series of numbers."""
     result = statistic(r)
     if isinstance(result, pd.DataFrame):
@@ -188,8 +235,13 @@ def _statistic(statistic: Callable[[FittedLikelihood], Any], r: FittedLikelihood
         return result.astype(float)
     values = np.atleast_1d(np.asarray(result, dtype=np.float64))
     if values.ndim != 1:
-        raise OptionError(f"statistic must return a number, a series or a vector; got shape {values.shape}.")
-    return pd.Series(values, index=["statistic"] if values.size == 1 else range(values.size))
+        raise OptionError(
+            "statistic must return a number, a series or a vector; got shape"
+            f" {values.shape}."
+        )
+    return pd.Series(
+        values, index=["statistic"] if values.size == 1 else range(values.size)
+    )
 
 
 def bootstrapped(
@@ -202,7 +254,9 @@ def bootstrapped(
     statistic: Callable[[Any], Any] | None = None,
     callback: Progress | None = None,
 ) -> Bootstrap:
-    """Fit the model to resampled rows or clusters, or to simulated responses if the fit has random effects."""
+    """Fit the model to resampled rows or clusters, or to simulated responses if the fit
+    has random effects.
+    """
     whole("n", n, 2)
     jobs(n_jobs)
     check_available(r, "bootstrap()")
@@ -210,10 +264,20 @@ def bootstrapped(
     wanted = _estimates if statistic is None else function_given("statistic", statistic)
     estimate = _statistic(wanted, r).rename("estimate")
     generators = generator(seed).spawn(int(n))
-    replication = partial(_replicate, replace(r, design=replace(r.design, data=None), fitter=None), draw, wanted)
-    status, values = zip(*_replicated(replication, generators, int(n_jobs), reporter(callback)), strict=True)
+    replication = partial(
+        _replicate,
+        replace(r, design=replace(r.design, data=None), fitter=None),
+        draw,
+        wanted,
+    )
+    status, values = zip(
+        *_replicated(replication, generators, int(n_jobs), reporter(callback)),
+        strict=True,
+    )
     missing = np.full(estimate.size, np.nan)
-    table = np.array([missing if replicate is None else replicate for replicate in values])
+    table = np.array(
+        [missing if replicate is None else replicate for replicate in values]
+    )
     return Bootstrap(
         estimate=estimate,
         replicates=pd.DataFrame(table, columns=estimate.index),
@@ -227,24 +291,32 @@ def _drawing(r: FittedLikelihood, cluster: Any) -> tuple[_Draw, str]:
     if r.fit.marginal is not None:
         _check_simulated(r, cluster)
         return _simulated, "responses simulated with new random effects"
-    groups = r.own_covariance.cluster if cluster is None else cluster_codes(cluster, r.design)
+    groups = (
+        r.own_covariance.cluster
+        if cluster is None
+        else cluster_codes(cluster, r.design)
+    )
     if groups is None:
         return partial(_redrawn, None), "rows"
     return partial(_redrawn, groups), f"{np.unique(groups).size} clusters"
 
 
 def _check_simulated(r: FittedLikelihood, cluster: Any) -> None:
-    """Raise OptionError for clusters and case weights, which simulated responses do not support."""
+    """Raise OptionError for clusters and case weights, which simulated responses do not
+    support.
+    """
     if cluster is not None:
         raise OptionError(
-            "cluster must be left out for fits with random effects, because every replicate simulates new effects and "
-            f"responses for all groups; got {cluster!r}."
+            "cluster must be left out for fits with random effects, because every"
+            " replicate simulates new effects and responses for all groups; got"
+            f" {cluster!r}."
         )
     weights = r.design.sample.case_weights
     if np.any(weights != 1.0):
         raise OptionError(
-            "weights must be 1 to bootstrap a fit with random effects, because one response per row is simulated; got "
-            f"weights up to {weights.max():g}. Fit to data.loc[data.index.repeat(weights)] without weights=."
+            "weights must be 1 to bootstrap a fit with random effects, because one"
+            f" response per row is simulated; got weights up to {weights.max():g}. Fit"
+            " to data.loc[data.index.repeat(weights)] without weights=."
         )
 
 
@@ -260,8 +332,12 @@ def _replicated(
     n_jobs: int,
     callback: Progress | None,
 ) -> Iterator[_T]:
-    """Yield the replicates in order; each has its own generator, so results do not depend on the number of jobs."""
-    for step, replicate in enumerate(spread(replication, zip(generators), n_jobs), start=1):
+    """Yield the replicates in order; each has its own generator, so results do not
+    depend on the number of jobs.
+    """
+    for step, replicate in enumerate(
+        spread(replication, zip(generators), n_jobs), start=1
+    ):
         if callback is not None:
             callback(step, len(generators), "bootstrap")
         yield replicate

@@ -31,21 +31,32 @@ def inflation_frame(r: FittedLikelihood) -> NotedFrame:
             left.append(term)
         gvif = _inflation(R, inside) if df else np.nan
         rows.append((gvif, df, gvif ** (1.0 / (2.0 * df)) if df else np.nan))
-    table = pd.DataFrame(rows, columns=["gvif", "df", "scaled"], index=list(r.design.terms))
+    table = pd.DataFrame(
+        rows, columns=["gvif", "df", "scaled"], index=list(r.design.terms)
+    )
     notes = [
         "scaled: gvif^(1 / (2 df)), the factor by which standard errors grow.",
         f"From the covariance of the location effects, {r.own_covariance.words}.",
     ]
     if any(len(term.keys) > 1 for term in r.design.spec.location.terms):
-        notes.append("NOTE: beside an interaction, values change with the origin of a number. Centre it first.")
+        notes.append(
+            "NOTE: beside an interaction, values change with the origin of a number."
+            " Centre it first."
+        )
     if left:
         shown = first_few(left, MOST_TERMS)
-        notes.append(f"NOTE: without the columns of {shown} that are aliased or have infinite estimates.")
-    return NotedFrame.of(table.astype({"df": int}), notes, "Generalised variance inflation factors")
+        notes.append(
+            f"NOTE: without the columns of {shown} that are aliased or have infinite"
+            " estimates."
+        )
+    return NotedFrame.of(
+        table.astype({"df": int}), notes, "Generalised variance inflation factors"
+    )
 
 
 def _inflation(R: FloatArray, inside: BoolArray) -> float:
-    """det R11 det R22 / det R, for correlations R of estimates [Fox & Monette 1992, eq. 10].
+    """det R11 det R22 / det R, for correlations R of estimates [Fox & Monette 1992, eq.
+    10].
 
     The determinant of the part of the term that its correlation with the other
     estimates leaves is det R / det R22, so that only a ratio is formed.

@@ -47,7 +47,9 @@ class Combined(NamedTuple):
     df: FloatArray
 
 
-def rubin(estimates: FloatArray, variances: FloatArray, df_complete: float | FloatArray) -> Combined:
+def rubin(
+    estimates: FloatArray, variances: FloatArray, df_complete: float | FloatArray
+) -> Combined:
     """Rubin's rules for single numbers [Rubin 1987; Barnard & Rubin 1999].
 
     Parameters
@@ -67,7 +69,11 @@ def rubin(estimates: FloatArray, variances: FloatArray, df_complete: float | Flo
     within = variances.mean(axis=0)
     between = (1.0 + 1.0 / m) * estimates.var(axis=0, ddof=1)
     riv = np.divide(between, within, out=np.zeros_like(within), where=within > 0.0)
-    return Combined(estimates.mean(axis=0), np.sqrt(within + between), barnard_rubin(m, riv, df_complete))
+    return Combined(
+        estimates.mean(axis=0),
+        np.sqrt(within + between),
+        barnard_rubin(m, riv, df_complete),
+    )
 
 
 def bounded_limits(
@@ -78,7 +84,8 @@ def bounded_limits(
     df_complete: float | FloatArray,
     level: float,
 ) -> tuple[FloatArray, FloatArray]:
-    """Limits of values between `low` and `high`, pooled on the logit scale of their share of the range.
+    """Limits of values between `low` and `high`, pooled on the logit scale of their
+    share of the range.
 
     Values without error are their own limits.
 
@@ -95,13 +102,17 @@ def bounded_limits(
         pooled = rubin(logits, variances * slopes**2, df_complete)
         limits = symmetric_limits(*pooled[:2], level, pooled.df)
     certain = (variances == 0.0).all(axis=0)
-    lower, upper = (np.where(certain, estimates.mean(axis=0), low + (high - low) * expit(end)) for end in limits)
+    lower, upper = (
+        np.where(certain, estimates.mean(axis=0), low + (high - low) * expit(end))
+        for end in limits
+    )
     return lower, upper
 
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """Estimates of m data sets, pooled by Rubin's rules [Rubin 1987; Barnard & Rubin 1999].
+    """Estimates of m data sets, pooled by Rubin's rules [Rubin 1987; Barnard & Rubin
+    1999].
 
     Attributes
     ----------
@@ -164,22 +175,29 @@ class Pooled:
 
     @property
     def fmi(self) -> FloatArray:
-        """(P,) fraction of missing information, (r + 2 / (nu + 3)) / (1 + r) [Rubin 1987]."""
+        """(P,) fraction of missing information, (r + 2 / (nu + 3)) / (1 + r) [Rubin
+        1987].
+        """
         return (self.riv + 2.0 / (self.df + 3.0)) / (1.0 + self.riv)
 
     def combined(self, L: FloatArray) -> Pooled:
-        """Linear combinations L (h, P), each with the smallest degrees of freedom of its estimates."""
+        """Linear combinations L (h, P), each with the smallest degrees of freedom of
+        its estimates.
+        """
         df = self.df_complete
         if isinstance(df, np.ndarray):
             df = np.where(L != 0.0, df, np.inf).min(axis=1)
         return Pooled(self.Q @ L.T, L @ self.U @ L.T, df)
 
 
-def barnard_rubin(m: int, riv: FloatArray, df_complete: float | FloatArray) -> FloatArray:
-    """Degrees of freedom of a pooled estimate: Rubin's (1987) if `df_complete` is infinite, else Barnard & Rubin's.
+def barnard_rubin(
+    m: int, riv: FloatArray, df_complete: float | FloatArray
+) -> FloatArray:
+    """Degrees of freedom of a pooled estimate: Rubin's (1987) if `df_complete` is
+    infinite, else Barnard & Rubin's.
 
-    1/nu = 1/nu_m + 1/nu_obs, with nu_m = (m - 1) / lambda^2 and lambda = r / (1 + r), the share of the variance due to
-    nonresponse [Barnard & Rubin 1999].
+    1/nu = 1/nu_m + 1/nu_obs, with nu_m = (m - 1) / lambda^2 and lambda = r / (1 + r),
+    the share of the variance due to nonresponse [Barnard & Rubin 1999].
     """
     lam = riv / (1.0 + riv)
     with np.errstate(divide="ignore"):
@@ -188,13 +206,17 @@ def barnard_rubin(m: int, riv: FloatArray, df_complete: float | FloatArray) -> F
 
 
 def small_sample_df(df_complete: float | FloatArray) -> FloatArray:
-    """Complete-data degrees of freedom for inference on the observed data [Barnard & Rubin 1999]."""
+    """Complete-data degrees of freedom for inference on the observed data [Barnard &
+    Rubin 1999].
+    """
     nu = np.asarray(df_complete, dtype=np.float64)
     return nu * (1.0 - 2.0 / (nu + 3.0))
 
 
 class FTest(NamedTuple):
-    """A pooled test: its F statistic on df and df_denom degrees of freedom, and the relative increase in variance."""
+    """A pooled test: its F statistic on df and df_denom degrees of freedom, and the
+    relative increase in variance.
+    """
 
     statistic: float
     df: int
@@ -211,17 +233,23 @@ class FTest(NamedTuple):
 
 
 def d1(pooled: Pooled) -> FTest:
-    """Wald test that all estimates are 0, assuming the same relative increase in variance for all of them.
+    """Wald test that all estimates are 0, assuming the same relative increase in
+    variance for all of them.
 
-    F = Q' U^-1 Q / (k (1 + r)) with r = (1 + 1/m) tr(B U^-1) / k [Li, Raghunathan & Rubin 1991]. Degrees of freedom:
-    for k = 1 as for a single estimate, else Reiter's (2007), or `large_sample_df` if `df_complete` is infinite.
-    Reiter's formula needs t = k (m - 1) > 4 and enough complete-data degrees of freedom (see `reiter`); R's mice always
-    uses it, even for k = 1. Outside its range we use (k + 1) nu / 2 as for large samples, with nu the degrees of
-    freedom of one estimate with this r, and at most the degrees of freedom of complete data.
+    F = Q' U^-1 Q / (k (1 + r)) with r = (1 + 1/m) tr(B U^-1) / k [Li, Raghunathan &
+    Rubin 1991]. Degrees of freedom: for k = 1 as for a single estimate, else Reiter's
+    (2007), or `large_sample_df` if `df_complete` is infinite. Reiter's formula needs t
+    = k (m - 1) > 4 and enough complete-data degrees of freedom (see `reiter`); R's mice
+    always uses it, even for k = 1. Outside its range we use (k + 1) nu / 2 as for large
+    samples, with nu the degrees of freedom of one estimate with this r, and at most the
+    degrees of freedom of complete data.
     """
-    Q, k, m = pooled.estimate, pooled.estimate.size, pooled.m
+    Q = pooled.estimate
+    k = pooled.estimate.size
+    m = pooled.m
     half = np.linalg.cholesky(pooled.within)
-    z, between = np.linalg.solve(half, Q), np.linalg.solve(half, np.linalg.solve(half, pooled.between).T)
+    z = np.linalg.solve(half, Q)
+    between = np.linalg.solve(half, np.linalg.solve(half, pooled.between).T)
     r = (1.0 + 1.0 / m) * float(np.trace(between)) / k
     df = _d1_df(r, k, m, float(np.min(pooled.df_complete)))
     return FTest(statistic=float(z @ z) / (k * (1.0 + r)), df=k, df_denom=df, riv=r)
@@ -250,13 +278,16 @@ def large_sample_df(r: float, k: int, m: int) -> float:
 def reiter(r: float, t: int, df_complete: float) -> float | None:
     """Denominator degrees of freedom of D1 with small complete samples [Reiter 2007].
 
-    None outside the range of the formula, whose moments exist only for t > 4 and nu > 4 (1 + a).
+    None outside the range of the formula, whose moments exist only for t > 4 and nu > 4
+    (1 + a).
     """
     if t <= 4:
         return None
     a = r * t / (t - 2.0)
     nu = float(small_sample_df(df_complete))
-    c0, c1, c2 = 1.0 / (t - 4.0), nu - 2.0 * (1.0 + a), nu - 4.0 * (1.0 + a)
+    c0 = 1.0 / (t - 4.0)
+    c1 = nu - 2.0 * (1.0 + a)
+    c2 = nu - 4.0 * (1.0 + a)
     if c2 <= 0.0:
         return None
     z = (
@@ -271,13 +302,17 @@ def reiter(r: float, t: int, df_complete: float) -> float | None:
 
 _PAPERS = (
     "Rubin, D. B. (1987). Multiple Imputation for Nonresponse in Surveys. Wiley.",
-    "Barnard, J. and Rubin, D. B. (1999). Small-sample degrees of freedom with multiple imputation. Biometrika, 86, "
-    "948-955.",
+    (
+        "Barnard, J. and Rubin, D. B. (1999). Small-sample degrees of freedom with"
+        " multiple imputation. Biometrika, 86, 948-955."
+    ),
 )
 #: What to use for figures that pooled fits do not have.
 _TEST = " Test pooled coefficients by .test('x1 = 0, x2 = 0')."
 _INSTEAD = {
-    **dict.fromkeys(("anova", "joint_tests", "drop1", "add1", "step", "loglik", "aic", "bic"), _TEST),
+    **dict.fromkeys(
+        ("anova", "joint_tests", "drop1", "add1", "step", "loglik", "aic", "bic"), _TEST
+    ),
     "varcorr": " .tidy() has the pooled standard deviations.",
 }
 #: Options of questions to single fits that would change the fits.
@@ -291,7 +326,9 @@ def _refuse_options(options: Mapping[str, Any], question: str) -> None:
     """OptionError for options that belong to the single fits."""
     for name, remedy in _OF_FITS.items():
         if options.get(name) is not None:
-            raise OptionError(f"{name} must be left out of {question}() over imputations. {remedy}")
+            raise OptionError(
+                f"{name} must be left out of {question}() over imputations. {remedy}"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,7 +342,8 @@ class PooledRandom:
     transformed : Combined
         Logs of standard deviations, Fisher's z of correlations.
     estimates, errors : (R,)
-        On their own scale; where a fit has a variance of 0 or a correlation of 1, the mean without an error.
+        On their own scale; where a fit has a variance of 0 or a correlation of 1, the
+        mean without an error.
     """
 
     names: list[str]
@@ -322,14 +360,24 @@ class PooledRandom:
         errors = np.array([fit.errors for fit in fits])
         deviation = np.array(first.kinds) == "sd"
         with np.errstate(divide="ignore", invalid="ignore"):
-            scaled = np.where(deviation, np.log(values), np.arctanh(np.where(deviation, 0.0, values)))
+            scaled = np.where(
+                deviation, np.log(values), np.arctanh(np.where(deviation, 0.0, values))
+            )
             slopes = np.where(deviation, 1.0 / values, 1.0 / (1.0 - values**2))
             combined = rubin(scaled, (errors * slopes) ** 2, df_complete)
-            estimates = np.where(deviation, np.exp(combined.estimate), np.tanh(combined.estimate))
+            estimates = np.where(
+                deviation, np.exp(combined.estimate), np.tanh(combined.estimate)
+            )
             back = np.where(deviation, estimates, 1.0 - estimates**2)
         known = np.isfinite(combined.std_error) & np.isfinite(combined.estimate)
         estimates = np.where(known, estimates, values.mean(axis=0))
-        return cls(first.names, first.kinds, combined, estimates, np.where(known, combined.std_error * back, np.nan))
+        return cls(
+            first.names,
+            first.kinds,
+            combined,
+            estimates,
+            np.where(known, combined.std_error * back, np.nan),
+        )
 
     def frame(self, level: float, factors: FloatArray) -> pd.DataFrame:
         """Rows of `tidy`, in units of the factors."""
@@ -339,8 +387,16 @@ class PooledRandom:
         with np.errstate(over="ignore"):
             low, high = (np.where(deviation, np.exp(end), np.tanh(end)) for end in ends)
         known = ~np.isnan(self.errors)
-        columns = {"estimate": self.estimates, "std_error": self.errors, "conf_low": low, "conf_high": high}
-        numbers = {name: np.where(known | (name == "estimate"), values, np.nan) for name, values in columns.items()}
+        columns = {
+            "estimate": self.estimates,
+            "std_error": self.errors,
+            "conf_low": low,
+            "conf_high": high,
+        }
+        numbers = {
+            name: np.where(known | (name == "estimate"), values, np.nan)
+            for name, values in columns.items()
+        }
         frame = pd.DataFrame(numbers).mul(factors, axis=0)
         frame["df"] = np.where(known, df, np.nan)
         return frame.assign(term=self.names, coef_type=self.kinds)
@@ -349,7 +405,8 @@ class PooledRandom:
 @with_advice
 @dataclass(frozen=True, eq=False, repr=False)
 class PooledResults:
-    """One model fitted to m imputed data sets, pooled by Rubin's rules; returned by `pool`.
+    """One model fitted to m imputed data sets, pooled by Rubin's rules; returned by
+    `pool`.
 
     Every question is put to all fits, and their answers are combined: estimates are
     means, variances those within fits plus (1 + 1/m) times those between fits, and
@@ -379,17 +436,26 @@ class PooledResults:
     @cached_property
     def pooled(self) -> Pooled:
         """Rubin's rules over the estimated parameters, as arrays."""
-        estimated, complete = ~self.fits[0].fit.aliased, self.df_complete
-        if all(fit.bias_reduced is not None for fit in self.fits):  # CR2: at most Satterthwaite's
-            satterthwaite = [fit.coefficient_columns["df"][estimated] for fit in self.fits]
+        estimated = ~self.fits[0].fit.aliased
+        complete = self.df_complete
+        # CR2: at most Satterthwaite's
+        if all(fit.bias_reduced is not None for fit in self.fits):
+            satterthwaite = [
+                fit.coefficient_columns["df"][estimated] for fit in self.fits
+            ]
             complete = np.minimum(complete, np.min(satterthwaite, axis=0))
         Q = np.array([fit.fit.coefficients[estimated] for fit in self.fits])
-        return Pooled(Q, np.array([fit.fixed_covariance for fit in self.fits]), complete)
+        return Pooled(
+            Q, np.array([fit.fixed_covariance for fit in self.fits]), complete
+        )
 
     @cached_property
     def _columns(self) -> pd.DataFrame:
-        """(P, 7) estimates, standard errors, t, degrees of freedom, p-values, riv and fmi, by parameter."""
-        rules, first = self.pooled, self.fits[0]
+        """(P, 7) estimates, standard errors, t, degrees of freedom, p-values, riv and
+        fmi, by parameter.
+        """
+        rules = self.pooled
+        first = self.fits[0]
         t = rules.estimate / rules.std_error
         columns = {
             "estimate": rules.estimate,
@@ -401,7 +467,8 @@ class PooledResults:
             "fmi": rules.fmi,
         }
         return pd.DataFrame(
-            {name: spread(values, first.fit) for name, values in columns.items()}, index=self.parameters.names
+            {name: spread(values, first.fit) for name, values in columns.items()},
+            index=self.parameters.names,
         )
 
     @property
@@ -433,7 +500,10 @@ class PooledResults:
     def title(self) -> str:
         """Title of the summary."""
         first = self.fits[0]
-        return f"Pooled over {self.n_imputations} imputations: {first.family.name}, {described(first)}"
+        return (
+            f"Pooled over {self.n_imputations} imputations: {first.family.name},"
+            f" {described(first)}"
+        )
 
     @property
     def papers(self) -> tuple[str, ...]:
@@ -447,11 +517,15 @@ class PooledResults:
 
     @property
     def all_parameters(self) -> list[Parameter]:
-        """Records of the thresholds and coefficients, including those of random effects."""
+        """Records of the thresholds and coefficients, including those of random
+        effects.
+        """
         return self.fits[0].all_parameters
 
     def names_shown(self, labels: Mapping[str, str] | None = None) -> dict[str, str]:
-        """Printed names of columns, terms and parameters, by their names, with the user's labels."""
+        """Printed names of columns, terms and parameters, by their names, with the
+        user's labels.
+        """
         return self.fits[0].names_shown(labels)
 
     @cached_property
@@ -459,7 +533,9 @@ class PooledResults:
         """Standard deviations and correlations of random effects; None without these."""
         if self.fits[0].random_parameters is None:
             return None
-        return PooledRandom.of([fit.random_parameters for fit in self.fits], self.df_complete)
+        return PooledRandom.of(
+            [fit.random_parameters for fit in self.fits], self.df_complete
+        )
 
     @property
     def n_imputations(self) -> int:
@@ -484,7 +560,11 @@ class PooledResults:
     @property
     def thresholds(self) -> pd.Series:
         """(K-1,) means of the thresholds "low|high"."""
-        return pd.concat([fit.thresholds for fit in self.fits], axis=1).mean(axis=1).rename("threshold")
+        return (
+            pd.concat([fit.thresholds for fit in self.fits], axis=1)
+            .mean(axis=1)
+            .rename("threshold")
+        )
 
     @property
     def se(self) -> pd.Series:
@@ -508,26 +588,41 @@ class PooledResults:
 
     @property
     def p_values(self) -> pd.Series:
-        """(P,) two-sided p-values of estimate / standard error; not useful for thresholds."""
+        """(P,) two-sided p-values of estimate / standard error; not useful for
+        thresholds.
+        """
         return self._columns["p_value"].copy()
 
     def vcov(self) -> pd.DataFrame:
-        """Covariance of the estimated (not aliased) parameters: U + (1 + 1/m) B of Rubin's rules."""
+        """Covariance of the estimated (not aliased) parameters: U + (1 + 1/m) B of
+        Rubin's rules.
+        """
         names = np.array(self.parameters.names, dtype=object)[~self.fits[0].fit.aliased]
         return pd.DataFrame(self.pooled.total, index=names, columns=names)
 
     def confint(self, level: float = 0.95) -> pd.DataFrame:
-        """Confidence limits by quantiles of the t distribution, columns lower and upper.
+        """Confidence limits by quantiles of the t distribution, columns lower and
+        upper.
 
         Parameters
         ----------
         level : float in (0, 1)
         """
         fraction("level", level)
-        estimate, error, df = (self._columns[name].to_numpy() for name in ("estimate", "std_error", "df"))
+        estimate, error, df = (
+            self._columns[name].to_numpy() for name in ("estimate", "std_error", "df")
+        )
         limits = symmetric_limits(estimate, error, level, df)
-        frame = pd.DataFrame(dict(zip(("lower", "upper"), limits, strict=True)), index=self.parameters.names)
-        return NotedFrame.of(frame, (), f"Pooled limits, {100 * level:g}%", labels=self.fits[0].names_shown())
+        frame = pd.DataFrame(
+            dict(zip(("lower", "upper"), limits, strict=True)),
+            index=self.parameters.names,
+        )
+        return NotedFrame.of(
+            frame,
+            (),
+            f"Pooled limits, {100 * level:g}%",
+            labels=self.fits[0].names_shown(),
+        )
 
     def test(self, hypotheses: str) -> pd.DataFrame:
         """Tests of linear hypotheses on the parameters: "x1 = 0, x2 = 0".
@@ -540,8 +635,9 @@ class PooledResults:
         Returns
         -------
         pandas.DataFrame
-            One row per equation, and "joint" for several: difference (left minus right side), std_error, F, df,
-            df_denom, p_value, riv (relative increase in variance). A single equation is the t test of `summary`.
+            One row per equation, and "joint" for several: difference (left minus right
+            side), std_error, F, df, df_denom, p_value, riv (relative increase in
+            variance). A single equation is the t test of `summary`.
 
         Raises
         ------
@@ -568,33 +664,43 @@ class PooledResults:
         combined = self.pooled.combined(L)
         shifted = replace(combined, Q=combined.Q - target)
         tests = [d1(shifted.combined(row[None])) for row in np.eye(len(L))]
-        difference, errors = shifted.estimate, shifted.std_error
+        difference = shifted.estimate
+        errors = shifted.std_error
         if len(L) > 1:
             if np.linalg.matrix_rank(L) < len(L):
-                raise OptionError(f"hypotheses must not follow from each other; got {hypotheses!r}. Leave one out.")
+                raise OptionError(
+                    f"hypotheses must not follow from each other; got {hypotheses!r}."
+                    " Leave one out."
+                )
             tests.append(d1(shifted))
-            names, difference, errors = [*names, JOINT], np.append(difference, np.nan), np.append(errors, np.nan)
+            names = [*names, JOINT]
+            difference = np.append(difference, np.nan)
+            errors = np.append(errors, np.nan)
         table = _table_tests(tests, names)
         table.insert(0, "difference", difference)
         table.insert(1, "std_error", errors)
         return table
 
-    def tidy(self, exponentiate: bool = False, level: float = 0.95, per: Any = None) -> pd.DataFrame:
-        """One row per parameter: term, estimate, std_error, statistic, df, p_value, conf_low, conf_high, riv, fmi and
-        kind.
+    def tidy(
+        self, exponentiate: bool = False, level: float = 0.95, per: Any = None
+    ) -> pd.DataFrame:
+        """One row per parameter: term, estimate, std_error, statistic, df, p_value,
+        conf_low, conf_high, riv, fmi and kind.
 
-        Standard deviations of random effects are pooled on the log scale, correlations on Fisher's z scale.
+        Standard deviations of random effects are pooled on the log scale, correlations
+        on Fisher's z scale.
 
         Parameters
         ----------
         exponentiate : bool
-            Ratios in place of effects and their limits, as in `tidy` of a single fit; other columns still refer to the
-            coefficient.
+            Ratios in place of effects and their limits, as in `tidy` of a single fit;
+            other columns still refer to the coefficient.
         level : float in (0, 1)
             Confidence level of the limits.
         per : dict of variable to number, or "sd", optional
-            Size of the change of numeric variables, as in `tidy` of a single fit; "sd" is the mean over the fits of
-            the standard deviation. `attrs["per"]` lists the terms.
+            Size of the change of numeric variables, as in `tidy` of a single fit; "sd"
+            is the mean over the fits of the standard deviation. `attrs["per"]` lists
+            the terms.
         """
         flag("exponentiate", exponentiate)
         first = self.fits[0]
@@ -604,7 +710,10 @@ class PooledResults:
         suffixes: dict[str, str] = {}
         if per is not None:
             every = [deviations_of(fit) for fit in self.fits]
-            deviations = {name: float(np.mean([each[name] for each in every])) for name in every[0]}
+            deviations = {
+                name: float(np.mean([each[name] for each in every]))
+                for name in every[0]
+            }
             factors, suffixes = rescaled(first, per, deviations)
         numbers *= factors[: len(numbers), None]
         frame["std_error"] *= factors[: len(numbers)]
@@ -617,16 +726,23 @@ class PooledResults:
         frame["coef_type"] = self.parameters.kinds
         if self.random_parameters is not None:
             random = self.random_parameters.frame(level, factors[len(numbers) :])
-            frame = pd.concat([frame, random.reindex(columns=frame.columns)], ignore_index=True)
+            frame = pd.concat(
+                [frame, random.reindex(columns=frame.columns)], ignore_index=True
+            )
         frame.attrs |= {"per": suffixes} if suffixes else {}
         notes = [f"{name}: {suffix}." for name, suffix in suffixes.items()]
         if exponentiate:
             notes += exponent_notes(first)
-        title = "Pooled parameters; effects exponentiated" if exponentiate else "Pooled parameters"
+        title = (
+            "Pooled parameters; effects exponentiated"
+            if exponentiate
+            else "Pooled parameters"
+        )
         return NotedFrame.of(frame, notes, title, labels=self.names_shown())
 
     def glance(self) -> pd.DataFrame:
-        """One row of figures: nobs, n_imputations, edf, df_complete, the largest fmi, and the test of all effects (D1).
+        """One row of figures: nobs, n_imputations, edf, df_complete, the largest fmi,
+        and the test of all effects (D1).
 
         Likelihoods, AIC and R2s of fits to imputed data have no pooled value.
 
@@ -671,19 +787,22 @@ class PooledResults:
         cost: Any = None,
         re: str | None = None,
     ) -> pd.Series | pd.DataFrame:
-        """Predict new rows, or the rows of the fits, by the mean of the predictions of all fits.
+        """Predict new rows, or the rows of the fits, by the mean of the predictions of
+        all fits.
 
         Parameters
         ----------
         newdata : data frame, optional
-            As in `predict` of a single fit; None means the rows of each fit, with its imputed values.
+            As in `predict` of a single fit; None means the rows of each fit, with its
+            imputed values.
         type : str
-            As in `predict` of a single fit, except "margin". "class" is the level of smallest expected cost by the
-            mean probabilities.
+            As in `predict` of a single fit, except "margin". "class" is the level of
+            smallest expected cost by the mean probabilities.
         se : bool
             Add standard errors by Rubin's rules.
         interval : "confidence", optional
-            Add confidence limits; for probabilities and the expected rank they are pooled on the logit scale.
+            Add confidence limits; for probabilities and the expected rank they are
+            pooled on the logit scale.
         level : float in (0, 1)
             Confidence level of the limits.
         cost, re
@@ -718,29 +837,52 @@ class PooledResults:
         uncertain = flag("se", se) or interval is not None
         allowed = UNCERTAIN if uncertain else ("class", *UNCERTAIN)
         if type not in allowed:
-            what = "with standard errors or intervals" if uncertain else "over imputations"
-            raise OptionError(f"type must be one of {', '.join(map(repr, allowed))} {what}; got {type!r}.")
+            what = (
+                "with standard errors or intervals" if uncertain else "over imputations"
+            )
+            raise OptionError(
+                f"type must be one of {', '.join(map(repr, allowed))} {what}; got"
+                f" {type!r}."
+            )
         if cost is not None and type != "class":
             raise OptionError(f"cost goes with type='class'; got type={type!r}.")
         if uncertain:
-            answers = [cast(Any, fit).predict(newdata, type, se=True, **given) for fit in self.fits]
+            answers = [
+                cast(Any, fit).predict(newdata, type, se=True, **given)
+                for fit in self.fits
+            ]
             complete = self._complete_df(newdata, type)
-            return _pooled_predictions(first, answers, complete, type, se, interval, level)
+            return _pooled_predictions(
+                first, answers, complete, type, se, interval, level
+            )
         of_class = type == "class"
-        answers = [cast(Any, fit).predict(newdata, "prob" if of_class else type, **given) for fit in self.fits]
-        mean = np.mean([answer.to_numpy(dtype=np.float64) for answer in answers], axis=0)
+        answers = [
+            cast(Any, fit).predict(newdata, "prob" if of_class else type, **given)
+            for fit in self.fits
+        ]
+        mean = np.mean(
+            [answer.to_numpy(dtype=np.float64) for answer in answers], axis=0
+        )
         if isinstance(answers[0], pd.Series):
             return pd.Series(mean, index=answers[0].index, name=answers[0].name)
         if not of_class:
-            return pd.DataFrame(mean, index=answers[0].index, columns=answers[0].columns)
+            return pd.DataFrame(
+                mean, index=answers[0].index, columns=answers[0].columns
+            )
         known = ~np.isnan(mean).any(axis=1)
         codes = np.full(len(mean), -1, dtype=np.intp)
-        chosen = first.rule.cost if cost is None else CostMatrix.parse(cost, first.levels)
+        chosen = (
+            first.rule.cost if cost is None else CostMatrix.parse(cost, first.levels)
+        )
         codes[known] = least_expected(mean[known], chosen)
-        return first.design.levels.categorical(codes, answers[0].index, first.design.response)
+        return first.design.levels.categorical(
+            codes, answers[0].index, first.design.response
+        )
 
     def _complete_df(self, newdata: Any, type: str) -> float | FloatArray:
-        """Complete-data degrees of freedom of predictions: under CR2 at most Satterthwaite's of each."""
+        """Complete-data degrees of freedom of predictions: under CR2 at most
+        Satterthwaite's of each.
+        """
         if any(fit.bias_reduced is None for fit in self.fits):
             return self.df_complete
         smallest: float | FloatArray = self.df_complete
@@ -752,12 +894,18 @@ class PooledResults:
             smallest = np.minimum(smallest, placed)
         return smallest
 
-    def emmeans(self, variables: str | Sequence[str], *, at: Mapping[str, Any] | None = None, **options: Any) -> Any:
+    def emmeans(
+        self,
+        variables: str | Sequence[str],
+        *,
+        at: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Any:
         """Estimated marginal means of all fits, pooled.
 
-        Numbers are held at the mean over all fits, so that every fit has the same grid. Probabilities and expected
-        ranks are means over the fits, which add up; their limits are pooled on the logit scale. Odds are pooled as log
-        odds.
+        Numbers are held at the mean over all fits, so that every fit has the same grid.
+        Probabilities and expected ranks are means over the fits, which add up; their
+        limits are pooled on the logit scale. Odds are pooled as log odds.
 
         Parameters
         ----------
@@ -785,7 +933,12 @@ class PooledResults:
         return self._means("emmeans", (variables,), at, options)
 
     def emtrends(
-        self, variables: str | Sequence[str], var: str, *, at: Mapping[str, Any] | None = None, **options: Any
+        self,
+        variables: str | Sequence[str],
+        var: str,
+        *,
+        at: Mapping[str, Any] | None = None,
+        **options: Any,
     ) -> Any:
         """Slopes of a number by the levels of other variables, of all fits, pooled.
 
@@ -802,25 +955,39 @@ class PooledResults:
         """
         return self._means("emtrends", (variables, var), at, options)
 
-    def _means(self, question: str, given: tuple[Any, ...], at: Any, options: dict[str, Any]) -> Any:
+    def _means(
+        self, question: str, given: tuple[Any, ...], at: Any, options: dict[str, Any]
+    ) -> Any:
         """Means or slopes over one grid, with numbers at the mean over all fits."""
         _refuse_options(options, question)
-        answers = [getattr(fit, question)(*given, at=at, **options) for fit in self.fits]
-        means = {name: float(np.mean([answer.held[name] for answer in answers])) for name in answers[0].held}
+        answers = [
+            getattr(fit, question)(*given, at=at, **options) for fit in self.fits
+        ]
+        means = {
+            name: float(np.mean([answer.held[name] for answer in answers]))
+            for name in answers[0].held
+        }
         if any(answer.held != answers[0].held for answer in answers):
-            answers = [getattr(fit, question)(*given, at={**means, **(at or {})}, **options) for fit in self.fits]
+            answers = [
+                getattr(fit, question)(*given, at={**means, **(at or {})}, **options)
+                for fit in self.fits
+            ]
         return answers[0].over_imputations(answers[1:], self.df_complete)
 
-    def marginal_effects(self, variables: str | Sequence[str] | None = None, **options: Any) -> Any:
-        """Marginal effects of all fits, pooled: averages over the rows of each fit, with its imputed values.
+    def marginal_effects(
+        self, variables: str | Sequence[str] | None = None, **options: Any
+    ) -> Any:
+        """Marginal effects of all fits, pooled: averages over the rows of each fit,
+        with its imputed values.
 
         Parameters
         ----------
         variables : str or sequence of str, optional
             As in `marginal_effects` of a single fit.
         **options
-            scale, contrast, change, at, by, newdata, weights, level, re: as in `marginal_effects` of a single fit.
-            Steps such as change="sd", and places such as at="mean", are those of each fit.
+            scale, contrast, change, at, by, newdata, weights, level, re: as in
+            `marginal_effects` of a single fit. Steps such as change="sd", and places
+            such as at="mean", are those of each fit.
 
         Returns
         -------
@@ -840,7 +1007,9 @@ class PooledResults:
         [['yes - no', 0.659, 0.227]]
         """
         _refuse_options(options, "marginal_effects")
-        answers = [cast(Any, fit).marginal_effects(variables, **options) for fit in self.fits]
+        answers = [
+            cast(Any, fit).marginal_effects(variables, **options) for fit in self.fits
+        ]
         return answers[0].over_imputations(answers[1:], self.df_complete)
 
     # What is printed
@@ -860,14 +1029,17 @@ class PooledResults:
         level : float in (0, 1)
             Confidence level of the limits.
         exponentiate : bool
-            Whether to add a table of odds ratios, hazard ratios or exponents of the location effects.
+            Whether to add a table of odds ratios, hazard ratios or exponents of the
+            location effects.
         per : dict of variable to number, or "sd", optional
             As in `tidy`.
         labels : dict of str to str, optional
             Text for variables or terms, such as {"age": "Age (years)"}.
         """
         first = self.fits[0]
-        tables = _tables(self, level, flag("exponentiate", exponentiate), per, label_texts(labels))
+        tables = _tables(
+            self, level, flag("exponentiate", exponentiate), per, label_texts(labels)
+        )
         report = Report(
             title=self.title,
             header=(
@@ -882,7 +1054,8 @@ class PooledResults:
         return Summary(report)
 
     def report(self, path: Any = None, *, pictures: bool = True) -> Any:
-        """Write a page about the pooled fits; see `report` of a single fit. Without a path the summary is returned.
+        """Write a page about the pooled fits; see `report` of a single fit. Without a
+        path the summary is returned.
 
         Parameters
         ----------
@@ -894,7 +1067,11 @@ class PooledResults:
         from ..report.page import written_report
 
         flag("pictures", pictures)
-        return self.summary() if path is None else written_report(self, path, pictures=pictures)
+        return (
+            self.summary()
+            if path is None
+            else written_report(self, path, pictures=pictures)
+        )
 
     @property
     def plot(self) -> PooledPlots:
@@ -915,21 +1092,32 @@ class PooledResults:
             """Raise UnavailableError for attributes that only single fits have."""
             if not name.startswith("_") and hasattr(type(self.fits[0]), name):
                 instead = _INSTEAD.get(name, "")
-                raise UnavailableError(f"pooled fits have no .{name}. Use that of the single fits in .fits.{instead}")
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+                raise UnavailableError(
+                    f"pooled fits have no .{name}. Use that of the single fits in"
+                    f" .fits.{instead}"
+                )
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}"
+            )
 
 
 def _likelihood_fits(fits: Any) -> tuple[FittedLikelihood, ...]:
-    """The fits as a tuple, checked to be two or more likelihood fits of one model with finite estimates."""
+    """The fits as a tuple, checked to be two or more likelihood fits of one model with
+    finite estimates.
+    """
     if not isinstance(fits, (list, tuple)) and not isinstance(fits, Iterator):
-        raise OptionError(f"fits must be a list of fits, one for each imputed frame; got a {type(fits).__name__}.")
+        raise OptionError(
+            "fits must be a list of fits, one for each imputed frame; got a"
+            f" {type(fits).__name__}."
+        )
     given = tuple(fits)
     for k, fit in enumerate(given, start=1):
         _require_likelihood(fit, f"fit {k} of {len(given)}")
     if len(given) < 2:
         raise OptionError(
-            "fits must be at least 2 fits, one for each imputed frame, because the spread of the estimates over "
-            f"imputations is part of their standard errors; got {len(given)}."
+            "fits must be at least 2 fits, one for each imputed frame, because the"
+            " spread of the estimates over imputations is part of their standard"
+            f" errors; got {len(given)}."
         )
     _require_one_model(given)
     _require_same_rows(given)
@@ -941,20 +1129,28 @@ def _require_likelihood(fit: Any, which: str) -> None:
     """Raise OptionError unless `fit` is a likelihood fit."""
     if not isinstance(fit, FittedLikelihood):
         raise OptionError(
-            f"fits must be likelihood fits ('clm', 'acat', 'cratio', ...), because Rubin's rules need standard errors; "
-            f"{which} is of type {type(fit).__name__}. Average the predictions of other fits."
+            "fits must be likelihood fits ('clm', 'acat', 'cratio', ...), because"
+            f" Rubin's rules need standard errors; {which} is of type"
+            f" {type(fit).__name__}. Average the predictions of other fits."
         )
 
 
-#: What must be the same in all fits: its name, its value in a fit, and what to do otherwise.
+#: What must be the same in all fits: its name, its value in a fit, and what to do
+#: otherwise.
 _COMMON: tuple[tuple[str, Callable[[FittedLikelihood], Any], str], ...] = (
-    ("model", lambda fit: "".join(described(fit).split()), "Pool fits of one formula and method only."),
+    (
+        "model",
+        lambda fit: "".join(described(fit).split()),
+        "Pool fits of one formula and method only.",
+    ),
     ("method", lambda fit: fit.method, "Pool fits of one method only."),
     (
         "levels of the response",
         lambda fit: fit.levels,
-        "Without levels= a level that no row has is left out of a fit: give all fits the same levels=[...], or "
-        "merge rare levels before imputing.",
+        (
+            "Without levels= a level that no row has is left out of a fit: give all"
+            " fits the same levels=[...], or merge rare levels before imputing."
+        ),
     ),
     ("covariance", lambda fit: fit.covariance, "Use the same vcov for all."),
     (
@@ -971,16 +1167,21 @@ def _require_one_model(fits: tuple[FittedLikelihood, ...]) -> None:
     for k, fit in enumerate(fits, start=1):
         for what, get, remedy in _COMMON:
             if get(fit) != get(fits[0]):
-                first, other = (described(each) if what == "model" else get(each) for each in (fits[0], fit))
+                first, other = (
+                    described(each) if what == "model" else get(each)
+                    for each in (fits[0], fit)
+                )
                 raise OptionError(
-                    f"fits must have the same {what}: fit 1 has {first!r}, fit {k} has {other!r}. {remedy}"
+                    f"fits must have the same {what}: fit 1 has {first!r}, fit {k} has"
+                    f" {other!r}. {remedy}"
                 )
         if odd := sorted(estimated_places(fit).keys() ^ names):
             holder, other = (1, k) if odd[0] in names else (k, 1)
             raise OptionError(
-                f"fits must estimate the same parameters; {odd[0]!r} is estimated in fit {holder} but not in fit "
-                f"{other}. Give categorical columns the same categories in every frame, and drop columns that other "
-                "columns determine in some frames."
+                f"fits must estimate the same parameters; {odd[0]!r} is estimated in"
+                f" fit {holder} but not in fit {other}. Give categorical columns the"
+                " same categories in every frame, and drop columns that other columns"
+                " determine in some frames."
             )
 
 
@@ -1001,37 +1202,44 @@ def _require_same_rows(fits: tuple[FittedLikelihood, ...]) -> None:
         b = fit.design
         if first.n_rows != fit.n_rows:
             raise DataError(
-                f"pool needs fits to the same rows; fit 1 has {first.n_rows} rows, fit {k} "
-                f"has {fit.n_rows}. Leave out the incomplete data (.imp == 0 of R's mice), "
-                "and fit all imputed frames to the same rows."
+                f"pool needs fits to the same rows; fit 1 has {first.n_rows} rows, fit"
+                f" {k} has {fit.n_rows}. Leave out the incomplete data (.imp == 0 of"
+                " R's mice), and fit all imputed frames to the same rows."
             )
         in_memory = first.in_memory and fit.in_memory
-        if first.nobs != fit.nobs or (in_memory and not np.array_equal(a.sample.case_weights, b.sample.case_weights)):
+        if first.nobs != fit.nobs or (
+            in_memory
+            and not np.array_equal(a.sample.case_weights, b.sample.case_weights)
+        ):
             raise DataError(
-                f"pool needs fits with the same weights; those of fit 1 and fit {k} differ. "
-                "Fit all imputed frames with the weights of one of them."
+                f"pool needs fits with the same weights; those of fit 1 and fit {k}"
+                " differ. Fit all imputed frames with the weights of one of them."
             )
         if not in_memory:
             continue
         if not _same_labels(a, b):
             raise DataError(
-                f"pool needs fits to the same rows; fit 1 and fit {k} have {a.sample.n} rows "
-                "each, but with other index labels. Give all frames the same rows in the "
-                "same order, with the same index."
+                f"pool needs fits to the same rows; fit 1 and fit {k} have {a.sample.n}"
+                " rows each, but with other index labels. Give all frames the same"
+                " rows in the same order, with the same index."
             )
         differs = a.sample.y != b.sample.y
-        shares = [np.bincount(y, minlength=len(fit.levels)) / y.size for y in (a.sample.y, b.sample.y)]
+        shares = [
+            np.bincount(y, minlength=len(fit.levels)) / y.size
+            for y in (a.sample.y, b.sample.y)
+        ]
         by_chance = 1.0 - float(shares[0] @ shares[1])
         if differs.mean() > _MOST_IMPUTED * by_chance:
             raise DataError(
-                f"pool needs fits to the same rows; the responses of fit 1 and fit {k} differ "
-                f"in {int(differs.sum())} of {a.sample.n} rows. Give all frames the same rows "
-                "in the same order."
+                f"pool needs fits to the same rows; the responses of fit 1 and fit {k}"
+                f" differ in {int(differs.sum())} of {a.sample.n} rows. Give all frames"
+                " the same rows in the same order."
             )
 
 
 def _same_labels(a: Design, b: Design) -> bool:
-    """Whether two designs have rows of the same labels, or are parts of one stacked frame.
+    """Whether two designs have rows of the same labels, or are parts of one stacked
+    frame.
 
     The labels of a stacked frame go on from one part to the next, so that no part
     shares one with another. The places of the rows in their parts are then compared.
@@ -1059,7 +1267,10 @@ def _require_finite(fits: tuple[FittedLikelihood, ...]) -> None:
         unknown = ~np.isfinite(fit.se.to_numpy()) & ~fit.fit.aliased
         unknown |= fit.fit.infinite
         if unknown.any():
-            names = ", ".join(repr(name) for name in np.array(fit.parameters.names, dtype=object)[unknown][:4])
+            names = ", ".join(
+                repr(name)
+                for name in np.array(fit.parameters.names, dtype=object)[unknown][:4]
+            )
             firth = "penalty='jeffreys' or " if fit.family.local else ""
             raise DataError(
                 "pooling needs finite estimates with standard errors; fit "
@@ -1070,7 +1281,10 @@ def _require_finite(fits: tuple[FittedLikelihood, ...]) -> None:
 
 
 def _table_tests(tests: list[FTest], names: list[str]) -> pd.DataFrame:
-    rows = [(test.statistic, test.df, test.df_denom, test.p_value, test.riv) for test in tests]
+    rows = [
+        (test.statistic, test.df, test.df_denom, test.p_value, test.riv)
+        for test in tests
+    ]
     frame = pd.DataFrame(rows, names, ["F", "df", "df_denom", "p_value", "riv"])
     return NotedFrame.of(frame, (), "D1: Wald test, pooled")
 
@@ -1084,28 +1298,47 @@ _HEADS = {"estimate": "estimate", "std_error": "SE", "df": "df", "p_value": "p"}
 _TITLES = TITLES | {"threshold": "Thresholds"}
 
 
-def _tables(r: PooledResults, level: float, exponentiate: bool, per: Any, labels: Mapping[str, str]) -> Iterator[Table]:
-    """Tables of the parameters by kind, with ratios of the location effects if `exponentiate`."""
+def _tables(
+    r: PooledResults,
+    level: float,
+    exponentiate: bool,
+    per: Any,
+    labels: Mapping[str, str],
+) -> Iterator[Table]:
+    """Tables of the parameters by kind, with ratios of the location effects if
+    `exponentiate`.
+    """
     tidy = r.tidy(level=level, per=per)
     suffixes = tidy.attrs.get("per", {})
     names = []
     for record in r.all_parameters:
-        write = record.effect if record.kind == "scale" else record.shown  # the title says "scale"
+        # the title says "scale"
+        write = record.effect if record.kind == "scale" else record.shown
         unit = suffixes.get(record.name, "")
         names.append(f"{write(labels)}, {unit}" if unit else write(labels))
-    limits = {"conf_low": f"{50 * (1 - level):.3g}%", "conf_high": f"{50 * (1 + level):.3g}%"}
+    limits = {
+        "conf_low": f"{50 * (1 - level):.3g}%",
+        "conf_high": f"{50 * (1 + level):.3g}%",
+    }
     heads = _HEADS | limits | {"fmi": "FMI"}
     frame = pd.DataFrame(tidy)[list(heads)].rename(columns=heads).set_axis(names)
     for kind, title in _TITLES.items():
         rows = (tidy["coef_type"] == kind).to_numpy()
         if rows.any():
-            yield shortened(Table(title=title, frame=frame[rows], formats=_FORMATS), ".tidy()")
+            yield shortened(
+                Table(title=title, frame=frame[rows], formats=_FORMATS), ".tidy()"
+            )
         if exponentiate and kind == "location" and rows.any():
-            yield ratio_table(r.fits[0], frame.loc[rows, ["estimate", *limits.values()]])
+            yield ratio_table(
+                r.fits[0], frame.loc[rows, ["estimate", *limits.values()]]
+            )
     random = tidy["coef_type"].isin(["sd", "cor"]).to_numpy()
     if random.any():
         table = frame.loc[random].drop(columns=["p", "FMI"])
-        note = "Standard deviations are pooled on the log scale, correlations on Fisher's z scale."
+        note = (
+            "Standard deviations are pooled on the log scale, correlations on Fisher's"
+            " z scale."
+        )
         if table["SE"].isna().any():
             note += " NA: a variance is 0, or a correlation 1, in a fit."
         yield Table(title="Random effects", frame=table, formats=_FORMATS, note=note)
@@ -1123,33 +1356,49 @@ def _pooled_predictions(
     """Predictions with standard errors of all fits, by Rubin's rules."""
     shape = (len(answers), len(answers[0]), -1)
     estimates, errors = (
-        np.array([answer[name].to_numpy() for answer in answers]).reshape(shape) for name in ("estimate", "std_error")
+        np.array([answer[name].to_numpy() for answer in answers]).reshape(shape)
+        for name in ("estimate", "std_error")
     )
     pooled = rubin(estimates, errors**2, df_complete)
     tables = {"estimate": pooled.estimate}
     if se:
         tables["std_error"] = pooled.std_error
     if interval is not None:
-        ends = {"prob": (0.0, 1.0), "cum_prob": (0.0, 1.0), "mean": (1.0, float(len(first.levels)))}.get(type)
+        ends = {
+            "prob": (0.0, 1.0),
+            "cum_prob": (0.0, 1.0),
+            "mean": (1.0, float(len(first.levels))),
+        }.get(type)
         if ends is None:
-            limits = symmetric_limits(pooled.estimate, pooled.std_error, level, pooled.df)
+            limits = symmetric_limits(
+                pooled.estimate, pooled.std_error, level, pooled.df
+            )
         else:
             limits = bounded_limits(*ends, estimates, errors**2, df_complete, level)
         tables["lower"], tables["upper"] = limits
     columns = prediction_columns(first, type, list(tables))
-    frame = pd.DataFrame(np.hstack(list(tables.values())), index=answers[0].index).set_axis(columns, axis=1)
-    notes = [f"Standard errors: {first.own_covariance.words}, by Rubin's rules over {len(answers)} imputations."]
+    frame = pd.DataFrame(
+        np.hstack(list(tables.values())), index=answers[0].index
+    ).set_axis(columns, axis=1)
+    notes = [
+        f"Standard errors: {first.own_covariance.words}, by Rubin's rules over"
+        f" {len(answers)} imputations."
+    ]
     return NotedFrame.of(frame, notes, f"Predictions, type {type!r}")
 
 
 def _notes(r: PooledResults) -> list[str]:
     fmi = float(np.nanmax(r.fmi))
-    notes = ["FMI: fraction of missing information, the lost share of the information in complete data."]
+    notes = [
+        "FMI: fraction of missing information, the lost share of the information in"
+        " complete data."
+    ]
     if fmi > _HIGH:
         wanted = int(np.ceil(100.0 * fmi / 10.0) * 10)
         notes.append(
-            f"The largest FMI is {fmi:.2f}: use about {wanted} imputations (100 FMI), so that another set "
-            "would give similar results [White, Royston & Wood 2011]."
+            f"The largest FMI is {fmi:.2f}: use about {wanted} imputations (100 FMI),"
+            " so that another set would give similar results [White, Royston & Wood"
+            " 2011]."
         )
     notes = notes if r.n_imputations < 100.0 * fmi else notes[:1]
     first = r.fits[0].design.sample.y
@@ -1157,8 +1406,9 @@ def _notes(r: PooledResults) -> list[str]:
     imputed = np.any([fit.design.sample.y != first for fit in in_memory], axis=0)
     if imputed.any():
         notes.append(
-            f"The response was imputed in {int(imputed.sum())} rows. Unless variables outside "
-            "the model helped to impute it, such rows add noise alone [von Hippel 2007]."
+            f"The response was imputed in {int(imputed.sum())} rows. Unless variables"
+            " outside the model helped to impute it, such rows add noise alone [von"
+            " Hippel 2007]."
         )
     return notes
 
@@ -1174,17 +1424,19 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
         "sratio" with any link. They may have nominal and scale effects, random effects
         and any covariance (`vcov=`, `cluster=`).
     dfcom : float, optional
-        Complete-data degrees of freedom for the t distribution [Barnard & Rubin 1999]; numpy.inf for those of Rubin
-        (1987). By default the smallest over the fits of observations minus parameters, of clusters minus 1 if standard
-        errors are cluster-robust, or of the degrees of freedom of a survey design. Under CR2 each parameter has at most
-        Satterthwaite's.
+        Complete-data degrees of freedom for the t distribution [Barnard & Rubin 1999];
+        numpy.inf for those of Rubin (1987). By default the smallest over the fits of
+        observations minus parameters, of clusters minus 1 if standard errors are
+        cluster-robust, or of the degrees of freedom of a survey design. Under CR2 each
+        parameter has at most Satterthwaite's.
 
     Returns
     -------
     PooledResults
-        `.params`, `.se`, `.df`, `.fmi`, `.riv`, `.p_values`, `.vcov()`, `.confint()`, `.tidy()`, `.glance()`,
-        `.summary()`; tests by `.test("x1 = 0, x2 = 0")`; `.predict()`, `.emmeans()`, `.emtrends()`,
-        `.marginal_effects()`, `.plot.forest()` and `.report("page.html")`, as of a single fit.
+        `.params`, `.se`, `.df`, `.fmi`, `.riv`, `.p_values`, `.vcov()`, `.confint()`,
+        `.tidy()`, `.glance()`, `.summary()`; tests by `.test("x1 = 0, x2 = 0")`;
+        `.predict()`, `.emmeans()`, `.emtrends()`, `.marginal_effects()`,
+        `.plot.forest()` and `.report("page.html")`, as of a single fit.
 
     Raises
     ------
@@ -1217,10 +1469,12 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
     """
     given = _likelihood_fits(fits)
     first = given[0].fit.coefficients
-    if all(np.array_equal(fit.fit.coefficients, first, equal_nan=True) for fit in given):
+    if all(
+        np.array_equal(fit.fit.coefficients, first, equal_nan=True) for fit in given
+    ):
         warn(
-            "all fits are equal, so that pooled standard errors do not account for missing values. Impute each frame "
-            "with different random numbers.",
+            "all fits are equal, so that pooled standard errors do not account for"
+            " missing values. Impute each frame with different random numbers.",
             DataWarning,
         )
     if dfcom is None:
@@ -1238,5 +1492,7 @@ def _smallest_df(fits: Iterable[FittedLikelihood]) -> float:
     for fit in fits:
         clusters = fit.own_covariance.n_clusters
         residual = clusters - 1.0 if clusters else fit.df_residual
-        smallest = min(smallest, max(residual, 1.0) if fit.design.survey is None else fit.design_df)
+        smallest = min(
+            smallest, max(residual, 1.0) if fit.design.survey is None else fit.design_df
+        )
     return smallest

@@ -1,9 +1,11 @@
 """Power and sample size of two groups on an ordered outcome [Whitehead 1993].
 
-Let pbar_k be the level probabilities averaged over groups of n1 and n2 rows, n = n1 + n2. With proportional odds and an
-odds ratio near 1, the efficient score of the log odds ratio has the variance (the information)
+Let pbar_k be the level probabilities averaged over groups of n1 and n2 rows, n = n1 +
+n2. With proportional odds and an odds ratio near 1, the efficient score of the log odds
+ratio has the variance (the information)
     V = n1 n2 n / (3 (n + 1)^2) (1 - sum pbar_k^3)
-and power = Phi(|log OR| sqrt(V) - z_{1 - alpha / 2}). To solve for n, n + 1 is replaced by n.
+and power = Phi(|log OR| sqrt(V) - z_{1 - alpha / 2}). To solve for n, n + 1 is replaced
+by n.
 """
 
 from __future__ import annotations
@@ -26,8 +28,10 @@ from ..report.advice import with_advice
 _EVEN = 0.5
 #: Largest accepted difference of a sum of probabilities from 1.
 _ROUNDED = 1e-5
-#: Fewer rows or odds ratios further from 1 get a caution: a power of .9 by the formula may be .85 by simulation.
-_FEW, _LARGE = 30, 10.0
+#: Fewer rows or odds ratios further from 1 get a caution: a power of .9 by the formula
+#: may be .85 by simulation.
+_FEW = 30
+_LARGE = 10.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,13 +70,16 @@ class Plan:
 
     def __repr__(self) -> str:
         doubtful = self.n < _FEW or abs(log(self.odds_ratio)) > log(_LARGE)
-        caution = "\nThe formula is for odds ratios near 1 and many rows: check the power on simulated data"
+        caution = (
+            "\nThe formula is for odds ratios near 1 and many rows: check the power on"
+            " simulated data"
+        )
         return (
-            f"Power {self.power:.3f} for an odds ratio of {self.odds_ratio:g} with {self.n} rows "
-            f"({self.groups[0]} and {self.groups[1]})\n"
-            f"Two-sided test at {self.alpha:g}; Whitehead (1993)\n"
-            f"Standard error of the log odds ratio {self.se:.3f}; "
-            f"{100 * self.efficiency:.0f}% of the information of an outcome without ties{caution * doubtful}"
+            f"Power {self.power:.3f} for an odds ratio of {self.odds_ratio:g} with"
+            f" {self.n} rows ({self.groups[0]} and {self.groups[1]})\nTwo-sided test at"
+            f" {self.alpha:g}; Whitehead (1993)\nStandard error of the log odds ratio"
+            f" {self.se:.3f}; {100 * self.efficiency:.0f}% of the information of an"
+            f" outcome without ties{caution * doubtful}"
         )
 
 
@@ -86,7 +93,8 @@ def power_ordinal(
     alpha: float = 0.05,
     fraction: float = _EVEN,
 ) -> Plan:
-    """Power to detect an odds ratio between two groups on an ordered outcome, or the number of rows for a given power.
+    """Power to detect an odds ratio between two groups on an ordered outcome, or the
+    number of rows for a given power.
 
     Parameters
     ----------
@@ -125,32 +133,56 @@ def power_ordinal(
     >>> power_ordinal([0.2, 0.5, 0.2, 0.1], odds_ratio=2.428, power=0.9).n
     187
     """
-    p, ratio = _probabilities(probabilities), _odds_ratio(odds_ratio)
+    p = _probabilities(probabilities)
+    ratio = _odds_ratio(odds_ratio)
     share_of_one("alpha", alpha)
     share_of_one("fraction", fraction)
     if (n is None) == (power is None):
-        raise OptionError(f"n or power must be given, but not both; got n={n!r} and power={power!r}.")
-    without_ties, z = 1.0 - float(np.sum(p**3)), float(ndtri(1.0 - alpha / 2.0))
+        raise OptionError(
+            f"n or power must be given, but not both; got n={n!r} and power={power!r}."
+        )
+    without_ties = 1.0 - float(np.sum(p**3))
+    z = float(ndtri(1.0 - alpha / 2.0))
     if power is None:
         if fraction != _EVEN:
             raise OptionError(
-                f"fraction must go with power; got {fraction:g}. Give the rows of each group, as in n=(25, 75)."
+                f"fraction must go with power; got {fraction:g}. Give the rows of each"
+                " group, as in n=(25, 75)."
             )
         groups = _groups(n)
         rows = float(sum(groups))
-        information = groups[0] * groups[1] * rows / 3.0 / (rows + 1.0) ** 2 * without_ties
+        information = (
+            groups[0] * groups[1] * rows / 3.0 / (rows + 1.0) ** 2 * without_ties
+        )
         power = float(ndtr(abs(log(ratio)) * sqrt(information) - z))
     else:
         share_of_one("power", power)
         if power <= alpha:
             raise OptionError(f"power must be above alpha = {alpha:g}; got {power:g}.")
         shares = fraction * (1.0 - fraction)
-        rows = 3.0 * (z + float(ndtri(power))) ** 2 / shares / log(ratio) ** 2 / without_ties
+        rows = (
+            3.0
+            * (z + float(ndtri(power))) ** 2
+            / shares
+            / log(ratio) ** 2
+            / without_ties
+        )
         first = ceil(rows * fraction - 1e-9)
         groups = first, max(ceil(rows - 1e-9) - first, 1)
         information = rows * shares / 3.0 * without_ties
-    efficiency = min(without_ties / (1.0 - 1.0 / max(rows, 2.0) ** 2), 1.0)  # a plan has at least 2 rows
-    return Plan(power, sum(groups), groups, rows, ratio, p, alpha, 1.0 / sqrt(information), efficiency)
+    # a plan has at least 2 rows
+    efficiency = min(without_ties / (1.0 - 1.0 / max(rows, 2.0) ** 2), 1.0)
+    return Plan(
+        power,
+        sum(groups),
+        groups,
+        rows,
+        ratio,
+        p,
+        alpha,
+        1.0 / sqrt(information),
+        efficiency,
+    )
 
 
 def _probabilities(given: Sequence[float]) -> FloatArray:
@@ -158,11 +190,20 @@ def _probabilities(given: Sequence[float]) -> FloatArray:
         p = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         p = np.zeros(0)
-    if p.ndim != 1 or p.size < 2 or not np.all(p > 0.0) or abs(p.sum() - 1.0) > _ROUNDED:
-        do = "Leave out levels that do not occur." if np.any(p == 0.0) else "Divide counts by their sum."
+    if (
+        p.ndim != 1
+        or p.size < 2
+        or not np.all(p > 0.0)
+        or abs(p.sum() - 1.0) > _ROUNDED
+    ):
+        do = (
+            "Leave out levels that do not occur."
+            if np.any(p == 0.0)
+            else "Divide counts by their sum."
+        )
         raise OptionError(
-            "probabilities must be two or more positive numbers that add up to 1, one per level, averaged over both "
-            f"groups; got {given!r}. {do}"
+            "probabilities must be two or more positive numbers that add up to 1, one"
+            f" per level, averaged over both groups; got {given!r}. {do}"
         )
     return np.asarray(p / p.sum())
 
@@ -170,7 +211,10 @@ def _probabilities(given: Sequence[float]) -> FloatArray:
 def _odds_ratio(given: float) -> float:
     ratio = number("odds_ratio", given, above=0)
     if ratio == 1.0:
-        raise OptionError("odds_ratio must differ from 1, which means no effect; got 1. Give the odds ratio to detect.")
+        raise OptionError(
+            "odds_ratio must differ from 1, which means no effect; got 1. Give the odds"
+            " ratio to detect."
+        )
     return ratio
 
 
@@ -179,5 +223,7 @@ def _groups(n: Any) -> tuple[int, int]:
         total = whole("n", n, 2)
         return total - total // 2, total // 2
     if not isinstance(n, (tuple, list)) or len(n) != 2:
-        raise OptionError(f"n must be a whole number, or two, one per group; got {n!r}.")
+        raise OptionError(
+            f"n must be a whole number, or two, one per group; got {n!r}."
+        )
     return whole("n", n[0], 1), whole("n", n[1], 1)

@@ -45,7 +45,9 @@ def prediction_with_errors(
     """Predict new data or the fitted rows, with standard errors and limits on request."""
     one_of("interval", interval, ("confidence", None))
     if re is not None:
-        raise OptionError(f"re must be left out, as the fit has no random effects; got {re!r}.")
+        raise OptionError(
+            f"re must be left out, as the fit has no random effects; got {re!r}."
+        )
     fraction("level", level)
     flag("se", se)
     if cost is not None:
@@ -56,8 +58,12 @@ def prediction_with_errors(
     target = r.target(newdata)
     if type not in UNCERTAIN:
         allowed = ", ".join(repr(t) for t in UNCERTAIN if t in r.prediction_types)
-        raise OptionError(f"type must be one of {allowed} for standard errors and intervals; got {type!r}.")
-    rule, rows = r.rule, target.rows
+        raise OptionError(
+            f"type must be one of {allowed} for standard errors and intervals; got"
+            f" {type!r}."
+        )
+    rule = r.rule
+    rows = target.rows
     chosen = r if vcov is None else with_covariance(r, vcov)
     covariance = rule_covariance(r.fit, rule, chosen.fixed_covariance)
     limits = r.row_limits(rows)
@@ -66,17 +72,23 @@ def prediction_with_errors(
         errors = score_errors(rule, rows, covariance)[:, None]
     else:
         errors = standard_errors(rule, rows, QUANTITIES[type], covariance)
-    lower, upper = _limits(rule, rows, type, estimate, errors, level, delta_df(chosen, rows, type))
+    lower, upper = _limits(
+        rule, rows, type, estimate, errors, level, delta_df(chosen, rows, type)
+    )
     if limits is not None:
         without = limits.certain(type) | limits.unknown(type)
-        errors, lower, upper = (np.where(without, np.nan, table) for table in (errors, lower, upper))
+        errors, lower, upper = (
+            np.where(without, np.nan, table) for table in (errors, lower, upper)
+        )
     tables = {"estimate": estimate}
     if se:
         tables["std_error"] = errors
     if interval is not None:
         tables |= {"lower": lower, "upper": upper}
     columns = prediction_columns(r, type, list(tables))
-    frame = target.frame(np.hstack(list(tables.values())), range(len(columns))).set_axis(columns, axis=1)
+    frame = target.frame(
+        np.hstack(list(tables.values())), range(len(columns))
+    ).set_axis(columns, axis=1)
     if isinstance(frame.index, pd.RangeIndex):  # tables do not print its labels
         frame.index = pd.Index(frame.index.to_numpy(), name=frame.index.name)
     level_note = () if interval is None else (f"{100 * level:g}% confidence limits.",)
@@ -84,18 +96,27 @@ def prediction_with_errors(
     return NotedFrame.of(frame, notes, f"Predictions, type {type!r}")
 
 
-def _prediction_under(r: FittedLikelihood, newdata: Any, type: str, cost: Any) -> pd.Series:
+def _prediction_under(
+    r: FittedLikelihood, newdata: Any, type: str, cost: Any
+) -> pd.Series:
     """Classes of least expected cost, for another cost than the fit's."""
     if type != "class":
         raise OptionError(f"cost goes with type='class'; got type={type!r}.")
-    target, chosen = r.target(newdata), CostMatrix.parse(cost, r.levels)
+    target = r.target(newdata)
+    chosen = CostMatrix.parse(cost, r.levels)
     chosen.matrix(len(r.levels))  # raises if its size is not K x K
     codes = replace(r.rule, cost=chosen).codes(target.rows, target.scores)
-    return target.classes(r.known_codes(target, codes), r.design.levels, r.design.response)
+    return target.classes(
+        r.known_codes(target, codes), r.design.levels, r.design.response
+    )
 
 
-def prediction_columns(results: FittedLikelihood, type: str, statistics: list[str]) -> pd.Index:
-    """Column names: (statistic, label) pairs if a row has several numbers, else the statistics."""
+def prediction_columns(
+    results: FittedLikelihood, type: str, statistics: list[str]
+) -> pd.Index:
+    """Column names: (statistic, label) pairs if a row has several numbers, else the
+    statistics.
+    """
     if type in ("score", "mean"):
         return pd.Index(statistics)
     labels = results.prediction_labels(type)
@@ -103,7 +124,9 @@ def prediction_columns(results: FittedLikelihood, type: str, statistics: list[st
 
 
 def delta_df(r: FittedLikelihood, rows: Rows, type: str) -> Any:
-    """Degrees of freedom of t limits: under CR2 (n, M) or (n, 1), one for each prediction, else one number."""
+    """Degrees of freedom of t limits: under CR2 (n, M) or (n, 1), one for each
+    prediction, else one number.
+    """
     if r.bias_reduced is None:
         return r.design_df
     if type != "score":
@@ -114,11 +137,21 @@ def delta_df(r: FittedLikelihood, rows: Rows, type: str) -> Any:
 
 
 def _limits(
-    rule: LikelihoodRule, rows: Rows, type: str, value: FloatArray, error: FloatArray, level: float, df: Any
+    rule: LikelihoodRule,
+    rows: Rows,
+    type: str,
+    value: FloatArray,
+    error: FloatArray,
+    level: float,
+    df: Any,
 ) -> tuple[FloatArray, FloatArray]:
-    """(n, M) lower and upper limits: on the logit scale for probabilities, between the ranks 1 and K for the mean."""
+    """(n, M) lower and upper limits: on the logit scale for probabilities, between the
+    ranks 1 and K for the mean.
+    """
     if type == "prob":
-        return logit_limits(value, rule.family.complements(rule.eta(rows)), error, level, df)
+        return logit_limits(
+            value, rule.family.complements(rule.eta(rows)), error, level, df
+        )
     if type == "cum_prob":
         above = np.hstack([rule.family.above(rule.eta(rows)), np.zeros((rows.n, 1))])
         return logit_limits(value, above, error, level, df)
@@ -131,27 +164,37 @@ def _limits(
 
 
 def simulated(
-    r: FittedLikelihood, n: int = 1, seed: int | np.random.Generator = 0, newdata: Any = None
+    r: FittedLikelihood,
+    n: int = 1,
+    seed: int | np.random.Generator = 0,
+    newdata: Any = None,
 ) -> pd.DataFrame:
     """Draw responses from the fitted probabilities."""
     whole("n", n, 1)
     target = r.target(newdata)
-    rule, rng = r.rule, generator(seed)
+    rule = r.rule
+    rng = generator(seed)
     shares = rng.random((int(n), target.rows.n))
     codes = np.empty(shares.shape, dtype=np.intp)
     for rows in row_blocks(target.rows.n, len(r.levels)):
         probabilities = rule.probabilities(target.rows.take(rows), target.scores[rows])
         codes[:, rows] = drawn_codes(probabilities, shares[:, rows])
-    columns = {f"sim_{i + 1}": target.classes(row, r.design.levels) for i, row in enumerate(codes)}
+    columns = {
+        f"sim_{i + 1}": target.classes(row, r.design.levels)
+        for i, row in enumerate(codes)
+    }
     return pd.DataFrame(columns, index=target.index)
 
 
 def drawn_codes(probabilities: FloatArray, shares: FloatArray) -> IntArray:
-    """(S, n) codes: the number of cumulative probabilities (n, K) at or below each share (S, n) in [0, 1)."""
+    """(S, n) codes: the number of cumulative probabilities (n, K) at or below each
+    share (S, n) in [0, 1).
+    """
     if (probabilities < 0.0).any():
         raise DataError(
-            "simulate() needs probabilities of 0 or more; nominal effects put the thresholds of "
-            f"{int((probabilities < 0.0).any(axis=1).sum())} rows out of order, so that some are negative."
+            "simulate() needs probabilities of 0 or more; nominal effects put the"
+            f" thresholds of {int((probabilities < 0.0).any(axis=1).sum())} rows out of"
+            " order, so that some are negative."
         )
     cumulative = np.cumsum(probabilities, axis=1)[:, :-1]
     codes = np.zeros(shares.shape, dtype=np.intp)

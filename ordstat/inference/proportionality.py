@@ -27,136 +27,227 @@ from .residuals import influence
 from .terms import marginality_of
 from .wald import Joint, chi2_frame, joint_frame, joint_test, too_many, wald_test
 
-_ONE_THRESHOLD = "The response has 2 levels and so one threshold: effects cannot differ between thresholds."
+_ONE_THRESHOLD = (
+    "The response has 2 levels and so one threshold: effects cannot differ between"
+    " thresholds."
+)
 _REFITS = {
-    "nominal": "Likelihood-ratio tests of equal effects at all thresholds (proportional odds), by term",
+    "nominal": (
+        "Likelihood-ratio tests of equal effects at all thresholds (proportional odds),"
+        " by term"
+    ),
     "scale": "Likelihood-ratio tests of equal scale, by term",
 }
 
 OMNIBUS = "omnibus"
-_SINGULAR = "the information of the model with an effect at each threshold is singular; use nominal_test()"
-#: Of more rows none is left out to see what it does: one row hardly counts, and each has its scores.
+_SINGULAR = (
+    "the information of the model with an effect at each threshold is singular; use"
+    " nominal_test()"
+)
+#: Of more rows none is left out to see what it does: one row hardly counts, and each
+#: has its scores.
 _MOST_ROWS = 5_000
 
 
-def nominal_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
-    """Test proportional odds: give each term in turn a separate effect at every threshold."""
+def nominal_tests(
+    r: FittedLikelihood, scope: str | Sequence[str] | None = None
+) -> pd.DataFrame:
+    """Test proportional odds: give each term in turn a separate effect at every
+    threshold.
+    """
     check_available(r, "nominal_test()")
     if r.own_covariance.name != "model":
         return _wald_tests(r, scope)
-    table = _extended(r, "nominal", r.design.nominal_terms, [*r.design.terms, *r.design.scale_terms], scope)
+    table = _extended(
+        r,
+        "nominal",
+        r.design.nominal_terms,
+        [*r.design.terms, *r.design.scale_terms],
+        scope,
+    )
     if r.design.sample.n_levels == 2:
         table.attrs["notes"] = [_ONE_THRESHOLD, *table.attrs["notes"]]
     return table
 
 
-def scale_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
-    """Likelihood-ratio tests of equal scale: give each location term in turn an effect on the log scale."""
+def scale_tests(
+    r: FittedLikelihood, scope: str | Sequence[str] | None = None
+) -> pd.DataFrame:
+    """Likelihood-ratio tests of equal scale: give each location term in turn an effect
+    on the log scale.
+    """
     check_available(r, "scale_test()")
     return _extended(r, "scale", r.design.scale_terms, r.design.terms, scope)
 
 
 def _extended(
-    r: FittedLikelihood, role: str, present: Iterable[str], candidates: Iterable[str], scope: Any
+    r: FittedLikelihood,
+    role: str,
+    present: Iterable[str],
+    candidates: Iterable[str],
+    scope: Any,
 ) -> pd.DataFrame:
     """Test the model against models with one more term in the nominal or scale formula."""
-    terms = list(dict.fromkeys(candidates)) if scope is None else terms_in(r, scope, candidates)
+    terms = (
+        list(dict.fromkeys(candidates))
+        if scope is None
+        else terms_in(r, scope, candidates)
+    )
     present = list(present)
     marginality = marginality_of(r.design.spec)
     fits = {}
     for term in terms:
         if term not in present:
-            # Coded by all its levels, a term holds the margins that have its numeric variables.
+            # Coded by all its levels, a term holds the margins that have its numeric
+            # variables.
             margins = [
                 inner
                 for inner in marginality.margins_of(term)
-                if inner not in present and term not in marginality.containing.get(inner, ())
+                if inner not in present
+                and term not in marginality.containing.get(inner, ())
             ]
             fits[term] = refit(r, coded_anew(r, role, [*present, *margins], term))
     return refit_table(r, fits, 1.0, "LR", 2.0, _REFITS[role])
 
 
 def among_present(r: FittedLikelihood) -> FittedLikelihood:
-    """The same fit without levels that have no rows, whose thresholds have no effects to compare."""
+    """The same fit without levels that have no rows, whose thresholds have no effects
+    to compare.
+    """
     sample = r.design.sample
     present = Present.of(sample)
     if present.all:
         return r
-    levels = replace(r.design.levels, values=tuple(r.levels[code] for code in present.codes))
+    levels = replace(
+        r.design.levels, values=tuple(r.levels[code] for code in present.codes)
+    )
     design = replace(r.design, sample=present.among(sample), levels=levels)
     method: Any = unstarted(r).with_cost("absolute")
-    return replace(r, design=design, method=method, fit=method.fit(design.sample, np.random.default_rng(0)))
+    return replace(
+        r,
+        design=design,
+        method=method,
+        fit=method.fit(design.sample, np.random.default_rng(0)),
+    )
 
 
 # Wald tests, for survey designs and robust standard errors
 
 
 def _wald_tests(r: FittedLikelihood, scope: Any) -> pd.DataFrame:
-    """Wald tests of equal effects at all thresholds by the covariance of the fit, with one refit per term."""
-    terms = list(r.design.terms) if scope is None else terms_in(r, scope, r.design.terms)
+    """Wald tests of equal effects at all thresholds by the covariance of the fit, with
+    one refit per term.
+    """
+    terms = (
+        list(r.design.terms) if scope is None else terms_in(r, scope, r.design.terms)
+    )
     freed = {term: _with_margins(r, term) for term in terms}
     if scope is None:
         freed[OMNIBUS] = np.ones(len(r.design.names), dtype=bool)
-    tests, reasons = list[Joint](), dict[str, list[str]]()
+    tests = list[Joint]()
+    reasons = dict[str, list[str]]()
     for name, columns in freed.items():
         test, why = wald_row(r, columns)
         tests.append(test)
         if why:
             reasons.setdefault(why, []).append(name)
-    notes = [f"no test of {first_few(names, MOST_TERMS)}: {why}." for why, names in reasons.items()]
-    title = f"Wald tests of equal effects at all thresholds (proportional odds), {r.own_covariance.words}"
-    return NotedFrame.of(joint_frame(freed, tests), notes, title, labels=r.names_shown())
+    notes = [
+        f"no test of {first_few(names, MOST_TERMS)}: {why}."
+        for why, names in reasons.items()
+    ]
+    title = (
+        "Wald tests of equal effects at all thresholds (proportional odds),"
+        f" {r.own_covariance.words}"
+    )
+    return NotedFrame.of(
+        joint_frame(freed, tests), notes, title, labels=r.names_shown()
+    )
 
 
 def wald_row(r: FittedLikelihood, freed: BoolArray) -> tuple[Joint, str]:
-    """Wald test that location columns have equal effects at all thresholds, and the reason if it is NaN."""
+    """Wald test that location columns have equal effects at all thresholds, and the
+    reason if it is NaN.
+    """
     r = among_present(r)
     covariance = r.own_covariance
     freed = freed & ~r.fit.aliased[r.parameters.of("location")]
     untested = Joint(float("nan"), int(freed.sum()) * (r.design.sample.n_levels - 2))
     if untested.df == 0:
-        return untested, "there are no estimated effects, or there is only one threshold"
+        return (
+            untested,
+            "there are no estimated effects, or there is only one threshold",
+        )
     if untested.df > covariance.most_at_once:
         return untested, too_many(covariance)
     fit, why = freed_fit(r, freed)
     if why:
         return untested, why
-    from_estimated, thresholds = places(fit, fit.rule), fit.rule.alpha.shape[0]
-    effects = from_estimated[: fit.rule.alpha.size].reshape(-1, thresholds, from_estimated.shape[1])
+    from_estimated = places(fit, fit.rule)
+    thresholds = fit.rule.alpha.shape[0]
+    effects = from_estimated[: fit.rule.alpha.size].reshape(
+        -1, thresholds, from_estimated.shape[1]
+    )
     L = np.diff(effects[-int(freed.sum()) :], axis=1).reshape(-1, effects.shape[2])
     L = L[np.any(L != 0.0, axis=1)]
     try:
-        test = joint_test(replace(r, fit=fit, robust=covariance), L, L @ fit.coefficients[~fit.aliased])
+        test = joint_test(
+            replace(r, fit=fit, robust=covariance),
+            L,
+            L @ fit.coefficients[~fit.aliased],
+        )
     except DataError as problem:  # a replicate without finite estimates
         return untested, str(problem).rstrip(".")
-    return test, "" if np.isfinite(test.statistic) else "their covariance has too few degrees of freedom"
+    return test, (
+        ""
+        if np.isfinite(test.statistic)
+        else "their covariance has too few degrees of freedom"
+    )
 
 
 def freed_fit(r: FittedLikelihood, freed: BoolArray) -> tuple[Any, str]:
-    """The fit with an effect at each threshold for some location columns, and the reason if it has no maximum."""
+    """The fit with an effect at each threshold for some location columns, and the
+    reason if it has no maximum.
+    """
     rows = r.design.sample.rows
     nominal = joined(rows.nominal, rows.X[:, freed])
     wider = replace(rows, X=np.ascontiguousarray(rows.X[:, ~freed]), nominal=nominal)
     try:
-        fit = unstarted(r).fit(replace(r.design.sample, rows=wider), np.random.default_rng(0))
+        fit = unstarted(r).fit(
+            replace(r.design.sample, rows=wider), np.random.default_rng(0)
+        )
     except DataError as problem:
         return None, str(problem).rstrip(".")
     if fit.separation is not None:
-        return fit, "some effects at single thresholds are infinite, as some levels have few rows; merge levels"
+        return (
+            fit,
+            (
+                "some effects at single thresholds are infinite, as some levels have"
+                " few rows; merge levels"
+            ),
+        )
     if not fit.certificate.reached:
-        return fit, "the likelihood with an effect at each threshold has no maximum; merge levels"
+        return (
+            fit,
+            (
+                "the likelihood with an effect at each threshold has no maximum; merge"
+                " levels"
+            ),
+        )
     return fit, ""
 
 
 def untested(r: FittedLikelihood) -> tuple[str, str]:
-    """Why equal effects of all terms have no joint test, and the term with the least p-value in a test of its own.
+    """Why equal effects of all terms have no joint test, and the term with the least
+    p-value in a test of its own.
 
     The second is empty where no term has a test.
     """
     if r.own_covariance.name == "model":
         table = score_tests(r)
         separated = "estimates are infinite (separation)"
-        why = separated if r.fit.separation is not None else scarce_level(r) or _SINGULAR
+        why = (
+            separated if r.fit.separation is not None else scarce_level(r) or _SINGULAR
+        )
     else:
         why = wald_row(r, np.ones(len(r.design.names), dtype=bool))[1]
         table = _wald_tests(r, None)
@@ -167,30 +258,40 @@ def untested(r: FittedLikelihood) -> tuple[str, str]:
 
 
 def departures(r: FittedLikelihood) -> tuple[str, ...]:
-    """Sentences that name the term whose effects differ most between thresholds, with an update() that was checked."""
+    """Sentences that name the term whose effects differ most between thresholds, with
+    an update() that was checked.
+    """
     table = score_tests(r) if r.own_covariance.name == "model" else _wald_tests(r, None)
-    worst = table.iloc[:-1].sort_values(["p_value", table.columns[-2]], ascending=[True, False]).index[0]
+    worst = (
+        table.iloc[:-1]
+        .sort_values(["p_value", table.columns[-2]], ascending=[True, False])
+        .index[0]
+    )
     terms = marginality_of(r.design.spec)
     p = p_in_words(table.loc[worst, "p_value"])
     found = f"Effects differ between thresholds, most for {worst} ({p})."
     if single := _one_row(r):
         return found, single
     names = [terms.texts[name] for name in terms.margins_of(worst)]
-    nominal = " + ".join([*filter(None, [(r.design.recipe.nominal or "").strip("~ ")]), *names])
+    nominal = " + ".join(
+        [*filter(None, [(r.design.recipe.nominal or "").strip("~ ")]), *names]
+    )
     call = f'update("~ . - {" - ".join(names)}", nominal="~ {nominal}")'
     why = freed_fit(r, _with_margins(r, worst))[1]
     advice = f"In {call} {why}." if why else f"Try {call}; see plot.parallel()."
-    return (
-        found,
-        advice,
-        "In large samples small differences are significant.",
-    )
+    return (found, advice, "In large samples small differences are significant.")
 
 
 def _one_row(r: FittedLikelihood) -> str:
-    """A sentence if equal effects are rejected for the most influential row alone, by a fit without it."""
+    """A sentence if equal effects are rejected for the most influential row alone, by a
+    fit without it.
+    """
     sample = r.design.sample
-    if r.own_covariance.name != "model" or sample.weights is not None or sample.n > _MOST_ROWS:
+    if (
+        r.own_covariance.name != "model"
+        or sample.weights is not None
+        or sample.n > _MOST_ROWS
+    ):
         return ""
     row = int(np.nan_to_num(influence(r.rule, r.fit, sample).cook).argmax())
     others = np.delete(np.arange(sample.n), row)
@@ -206,8 +307,9 @@ def _one_row(r: FittedLikelihood) -> str:
     if not test.p_value >= DOUBTFUL:
         return ""
     return (
-        f"Row {r.design.index[row]!r} alone makes them differ: without it "
-        f"{p_in_words(test.p_value)}. Look at this row before you free an effect; see influence()."
+        f"Row {r.design.index[row]!r} alone makes them differ: without it"
+        f" {p_in_words(test.p_value)}. Look at this row before you free an effect; see"
+        " influence()."
     )
 
 
@@ -215,9 +317,13 @@ def _one_row(r: FittedLikelihood) -> str:
 
 
 def score_tests(r: FittedLikelihood) -> pd.DataFrame:
-    """Score tests of proportional odds: is an effect the same at every threshold? No model is refitted."""
+    """Score tests of proportional odds: is an effect the same at every threshold? No
+    model is refitted.
+    """
     check_available(r, "score_test()")
-    freed = {term: _with_margins(r, term) for term in r.design.terms} | {OMNIBUS: np.ones(len(r.design.names), bool)}
+    freed = {term: _with_margins(r, term) for term in r.design.terms} | {
+        OMNIBUS: np.ones(len(r.design.names), bool)
+    }
     table = chi2_frame(freed, [score_row(r, columns) for columns in freed.values()])
     title = "Score tests of equal effects at all thresholds"
     return NotedFrame.of(table, _untested(r, table), title, labels=r.names_shown())
@@ -234,30 +340,49 @@ def _with_margins(r: FittedLikelihood, term: str) -> BoolArray:
 def _untested(r: FittedLikelihood, table: pd.DataFrame) -> list[str]:
     """Why terms have no score test."""
     if r.fit.separation is not None:
-        return ["no test: the response is separated, and the score vanishes at infinite estimates."]
-    lacking = ", ".join(str(name) for name, chisq in table["chisq"].items() if np.isnan(chisq))
-    notes = [f"no test of {lacking}: {scarce_level(r) or _SINGULAR}."] if lacking else []
+        return [
+            "no test: the response is separated, and the score vanishes at infinite"
+            " estimates."
+        ]
+    lacking = ", ".join(
+        str(name) for name, chisq in table["chisq"].items() if np.isnan(chisq)
+    )
+    notes = (
+        [f"no test of {lacking}: {scarce_level(r) or _SINGULAR}."] if lacking else []
+    )
     nothing = [str(name) for name, df in table["df"].items() if df == 0]
     if nothing:
-        notes.append(f"no test of {', '.join(nothing)}: other terms determine its columns, or they are constant.")
+        notes.append(
+            f"no test of {', '.join(nothing)}: other terms determine its columns, or"
+            " they are constant."
+        )
     return notes
 
 
 def scarce_level(r: FittedLikelihood, columns: BoolArray | None = None) -> str:
-    """The level that has no more rows than there are location columns to free, and what to do; "" without one."""
+    """The level that has no more rows than there are location columns to free, and what
+    to do; "" without one.
+    """
     r = among_present(r)
     sample = r.design.sample
     counts = np.bincount(sample.y, sample.case_weights, sample.n_levels)
-    least, freed = int(counts.argmin()), len(r.design.names) if columns is None else int(columns.sum())
-    few = f"level {r.levels[least]} has {counts[least]:g} {'row' if counts[least] == 1 else 'rows'}; merge levels"
+    least = int(counts.argmin())
+    freed = len(r.design.names) if columns is None else int(columns.sum())
+    few = (
+        f"level {r.levels[least]} has {counts[least]:g}"
+        f" {'row' if counts[least] == 1 else 'rows'}; merge levels"
+    )
     return few if counts[least] <= freed else ""
 
 
-def score_row(r: FittedLikelihood, columns: BoolArray | None = None) -> tuple[float, int]:
-    """Score statistic, and its df, for giving some location columns (by default all) an effect at each threshold.
+def score_row(
+    r: FittedLikelihood, columns: BoolArray | None = None
+) -> tuple[float, int]:
+    """Score statistic, and its df, for giving some location columns (by default all) an
+    effect at each threshold.
 
-    NaN for infinite estimates, where the score vanishes under any model, and if a level has too few rows to tell the
-    effects at its thresholds apart.
+    NaN for infinite estimates, where the score vanishes under any model, and if a level
+    has too few rows to tell the effects at its thresholds apart.
     """
     r = among_present(r)
     estimated = _estimated(r)
@@ -274,19 +399,38 @@ def _estimated(r: FittedLikelihood) -> BoolArray:
 
 
 def _freed(r: FittedLikelihood, freed: BoolArray) -> tuple[Sample, FloatArray]:
-    """The sample of the model with an effect at each threshold for some columns, and the estimates in its terms."""
-    fit, parameters, rows = r.fit, r.parameters, r.design.sample.rows
+    """The sample of the model with an effect at each threshold for some columns, and
+    the estimates in its terms.
+    """
+    fit = r.fit
+    parameters = r.parameters
+    rows = r.design.sample.rows
     kept = _estimated(r) & ~freed
     K = r.design.sample.n_levels
     alpha, beta, zeta = np.split(fit.coefficients, np.cumsum([fit.n_alpha, fit.n_beta]))
-    point = np.concatenate([alpha[~np.isnan(alpha)], np.repeat(-beta[freed], K - 1), beta[kept], zeta[~np.isnan(zeta)]])
-    nominal, scale = rows.nominal, rows.scale
+    point = np.concatenate(
+        [
+            alpha[~np.isnan(alpha)],
+            np.repeat(-beta[freed], K - 1),
+            beta[kept],
+            zeta[~np.isnan(zeta)],
+        ]
+    )
+    nominal = rows.nominal
+    scale = rows.scale
     if nominal is not None:
-        nominal = nominal[:, ~fit.aliased[parameters.of("nominal")].reshape(nominal.shape[1], -1)[:, 0]]
+        nominal = nominal[
+            :,
+            ~fit.aliased[parameters.of("nominal")].reshape(nominal.shape[1], -1)[:, 0],
+        ]
     if scale is not None:
         scale = np.ascontiguousarray(scale[:, ~fit.aliased[parameters.of("scale")]])
-    nominal = np.ascontiguousarray(rows.X[:, freed] if nominal is None else np.hstack([nominal, rows.X[:, freed]]))
-    wider = replace(rows, X=np.ascontiguousarray(rows.X[:, kept]), nominal=nominal, scale=scale)
+    nominal = np.ascontiguousarray(
+        rows.X[:, freed] if nominal is None else np.hstack([nominal, rows.X[:, freed]])
+    )
+    wider = replace(
+        rows, X=np.ascontiguousarray(rows.X[:, kept]), nominal=nominal, scale=scale
+    )
     return replace(r.design.sample, rows=wider), point
 
 
@@ -294,7 +438,9 @@ def _freed(r: FittedLikelihood, freed: BoolArray) -> tuple[Sample, FloatArray]:
 
 
 def brant_tests(r: FittedLikelihood) -> pd.DataFrame:
-    """Brant's test of proportional odds: are the K-1 separate regressions of "above level k" parallel?"""
+    """Brant's test of proportional odds: are the K-1 separate regressions of "above
+    level k" parallel?
+    """
     check_available(r, "brant()")
     r = among_present(r)
     r.family.require_latent("brant")
@@ -302,54 +448,96 @@ def brant_tests(r: FittedLikelihood) -> pd.DataFrame:
     X = np.ascontiguousarray(r.design.sample.rows.X[:, estimated])
     fits, notes = _binary_fits(r, replace(r.design.sample.rows, X=X))
     position = np.cumsum(estimated) - 1
-    columns = {term: position[of_term][estimated[of_term]] for term, of_term in r.design.terms.items()}
+    columns = {
+        term: position[of_term][estimated[of_term]]
+        for term, of_term in r.design.terms.items()
+    }
     columns[OMNIBUS] = np.arange(X.shape[1])
-    table = chi2_frame(columns, [(np.nan, 0)] * len(columns)) if notes else _brant_frame(r, X, fits, columns)
+    table = (
+        chi2_frame(columns, [(np.nan, 0)] * len(columns))
+        if notes
+        else _brant_frame(r, X, fits, columns)
+    )
     lacking = [str(name) for name, chisq in table["chisq"].items() if np.isnan(chisq)]
     if lacking and not notes:
         notes = [
-            f"no test of {', '.join(lacking)}: the combined covariance of the {len(fits)} binary regressions is not "
-            "positive definite. Use nominal_test() or score_test()."
+            f"no test of {', '.join(lacking)}: the combined covariance of the"
+            f" {len(fits)} binary regressions is not positive definite. Use"
+            " nominal_test() or score_test()."
         ]
-    return NotedFrame.of(table, notes, "Brant's tests of proportional odds", labels=r.names_shown())
+    return NotedFrame.of(
+        table, notes, "Brant's tests of proportional odds", labels=r.names_shown()
+    )
 
 
-def _binary_fits(r: FittedLikelihood, rows: Rows) -> tuple[list[LikelihoodFit], list[str]]:
-    """One regression of "above level k" per threshold, and notes on those without finite estimates."""
-    fits, notes = [], []
+def _binary_fits(
+    r: FittedLikelihood, rows: Rows
+) -> tuple[list[LikelihoodFit], list[str]]:
+    """One regression of "above level k" per threshold, and notes on those without
+    finite estimates.
+    """
+    fits = []
+    notes = []
     sample: Sample = r.design.sample
-    method = unstarted(r).with_cost("classification")  # a K x K cost does not fit two levels
+    # a K x K cost does not fit two levels
+    method = unstarted(r).with_cost("classification")
     for k, name in enumerate(r.threshold_names):
-        above = replace(sample, rows=rows, y=(sample.y > k).astype(np.intp), n_levels=2, costs=None)
+        above = replace(
+            sample, rows=rows, y=(sample.y > k).astype(np.intp), n_levels=2, costs=None
+        )
         fit = method.fit(above, np.random.default_rng(0))
-        if fit.separation is not None or fit.aliased.any() or not fit.certificate.reached:
-            notes.append(f"the binary regression at {name} has no finite estimates: no test. Use score_test().")
+        if (
+            fit.separation is not None
+            or fit.aliased.any()
+            or not fit.certificate.reached
+        ):
+            notes.append(
+                f"the binary regression at {name} has no finite estimates: no test. Use"
+                " score_test()."
+            )
         fits.append(fit)
     return fits, notes
 
 
 def _brant_frame(
-    r: FittedLikelihood, X: FloatArray, fits: list[LikelihoodFit], columns: dict[str, Any]
+    r: FittedLikelihood,
+    X: FloatArray,
+    fits: list[LikelihoodFit],
+    columns: dict[str, Any],
 ) -> pd.DataFrame:
     sample: Sample = r.design.sample
     link = cast(LikelihoodRule, fits[0].rule).link
     eta = np.column_stack([fit.coefficients[0] - fit.scores for fit in fits])
-    covariance = _stacked_covariance(link, np.hstack([np.ones((sample.n, 1)), -X]), eta, sample.case_weights)
+    covariance = _stacked_covariance(
+        link, np.hstack([np.ones((sample.n, 1)), -X]), eta, sample.case_weights
+    )
     estimates = np.concatenate([fit.coefficients for fit in fits])
-    differences = np.column_stack([np.ones((len(fits) - 1, 1)), -np.eye(len(fits) - 1)])  # first minus each other fit
-    L = {name: np.kron(differences, np.eye(1 + X.shape[1])[1 + chosen]) for name, chosen in columns.items()}
-    table = chi2_frame(L, [wald_test(rows, rows @ estimates, covariance) for rows in L.values()])
-    slopes = {f"at {name}": fit.coefficients[1:].tolist() for name, fit in zip(r.threshold_names, fits, strict=True)}
+    # first minus each other fit
+    differences = np.column_stack([np.ones((len(fits) - 1, 1)), -np.eye(len(fits) - 1)])
+    L = {
+        name: np.kron(differences, np.eye(1 + X.shape[1])[1 + chosen])
+        for name, chosen in columns.items()
+    }
+    table = chi2_frame(
+        L, [wald_test(rows, rows @ estimates, covariance) for rows in L.values()]
+    )
+    slopes = {
+        f"at {name}": fit.coefficients[1:].tolist()
+        for name, fit in zip(r.threshold_names, fits, strict=True)
+    }
     table.attrs["coefficients"] = slopes
     return table
 
 
-def _stacked_covariance(link: Link, X: FloatArray, eta: FloatArray, weights: FloatArray) -> FloatArray:
+def _stacked_covariance(
+    link: Link, X: FloatArray, eta: FloatArray, weights: FloatArray
+) -> FloatArray:
     """Joint covariance of the estimates of K-1 binary regressions of the same rows.
 
-    With F_k = F(eta_k) and f_k = F'(eta_k), rows (1, -x), A_k = sum v f_k^2 / (F_k (1 - F_k)) x x' and, for k <= l,
-    M_kl = sum v f_k f_l F_k (1 - F_l) / (F_k (1 - F_k) F_l (1 - F_l)) x x', the blocks are A_k^-1 M_kl A_l^-1
-    [Brant 1990, eq. for the logit link, where f = F (1 - F)].
+    With F_k = F(eta_k) and f_k = F'(eta_k), rows (1, -x), A_k = sum v f_k^2 / (F_k (1 -
+    F_k)) x x' and, for k <= l, M_kl = sum v f_k f_l F_k (1 - F_l) / (F_k (1 - F_k) F_l
+    (1 - F_l)) x x', the blocks are A_k^-1 M_kl A_l^-1 [Brant 1990, eq. for the logit
+    link, where f = F (1 - F)].
 
     Parameters
     ----------
@@ -364,16 +552,28 @@ def _stacked_covariance(link: Link, X: FloatArray, eta: FloatArray, weights: Flo
     -------
     ((K-1) (1+p), (K-1) (1+p)), regression by regression
     """
-    n_cuts, width = eta.shape[1], X.shape[1]
-    below, above, density = link.cdf(eta), link.sf(eta), link.pdf(eta)
-    flat, infinite = eta.reshape(-1), np.full(eta.size, np.inf)
-    upper, lower = link.interval(infinite, flat, infinite), link.interval(flat, -infinite, infinite)
-    slope = (upper.b + lower.a).reshape(eta.shape)  # f / F + f / (1 - F), accurate in the tails too
-    inverse = [np.linalg.inv(_gram(X, weights * slope[:, k] * density[:, k])) for k in range(n_cuts)]
+    n_cuts = eta.shape[1]
+    width = X.shape[1]
+    below = link.cdf(eta)
+    above = link.sf(eta)
+    density = link.pdf(eta)
+    flat = eta.reshape(-1)
+    infinite = np.full(eta.size, np.inf)
+    upper = link.interval(infinite, flat, infinite)
+    lower = link.interval(flat, -infinite, infinite)
+    # f / F + f / (1 - F), accurate in the tails too
+    slope = (upper.b + lower.a).reshape(eta.shape)
+    inverse = [
+        np.linalg.inv(_gram(X, weights * slope[:, k] * density[:, k]))
+        for k in range(n_cuts)
+    ]
     full = np.empty((n_cuts, width, n_cuts, width))
     for k in range(n_cuts):
         for other in range(k, n_cuts):
-            middle = _gram(X, weights * slope[:, k] * slope[:, other] * below[:, k] * above[:, other])
+            middle = _gram(
+                X,
+                weights * slope[:, k] * slope[:, other] * below[:, k] * above[:, other],
+            )
             block = inverse[k] @ middle @ inverse[other]
             full[k, :, other], full[other, :, k] = block, block.T
     return full.reshape(n_cuts * width, n_cuts * width)

@@ -42,7 +42,9 @@ from .wald import Joint, zero_test
 #: Titles of the tables of estimates, by the kind of the parameters.
 TITLES = {
     "location": "Location effects (positive = higher response)",
-    "scale": "Scale effects on the log scale (positive = wider distribution of the response)",
+    "scale": (
+        "Scale effects on the log scale (positive = wider distribution of the response)"
+    ),
     "nominal": "Nominal effects, by threshold (positive = lower response)",
     "threshold": "Parameters of the thresholds",
     "lambda": "Parameter of the link",
@@ -53,23 +55,42 @@ TITLES = {
 def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
     """One row of figures of the whole fit."""
     tests = {} if r.fit.marginal is not None else test_figures(r)
-    return one_row(_figures(r, tests) | error_figures(r) | {"converged": r.fit.certificate.reached})
+    return one_row(
+        _figures(r, tests) | error_figures(r) | {"converged": r.fit.certificate.reached}
+    )
 
 
-def _figures(r: FittedLikelihood, tests: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def _figures(
+    r: FittedLikelihood, tests: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """The likelihood, criteria, `tests` and R2s that the fit has.
 
-    Differences of a survey-weighted log-likelihood have no chi-squared distribution, and survey fits have no AIC
-    [Lumley and Scott 2015].
+    Differences of a survey-weighted log-likelihood have no chi-squared distribution,
+    and survey fits have no AIC [Lumley and Scott 2015].
     """
-    fit, n = r.fit, float(r.fit.n_obs)
-    null, gain = fit.null_loglik, 2.0 * (fit.loglik - fit.null_loglik)
+    fit = r.fit
+    n = float(r.fit.n_obs)
+    null = fit.null_loglik
+    gain = 2.0 * (fit.loglik - fit.null_loglik)
     mcfadden = no_rounding(1.0 - fit.loglik / null)
     if r.design.survey is not None:
-        figures = {"nobs": n, "edf": fit.edf, "design_df": r.design_df, "pseudo_loglik": fit.loglik}
+        figures = {
+            "nobs": n,
+            "edf": fit.edf,
+            "design_df": r.design_df,
+            "pseudo_loglik": fit.loglik,
+        }
         return {**figures, "mcfadden": mcfadden, **(tests or {})}
-    edf, deviance = (fit.edf, -2.0 * fit.loglik) if not r.without_aic else (fit.edf, np.nan)
-    figures = {"nobs": n, "edf": edf, "df_residual": n - edf, "loglik": fit.loglik, "null_loglik": null}
+    edf, deviance = (
+        (fit.edf, -2.0 * fit.loglik) if not r.without_aic else (fit.edf, np.nan)
+    )
+    figures = {
+        "nobs": n,
+        "edf": edf,
+        "df_residual": n - edf,
+        "loglik": fit.loglik,
+        "null_loglik": null,
+    }
     figures |= {"aic": deviance + 2.0 * edf, "bic": deviance + np.log(n) * edf}
     if fit.marginal is not None:
         return figures
@@ -89,7 +110,9 @@ def no_rounding(share: float) -> float:
 
 
 def effects_test(r: FittedLikelihood) -> Joint:
-    """Test that all effects are 0: a likelihood-ratio test with the model's covariance, else a Wald test."""
+    """Test that all effects are 0: a likelihood-ratio test with the model's covariance,
+    else a Wald test.
+    """
     if r.own_covariance.name != "model":
         return zero_test(r, r.parameters.of("nominal", "location", "scale"))
     gain = float("nan") if r.without_aic else 2.0 * (r.fit.loglik - r.fit.null_loglik)
@@ -98,18 +121,25 @@ def effects_test(r: FittedLikelihood) -> Joint:
 
 def test_figures(r: FittedLikelihood) -> dict[str, Any]:
     """The test of all effects for `glance`."""
-    test, name = effects_test(r), r.own_covariance.name
+    test = effects_test(r)
+    name = r.own_covariance.name
     if name in ("CR2", "survey"):
         parts = ("wald_F", "wald_df", "wald_df_resid", "wald_p_value")
         return dict(zip(parts, (*test[:3], test.p_value), strict=True))
     kind = "lr" if name == "model" else "wald"
-    return {f"{kind}_chi2": test.statistic, f"{kind}_df": test.df, f"{kind}_p_value": test.p_value}
+    return {
+        f"{kind}_chi2": test.statistic,
+        f"{kind}_df": test.df,
+        f"{kind}_p_value": test.p_value,
+    }
 
 
 def _test_of_effects(r: FittedLikelihood) -> tuple[str, str]:
     """Name and result of the test of all effects, as text for the summary."""
     covariance = r.own_covariance
-    name = {"model": "LR test", "CR2": "Wald F test", "survey": "Wald F test"}.get(covariance.name, "Wald test")
+    name = {"model": "LR test", "CR2": "Wald F test", "survey": "Wald F test"}.get(
+        covariance.name, "Wald test"
+    )
     if r.fit.edf == r.fit.null_edf:
         return name, "none: thresholds only"
     if name == "LR test" and r.without_aic:
@@ -124,14 +154,22 @@ def _test_of_effects(r: FittedLikelihood) -> tuple[str, str]:
     p = p_in_words(test.p_value)
     if np.isinf(test.df_resid):
         return name, f"{test.statistic:.2f} on {test.df} df, {p}"
-    return name, f"F {test.statistic:.4g} on {test.df} and {round(test.df_resid, 1):g} df, {p}"
+    return (
+        name,
+        f"F {test.statistic:.4g} on {test.df} and {round(test.df_resid, 1):g} df, {p}",
+    )
 
 
 # All of the summary
 
 
 def likelihood_summary(
-    r: FittedLikelihood, section: str | None, exponentiate: bool | None, level: float, per: Any, labels: Any
+    r: FittedLikelihood,
+    section: str | None,
+    exponentiate: bool | None,
+    level: float,
+    per: Any,
+    labels: Any,
 ) -> Summary:
     """The summary: its text is str(), its tables are in `.tables`."""
     fraction("level", level)
@@ -147,13 +185,26 @@ def likelihood_summary(
         header=(*data_header(r), *_fit_header(r, header), converged),
         tables=(*random, *effects, threshold_estimates(r), *judged),
         notes=(*alert_notes(r), *notes),
-        margin_notes=tuple if r.no_margins else lambda: (*r.margin_bounds.notes, _threshold_rule(r)),
+        margin_notes=(
+            tuple
+            if r.no_margins
+            else lambda: (*r.margin_bounds.notes, _threshold_rule(r))
+        ),
     )
-    return shown_part(r, section, report, _screen_tables(r, report, exponentiate, labels) if section is None else [])
+    return shown_part(
+        r,
+        section,
+        report,
+        _screen_tables(r, report, exponentiate, labels) if section is None else [],
+    )
 
 
-def _fit_header(r: FittedLikelihood, random: tuple[tuple[str, Any], ...]) -> tuple[tuple[str, Any], ...]:
-    survey, words, figures = r.design.survey, r.own_covariance.words, _figures(r)
+def _fit_header(
+    r: FittedLikelihood, random: tuple[tuple[str, Any], ...]
+) -> tuple[tuple[str, Any], ...]:
+    survey = r.design.survey
+    words = r.own_covariance.words
+    figures = _figures(r)
     if survey is not None:
         return (
             ("Survey design", survey.words),
@@ -163,16 +214,34 @@ def _fit_header(r: FittedLikelihood, random: tuple[tuple[str, Any], ...]) -> tup
             ("McFadden R2", f"{figures['mcfadden']:.4f}"),
             ("Std. errors", words),
         )
-    edf, left, loglik = r.fit.edf, figures["df_residual"], r.fit.loglik
-    size = ("Parameters", f"{edf}, residual df {left:g}"), ("Log-likelihood", f"{loglik:.4f}")
-    criteria = f"none: {r.without_aic}" if r.without_aic else f"{figures['aic']:.2f}, {figures['bic']:.2f}"
+    edf = r.fit.edf
+    left = figures["df_residual"]
+    loglik = r.fit.loglik
+    size = (
+        ("Parameters", f"{edf}, residual df {left:g}"),
+        (
+            "Log-likelihood",
+            f"{loglik:.4f}",
+        ),
+    )
+    criteria = (
+        f"none: {r.without_aic}"
+        if r.without_aic
+        else f"{figures['aic']:.2f}, {figures['bic']:.2f}"
+    )
     if random:
         return (*size, ("AIC, BIC", criteria), *random)
     test, result = _test_of_effects(r)
-    switched = r.own_covariance.name == "model" and own_covariance(r.design).name != "model"
+    switched = (
+        r.own_covariance.name == "model" and own_covariance(r.design).name != "model"
+    )
     return (
         *size,
-        *([(f"AIC, BIC, {test}", result)] if criteria == result else [("AIC, BIC", criteria), (test, result)]),
+        *(
+            [(f"AIC, BIC, {test}", result)]
+            if criteria == result
+            else [("AIC, BIC", criteria), (test, result)]
+        ),
         ("McFadden R2", f"{figures['mcfadden']:.4f}"),
         ("Nagelkerke R2", f"{figures['nagelkerke']:.4f}"),
         ("Std. errors", "not robust, " * switched + words),
@@ -180,16 +249,21 @@ def _fit_header(r: FittedLikelihood, random: tuple[tuple[str, Any], ...]) -> tup
 
 
 def _threshold_rule(r: FittedLikelihood) -> str:
-    """Note that margins judge the threshold rule, and on how many rows it agrees with `predict`."""
+    """Note that margins judge the threshold rule, and on how many rows it agrees with
+    `predict`.
+    """
     p = r.training
     by_thresholds = count_above(r.gaps(r.design.sample.rows, r.fit.scores))
     same = float(p.weights[by_thresholds == p.codes].sum())
     total = p.weights.sum()
-    share = f"{100.0 * same / total:.1f}%" if fractional(r) else f"{same:g} of {total:g}"
+    share = (
+        f"{100.0 * same / total:.1f}%" if fractional(r) else f"{same:g} of {total:g}"
+    )
     agreement = "all" if same == total else share
     return (
-        "Margins, errors at a margin and bounds refer to the threshold rule (the level is the number of thresholds "
-        f"below the score), which agrees with predict() on {agreement} training rows."
+        "Margins, errors at a margin and bounds refer to the threshold rule (the level"
+        " is the number of thresholds below the score), which agrees with predict() on"
+        f" {agreement} training rows."
     )
 
 
@@ -197,12 +271,21 @@ def _threshold_rule(r: FittedLikelihood) -> str:
 
 
 def _effect_tables(
-    r: FittedLikelihood, exponentiate: bool, level: float, per: Any, labels: Mapping[str, str]
+    r: FittedLikelihood,
+    exponentiate: bool,
+    level: float,
+    per: Any,
+    labels: Mapping[str, str],
 ) -> list[Table]:
-    """Full tables of every kind of effects, and the ratios of the location effects if `exponentiate`."""
-    columns, records = r.coefficient_columns, r.parameters.records
+    """Full tables of every kind of effects, and the ratios of the location effects if
+    `exponentiate`.
+    """
+    columns = r.coefficient_columns
+    records = r.parameters.records
     factors, suffixes = (np.ones(len(records)), {}) if per is None else rescaled(r, per)
-    low, high = symmetric_limits(r.fit.coefficients, columns["std_error"], level, columns["df"])
+    low, high = symmetric_limits(
+        r.fit.coefficients, columns["std_error"], level, columns["df"]
+    )
     statistic = "z" if r.bias_reduced is None and np.isinf(r.own_covariance.df) else "t"
     changed = {"estimate": r.fit.limits, "std. error": columns["std_error"]}
     limits = {f"{50 * (1 - level):.3g}%": low, f"{50 * (1 + level):.3g}%": high}
@@ -220,9 +303,14 @@ def _effect_tables(
                 unit = suffixes.get(records[row].name, "")
                 write = records[row].effect if kind == "scale" else records[row].shown
                 index.append(write(labels, unit=unit))
-            table = Table(title=title, frame=frame.iloc[rows].set_axis(index), formats=formats)
+            table = Table(
+                title=title, frame=frame.iloc[rows].set_axis(index), formats=formats
+            )
             if kind == "nominal":
-                effects = [records[row].effect(labels, suffixes.get(records[row].name, "")) for row in rows]
+                effects = [
+                    records[row].effect(labels, suffixes.get(records[row].name, ""))
+                    for row in rows
+                ]
                 table = replace(table, brief=_by_threshold(r, table, effects))
             tables.append(table)
     if exponentiate and r.design.names:
@@ -231,39 +319,57 @@ def _effect_tables(
 
 
 def ratio_table(r: FittedLikelihood, effects: pd.DataFrame) -> Table:
-    """Odds ratios, or the ratios of another link, with limits, from the table of location effects."""
+    """Odds ratios, or the ratios of another link, with limits, from the table of
+    location effects.
+    """
     ratio = ratio_of(r)
     low, high = effects.columns[-2:]
     numbers = effects[["estimate", low, high]].to_numpy()
     values = ratio.exponents(["location"] * len(effects), numbers)
     frame = pd.DataFrame(values, index=effects.index, columns=[ratio.name, low, high])
-    return Table(title=ratio.title, frame=frame, formats=dict.fromkeys(frame, EXACT + ratio_decimals(frame)))
+    return Table(
+        title=ratio.title,
+        frame=frame,
+        formats=dict.fromkeys(frame, EXACT + ratio_decimals(frame)),
+    )
 
 
 def threshold_estimates(r: FittedLikelihood) -> Table:
     """Thresholds with standard errors, by the delta method for structured thresholds."""
-    jacobian, thresholds = r.fit.jacobian, r.thresholds
+    jacobian = r.fit.jacobian
+    thresholds = r.thresholds
     if jacobian is None:
         errors: FloatArray = r.coefficient_columns["std_error"][: thresholds.size]
     else:
         covariance = r.fixed_covariance[: jacobian.shape[1], : jacobian.shape[1]]
         errors = np.sqrt(np.einsum("ki,ij,kj->k", jacobian, covariance, jacobian))
         errors = np.where(np.isnan(threshold_values(r.fit)), np.nan, errors)
-    return threshold_table(pd.DataFrame({"threshold": thresholds, "std. error": errors}))
+    return threshold_table(
+        pd.DataFrame({"threshold": thresholds, "std. error": errors})
+    )
 
 
 # One screen
 
 
 def _screen_tables(
-    r: FittedLikelihood, report: Report, exponentiate: bool | None, labels: Mapping[str, str]
+    r: FittedLikelihood,
+    report: Report,
+    exponentiate: bool | None,
+    labels: Mapping[str, str],
 ) -> list[Table | Line]:
-    """Effects with ratios in the same row, thresholds in one or two lines, and the test of proportional odds."""
+    """Effects with ratios in the same row, thresholds in one or two lines, and the test
+    of proportional odds.
+    """
     ratio, sign, title = ratio_of(r)
-    with_ratios = bool(r.design.names) and (ratio != "exp(estimate)" if exponentiate is None else exponentiate)
+    with_ratios = bool(r.design.names) and (
+        ratio != "exp(estimate)" if exponentiate is None else exponentiate
+    )
     names = {name for side in r.design.spec.column_names.values() for name in side}
     left_out = r.design.spec.references.items()
-    references = tuple([level.shown(labels) for first, level in left_out if first in names])
+    references = tuple(
+        [level.shown(labels) for first, level in left_out if first in names]
+    )
     reference = [Line(head="Reference levels:", items=references)] if references else []
     blocks: list[Table | Line] = []
     for block in estimates_of(report):
@@ -272,7 +378,11 @@ def _screen_tables(
         elif "estimate" in block.frame and block.brief is not None:
             blocks.append(block.brief)
         elif "estimate" in block.frame:
-            ratios = ratio_table(r, block.frame) if with_ratios and block.title == TITLES["location"] else None
+            ratios = (
+                ratio_table(r, block.frame)
+                if with_ratios and block.title == TITLES["location"]
+                else None
+            )
             blocks.append(_brief(block, ratios, sign < 0.0))
         elif block.title != title:
             blocks.append(block)  # ratios are in the rows of the effects
@@ -288,48 +398,69 @@ def _brief(block: Table, ratios: Table | None, negated: bool) -> Table:
     if ratios is None:
         return short
     name, *limits = map(str, ratios.frame)
-    head = "exp" if "(" in name else re.sub(r"\b(\w)\w*\W*", r"\1", name).upper()  # "OR" of odds ratio
+    # "OR" of odds ratio
+    head = "exp" if "(" in name else re.sub(r"\b(\w)\w*\W*", r"\1", name).upper()
     columns = ratios.frame.set_axis([head, *map(" {}".format, limits)], axis=1)
     title = f"{short.title}; {head} = {'exp(-estimate), ' if negated else ''}{name}"
     formats |= dict.fromkeys(columns, ratios.formats[name])
-    wide = replace(short, title=title, frame=pd.concat([frame, columns], axis=1), formats=formats)
+    wide = replace(
+        short, title=title, frame=pd.concat([frame, columns], axis=1), formats=formats
+    )
     label, *sizes = wide.grid.sizes
     if min(label, SHORTEST_LABEL) + sum(sizes) + len(sizes) <= SCREEN:
         return wide
-    return replace(wide, frame=wide.frame.iloc[:, :-2])  # without the limits of the ratio
+    # without the limits of the ratio
+    return replace(wide, frame=wide.frame.iloc[:, :-2])
 
 
 def _by_threshold(r: FittedLikelihood, block: Table, effects: Sequence[str]) -> Table:
-    """Nominal effects with standard errors: one row per effect, one column per threshold."""
+    """Nominal effects with standard errors: one row per effect, one column per
+    threshold.
+    """
     heads = list(r.fit.threshold_names) or r.threshold_names
     errors = block.frame["std. error"]
     spec = few_decimals(errors.fillna(block.frame["estimate"].abs()))
-    texts = map("{} ({})".format, column_cells(block.frame["estimate"], spec), column_cells(errors, spec))
+    texts = map(
+        "{} ({})".format,
+        column_cells(block.frame["estimate"], spec),
+        column_cells(errors, spec),
+    )
     index = list(effects[:: len(heads)])
     frame = pd.DataFrame(np.reshape(list(texts), (-1, len(heads))), index, heads)
-    return Table(title=block.title.replace("(", "with standard errors (", 1), frame=frame)
+    return Table(
+        title=block.title.replace("(", "with standard errors (", 1), frame=frame
+    )
 
 
 def _proportionality(r: FittedLikelihood) -> list[Line]:
-    """The test of equal effects at all thresholds, or why there is none, and what to try if effects differ."""
+    """The test of equal effects at all thresholds, or why there is none, and what to
+    try if effects differ.
+    """
     if not r.in_memory or r.fit.marginal is not None:
         return []
     if not r.design.names or r.design.sample.n_levels == 2:  # nothing to test
         return []
     if r.own_covariance.name == "model":
-        kind, question = "score", "score_test()"
+        kind = "score"
+        question = "score_test()"
     else:
-        kind, question = "Wald", "nominal_test()"
+        kind = "Wald"
+        question = "nominal_test()"
     part, use = excluding(r, question)
     if part:
-        text = f"Equal effects at all thresholds: no {kind} test of fits with {part}.{use}"
+        text = (
+            f"Equal effects at all thresholds: no {kind} test of fits with {part}.{use}"
+        )
         return [Line(items=(text,))]
     everything = np.ones(len(r.design.names), dtype=bool)
     test = Joint(*score_row(r)) if kind == "score" else wald_row(r, everything)[0]
     if not np.isfinite(test.p_value):
         why, term = untested(r)
         if term:
-            text = f"Equal effects at all thresholds, {kind} test: {term}; no joint test, as {why}."
+            text = (
+                f"Equal effects at all thresholds, {kind} test: {term}; no joint test,"
+                f" as {why}."
+            )
         else:
             text = f"Equal effects at all thresholds were not tested: {why}."
         return [Line(items=(text,))]
@@ -337,5 +468,18 @@ def _proportionality(r: FittedLikelihood) -> list[Line]:
     figures = f"F({test.df}, {test.df_resid:.4g})" if F else f"chi2({test.df})"
     odds = r.family.ratio is not None and r.family.ratio[0] == "odds ratio"
     tested = "Proportional odds" if odds else "Equal effects at all thresholds"
-    lines = [Line(items=(f"{tested}, {kind} test: {figures} = {test.statistic:.2f}, {p_in_words(test.p_value)}",))]
-    return lines if test.p_value >= DOUBTFUL else [*lines, Line(items=departures(r), between=" ")]
+    lines = [
+        Line(
+            items=(
+                (
+                    f"{tested}, {kind} test: {figures} = {test.statistic:.2f},"
+                    f" {p_in_words(test.p_value)}"
+                ),
+            )
+        )
+    ]
+    return (
+        lines
+        if test.p_value >= DOUBTFUL
+        else [*lines, Line(items=departures(r), between=" ")]
+    )

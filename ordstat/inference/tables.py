@@ -20,18 +20,28 @@ from ..report.frames import NotedFrame
 from ..report.ratios import ratio_of
 from ..report.sections import fractional
 
-#: Reach of a profile without a finite limit, in standard errors (in units of the parameter if it has none).
+#: Reach of a profile without a finite limit, in standard errors (in units of the
+#: parameter if it has none).
 _OPEN = 5.0
 
 
 def tidy_parameters(
-    r: FittedLikelihood, conf_int: bool = True, exponentiate: bool = False, level: float = 0.95, per: Any = None
+    r: FittedLikelihood,
+    conf_int: bool = True,
+    exponentiate: bool = False,
+    level: float = 0.95,
+    per: Any = None,
 ) -> pd.DataFrame:
-    """One row per parameter: term, estimate, std_error, statistic, p_value, conf_low, conf_high, coef_type."""
+    """One row per parameter: term, estimate, std_error, statistic, p_value, conf_low,
+    conf_high, coef_type.
+    """
     flag("conf_int", conf_int), flag("exponentiate", exponentiate)
     fraction("level", level)
-    columns, suffixes = dict(r.coefficient_columns), dict[str, str]()
-    low, high = symmetric_limits(r.fit.coefficients, columns["std_error"], level, columns["df"])
+    columns = dict(r.coefficient_columns)
+    suffixes = dict[str, str]()
+    low, high = symmetric_limits(
+        r.fit.coefficients, columns["std_error"], level, columns["df"]
+    )
     numbers = np.column_stack([r.fit.limits, low, high])
     if per is not None:
         factors, suffixes = rescaled(r, per)
@@ -47,12 +57,28 @@ def tidy_parameters(
     frame = pd.DataFrame(named | limits | {"coef_type": r.parameters.kinds})
     if (random := r.random_parameters) is not None:
         low, high = random.limits(level).T
-        numeric = {"estimate": random.estimates, "std_error": random.errors, "conf_low": low, "conf_high": high}
-        numeric = {name: values * factors[len(numbers) :] for name, values in numeric.items()} if suffixes else numeric
-        more = pd.DataFrame({"term": random.names, **numeric, "coef_type": random.kinds})
-        frame = pd.concat([frame, more.reindex(columns=frame.columns)], ignore_index=True)
+        numeric = {
+            "estimate": random.estimates,
+            "std_error": random.errors,
+            "conf_low": low,
+            "conf_high": high,
+        }
+        numeric = (
+            {name: values * factors[len(numbers) :] for name, values in numeric.items()}
+            if suffixes
+            else numeric
+        )
+        more = pd.DataFrame(
+            {"term": random.names, **numeric, "coef_type": random.kinds}
+        )
+        frame = pd.concat(
+            [frame, more.reindex(columns=frame.columns)], ignore_index=True
+        )
     frame.attrs |= {"per": suffixes} if suffixes else {}
-    notes = [*of_errors(r), *(f"{name}: {suffix}." for name, suffix in suffixes.items())]
+    notes = [
+        *of_errors(r),
+        *(f"{name}: {suffix}." for name, suffix in suffixes.items()),
+    ]
     if exponentiate:
         notes += exponent_notes(r)
     title = "Parameters; effects exponentiated" if exponentiate else "Parameters"
@@ -65,86 +91,136 @@ def exponent_notes(r: FittedLikelihood) -> list[str]:
     notes = [ratio.direction]
     if len(r.parameters.of("nominal")) > 0:
         sign = "-" if ratio.sign > 0.0 else ""
-        notes.append(f"Nominal effects are exp({sign}estimate): ratios for a higher response, as location effects are.")
+        notes.append(
+            f"Nominal effects are exp({sign}estimate): ratios for a higher response, as"
+            " location effects are."
+        )
     return [*notes, "Standard errors and statistics are those of the coefficients."]
 
 
 def deviations_of(r: FittedLikelihood) -> dict[str, float]:
-    """Standard deviations of the numeric variables that enter linearly, by their weights."""
-    design, rows = r.design, r.design.sample.rows
-    sides = ((design.terms, rows.X), (design.nominal_terms, rows.nominal), (design.scale_terms, rows.scale))
+    """Standard deviations of the numeric variables that enter linearly, by their
+    weights.
+    """
+    design = r.design
+    rows = r.design.sample.rows
+    sides = (
+        (design.terms, rows.X),
+        (design.nominal_terms, rows.nominal),
+        (design.scale_terms, rows.scale),
+    )
     w: Any = {"aweights" if fractional(r) else "fweights": design.sample.case_weights}
     linear = _linear_variables(r)
-    plain = [(name, X, terms) for terms, X in sides for name in linear if X is not None and name in terms]
-    return {name: math.sqrt(np.cov(X[:, terms[name].start], **w)) for name, X, terms in plain}
+    plain = [
+        (name, X, terms)
+        for terms, X in sides
+        for name in linear
+        if X is not None and name in terms
+    ]
+    return {
+        name: math.sqrt(np.cov(X[:, terms[name].start], **w))
+        for name, X, terms in plain
+    }
 
 
 def _linear_variables(r: FittedLikelihood) -> list[str]:
     """Numeric variables that enter linearly."""
     spec = r.design.spec
-    numeric = [key for key, coding in spec.codings.items() if not coding.levels and coding.suffixes == ("",)]
-    return [name for key in numeric if key in spec.factors for name in spec.factors[key].names if spec.linear_in(name)]
+    numeric = [
+        key
+        for key, coding in spec.codings.items()
+        if not coding.levels and coding.suffixes == ("",)
+    ]
+    return [
+        name
+        for key in numeric
+        if key in spec.factors
+        for name in spec.factors[key].names
+        if spec.linear_in(name)
+    ]
 
 
 def rescaled(
     r: FittedLikelihood, per: Any, deviations: Mapping[str, float] | None = None
 ) -> tuple[FloatArray, dict[str, str]]:
-    """Factors of the parameters (random effects last) for changes by `per` instead of 1, and suffixes of their labels.
+    """Factors of the parameters (random effects last) for changes by `per` instead of
+    1, and suffixes of their labels.
 
     Parameters
     ----------
     r : FittedLikelihood
     per : mapping of variable to positive number, or "sd"
-        The change of each variable; "sd" is the standard deviation of every numeric variable that enters linearly.
+        The change of each variable; "sd" is the standard deviation of every numeric
+        variable that enters linearly.
     deviations : mapping of variable to number, optional
         Standard deviations for "sd"; by default those of the rows of the fit.
 
     Raises
     ------
     OptionError
-        A variable that is not numeric or enters through a function, or a `per` of another type.
+        A variable that is not numeric or enters through a function, or a `per` of
+        another type.
     """
     linear = _linear_variables(r)
     if isinstance(per, str) and per == "sd":
         changes = dict(deviations_of(r) if deviations is None else deviations)
         words = {name: f"SD ({change:.3g})" for name, change in changes.items()}
     else:
-        changes = {name: number(f"per of {name}", x, above=0) for name, x in mapping("per", per, "{'age': 10}").items()}
+        changes = {
+            name: number(f"per of {name}", x, above=0)
+            for name, x in mapping("per", per, "{'age': 10}").items()
+        }
         words = {name: f"{change:g}" for name, change in changes.items()}
     if wrong := [name for name in changes or [per] if name not in linear]:
         raise OptionError(
-            f"per must name numeric variables that enter linearly (in this fit {', '.join(map(repr, linear)) or 'none'}"
-            f"); got {wrong[0]!r}. For factors, splines and transforms use marginal_effects()."
+            "per must name numeric variables that enter linearly (in this fit"
+            f" {', '.join(map(repr, linear)) or 'none'}); got {wrong[0]!r}. For"
+            " factors, splines and transforms use marginal_effects()."
         )
     parameters = r.all_parameters
-    factors, suffixes = np.ones(len(parameters)), dict[str, str]()
+    factors = np.ones(len(parameters))
+    suffixes = dict[str, str]()
     for position, parameter in enumerate(parameters):
         if parameter.column is None or parameter.kind == "cor":
             continue
         names = [name for name in parameter.column.variables if name in changes]
         factors[position] = math.prod(changes[name] for name in names)
         if names:
-            suffixes[parameter.name] = f"per {' × '.join(words[name] for name in names)}"
+            suffixes[parameter.name] = (
+                f"per {' × '.join(words[name] for name in names)}"
+            )
     return factors, suffixes
 
 
-def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95, type: str = "wald") -> pd.DataFrame:
+def confidence_limits(
+    r: FittedLikelihood, parm: Any = None, level: float = 0.95, type: str = "wald"
+) -> pd.DataFrame:
     """Confidence limits of `params`, columns lower and upper."""
     if isinstance(parm, float) and 0.0 < parm < 1.0:
         parm, level = None, parm
     one_of("type", type, ("wald", "profile"))
     fraction("level", level)
-    names, chosen = _names(r), positions(r, parm)
+    names = _names(r)
+    chosen = positions(r, parm)
     reasons: dict[tuple[str, str], str] = {}
     if type == "wald":
-        limits = tidy_parameters(r, level=level)[["conf_low", "conf_high"]].to_numpy()[chosen]
-        notes, title = list(of_errors(r)), f"Wald limits, {100 * level:g}%"
+        limits = tidy_parameters(r, level=level)[["conf_low", "conf_high"]].to_numpy()[
+            chosen
+        ]
+        notes = list(of_errors(r))
+        title = f"Wald limits, {100 * level:g}%"
     else:
         check_available(r, "confint(type='profile')")
         limits, reasons = _profile_limits(r, level, chosen)
-        notes = [f"{name}, {side}: {reason}" for (name, side), reason in reasons.items()]
+        notes = [
+            f"{name}, {side}: {reason}" for (name, side), reason in reasons.items()
+        ]
         title = f"Profile likelihood limits, {100 * level:g}%"
-    frame = pd.DataFrame(limits, index=[names[position] for position in chosen], columns=["lower", "upper"])
+    frame = pd.DataFrame(
+        limits,
+        index=[names[position] for position in chosen],
+        columns=["lower", "upper"],
+    )
     frame = NotedFrame.of(frame, notes, title, labels=r.names_shown())
     if type == "profile":
         frame.attrs["reasons"] = reasons
@@ -152,59 +228,94 @@ def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95
 
 
 def _names(r: FittedLikelihood) -> list[str]:
-    """Names of all parameters, including standard deviations and correlations of random effects."""
-    return r.parameters.names + ([] if r.random_parameters is None else r.random_parameters.names)
+    """Names of all parameters, including standard deviations and correlations of random
+    effects.
+    """
+    return r.parameters.names + (
+        [] if r.random_parameters is None else r.random_parameters.names
+    )
 
 
 def positions(r: FittedLikelihood, parm: Any) -> IntArray:
-    """Positions of parameters given by name, term or position, each once; all positions for None."""
-    names, location = _names(r), r.parameters.of("location")
+    """Positions of parameters given by name, term or position, each once; all positions
+    for None.
+    """
+    names = _names(r)
+    location = r.parameters.of("location")
     if parm is None:
         return np.arange(len(names))
-    by_name = {term: location[columns].tolist() for term, columns in r.design.terms.items()}
+    by_name = {
+        term: location[columns].tolist() for term, columns in r.design.terms.items()
+    }
     by_name |= {name: [position] for position, name in enumerate(names)}
     chosen: list[int] = []
-    for each in parm if isinstance(parm, Iterable) and not isinstance(parm, str) else [parm]:
+    for each in (
+        parm if isinstance(parm, Iterable) and not isinstance(parm, str) else [parm]
+    ):
         if not isinstance(each, str):
-            chosen.append(whole("each parm", each, 0, len(names) - 1, also=", or a name"))
+            chosen.append(
+                whole("each parm", each, 0, len(names) - 1, also=", or a name")
+            )
         elif each in by_name:
             chosen += by_name[each]
         else:
-            raise unknown("each parm", each, tuple(dict.fromkeys((*names, *r.design.terms))))
+            raise unknown(
+                "each parm", each, tuple(dict.fromkeys((*names, *r.design.terms)))
+            )
     return np.array(list(dict.fromkeys(chosen)), dtype=np.intp)
 
 
 def _profile_limits(
     r: FittedLikelihood, level: float, chosen: IntArray
 ) -> tuple[FloatArray, dict[tuple[str, str], str]]:
-    """Limits (n, 2), NaN where aliased, and the reason for each limit that is not finite."""
-    profiler, drop, names = r.fit.likelihood.profile(), float(chdtri(1.0, 1.0 - level)), _names(r)
-    estimated = np.pad(~r.fit.aliased, (0, len(names) - r.fit.aliased.size), constant_values=True)  # random effects too
+    """Limits (n, 2), NaN where aliased, and the reason for each limit that is not
+    finite.
+    """
+    profiler = r.fit.likelihood.profile()
+    drop = float(chdtri(1.0, 1.0 - level))
+    names = _names(r)
+    # random effects too
+    estimated = np.pad(
+        ~r.fit.aliased, (0, len(names) - r.fit.aliased.size), constant_values=True
+    )
     index = np.cumsum(estimated) - 1
     limits = np.full((chosen.size, 2), np.nan)
     reasons: dict[tuple[str, str], str] = {}
     for row in np.flatnonzero(estimated[chosen]):
         for column, (direction, side) in enumerate(((-1, "lower"), (1, "upper"))):
-            limits[row, column], reason = profiler.end(int(index[chosen[row]]), direction, drop)
+            limits[row, column], reason = profiler.end(
+                int(index[chosen[row]]), direction, drop
+            )
             if reason:
                 reasons[names[chosen[row]], side] = reason
     return limits, reasons
 
 
 def profiles(
-    r: FittedLikelihood, parm: str | int | Sequence[str | int] | None = None, *, level: float = 0.99, points: int = 21
+    r: FittedLikelihood,
+    parm: str | int | Sequence[str | int] | None = None,
+    *,
+    level: float = 0.99,
+    points: int = 21,
 ) -> pd.DataFrame:
-    """The profile likelihood of parameters, for plotting: if z is a straight line, Wald limits are good."""
+    """The profile likelihood of parameters, for plotting: if z is a straight line, Wald
+    limits are good.
+    """
     fraction("level", level)
     whole("points", points, 3)
     check_available(r, "profile()")
-    chosen, fixed = positions(r, parm), r.fit.aliased.size
-    if parm is not None and (random := [_names(r)[position] for position in chosen if position >= fixed]):
+    chosen = positions(r, parm)
+    fixed = r.fit.aliased.size
+    if parm is not None and (
+        random := [_names(r)[position] for position in chosen if position >= fixed]
+    ):
         raise UnavailableError(
-            f"profile is not available for {', '.join(map(repr, random))}. Use confint(type='profile') for limits "
-            "of the first standard deviation of a term, and bootstrap() for the others."
+            f"profile is not available for {', '.join(map(repr, random))}. Use"
+            " confint(type='profile') for limits of the first standard deviation of a"
+            " term, and bootstrap() for the others."
         )
-    profiler, drop = r.fit.likelihood.profile(), float(chdtri(1.0, 1.0 - level))
+    profiler = r.fit.likelihood.profile()
+    drop = float(chdtri(1.0, 1.0 - level))
     index = np.cumsum(~r.fit.aliased) - 1
     frames = [
         _profile(r, profiler, int(position), int(index[position]), drop, points)
@@ -215,15 +326,40 @@ def profiles(
     return pd.concat(frames, ignore_index=True) if frames else empty
 
 
-def _profile(r: FittedLikelihood, profiler: Any, position: int, index: int, drop: float, points: int) -> pd.DataFrame:
-    """The profile of one parameter at equally spaced values between its limits, including the estimate."""
-    estimate, error = float(r.fit.coefficients[position]), float(r.se.iloc[position])
+def _profile(
+    r: FittedLikelihood,
+    profiler: Any,
+    position: int,
+    index: int,
+    drop: float,
+    points: int,
+) -> pd.DataFrame:
+    """The profile of one parameter at equally spaced values between its limits,
+    including the estimate.
+    """
+    estimate = float(r.fit.coefficients[position])
+    error = float(r.se.iloc[position])
     reach = _OPEN * (error if np.isfinite(error) else 1.0)
     limits = [profiler.end(index, direction, drop)[0] for direction in (-1, 1)]
-    low, high = (x if np.isfinite(x) else estimate + sign * reach for x, sign in zip(limits, (-1, 1), strict=True))
+    low, high = (
+        x if np.isfinite(x) else estimate + sign * reach
+        for x, sign in zip(limits, (-1, 1), strict=True)
+    )
     half = points // 2
-    values = np.concatenate([np.linspace(low, estimate, half + 1), np.linspace(estimate, high, half + 1)[1:]])
+    values = np.concatenate(
+        [
+            np.linspace(low, estimate, half + 1),
+            np.linspace(estimate, high, half + 1)[1:],
+        ]
+    )
     loglik = profiler.curve(index, values)
     top = float(np.max(loglik, where=~np.isnan(loglik), initial=-np.inf))
     z = np.sign(values - estimate) * np.sqrt(np.maximum(2.0 * (top - loglik), 0.0))
-    return pd.DataFrame({"parameter": r.parameters.names[position], "value": values, "z": z, "loglik": loglik})
+    return pd.DataFrame(
+        {
+            "parameter": r.parameters.names[position],
+            "value": values,
+            "z": z,
+            "loglik": loglik,
+        }
+    )

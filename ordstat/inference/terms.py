@@ -1,4 +1,6 @@
-"""Marginality of formula terms, hypotheses under other contrasts, and equations between parameters."""
+"""Marginality of formula terms, hypotheses under other contrasts, and equations between
+parameters.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ class Marginality:
     factors : mapping of term to frozenset of str
         Factors whose product is the term.
     containing : mapping of term to tuple of str
-        Terms with the same numeric variables and more categorical ones [SAS: effects that contain an effect].
+        Terms with the same numeric variables and more categorical ones [SAS: effects
+        that contain an effect].
     """
 
     texts: Mapping[str, str]
@@ -44,7 +47,11 @@ class Marginality:
 
     def droppable(self) -> list[str]:
         """Terms that are not part of another term."""
-        return [term for term, keys in self.factors.items() if not any(keys < other for other in self.factors.values())]
+        return [
+            term
+            for term, keys in self.factors.items()
+            if not any(keys < other for other in self.factors.values())
+        ]
 
     def margins_of(self, term: str) -> list[str]:
         """The term and those whose factors are all among its own, numeric ones too.
@@ -53,7 +60,9 @@ class Marginality:
         """
         if term not in self.factors:  # a term of nominal= or scale= alone
             return [term]
-        return [inner for inner, keys in self.factors.items() if keys <= self.factors[term]]
+        return [
+            inner for inner, keys in self.factors.items() if keys <= self.factors[term]
+        ]
 
 
 def marginality_of(spec: FormulaSpec) -> Marginality:
@@ -61,19 +70,28 @@ def marginality_of(spec: FormulaSpec) -> Marginality:
     categorical = {key for key, coding in spec.codings.items() if coding.levels}
     factors = {term.label: frozenset(term.keys) for term in spec.location.terms}
     containing = {
-        inner: tuple(outer for outer, other in factors.items() if keys < other and other - keys <= categorical)
+        inner: tuple(
+            outer
+            for outer, other in factors.items()
+            if keys < other and other - keys <= categorical
+        )
         for inner, keys in factors.items()
     }
-    texts = {term.label: term.text for side in reversed(spec.parts) for term in side.terms}
+    texts = {
+        term.label: term.text for side in reversed(spec.parts) for term in side.terms
+    }
     return Marginality(texts=texts, factors=factors, containing=containing)
 
 
 def columns_of(design: Design, labels: Iterable[str]) -> FloatArray | None:
-    """(N, m) columns of a formula with these terms alone, taken from the columns of all formulas of a design.
+    """(N, m) columns of a formula with these terms alone, taken from the columns of all
+    formulas of a design.
 
-    None if that formula would code a factor differently, such as by all its levels after a term was removed.
+    None if that formula would code a factor differently, such as by all its levels
+    after a term was removed.
     """
-    spec, rows = design.spec, design.sample.rows
+    spec = design.spec
+    rows = design.sample.rows
     sides = (
         (spec.location, design.terms, rows.X),
         (spec.nominal, design.nominal_terms, rows.nominal),
@@ -86,22 +104,34 @@ def columns_of(design: Design, labels: Iterable[str]) -> FloatArray | None:
         for part, slices, matrix in coded
         for term, full in zip(part.terms, full_codings(part.terms), strict=True)
     }
-    chosen = sorted((terms[label] for label in labels), key=lambda term: len(term.factors))
-    columns = [blocks.get(block) for block in zip(chosen, full_codings(chosen), strict=True)]
+    chosen = sorted(
+        (terms[label] for label in labels), key=lambda term: len(term.factors)
+    )
+    columns = [
+        blocks.get(block) for block in zip(chosen, full_codings(chosen), strict=True)
+    ]
     if any(block is None for block in columns):
         return None
-    return np.hstack([np.zeros((len(coded[0][2]), 0)), *(block for block in columns if block is not None)])
+    return np.hstack(
+        [
+            np.zeros((len(coded[0][2]), 0)),
+            *(block for block in columns if block is not None),
+        ]
+    )
 
 
 def recoded_hypotheses(spec: FormulaSpec, kind: str) -> dict[str, FloatArray]:
-    """For each term, L (rows, P) such that L b are the coefficients of the term under contrasts of another kind.
+    """For each term, L (rows, P) such that L b are the coefficients of the term under
+    contrasts of another kind.
 
-    They are the rows of Q in X = 1 q' + S Q, with S the columns under these contrasts. If columns are collinear, Q is
-    not unique, and the Q closest to the identity is used: a term whose columns do not change is tested by its own
-    coefficients. Empty if there is no Q, because the other coding gives another model (interactions without their
-    margins).
+    They are the rows of Q in X = 1 q' + S Q, with S the columns under these contrasts.
+    If columns are collinear, Q is not unique, and the Q closest to the identity is
+    used: a term whose columns do not change is tested by its own coefficients. Empty if
+    there is no Q, because the other coding gives another model (interactions without
+    their margins).
     """
-    part, contrasts = spec.location, KINDS[kind]
+    part = spec.location
+    contrasts = KINDS[kind]
     if not part.terms:
         return {}
     codings = {key: spec.codings[key] for key in part.factors}
@@ -111,38 +141,58 @@ def recoded_hypotheses(spec: FormulaSpec, kind: str) -> dict[str, FloatArray]:
             matrix, suffixes = contrasts(coding.levels)
             other_codings[key] = replace(coding, matrix=matrix, suffixes=suffixes)
     values, n = _grids(part.terms, codings)
-    now, other = (assemble(part, values, coding, n) for coding in (codings, other_codings))
+    now, other = (
+        assemble(part, values, coding, n) for coding in (codings, other_codings)
+    )
     same = np.zeros((other.matrix.shape[1], now.matrix.shape[1]))
     for term, columns in now.terms.items():
-        width, theirs = columns.stop - columns.start, other.terms[term]
+        width = columns.stop - columns.start
+        theirs = other.terms[term]
         if theirs.stop - theirs.start == width:
             same[theirs, columns] = np.eye(width)
     S = np.hstack([np.ones((n, 1)), other.matrix])
     change = np.linalg.lstsq(S, now.matrix - other.matrix @ same, rcond=None)[0]
     whole = np.rint(change)
-    change = np.where(np.abs(change - whole) < _ROUNDING * np.abs(change).max(initial=1.0), whole, change)
+    change = np.where(
+        np.abs(change - whole) < _ROUNDING * np.abs(change).max(initial=1.0),
+        whole,
+        change,
+    )
     change[1:] += same
-    if not np.allclose(S @ change, now.matrix, rtol=0.0, atol=1e-8 * np.abs(now.matrix).max()):
+    if not np.allclose(
+        S @ change, now.matrix, rtol=0.0, atol=1e-8 * np.abs(now.matrix).max()
+    ):
         return {}
-    return {term: np.asarray(change[1:][columns]) for term, columns in other.terms.items()}
+    return {
+        term: np.asarray(change[1:][columns]) for term, columns in other.terms.items()
+    }
 
 
-def _grids(terms: Sequence[Term], codings: Mapping[str, Coding]) -> tuple[dict[str, Value], int]:
-    """Values of all factors that distinguish the columns of all terms, and the number of rows.
+def _grids(
+    terms: Sequence[Term], codings: Mapping[str, Coding]
+) -> tuple[dict[str, Value], int]:
+    """Values of all factors that distinguish the columns of all terms, and the number
+    of rows.
 
-    Columns are functions of the factors of a term, so a full grid of the factors of each term, with all other factors
-    at their first level, distinguishes them. Numbers are random, with enough rows to distinguish their products, and at
-    most as many rows as the model has products.
+    Columns are functions of the factors of a term, so a full grid of the factors of
+    each term, with all other factors at their first level, distinguishes them. Numbers
+    are random, with enough rows to distinguish their products, and at most as many rows
+    as the model has products.
     """
     keys = dict.fromkeys(key for term in terms for key in term.keys)
-    widths = {key: 0 if codings[key].levels else len(codings[key].suffixes) for key in keys}
+    widths = {
+        key: 0 if codings[key].levels else len(codings[key].suffixes) for key in keys
+    }
     most = 1 + sum(prod(widths[key] or 1 for key in term.keys) for term in terms)
     grids = []
     for term in terms:  # all combinations of the term's levels, repeated
-        sizes = [max(len(codings[key].levels), 1) if key in term.keys else 1 for key in keys]
+        sizes = [
+            max(len(codings[key].levels), 1) if key in term.keys else 1 for key in keys
+        ]
         repeats = min(most, prod(1 + widths[key] for key in term.keys))
         grids.append(np.indices((*sizes, repeats)).reshape(len(sizes) + 1, -1)[:-1])
-    levels, rng = np.hstack(grids), np.random.default_rng(0)
+    levels = np.hstack(grids)
+    rng = np.random.default_rng(0)
     values: dict[str, Value] = {}
     for codes, (key, width) in zip(levels, widths.items(), strict=True):
         numbers = rng.standard_normal((levels.shape[1], width))
@@ -151,13 +201,17 @@ def _grids(terms: Sequence[Term], codings: Mapping[str, Coding]) -> tuple[dict[s
     return values, levels.shape[1]
 
 
-def read_equations(text: str, names: Mapping[str, int], size: int) -> list[tuple[str, FloatArray, float]]:
-    """Read equations separated by commas or line ends: text, row and value of row'b = value, for the parameters b.
+def read_equations(
+    text: str, names: Mapping[str, int], size: int
+) -> list[tuple[str, FloatArray, float]]:
+    """Read equations separated by commas or line ends: text, row and value of row'b =
+    value, for the parameters b.
 
     Parameters
     ----------
     text : str
-        Numbers, names, + - * / and parentheses. Names may have any characters; the longest matching name is taken.
+        Numbers, names, + - * / and parentheses. Names may have any characters; the
+        longest matching name is taken.
     names : mapping of name to position
     size : int
         Number of parameters.
@@ -175,35 +229,65 @@ def read_equations(text: str, names: Mapping[str, int], size: int) -> list[tuple
     """
     patterns = []
     for name in sorted(names, key=len, reverse=True):
-        patterns.append(re.escape(name) + (r"(?![\w\[|.])" if re.match(r"\w", name[-1]) else ""))
+        patterns.append(
+            re.escape(name) + (r"(?![\w\[|.])" if re.match(r"\w", name[-1]) else "")
+        )
     anywhere = re.compile(rf"(?<!\w)(?:{'|'.join(patterns) or '(?!)'})")
     code = anywhere.sub(lambda name: f"parameter_{names[name[0]]}_", text)
     if not code.strip(", \n"):
         raise OptionError(f"hypotheses must not be empty; got {text!r}.")
-    return [_equation(piece.strip(), names, size) for piece in re.split(r"[,\n]", code) if piece.strip()]
+    return [
+        _equation(piece.strip(), names, size)
+        for piece in re.split(r"[,\n]", code)
+        if piece.strip()
+    ]
 
 
-def _equation(code: str, names: Mapping[str, int], size: int) -> tuple[str, FloatArray, float]:
-    """Read one equation from its values at b = 0, each unit vector and a random b, which checks that it is linear."""
+def _equation(
+    code: str, names: Mapping[str, int], size: int
+) -> tuple[str, FloatArray, float]:
+    """Read one equation from its values at b = 0, each unit vector and a random b,
+    which checks that it is linear.
+    """
     columns = {f"parameter_{position}_": name for name, position in names.items()}
     text = re.sub(r"parameter_\d+_", lambda column: columns[column[0]], code)
-    available = f"The parameters are {', '.join(names)}." if names else "There are no parameters."
+    available = (
+        f"The parameters are {', '.join(names)}."
+        if names
+        else "There are no parameters."
+    )
     left, *rest = re.split(r"(<=|>=|==|=|<|>)", code)
     sign = " ".join(rest[::2]).replace("==", "=")
-    points = np.vstack([np.zeros(size), np.eye(size), np.random.default_rng(0).standard_normal(size)])
+    points = np.vstack(
+        [np.zeros(size), np.eye(size), np.random.default_rng(0).standard_normal(size)]
+    )
     try:
         difference = parse_expression(f"({left}) - ({rest[1] if rest else 0})")
         if unknown := sorted(difference.names - set(columns)):
             hint = did_you_mean(unknown[0], names)
-            raise OptionError(f"{text!r}: expected a number or a parameter, got {unknown[0]!r}.{hint} {available}")
+            raise OptionError(
+                f"{text!r}: expected a number or a parameter, got {unknown[0]!r}.{hint}"
+                f" {available}"
+            )
         if sign != "=":
             raise OptionError(f"{text!r}: expected '=', got {sign or 'no sign'!r}.")
-        frame = pd.DataFrame({column: points[:, names[name]] for column, name in columns.items()})
-        values = np.asarray(Interpreter(Columns(frame), {}).evaluate(difference)[0], dtype=float)
+        frame = pd.DataFrame(
+            {column: points[:, names[name]] for column, name in columns.items()}
+        )
+        values = np.asarray(
+            Interpreter(Columns(frame), {}).evaluate(difference)[0], dtype=float
+        )
     except (FormulaError, DataError):
-        raise OptionError(f"{text!r} cannot be read: expected a sum of numbers times parameters. {available}") from None
-    if not np.isfinite(values).all() or not np.isclose(points[-1] @ (values[1:-1] - values[0]), values[-1] - values[0]):
-        raise OptionError(f"{text!r} is not linear in the parameters, or divides by zero.")
+        raise OptionError(
+            f"{text!r} cannot be read: expected a sum of numbers times parameters."
+            f" {available}"
+        ) from None
+    if not np.isfinite(values).all() or not np.isclose(
+        points[-1] @ (values[1:-1] - values[0]), values[-1] - values[0]
+    ):
+        raise OptionError(
+            f"{text!r} is not linear in the parameters, or divides by zero."
+        )
     row = values[1:-1] - values[0]
     if not row.any():
         raise OptionError(f"{text!r} does not depend on any parameter.")

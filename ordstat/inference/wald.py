@@ -1,4 +1,6 @@
-"""Wald tests by the covariance of one fit: joint tests, linear hypotheses, and terms by types I to III."""
+"""Wald tests by the covariance of one fit: joint tests, linear hypotheses, and terms by
+types I to III.
+"""
 
 from __future__ import annotations
 
@@ -30,21 +32,30 @@ JOINT = "joint"
 _ALIASES = {"1": "I", "2": "II", "3": "III", "balanced": "III"}
 #: The contrasts whose coefficients a type tests.
 _CODED = {"III": "sum", "baseline": "treatment"}
-#: Eigenvalues of a covariance below this share of the largest count as 0: the hypotheses are linearly dependent.
+#: Eigenvalues of a covariance below this share of the largest count as 0: the
+#: hypotheses are linearly dependent.
 _RANK = 1e-10
-#: Pivots of a sum-of-squares matrix below this share of their diagonal count as 0: the column adds nothing.
+#: Pivots of a sum-of-squares matrix below this share of their diagonal count as 0: the
+#: column adds nothing.
 _PIVOT = 1e-10
 
 
 def chi2_tail(statistic: Any, df: Any) -> FloatArray:
-    """P(chi2 with df degrees of freedom > statistic); NaN where df is 0 or anything is missing."""
-    statistic, df = np.asarray(statistic, dtype=np.float64), np.asarray(df, dtype=np.float64)
+    """P(chi2 with df degrees of freedom > statistic); NaN where df is 0 or anything is
+    missing.
+    """
+    statistic = np.asarray(statistic, dtype=np.float64)
+    df = np.asarray(df, dtype=np.float64)
     defined = (df > 0.0) & ~np.isnan(statistic)
-    tail = chdtrc(np.where(defined, df, 1.0), np.maximum(np.where(defined, statistic, 0.0), 0.0))
+    tail = chdtrc(
+        np.where(defined, df, 1.0), np.maximum(np.where(defined, statistic, 0.0), 0.0)
+    )
     return np.asarray(np.where(defined, tail, np.nan))
 
 
-def wald_test(L: FloatArray, difference: FloatArray, covariance: FloatArray) -> tuple[float, int]:
+def wald_test(
+    L: FloatArray, difference: FloatArray, covariance: FloatArray
+) -> tuple[float, int]:
     """Chi-squared statistic and degrees of freedom of L b = r.
 
     Parameters
@@ -56,8 +67,8 @@ def wald_test(L: FloatArray, difference: FloatArray, covariance: FloatArray) -> 
     Returns
     -------
     (statistic, df)
-        NaN and 0 if there is no test. df is the rank of the covariance of L b; the statistic is infinite if linearly
-        dependent hypotheses contradict each other.
+        NaN and 0 if there is no test. df is the rank of the covariance of L b; the
+        statistic is infinite if linearly dependent hypotheses contradict each other.
 
     Examples
     --------
@@ -65,14 +76,17 @@ def wald_test(L: FloatArray, difference: FloatArray, covariance: FloatArray) -> 
     (2.0, 2)
     """
     variance = quadratic_form(L, covariance)
-    finite = bool(L.size) and np.isfinite(variance).all() and np.isfinite(difference).all()
+    finite = (
+        bool(L.size) and np.isfinite(variance).all() and np.isfinite(difference).all()
+    )
     if not finite or np.any(np.diag(variance) < 0.0):
         return float("nan"), 0
     size = np.sqrt(np.diag(variance))
     size = np.where(size > 0.0, size, 1.0)
     values, vectors = np.linalg.eigh(variance / np.outer(size, size))
     kept = values > _RANK * max(float(values[-1]), 0.0)
-    if not kept.any() or values[0] < -_RANK * values[-1]:  # indefinite: not a covariance
+    # indefinite: not a covariance
+    if not kept.any() or values[0] < -_RANK * values[-1]:
         return float("nan"), 0
     parts = vectors.T @ (difference / size)
     if np.any(np.abs(parts[~kept]) > 1e-6 * (1.0 + np.abs(parts).max())):
@@ -87,7 +101,8 @@ def quadratic_form(L: FloatArray, covariance: FloatArray) -> FloatArray:
 
 
 class Joint(NamedTuple):
-    """A test: an F statistic on df and df_resid, or a chi-squared statistic on df if df_resid is infinite.
+    """A test: an F statistic on df and df_resid, or a chi-squared statistic on df if
+    df_resid is infinite.
 
     `left_out` hypotheses are not tested, as they are about infinite estimates.
     """
@@ -106,9 +121,11 @@ class Joint(NamedTuple):
 
 
 def joint_test(r: FittedLikelihood, L: FloatArray, difference: FloatArray) -> Joint:
-    """Wald test of L b = r; NaN for several hypotheses under CR2, and for too few clusters.
+    """Wald test of L b = r; NaN for several hypotheses under CR2, and for too few
+    clusters.
 
-    Where estimates are infinite, the combinations of the hypotheses are tested that are finite.
+    Where estimates are infinite, the combinations of the hypotheses are tested that are
+    finite.
 
     Parameters
     ----------
@@ -139,15 +156,20 @@ def _joint_test(r: FittedLikelihood, L: FloatArray, difference: FloatArray) -> J
         eta = float(r.bias_reduced.t_df(r.fit.information.covariance(), row)[0])
     if np.isinf(eta):
         return Joint(statistic, df)
-    remaining = eta - df + 1.0  # denominator degrees of freedom of Hotelling's statistic as an F statistic
+    # denominator degrees of freedom of Hotelling's statistic as an F statistic
+    remaining = eta - df + 1.0
     if remaining > 0.0 and np.isfinite(statistic):
         return Joint(statistic * remaining / (eta * df), df, remaining)
     return Joint(float("nan"), df)
 
 
-def chi2_frame(names: Iterable[str], tests: Collection[tuple[float, int]]) -> pd.DataFrame:
+def chi2_frame(
+    names: Iterable[str], tests: Collection[tuple[float, int]]
+) -> pd.DataFrame:
     """Statistics and their degrees of freedom, as a frame with p-values."""
-    frame = pd.DataFrame(list(tests), index=list(names), columns=["chisq", "df"]).astype({"chisq": float, "df": int})
+    frame = pd.DataFrame(
+        list(tests), index=list(names), columns=["chisq", "df"]
+    ).astype({"chisq": float, "df": int})
     return frame[["df", "chisq"]].assign(p_value=chi2_tail(frame["chisq"], frame["df"]))
 
 
@@ -156,10 +178,17 @@ def joint_frame(names: Iterable[str], tests: Collection[Joint]) -> pd.DataFrame:
     if all(np.isinf(test.df_resid) for test in tests):
         return chi2_frame(names, [test[:2] for test in tests])
     rows = [
-        (test.df, test.df_resid if np.isfinite(test.df_resid) else np.nan, test.statistic, test.p_value)
+        (
+            test.df,
+            test.df_resid if np.isfinite(test.df_resid) else np.nan,
+            test.statistic,
+            test.p_value,
+        )
         for test in tests
     ]
-    return pd.DataFrame(rows, index=list(names), columns=["df", "df_resid", "F", "p_value"])
+    return pd.DataFrame(
+        rows, index=list(names), columns=["df", "df_resid", "F", "p_value"]
+    )
 
 
 def zero_test(r: FittedLikelihood, positions: Any) -> Joint:
@@ -170,15 +199,19 @@ def zero_test(r: FittedLikelihood, positions: Any) -> Joint:
 
 
 def by_estimated(r: FittedLikelihood, jacobian: FloatArray) -> FloatArray:
-    """(..., P') derivatives by the estimated parameters, from derivatives (..., F) by all parameters of the rule."""
+    """(..., P') derivatives by the estimated parameters, from derivatives (..., F) by
+    all parameters of the rule.
+    """
     to_rule = places(r.fit, r.rule)
     return np.asarray(jacobian[..., : len(to_rule)] @ to_rule)
 
 
 def degrees_of_freedom(r: FittedLikelihood, jacobian: FloatArray) -> FloatArray:
-    """(...) degrees of freedom of values with derivatives (..., F): Satterthwaite's under CR2, else the design's.
+    """(...) degrees of freedom of values with derivatives (..., F): Satterthwaite's
+    under CR2, else the design's.
 
-    Infinite if tests use the normal distribution, and for values that depend on no parameter.
+    Infinite if tests use the normal distribution, and for values that depend on no
+    parameter.
     """
     if r.bias_reduced is None:
         return np.full(jacobian.shape[:-1], r.own_covariance.df)
@@ -190,7 +223,10 @@ def degrees_of_freedom(r: FittedLikelihood, jacobian: FloatArray) -> FloatArray:
 # Terms of one fit
 
 
-_IN_PART = "{}: tested is the part that the columns before it do not determine; the rest is aliased."
+_IN_PART = (
+    "{}: tested is the part that the columns before it do not determine; the rest is"
+    " aliased."
+)
 
 
 def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
@@ -199,10 +235,14 @@ def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
     one_of("type", kind, ("I", "II", *_CODED))
     positions = r.parameters.of("location")
     estimated = ~r.fit.aliased[positions]
-    to_parameters = np.eye(r.fit.aliased.size)[positions][:, ~r.fit.aliased]  # from contrasts of location effects
+    # from contrasts of location effects
+    to_parameters = np.eye(r.fit.aliased.size)[positions][:, ~r.fit.aliased]
     beta = r.fit.coefficients[~r.fit.aliased]
     contrasts = _recoded_contrasts if kind in _CODED else _sequential_contrasts
-    rows = [L @ to_parameters for L in contrasts(r, kind, marginality_of(r.design.spec), estimated)]
+    rows = [
+        L @ to_parameters
+        for L in contrasts(r, kind, marginality_of(r.design.spec), estimated)
+    ]
     tests = [joint_test(r, L, L @ beta) for L in rows]
     table = joint_frame(r.design.terms, tests)
     notes = [*_untested(table, r.own_covariance), *partly_tested(r.design.terms, tests)]
@@ -220,8 +260,8 @@ def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
 def partly_tested(names: Iterable[str], tests: Iterable[Joint]) -> list[str]:
     """A note on each test that leaves out hypotheses about infinite estimates."""
     return [
-        f"{name}: {test.df} of {test.df + test.left_out} hypotheses are tested; infinite estimates leave the others "
-        "without a test."
+        f"{name}: {test.df} of {test.df + test.left_out} hypotheses are tested;"
+        " infinite estimates leave the others without a test."
         for name, test in zip(names, tests, strict=True)
         if test.left_out and test.df
     ]
@@ -229,7 +269,10 @@ def partly_tested(names: Iterable[str], tests: Iterable[Joint]) -> list[str]:
 
 def too_many(covariance: Covariance) -> str:
     """The reason for a missing joint test, and what to do under CR2."""
-    remedy = ". Use type 'CR1' in vcov for a joint test, which rejects too often with few clusters"
+    remedy = (
+        ". Use type 'CR1' in vcov for a joint test, which rejects too often with few"
+        " clusters"
+    )
     return covariance.why_no_more + remedy * (covariance.name == "CR2")
 
 
@@ -237,32 +280,54 @@ def _untested(table: pd.DataFrame, covariance: Covariance) -> list[str]:
     """Reasons for missing tests in a table."""
     lacking = table["df"][table["p_value"].isna()]
     most = covariance.most_at_once
-    notes = [f"no test of {name}: {too_many(covariance)}." for name, df in lacking.items() if df > most]
+    notes = [
+        f"no test of {name}: {too_many(covariance)}."
+        for name, df in lacking.items()
+        if df > most
+    ]
     if others := [str(name) for name, df in lacking.items() if df <= most]:
-        notes.append(f"no test of {first_few(others, MOST_TERMS)}: estimates are infinite, aliased or missing.")
+        notes.append(
+            f"no test of {first_few(others, MOST_TERMS)}: estimates are infinite,"
+            " aliased or missing."
+        )
     return notes
 
 
 def _sequential_contrasts(
     r: FittedLikelihood, kind: str, marginality: Marginality, estimated: BoolArray
 ) -> list[FloatArray]:
-    """Types I and II: terms in the order of the formula, or with containing terms moved after each term."""
-    design, sample = r.design, r.design.sample
+    """Types I and II: terms in the order of the formula, or with containing terms moved
+    after each term.
+    """
+    design = r.design
+    sample = r.design.sample
     centred = sample.X - np.average(sample.X, axis=0, weights=sample.case_weights)
     gram = (centred * sample.case_weights[:, None]).T @ centred
     contrasts = []
     for term, columns in design.terms.items():
         positions = np.arange(columns.start, columns.stop)
-        order = np.arange(estimated.size) if kind == "I" else _containing_last(term, marginality, design)
-        contrasts.append(sequential_contrasts(gram, positions[estimated[positions]], order[estimated[order]]))
+        order = (
+            np.arange(estimated.size)
+            if kind == "I"
+            else _containing_last(term, marginality, design)
+        )
+        contrasts.append(
+            sequential_contrasts(
+                gram, positions[estimated[positions]], order[estimated[order]]
+            )
+        )
     return contrasts
 
 
-def sequential_contrasts(gram: FloatArray, columns: IntArray, order: IntArray) -> FloatArray:
-    """(h, p) contrasts of some columns adjusted for the columns before them in `order` and ignoring those after.
+def sequential_contrasts(
+    gram: FloatArray, columns: IntArray, order: IntArray
+) -> FloatArray:
+    """(h, p) contrasts of some columns adjusted for the columns before them in `order`
+    and ignoring those after.
 
-    The rows of the unit upper triangle U in X'X = U'DU: row j is the combination of coefficients that belongs to the
-    part of column j outside the span of the columns before it [Searle 1971, sec. 5.2; SAS type I].
+    The rows of the unit upper triangle U in X'X = U'DU: row j is the combination of
+    coefficients that belongs to the part of column j outside the span of the columns
+    before it [Searle 1971, sec. 5.2; SAS type I].
 
     Parameters
     ----------
@@ -278,7 +343,9 @@ def sequential_contrasts(gram: FloatArray, columns: IntArray, order: IntArray) -
         if left[j, j] <= _PIVOT * size[j]:
             continue
         contrasts[order[j], order] = left[j] / left[j, j]
-        left[j + 1 :, j + 1 :] -= np.outer(left[j + 1 :, j], left[j, j + 1 :]) / left[j, j]
+        left[j + 1 :, j + 1 :] -= (
+            np.outer(left[j + 1 :, j], left[j, j + 1 :]) / left[j, j]
+        )
         left[j + 1 :, j] = 0.0
     return contrasts[columns]
 
@@ -286,19 +353,26 @@ def sequential_contrasts(gram: FloatArray, columns: IntArray, order: IntArray) -
 def _recoded_contrasts(
     r: FittedLikelihood, kind: str, marginality: Marginality, estimated: BoolArray
 ) -> list[FloatArray]:
-    """Types III and baseline: coefficients under another coding; NaN if aliased columns leave them undetermined.
+    """Types III and baseline: coefficients under another coding; NaN if aliased columns
+    leave them undetermined.
 
-    If a term that no other term contains has aliased columns, or if the other coding gives another model, its columns
-    that are not aliased are tested.
+    If a term that no other term contains has aliased columns, or if the other coding
+    gives another model, its columns that are not aliased are tested.
     """
     coded = recoded_hypotheses(r.design.spec, _CODED[kind])
     contrasts = []
     for term, columns in r.design.terms.items():
-        # All cells are estimated: no column of the term or of terms that contain it is aliased.
-        if coded and all(estimated[r.design.terms[name]].all() for name in (term, *marginality.containing[term])):
+        # All cells are estimated: no column of the term or of terms that contain it is
+        # aliased.
+        if coded and all(
+            estimated[r.design.terms[name]].all()
+            for name in (term, *marginality.containing[term])
+        ):
             contrasts.append(coded[term])
         elif marginality.containing[term]:
-            contrasts.append(np.full((columns.stop - columns.start, estimated.size), np.nan))
+            contrasts.append(
+                np.full((columns.stop - columns.start, estimated.size), np.nan)
+            )
         else:
             contrasts.append(np.eye(estimated.size)[columns][estimated[columns]])
     return contrasts
@@ -308,14 +382,19 @@ def _containing_last(term: str, marginality: Marginality, design: Design) -> Int
     """Columns in the order: other terms, this term, the terms that contain it."""
     containing = marginality.containing[term]
     others = [name for name in design.terms if name != term and name not in containing]
-    columns = [np.arange(design.terms[name].start, design.terms[name].stop) for name in (*others, term, *containing)]
+    columns = [
+        np.arange(design.terms[name].start, design.terms[name].stop)
+        for name in (*others, term, *containing)
+    ]
     return np.concatenate(columns)
 
 
 # Linear hypotheses
 
 
-def hypothesis_tests(r: FittedLikelihood, hypotheses: str | Sequence[str], *, vcov: Any = None) -> pd.DataFrame:
+def hypothesis_tests(
+    r: FittedLikelihood, hypotheses: str | Sequence[str], *, vcov: Any = None
+) -> pd.DataFrame:
     """Wald tests of linear hypotheses on the parameters."""
     index, L, target = linear_hypotheses(r, hypotheses)
     r = r if vcov is None else with_covariance(r, vcov)
@@ -327,7 +406,8 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str | Sequence[str], *, vc
     if len(L) > 1:
         tests.append(joint_test(r, L, finite))
         index.append(JOINT)
-        difference, errors = np.append(difference, np.nan), np.append(errors, np.nan)
+        difference = np.append(difference, np.nan)
+        errors = np.append(errors, np.nan)
     table = joint_frame(index, tests)
     table.insert(0, "difference", difference)
     table.insert(1, "std_error", errors)
@@ -341,15 +421,30 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str | Sequence[str], *, vc
 
 
 def _equations(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> list[str]:
-    """The hypotheses as equations; a term or parameter alone means that its coefficients are 0."""
-    named, design = {name: [name] for name in r.parameters.names}, r.design
-    parts = {"scale": design.scale_terms, "nominal": design.nominal_terms, "location": design.terms}
-    for kind, terms in parts.items():  # a term of several formulas means its location effects
+    """The hypotheses as equations; a term or parameter alone means that its
+    coefficients are 0.
+    """
+    named = {name: [name] for name in r.parameters.names}
+    design = r.design
+    parts = {
+        "scale": design.scale_terms,
+        "nominal": design.nominal_terms,
+        "location": design.terms,
+    }
+    # a term of several formulas means its location effects
+    for kind, terms in parts.items():
         positions = r.parameters.of(kind)
-        each = positions.size // max((columns.stop for columns in terms.values()), default=1)  # thresholds, or 1
+        # thresholds, or 1
+        each = positions.size // max(
+            (columns.stop for columns in terms.values()), default=1
+        )
         for term, columns in terms.items():
             members = positions[each * columns.start : each * columns.stop]
-            named[term] = [r.parameters.names[member] for member in members if not r.fit.aliased[member]]
+            named[term] = [
+                r.parameters.names[member]
+                for member in members
+                if not r.fit.aliased[member]
+            ]
             if kind == "scale":
                 named[f"scale.{term}"] = named[term]
     for variable, columns_of_it in _by_variable(design, named).items():
@@ -357,14 +452,21 @@ def _equations(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> list[str
     spelled = {_bare(name): name for name in named}
     equations: list[str] = []
     for text in listed_texts("hypotheses", hypotheses):
-        for part in [text] if "=" in text or _bare(text) in spelled else re.split(r"[,\n]", text):
+        for part in (
+            [text]
+            if "=" in text or _bare(text) in spelled
+            else re.split(r"[,\n]", text)
+        ):
             name = spelled.get(_bare(part), part.strip())
             if not named.get(name) and "=" not in part:
                 raise OptionError(
-                    "hypotheses must be equations such as 'x1 = x2, x3 = 0', or terms or estimated parameters to test "
-                    f"against 0; got {name!r}.{did_you_mean(name, named)}"
+                    "hypotheses must be equations such as 'x1 = x2, x3 = 0', or terms"
+                    " or estimated parameters to test against 0; got"
+                    f" {name!r}.{did_you_mean(name, named)}"
                 )
-            equations += [f"{parameter} = 0" for parameter in named.get(name) or ()] or [part]
+            equations += [
+                f"{parameter} = 0" for parameter in named.get(name) or ()
+            ] or [part]
     return equations
 
 
@@ -373,8 +475,12 @@ def _bare(name: str) -> str:
     return re.sub(r"[\s`]", "", name)
 
 
-def _by_variable(design: Design, named: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """The parameters of all location terms that are made of one variable alone, such as ns(x, 3)."""
+def _by_variable(
+    design: Design, named: Mapping[str, list[str]]
+) -> dict[str, list[str]]:
+    """The parameters of all location terms that are made of one variable alone, such as
+    ns(x, 3).
+    """
     variables = design.spec.variables()
     members: dict[str, list[str]] = {}
     for term in design.terms:
@@ -383,21 +489,33 @@ def _by_variable(design: Design, named: Mapping[str, list[str]]) -> dict[str, li
     return members
 
 
-def linear_hypotheses(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> tuple[list[str], FloatArray, FloatArray]:
-    """Equations as text, and L (h, P') and the target (h,) of L b = target, over the estimated parameters b."""
+def linear_hypotheses(
+    r: FittedLikelihood, hypotheses: str | Sequence[str]
+) -> tuple[list[str], FloatArray, FloatArray]:
+    """Equations as text, and L (h, P') and the target (h,) of L b = target, over the
+    estimated parameters b.
+    """
     text = "\n".join(_equations(r, hypotheses))
     random = r.random_parameters
-    if random is not None and (tested := [name for name in random.names if name in text]):
+    if random is not None and (
+        tested := [name for name in random.names if name in text]
+    ):
         raise OptionError(
-            f"hypotheses must name fixed parameters; got {tested[0]!r}, which is tested at a boundary. Fit without the "
-            "random term by update(), and compare the fits by anova()."
+            f"hypotheses must name fixed parameters; got {tested[0]!r}, which is tested"
+            " at a boundary. Fit without the random term by update(), and compare the"
+            " fits by anova()."
         )
-    names, location = {name: i for i, name in enumerate(r.parameters.names)}, r.parameters.of("location")
+    names = {name: i for i, name in enumerate(r.parameters.names)}
+    location = r.parameters.of("location")
     for term, columns in r.design.terms.items():
         if columns.stop - columns.start == 1:
             names.setdefault(term, int(location[columns.start]))
-    texts, rows, values = zip(*read_equations(text, names, r.fit.coefficients.size), strict=True)
+    texts, rows, values = zip(
+        *read_equations(text, names, r.fit.coefficients.size), strict=True
+    )
     for equation, row in zip(texts, rows, strict=True):
         if np.any(row[r.fit.aliased] != 0.0):
-            raise OptionError(f"{equation!r} names a parameter that is aliased and so not estimated.")
+            raise OptionError(
+                f"{equation!r} names a parameter that is aliased and so not estimated."
+            )
     return list(texts), np.array(rows)[:, ~r.fit.aliased], np.array(values)

@@ -76,13 +76,21 @@ class Contestant:
 
     @property
     def sample(self) -> Sample:
-        """The rows for the method: with clusters only if it keeps them together in folds."""
+        """The rows for the method: with clusters only if it keeps them together in
+        folds.
+        """
         keeps_clusters = self.calibrated is not None or self.method.keeps_clusters
-        return self.design.sample if keeps_clusters else replace(self.design.sample, cluster=None)
+        return (
+            self.design.sample
+            if keeps_clusters
+            else replace(self.design.sample, cluster=None)
+        )
 
     @cached_property
     def groupings(self) -> list[IntArray]:
-        """(N,) codes of the groups of rows that belong together: clusters, and groups of random effects."""
+        """(N,) codes of the groups of rows that belong together: clusters, and groups
+        of random effects.
+        """
         sample = self.design.sample
         groups = None if sample.rows.random is None else sample.rows.random.apart()
         return [codes for codes in (sample.cluster, groups) if codes is not None]
@@ -94,21 +102,28 @@ class Contestant:
         ----------
         held_out : (N,) held-out part of the case weight of every row
         cost : str or (K, K) array
-            Cost of predictions, which may differ from the cost that the method minimises.
+            Cost of predictions, which may differ from the cost that the method
+            minimises.
         seed : list of int
         """
         method: Any = self.method
-        train, test = (with_weights(self.sample, part) for part in (self.sample.case_weights - held_out, held_out))
+        train, test = (
+            with_weights(self.sample, part)
+            for part in (self.sample.case_weights - held_out, held_out)
+        )
         learner = method if self.calibrated is None else self.calibrated
         if self.sample.rows.random is not None:
             learner = method.for_new_groups()  # predicts averages over the groups
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # failures and missed tolerances are counted
+            # failures and missed tolerances are counted
+            warnings.simplefilter("ignore")
             try:
                 begun = time.perf_counter()
                 fit = fit_present(learner, train, np.random.default_rng(seed))
                 seconds = time.perf_counter() - begun
-                results = method.results_class("", self.design, method, fit, calibrated=self.calibrated)
+                results = method.results_class(
+                    "", self.design, method, fit, calibrated=self.calibrated
+                )
                 table = error_table(evaluate(fit, test, cost, results.probabilities_of))
             except _FAILURES as problem:
                 text = str(problem) or type(problem).__name__
@@ -137,7 +152,8 @@ class Comparison(Reported):
     labels : tuple of str
         Names of the M methods.
     values : (M, J, n) of MEASURES
-        By method and fold, one repeat after another; NaN if a measure is undefined or a fit failed.
+        By method and fold, one repeat after another; NaN if a measure is undefined or a
+        fit failed.
     seconds : (M, J)
         Time of each fit.
     weights : (J,)
@@ -164,13 +180,17 @@ class Comparison(Reported):
 
     @property
     def folds(self) -> pd.DataFrame:
-        """Every measure of every fold: columns method, repeat, fold, measure, value. "seconds" is a measure."""
+        """Every measure of every fold: columns method, repeat, fold, measure, value.
+        "seconds" is a measure.
+        """
         M, J, n = self.values.shape
         every = np.concatenate([self.values, self.seconds[:, :, None]], axis=2)
         number = np.arange(J)
         return pd.DataFrame(
             {
-                "method": pd.Categorical(np.repeat(self.labels, J * (n + 1)), self.labels),
+                "method": pd.Categorical(
+                    np.repeat(self.labels, J * (n + 1)), self.labels
+                ),
                 "repeat": np.tile(np.repeat(number // self.cv + 1, n + 1), M),
                 "fold": np.tile(np.repeat(number % self.cv + 1, n + 1), M),
                 "measure": np.tile([*MEASURES, "seconds"], M * J),
@@ -187,19 +207,29 @@ class Comparison(Reported):
     def table(self) -> pd.DataFrame:
         """One row per method, the best first.
 
-        Every measure with its standard error (column "... se", corrected for the training rows that folds share), then
-        the mean seconds of a fit. NaN for a method that failed in a fold.
+        Every measure with its standard error (column "... se", corrected for the
+        training rows that folds share), then the mean seconds of a fit. NaN for a
+        method that failed in a fold.
         """
         frame = pd.DataFrame(index=pd.Index(self.labels, name="method"))
         for measure in self._shown:
-            frame[[measure, f"{measure} se"]] = [self._resampled(values)[:2] for values in self._of(measure)]
+            frame[[measure, f"{measure} se"]] = [
+                self._resampled(values)[:2] for values in self._of(measure)
+            ]
         frame["seconds"] = self.seconds.mean(axis=1)
-        return NotedFrame.of(frame.loc[self._order(self.measure)], self.notes, self.title)
+        return NotedFrame.of(
+            frame.loc[self._order(self.measure)], self.notes, self.title
+        )
 
     def differences(
-        self, measure: str | None = None, against: str | None = None, *, level: float = 0.95
+        self,
+        measure: str | None = None,
+        against: str | None = None,
+        *,
+        level: float = 0.95,
     ) -> pd.DataFrame:
-        """Differences of one measure from the best method, or from another, with a test of each.
+        """Differences of one measure from the best method, or from another, with a test
+        of each.
 
         Parameters
         ----------
@@ -213,8 +243,8 @@ class Comparison(Reported):
         Returns
         -------
         pandas.DataFrame
-            One row for each other method: difference, std_error, lower, upper, statistic, p_value (corrected
-            resampled t test).
+            One row for each other method: difference, std_error, lower, upper,
+            statistic, p_value (corrected resampled t test).
 
         Raises
         ------
@@ -236,7 +266,9 @@ class Comparison(Reported):
         (1, 2)
         """
         measure = self._measure(measure)
-        against = self._against(measure, self._order(measure)[0] if against is None else against)
+        against = self._against(
+            measure, self._order(measure)[0] if against is None else against
+        )
         fraction("level", level)
         folds = self._fold_values(measure, against)
         index = pd.Index(list(folds), name="method", dtype=object)
@@ -244,9 +276,15 @@ class Comparison(Reported):
         frame = pd.DataFrame(rows, index=index, columns=list(_DIFFERENCE))
         df = max(int((~np.isnan(self._of(measure)).all(axis=0)).sum()) - 1, 0)
         notes = [
-            f"Differences from {against}, {100 * level:g}% limits; a "
-            f"{'larger' if measure in LARGER_IS_BETTER else 'smaller'} {measure} is better.",
-            f"Corrected resampled t test, {df} degrees of freedom (Nadeau and Bengio 2003); p-values not adjusted.",
+            (
+                f"Differences from {against}, {100 * level:g}% limits; a"
+                f" {'larger' if measure in LARGER_IS_BETTER else 'smaller'} {measure}"
+                " is better."
+            ),
+            (
+                f"Corrected resampled t test, {df} degrees of freedom (Nadeau and"
+                " Bengio 2003); p-values not adjusted."
+            ),
         ]
         return NotedFrame.of(frame, notes, f"Differences in {measure}")
 
@@ -260,7 +298,8 @@ class Comparison(Reported):
         title: str | None = None,
         draw: bool = True,
     ) -> Any:
-        """Plot means of a measure with limits, and the folds as small marks; the best on top.
+        """Plot means of a measure with limits, and the folds as small marks; the best
+        on top.
 
         Parameters
         ----------
@@ -268,25 +307,36 @@ class Comparison(Reported):
         measure : str, optional
             The mean cost by default.
         against : str, optional
-            Plot differences from this method instead of means. They compare methods better, as folds that are hard for
-            one method are hard for the others too.
+            Plot differences from this method instead of means. They compare methods
+            better, as folds that are hard for one method are hard for the others too.
         level : float in (0, 1)
             Of the limits.
         title : str, optional
         draw : bool
-            False returns the frame instead: mean, lower and upper for each method, the best first.
+            False returns the frame instead: mean, lower and upper for each method, the
+            best first.
         """
         measure = self._measure(measure)
         fraction("level", level)
         axis_label = f"{measure}, {100 * level:g}% limits"
         if against is not None:
             against = self._against(measure, against)
-            axis_label = f"difference in {measure} from {against}, {100 * level:g}% limits"
+            axis_label = (
+                f"difference in {measure} from {against}, {100 * level:g}% limits"
+            )
         folds = self._fold_values(measure, against)
         rows = [self._resampled(values, level) for values in folds.values()]
-        frame = pd.DataFrame(rows, columns=["mean", *_DIFFERENCE[1:]], index=pd.Index(list(folds), name="method"))
+        frame = pd.DataFrame(
+            rows,
+            columns=["mean", *_DIFFERENCE[1:]],
+            index=pd.Index(list(folds), name="method"),
+        )
         frame = frame[["mean", "lower", "upper"]]
-        return Sheet(ax, title).show(compared, frame, folds, axis_label) if flag("draw", draw) else frame
+        return (
+            Sheet(ax, title).show(compared, frame, folds, axis_label)
+            if flag("draw", draw)
+            else frame
+        )
 
     def report(self) -> Report:
         """The printed report: means, differences from the best, and seconds."""
@@ -299,13 +349,22 @@ class Comparison(Reported):
             frame.index = pd.Index(short, name="method")
         formats = {"p": "p", "seconds": ".2g"}
         best = shortened_middle(self.best, 2 * _LONGEST)
-        note = f"diff., p: from {best}, corrected resampled t test. Other measures: .table."
+        note = (
+            f"diff., p: from {best}, corrected resampled t test. Other measures:"
+            " .table."
+        )
         title = self.measure[:1].upper() + self.measure[1:]
-        table = Table(title=title, frame=frame, formats=dict.fromkeys(frame, ".3f") | formats, note=note)
+        table = Table(
+            title=title,
+            frame=frame,
+            formats=dict.fromkeys(frame, ".3f") | formats,
+            note=note,
+        )
         return Report(title=self.title, header=(), tables=(table,), notes=self.notes)
 
     def _of(self, measure: str) -> FloatArray:
-        """(M, J) values; all NaN for a method that failed in a fold, and for a fold in which a method has no value.
+        """(M, J) values; all NaN for a method that failed in a fold, and for a fold in
+        which a method has no value.
 
         All means are over the same folds, so that no method skips hard ones.
         """
@@ -331,7 +390,11 @@ class Comparison(Reported):
     @cached_property
     def _shown(self) -> list[str]:
         """Measures that some method has, starting with the sorting measure."""
-        available = [name for name in SHOWN if np.isfinite(self.values[:, :, MEASURES.index(name)]).any()]
+        available = [
+            name
+            for name in SHOWN
+            if np.isfinite(self.values[:, :, MEASURES.index(name)]).any()
+        ]
         return [self.measure, *(name for name in available if name != self.measure)]
 
     def _measure(self, measure: str | None) -> str:
@@ -342,11 +405,16 @@ class Comparison(Reported):
     def _against(self, measure: str, label: str) -> str:
         one_of("against", label, self.labels)
         if self._failing[self.labels.index(label)]:
-            raise OptionError(f"against must be a method without failures; {label!r} failed in a fold, see .failed.")
+            raise OptionError(
+                f"against must be a method without failures; {label!r} failed in a"
+                " fold, see .failed."
+            )
         return label
 
     def _fold_values(self, measure: str, against: str | None) -> dict[str, FloatArray]:
-        """(J,) values of each method, or their differences from another, the best first."""
+        """(J,) values of each method, or their differences from another, the best
+        first.
+        """
         values = self._of(measure)
         if against is not None:
             reference = values[self.labels.index(against)]
@@ -360,17 +428,23 @@ class Comparison(Reported):
 
 def fold_notes(comparison: Comparison) -> list[str]:
     """Notes on measures that are missing or infinite in some folds."""
-    notes, J = [], comparison.values.shape[1]
+    notes = []
+    J = comparison.values.shape[1]
     for measure in comparison._shown:
         values = comparison._of(measure)
         lacking = int(np.isnan(values).all(axis=0).sum())
         if 0 < lacking < J:
-            notes.append(f"{measure}: {J - lacking} of {counted(J, 'fold')}, in which all these methods have a value.")
-        for label, infinite in zip(comparison.labels, np.isinf(values).sum(axis=1), strict=True):
+            notes.append(
+                f"{measure}: {J - lacking} of {counted(J, 'fold')}, in which all these"
+                " methods have a value."
+            )
+        for label, infinite in zip(
+            comparison.labels, np.isinf(values).sum(axis=1), strict=True
+        ):
             if infinite:
                 notes.append(
-                    f"{measure} of {label} is infinite in {infinite} of {counted(J, 'fold')}: an observed level had "
-                    "probability 0."
+                    f"{measure} of {label} is infinite in {infinite} of"
+                    f" {counted(J, 'fold')}: an observed level had probability 0."
                 )
     return notes
 
@@ -378,7 +452,8 @@ def fold_notes(comparison: Comparison) -> list[str]:
 def resampled(
     values: FloatArray, weights: FloatArray, ratio: float, level: float = 0.95
 ) -> tuple[float, float, float, float, float, float]:
-    """Mean of J folds, its corrected standard error, its limits, and the t test of a mean of 0.
+    """Mean of J folds, its corrected standard error, its limits, and the t test of a
+    mean of 0.
 
     Parameters
     ----------
@@ -392,8 +467,9 @@ def resampled(
     Returns
     -------
     tuple
-        mean, std_error = sqrt((1/J + ratio) s^2), lower, upper, statistic (mean / std_error), two-sided p_value with
-        J - 1 degrees of freedom [Nadeau & Bengio 2003, sec. 3]. The standard error of fewer than two folds is NaN.
+        mean, std_error = sqrt((1/J + ratio) s^2), lower, upper, statistic (mean /
+        std_error), two-sided p_value with J - 1 degrees of freedom [Nadeau & Bengio
+        2003, sec. 3]. The standard error of fewer than two folds is NaN.
 
     Examples
     --------
@@ -402,20 +478,35 @@ def resampled(
     (2.0, 0.8333)
     """
     present = ~np.isnan(values)
-    values, weights, J = values[present], weights[present], int(present.sum())
-    with np.errstate(divide="ignore", invalid="ignore"):  # an infinite mean has no deviation
+    values = values[present]
+    weights = weights[present]
+    J = int(present.sum())
+    # an infinite mean has no deviation
+    with np.errstate(divide="ignore", invalid="ignore"):
         share = weights / weights.sum()
         mean = share @ values if J else np.nan
-        variance = np.float64(J) / (J - 1) * (share @ (values - mean) ** 2) if J > 1 else np.nan
+        variance = (
+            np.float64(J) / (J - 1) * (share @ (values - mean) ** 2)
+            if J > 1
+            else np.nan
+        )
         std_error = np.sqrt((1.0 / max(J, 1) + ratio) * variance)
         statistic = np.divide(mean, std_error)
     half = stdtrit(max(J - 1, 1), 0.5 + 0.5 * level) * std_error
     p_value = 2.0 * stdtr(max(J - 1, 1), -abs(statistic))
-    return float(mean), float(std_error), float(mean - half), float(mean + half), float(statistic), float(p_value)
+    return (
+        float(mean),
+        float(std_error),
+        float(mean - half),
+        float(mean + half),
+        float(statistic),
+        float(p_value),
+    )
 
 
 def group_codes(groupings: list[IntArray]) -> IntArray:
-    """(N,) codes of the smallest groups that keep every group of every grouping (N,) together.
+    """(N,) codes of the smallest groups that keep every group of every grouping (N,)
+    together.
 
     Examples
     --------
@@ -426,8 +517,11 @@ def group_codes(groupings: list[IntArray]) -> IntArray:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    n, first = groupings[0].size, np.cumsum([0, *(int(codes.max()) + 1 for codes in groupings)])
-    nodes = np.concatenate([codes + start for codes, start in zip(groupings, first, strict=False)])
+    n = groupings[0].size
+    first = np.cumsum([0, *(int(codes.max()) + 1 for codes in groupings)])
+    nodes = np.concatenate(
+        [codes + start for codes, start in zip(groupings, first, strict=False)]
+    )
     rows = np.tile(np.arange(n), len(groupings)) + first[-1]
     size = n + int(first[-1])
     graph = coo_array((np.ones(nodes.size), (rows, nodes)), shape=(size, size))

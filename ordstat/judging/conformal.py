@@ -26,10 +26,12 @@ _ROUNDING = 1e-9
 
 
 def grown_by_probability(probabilities: FloatArray, start: IntArray) -> FloatArray:
-    """(N, K) probability inside an interval, which starts at the level `start`, just before each level enters it.
+    """(N, K) probability inside an interval, which starts at the level `start`, just
+    before each level enters it.
 
-    The interval grows by the likelier neighbour; ties go to the lower level. These are ordinal adaptive prediction sets
-    (Lu, Angelopoulos & Pomerantz 2022, alg. 1; Romano, Sesia & Candes 2020).
+    The interval grows by the likelier neighbour; ties go to the lower level. These are
+    ordinal adaptive prediction sets (Lu, Angelopoulos & Pomerantz 2022, alg. 1; Romano,
+    Sesia & Candes 2020).
 
     Parameters
     ----------
@@ -45,20 +47,24 @@ def grown_by_probability(probabilities: FloatArray, start: IntArray) -> FloatArr
     padded = np.full((n, n_levels + 2), -1.0)  # nothing beyond the ends
     padded[:, 1:-1] = np.maximum(probabilities, 0.0)
     rows = np.arange(n)
-    low, high = start.copy(), start.copy()
+    low = start.copy()
+    high = start.copy()
     inside = padded[rows, start + 1]
     entered = np.zeros((n, n_levels))
     for _ in range(n_levels - 1):
-        below, above = padded[rows, low], padded[rows, high + 2]
+        below = padded[rows, low]
+        above = padded[rows, high + 2]
         down = below >= above
-        low, high = low - down, high + ~down
+        low = low - down
+        high = high + ~down
         entered[rows, np.where(down, low, high)] = inside
         inside = inside + np.where(down, below, above)
     return entered
 
 
 def grown_by_distance(gaps: FloatArray) -> FloatArray:
-    """(N, K) distance by which the score must move to give each level, from the gaps H - theta_k (N, K-1).
+    """(N, K) distance by which the score must move to give each level, from the gaps H
+    - theta_k (N, K-1).
 
     The interval at distance q holds the levels of all scores in [H - q, H + q].
 
@@ -69,13 +75,16 @@ def grown_by_distance(gaps: FloatArray) -> FloatArray:
     """
     falling = -np.sort(-gaps, axis=1)
     ends = np.full((len(gaps), 1), np.inf)
-    # To fall to level k, a score must pass the threshold above k; to rise, the one below.
-    down, up = np.hstack([falling, -ends]), np.hstack([-ends, -falling])
+    # To fall to level k, a score must pass the threshold above k; to rise, the one
+    # below.
+    down = np.hstack([falling, -ends])
+    up = np.hstack([-ends, -falling])
     return np.asarray(np.maximum(np.maximum(down, up), 0.0))
 
 
 def conformal_radius(scores: FloatArray, counts: FloatArray, level: float) -> float:
-    """The ceil((n + 1) level)-th smallest of n scores (M,), repeated `counts` (M,) times; infinity if n is too small.
+    """The ceil((n + 1) level)-th smallest of n scores (M,), repeated `counts` (M,)
+    times; infinity if n is too small.
 
     Examples
     --------
@@ -92,12 +101,16 @@ def conformal_radius(scores: FloatArray, counts: FloatArray, level: float) -> fl
 
 
 def smallest_sample(level: float) -> int:
-    """Smallest number n of calibration rows with ceil((n + 1) level) <= n, so that intervals can be short."""
+    """Smallest number n of calibration rows with ceil((n + 1) level) <= n, so that
+    intervals can be short.
+    """
     return math.ceil(level / (1.0 - level) - _ROUNDING)
 
 
 def interval_ends(entered: FloatArray, radius: float) -> tuple[IntArray, IntArray]:
-    """(N,) codes of the lowest and highest level of the intervals at a radius, from `entered` (N, K)."""
+    """(N,) codes of the lowest and highest level of the intervals at a radius, from
+    `entered` (N, K).
+    """
     inside = entered <= radius
     lower: IntArray = np.argmax(inside, axis=1)
     upper: IntArray = entered.shape[1] - 1 - np.argmax(inside[:, ::-1], axis=1)
@@ -105,27 +118,33 @@ def interval_ends(entered: FloatArray, radius: float) -> tuple[IntArray, IntArra
 
 
 _BY = {
-    "probability": "probability, from the predicted level to the likelier neighbour (ordinal adaptive sets)",
+    "probability": (
+        "probability, from the predicted level to the likelier neighbour (ordinal"
+        " adaptive sets)"
+    ),
     "distance": "distance of the score from the thresholds",
 }
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class ConformalIntervals(Reported):
-    """Intervals of levels that contain the true level with a given probability, however good the ranker is.
+    """Intervals of levels that contain the true level with a given probability, however
+    good the ranker is.
 
-    If calibration rows and new rows are exchangeable (for example, independent rows of one population), the interval of
-    a new row contains its level with probability at least `level`. This holds on average over rows, not for each level
-    or each value of the inputs.
+    If calibration rows and new rows are exchangeable (for example, independent rows of
+    one population), the interval of a new row contains its level with probability at
+    least `level`. This holds on average over rows, not for each level or each value of
+    the inputs.
 
     Attributes
     ----------
     results : OrdinalResults
-        The fit behind the intervals: the original fit if it was calibrated on other data, else a fit to a part of its
-        rows.
+        The fit behind the intervals: the original fit if it was calibrated on other
+        data, else a fit to a part of its rows.
     level : float
     radius : float
-        Size of the intervals around the predicted level; infinite if there are too few calibration rows.
+        Size of the intervals around the predicted level; infinite if there are too few
+        calibration rows.
     n : int
         Number of calibration rows.
     grown : {"probability", "distance"}
@@ -149,8 +168,8 @@ class ConformalIntervals(Reported):
         Returns
         -------
         pandas.DataFrame
-            Columns lower and upper, ordered categoricals: the lowest and highest level of the interval. Missing if an
-            input is missing.
+            Columns lower and upper, ordered categoricals: the lowest and highest level
+            of the interval. Missing if an input is missing.
 
         Examples
         --------
@@ -161,9 +180,14 @@ class ConformalIntervals(Reported):
         [[1, 3]]
         """
         target = self.results.target(_some(newdata))
-        ends = interval_ends(entered(self.results, target.rows, target.scores)[0], self.radius)
+        ends = interval_ends(
+            entered(self.results, target.rows, target.scores)[0], self.radius
+        )
         levels = self.results.design.levels
-        columns = {name: target.classes(codes, levels) for name, codes in zip(("lower", "upper"), ends, strict=True)}
+        columns = {
+            name: target.classes(codes, levels)
+            for name, codes in zip(("lower", "upper"), ends, strict=True)
+        }
         return pd.DataFrame(columns, index=target.index)
 
     def coverage(self, newdata: Any, *, weights: Any = None) -> pd.DataFrame:
@@ -179,9 +203,9 @@ class ConformalIntervals(Reported):
         Returns
         -------
         pandas.DataFrame
-            One row for all rows, and one for each observed level: weight of the rows, coverage, its 95% Wilson limits
-            lower and upper, and size, the mean number of levels in an interval. Only the coverage of all rows is
-            guaranteed.
+            One row for all rows, and one for each observed level: weight of the rows,
+            coverage, its 95% Wilson limits lower and upper, and size, the mean number
+            of levels in an interval. Only the coverage of all rows is guaranteed.
 
         Raises
         ------
@@ -197,15 +221,23 @@ class ConformalIntervals(Reported):
         0.84
         """
         target, sample = self.results.judged_sample(_some(newdata), weights)
-        ends = interval_ends(entered(self.results, sample.rows, target.scores)[0], self.radius)
+        ends = interval_ends(
+            entered(self.results, sample.rows, target.scores)[0], self.radius
+        )
         lower, upper, w = *ends, sample.case_weights
         covered = (lower <= sample.y) & (sample.y <= upper)
         sums = {"weight": w, "coverage": w * covered, "size": w * (upper - lower + 1.0)}
         by_level = pd.DataFrame(sums).groupby(sample.y).sum()
-        by_level.index = pd.Index([self.results.levels[code] for code in by_level.index], dtype=object)
-        frame = pd.concat([by_level.sum().to_frame("all").T, by_level]).rename_axis(self.results.design.response)
+        by_level.index = pd.Index(
+            [self.results.levels[code] for code in by_level.index], dtype=object
+        )
+        frame = pd.concat([by_level.sum().to_frame("all").T, by_level]).rename_axis(
+            self.results.design.response
+        )
         with np.errstate(invalid="ignore", divide="ignore"):
-            frame[["coverage", "size"]] = frame[["coverage", "size"]].div(frame["weight"], axis=0)
+            frame[["coverage", "size"]] = frame[["coverage", "size"]].div(
+                frame["weight"], axis=0
+            )
             share, weight = (frame[name].to_numpy() for name in ("coverage", "weight"))
             frame["lower"], frame["upper"] = wilson_limits(share, weight, 0.95)
         frame = frame[["weight", "coverage", "lower", "upper", "size"]]
@@ -225,14 +257,21 @@ class ConformalIntervals(Reported):
                 ("Radius", f"{self.radius:.4g}"),
             ),
             tables=(),
-            notes=("Coverage is for independent rows of one population; ties of the scores can only raise it.",),
+            notes=(
+                (
+                    "Coverage is for independent rows of one population; ties of the"
+                    " scores can only raise it."
+                ),
+            ),
         )
 
 
 def conformal_intervals(
     fit: FittedRanker, level: float, data: Any, weights: Any, share: float, seed: Any
 ) -> ConformalIntervals:
-    """Intervals of levels that hold the true one with probability at least `level`, by split conformal prediction."""
+    """Intervals of levels that hold the true one with probability at least `level`, by
+    split conformal prediction.
+    """
     fraction("level", level)
     fraction("share", share)
     check_weights_go_with(data, weights, "data")
@@ -244,63 +283,91 @@ def conformal_intervals(
     for which, there in dependent.items():
         if there:
             raise OptionError(
-                f"rows {which} are not exchangeable, as conformal() needs. Use errors(cv=) or predict(type='prob')."
+                f"rows {which} are not exchangeable, as conformal() needs. Use"
+                " errors(cv=) or predict(type='prob')."
             )
     if fit.fit.scores.ndim == 2 and "prob" not in fit.prediction_types:
-        raise OptionError(f"conformal() needs probabilities or a score; {fit.method!r} votes. Fit with calibrate=True.")
+        raise OptionError(
+            f"conformal() needs probabilities or a score; {fit.method!r} votes. Fit"
+            " with calibrate=True."
+        )
     if data is None:
         ranker, sample, scores = _split(fit, share, generator(seed))
     else:
         target, sample = fit.judged_sample(_some(data), weights, "data")
         _whole(sample.case_weights, "weights of data")
-        ranker, scores = fit, target.scores
+        ranker = fit
+        scores = target.scores
     table, grown = entered(ranker, sample.rows, scores)
-    n, needed = int(sample.case_weights.sum()), smallest_sample(level)
+    n = int(sample.case_weights.sum())
+    needed = smallest_sample(level)
     if n < needed:
         warn(
-            f"level={level:g} needs {needed} calibration rows; got {n}. Every interval is the whole range of levels. "
-            "Use more rows or a lower level.",
+            f"level={level:g} needs {needed} calibration rows; got {n}. Every interval"
+            " is the whole range of levels. Use more rows or a lower level.",
             DataWarning,
         )
-    radius = conformal_radius(table[np.arange(sample.n), sample.y], sample.case_weights, level)
-    return ConformalIntervals(results=ranker, level=level, radius=radius, n=n, grown=grown)
+    radius = conformal_radius(
+        table[np.arange(sample.n), sample.y], sample.case_weights, level
+    )
+    return ConformalIntervals(
+        results=ranker, level=level, radius=radius, n=n, grown=grown
+    )
 
 
-def entered(results: FittedRanker, rows: Rows, scores: FloatArray) -> tuple[FloatArray, str]:
-    """(N, K) size of the interval of a row at which it contains each level, and the measure of size."""
+def entered(
+    results: FittedRanker, rows: Rows, scores: FloatArray
+) -> tuple[FloatArray, str]:
+    """(N, K) size of the interval of a row at which it contains each level, and the
+    measure of size.
+    """
     fit = results.fit
     probabilities = results.probabilities_of(fit, rows, scores)
     if probabilities is not None:
-        return grown_by_probability(probabilities, fit.rule.codes(rows, scores)), "probability"
+        return (
+            grown_by_probability(probabilities, fit.rule.codes(rows, scores)),
+            "probability",
+        )
     return grown_by_distance(cast(GapRule, fit.rule).gaps(rows, scores)), "distance"
 
 
-def _split(results: FittedRanker, share: float, rng: np.random.Generator) -> tuple[FittedRanker, Sample, FloatArray]:
+def _split(
+    results: FittedRanker, share: float, rng: np.random.Generator
+) -> tuple[FittedRanker, Sample, FloatArray]:
     """A fit to a part of the rows, and the other rows with their scores."""
     results.check_parts()
     sample = results.design.sample
     weights = _whole(sample.case_weights, "weights of the fit")
     require_memory(
-        f"Dealing out {weights.sum():,.0f} rows", 16.0 * weights.sum(), "Divide the weights by a common factor."
+        f"Dealing out {weights.sum():,.0f} rows",
+        16.0 * weights.sum(),
+        "Divide the weights by a common factor.",
     )
     copies = rng.permutation(np.repeat(np.arange(sample.n), weights.astype(np.intp)))
     n_held_out = round(share * copies.size)
     if not 0 < n_held_out < copies.size:
-        raise DataError(f"share={share:g} of {copies.size} rows leaves no rows to fit, or none to calibrate on.")
+        raise DataError(
+            f"share={share:g} of {copies.size} rows leaves no rows to fit, or none to"
+            " calibrate on."
+        )
     counts = np.bincount(copies[:n_held_out], minlength=sample.n).astype(np.float64)
-    part, calibration = with_weights(sample, weights - counts), with_weights(sample, counts)
+    part = with_weights(sample, weights - counts)
+    calibration = with_weights(sample, counts)
     if Present.of(part).codes.size < 2:
         raise DataError(
-            "the rows left for the fit have a single level. Use more rows, a smaller share=, or data= for calibration."
+            "the rows left for the fit have a single level. Use more rows, a smaller"
+            " share=, or data= for calibration."
         )
     fit = fit_present(results.learner, part, rng)
     if not fit.certificate.reached:
         warn(
-            "the fit behind the intervals did not reach the solver's tolerance. Coverage holds, but intervals may be "
-            "longer than necessary.",
+            "the fit behind the intervals did not reach the solver's tolerance."
+            " Coverage holds, but intervals may be longer than necessary.",
             ConvergenceWarning,
         )
-    design = replace(results.design, sample=part, index=results.design.index[weights > counts])
+    design = replace(
+        results.design, sample=part, index=results.design.index[weights > counts]
+    )
     ranker = replace(results, fit=fit, design=design)
     return ranker, calibration, fit.rule.scores(calibration.rows)
 
@@ -308,7 +375,8 @@ def _split(results: FittedRanker, share: float, rng: np.random.Generator) -> tup
 def _some(newdata: Any) -> Any:
     if newdata is None:
         raise OptionError(
-            "newdata must be a data frame; got None. Coverage is not guaranteed for rows used in the fit."
+            "newdata must be a data frame; got None. Coverage is not guaranteed for"
+            " rows used in the fit."
         )
     return newdata
 
@@ -316,7 +384,7 @@ def _some(newdata: Any) -> Any:
 def _whole(weights: FloatArray, name: str) -> FloatArray:
     if not np.array_equal(weights, np.rint(weights)):
         raise OptionError(
-            f"{name} must be whole numbers of rows: rows of other weights are not exchangeable, and coverage is not "
-            "guaranteed for them."
+            f"{name} must be whole numbers of rows: rows of other weights are not"
+            " exchangeable, and coverage is not guaranteed for them."
         )
     return weights

@@ -1,4 +1,6 @@
-"""Costs of predictions: named costs, matrices, costs of rows, and thresholds of minimal cost."""
+"""Costs of predictions: named costs, matrices, costs of rows, and thresholds of minimal
+cost.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ _DIGITS = 256.0
 
 
 def apart(ordered: AnyArray) -> BoolArray:
-    """(N,) whether each of the sorted scores exceeds the previous one by more than rounding; True for the first.
+    """(N,) whether each of the sorted scores exceeds the previous one by more than
+    rounding; True for the first.
 
     Examples
     --------
@@ -46,12 +49,17 @@ def tolerance(scores: FloatArray) -> float:
     >>> tolerance(np.array([0.0, 2.0]))
     2e-09
     """
-    low, high = float(scores.min()), float(scores.max())
-    return max(ROUNDING * (high - low), _DIGITS * float(np.finfo(np.float64).eps) * max(abs(low), abs(high)))
+    low = float(scores.min())
+    high = float(scores.max())
+    return max(
+        ROUNDING * (high - low),
+        _DIGITS * float(np.finfo(np.float64).eps) * max(abs(low), abs(high)),
+    )
 
 
 def merged(scores: AnyArray) -> AnyArray:
-    """Scores (N,) in which scores that differ by rounding are set to the smallest of them.
+    """Scores (N,) in which scores that differ by rounding are set to the smallest of
+    them.
 
     Examples
     --------
@@ -99,7 +107,10 @@ def named_costs(name: str, n_levels: int) -> FloatArray:
 
 def _refuse(reason: str) -> NoReturn:
     names = ", ".join(repr(name) for name in NAMED)
-    raise OptionError(f"cost must be one of {names}, or a K x K matrix of costs [true rank, predicted rank]; {reason}.")
+    raise OptionError(
+        f"cost must be one of {names}, or a K x K matrix of costs [true rank, predicted"
+        f" rank]; {reason}."
+    )
 
 
 def _check_matrix(table: AnyArray) -> None:
@@ -107,11 +118,16 @@ def _check_matrix(table: AnyArray) -> None:
         _refuse(f"got an array of shape {table.shape}")
     if not np.isfinite(table).all() or (table < 0).any():
         i, j = np.argwhere(~(np.isfinite(table) & (table >= 0)))[0]
-        _refuse(f"entry [{i}, {j}] is {table[i, j]}, and costs are finite and not negative")
+        _refuse(
+            f"entry [{i}, {j}] is {table[i, j]}, and costs are finite and not negative"
+        )
     cheapest = table.min(axis=1)
     if (wrong := np.flatnonzero(np.diagonal(table) > cheapest)).size:
         i = int(wrong[0])
-        _refuse(f"row {i} prices the true rank at {table[i, i]:g} and rank code {int(table[i].argmin())} at less")
+        _refuse(
+            f"row {i} prices the true rank at {table[i, i]:g} and rank code"
+            f" {int(table[i].argmin())} at less"
+        )
 
 
 @dataclass(frozen=True)
@@ -121,13 +137,15 @@ class CostMatrix:
     Attributes
     ----------
     value : str or tuple of tuples
-        "absolute" |y - k|, "classification" [y != k], "squared" (y - k)^2; or the rows of a K x K matrix with the cost
-        of predicting k if the true level is y in entry [y, k].
+        "absolute" |y - k|, "classification" [y != k], "squared" (y - k)^2; or the rows
+        of a K x K matrix with the cost of predicting k if the true level is y in entry
+        [y, k].
 
     Raises
     ------
     OptionError
-        The name is unknown, or the matrix is not square, finite, non-negative and smallest on its diagonal.
+        The name is unknown, or the matrix is not square, finite, non-negative and
+        smallest on its diagonal.
 
     Examples
     --------
@@ -160,12 +178,14 @@ class CostMatrix:
 
     @classmethod
     def parse(cls, cost: Any, levels: Sequence[Any] | None = None) -> CostMatrix:
-        """Read a cost: a name, a K x K matrix (nested sequences, array or frame) or a CostMatrix.
+        """Read a cost: a name, a K x K matrix (nested sequences, array or frame) or a
+        CostMatrix.
 
         Raises
         ------
         OptionError
-            Any other value, or a frame whose labels are not the `levels` in their order.
+            Any other value, or a frame whose labels are not the `levels` in their
+            order.
         """
         if levels is not None and isinstance(cost, pd.DataFrame):
             check_cost_labels(cost, levels, (), by_row=False)
@@ -174,8 +194,14 @@ class CostMatrix:
             return cost
         if isinstance(cost, str):
             return cls(cost)
-        if any(type(labels).__name__ != "RangeIndex" for labels in getattr(cost, "axes", ())):
-            _refuse("got a frame with labels, which are not compared with the levels: pass its .to_numpy()")
+        if any(
+            type(labels).__name__ != "RangeIndex"
+            for labels in getattr(cost, "axes", ())
+        ):
+            _refuse(
+                "got a frame with labels, which are not compared with the levels: pass"
+                " its .to_numpy()"
+            )
         try:
             table = np.asarray(cost, dtype=np.float64)
         except (TypeError, ValueError):
@@ -187,7 +213,11 @@ class CostMatrix:
     @property
     def label(self) -> str:
         """The name, or "K x K matrix"."""
-        return self.value if isinstance(self.value, str) else f"{len(self.value)} x {len(self.value)} matrix"
+        return (
+            self.value
+            if isinstance(self.value, str)
+            else f"{len(self.value)} x {len(self.value)} matrix"
+        )
 
     def require(self, n_levels: int) -> None:
         """Raise OptionError if the matrix is not K x K."""
@@ -203,7 +233,11 @@ class CostMatrix:
             The matrix is not K x K.
         """
         self.require(n_levels)
-        return named_costs(self.value, n_levels) if isinstance(self.value, str) else np.array(self.value)
+        return (
+            named_costs(self.value, n_levels)
+            if isinstance(self.value, str)
+            else np.array(self.value)
+        )
 
     def rows(self, y: IntArray, n_levels: int) -> FloatArray:
         """(N, K) costs of every prediction for rows of codes y (N,)."""
@@ -223,17 +257,21 @@ def sample_costs(cost: CostMatrix, sample: Sample) -> FloatArray:
     costs = np.asarray(sample.costs, dtype=np.float64)
     if costs.shape != (sample.n, sample.n_levels):
         raise DataError(
-            f"costs must have one row per row of data and one column per level, shape {(sample.n, sample.n_levels)}; "
-            f"got shape {costs.shape}."
+            "costs must have one row per row of data and one column per level, shape"
+            f" {(sample.n, sample.n_levels)}; got shape {costs.shape}."
         )
     if (bad := np.argwhere(~(np.isfinite(costs) & (costs >= 0)))).size:
         n, k = bad[0]
-        raise DataError(f"costs must be finite and not negative; row {n}, rank code {k} holds {costs[n, k]}.")
+        raise DataError(
+            f"costs must be finite and not negative; row {n}, rank code {k} holds"
+            f" {costs[n, k]}."
+        )
     return costs
 
 
 def split_weights(costs: FloatArray) -> FloatArray:
-    """(N, K-1) W_nk = |c_n[k+1] - c_n[k]|, the weight of the question "rank above k?" [Lin 2008, eq. 4.4].
+    """(N, K-1) W_nk = |c_n[k+1] - c_n[k]|, the weight of the question "rank above k?"
+    [Lin 2008, eq. 4.4].
 
     Examples
     --------
@@ -250,7 +288,8 @@ def _slack(costs: FloatArray) -> FloatArray:
 
 
 def v_break(costs: FloatArray, y: IntArray) -> tuple[int, int] | None:
-    """The first (row, level code) where costs (N, K) are not V-shaped around y; None if all rows are.
+    """The first (row, level code) where costs (N, K) are not V-shaped around y; None if
+    all rows are.
 
     The step from that level to the next has the wrong sign.
     """
@@ -261,45 +300,60 @@ def v_break(costs: FloatArray, y: IntArray) -> tuple[int, int] | None:
 
 
 def is_convex(costs: FloatArray) -> bool:
-    """Whether every row of costs (N, K) has second differences >= 0, and so is V-shaped."""
+    """Whether every row of costs (N, K) has second differences >= 0, and so is
+    V-shaped.
+    """
     return bool((np.diff(costs, n=2, axis=1) >= -2.0 * _slack(costs)).all())
 
 
 def require_v_shaped(costs: FloatArray, y: IntArray, method: str) -> None:
-    """Raise DataError, with row and level, if costs are not V-shaped, as `method` needs."""
+    """Raise DataError, with row and level, if costs are not V-shaped, as `method`
+    needs.
+    """
     broken = v_break(costs, y)
     if broken is None:
         return
     n, k = broken
     direction = "fall" if k < y[n] else "rise"
     raise DataError(
-        f"{method} needs V-shaped costs, cheapest at the true rank and never falling away from it: the costs of "
-        f"row {n} (rank code {y[n]}) must {direction} from rank code {k} to {k + 1}, and go from {costs[n, k]:g} to "
-        f"{costs[n, k + 1]:g}. Change them, or choose a method that takes any cost."
+        f"{method} needs V-shaped costs, cheapest at the true rank and never falling"
+        f" away from it: the costs of row {n} (rank code {y[n]}) must {direction} from"
+        f" rank code {k} to {k + 1}, and go from {costs[n, k]:g} to"
+        f" {costs[n, k + 1]:g}. Change them, or choose a method that takes any cost."
     )
 
 
 def require_differences(costs: FloatArray, weights: FloatArray) -> None:
     """Raise DataError if all rows of positive weight have equal costs for all levels."""
     if not (costs != costs[:, :1])[weights > 0].any():
-        raise DataError("the costs price every rank alike, so there is nothing to learn: give costs that differ.")
+        raise DataError(
+            "the costs price every rank alike, so there is nothing to learn: give costs"
+            " that differ."
+        )
 
 
 def mean_excess(costs: FloatArray, codes: IntArray, weights: FloatArray) -> float:
-    """Weighted mean of the cost of predicted codes (N,) minus the smallest cost of each row (N, K)."""
+    """Weighted mean of the cost of predicted codes (N,) minus the smallest cost of each
+    row (N, K).
+    """
     above = costs[np.arange(len(costs)), codes] - costs.min(axis=1)
     return float(weights @ above / weights.sum())
 
 
-# Cuts whose costs differ by less than this share of all costs are ties; the wider gap is chosen.
+# Cuts whose costs differ by less than this share of all costs are ties; the wider gap
+# is chosen.
 _TIE = 1e-9
 
 
-def least_cost_thresholds(scores: FloatArray, costs: FloatArray, weights: FloatArray) -> FloatArray:
-    """(K-1,) ordered thresholds that minimise the total cost of the ranks 1 + #{k : score > theta_k}.
+def least_cost_thresholds(
+    scores: FloatArray, costs: FloatArray, weights: FloatArray
+) -> FloatArray:
+    """(K-1,) ordered thresholds that minimise the total cost of the ranks 1 + #{k :
+    score > theta_k}.
 
-    Among equal costs the widest gap between scores is chosen, so that reversed levels give mirrored thresholds. A
-    threshold lies in the middle of its gap, or half a mean gap beyond all scores.
+    Among equal costs the widest gap between scores is chosen, so that reversed levels
+    give mirrored thresholds. A threshold lies in the middle of its gap, or half a mean
+    gap beyond all scores.
 
     Parameters
     ----------
@@ -319,8 +373,12 @@ def least_cost_thresholds(scores: FloatArray, costs: FloatArray, weights: FloatA
     gains = (costs[:, :-1] - costs[:, 1:]) * weights[:, None]
     totals = np.zeros((values.size + 1, gains.shape[1]))
     for total, gain in zip(totals.T, gains.T, strict=True):
-        np.cumsum(np.bincount(index.ravel(), gain, minlength=values.size), out=total[1:])
-    half = 0.5 * (values[-1] - values[0]) / (values.size - 1) if values.size > 1 else 0.5
+        np.cumsum(
+            np.bincount(index.ravel(), gain, minlength=values.size), out=total[1:]
+        )
+    half = (
+        0.5 * (values[-1] - values[0]) / (values.size - 1) if values.size > 1 else 0.5
+    )
     ends = np.concatenate([[values[0] - 2.0 * half], values, [values[-1] + 2.0 * half]])
     gaps = np.diff(ends)
     bonus = _TIE * np.abs(gains).sum() * gaps / gaps.sum()
@@ -329,7 +387,8 @@ def least_cost_thresholds(scores: FloatArray, costs: FloatArray, weights: FloatA
 
 
 def best_cuts(totals: FloatArray) -> IntArray:
-    """(K-1,) positions n_1 <= ... <= n_{K-1} that minimise sum_k totals[n_k, k]; ties go to the first.
+    """(K-1,) positions n_1 <= ... <= n_{K-1} that minimise sum_k totals[n_k, k]; ties
+    go to the first.
 
     Parameters
     ----------
@@ -349,13 +408,17 @@ def best_cuts(totals: FloatArray) -> IntArray:
     return cuts
 
 
-def macro_cost(y: Any, *, levels: Sequence[Any] | None = None, weights: Any = None) -> FloatArray:
-    """The absolute cost with equal weight of all levels, |j - k| / (K share_j); its mean is the macro absolute error.
+def macro_cost(
+    y: Any, *, levels: Sequence[Any] | None = None, weights: Any = None
+) -> FloatArray:
+    """The absolute cost with equal weight of all levels, |j - k| / (K share_j); its
+    mean is the macro absolute error.
 
     Parameters
     ----------
     y : (N,) labels
-        The response: numbers, booleans or an ordered categorical; missing values are ignored.
+        The response: numbers, booleans or an ordered categorical; missing values are
+        ignored.
     levels : sequence, optional
         Labels from lowest to highest, if `y` has no order.
     weights : (N,) array, optional
@@ -369,7 +432,8 @@ def macro_cost(y: Any, *, levels: Sequence[Any] | None = None, weights: Any = No
     Raises
     ------
     DataError
-        `y` has no order or fewer than two levels, or weights have another length or are negative.
+        `y` has no order or fewer than two levels, or weights have another length or are
+        negative.
 
     References
     ----------
@@ -389,21 +453,35 @@ def macro_cost(y: Any, *, levels: Sequence[Any] | None = None, weights: Any = No
     try:
         labels = y if isinstance(y, pd.Series) else pd.Series(y)
     except (TypeError, ValueError):
-        raise DataError(f"y must be one column of labels; got {brief(y)}. Give a column of the data.") from None
+        raise DataError(
+            f"y must be one column of labels; got {brief(y)}. Give a column of the"
+            " data."
+        ) from None
     column = read(labels)
-    response = read_response(column, "y", None if levels is None else check_levels(levels))
+    response = read_response(
+        column, "y", None if levels is None else check_levels(levels)
+    )
     try:
-        w = np.asarray(np.ones(response.codes.size) if weights is None else weights, dtype=np.float64)
+        w = np.asarray(
+            np.ones(response.codes.size) if weights is None else weights,
+            dtype=np.float64,
+        )
     except (TypeError, ValueError):
-        raise DataError(f"weights must be numbers of 0 or more; got {brief(weights)}.") from None
+        raise DataError(
+            f"weights must be numbers of 0 or more; got {brief(weights)}."
+        ) from None
     if w.shape != response.codes.shape or not (np.isfinite(w) & (w >= 0)).all():
         raise DataError(
-            f"weights must be {response.codes.size} finite numbers of 0 or more, one a label; got shape {w.shape}."
+            f"weights must be {response.codes.size} finite numbers of 0 or more, one a"
+            f" label; got shape {w.shape}."
         )
     present = response.codes >= 0
     counts = np.bincount(response.codes[present], w[present], len(response.declared))
     counts = counts[counts > 0]
     if counts.size < 2:
         raise DataError(f"y must have rows of two levels or more; got {counts.size}.")
-    cost: FloatArray = named_costs("absolute", counts.size) * (counts.sum() / (counts.size * counts))[:, None]
+    cost: FloatArray = (
+        named_costs("absolute", counts.size)
+        * (counts.sum() / (counts.size * counts))[:, None]
+    )
     return cost

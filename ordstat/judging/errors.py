@@ -22,7 +22,8 @@ class PairCounts:
     concordant, discordant, tied : float
         Pairs with scores ordered like the ranks, in reverse, or equal.
     weight : float
-        Sum of the case weights W; there are W^2 ordered pairs of rows, including each row with itself.
+        Sum of the case weights W; there are W^2 ordered pairs of rows, including each
+        row with itself.
     """
 
     concordant: float
@@ -37,7 +38,8 @@ class PairCounts:
 
 
 def pair_table(y: IntArray, scores: AnyArray, weights: FloatArray) -> FloatArray:
-    """(U, K) weight of the rows by distinct score, increasing, and rank; differences by rounding are ties.
+    """(U, K) weight of the rows by distinct score, increasing, and rank; differences by
+    rounding are ties.
 
     Parameters
     ----------
@@ -51,15 +53,23 @@ def pair_table(y: IntArray, scores: AnyArray, weights: FloatArray) -> FloatArray
     >>> pair_counts(pair_table(np.array([0, 0, 1, 2]), np.array([0.1, 0.9, 0.5, 0.9]), np.ones(4)))
     PairCounts(concordant=3.0, discordant=1.0, tied=1.0, weight=4.0)
     """
-    order, K = np.argsort(scores), int(y.max(initial=0)) + 1
+    order = np.argsort(scores)
+    K = int(y.max(initial=0)) + 1
     rising = np.cumsum(apart(scores[order])) - 1
     size = (int(rising.max(initial=0)) + 1) * K
-    return np.bincount(rising * K + y[order], weights[order], size).reshape(-1, K).astype(np.float64)
+    return (
+        np.bincount(rising * K + y[order], weights[order], size)
+        .reshape(-1, K)
+        .astype(np.float64)
+    )
 
 
 def pair_counts(table: FloatArray) -> PairCounts:
-    """Counts of pairs from a table (U, K) of increasing scores by ranks; see `pair_table`."""
-    lower = np.cumsum(table, axis=0) - table  # weight of the rows of lower score, by rank
+    """Counts of pairs from a table (U, K) of increasing scores by ranks; see
+    `pair_table`.
+    """
+    # weight of the rows of lower score, by rank
+    lower = np.cumsum(table, axis=0) - table
     to_rank = np.cumsum(lower, axis=1)
     return PairCounts(
         concordant=float(np.vdot(table, to_rank - lower)),
@@ -75,7 +85,9 @@ def ratio(numerator: float, denominator: float) -> float:
 
 
 def concordance(pairs: PairCounts) -> float:
-    """C index: share of pairs of different ranks with scores in the same order; ties count one half."""
+    """C index: share of pairs of different ranks with scores in the same order; ties
+    count one half.
+    """
     return ratio(pairs.concordant + 0.5 * pairs.tied, pairs.total)
 
 
@@ -84,7 +96,9 @@ def somers_d(pairs: PairCounts) -> float:
     return ratio(pairs.concordant - pairs.discordant, pairs.total)
 
 
-def confusion(y: IntArray, codes: IntArray, weights: FloatArray, n_levels: int) -> FloatArray:
+def confusion(
+    y: IntArray, codes: IntArray, weights: FloatArray, n_levels: int
+) -> FloatArray:
     """(K, K) weight of the rows by observed rank (rows) and predicted rank (columns).
 
     Examples
@@ -106,9 +120,13 @@ def mean_cost(cells: FloatArray, cost: str) -> float:
 
 
 def level_costs(cells: FloatArray, cost: str) -> FloatArray:
-    """(K,) mean of a named cost over the rows of each observed rank; NaN for a rank without rows."""
+    """(K,) mean of a named cost over the rows of each observed rank; NaN for a rank
+    without rows.
+    """
     with np.errstate(invalid="ignore"):
-        return np.asarray((cells * named_costs(cost, len(cells))).sum(axis=1) / cells.sum(axis=1))
+        return np.asarray(
+            (cells * named_costs(cost, len(cells))).sum(axis=1) / cells.sum(axis=1)
+        )
 
 
 def _macro(cells: FloatArray, cost: str) -> float:
@@ -116,7 +134,8 @@ def _macro(cells: FloatArray, cost: str) -> float:
 
 
 def preference_risk(cells: FloatArray) -> float:
-    """R_pref: the share of all ordered pairs (x1, x2) that have different ranks and predictions in another order.
+    """R_pref: the share of all ordered pairs (x1, x2) that have different ranks and
+    predictions in another order.
 
     A tie of the predictions counts as an error [Herbrich et al. 2000, eq. 7.11, 7.13].
     """
@@ -140,17 +159,27 @@ def kendall_tau_b(cells: FloatArray) -> float:
         return float("nan")
     pairs = pair_counts(cells.T)
     different = 0.5 * (pairs.weight**2 - float(predicted @ predicted))
-    return ratio(pairs.concordant - pairs.discordant, float(np.sqrt(pairs.total * different)))
+    return ratio(
+        pairs.concordant - pairs.discordant, float(np.sqrt(pairs.total * different))
+    )
 
 
 def spearman(cells: FloatArray) -> float:
-    """Spearman's rank correlation between the ranks of rows and columns (K, M), ties at their average rank."""
+    """Spearman's rank correlation between the ranks of rows and columns (K, M), ties at
+    their average rank.
+    """
     margins = cells.sum(axis=1), cells.sum(axis=0)
-    if min(map(np.count_nonzero, margins)) <= 1:  # before dividing by a rounded variance
+    # before dividing by a rounded variance
+    if min(map(np.count_nonzero, margins)) <= 1:
         return float("nan")
     ranks = [np.cumsum(margin) - 0.5 * margin for margin in margins]
-    a, b = (rank - np.average(rank, weights=margin) for rank, margin in zip(ranks, margins, strict=True))
-    return float(a @ cells @ b) / float(np.sqrt((margins[0] @ a**2) * (margins[1] @ b**2)))
+    a, b = (
+        rank - np.average(rank, weights=margin)
+        for rank, margin in zip(ranks, margins, strict=True)
+    )
+    return float(a @ cells @ b) / float(
+        np.sqrt((margins[0] @ a**2) * (margins[1] @ b**2))
+    )
 
 
 def weighted_kappa(cells: FloatArray, cost: str) -> float:
@@ -158,12 +187,15 @@ def weighted_kappa(cells: FloatArray, cost: str) -> float:
 
     The expectation is over independent ranks with the same frequencies.
     """
-    rows, columns = cells.sum(axis=1), cells.sum(axis=0)
+    rows = cells.sum(axis=1)
+    columns = cells.sum(axis=0)
     if np.count_nonzero(rows + columns) <= 1:
         return float("nan")
     if np.count_nonzero(rows) <= 1 or np.count_nonzero(columns) <= 1:
         return 0.0  # observed and expected disagreement are equal
-    return 1.0 - mean_cost(cells, cost) / float(rows @ named_costs(cost, len(cells)) @ columns / cells.sum() ** 2)
+    return 1.0 - mean_cost(cells, cost) / float(
+        rows @ named_costs(cost, len(cells)) @ columns / cells.sum() ** 2
+    )
 
 
 _COSTS = {f"{cost} error": cost for cost in ("classification", "absolute", "squared")}
@@ -177,7 +209,10 @@ _OF_CELLS: dict[str, Callable[[FloatArray], float]] = {
     "linear kappa": partial(weighted_kappa, cost="absolute"),
     "quadratic kappa": partial(weighted_kappa, cost="squared"),
 }
-_OF_SCORES: dict[str, Callable[[PairCounts], float]] = {"concordance": concordance, "Somers' D": somers_d}
+_OF_SCORES: dict[str, Callable[[PairCounts], float]] = {
+    "concordance": concordance,
+    "Somers' D": somers_d,
+}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -206,10 +241,15 @@ class Predictions:
 
     @cached_property
     def losses(self) -> dict[str, FloatArray]:
-        """(N,) cost of each row by the cost of the fit, and its losses by probabilities."""
+        """(N,) cost of each row by the cost of the fit, and its losses by
+        probabilities.
+        """
         losses = {} if self.paid is None else {"cost": self.paid}
         if self.probabilities is not None:
-            losses |= {name: loss(self.probabilities, self.y) for name, loss in _OF_PROBABILITIES.items()}
+            losses |= {
+                name: loss(self.probabilities, self.y)
+                for name, loss in _OF_PROBABILITIES.items()
+            }
         return losses
 
 
@@ -221,7 +261,8 @@ def log_losses(probabilities: FloatArray, y: IntArray) -> FloatArray:
 
 
 def ranked_probability_scores(probabilities: FloatArray, y: IntArray) -> FloatArray:
-    """(N,) sum over the K-1 thresholds of (P(rank <= k) - [y <= k])^2 (Epstein 1969), not divided by K-1.
+    """(N,) sum over the K-1 thresholds of (P(rank <= k) - [y <= k])^2 (Epstein 1969),
+    not divided by K-1.
 
     If one rank has probability 1, it is the absolute error |y - code|.
     """
@@ -231,7 +272,9 @@ def ranked_probability_scores(probabilities: FloatArray, y: IntArray) -> FloatAr
 
 
 def brier_scores(probabilities: FloatArray, y: IntArray) -> FloatArray:
-    """(N,) sum over all K ranks of (P(rank = k) - [y = k])^2, Brier's (1950) form: between 0 and 2."""
+    """(N,) sum over all K ranks of (P(rank = k) - [y = k])^2, Brier's (1950) form:
+    between 0 and 2.
+    """
     of_observed = probabilities[np.arange(y.size), y]
     return np.asarray(np.sum(probabilities**2, axis=1) - 2.0 * of_observed + 1.0)
 
@@ -248,13 +291,22 @@ MEASURES = (
     "linear kappa", "quadratic kappa", *_OF_PROBABILITIES,
 )  # fmt: skip
 LARGER_IS_BETTER = frozenset(
-    ("concordance", "Somers' D", "Kendall tau-b", "Spearman", "linear kappa", "quadratic kappa")
+    (
+        "concordance",
+        "Somers' D",
+        "Kendall tau-b",
+        "Spearman",
+        "linear kappa",
+        "quadratic kappa",
+    )
 )
 
 
 def measures_of(p: Predictions) -> tuple[str, ...]:
     """Names of the measures that these predictions allow, in the order of their table."""
-    lacking = ("cost",) * (p.paid is None) + tuple(_OF_PROBABILITIES) * (p.probabilities is None)
+    lacking = ("cost",) * (p.paid is None) + tuple(_OF_PROBABILITIES) * (
+        p.probabilities is None
+    )
     return tuple(name for name in MEASURES if name not in lacking)
 
 
@@ -268,8 +320,13 @@ def measured(p: Predictions, names: Sequence[str]) -> list[float]:
     >>> measured(p, ["absolute error", "macro absolute error"])
     [0.5, 0.5]
     """
-    weights, cells = p.weights, confusion(p.y, p.codes, p.weights, p.n_levels)
-    pairs = None if _OF_SCORES.keys().isdisjoint(names) else pair_counts(pair_table(p.y, p.scores, weights))
+    weights = p.weights
+    cells = confusion(p.y, p.codes, p.weights, p.n_levels)
+    pairs = (
+        None
+        if _OF_SCORES.keys().isdisjoint(names)
+        else pair_counts(pair_table(p.y, p.scores, weights))
+    )
     values = []
     for name in names:
         if name in _OF_CELLS:
@@ -277,18 +334,24 @@ def measured(p: Predictions, names: Sequence[str]) -> list[float]:
         elif pairs is not None and name in _OF_SCORES:
             values.append(_OF_SCORES[name](pairs))
         else:  # a row of weight 0 may have an infinite log-loss
-            values.append(float(weights @ np.where(weights > 0, p.losses[name], 0.0) / weights.sum()))
+            values.append(
+                float(
+                    weights @ np.where(weights > 0, p.losses[name], 0.0) / weights.sum()
+                )
+            )
     return values
 
 
 def error_table(predictions: Predictions) -> pd.Series:
     """All measures that these predictions allow.
 
-    Classification error [y != code], absolute error |y - code| and squared error (y - code)^2; their macro averages,
-    the mean over observed ranks of the mean within a rank; the cost of the fit. R_pref, inversions, Kendall's
-    tau-b, Spearman and kappa compare observed with predicted ranks; concordance and Somers' D use the scores, or
-    the expected ranks with nominal or scale effects, as scores of rows are then not comparable. Measures of
-    probabilities are log-loss, ranked probability score and Brier score (over all ranks, from 0 to 2).
+    Classification error [y != code], absolute error |y - code| and squared error (y -
+    code)^2; their macro averages, the mean over observed ranks of the mean within a
+    rank; the cost of the fit. R_pref, inversions, Kendall's tau-b, Spearman and kappa
+    compare observed with predicted ranks; concordance and Somers' D use the scores, or
+    the expected ranks with nominal or scale effects, as scores of rows are then not
+    comparable. Measures of probabilities are log-loss, ranked probability score and
+    Brier score (over all ranks, from 0 to 2).
 
     Examples
     --------
@@ -301,11 +364,17 @@ def error_table(predictions: Predictions) -> pd.Series:
     return pd.Series(measured(predictions, names), index=list(names))
 
 
-def drawn_weights(weights: FloatArray, cluster: IntArray | None, rng: np.random.Generator) -> FloatArray:
-    """(N,) case weights of one bootstrap sample: sum(weights) rows, or as many clusters as there are."""
+def drawn_weights(
+    weights: FloatArray, cluster: IntArray | None, rng: np.random.Generator
+) -> FloatArray:
+    """(N,) case weights of one bootstrap sample: sum(weights) rows, or as many clusters
+    as there are.
+    """
     if cluster is not None:
         n_clusters = int(cluster.max()) + 1
-        times = np.bincount(rng.integers(n_clusters, size=n_clusters), minlength=n_clusters)
+        times = np.bincount(
+            rng.integers(n_clusters, size=n_clusters), minlength=n_clusters
+        )
         return weights * times[cluster]
     total = float(weights.sum())
     draws = max(round(total), 1)
@@ -314,5 +383,11 @@ def drawn_weights(weights: FloatArray, cluster: IntArray | None, rng: np.random.
 
 
 def deviations(values: FloatArray) -> FloatArray:
-    """(M,) standard deviation of the finite values of each column of (B, M); NaN below two values."""
-    return pd.DataFrame(np.where(np.isfinite(values), values, np.nan)).std().to_numpy(dtype=np.float64)
+    """(M,) standard deviation of the finite values of each column of (B, M); NaN below
+    two values.
+    """
+    return (
+        pd.DataFrame(np.where(np.isfinite(values), values, np.nan))
+        .std()
+        .to_numpy(dtype=np.float64)
+    )

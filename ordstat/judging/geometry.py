@@ -1,4 +1,6 @@
-"""Geometries of potentials: the norms by which margins are divided, and the complexities behind their bounds."""
+"""Geometries of potentials: the norms by which margins are divided, and the
+complexities behind their bounds.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ class Geometry(ABC):
     theta : (K-1,)
         Thresholds in the units of the potential that `norm` measures.
     radius : float
-        Largest normalised margin considered possible before seeing data; the largest Delta scanned.
+        Largest normalised margin considered possible before seeing data; the largest
+        Delta scanned.
     """
 
     norm: float
@@ -40,17 +43,21 @@ class Geometry(ABC):
         """The divisor of margins: joint size of coefficients and thresholds."""
 
     @abstractmethod
-    def complexity(self, weights: FloatArray, counted: BoolArray | None = None) -> float:
-        """Empirical Rademacher complexity of all such potentials on training rows with whole weights (N,).
+    def complexity(
+        self, weights: FloatArray, counted: BoolArray | None = None
+    ) -> float:
+        """Empirical Rademacher complexity of all such potentials on training rows with
+        whole weights (N,).
 
-        Complexity of x -> H(x) - theta_k for any k; with `counted` (N,), of H(x) - theta_k(n) at one threshold for each
-        counted row.
+        Complexity of x -> H(x) - theta_k for any k; with `counted` (N,), of H(x) -
+        theta_k(n) at one threshold for each counted row.
         """
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BallGeometry(Geometry):
-    """An l2 ball of a feature space: margins are divided by sqrt(|v|^2 + sum theta_k^2), with the offset of H in theta.
+    """An l2 ball of a feature space: margins are divided by sqrt(|v|^2 + sum
+    theta_k^2), with the offset of H in theta.
 
     Attributes
     ----------
@@ -78,14 +85,20 @@ class BallGeometry(Geometry):
     def total(self) -> float:
         return float(np.sqrt(self.norm**2 + np.sum(self.theta**2)))
 
-    def complexity(self, weights: FloatArray, counted: BoolArray | None = None) -> float:
+    def complexity(
+        self, weights: FloatArray, counted: BoolArray | None = None
+    ) -> float:
         squares = weights * (self.squared_lengths + 1.0)
-        return float(np.sqrt((squares if counted is None else squares[counted]).sum()) / weights.sum())
+        return float(
+            np.sqrt((squares if counted is None else squares[counted]).sum())
+            / weights.sum()
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HullGeometry(Geometry):
-    """A convex hull of weak hypotheses and thresholds: margins are divided by sum |alpha_t| + sum |theta_k|.
+    """A convex hull of weak hypotheses and thresholds: margins are divided by sum
+    |alpha_t| + sum |theta_k|.
 
     Attributes
     ----------
@@ -116,34 +129,59 @@ class HullGeometry(Geometry):
     def total(self) -> float:
         return float(self.norm + np.abs(self.theta).sum())
 
-    def complexity(self, weights: FloatArray, counted: BoolArray | None = None) -> float:
-        """Massart's lemma on the label vectors, plus the contraction of real-valued hypotheses."""
+    def complexity(
+        self, weights: FloatArray, counted: BoolArray | None = None
+    ) -> float:
+        """Massart's lemma on the label vectors, plus the contraction of real-valued
+        hypotheses.
+        """
         inside = np.ones(weights.size, dtype=np.bool_) if counted is None else counted
         log_size = self.log_size if counted is None else self.log_size_own
         finite = np.sqrt(2.0 * log_size * weights[inside].sum())
-        smooth = 0.0 if self.squared_lengths is None else np.sqrt((weights * self.squared_lengths)[inside].sum())
+        smooth = (
+            0.0
+            if self.squared_lengths is None
+            else np.sqrt((weights * self.squared_lengths)[inside].sum())
+        )
         return float((finite + smooth) / weights.sum())
 
 
-def ball(kernel: Kernel, Z: FloatArray, scaling: str | None, squared_norm: float, theta: FloatArray) -> BallGeometry:
+def ball(
+    kernel: Kernel,
+    Z: FloatArray,
+    scaling: str | None,
+    squared_norm: float,
+    theta: FloatArray,
+) -> BallGeometry:
     """Norms in the feature space of the scaled columns Z (N, D) of the training rows.
 
-    With scaling="range" the radius is that of the box [-1, 1]^D, and for a bounded kernel that of the kernel. Otherwise
-    it is the largest length among the training rows: it is not fixed before seeing data, and bounds only hold for rows
-    of at most this length.
+    With scaling="range" the radius is that of the box [-1, 1]^D, and for a bounded
+    kernel that of the kernel. Otherwise it is the largest length among the training
+    rows: it is not fixed before seeing data, and bounds only hold for rows of at most
+    this length.
     """
     lengths = kernel.diagonal(Z)
     largest = kernel.radius(Z.shape[1], 1.0 if scaling == "range" else np.inf)
     if not np.isfinite(largest):
         largest = float(lengths.max())
     radius = float(np.sqrt(largest + 1.0))
-    return BallGeometry(norm=float(np.sqrt(squared_norm)), squared_lengths=lengths, theta=theta, radius=radius)
+    return BallGeometry(
+        norm=float(np.sqrt(squared_norm)),
+        squared_lengths=lengths,
+        theta=theta,
+        radius=radius,
+    )
 
 
 def hull(
-    round_weights: FloatArray, theta: FloatArray, log_size: float, squared_lengths: FloatArray | None
+    round_weights: FloatArray,
+    theta: FloatArray,
+    log_size: float,
+    squared_lengths: FloatArray | None,
 ) -> HullGeometry:
-    """The hull of a class of `exp(log_size)` label vectors, or of real-valued hypotheses, with K-1 thresholds."""
+    """The hull of a class of `exp(log_size)` label vectors, or of real-valued
+    hypotheses, with K-1 thresholds.
+    """
     joint = np.log([2.0, 2.0 * theta.size])
     if squared_lengths is None:
         with np.errstate(invalid="ignore"):  # NaN if the size of the class is unknown

@@ -28,8 +28,8 @@ class Margins:
         rho_k of each row and threshold, in units of the score.
     y : (N,) codes 0..K-1
     norm : float
-        `Geometry.total`, the joint norm of coefficients and thresholds; rho / norm is the normalised margin. NaN if the
-        score has no norm.
+        `Geometry.total`, the joint norm of coefficients and thresholds; rho / norm is
+        the normalised margin. NaN if the score has no norm.
     """
 
     all: FloatArray
@@ -38,12 +38,16 @@ class Margins:
 
     @property
     def left(self) -> FloatArray:
-        """(N,) rho_{y-1}, the distance to the lower end of the interval of y; infinite for the lowest level."""
+        """(N,) rho_{y-1}, the distance to the lower end of the interval of y; infinite
+        for the lowest level.
+        """
         return _column(self.all, self.y - 1, np.inf)
 
     @property
     def right(self) -> FloatArray:
-        """(N,) rho_y, the distance to the upper end of the interval of y; infinite for the highest level."""
+        """(N,) rho_y, the distance to the upper end of the interval of y; infinite for
+        the highest level.
+        """
         return _column(self.all, self.y, np.inf)
 
     @property
@@ -53,7 +57,9 @@ class Margins:
 
     @property
     def unit(self) -> float:
-        """The divisor of normalised margins; 1 if all coefficients and thresholds are 0."""
+        """The divisor of normalised margins; 1 if all coefficients and thresholds are
+        0.
+        """
         return self.norm or 1.0
 
 
@@ -78,15 +84,19 @@ def _column(table: AnyArray, threshold: IntArray, beyond: float) -> AnyArray:
     return np.where(inside, chosen, beyond)
 
 
-def delta_errors(rho: FloatArray, y: IntArray, weights: FloatArray, deltas: FloatArray) -> pd.DataFrame:
-    """Errors at margin Delta, for `deltas` (M,) >= 0 and margins rho (N, K-1) in the same units.
+def delta_errors(
+    rho: FloatArray, y: IntArray, weights: FloatArray, deltas: FloatArray
+) -> pd.DataFrame:
+    """Errors at margin Delta, for `deltas` (M,) >= 0 and margins rho (N, K-1) in the
+    same units.
 
     Returns
     -------
     pandas.DataFrame
-        Index Delta. Columns classification (E_C: share of rows with left or right margin <= Delta), boundary (E_B: mean
-        share of the two ends with margin <= Delta; E_C / 2 <= E_B <= E_C) and absolute (E_A: mean number of thresholds
-        with rho_k <= Delta).
+        Index Delta. Columns classification (E_C: share of rows with left or right
+        margin <= Delta), boundary (E_B: mean share of the two ends with margin <=
+        Delta; E_C / 2 <= E_B <= E_C) and absolute (E_A: mean number of thresholds with
+        rho_k <= Delta).
 
     Notes
     -----
@@ -97,20 +107,35 @@ def delta_errors(rho: FloatArray, y: IntArray, weights: FloatArray, deltas: Floa
     ends = (y == 0) | (y == rho.shape[1])
     errors = []
     for delta in deltas:
-        within: BoolArray = (rho <= delta) & (above | (rho < 0)) if delta == 0 else rho <= delta
-        left, right = _column(within, y - 1, False), _column(within, y, False)
+        within: BoolArray = (
+            (rho <= delta) & (above | (rho < 0)) if delta == 0 else rho <= delta
+        )
+        left = _column(within, y - 1, False)
+        right = _column(within, y, False)
         boundary = (left.astype(np.float64) + right) / np.where(ends, 1.0, 2.0)
-        sums = weights @ (left | right), weights @ boundary, weights @ np.count_nonzero(within, axis=1)
+        sums = (
+            weights @ (left | right),
+            weights @ boundary,
+            weights @ np.count_nonzero(within, axis=1),
+        )
         errors.append(np.array(sums) / weights.sum())
     columns = ["classification", "boundary", "absolute"]
-    return pd.DataFrame(np.reshape(errors, (-1, 3)), index=pd.Index(deltas, name="Delta"), columns=columns)
+    return pd.DataFrame(
+        np.reshape(errors, (-1, 3)),
+        index=pd.Index(deltas, name="Delta"),
+        columns=columns,
+    )
 
 
 # Largest number of margins that are tried; the bound holds at all of them.
 _MOST_DELTAS = 2000
 #: Note for survey designs.
-DRAWN = "No margin bounds: they need independent rows; these were drawn by a survey design."
-_ROW_COSTS = "The bound of the cost assumes that no row has larger costs than the training rows."
+DRAWN = (
+    "No margin bounds: they need independent rows; these were drawn by a survey design."
+)
+_ROW_COSTS = (
+    "The bound of the cost assumes that no row has larger costs than the training rows."
+)
 _VACUOUS = "No margin bound is below the largest possible error; see .bounds(cv=5)."
 
 
@@ -133,7 +158,8 @@ class Bound:
     margin : float
         Normalised margin at which the bound is smallest; NaN for unseen rows.
     training : float
-        Training error at that margin; `value` adds complexity terms. For unseen rows, their mean error.
+        Training error at that margin; `value` adds complexity terms. For unseen rows,
+        their mean error.
     """
 
     name: str
@@ -178,20 +204,33 @@ def dependence(sample: Sample) -> str:
     """The reason why rows are not independent; empty if they are."""
     if sample.cluster is not None:
         return "No margin bounds: they need independent rows; these come in clusters."
-    if sample.weights is not None and not np.array_equal(sample.weights, np.rint(sample.weights)):
-        return "No margin bounds: they need independent rows; these have weights that are not whole numbers of rows."
+    if sample.weights is not None and not np.array_equal(
+        sample.weights, np.rint(sample.weights)
+    ):
+        return (
+            "No margin bounds: they need independent rows; these have weights that are"
+            " not whole numbers of rows."
+        )
     return ""
 
 
 def margin_bounds(
-    rows: Margins, geometry: Geometry, sample: Sample, costs: FloatArray | None = None, delta: float = 0.05
+    rows: Margins,
+    geometry: Geometry,
+    sample: Sample,
+    costs: FloatArray | None = None,
+    delta: float = 0.05,
 ) -> MarginBounds:
-    """The papers' bounds of the expected classification and absolute error and of a cost, for a ball or a hull.
+    """The papers' bounds of the expected classification and absolute error and of a
+    cost, for a ball or a hull.
 
-    - Classification: E_C, by the smaller of the left and right margin [Lin & Li 2006, cor. 1, without its factor 2].
-    - Absolute: E_A, one binary bound per threshold at delta / (K-1) [Lin & Li 2006, th. 1].
-    - Cost: the expected excess c[rank(x)] - c[y], threshold k weighing |c[k+1] - c[k]| [Lin 2008, th. 4.8]. The largest
-      differences come from the training rows. For costs of single rows, these are assumed to be the largest possible.
+    - Classification: E_C, by the smaller of the left and right margin [Lin & Li 2006,
+      cor. 1, without its factor 2].
+    - Absolute: E_A, one binary bound per threshold at delta / (K-1) [Lin & Li 2006, th.
+      1].
+    - Cost: the expected excess c[rank(x)] - c[y], threshold k weighing |c[k+1] - c[k]|
+      [Lin 2008, th. 4.8]. The largest differences come from the training rows. For
+      costs of single rows, these are assumed to be the largest possible.
 
     Parameters
     ----------
@@ -205,32 +244,66 @@ def margin_bounds(
     delta : float in (0, 1)
         Probability that a bound fails, for each bound.
     """
-    weights, threshold = sample.case_weights, geometry.complexity(sample.case_weights)
+    weights = sample.case_weights
+    threshold = geometry.complexity(sample.case_weights)
     reason = dependence(sample)
     if not reason and not np.isfinite(threshold):
-        reason = "No margin bounds: the class of these weak hypotheses has no known size."
+        reason = (
+            "No margin bounds: the class of these weak hypotheses has no known size."
+        )
     if reason:
         return MarginBounds(bounds=(), notes=(reason,))
-    rho, y, sizes = rows.normalised, sample.y, (float(weights.sum()), geometry.radius, delta)
-    cuts, ordered = rho.shape[1], bool(np.all(np.diff(geometry.theta) >= 0))
+    rho = rows.normalised
+    y = sample.y
+    sizes = (float(weights.sum()), geometry.radius, delta)
+    cuts = rho.shape[1]
+    ordered = bool(np.all(np.diff(geometry.theta) >= 0))
 
-    bounds, notes = [], []
+    bounds = []
+    notes = []
     if ordered:
         nearest = np.where(_own_ends(y, cuts), rho, np.inf).min(axis=1)
-        joint_complexity = geometry.complexity(weights, y > 0) + geometry.complexity(weights, y < cuts)
+        joint_complexity = geometry.complexity(weights, y > 0) + geometry.complexity(
+            weights, y < cuts
+        )
         named = "classification error", "Lin & Li 2006, cor. 1", 1.0
-        bounds.append(_smallest(named, nearest, weights, (1.0, joint_complexity, 1), sizes))
+        bounds.append(
+            _smallest(named, nearest, weights, (1.0, joint_complexity, 1), sizes)
+        )
     else:
-        notes.append("No bound of the classification error: the thresholds are not in order.")
+        notes.append(
+            "No bound of the classification error: the thresholds are not in order."
+        )
     named = "absolute error", "Lin & Li 2006, th. 1", float(cuts)
-    bounds.append(_smallest(named, rho.ravel(), np.repeat(weights, cuts), (float(cuts), threshold, cuts), sizes))
-    if costs is not None and (is_convex(costs) or (ordered and v_break(costs, y) is None)):
+    bounds.append(
+        _smallest(
+            named,
+            rho.ravel(),
+            np.repeat(weights, cuts),
+            (float(cuts), threshold, cuts),
+            sizes,
+        )
+    )
+    if costs is not None and (
+        is_convex(costs) or (ordered and v_break(costs, y) is None)
+    ):
         steps = split_weights(costs)
-        named = "cost", "Lin 2008, th. 4.8", float((costs - costs[np.arange(y.size), y][:, None]).max())
+        named = (
+            "cost",
+            "Lin 2008, th. 4.8",
+            float((costs - costs[np.arange(y.size), y][:, None]).max()),
+        )
         terms = float(steps.max(axis=0).sum()), threshold, cuts
-        bounds.append(_smallest(named, rho.ravel(), (weights[:, None] * steps).ravel(), terms, sizes))
+        bounds.append(
+            _smallest(
+                named, rho.ravel(), (weights[:, None] * steps).ravel(), terms, sizes
+            )
+        )
     elif costs is not None:
-        notes.append("No bound of the cost: it is not convex, nor V-shaped with ordered thresholds.")
+        notes.append(
+            "No bound of the cost: it is not convex, nor V-shaped with ordered"
+            " thresholds."
+        )
     if costs is not None and sample.costs is not None:
         notes.append(_ROW_COSTS)
     return MarginBounds(bounds=tuple(bounds), notes=tuple(notes))
@@ -252,7 +325,11 @@ def _smallest(
     terms : factor of the complexity terms, complexity, and number of bounds that share delta
     sizes : number of rows, radius r and delta
     """
-    (name, source, trivial), (factor, complexity, parts), (n, radius, delta) = named, terms, sizes
+    (name, source, trivial), (factor, complexity, parts), (n, radius, delta) = (
+        named,
+        terms,
+        sizes,
+    )
     rho, mass = sorted_mass(rho, counted)
     steps = np.unique(rho[(rho > 0.0) & (rho <= radius)])  # jumps of the training error
     if steps.size > _MOST_DELTAS:
@@ -264,7 +341,11 @@ def _smallest(
     chance = 3.0 * np.sqrt(np.log(4.0 * parts / delta) / (2.0 * n))
     values = errors + factor * (4.0 / margins * complexity + scan + chance)
     best = int(np.argmin(values))
-    numbers = {"value": float(values[best]), "margin": float(margins[best]), "training": float(errors[best])}
+    numbers = {
+        "value": float(values[best]),
+        "margin": float(margins[best]),
+        "training": float(errors[best]),
+    }
     return Bound(name=name, source=source, delta=delta, trivial=trivial, **numbers)
 
 
@@ -274,7 +355,9 @@ def _own_ends(y: IntArray, cuts: int) -> BoolArray:
     return np.asarray((threshold == y[:, None]) | (threshold == y[:, None] - 1))
 
 
-def sorted_mass(values: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+def sorted_mass(
+    values: FloatArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Sorted values, and their cumulative weights."""
     if np.all(weights == 1.0):
         return np.sort(values), np.arange(1.0, values.size + 1.0)
@@ -287,8 +370,12 @@ _NEWTON_STEPS = 60
 
 
 def kl(q: FloatArray, p: FloatArray) -> FloatArray:
-    """kl(q || p) for q and p in [0, 1] (broadcast); infinite if p is 0 or 1 and q is not."""
-    divergence: FloatArray = rel_entr(q, p) + rel_entr(1.0 - np.asarray(q), 1.0 - np.asarray(p))
+    """kl(q || p) for q and p in [0, 1] (broadcast); infinite if p is 0 or 1 and q is
+    not.
+    """
+    divergence: FloatArray = rel_entr(q, p) + rel_entr(
+        1.0 - np.asarray(q), 1.0 - np.asarray(p)
+    )
     return divergence
 
 
@@ -305,8 +392,11 @@ def kl_inverse(q: FloatArray, budget: FloatArray) -> FloatArray:
     >>> float(kl_inverse(np.array(0.0), np.array(np.log(2.0))).round(6))  # 1 - exp(-budget)
     0.5
     """
-    q, budget = np.broadcast_arrays(np.asarray(q, dtype=np.float64), np.asarray(budget, dtype=np.float64))
-    # Start above the solution, by kl >= 2 (p - q)^2 or kl >= -(1 - q) log(1 - p) - H(q).
+    q, budget = np.broadcast_arrays(
+        np.asarray(q, dtype=np.float64), np.asarray(budget, dtype=np.float64)
+    )
+    # Start above the solution, by kl >= 2 (p - q)^2 or kl >= -(1 - q) log(1 - p) -
+    # H(q).
     rest = 1.0 - q
     far = -np.expm1(-(budget + entr(q) + entr(rest)) / np.where(rest > 0.0, rest, 1.0))
     p = np.clip(np.minimum(q + np.sqrt(0.5 * budget), far), q, 1.0)
@@ -319,14 +409,16 @@ def kl_inverse(q: FloatArray, budget: FloatArray) -> FloatArray:
         p = np.maximum(p - step, q)
     ulps = np.spacing(p)
     while np.any(low := (kl(q, p) <= budget) & (p < 1.0)):
-        p, ulps = np.where(low, np.minimum(p + ulps, 1.0), p), 2.0 * ulps
+        p = np.where(low, np.minimum(p + ulps, 1.0), p)
+        ulps = 2.0 * ulps
     return p
 
 
 #: Margins g to try; they share delta.
 MARGINS: FloatArray = np.arange(-0.5, 2.01, 0.25)
 # Numbers of sizes |s w| to try, in two sweeps, and of bins of m.
-_SIZES, _BINS = 24, 1000
+_SIZES = 24
+_BINS = 1000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -354,7 +446,9 @@ class Comparisons:
     n: float
 
 
-def comparisons(name: str, rows: Margins, sample: Sample, costs: FloatArray | None = None) -> Comparisons:
+def comparisons(
+    name: str, rows: Margins, sample: Sample, costs: FloatArray | None = None
+) -> Comparisons:
     """An error as a weighted sum of wrong answers.
 
     Parameters
@@ -371,12 +465,15 @@ def comparisons(name: str, rows: Margins, sample: Sample, costs: FloatArray | No
         weights = _own_ends(sample.y, rows.all.shape[1]).astype(np.float64)
     else:
         weights = np.ones(rows.all.shape)
-    largest, n = float(weights.sum(axis=1).max()), float(sample.case_weights.sum())
+    largest = float(weights.sum(axis=1).max())
+    n = float(sample.case_weights.sum())
     shares = weights * (sample.case_weights / (largest * n))[:, None]
     return Comparisons(name=name, rho=rows.all, shares=shares, largest=largest, n=n)
 
 
-def pac_bayes_bound(counted: Comparisons, geometry: BallGeometry, delta: float) -> Bound:
+def pac_bayes_bound(
+    counted: Comparisons, geometry: BallGeometry, delta: float
+) -> Bound:
     """The PAC-Bayes bound at its best g, s and origin [Langford & Shawe-Taylor 2002].
 
     Parameters
@@ -388,7 +485,10 @@ def pac_bayes_bound(counted: Comparisons, geometry: BallGeometry, delta: float) 
         Probability that the bound fails.
     """
     origins = (geometry, *geometry.moved)
-    return min(map(_from_origin, repeat(counted), origins, repeat(delta)), key=attrgetter("value"))
+    return min(
+        map(_from_origin, repeat(counted), origins, repeat(delta)),
+        key=attrgetter("value"),
+    )
 
 
 def _from_origin(counted: Comparisons, geometry: BallGeometry, delta: float) -> Bound:
@@ -398,25 +498,44 @@ def _from_origin(counted: Comparisons, geometry: BallGeometry, delta: float) -> 
     bins = np.clip(((m.ravel() + 1.0) * (_BINS / 2.0)).astype(np.intp), 0, _BINS - 1)
     share = np.bincount(bins, counted.shares.ravel(), _BINS)
     inside = share > 0
-    centre = np.bincount(bins, (counted.shares * m).ravel(), _BINS)[inside] / share[inside]
+    centre = (
+        np.bincount(bins, (counted.shares * m).ravel(), _BINS)[inside] / share[inside]
+    )
     nats = geometry.price + np.log(2.0 * np.sqrt(counted.n) * MARGINS.size / delta)
 
     sizes = np.geomspace(0.1, np.sqrt(2.0 * counted.n) + 1.0, _SIZES)
     for _ in range(2):
-        q = ndtr(MARGINS[:, None] - (sizes[:, None] * centre)[:, None, :]) @ share[inside]
-        values = kl_inverse(np.minimum(q, 1.0), (0.5 * sizes[:, None] ** 2 + nats) / counted.n) / ndtr(MARGINS)
+        q = (
+            ndtr(MARGINS[:, None] - (sizes[:, None] * centre)[:, None, :])
+            @ share[inside]
+        )
+        values = kl_inverse(
+            np.minimum(q, 1.0), (0.5 * sizes[:, None] ** 2 + nats) / counted.n
+        ) / ndtr(MARGINS)
         i, j = divmod(int(np.argmin(values)), MARGINS.size)
-        size, g = sizes[i], MARGINS[j]
-        sizes = np.geomspace(sizes[max(i - 1, 0)], sizes[min(i + 1, _SIZES - 1)], _SIZES)
+        size = sizes[i]
+        g = MARGINS[j]
+        sizes = np.geomspace(
+            sizes[max(i - 1, 0)], sizes[min(i + 1, _SIZES - 1)], _SIZES
+        )
     exact = np.vdot(counted.shares, ndtr(g - size * m))
-    error = float(kl_inverse(np.minimum(exact, 1.0), (0.5 * size**2 + nats) / counted.n) / ndtr(g))
+    error = float(
+        kl_inverse(np.minimum(exact, 1.0), (0.5 * size**2 + nats) / counted.n) / ndtr(g)
+    )
     largest = counted.largest
-    numbers = {"value": largest * error, "training": largest * float(exact), "margin": float(g / size)}
+    numbers = {
+        "value": largest * error,
+        "training": largest * float(exact),
+        "margin": float(g / size),
+    }
     source = "PAC-Bayes, Langford & Shawe-Taylor 2002"
-    return Bound(name=counted.name, source=source, delta=delta, trivial=largest, **numbers)
+    return Bound(
+        name=counted.name, source=source, delta=delta, trivial=largest, **numbers
+    )
 
 
-#: Numbers of voters n, and margins g in units of 1 / sqrt(n), to try; all pairs share delta.
+#: Numbers of voters n, and margins g in units of 1 / sqrt(n), to try; all pairs share
+#: delta.
 VOTERS: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 VOTE_MARGINS: FloatArray = np.array([0.0, 0.125, 0.25, 0.5, 0.75, 1.0])
 # Margins are rounded down to this number of values, which keeps the bound valid.
@@ -427,7 +546,9 @@ _ROWS = 2
 _TRANSFORM_ROUNDING = 1e-12
 
 
-def vote_bound(counted: Comparisons, geometry: HullGeometry, delta: float) -> Bound | None:
+def vote_bound(
+    counted: Comparisons, geometry: HullGeometry, delta: float
+) -> Bound | None:
     """The bound at its best n and g; None if there are too few rows.
 
     Parameters
@@ -438,13 +559,19 @@ def vote_bound(counted: Comparisons, geometry: HullGeometry, delta: float) -> Bo
     delta : float in (0, 1)
         Chance that the bound fails.
     """
-    total, shares = geometry.total or 1.0, counted.shares
-    q, least = np.zeros((len(VOTERS), VOTE_MARGINS.size)), np.ones((len(VOTERS), VOTE_MARGINS.size))
+    total = geometry.total or 1.0
+    shares = counted.shares
+    q = np.zeros((len(VOTERS), VOTE_MARGINS.size))
+    least = np.ones((len(VOTERS), VOTE_MARGINS.size))
     for k, active in enumerate((geometry.norm + np.abs(geometry.theta)) / total):
         below = chances_below(min(float(active), 1.0))
         # Margins are rounded down to values from -active to active.
-        bins = (counted.rho[:, k] / total + active) * (_VOTE_BINS / (2.0 * active or 1.0))
-        bins = np.clip(np.floor(bins - _TRANSFORM_ROUNDING), 0, _VOTE_BINS).astype(np.intp)
+        bins = (counted.rho[:, k] / total + active) * (
+            _VOTE_BINS / (2.0 * active or 1.0)
+        )
+        bins = np.clip(np.floor(bins - _TRANSFORM_ROUNDING), 0, _VOTE_BINS).astype(
+            np.intp
+        )
         q += np.bincount(bins, shares[:, k], _VOTE_BINS + 1) @ below
         least = np.minimum(least, below[:, _VOTE_BINS // 2] - 2.0 * _TRANSFORM_ROUNDING)
     n = np.array(VOTERS, dtype=np.float64)[:, None]
@@ -456,9 +583,20 @@ def vote_bound(counted: Comparisons, geometry: HullGeometry, delta: float) -> Bo
     values = kl_inverse(np.minimum(q * counted.n / left, 1.0), nats / left) / least
     i, j = np.unravel_index(np.argmin(np.where(rows < 1, np.inf, values)), values.shape)
     largest = counted.largest
-    numbers = {"value": largest * float(values[i, j]), "training": largest * float(q[i, j])}
-    margin, source = float(VOTE_MARGINS[j] / np.sqrt(VOTERS[i])), "PAC-Bayes votes, Langford et al. 2001"
-    return Bound(name=counted.name, source=source, delta=delta, trivial=largest, margin=margin, **numbers)
+    numbers = {
+        "value": largest * float(values[i, j]),
+        "training": largest * float(q[i, j]),
+    }
+    margin = float(VOTE_MARGINS[j] / np.sqrt(VOTERS[i]))
+    source = "PAC-Bayes votes, Langford et al. 2001"
+    return Bound(
+        name=counted.name,
+        source=source,
+        delta=delta,
+        trivial=largest,
+        margin=margin,
+        **numbers,
+    )
 
 
 @lru_cache(maxsize=64)
@@ -482,13 +620,19 @@ def chances_below(active: float) -> FloatArray:
     most = VOTERS[-1]
     mean = np.linspace(-active, active, _VOTE_BINS + 1)[:, None]
     turn = np.exp(2j * np.pi * np.arange(most + 1) / (2 * most + 1))
-    # Characteristic function of one draw (conjugate); that of 2 n draws is the square of that of n.
-    transform = (1.0 - active) + 0.5 * (active + mean) / turn + 0.5 * (active - mean) * turn
+    # Characteristic function of one draw (conjugate); that of 2 n draws is the square
+    # of that of n.
+    transform = (
+        (1.0 - active) + 0.5 * (active + mean) / turn + 0.5 * (active - mean) * turn
+    )
     below = np.empty((len(VOTERS), _VOTE_BINS + 1, VOTE_MARGINS.size))
     for i, n in enumerate(VOTERS):
-        sums = np.fft.fftshift(np.fft.irfft(transform, 2 * most + 1, axis=1), axes=1)  # of -most, ..., most
+        # of -most, ..., most
+        sums = np.fft.fftshift(np.fft.irfft(transform, 2 * most + 1, axis=1), axes=1)
         below[i] = np.cumsum(sums, axis=1)[
-            :, most + np.floor(np.sqrt(n) * VOTE_MARGINS + _TRANSFORM_ROUNDING).astype(np.intp)
+            :,
+            most
+            + np.floor(np.sqrt(n) * VOTE_MARGINS + _TRANSFORM_ROUNDING).astype(np.intp),
         ]
         transform = transform * transform
     chances: FloatArray = np.clip(below + _TRANSFORM_ROUNDING, 0.0, 1.0)
@@ -496,12 +640,18 @@ def chances_below(active: float) -> FloatArray:
 
 
 def training_bounds(
-    rows: Margins, geometry: Geometry, sample: Sample, costs: FloatArray | None = None, delta: float = 0.05
+    rows: Margins,
+    geometry: Geometry,
+    sample: Sample,
+    costs: FloatArray | None = None,
+    delta: float = 0.05,
 ) -> MarginBounds:
-    """Bounds of the classification error, absolute error and a cost: the smaller of two bounds, each at delta / 2.
+    """Bounds of the classification error, absolute error and a cost: the smaller of two
+    bounds, each at delta / 2.
 
-    These are the bound of the papers (`margin_bounds`) and the PAC-Bayes bound. Only the first, at delta, exists for
-    infinite thresholds and for weak learners other than stumps.
+    These are the bound of the papers (`margin_bounds`) and the PAC-Bayes bound. Only
+    the first, at delta, exists for infinite thresholds and for weak learners other than
+    stumps.
 
     Parameters
     ----------
@@ -509,11 +659,16 @@ def training_bounds(
         As in `margin_bounds`.
     """
     ball = isinstance(geometry, BallGeometry)
-    has_other = (ball or np.isfinite(getattr(geometry, "nats", np.nan))) and np.isfinite(geometry.total)
-    result = margin_bounds(rows, geometry, sample, costs, delta / 2.0 if has_other else delta)
+    has_other = (
+        ball or np.isfinite(getattr(geometry, "nats", np.nan))
+    ) and np.isfinite(geometry.total)
+    result = margin_bounds(
+        rows, geometry, sample, costs, delta / 2.0 if has_other else delta
+    )
     bounds = []
     for bound in result.bounds:
-        other, counted = None, comparisons(bound.name, rows, sample, costs)
+        other = None
+        counted = comparisons(bound.name, rows, sample, costs)
         if has_other and isinstance(geometry, BallGeometry):
             other = pac_bayes_bound(counted, geometry, delta / 2.0)
         elif has_other and isinstance(geometry, HullGeometry):
@@ -521,7 +676,11 @@ def training_bounds(
         smaller = other if other is not None and other.value < bound.value else bound
         bounds.append(replace(smaller, delta=delta, trivial=bound.trivial))
     bounded = MarginBounds(bounds=tuple(bounds), notes=result.notes)
-    return replace(bounded, notes=(*result.notes, _VACUOUS)) if bounds and not bounded.informative else bounded
+    return (
+        replace(bounded, notes=(*result.notes, _VACUOUS))
+        if bounds and not bounded.informative
+        else bounded
+    )
 
 
 # Smaller differences of scores, as a share of the largest, are rounding.
@@ -530,10 +689,14 @@ _ROUNDING = 1e-9
 _MOST = 1e7
 
 
-def preference_bounds(scores: FloatArray, geometry: BallGeometry, sample: Sample, delta: float = 0.05) -> MarginBounds:
-    """The bound of theorem 7.2 [Herbrich et al. 2000] on disjoint pairs of rows, or which of its conditions fails.
+def preference_bounds(
+    scores: FloatArray, geometry: BallGeometry, sample: Sample, delta: float = 0.05
+) -> MarginBounds:
+    """The bound of theorem 7.2 [Herbrich et al. 2000] on disjoint pairs of rows, or
+    which of its conditions fails.
 
-    The paper prints it for neighbouring pairs. These share a row, so they are not independent as the proof needs.
+    The paper prints it for neighbouring pairs. These share a row, so they are not
+    independent as the proof needs.
 
     Parameters
     ----------
@@ -544,22 +707,33 @@ def preference_bounds(scores: FloatArray, geometry: BallGeometry, sample: Sample
         Probability that the bound fails.
     """
     if reason := dependence(sample):
-        return MarginBounds(bounds=(), notes=(reason.replace("margin bounds", "bound of R_pref"),))
+        return MarginBounds(
+            bounds=(), notes=(reason.replace("margin bounds", "bound of R_pref"),)
+        )
     if sample.case_weights.sum() > _MOST:
-        what = f"the weights stand for {sample.case_weights.sum():,.0f} rows, and at most {_MOST:,.0f} are paired"
+        what = (
+            f"the weights stand for {sample.case_weights.sum():,.0f} rows, and at most"
+            f" {_MOST:,.0f} are paired"
+        )
         return MarginBounds(bounds=(), notes=(f"No bound of R_pref: {what}.",))
     repeats = sample.case_weights.astype(np.intp)
     index = np.repeat(np.arange(sample.n), repeats)
     first, second = index[: index.size - index.size % 2].reshape(-1, 2).T
     sign = np.sign(sample.y[first] - sample.y[second])
-    bound = _preference_bound((sign * (scores[first] - scores[second]))[sign != 0], geometry, delta)
+    bound = _preference_bound(
+        (sign * (scores[first] - scores[second]))[sign != 0], geometry, delta
+    )
     if isinstance(bound, Bound):
         return MarginBounds(bounds=(bound,))
     return MarginBounds(bounds=(), notes=(f"No bound of R_pref: {bound}.",))
 
 
-def _preference_bound(margins: FloatArray, geometry: BallGeometry, delta: float) -> Bound | str:
-    """The bound from margins (n,) of pairs of different rank, or the condition that fails."""
+def _preference_bound(
+    margins: FloatArray, geometry: BallGeometry, delta: float
+) -> Bound | str:
+    """The bound from margins (n,) of pairs of different rank, or the condition that
+    fails.
+    """
     n = margins.size
     if n == 0:
         return "no such pair has different ranks"
@@ -569,8 +743,25 @@ def _preference_bound(margins: FloatArray, geometry: BallGeometry, delta: float)
     length = np.sqrt(max(geometry.radius**2 - 1.0, 0.0))
     k = max(float((16.0 * length * geometry.norm / margins.min()) ** 2), 1.0)
     if k > math.e * n:
-        return f"th. 7.2 needs a dimension k <= e n, and (16 r |v| / rho)^2 is {k:.3g} for n = {n} pairs"
-    value = 2.0 / n * (k * np.log2(8.0 * math.e * n / k) * np.log2(32.0 * n) + np.log2(8.0 * n / delta))
-    margin, source = float(margins.min() / geometry.norm), "Herbrich et al. 2000, th. 7.2"
-    numbers = {"value": float(value), "delta": delta, "trivial": 1.0, "margin": margin, "training": 0.0}
+        return (
+            f"th. 7.2 needs a dimension k <= e n, and (16 r |v| / rho)^2 is {k:.3g} for"
+            f" n = {n} pairs"
+        )
+    value = (
+        2.0
+        / n
+        * (
+            k * np.log2(8.0 * math.e * n / k) * np.log2(32.0 * n)
+            + np.log2(8.0 * n / delta)
+        )
+    )
+    margin = float(margins.min() / geometry.norm)
+    source = "Herbrich et al. 2000, th. 7.2"
+    numbers = {
+        "value": float(value),
+        "delta": delta,
+        "trivial": 1.0,
+        "margin": margin,
+        "training": 0.0,
+    }
     return Bound(name="R_pref, disjoint pairs", source=source, **numbers)

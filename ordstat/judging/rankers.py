@@ -26,8 +26,14 @@ from ..report.sections import (
 from ..results import OrdinalResults
 
 #: Shown instead of margin bounds.
-NO_BOUNDS = "No margin bounds for this method; .bounds(cv=5) bounds the errors from held-out rows."
-_BY_MEDIAN = "No threshold was fitted: the score is the interpolated median, with thresholds 1, 2, ... by definition."
+NO_BOUNDS = (
+    "No margin bounds for this method; .bounds(cv=5) bounds the errors from held-out"
+    " rows."
+)
+_BY_MEDIAN = (
+    "No threshold was fitted: the score is the interpolated median, with thresholds 1,"
+    " 2, ... by definition."
+)
 
 
 class ThresholdResults(OrdinalResults):
@@ -44,16 +50,23 @@ class ThresholdResults(OrdinalResults):
 
     @property
     def by_median(self) -> bool:
-        """Whether the score is the interpolated median, with fixed thresholds 1, ..., K-1."""
+        """Whether the score is the interpolated median, with fixed thresholds 1, ...,
+        K-1.
+        """
         return bool(getattr(self.fit.rule, "by_median", False))
 
     def figures_of_fit(self) -> tuple[str, ...]:
         """Description of the score, if it is the interpolated median."""
-        return (*super().figures_of_fit(), *("score: the interpolated median",) * self.by_median)
+        return (
+            *super().figures_of_fit(),
+            *("score: the interpolated median",) * self.by_median,
+        )
 
     @property
     def thresholds(self) -> pd.Series:
-        """(K-1,) thresholds "low|high", in units of the score; 1, ..., K-1 for the interpolated median."""
+        """(K-1,) thresholds "low|high", in units of the score; 1, ..., K-1 for the
+        interpolated median.
+        """
         theta = cast(ThresholdRule, self.fit.rule).theta
         return pd.Series(np.array(theta), index=self.threshold_names, name="threshold")
 
@@ -69,10 +82,14 @@ class ThresholdResults(OrdinalResults):
         if self.fit.coefficients is None:
             linear = ", or kernel='linear'" if hasattr(self.method, "kernel") else ""
             raise UnavailableError(
-                f"{self.method!r} has no coefficients: its potential is not linear in the columns. Use "
-                f".predict(type='score') for its values{linear}."
+                f"{self.method!r} has no coefficients: its potential is not linear in"
+                f" the columns. Use .predict(type='score') for its values{linear}."
             )
-        return pd.Series(np.array(self.fit.coefficients), index=list(self.design.names), name="estimate")
+        return pd.Series(
+            np.array(self.fit.coefficients),
+            index=list(self.design.names),
+            name="estimate",
+        )
 
     @property
     def params(self) -> pd.Series:
@@ -103,11 +120,17 @@ class ThresholdResults(OrdinalResults):
         4    temp[T.warm]       2.0   location
         5  contact[T.yes]       2.0   location
         """
-        params, n = self.params, 0 if self.by_median else len(self.threshold_names)
+        params = self.params
+        n = 0 if self.by_median else len(self.threshold_names)
         kinds = ["threshold"] * n + ["location"] * (len(params) - n)
-        frame = pd.DataFrame({"term": params.index, "estimate": params.to_numpy(), "coef_type": kinds})
+        frame = pd.DataFrame(
+            {"term": params.index, "estimate": params.to_numpy(), "coef_type": kinds}
+        )
         return NotedFrame.of(
-            frame, (_BY_MEDIAN,) * self.by_median, "Thresholds and coefficients of the score", labels=self.names_shown()
+            frame,
+            (_BY_MEDIAN,) * self.by_median,
+            "Thresholds and coefficients of the score",
+            labels=self.names_shown(),
         )
 
     def summary_data(self) -> Report:
@@ -119,7 +142,12 @@ class ThresholdResults(OrdinalResults):
         tables = [] if self.by_median else [threshold_table(self.thresholds.to_frame())]
         if self.fit.coefficients is not None:
             title = "Coefficients of the score (positive = higher response)"
-            tables.insert(0, Table(title=title, frame=self.coef.to_frame(), labels=self.names_shown()))
+            tables.insert(
+                0,
+                Table(
+                    title=title, frame=self.coef.to_frame(), labels=self.names_shown()
+                ),
+            )
         return tables
 
 
@@ -129,7 +157,9 @@ class ProbabilityResults(ThresholdResults):
     predicts = ("class", "prob", "cum_prob", "score", "margin")
     no_bounds = NO_BOUNDS
 
-    def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
+    def _probabilities(
+        self, fit: Fit, rows: Rows, scores: FloatArray
+    ) -> FloatArray | None:
         return np.asarray(cast(Any, fit.rule).probabilities(rows, scores))
 
 
@@ -147,7 +177,11 @@ class MarginResults(ThresholdResults):
     def glance(self) -> pd.DataFrame:
         """One row of figures of the whole fit."""
         frame = figures(self)
-        frame.insert(2, "n_support", np.nan if self.fit.support is None else self.fit.support.size)
+        frame.insert(
+            2,
+            "n_support",
+            np.nan if self.fit.support is None else self.fit.support.size,
+        )
         return frame
 
     def summary_data(self) -> Report:
@@ -156,14 +190,20 @@ class MarginResults(ThresholdResults):
 
     def _margin_report(self, header: Sequence[tuple[str, Any]] = ()) -> Report:
         """The summary as data, with additional lines in its header."""
-        chosen = [] if self.fit.selection is None else [selection_table(self.fit.selection)]
-        return ranker_report(self, [*self.estimate_tables(), *chosen, *shared_tables(self)], header)
+        chosen = (
+            [] if self.fit.selection is None else [selection_table(self.fit.selection)]
+        )
+        return ranker_report(
+            self, [*self.estimate_tables(), *chosen, *shared_tables(self)], header
+        )
 
 
 class VoteResults(OrdinalResults):
-    """A fitted ranker that chooses the level with the most votes; a tie goes to the lower level.
+    """A fitted ranker that chooses the level with the most votes; a tie goes to the
+    lower level.
 
-    It has no thresholds and no margins: `predict` gives "class" and "votes", one column for each level.
+    It has no thresholds and no margins: `predict` gives "class" and "votes", one column
+    for each level.
 
     Examples
     --------
@@ -185,11 +225,15 @@ class VoteResults(OrdinalResults):
 
     @property
     def bound(self) -> CostBound | None:
-        """Bound of the training cost by the costs of the binary classifiers; None if no theorem applies."""
+        """Bound of the training cost by the costs of the binary classifiers; None if no
+        theorem applies.
+        """
         return self.fit.bound
 
     def summary_data(self) -> Report:
         """The summary as data."""
         header = [] if self.bound is None else [bound_header(self.bound)]
-        chosen = [] if self.fit.selection is None else [selection_table(self.fit.selection)]
+        chosen = (
+            [] if self.fit.selection is None else [selection_table(self.fit.selection)]
+        )
         return ranker_report(self, [*chosen, *error_tables(self)], header)

@@ -1,4 +1,6 @@
-"""Options of support vector methods, and the choice of C and kernel by cross-validation."""
+"""Options of support vector methods, and the choice of C and kernel by
+cross-validation.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +29,14 @@ _SELECTION_TOL = 1e-3
 
 
 def scaling_of_kernel(name: str, value: Any, of: Any) -> None:
-    """Raise OptionError if the scaling is unknown, or not None with kernel="precomputed"."""
+    """Raise OptionError if the scaling is unknown, or not None with
+    kernel="precomputed".
+    """
     one_of(name, value, SCALINGS, of=of)
     if value is not None and of.pairwise:
         raise OptionError(
-            f"scaling must be None with kernel={of.similarity.name!r}, which has no columns; got {value!r}."
+            f"scaling must be None with kernel={of.similarity.name!r}, which has no"
+            f" columns; got {value!r}."
         )
 
 
@@ -46,9 +51,15 @@ def _checked_C(name: str, C: Any, of: Any) -> float | str | tuple[float, ...]:
     if of.hard and isinstance(C, (float, np.floating)) and np.isposinf(C):
         return float("inf")
     if isinstance(C, (tuple, list, np.ndarray)) and np.size(C) > 0:
-        return tuple(sorted({number("each C", value, above=0.0, most=_MOST_C, of=of) for value in C}))
+        return tuple(
+            sorted(
+                {number("each C", value, above=0.0, most=_MOST_C, of=of) for value in C}
+            )
+        )
     more = ", inf" if of.hard else ""
-    return number(name, C, above=0.0, most=_MOST_C, of=of, also=f", several of them{more} or 'cv'")
+    return number(
+        name, C, above=0.0, most=_MOST_C, of=of, also=f", several of them{more} or 'cv'"
+    )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -58,20 +69,25 @@ class CrossValidated:
     Parameters
     ----------
     C : float, sequence of floats or "cv"
-        Cost of a violated margin, > 0 and at most 1e100 (kappa in the papers). Among several values, or "cv" for 2^-17,
-        2^-15, ..., 2^3, cross-validation chooses the one with the smallest cost; ties go to the smaller. The default
-        of 1 is rarely the best value and often predicts worse than method="logit": take C="cv" to predict.
+        Cost of a violated margin, > 0 and at most 1e100 (kappa in the papers). Among
+        several values, or "cv" for 2^-17, 2^-15, ..., 2^3, cross-validation chooses the
+        one with the smallest cost; ties go to the smaller. The default of 1 is rarely
+        the best value and often predicts worse than method="logit": take C="cv" to
+        predict.
     kernel : str, Kernel or callable
-        "perceptron" -|x - x'|_2, "stump" -|x - x'|_1, "gaussian", "laplacian", "polynomial", "linear",
-        "precomputed"; a value such as Gaussian(gamma=0.5); or a function of (X, Z). gamma="cv" (for 2^-15, 2^-13, ...,
-        2^3), or a sequence of values, is chosen together with C.
+        "perceptron" -|x - x'|_2, "stump" -|x - x'|_1, "gaussian", "laplacian",
+        "polynomial", "linear", "precomputed"; a value such as Gaussian(gamma=0.5); or a
+        function of (X, Z). gamma="cv" (for 2^-15, 2^-13, ..., 2^3), or a sequence of
+        values, is chosen together with C.
     cost : str or (K, K) array
-        "absolute", "classification", "squared", or a matrix [true level, predicted level]. Costs given for single rows
-        replace it.
+        "absolute", "classification", "squared", or a matrix [true level, predicted
+        level]. Costs given for single rows replace it.
     scaling : {"range", "standard", None}
-        Scale columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or not at all.
+        Scale columns to [-1, 1] on the training rows, to mean 0 and standard deviation
+        1, or not at all.
     tol : float
-        Relative duality gap of each machine, in (0, 1); at least 0.001 within a cross-validation.
+        Relative duality gap of each machine, in (0, 1); at least 0.001 within a
+        cross-validation.
     folds : int
         Number of folds of the cross-validation, at least 2.
     n_jobs : int
@@ -107,7 +123,9 @@ class CrossValidated:
     @property
     def selects(self) -> bool:
         """Whether C or the kernel's gamma is chosen by cross-validation."""
-        return isinstance(self.C, tuple) or self.C == "cv" or bool(self.similarity.gammas)
+        return (
+            isinstance(self.C, tuple) or self.C == "cv" or bool(self.similarity.gammas)
+        )
 
     @property
     def grid(self) -> tuple[float, ...]:
@@ -143,27 +161,47 @@ class CrossValidated:
         used = np.flatnonzero(sample.case_weights > 0)
         cluster = None if sample.cluster is None else sample.cluster[used]
         fold = np.full(sample.n, -1, dtype=np.intp)
-        fold[used] = stratified_folds(sample.y[used], sample.n_levels, self.folds, rng, cluster)
+        fold[used] = stratified_folds(
+            sample.y[used], sample.n_levels, self.folds, rng, cluster
+        )
         plan = Plan(C=self.grid, tol=max(self.tol, _SELECTION_TOL), n_jobs=self.n_jobs)
-        tick = ticking(progress, self.folds * steps * max(len(self.similarity.gammas), 1))
-        return select(candidates, fold, judge, plan, costs, sample.case_weights, rng, tick)
+        tick = ticking(
+            progress, self.folds * steps * max(len(self.similarity.gammas), 1)
+        )
+        return select(
+            candidates, fold, judge, plan, costs, sample.case_weights, rng, tick
+        )
 
-    def settled_facts(self, selection: Selection | None, n_columns: int) -> tuple[tuple[str, Any], ...]:
+    def settled_facts(
+        self, selection: Selection | None, n_columns: int
+    ) -> tuple[tuple[str, Any], ...]:
         """Header lines for kernel, C and scaling, which say what was chosen."""
-        how, kernel = "" if selection is None else f"chosen by {selection.how}", self.similarity
+        how = "" if selection is None else f"chosen by {selection.how}"
+        kernel = self.similarity
         C = self.grid[0] if selection is None else selection.best_C
-        best = kernel if selection is None or not kernel.gammas else kernel.at(selection.best_gamma)
+        best = (
+            kernel
+            if selection is None or not kernel.gammas
+            else kernel.at(selection.best_gamma)
+        )
         chosen_C = "" if isinstance(self.C, (int, float)) else f", {how}"
         return (
-            ("Kernel", repr(best.settled(n_columns)) + (f", gamma {how}" if kernel.gammas else "")),
+            (
+                "Kernel",
+                repr(best.settled(n_columns))
+                + (f", gamma {how}" if kernel.gammas else ""),
+            ),
             ("C", "inf, a hard margin" if np.isinf(C) else f"{C:g}{chosen_C}"),
             ("Columns scaled", SCALED[self.scaling]),
         )
 
 
 def ticking(progress: Progress | None, total: int) -> Callable[..., None]:
-    """A function that adds steps (1 by default) and reports them to `progress`; safe in threads."""
-    done, lock = 0, Lock()
+    """A function that adds steps (1 by default) and reports them to `progress`; safe in
+    threads.
+    """
+    done = 0
+    lock = Lock()
 
     def tick(message: str, steps: int = 1) -> None:
         nonlocal done

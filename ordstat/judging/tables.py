@@ -21,10 +21,14 @@ from .importance import are_own
 from .margins import DRAWN, Bound, delta_errors, dependence, kl_inverse
 
 
-def fold_limits(fit: FittedRanker, folds: int, delta: float, seed: int | np.random.Generator) -> list[Bound]:
-    """Upper limits of the mean error of the fits without each fold, each from the held-out fold at delta / folds.
+def fold_limits(
+    fit: FittedRanker, folds: int, delta: float, seed: int | np.random.Generator
+) -> list[Bound]:
+    """Upper limits of the mean error of the fits without each fold, each from the
+    held-out fold at delta / folds.
 
-    Folds are simple random samples, as stratified folds are not independent of the training rows.
+    Folds are simple random samples, as stratified folds are not independent of the
+    training rows.
 
     Parameters
     ----------
@@ -38,33 +42,48 @@ def fold_limits(fit: FittedRanker, folds: int, delta: float, seed: int | np.rand
     Raises
     ------
     OptionError
-        There are clusters, a survey design or case weights, so rows are not independent.
+        There are clusters, a survey design or case weights, so rows are not
+        independent.
     """
     fit.check_parts()
     sample = fit.divisible
     if reason := DRAWN if fit.design.survey is not None else dependence(sample):
-        raise OptionError(reason.replace("No margin bounds: they need", "bounds(cv=) needs"))
+        raise OptionError(
+            reason.replace("No margin bounds: they need", "bounds(cv=) needs")
+        )
     if np.any(sample.case_weights != 1.0):
         raise OptionError(
-            "bounds(cv=) needs rows without case weights. Fit data.loc[data.index.repeat(data['weights'])] without "
-            "weights=."
+            "bounds(cv=) needs rows without case weights. Fit"
+            " data.loc[data.index.repeat(data['weights'])] without weights=."
         )
     parts = crossvalidate(
-        fit.learner, sample, folds, generator(seed), fit.probabilities_of, stratified=False, levels=fit.levels
+        fit.learner,
+        sample,
+        folds,
+        generator(seed),
+        fit.probabilities_of,
+        stratified=False,
+        levels=fit.levels,
     )
     return averaged([_limits(fit, p, delta / folds) for p in parts], delta)
 
 
 def _limits(fit: FittedRanker, p: Predictions, delta: float) -> list[Bound]:
-    """Limits from predictions of unseen rows; for the cost only if its largest value is known beforehand."""
-    limits = holdout_limits(np.abs(p.y - p.codes).astype(np.float64), p.weights, p.n_levels, delta)
+    """Limits from predictions of unseen rows; for the cost only if its largest value is
+    known beforehand.
+    """
+    limits = holdout_limits(
+        np.abs(p.y - p.codes).astype(np.float64), p.weights, p.n_levels, delta
+    )
     if p.paid is not None and fit.own_cost and fit.design.sample.costs is None:
         dearest = float(fit.method.cost_matrix.matrix(p.n_levels).max())
         limits.append(_mean_limit("cost", p.paid, p.weights, dearest, delta))
     return limits
 
 
-def holdout_limits(distance: FloatArray, weights: FloatArray, n_levels: int, delta: float = 0.05) -> list[Bound]:
+def holdout_limits(
+    distance: FloatArray, weights: FloatArray, n_levels: int, delta: float = 0.05
+) -> list[Bound]:
     """Upper limits of the expected classification and absolute error, from unseen rows.
 
     Parameters
@@ -75,44 +94,74 @@ def holdout_limits(distance: FloatArray, weights: FloatArray, n_levels: int, del
     delta : float in (0, 1)
         Probability that a limit fails, for each limit.
     """
-    n, wrong = float(weights.sum()), float(weights[distance > 0].sum())
-    name, source, value = "classification error", "Clopper-Pearson", clopper_pearson(wrong, n, delta)
-    exact = Bound(name=name, source=source, value=value, delta=delta, trivial=1.0, margin=np.nan, training=wrong / n)
+    n = float(weights.sum())
+    wrong = float(weights[distance > 0].sum())
+    name = "classification error"
+    source = "Clopper-Pearson"
+    value = clopper_pearson(wrong, n, delta)
+    exact = Bound(
+        name=name,
+        source=source,
+        value=value,
+        delta=delta,
+        trivial=1.0,
+        margin=np.nan,
+        training=wrong / n,
+    )
     if n_levels == 2:  # the two errors are the same
         return [exact, replace(exact, name="absolute error")]
-    return [exact, _mean_limit("absolute error", distance, weights, n_levels - 1.0, delta)]
+    return [
+        exact,
+        _mean_limit("absolute error", distance, weights, n_levels - 1.0, delta),
+    ]
 
 
-def _mean_limit(name: str, losses: FloatArray, weights: FloatArray, largest: float, delta: float) -> Bound:
+def _mean_limit(
+    name: str, losses: FloatArray, weights: FloatArray, largest: float, delta: float
+) -> Bound:
     """Upper limit of the mean of losses (N,) in [0, largest]."""
-    n, mean = float(weights.sum()), float(weights @ losses / weights.sum())
+    n = float(weights.sum())
+    mean = float(weights @ losses / weights.sum())
     value = largest * kl_limit(mean / largest if largest > 0 else 0.0, n, delta)
     source = "Hoeffding 1963, th. 1"
-    return Bound(name=name, source=source, value=value, delta=delta, trivial=largest, margin=np.nan, training=mean)
+    return Bound(
+        name=name,
+        source=source,
+        value=value,
+        delta=delta,
+        trivial=largest,
+        margin=np.nan,
+        training=mean,
+    )
 
 
 def kl_limit(mean: float, n: float, delta: float) -> float:
-    """Upper limit of the mean of n independent numbers in [0, 1] with this sample mean [Hoeffding 1963, th. 1].
+    """Upper limit of the mean of n independent numbers in [0, 1] with this sample mean
+    [Hoeffding 1963, th. 1].
 
-    P(sample mean <= q) <= exp(-n kl(q || p)) for each q below the mean p, so p <= kl^-1(mean | log(1/delta) / n) with
-    probability 1 - delta.
+    P(sample mean <= q) <= exp(-n kl(q || p)) for each q below the mean p, so p <=
+    kl^-1(mean | log(1/delta) / n) with probability 1 - delta.
     """
     return float(kl_inverse(np.array(mean), np.array(np.log(1.0 / delta) / n)))
 
 
 def clopper_pearson(errors: float, n: float, delta: float) -> float:
-    """Exact one-sided upper limit of the probability of an error, from `errors` in `n` independent rows.
+    """Exact one-sided upper limit of the probability of an error, from `errors` in `n`
+    independent rows.
 
     Examples
     --------
     >>> round(clopper_pearson(0, 100, 0.05), 5)  # 1 - 0.05**(1 / 100)
     0.02951
     """
-    return 1.0 if errors >= n else float(betaincinv(errors + 1.0, n - errors, 1.0 - delta))
+    return (
+        1.0 if errors >= n else float(betaincinv(errors + 1.0, n - errors, 1.0 - delta))
+    )
 
 
 def averaged(parts: Sequence[Sequence[Bound]], delta: float) -> list[Bound]:
-    """Limits of the mean error of several rankers: the means of their limits, which hold jointly at `delta`.
+    """Limits of the mean error of several rankers: the means of their limits, which
+    hold jointly at `delta`.
 
     Parameters
     ----------
@@ -122,13 +171,21 @@ def averaged(parts: Sequence[Sequence[Bound]], delta: float) -> list[Bound]:
     """
     means = []
     for limits in zip(*parts, strict=True):
-        training, value = (float(np.mean([getattr(limit, part) for limit in limits])) for part in ("training", "value"))
+        training, value = (
+            float(np.mean([getattr(limit, part) for limit in limits]))
+            for part in ("training", "value")
+        )
         means.append(replace(limits[0], training=training, value=value, delta=delta))
     return means
 
 
 def error_measures(
-    fit: FittedRanker, newdata: Any, weights: Any, cv: int | None, seed: Any, callback: Progress | None
+    fit: FittedRanker,
+    newdata: Any,
+    weights: Any,
+    cv: int | None,
+    seed: Any,
+    callback: Progress | None,
 ) -> pd.DataFrame:
     """All error measures, on training rows and on unseen rows."""
     check_weights_go_with(newdata, weights)
@@ -139,53 +196,99 @@ def error_measures(
     frame = pd.DataFrame(tables)
     if cv is not None:
         fit.check_parts()
-        rng, callback = generator(seed), reporter(callback)
-        parts = crossvalidate(fit.learner, fit.divisible, cv, rng, fit.probabilities_of, callback, levels=fit.levels)
+        rng = generator(seed)
+        callback = reporter(callback)
+        parts = crossvalidate(
+            fit.learner,
+            fit.divisible,
+            cv,
+            rng,
+            fit.probabilities_of,
+            callback,
+            levels=fit.levels,
+        )
         frame[["cv", "cv se"]] = mean_table(parts)
     notes = []
     for measure, values in frame.iterrows():
         if infinite := list(frame.columns[np.isinf(values)]):
             where = f"{measure} ({', '.join(infinite)})"
-            notes.append(f"{where} is infinite, as an observed level had probability 0.")
+            notes.append(
+                f"{where} is infinite, as an observed level had probability 0."
+            )
     notes += fit.error_notes(newdata is not None, cv is not None)
     return NotedFrame.of(frame, notes, "Errors and agreement")
 
 
 def _check_folds(fit: FittedRanker, cv: Any) -> None:
-    """Raise OptionError if `cv` is not a whole number of 2 or more, or exceeds the number of rows or clusters."""
+    """Raise OptionError if `cv` is not a whole number of 2 or more, or exceeds the
+    number of rows or clusters.
+    """
     if cv is None:
         return
     sample = fit.divisible
     whole("cv: the number of folds", cv, 2)
     rows = dealt_rows(sample)[0].size
-    most, what = (rows, "rows") if sample.cluster is None else (np.unique(sample.cluster).size, "clusters")
+    most, what = (
+        (rows, "rows")
+        if sample.cluster is None
+        else (np.unique(sample.cluster).size, "clusters")
+    )
     if cv > most:
-        raise OptionError(f"cv: the number of folds must not exceed the number of {what}, {most}; got {cv}.")
+        raise OptionError(
+            f"cv: the number of folds must not exceed the number of {what}, {most}; got"
+            f" {cv}."
+        )
 
 
-def confusion_matrix(fit: FittedRanker, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame:
+def confusion_matrix(
+    fit: FittedRanker, newdata: Any = None, *, weights: Any = None
+) -> pd.DataFrame:
     """Weight of rows by observed level (rows) and predicted level (columns)."""
     check_weights_go_with(newdata, weights)
     p = fit.training if newdata is None else fit.new_predictions(newdata, weights)
-    cells, labels = confusion(p.y, p.codes, p.weights, p.n_levels), list(fit.levels)
+    cells = confusion(p.y, p.codes, p.weights, p.n_levels)
+    labels = list(fit.levels)
     rounded = np.rint(cells)
     values = rounded.astype(np.int64) if np.array_equal(rounded, cells) else cells
-    frame = pd.DataFrame(values, index=pd.Index(labels, name="observed"), columns=pd.Index(labels, name="predicted"))
-    return NotedFrame.of(frame, (), "Observed levels (rows) by predicted levels (columns)", square=True)
+    frame = pd.DataFrame(
+        values,
+        index=pd.Index(labels, name="observed"),
+        columns=pd.Index(labels, name="predicted"),
+    )
+    return NotedFrame.of(
+        frame, (), "Observed levels (rows) by predicted levels (columns)", square=True
+    )
 
 
 # Margins
 
 
-def errors_at_margin(fit: FittedRanker, deltas: Any = None, *, normalised: bool | None = None) -> pd.DataFrame:
+def errors_at_margin(
+    fit: FittedRanker, deltas: Any = None, *, normalised: bool | None = None
+) -> pd.DataFrame:
     """Training errors at margin Delta: E_C, E_B and E_A of Lin & Li (2006)."""
-    use = fit.geometry is not None if normalised is None else flag("normalised", normalised)
+    use = (
+        fit.geometry is not None
+        if normalised is None
+        else flag("normalised", normalised)
+    )
     if use and fit.geometry is None:
-        raise OptionError(f"normalised must be False for {fit.method!r}, whose score has no norm; got True.")
-    m, sample = fit.training_margins, fit.design.sample
+        raise OptionError(
+            f"normalised must be False for {fit.method!r}, whose score has no norm; got"
+            " True."
+        )
+    m = fit.training_margins
+    sample = fit.design.sample
     rho = m.normalised if use else m.all
-    frame = delta_errors(rho, sample.y, sample.case_weights, _usual_deltas(rho) if deltas is None else _checked(deltas))
-    return NotedFrame.of(frame, (), f"Training errors at {'normalised ' * use}margin Delta")
+    frame = delta_errors(
+        rho,
+        sample.y,
+        sample.case_weights,
+        _usual_deltas(rho) if deltas is None else _checked(deltas),
+    )
+    return NotedFrame.of(
+        frame, (), f"Training errors at {'normalised ' * use}margin Delta"
+    )
 
 
 def _checked(deltas: Any) -> FloatArray:
@@ -195,59 +298,104 @@ def _checked(deltas: Any) -> FloatArray:
     except (TypeError, ValueError):
         margins = np.full(1, np.nan)
     if margins.ndim != 1 or margins.size == 0 or not (margins >= 0.0).all():
-        effects = f" For effects write marginal_effects({deltas!r})." if isinstance(deltas, str) else ""
-        raise OptionError(f"delta must be a number or several, 0 or more; got {deltas!r}.{effects}")
+        effects = (
+            f" For effects write marginal_effects({deltas!r})."
+            if isinstance(deltas, str)
+            else ""
+        )
+        raise OptionError(
+            f"delta must be a number or several, 0 or more; got {deltas!r}.{effects}"
+        )
     return margins
 
 
 def error_bounds(
-    fit: FittedRanker, newdata: Any, delta: float, weights: Any, cv: int | None, seed: Any
+    fit: FittedRanker,
+    newdata: Any,
+    delta: float,
+    weights: Any,
+    cv: int | None,
+    seed: Any,
 ) -> pd.DataFrame:
-    """Upper bounds of expected errors; each holds with probability 1 - delta over the sample."""
+    """Upper bounds of expected errors; each holds with probability 1 - delta over the
+    sample.
+    """
     fraction("delta", delta)
     if isinstance(newdata, (int, float)):
-        raise OptionError(f"newdata must be a data frame; got {newdata!r}. Use delta= for the probability of failure.")
+        raise OptionError(
+            f"newdata must be a data frame; got {newdata!r}. Use delta= for the"
+            " probability of failure."
+        )
     check_weights_go_with(newdata, weights)
     _check_folds(fit, cv)
     margin_bounds = fit.margin_bounds if delta == 0.05 else fit.margin_bounds_at(delta)
     bounds = list(margin_bounds.bounds)
     notes = [
-        f"Each bound holds with probability {100 * (1 - delta):g}% for independent rows. It bounds the mean error, not "
-        "that of a single row."
+        f"Each bound holds with probability {100 * (1 - delta):g}% for independent"
+        " rows. It bounds the mean error, not that of a single row."
     ]
     if newdata is not None:
         p = fit.new_predictions(newdata, weights)
         if not np.array_equal(p.weights, np.rint(p.weights)):
-            raise OptionError("weights of newdata must be whole numbers for bounds; they are not. Leave weights= out.")
-        bounds += [replace(bound, name=f"{bound.name} (new data)") for bound in _limits(fit, p, delta)]
+            raise OptionError(
+                "weights of newdata must be whole numbers for bounds; they are not."
+                " Leave weights= out."
+            )
+        bounds += [
+            replace(bound, name=f"{bound.name} (new data)")
+            for bound in _limits(fit, p, delta)
+        ]
         if are_own(fit.design, newdata):
             notes.append(
-                "The rows of newdata are among those of the fit, so their bounds do not hold. Use others, or cv=5."
+                "The rows of newdata are among those of the fit, so their bounds do not"
+                " hold. Use others, or cv=5."
             )
     if cv is not None:
         limits = fold_limits(fit, cv, delta, seed)
-        bounds += [replace(bound, name=f"{bound.name} ({cv}-fold cv)") for bound in limits]
-        notes.append(f"{cv}-fold cv: for fits without a fold. That the fit to all rows is no worse is not proven.")
+        bounds += [
+            replace(bound, name=f"{bound.name} ({cv}-fold cv)") for bound in limits
+        ]
+        notes.append(
+            f"{cv}-fold cv: for fits without a fold. That the fit to all rows is no"
+            " worse is not proven."
+        )
     columns = ["value", "trivial", "vacuous", "training", "margin", "delta", "source"]
     rows = [[getattr(bound, column) for column in columns] for bound in bounds]
-    frame = pd.DataFrame(rows, columns=columns, index=pd.Index([bound.name for bound in bounds], name="error"))
+    frame = pd.DataFrame(
+        rows,
+        columns=columns,
+        index=pd.Index([bound.name for bound in bounds], name="error"),
+    )
     if vacuous := [bound.name for bound in bounds if bound.vacuous]:
-        notes.append(f"Vacuous (not below the largest possible value): {', '.join(vacuous)}.")
+        notes.append(
+            f"Vacuous (not below the largest possible value): {', '.join(vacuous)}."
+        )
     frame = frame.rename(columns={"training": "observed"})
     return NotedFrame.of(frame, (*margin_bounds.notes, *(notes if bounds else ())))
 
 
 def _usual_deltas(rho: FloatArray) -> FloatArray:
-    """0, and 1/4, 1/2, 1 and 2 times the median size of the margins, to one significant digit."""
+    """0, and 1/4, 1/2, 1 and 2 times the median size of the margins, to one significant
+    digit.
+    """
     finite = np.abs(rho[np.isfinite(rho)])
     middle = float(np.median(finite)) if finite.size else 0.0
-    return np.unique([float(f"{factor * middle:.0e}") for factor in (0.0, 0.25, 0.5, 1.0, 2.0)])
+    return np.unique(
+        [float(f"{factor * middle:.0e}") for factor in (0.0, 0.25, 0.5, 1.0, 2.0)]
+    )
 
 
-def reliability_curves(fit: FittedRanker, newdata: Any, by: str, bins: int, level: float, weights: Any) -> pd.DataFrame:
-    """Reliability curves: predicted probabilities and observed shares in bins of about equal weight."""
+def reliability_curves(
+    fit: FittedRanker, newdata: Any, by: str, bins: int, level: float, weights: Any
+) -> pd.DataFrame:
+    """Reliability curves: predicted probabilities and observed shares in bins of about
+    equal weight.
+    """
     if "prob" not in fit.prediction_types:
-        raise OptionError(f"reliability() needs probabilities; {fit.method!r} has none. Fit with calibrate=True.")
+        raise OptionError(
+            f"reliability() needs probabilities; {fit.method!r} has none. Fit with"
+            " calibrate=True."
+        )
     one_of("by", by, ("split", "level"))
     whole("bins", bins, 1)
     fraction("level", level)
@@ -255,10 +403,12 @@ def reliability_curves(fit: FittedRanker, newdata: Any, by: str, bins: int, leve
     probabilities, y, case_weights = _judged(fit, newdata, weights)
     codes = np.arange(probabilities.shape[1])
     if by == "split":
-        probabilities, happened = np.cumsum(probabilities, axis=1)[:, :-1], y[:, None] <= codes[:-1]
+        probabilities = np.cumsum(probabilities, axis=1)[:, :-1]
+        happened = y[:, None] <= codes[:-1]
         names: list[Any] = fit.threshold_names
     else:
-        happened, names = y[:, None] == codes, list(fit.levels)
+        happened = y[:, None] == codes
+        names = list(fit.levels)
     pieces = []
     for name, p, event in zip(names, probabilities.T, happened.T, strict=True):
         piece = reliability(p, event, case_weights, bins, level)
@@ -266,17 +416,26 @@ def reliability_curves(fit: FittedRanker, newdata: Any, by: str, bins: int, leve
         piece.insert(1, "bin", np.arange(1, len(piece) + 1))
         pieces.append(piece)
     frame = pd.concat(pieces, ignore_index=True)
-    chosen = getattr(fit, "own_covariance", None)  # clusters may belong to standard errors only
-    dependent = fit.design.survey is not None or (fit.design.sample if chosen is None else chosen).cluster is not None
+    # clusters may belong to standard errors only
+    chosen = getattr(fit, "own_covariance", None)
+    dependent = (
+        fit.design.survey is not None
+        or (fit.design.sample if chosen is None else chosen).cluster is not None
+    )
     if newdata is None and dependent:
         frame[["lower", "upper"]] = np.nan
     frame[by] = pd.Categorical(frame[by], categories=names, ordered=True)
     return frame
 
 
-def _judged(fit: FittedRanker, newdata: Any, weights: Any) -> tuple[FloatArray, IntArray, FloatArray]:
-    """(N, K) probabilities, (N,) true codes and (N,) weights of the rows of positive weight."""
-    sample, out_of_fold = fit.design.sample, fit.fit.calibration
+def _judged(
+    fit: FittedRanker, newdata: Any, weights: Any
+) -> tuple[FloatArray, IntArray, FloatArray]:
+    """(N, K) probabilities, (N,) true codes and (N,) weights of the rows of positive
+    weight.
+    """
+    sample = fit.design.sample
+    out_of_fold = fit.fit.calibration
     if newdata is None and out_of_fold is not None:
         return out_of_fold.cross_fitted, sample.y[out_of_fold.rows], out_of_fold.weights
     if newdata is None:
@@ -290,9 +449,14 @@ def _judged(fit: FittedRanker, newdata: Any, weights: Any) -> tuple[FloatArray, 
 
 
 def reliability(
-    probabilities: FloatArray, happened: BoolArray, weights: FloatArray, bins: int, level: float
+    probabilities: FloatArray,
+    happened: BoolArray,
+    weights: FloatArray,
+    bins: int,
+    level: float,
 ) -> pd.DataFrame:
-    """Mean prediction and observed share in bins of about equal weight; equal predictions share a bin.
+    """Mean prediction and observed share in bins of about equal weight; equal
+    predictions share a bin.
 
     Parameters
     ----------
@@ -307,8 +471,8 @@ def reliability(
     Returns
     -------
     pandas.DataFrame
-        One row for each bin: predicted (mean probability), observed (share of rows with the event), its limits lower
-        and upper, and weight.
+        One row for each bin: predicted (mean probability), observed (share of rows with
+        the event), its limits lower and upper, and weight.
 
     Examples
     --------
@@ -323,14 +487,26 @@ def reliability(
     middle = (np.cumsum(sizes) - 0.5 * sizes) / sizes.sum()
     bin_ = np.unique(np.floor(bins * middle), return_inverse=True)[1][group]
     weight = np.bincount(bin_, weights).astype(np.float64)
-    predicted, observed = (np.bincount(bin_, weights * values) / weight for values in (probabilities, happened))
+    predicted, observed = (
+        np.bincount(bin_, weights * values) / weight
+        for values in (probabilities, happened)
+    )
     lower, upper = wilson_limits(observed, weight, level)
-    columns = {"predicted": predicted, "observed": observed, "lower": lower, "upper": upper, "weight": weight}
+    columns = {
+        "predicted": predicted,
+        "observed": observed,
+        "lower": lower,
+        "upper": upper,
+        "weight": weight,
+    }
     return pd.DataFrame(columns)
 
 
-def wilson_limits(share: FloatArray, n: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    """Two-sided score limits of a probability, from the share among n rows (Wilson 1927).
+def wilson_limits(
+    share: FloatArray, n: FloatArray, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Two-sided score limits of a probability, from the share among n rows (Wilson
+    1927).
 
     Examples
     --------
@@ -339,7 +515,9 @@ def wilson_limits(share: FloatArray, n: FloatArray, level: float) -> tuple[Float
     """
     z2 = float(ndtri(0.5 + 0.5 * level)) ** 2
     centre = (share + z2 / (2.0 * n)) / (1.0 + z2 / n)
-    half = np.sqrt(z2 * (share * (1.0 - share) / n + z2 / (4.0 * n * n))) / (1.0 + z2 / n)
+    half = np.sqrt(z2 * (share * (1.0 - share) / n + z2 / (4.0 * n * n))) / (
+        1.0 + z2 / n
+    )
     # At a share of 0 or 1 the limit is exactly 0 or 1.
     lower = np.where(share <= 0.0, 0.0, np.maximum(centre - half, 0.0))
     return lower, np.where(share >= 1.0, 1.0, np.minimum(centre + half, 1.0))

@@ -1,1 +1,3 @@
-"""Cumulative link, adjacent-category and sequential models: families, Newton's method, covariances, profiles."""
+"""Cumulative link, adjacent-category and sequential models: families, Newton's method,
+covariances, profiles.
+"""

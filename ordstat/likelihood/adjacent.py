@@ -1,11 +1,14 @@
-"""The adjacent-category family: P(y = k + 1 | y = k or k + 1) = F(H - theta_k), over the scale s [Agresti 2010, ch. 4].
+"""The adjacent-category family: P(y = k + 1 | y = k or k + 1) = F(H - theta_k), over
+the scale s [Agresti 2010, ch. 4].
 
-With G the mirror image of F, P(y = k | k or k + 1) = G(eta_k). The log ratios r_j = log((1 - G) / G)(eta_j) of
-neighbouring levels add up to scores s_k = sum_{j<k} r_j, and p = softmax(s). With C_j = P(y <= j) and S_j = 1 - C_j:
+With G the mirror image of F, P(y = k | k or k + 1) = G(eta_k). The log ratios r_j =
+log((1 - G) / G)(eta_j) of neighbouring levels add up to scores s_k = sum_{j<k} r_j, and
+p = softmax(s). With C_j = P(y <= j) and S_j = 1 - C_j:
   by r_j: [y > j] - S_j, that is C_j above and -S_j below;  -d2 / dr_j dr_l: C_min(j,l) S_max(j,l)
   by eta: times r'_j;  -d2 / deta_j deta_l: C_min S_max r'_j r'_l - [j = l] ([y > j] - S_j) r''_j
-No term is a difference of probabilities of distant levels, so nothing cancels. R's VGAM has it for the logit, with
-theta = -(Intercept) and beta as coefficients [Yee 2010: acat(reverse = FALSE)].
+No term is a difference of probabilities of distant levels, so nothing cancels. R's VGAM
+has it for the logit, with theta = -(Intercept) and beta as coefficients [Yee 2010:
+acat(reverse = FALSE)].
 """
 
 from __future__ import annotations
@@ -46,7 +49,12 @@ class AdjacentTerms(EtaTerms):
     @cached_property
     def curvature(self) -> FloatArray:
         low, high = _lower_and_higher(len(self.first))
-        A = self.below[low] * self.above[high] * self.first[:, None] * self.first[None, :]
+        A = (
+            self.below[low]
+            * self.above[high]
+            * self.first[:, None]
+            * self.first[None, :]
+        )
         diagonal = np.arange(len(A))
         A[diagonal, diagonal] -= self.by_ratio * self.second
         return A
@@ -54,8 +62,14 @@ class AdjacentTerms(EtaTerms):
     @cached_property
     def curvature_sums(self) -> FloatArray:
         """With P_jl = C_min S_max, r'_j (P r')_j by cumulative sums."""
-        beyond = np.cumsum((self.above * self.first)[::-1], axis=0)[::-1] - self.above * self.first
-        covariances = self.above * np.cumsum(self.below * self.first, axis=0) + self.below * beyond
+        beyond = (
+            np.cumsum((self.above * self.first)[::-1], axis=0)[::-1]
+            - self.above * self.first
+        )
+        covariances = (
+            self.above * np.cumsum(self.below * self.first, axis=0)
+            + self.below * beyond
+        )
         return np.asarray(self.first * covariances - self.by_ratio * self.second)
 
 
@@ -64,13 +78,18 @@ class Adjacent(Family):
     """P(y = k + 1 | y = k or k + 1) = F(-eta_k)."""
 
     name: ClassVar[str] = "Adjacent-category model"
-    compared: ClassVar[str] = "the higher of two neighbouring levels, averaged over the pairs"
+    compared: ClassVar[str] = (
+        "the higher of two neighbouring levels, averaged over the pairs"
+    )
     ratios: ClassVar[dict[str, tuple[str, float, str]]] = {
         "logit": (
             "adjacent odds ratio",
             1.0,
-            "Adjacent odds ratios: factors on the odds of the higher of two neighbouring levels, exp(estimate)",
-        ),
+            (
+                "Adjacent odds ratios: factors on the odds of the higher of two"
+                " neighbouring levels, exp(estimate)"
+            ),
+        )
     }
 
     @property
@@ -142,7 +161,9 @@ class Adjacent(Family):
         return np.asarray(-self.link.ppf(shares[1:] / (shares[1:] + shares[:-1])))
 
     def recession(self, n_levels: int) -> tuple[FloatArray, ...]:
-        """The ratios below y must not fall and those above not rise; for the logit their sums out from y."""
+        """The ratios below y must not fall and those above not rise; for the logit
+        their sums out from y.
+        """
         if not self._additive:
             return super().recession(n_levels)
         units = np.eye(n_levels - 1)

@@ -1,7 +1,8 @@
 """Columns that others determined in the rows of a fit, and rows in which they do not.
 
-The effect of such a column has no estimate: the fit gives it to the other columns. A row in which the relation between
-the columns is another one lies outside the row space of the rows of the fit, and its predictions are not determined.
+The effect of such a column has no estimate: the fit gives it to the other columns. A
+row in which the relation between the columns is another one lies outside the row space
+of the rows of the fit, and its predictions are not determined.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ _BUFFER = 1 << 20
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Relation:
-    """How the columns of some parts of the rows determine others, in the rows of the fit.
+    """How the columns of some parts of the rows determine others, in the rows of the
+    fit.
 
     Attributes
     ----------
@@ -59,12 +61,15 @@ class Relation:
         columns = _columns(rows, self.parts) / self.size
         if tangent:
             columns[:, 0] = 0.0
-        sums, sizes = columns, np.abs(columns)
+        sums = columns
+        sizes = np.abs(columns)
         if weights is not None:
             sums = weights @ columns
             sizes = np.abs(weights) @ sizes
         gap = sums[:, self.lost] - sums[:, ~self.lost] @ self.weights
-        return np.where(np.abs(gap) > _SAME * sizes.max(axis=1, keepdims=True), gap, 0.0)
+        return np.where(
+            np.abs(gap) > _SAME * sizes.max(axis=1, keepdims=True), gap, 0.0
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -75,15 +80,18 @@ class Aliasing:
     ----------
     relations : tuple of Relation
     curved : tuple of ((F,) bool, (F - U, U)), or None
-        Log-scale effects that only go together with other parameters: which of the parameters of the rule they are, and
-        their derivatives as combinations of those of the others.
+        Log-scale effects that only go together with other parameters: which of the
+        parameters of the rule they are, and their derivatives as combinations of those
+        of the others.
     """
 
     relations: tuple[Relation, ...]
     curved: tuple[BoolArray, FloatArray] | None = None
 
     @classmethod
-    def of(cls, fit: LikelihoodFit, rule: LikelihoodRule, sample: Sample) -> Aliasing | None:
+    def of(
+        cls, fit: LikelihoodFit, rule: LikelihoodRule, sample: Sample
+    ) -> Aliasing | None:
         """Those in the rows of positive weight; None if every effect is estimated."""
         confounded = np.zeros(fit.aliased.size, dtype=bool)
         confounded[list(fit.confounded)] = True
@@ -103,16 +111,26 @@ class Aliasing:
             relations.append(Relation.of(rows, ("nominal", "X"), wide))
         if scale.any():
             relations.append(Relation.of(rows, ("scale",), scale))
-        curved = _curved(rule, rows, confounded_scale, scale) if confounded_scale.any() else None
+        curved = (
+            _curved(rule, rows, confounded_scale, scale)
+            if confounded_scale.any()
+            else None
+        )
         return cls(relations=tuple(relations), curved=curved)
 
     def gaps(
-        self, rule: LikelihoodRule, rows: Rows, weights: FloatArray | None = None, *, tangent: bool = False
+        self,
+        rule: LikelihoodRule,
+        rows: Rows,
+        weights: FloatArray | None = None,
+        *,
+        tangent: bool = False,
     ) -> FloatArray:
-        """(h, U) lost columns minus what other columns imply, in sums of rows by weights (h, n), or in each row.
+        """(h, U) lost columns minus what other columns imply, in sums of rows by
+        weights (h, n), or in each row.
 
-        If they differ, the data do not determine the sum: a prediction would depend on the coding. The rows of a
-        tangent have a constant of 0.
+        If they differ, the data do not determine the sum: a prediction would depend on
+        the coding. The rows of a tangent have a constant of 0.
         """
         gaps = [relation.gaps(rows, weights, tangent) for relation in self.relations]
         if self.curved is not None and not tangent:
@@ -128,17 +146,27 @@ class Aliasing:
 def _columns(rows: Rows, parts: Sequence[str]) -> FloatArray:
     """A constant and the columns of some parts of the rows."""
     blocks = [getattr(rows, part) for part in parts]
-    return np.hstack([np.ones((rows.n, 1)), *(block for block in blocks if block is not None)])
+    return np.hstack(
+        [np.ones((rows.n, 1)), *(block for block in blocks if block is not None)]
+    )
 
 
 def _slopes(rule: LikelihoodRule, rows: Rows) -> FloatArray:
-    """(n, K-1, F) derivatives of the predictors by the parameters of the rule, in units of each predictor's."""
+    """(n, K-1, F) derivatives of the predictors by the parameters of the rule, in units
+    of each predictor's.
+    """
     slopes = np.nan_to_num(Chain(QUANTITIES["linear_predictor"], rule, rows).rows()[1])
-    return np.asarray(slopes / np.maximum(np.abs(slopes).max(axis=2, keepdims=True), 1e-300))
+    return np.asarray(
+        slopes / np.maximum(np.abs(slopes).max(axis=2, keepdims=True), 1e-300)
+    )
 
 
-def _curved(rule: LikelihoodRule, rows: Rows, confounded: BoolArray, lost: BoolArray) -> tuple[BoolArray, FloatArray]:
-    """The log-scale effects that go together with other parameters, and how, at the estimates."""
+def _curved(
+    rule: LikelihoodRule, rows: Rows, confounded: BoolArray, lost: BoolArray
+) -> tuple[BoolArray, FloatArray]:
+    """The log-scale effects that go together with other parameters, and how, at the
+    estimates.
+    """
     before = rule.alpha.size + rule.beta.size
     chosen = np.zeros(rule.n_parameters, dtype=bool)
     chosen[before : before + confounded.size] = confounded
@@ -149,11 +177,15 @@ def _curved(rule: LikelihoodRule, rows: Rows, confounded: BoolArray, lost: BoolA
         slopes = _slopes(rule, rows.take(some)).reshape(-1, rule.n_parameters)
         triangle = np.asarray(np.linalg.qr(np.vstack([triangle, slopes]), mode="r"))
     weights = np.zeros((rule.n_parameters, int(chosen.sum())))
-    weights[others] = np.linalg.lstsq(triangle[:, others], triangle[:, chosen], rcond=1e-10)[0]
+    weights[others] = np.linalg.lstsq(
+        triangle[:, others], triangle[:, chosen], rcond=1e-10
+    )[0]
     return chosen, weights
 
 
-def _apart(rule: LikelihoodRule, rows: Rows, chosen: BoolArray, weights: FloatArray) -> FloatArray:
+def _apart(
+    rule: LikelihoodRule, rows: Rows, chosen: BoolArray, weights: FloatArray
+) -> FloatArray:
     """(n, U) how far rows are from the relation of `_curved`; 0 where it holds."""
     out = np.zeros((rows.n, weights.shape[1]))
     for some in row_blocks(rows.n, rule.n_levels * rule.n_parameters, _BUFFER):

@@ -1,8 +1,10 @@
-"""Centre, spread and rank of the columns of a model matrix, with R's choice of what to drop.
+"""Centre, spread and rank of the columns of a model matrix, with R's choice of what to
+drop.
 
-One cheap pass gives means, deviations and the Gram matrix; only if its Cholesky pivots look suspicious are the
-columns themselves swept, in column order: a column is aliased if its part outside the span of the intercept and the
-columns kept before it is below 1e-7 of its deviation. A ridge determines every column that varies: none is swept.
+One cheap pass gives means, deviations and the Gram matrix; only if its Cholesky pivots
+look suspicious are the columns themselves swept, in column order: a column is aliased
+if its part outside the span of the intercept and the columns kept before it is below
+1e-7 of its deviation. A ridge determines every column that varies: none is swept.
 """
 
 from __future__ import annotations
@@ -17,17 +19,22 @@ from ..exceptions import DataError
 
 #: Largest relative length of the residual of an aliased column [R's lm and clm].
 TOLERANCE = 1e-7
-#: A column whose deviation is below this share of its largest value is constant but for rounding.
+#: A column whose deviation is below this share of its largest value is constant but for
+#: rounding.
 CONSTANT = 1e-11
-#: Pivots of the correlation matrix above this are certainly not 0 (the sweep decides at 1e-14).
+#: Pivots of the correlation matrix above this are certainly not 0 (the sweep decides at
+#: 1e-14).
 _SAFE_PIVOT = 1e-9
 #: One row in _STRIDE of _TALL matrices usually shows that no column is aliased.
-_STRIDE, _TALL = 16, 8192
+_STRIDE = 16
+_TALL = 8192
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Weighted mean (p,), deviation (p,; 1 where constant) and which columns to keep (p,) bool."""
+    """Weighted mean (p,), deviation (p,; 1 where constant) and which columns to keep
+    (p,) bool.
+    """
 
     mean: FloatArray
     deviation: FloatArray
@@ -55,7 +62,8 @@ def survey(X: FloatArray, weights: FloatArray | None, ridge: bool = False) -> Co
     if p == 0:
         return NO_COLUMNS
     shift = X[:: max(1, n // 512)].mean(axis=0)
-    sums, squares = np.zeros(p), np.zeros(p)
+    sums = np.zeros(p)
+    squares = np.zeros(p)
     spreads(X, weights, shift, sums, squares)
     _check_size(X, squares)
     total = float(n) if weights is None else float(weights.sum())
@@ -74,37 +82,55 @@ def survey(X: FloatArray, weights: FloatArray | None, ridge: bool = False) -> Co
     )
     if not certain:
         root = np.ones(n) if weights is None else np.sqrt(weights)
-        kept[kept] = sweep(some if weights is None else root[:, None] * some, root, mean[kept])
+        kept[kept] = sweep(
+            some if weights is None else root[:, None] * some, root, mean[kept]
+        )
     return Columns(mean, deviation, kept)
 
 
 def _repeated(X: FloatArray, sums: FloatArray) -> BoolArray:
-    """(p,) columns equal to an earlier one; only columns of equal sums (S, p) are compared."""
+    """(p,) columns equal to an earlier one; only columns of equal sums (S, p) are
+    compared.
+    """
     first: dict[tuple[float, ...], int] = {}
     repeated = np.zeros(X.shape[1], dtype=bool)
     for column, key in enumerate(map(tuple, sums.T)):
         before = first.setdefault(key, column)
-        repeated[column] = before != column and np.array_equal(X[:, before], X[:, column])
+        repeated[column] = before != column and np.array_equal(
+            X[:, before], X[:, column]
+        )
     return repeated
 
 
 def _check_size(X: FloatArray, squares: FloatArray) -> None:
-    """DataError if sums of squares (p,) are not finite, or vanish for a column that is not constant."""
+    """DataError if sums of squares (p,) are not finite, or vanish for a column that is
+    not constant.
+    """
     suspects = np.flatnonzero(~np.isfinite(squares) | (squares == 0.0))
     for column in suspects:
         if squares[column] != 0.0 or np.any(X[:, column] != X[0, column]):
             raise DataError(
-                f"Column {column} of the model matrix must hold finite numbers whose squares neither overflow nor "
-                "vanish (about 1e-150 to 1e150 in size): rescale it."
+                f"Column {column} of the model matrix must hold finite numbers whose"
+                " squares neither overflow nor vanish (about 1e-150 to 1e150 in size):"
+                " rescale it."
             )
 
 
-def _independent(X: FloatArray, weights: FloatArray | None, shift: FloatArray, scale: FloatArray, stride: int) -> bool:
-    """Whether the correlation matrix of all rows has no pivot near zero, judged by one row in `stride`.
+def _independent(
+    X: FloatArray,
+    weights: FloatArray | None,
+    shift: FloatArray,
+    scale: FloatArray,
+    stride: int,
+) -> bool:
+    """Whether the correlation matrix of all rows has no pivot near zero, judged by one
+    row in `stride`.
 
-    The pivot is the squared length of what a column adds to earlier ones; more rows only add to it.
+    The pivot is the squared length of what a column adds to earlier ones; more rows
+    only add to it.
     """
-    part, v = X[::stride] - shift, np.ones(len(X[::stride])) if weights is None else weights[::stride]
+    part = X[::stride] - shift
+    v = np.ones(len(X[::stride])) if weights is None else weights[::stride]
     sums = v @ part
     gram = part.T @ (part * v[:, None]) - np.outer(sums, sums) / v.sum()
     try:
@@ -115,9 +141,11 @@ def _independent(X: FloatArray, weights: FloatArray | None, shift: FloatArray, s
 
 
 def sweep(X: FloatArray, root: FloatArray, mean: FloatArray) -> BoolArray:
-    """(p,) columns to keep, by Gram-Schmidt in column order, twice for safety, on the centred columns.
+    """(p,) columns to keep, by Gram-Schmidt in column order, twice for safety, on the
+    centred columns.
 
-    X (N, p) and the intercept `root` (N,) are multiplied by the root of the weights, or by any orthogonal matrix.
+    X (N, p) and the intercept `root` (N,) are multiplied by the root of the weights, or
+    by any orthogonal matrix.
     """
     intercept = root / np.linalg.norm(root)
     basis = [intercept]

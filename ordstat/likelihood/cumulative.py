@@ -1,8 +1,9 @@
 """The cumulative family, P(y <= k) = F(eta_k) [McCullagh 1980].
 
-log p = log(F(u) - F(lo)) with the ends u = eta_y and lo = eta_{y-1}, and d = u - lo. With a, b, c, r_u, r_l, h_ul and W
-of `links.Interval`, d log p = (a, -b) and A = -[[r_u - h_ul, h_ul], [h_ul, r_l - h_ul]] by (u, lo). The sums of
-`EtaTerms` are taken from c, r_u, r_l and W, as those of a narrow interval lose all digits otherwise.
+log p = log(F(u) - F(lo)) with the ends u = eta_y and lo = eta_{y-1}, and d = u - lo.
+With a, b, c, r_u, r_l, h_ul and W of `links.Interval`, d log p = (a, -b) and A = -[[r_u
+- h_ul, h_ul], [h_ul, r_l - h_ul]] by (u, lo). The sums of `EtaTerms` are taken from c,
+r_u, r_l and W, as those of a narrow interval lose all digits otherwise.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from .terms import EtaTerms
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class IntervalTerms(EtaTerms):
-    """The terms of intervals: the first predictor is the upper end, the second one the lower end.
+    """The terms of intervals: the first predictor is the upper end, the second one the
+    lower end.
 
     Attributes
     ----------
@@ -37,8 +39,12 @@ class IntervalTerms(EtaTerms):
     width: FloatArray
 
     @classmethod
-    def of(cls, link: Link, y: IntArray, n_thresholds: int, ends: tuple[FloatArray, ...]) -> IntervalTerms | None:
-        """The terms of rows at y with upper and lower ends and their difference; None unless all are intervals."""
+    def of(
+        cls, link: Link, y: IntArray, n_thresholds: int, ends: tuple[FloatArray, ...]
+    ) -> IntervalTerms | None:
+        """The terms of rows at y with upper and lower ends and their difference; None
+        unless all are intervals.
+        """
         u, lo, d = ends
         if not np.all(d > 0.0):
             return None
@@ -69,7 +75,9 @@ class IntervalTerms(EtaTerms):
         q = self.interval
         u, lo = self.eta
         inner = self.width > 0.0
-        return np.asarray(np.where(inner, q.c * u + q.b * self.width, q.a * u - q.b * lo))
+        return np.asarray(
+            np.where(inner, q.c * u + q.b * self.width, q.a * u - q.b * lo)
+        )
 
     @cached_property
     def curvature_sums(self) -> FloatArray:
@@ -115,11 +123,18 @@ class Cumulative(Family):
     ordered: ClassVar[bool] = True
     local: ClassVar[bool] = True
     ratios: ClassVar[dict[str, tuple[str, float, str]]] = {
-        "logit": ("odds ratio", 1.0, "Odds ratios: factors on the odds of a higher level, exp(estimate)"),
+        "logit": (
+            "odds ratio",
+            1.0,
+            "Odds ratios: factors on the odds of a higher level, exp(estimate)",
+        ),
         "cloglog": (
             "hazard ratio",
             -1.0,
-            "Hazard ratios: factors on -log P(response > k), exp(-estimate), below 1 = higher response",
+            (
+                "Hazard ratios: factors on -log P(response > k), exp(-estimate), below"
+                " 1 = higher response"
+            ),
         ),
         "loglog": (
             "reversed hazard ratio",
@@ -140,32 +155,54 @@ class Cumulative(Family):
         infinite = np.full((n, 1), np.inf)
         padded = np.hstack([-infinite, eta, infinite])
         every = np.arange(n)
-        u, lo = padded[every, y + 1], padded[every, y]
+        u = padded[every, y + 1]
+        lo = padded[every, y]
         return IntervalTerms.of(self.link, y, count, (u, lo, u - lo))
 
     def curvature_slopes(self, predictor: Predictor, y: IntArray) -> FloatArray:
-        """By theta_y, theta_{y-1} s^3 (dW/du, dW/dlo); by H their negative sum; by tau as s and both ends shrink."""
+        """By theta_y, theta_{y-1} s^3 (dW/du, dW/dlo); by H their negative sum; by tau
+        as s and both ends shrink.
+        """
         u, lo, d = predictor.ends(y)
-        q, s = self.link.interval(u, lo, d), predictor.s
+        q = self.link.interval(u, lo, d)
+        s = predictor.s
         by_u, by_l = curvature_slopes(self.link, u, lo, d)
-        moved = np.where(np.isinf(u), 0.0, u) * by_u + np.where(np.isinf(lo), 0.0, lo) * by_l
-        return np.stack([s**3 * by_u, s**3 * by_l, -(s**3) * (by_u + by_l), -s * s * (2.0 * q.W + moved)])
+        moved = (
+            np.where(np.isinf(u), 0.0, u) * by_u
+            + np.where(np.isinf(lo), 0.0, lo) * by_l
+        )
+        return np.stack(
+            [
+                s**3 * by_u,
+                s**3 * by_l,
+                -(s**3) * (by_u + by_l),
+                -s * s * (2.0 * q.W + moved),
+            ]
+        )
 
     def log_probabilities(self, eta: FloatArray) -> FloatArray:
         n, count = eta.shape
         levels = (np.full(n, level, dtype=np.intp) for level in range(count + 1))
         terms = [self.at_eta(eta, y) for y in levels]
-        return np.stack([np.full(n, np.nan) if each is None else each.log_p for each in terms], axis=1)
+        return np.stack(
+            [np.full(n, np.nan) if each is None else each.log_p for each in terms],
+            axis=1,
+        )
 
     def probabilities(self, predictor: Predictor) -> FloatArray:
-        """An interval whose thresholds are out of order (nominal effects far outside the data) has a negative one."""
+        """An interval whose thresholds are out of order (nominal effects far outside
+        the data) has a negative one.
+        """
         eta = predictor.eta()
         out = np.empty((len(eta), predictor.n_thresholds + 1))
         out[:, 0], out[:, -1] = self.link.cdf(eta[:, 0]), self.link.sf(eta[:, -1])
-        with np.errstate(invalid="ignore"):  # both ends infinite: a level that no training row had
+        # both ends infinite: a level that no training row had
+        with np.errstate(invalid="ignore"):
             widths = predictor.widths()
         for k in range(1, predictor.n_thresholds):
-            out[:, k] = _probability(self.link, eta[:, k], eta[:, k - 1], widths[:, k - 1])
+            out[:, k] = _probability(
+                self.link, eta[:, k], eta[:, k - 1], widths[:, k - 1]
+            )
         return out
 
     def below(self, eta: FloatArray) -> FloatArray:
@@ -188,48 +225,70 @@ class Cumulative(Family):
     def start(self, shares: FloatArray) -> FloatArray:
         return np.asarray(self.link.ppf(np.cumsum(shares)[:-1]))
 
-    def latent_residuals(self, predictor: Predictor, y: IntArray, shares: FloatArray) -> FloatArray:
-        """Latent errors drawn from F given that they fall into the observed interval, less the mean of F.
+    def latent_residuals(
+        self, predictor: Predictor, y: IntArray, shares: FloatArray
+    ) -> FloatArray:
+        """Latent errors drawn from F given that they fall into the observed interval,
+        less the mean of F.
 
-        Liu and Zhang (2018, JASA 113, 845-854): under the true model a sample from F, centred; here divided by the
-        scale of the row, where the model has scale effects.
+        Liu and Zhang (2018, JASA 113, 845-854): under the true model a sample from F,
+        centred; here divided by the scale of the row, where the model has scale
+        effects.
         """
         u, lo, _ = predictor.ends(y)
         return np.asarray(drawn(self.link, u, lo, shares) - latent_mean(self.link))
 
 
-def curvature_slopes(link: Link, u: FloatArray, lo: FloatArray, d: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """(n,) dW/du and dW/dlo of intervals; of links other than the logit by differences of fourth order."""
+def curvature_slopes(
+    link: Link, u: FloatArray, lo: FloatArray, d: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """(n,) dW/du and dW/dlo of intervals; of links other than the logit by differences
+    of fourth order.
+    """
     if link.name == "logit":
         by_u, by_l = (expit(t) * expit(-t) * -np.tanh(0.5 * t) for t in (u, lo))
         return np.asarray(by_u), np.asarray(by_l)
     h = STEP * np.minimum(1.0, 0.25 * d)  # steps stay inside the interval
-    by_u, by_l = np.zeros(u.size), np.zeros(u.size)
+    by_u = np.zeros(u.size)
+    by_l = np.zeros(u.size)
     for move, weight in STENCIL:
         by_u += weight * link.interval(u + move * h, lo, d + move * h).W
         by_l += weight * link.interval(u, lo + move * h, d - move * h).W
-    return np.where(np.isinf(u), 0.0, by_u / (12.0 * h)), np.where(np.isinf(lo), 0.0, by_l / (12.0 * h))
+    return np.where(np.isinf(u), 0.0, by_u / (12.0 * h)), np.where(
+        np.isinf(lo), 0.0, by_l / (12.0 * h)
+    )
 
 
-def _probability(link: Link, u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
+def _probability(
+    link: Link, u: FloatArray, lo: FloatArray, d: FloatArray
+) -> FloatArray:
     """F(u) - F(lo): 0 where the ends meet, negative where they are out of order."""
     if np.all(d > 0.0):
         return link.probability(u, lo, d)
     out = np.zeros(u.size)
     for sign, chosen in ((1.0, d > 0.0), (-1.0, d < 0.0)):
         high, low = (u, lo) if sign > 0.0 else (lo, u)
-        out[chosen] = sign * link.probability(high[chosen], low[chosen], np.abs(d[chosen]))
+        out[chosen] = sign * link.probability(
+            high[chosen], low[chosen], np.abs(d[chosen])
+        )
     return out
 
 
 _EULER = 0.5772156649015329
-_MEANS = {"logit": 0.0, "probit": 0.0, "cloglog": -_EULER, "loglog": _EULER, "cauchit": 0.0}
+_MEANS = {
+    "logit": 0.0,
+    "probit": 0.0,
+    "cloglog": -_EULER,
+    "loglog": _EULER,
+    "cauchit": 0.0,
+}
 
 
 def latent_mean(link: Link) -> float:
     """Mean of the latent distribution; the median for cauchit.
 
-    Aranda-Ordaz: lambda e^t is Lomax of shape 1 / lambda. Log-gamma: a e^(lambda t) is gamma of shape a = lambda^-2.
+    Aranda-Ordaz: lambda e^t is Lomax of shape 1 / lambda. Log-gamma: a e^(lambda t) is
+    gamma of shape a = lambda^-2.
     """
     lam = link.lam
     if lam is None:
@@ -241,11 +300,17 @@ def latent_mean(link: Link) -> float:
     return float((digamma(lam**-2.0) + 2.0 * np.log(abs(lam))) / lam)
 
 
-def drawn(link: Link, upper: FloatArray, lower: FloatArray, shares: FloatArray) -> FloatArray:
-    """(N,) points of the intervals that have the share `shares` of their probability below; in the nearer tail."""
-    low, high = link.cdf(lower), link.cdf(upper)
+def drawn(
+    link: Link, upper: FloatArray, lower: FloatArray, shares: FloatArray
+) -> FloatArray:
+    """(N,) points of the intervals that have the share `shares` of their probability
+    below; in the nearer tail.
+    """
+    low = link.cdf(lower)
+    high = link.cdf(upper)
     below = link.ppf(low + shares * (high - low))
-    over_low, over_high = link.sf(lower), link.sf(upper)
+    over_low = link.sf(lower)
+    over_high = link.sf(upper)
     above = -mirrored(link).ppf(over_low - shares * (over_low - over_high))
     points = np.where(over_low < 0.5, above, below)
     return np.asarray(np.clip(points, lower, upper))

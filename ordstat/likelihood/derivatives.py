@@ -22,10 +22,15 @@ _ETA_STEP = 1e-3
 
 
 def five_points(value: Callable[[int], Derived]) -> Derived:
-    """The derivative at 0 of a pair of arrays, for points a unit apart; parts that do not move give exact zeros."""
+    """The derivative at 0 of a pair of arrays, for points a unit apart; parts that do
+    not move give exact zeros.
+    """
     far, near = (zip(value(-k), value(k), strict=True) for k in (2, 1))
     pairs = zip(near, far, strict=True)
-    values, jacobian = ((8.0 * (high - low) - (above - below)) / 12.0 for (low, high), (below, above) in pairs)
+    values, jacobian = (
+        (8.0 * (high - low) - (above - below)) / 12.0
+        for (low, high), (below, above) in pairs
+    )
     return values, jacobian
 
 
@@ -38,7 +43,8 @@ class Curve:
     value : callable
         (n, K-1).
     slope : callable
-        Its derivatives: (n, K-1) where each value depends only on its eta, else (n, K-1 values, K-1 of eta).
+        Its derivatives: (n, K-1) where each value depends only on its eta, else (n, K-1
+        values, K-1 of eta).
     """
 
     value: Callable[[Family, FloatArray], FloatArray]
@@ -51,14 +57,18 @@ class Curve:
         return np.where(np.isfinite(eta), np.tensordot(FIRST, values, axes=1) / h, 0.0)
 
 
-CUMULATIVE = Curve(lambda family, eta: family.below(eta), lambda family, eta: family.below_slope(eta))
+CUMULATIVE = Curve(
+    lambda family, eta: family.below(eta), lambda family, eta: family.below_slope(eta)
+)
 ETA = Curve(lambda family, eta: eta, lambda family, eta: np.ones_like(eta))
 ABOVE_LOG_ODDS = Curve(
-    lambda family, eta: family.log_odds_above(eta), lambda family, eta: family.log_odds_above_slope(eta)
+    lambda family, eta: family.log_odds_above(eta),
+    lambda family, eta: family.log_odds_above_slope(eta),
 )
 
 HAZARDS = Curve(
-    lambda family, eta: stages_of(family).hazards(eta), lambda family, eta: stages_of(family).hazard_slopes(eta)
+    lambda family, eta: stages_of(family).hazards(eta),
+    lambda family, eta: stages_of(family).hazard_slopes(eta),
 )
 
 
@@ -70,9 +80,11 @@ class Quantity:
     ----------
     curve : Curve
     combine : callable ((K-1, ...), float) -> (M, ...)
-        Given the value of the curve at eta = +inf: 1 for probabilities, 0 for their derivatives.
+        Given the value of the curve at eta = +inf: 1 for probabilities, 0 for their
+        derivatives.
     per : {"level", "lower level", "threshold", "row"}
-        Meaning of the M outputs: the K levels, all levels except the highest, the K-1 thresholds, or the row.
+        Meaning of the M outputs: the K levels, all levels except the highest, the K-1
+        thresholds, or the row.
     """
 
     curve: Curve
@@ -120,7 +132,8 @@ _BUFFER = 1 << 21
 
 
 class Chain:
-    """A quantity of n rows, and its derivatives through the predictors eta = s (w'alpha - x'beta - offset).
+    """A quantity of n rows, and its derivatives through the predictors eta = s (w'alpha
+    - x'beta - offset).
 
     Parameters
     ----------
@@ -130,28 +143,47 @@ class Chain:
     """
 
     def __init__(self, quantity: Quantity, rule: LikelihoodRule, rows: Rows) -> None:
-        predictor, curve, family = rule.predictor(rows), quantity.curve, rule.family
+        predictor = rule.predictor(rows)
+        curve = quantity.curve
+        family = rule.family
         self.quantity, self.columns = quantity, ModelRows.of(rows)
         self.s, self.eta = predictor.s[:, None, None], predictor.eta()
         self.curve = curve.value(family, self.eta)
-        slope, factors = curve.slope(family, self.eta), quantity.factors(self.eta.shape[1])
+        slope = curve.slope(family, self.eta)
+        factors = quantity.factors(self.eta.shape[1])
         local = slope.ndim == 2
         #: (n, M, K-1) derivatives of the outputs by eta.
-        self.by_eta = slope[:, None, :] * factors if local else np.einsum("mk,nkj->nmj", factors, slope)
-        #: (n, M) derivatives by log s, to which infinite thresholds add nothing; None without scale columns.
+        self.by_eta = (
+            slope[:, None, :] * factors
+            if local
+            else np.einsum("mk,nkj->nmj", factors, slope)
+        )
+        #: (n, M) derivatives by log s, to which infinite thresholds add nothing; None
+        #: without scale columns.
         self.by_log_s: FloatArray | None = None
         if self.columns.z.shape[1]:
             finite = np.where(np.isfinite(self.eta), self.eta, 0.0)
             self.by_log_s = np.einsum("nmk,nk->nm", self.by_eta, finite)
         #: (n, M) derivatives by the parameter of the link; None without one.
-        self.by_lambda = None if family.link.lam is None else curve.by_lambda(family, self.eta) @ factors.T
+        self.by_lambda = (
+            None
+            if family.link.lam is None
+            else curve.by_lambda(family, self.eta) @ factors.T
+        )
 
     def sums(self, weights: FloatArray) -> Derived:
-        """(K-1,) sums of the curve over rows by weights, and the (M, F) Jacobian of the sums of the outputs."""
+        """(K-1,) sums of the curve over rows by weights, and the (M, F) Jacobian of the
+        sums of the outputs.
+        """
         n, outputs, count = self.by_eta.shape
         by_theta = (self.by_eta * (self.s * weights[:, None, None])).reshape(n, -1)
-        alpha = (self.columns.w.T @ by_theta).reshape(-1, outputs, count).transpose(1, 0, 2)
-        parts = [alpha.reshape(outputs, -1), -(self.columns.x.T @ by_theta).reshape(-1, outputs, count).sum(axis=2).T]
+        alpha = (
+            (self.columns.w.T @ by_theta).reshape(-1, outputs, count).transpose(1, 0, 2)
+        )
+        parts = [
+            alpha.reshape(outputs, -1),
+            -(self.columns.x.T @ by_theta).reshape(-1, outputs, count).sum(axis=2).T,
+        ]
         if self.by_log_s is not None:
             parts.append(-(self.by_log_s * weights[:, None]).T @ self.columns.z)
         if self.by_lambda is not None:
@@ -160,9 +192,18 @@ class Chain:
 
     def rows(self) -> Derived:
         """(n, M) outputs and their (n, M, F) Jacobian."""
-        by_theta, (w, x, z) = self.by_eta * self.s, (self.columns.w, self.columns.x, self.columns.z)
+        by_theta, (w, x, z) = (
+            self.by_eta * self.s,
+            (
+                self.columns.w,
+                self.columns.x,
+                self.columns.z,
+            ),
+        )
         size = w.shape[1] * by_theta.shape[2]
-        alpha = (w[:, None, :, None] * by_theta[:, :, None, :]).reshape(*by_theta.shape[:2], size)
+        alpha = (w[:, None, :, None] * by_theta[:, :, None, :]).reshape(
+            *by_theta.shape[:2], size
+        )
         parts = [alpha, -by_theta.sum(axis=2)[:, :, None] * x[:, None, :]]
         if self.by_log_s is not None:
             parts.append(-self.by_log_s[:, :, None] * z[:, None, :])
@@ -171,17 +212,24 @@ class Chain:
         return self.quantity.combine(self.curve.T, 1.0).T, np.concatenate(parts, axis=2)
 
 
-def averages(quantity: Quantity, rule: LikelihoodRule, rows: Rows, weights: FloatArray) -> Derived:
-    """(M,) weighted sums over rows and their (M, F) Jacobian; weights that sum to 1 give averages."""
+def averages(
+    quantity: Quantity, rule: LikelihoodRule, rows: Rows, weights: FloatArray
+) -> Derived:
+    """(M,) weighted sums over rows and their (M, F) Jacobian; weights that sum to 1
+    give averages.
+    """
     values: FloatArray = np.zeros(rule.n_levels - 1)
     jacobian: FloatArray = np.zeros((1, rule.n_parameters))
     for part in row_blocks(rows.n, rule.n_levels**2, _BUFFER):
         sums, by_parameters = Chain(quantity, rule, rows.take(part)).sums(weights[part])
-        values, jacobian = values + sums, jacobian + by_parameters
+        values = values + sums
+        jacobian = jacobian + by_parameters
     return quantity.combine(values, float(weights.sum())), jacobian
 
 
-def standard_errors(rule: LikelihoodRule, rows: Rows, quantity: Quantity, covariance: FloatArray) -> FloatArray:
+def standard_errors(
+    rule: LikelihoodRule, rows: Rows, quantity: Quantity, covariance: FloatArray
+) -> FloatArray:
     """(N, M) standard errors of a quantity of each row, by the delta method.
 
     Parameters
@@ -192,20 +240,32 @@ def standard_errors(rule: LikelihoodRule, rows: Rows, quantity: Quantity, covari
     covariance : (F, F) of all parameters, zero where aliased
     """
     errors = []
-    for part in list(row_blocks(rows.n, rule.n_levels * rule.n_parameters, _BUFFER)) or [slice(0, 0)]:
+    for part in list(
+        row_blocks(rows.n, rule.n_levels * rule.n_parameters, _BUFFER)
+    ) or [slice(0, 0)]:
         jacobian = Chain(quantity, rule, rows.take(part)).rows()[1]
-        errors.append(np.sqrt(np.maximum(((jacobian @ covariance) * jacobian).sum(axis=2), 0.0)))
+        errors.append(
+            np.sqrt(np.maximum(((jacobian @ covariance) * jacobian).sum(axis=2), 0.0))
+        )
     return np.concatenate(errors)
 
 
-def score_errors(rule: LikelihoodRule, rows: Rows, covariance: FloatArray) -> FloatArray:
+def score_errors(
+    rule: LikelihoodRule, rows: Rows, covariance: FloatArray
+) -> FloatArray:
     """(N,) standard errors of H = x'beta + offset."""
     beta = slice(rule.alpha.size, rule.alpha.size + rule.beta.size)
-    return np.asarray(np.sqrt(np.maximum(((rows.X @ covariance[beta, beta]) * rows.X).sum(axis=1), 0.0)))
+    return np.asarray(
+        np.sqrt(
+            np.maximum(((rows.X @ covariance[beta, beta]) * rows.X).sum(axis=1), 0.0)
+        )
+    )
 
 
 def moved(rows: Rows, tangent: Rows, step: FloatArray) -> Rows:
-    """Rows moved by steps (n,) along a tangent, which has their derivatives by a number."""
+    """Rows moved by steps (n,) along a tangent, which has their derivatives by a
+    number.
+    """
 
     def sum_of(part: Any, slope: Any) -> Any:
         if part is None or slope is None:
@@ -213,37 +273,53 @@ def moved(rows: Rows, tangent: Rows, step: FloatArray) -> Rows:
         return part + (step if part.ndim == 1 else step[:, None]) * slope
 
     names = ("X", "offset", "nominal", "scale", "scale_offset")
-    parts: dict[str, Any] = {name: sum_of(getattr(rows, name), getattr(tangent, name)) for name in names}
+    parts: dict[str, Any] = {
+        name: sum_of(getattr(rows, name), getattr(tangent, name)) for name in names
+    }
     if rows.random is not None and tangent.random is not None:
         pairs = zip(rows.random.terms, tangent.random.terms, strict=True)
         parts["random"] = RandomRows(
-            tuple(replace(term, z=cast(FloatArray, sum_of(term.z, slope.z))) for term, slope in pairs)
+            tuple(
+                replace(term, z=cast(FloatArray, sum_of(term.z, slope.z)))
+                for term, slope in pairs
+            )
         )
     return replace(rows, **parts)
 
 
-def steps_along(rule: LikelihoodRule, rows: Rows, tangent: Rows, further: FloatArray | float = 0.0) -> FloatArray:
-    """(n,) steps along a tangent that move the fastest predictor of a row by `_ETA_STEP`; 1 if none moves.
+def steps_along(
+    rule: LikelihoodRule, rows: Rows, tangent: Rows, further: FloatArray | float = 0.0
+) -> FloatArray:
+    """(n,) steps along a tangent that move the fastest predictor of a row by
+    `_ETA_STEP`; 1 if none moves.
 
     `further` is the speed that random effects add.
     """
-    predictor, along = rule.predictor(rows), rule.predictor(tangent)
+    predictor = rule.predictor(rows)
+    along = rule.predictor(tangent)
     with np.errstate(invalid="ignore"):  # infinite thresholds
-        slope = predictor.s[:, None] * (along.thresholds() - rule.alpha[:, 0] - along.H[:, None])
+        slope = predictor.s[:, None] * (
+            along.thresholds() - rule.alpha[:, 0] - along.H[:, None]
+        )
         slope = np.abs(slope - along.tau[:, None] * predictor.eta())
     speed = np.where(np.isfinite(slope), slope, 0.0).max(axis=1) + further
-    return np.asarray(np.divide(_ETA_STEP, speed, out=np.ones(rows.n), where=speed > 0.0))
+    return np.asarray(
+        np.divide(_ETA_STEP, speed, out=np.ones(rows.n), where=speed > 0.0)
+    )
 
 
-#: Distance of the points in units of the deviation: the error of five points is of the order of its fourth power.
+#: Distance of the points in units of the deviation: the error of five points is of the
+#: order of its fourth power.
 _STEP_STENCIL = 1e-3
 #: Smallest step near 0 for values of one sign, as a share of the deviation.
 _LEAST = 1e-3
-#: Distance of the points in units of the last place of x, at least: below it differences are rounding.
+#: Distance of the points in units of the last place of x, at least: below it
+#: differences are rounding.
 _PLACES = 4096
 
 
-#: Row i: weights of f(0), ..., f(4) in the derivative at i of the polynomial through them.
+#: Row i: weights of f(0), ..., f(4) in the derivative at i of the polynomial through
+#: them.
 _WEIGHTS = (
     np.array(
         [
@@ -258,11 +334,14 @@ _WEIGHTS = (
 )
 
 
-def stencil(x: FloatArray, among: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
-    """Five points about each value, none outside the range of the values, and their weights.
+def stencil(
+    x: FloatArray, among: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Five points about each value, none outside the range of the values, and their
+    weights.
 
-    So no point lies beyond the boundary knots of a spline, or below 0 for a logarithm. A range too narrow for five
-    different points does not bound them.
+    So no point lies beyond the boundary knots of a spline, or below 0 for a logarithm.
+    A range too narrow for five different points does not bound them.
 
     Parameters
     ----------
@@ -282,23 +361,30 @@ def stencil(x: FloatArray, among: FloatArray | None = None) -> tuple[FloatArray,
     array([ 3., 12., 48.])
     """
     values = x if among is None else np.concatenate([x, among])
-    low, high, deviation = float(values.min()), float(values.max()), _deviation(values)
+    low = float(values.min())
+    high = float(values.max())
+    deviation = _deviation(values)
     size = np.full(x.size, deviation)
     if low >= 0.0 or high <= 0.0:
         size = np.clip(np.abs(x), _LEAST * deviation, deviation)
     step = np.maximum(_STEP_STENCIL * size, _PLACES * np.spacing(np.abs(x)))
     if high - low < 4.0 * step.max():
-        low, high = -np.inf, np.inf
+        low = -np.inf
+        high = np.inf
     step = (x + step) - x  # a number that can be added to x exactly
     below = np.clip(np.floor((x - low) / step), 0, 2).astype(np.intp)
     above = np.clip(np.floor((high - x) / step), 0, 2).astype(np.intp)
     at = np.where(above < 2, 4 - above, below)
-    points = np.clip(x[:, None] + (np.arange(5) - at[:, None]) * step[:, None], low, high)
+    points = np.clip(
+        x[:, None] + (np.arange(5) - at[:, None]) * step[:, None], low, high
+    )
     return points, _WEIGHTS[at] / step[:, None]
 
 
 def _deviation(x: FloatArray) -> float:
-    """Standard deviation without overflow; the size of the value where all are equal, or 1 if that is 0."""
+    """Standard deviation without overflow; the size of the value where all are equal,
+    or 1 if that is 0.
+    """
     largest = float(np.abs(x).max())
     if x.min() == x.max():
         return largest or 1.0

@@ -1,9 +1,12 @@
-"""What the data determine: whether a linear function of the parameters is finite, infinite, or neither.
+"""What the data determine: whether a linear function of the parameters is finite,
+infinite, or neither.
 
-Where the likelihood has no maximum, the estimates move along some directions without end. A function that does not move
-along them has its value, standard error and test in the limiting model: the rows that become certain leave, and the
-others keep the ends that stay finite [Geyer 2009, Electronic Journal of Statistics 3, 259-289, sec. 3]. A function that
-moves is infinite if it moves the same way along every such direction, and otherwise has no value.
+Where the likelihood has no maximum, the estimates move along some directions without
+end. A function that does not move along them has its value, standard error and test in
+the limiting model: the rows that become certain leave, and the others keep the ends
+that stay finite [Geyer 2009, Electronic Journal of Statistics 3, 259-289, sec. 3]. A
+function that moves is infinite if it moves the same way along every such direction, and
+otherwise has no value.
 """
 
 from __future__ import annotations
@@ -19,20 +22,25 @@ from .separation import Recession
 
 #: Moves below this share of the terms that they are sums of are rounding.
 _ROUNDING = 1e-8
-#: Parts of a function that the cone of rising ends does not reach, below which it counts as inside.
+#: Parts of a function that the cone of rising ends does not reach, below which it
+#: counts as inside.
 _INSIDE = 1e-7
 #: Ends that lie beyond a normal by less do so by rounding.
 _BEYOND = 1e-10
 #: Curvatures below this share of the largest are looked at.
 _SOFT = 1e-4
-#: Curvatures below this, for each row and a column of unit deviation, are rounding of 0.
+#: Curvatures below this, for each row and a column of unit deviation, are rounding of
+#: 0.
 _NO_CURVATURE = 1e-9
-#: A log-likelihood that falls by less, where a spread changes by the factor e, has no maximum there.
+#: A log-likelihood that falls by less, where a spread changes by the factor e, has no
+#: maximum there.
 _LEVEL = 1e-6
-#: A function of unit length that moves by less, where a spread changes by the factor e, has a limit.
+#: A function of unit length that moves by less, where a spread changes by the factor e,
+#: has a limit.
 _STILL = 1e-3
 #: Newton steps in the limiting model, and the decrement at which they end.
-_STEPS, _SETTLED = 20, 1e-20
+_STEPS = 20
+_SETTLED = 1e-20
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -42,7 +50,8 @@ class Determined:
     Attributes
     ----------
     moves : (P', r)
-        A basis of the directions along which ends of rows move outwards; along them the other ends do not change.
+        A basis of the directions along which ends of rows move outwards; along them the
+        other ends do not change.
     rising : (g, r)
         How the moving ends rise along the basis.
     inside : (r,)
@@ -64,21 +73,27 @@ class Determined:
 
     @property
     def direction(self) -> FloatArray | None:
-        """(P',) one direction of recession, largest component 1; None where only spreads run off."""
+        """(P',) one direction of recession, largest component 1; None where only
+        spreads run off.
+        """
         direction = self.moves @ self.inside
         size = self.sizes @ np.abs(self.inside)
         direction = np.where(np.abs(direction) <= _ROUNDING * size, 0.0, direction)
         return direction / np.abs(direction).max() if direction.any() else None
 
     def limits(self, functions: FloatArray) -> FloatArray:
-        """(h,) what functions (h, P') tend to as ends move outwards: 0 if they are finite, infinite, or NaN."""
+        """(h,) what functions (h, P') tend to as ends move outwards: 0 if they are
+        finite, infinite, or NaN.
+        """
         parts = functions @ self.moves
         size = (np.abs(functions) @ self.sizes).max(axis=1, initial=0.0, keepdims=True)
         parts = np.where(np.abs(parts) <= _ROUNDING * size, 0.0, parts)
         out = np.zeros(len(functions))
         moved = parts.any(axis=1)
         lengths = np.linalg.norm(parts[moved], axis=1, keepdims=True)
-        unit, codes = np.unique(np.round(parts[moved] / lengths, 9), axis=0, return_inverse=True)
+        unit, codes = np.unique(
+            np.round(parts[moved] / lengths, 9), axis=0, return_inverse=True
+        )
         signs = np.sign(unit @ self.inside)
         rises = (signs != 0.0) & self._reached(signs[:, None] * unit)
         out[moved] = np.where(rises, signs * np.inf, np.nan)[codes.reshape(-1)]
@@ -87,10 +102,10 @@ class Determined:
     def _reached(self, parts: FloatArray) -> BoolArray:
         """(h,) whether parts (h, r), of length 1, are positive sums of the moving ends.
 
-        Sums of a few ends are tried first. If they do not reach a part, the residual is a
-        normal of them: the end farthest beyond it is tried too, until none is left and
-        the normal shows that the part is out of reach. The ends that a sum needs, and
-        normals, decide about most of the other parts at once.
+        Sums of a few ends are tried first. If they do not reach a part, the residual is
+        a normal of them: the end farthest beyond it is tried too, until none is left
+        and the normal shows that the part is out of reach. The ends that a sum needs,
+        and normals, decide about most of the other parts at once.
         """
         from scipy.optimize import nnls
 
@@ -129,7 +144,9 @@ class Determined:
         size = np.linalg.norm(functions, axis=1, keepdims=True)
         unit = functions / np.where(size > 0.0, size, 1.0)
         moved = unit @ self.moves
-        moved = np.where(np.abs(moved) <= _ROUNDING * (np.abs(unit) @ self.sizes), 0.0, moved)
+        moved = np.where(
+            np.abs(moved) <= _ROUNDING * (np.abs(unit) @ self.sizes), 0.0, moved
+        )
         drifting = np.where(self.drifts(unit)[:, None], unit @ self.adrift, 0.0)
         rates = np.hstack([moved, drifting])
         largest = np.abs(rates).max(axis=0, initial=0.0)
@@ -145,21 +162,29 @@ class Determined:
         if not self.adrift.size:
             return np.zeros(len(functions), dtype=bool)
         size = np.linalg.norm(functions @ self.axes, axis=1)
-        return np.asarray((np.abs(functions @ self.adrift) > _STILL * size[:, None]).any(axis=1))
+        return np.asarray(
+            (np.abs(functions @ self.adrift) > _STILL * size[:, None]).any(axis=1)
+        )
 
 
 def complement(columns: FloatArray) -> FloatArray:
     """(P, P - r) orthonormal basis of what is orthogonal to columns (P, r)."""
-    axes, sizes, _ = np.linalg.svd(columns / np.linalg.norm(columns, axis=0), full_matrices=True)
+    axes, sizes, _ = np.linalg.svd(
+        columns / np.linalg.norm(columns, axis=0), full_matrices=True
+    )
     return np.asarray(axes[:, int(np.count_nonzero(sizes > _ROUNDING)) :])
 
 
-def spreads_adrift(problem: Problem, optimum: Optimum, recession: Recession | None, running: BoolArray) -> FloatArray:
-    """(P', f) directions along which shift and spread run off together, in the solver's coordinates.
+def spreads_adrift(
+    problem: Problem, optimum: Optimum, recession: Recession | None, running: BoolArray
+) -> FloatArray:
+    """(P', f) directions along which shift and spread run off together, in the solver's
+    coordinates.
 
-    Along b + e^t a and tau + t the rows of one spread keep their predictors and those of others do not move
-    (a group that gave only the ends of the scale); or a spread goes to 0 (a group that gave one level). The tangents of
-    such paths are directions of little curvature; the likelihood along the path decides.
+    Along b + e^t a and tau + t the rows of one spread keep their predictors and those
+    of others do not move (a group that gave only the ends of the scale); or a spread
+    goes to 0 (a group that gave one level). The tangents of such paths are directions
+    of little curvature; the likelihood along the path decides.
 
     Parameters
     ----------
@@ -171,10 +196,16 @@ def spreads_adrift(problem: Problem, optimum: Optimum, recession: Recession | No
     """
     n_lambda = int(problem.flexible is not None)
     count = problem.rows.scale.mean.size
-    scales = np.arange(problem.n_parameters - count - n_lambda, problem.n_parameters - n_lambda)
+    scales = np.arange(
+        problem.n_parameters - count - n_lambda, problem.n_parameters - n_lambda
+    )
     if not count:
         return np.zeros((problem.n_parameters, 0))
-    free = np.eye(problem.n_parameters) if recession is None else complement(recession.moves)
+    free = (
+        np.eye(problem.n_parameters)
+        if recession is None
+        else complement(recession.moves)
+    )
     values, vectors = np.linalg.eigh(free.T @ optimum.at.information.dense() @ free)
     soft = free @ vectors[:, values <= _SOFT * values[-1]]
     reached = np.linalg.pinv(soft[scales]) if soft.size else np.zeros((0, count))
@@ -183,34 +214,53 @@ def spreads_adrift(problem: Problem, optimum: Optimum, recession: Recession | No
     for place, scale in enumerate(scales):
         tangent = soft @ reached[:, place]
         alone = np.delete(tangent[scales], place)
-        known = abs(tangent[scale] - 1.0) < _STILL and np.abs(alone).max(initial=0.0) < _STILL
+        known = (
+            abs(tangent[scale] - 1.0) < _STILL
+            and np.abs(alone).max(initial=0.0) < _STILL
+        )
         if not known:
             tangent = np.eye(problem.n_parameters)[scale]
         widest = float(np.abs(z[:, place]).max())
-        if running[scale] or (known and _is_level(problem, optimum, tangent, int(scale), widest)):
+        if running[scale] or (
+            known and _is_level(problem, optimum, tangent, int(scale), widest)
+        ):
             found.append(tangent)
     tangents = np.array(found).reshape(-1, problem.n_parameters).T
     return (
         tangents
         if not found
-        else np.hstack([tangents, _level_plane(optimum, recession, tangents, float(problem.counts.sum()))])
+        else np.hstack(
+            [
+                tangents,
+                _level_plane(optimum, recession, tangents, float(problem.counts.sum())),
+            ]
+        )
     )
 
 
 def _level_plane(
-    optimum: Optimum, recession: Recession | None, tangents: FloatArray, total_weight: float
+    optimum: Optimum,
+    recession: Recession | None,
+    tangents: FloatArray,
+    total_weight: float,
 ) -> FloatArray:
-    """(P', f) further directions without curvature: what only rows of an endless spread could tell of."""
+    """(P', f) further directions without curvature: what only rows of an endless spread
+    could tell of.
+    """
     held = tangents if recession is None else np.hstack([recession.moves, tangents])
     free = complement(held)
     values, vectors = np.linalg.eigh(free.T @ optimum.at.information.dense() @ free)
     return np.asarray(free @ vectors[:, values <= _NO_CURVATURE * total_weight])
 
 
-def _is_level(problem: Problem, optimum: Optimum, tangent: FloatArray, scale: int, widest: float) -> bool:
-    """Whether the likelihood does not fall along a path with this tangent, on which a spread changes by the factor e.
+def _is_level(
+    problem: Problem, optimum: Optimum, tangent: FloatArray, scale: int, widest: float
+) -> bool:
+    """Whether the likelihood does not fall along a path with this tangent, on which a
+    spread changes by the factor e.
 
-    What the spread stretches grows, or shrinks, as the spread of the rows with the largest value does.
+    What the spread stretches grows, or shrinks, as the spread of the rows with the
+    largest value does.
     """
     stretched = tangent.copy()
     stretched[scale] = 0.0
@@ -220,15 +270,24 @@ def _is_level(problem: Problem, optimum: Optimum, tangent: FloatArray, scale: in
             x = optimum.x + np.expm1(bend * length) / bend * stretched
             x[scale] += length
             at = problem.evaluate(x)
-            if at is not None and at.loglik >= optimum.at.loglik - _LEVEL * optimum.unit:
+            if (
+                at is not None
+                and at.loglik >= optimum.at.loglik - _LEVEL * optimum.unit
+            ):
                 return True
     return False
 
 
-def settled(problem: Problem, optimum: Optimum, recession: Recession | None, adrift: FloatArray) -> Optimum:
-    """The maximum of the limiting model: moving ends far outside, Newton's method along the other directions."""
-    x, held = optimum.x, adrift
-    if recession is not None and recession.moves.shape[1] == x.size:  # nothing is left to be estimated
+def settled(
+    problem: Problem, optimum: Optimum, recession: Recession | None, adrift: FloatArray
+) -> Optimum:
+    """The maximum of the limiting model: moving ends far outside, Newton's method along
+    the other directions.
+    """
+    x = optimum.x
+    held = adrift
+    # nothing is left to be estimated
+    if recession is not None and recession.moves.shape[1] == x.size:
         return optimum
     if recession is not None:
         x = x + recession.least * (recession.moves @ recession.inside)
@@ -239,19 +298,28 @@ def settled(problem: Problem, optimum: Optimum, recession: Recession | None, adr
     free = complement(held)
     for _ in range(_STEPS):
         score = free.T @ at.score
-        step = np.linalg.lstsq(free.T @ at.information.dense() @ free, score, rcond=None)[0]
+        step = np.linalg.lstsq(
+            free.T @ at.information.dense() @ free, score, rcond=None
+        )[0]
         if float(step @ score) <= _SETTLED * optimum.unit:
             break
         moved = problem.evaluate(x + free @ step)
         if moved is None or moved.loglik < at.loglik:
             break
-        x, at = x + free @ step, moved
+        x = x + free @ step
+        at = moved
     flat = float(np.abs(free.T @ at.score).max(initial=0.0)) <= optimum.tolerance
-    message = optimum.message if optimum.converged or not flat else "converged in the limiting model"
+    message = (
+        optimum.message
+        if optimum.converged or not flat
+        else "converged in the limiting model"
+    )
     return replace(optimum, x=x, at=at, step=np.zeros_like(x), message=message)
 
 
-def determined(problem: Problem, recession: Recession | None, adrift: FloatArray) -> Determined | None:
+def determined(
+    problem: Problem, recession: Recession | None, adrift: FloatArray
+) -> Determined | None:
     """The directions without end on the user's scale; None if there are none."""
     if recession is None and not adrift.size:
         return None

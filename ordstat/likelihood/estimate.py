@@ -17,34 +17,51 @@ from .determined import Determined, complement, determined, settled, spreads_adr
 from .family import Family
 from .links import LINKS, Link
 from .penalty import Penalty
-from .problem import CovarianceMatrix, InverseInformation, Problem, UnknownCovariance, UserScale
+from .problem import (
+    CovarianceMatrix,
+    InverseInformation,
+    Problem,
+    UnknownCovariance,
+    UserScale,
+)
 from .separation import Recession, recession
 
-# ------------------------------------------------------------------------------------------ start
+# -------------------------------------------------------------------------------- start
 
 #: Newton steps towards a maximum, and the largest score that counts as one.
-_STEPS, _NEAR = 30, 1e-3
+_STEPS = 30
+_NEAR = 1e-3
 #: Rows on which starts are compared: per parameter, and at least.
-_ROWS_EACH, _ROWS = 40, 1000
-#: Values of lambda tried first, Newton steps at each, and accuracy of the search in lambda or its logarithm.
-_COARSE, _LAMBDA_STEPS, _ACCURACY = 9, 20, 0.05
+_ROWS_EACH = 40
+_ROWS = 1000
+#: Values of lambda tried first, Newton steps at each, and accuracy of the search in
+#: lambda or its logarithm.
+_COARSE = 9
+_LAMBDA_STEPS = 20
+_ACCURACY = 0.05
 #: Values of lambda from which other branches of a profile are sought.
 _BRANCHES = 5
 #: One row in this many makes the small sample.
 _STRIDE = 10
-#: The small sample is fitted until the next step, which is taken unchecked, is below one standard error (tol / 1000).
+#: The small sample is fitted until the next step, which is taken unchecked, is below
+#: one standard error (tol / 1000).
 _ROUGH = 1e3
-#: Smallest information of the small sample about each effect, per row and deviation of its column.
+#: Smallest information of the small sample about each effect, per row and deviation of
+#: its column.
 _LEAST_INFORMATION = 1e-9
 #: Longest step, in the units of `newton.py`, on the information of the small sample.
 _LONGEST = 0.2
-#: Log-likelihoods that differ by less belong to the same maximum; by more than the second, one is clearly higher.
-_SAME, _CLEARLY = 1e-3, 1e-2
+#: Log-likelihoods that differ by less belong to the same maximum; by more than the
+#: second, one is clearly higher.
+_SAME = 1e-3
+_CLEARLY = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
 class Reached:
-    """The end of some Newton steps: the point, and the optimum unless no step was possible."""
+    """The end of some Newton steps: the point, and the optimum unless no step was
+    possible.
+    """
 
     x: FloatArray
     optimum: Optimum | None = None
@@ -57,14 +74,19 @@ class Reached:
     @property
     def ends(self) -> bool:
         """Whether the steps ended in a maximum."""
-        return self.optimum is not None and self.optimum.converged and self.optimum.damping == 0.0
+        return (
+            self.optimum is not None
+            and self.optimum.converged
+            and self.optimum.damping == 0.0
+        )
 
 
 class Start(NamedTuple):
-    """A start, the likelihood there (None outside the domain), and a path that rises further.
+    """A start, the likelihood there (None outside the domain), and a path that rises
+    further.
 
-    On a path through `higher`, without a maximum, the log-likelihood is at least `rise` above the maximum that the
-    point leads to.
+    On a path through `higher`, without a maximum, the log-likelihood is at least `rise`
+    above the maximum that the point leads to.
     """
 
     x: FloatArray
@@ -73,21 +95,32 @@ class Start(NamedTuple):
     higher: Optimum | None = None
 
 
-def follow(problem: Problem, x: FloatArray, max_iter: int, steps: int = _STEPS) -> Reached:
+def follow(
+    problem: Problem, x: FloatArray, max_iter: int, steps: int = _STEPS
+) -> Reached:
     """Close to the maximum that Newton's method reaches from a point."""
     at = problem.evaluate(x) if np.isfinite(x).all() else None
     if at is None:
         return Reached(x)
     weight = float(problem.counts.sum())
     try:
-        optimum = maximise(problem.evaluate, x, tol=_NEAR, max_iter=min(steps, max_iter), total_weight=weight, at=at)
+        optimum = maximise(
+            problem.evaluate,
+            x,
+            tol=_NEAR,
+            max_iter=min(steps, max_iter),
+            total_weight=weight,
+            at=at,
+        )
     except DataError:  # it leads to where the information overflows
         return Reached(x)
     return Reached(optimum.x, optimum)
 
 
 def thinned(problem: Problem) -> Problem:
-    """The problem on enough rows to show the maxima; the problem itself if it has no more or would lose a level."""
+    """The problem on enough rows to show the maxima; the problem itself if it has no
+    more or would lose a level.
+    """
     sample = problem.sample
     stride = sample.n // max(_ROWS, _ROWS_EACH * problem.n_parameters)
     if stride < 2:
@@ -98,23 +131,34 @@ def thinned(problem: Problem) -> Problem:
 
 def starting_values(problem: Problem, max_iter: int) -> Start:
     """A start for Newton's method; each search for it takes at most `max_iter` steps."""
-    family, scaled = problem.family, problem.sample.rows.scale is not None
+    family = problem.family
+    scaled = problem.sample.rows.scale is not None
     if problem.at_hand is not None:
         return _from_small_sample(problem, problem.at_hand, max_iter)
-    if problem.flexible is not None:  # lambda and the thresholds are nearly collinear, and steps far off are wild
+    # lambda and the thresholds are nearly collinear, and steps far off are wild
+    if problem.flexible is not None:
         x = starting_values(problem.at_link(family.link), max_iter).x
         return _first_inside(problem, search_lambda(problem, x, max_iter))
     if scaled or not family.concave:
         logit = problem.at_link(LINKS["logit"])
         if not scaled:
-            points = [follow(thinned(logit), starting_values(logit, max_iter).x, max_iter).x, problem.start()]
+            points = [
+                follow(thinned(logit), starting_values(logit, max_iter).x, max_iter).x,
+                problem.start(),
+            ]
         elif family.concave:
             points = [_equal_scales(problem, max_iter), problem.start()]
         else:
-            points = [_equal_scales(problem, max_iter), _equal_scales(logit, max_iter), logit.start()]
+            points = [
+                _equal_scales(problem, max_iter),
+                _equal_scales(logit, max_iter),
+                logit.start(),
+            ]
         return _best(problem, points, max_iter)
     if problem.many_rows and problem.structure is None:
-        return _from_small_sample(problem, problem.of_rows(np.arange(0, problem.sample.n, _STRIDE)), max_iter)
+        return _from_small_sample(
+            problem, problem.of_rows(np.arange(0, problem.sample.n, _STRIDE)), max_iter
+        )
     return _first_inside(problem)
 
 
@@ -131,13 +175,22 @@ def _first_inside(problem: Problem, *points: FloatArray) -> Start:
 def _from_small_sample(problem: Problem, small: Problem | None, max_iter: int) -> Start:
     """Start from a rough fit of a small sample, which saves passes over all rows.
 
-    It is used only if every level occurs in it, every effect shows in it (the indicator of a rare event may not),
-    Newton's method needed no damping, and the start is none from which it runs off.
+    It is used only if every level occurs in it, every effect shows in it (the indicator
+    of a rare event may not), Newton's method needed no damping, and the start is none
+    from which it runs off.
     """
     if small is None:
         return _first_inside(problem)
-    weight, start = float(small.counts.sum()), starting_values(small, max_iter)
-    rough = maximise(small.evaluate, start.x, tol=_ROUGH, max_iter=10, total_weight=weight, at=start.at)
+    weight = float(small.counts.sum())
+    start = starting_values(small, max_iter)
+    rough = maximise(
+        small.evaluate,
+        start.x,
+        tol=_ROUGH,
+        max_iter=10,
+        total_weight=weight,
+        at=start.at,
+    )
     little = np.diag(rough.factor.schur) ** 2 <= _LEAST_INFORMATION * weight
     if rough.message != "converged" or rough.damping > 0.0 or little.any():
         return _first_inside(problem)
@@ -159,9 +212,11 @@ def _runs_off(at: Evaluation) -> bool:
 
 
 def _stepped(problem: Problem, rough: Optimum, ratio: float) -> Start:
-    """The last step of a fit to some of the rows, then one on the score of all and `ratio` times its information.
+    """The last step of a fit to some of the rows, then one on the score of all and
+    `ratio` times its information.
 
-    The second step is as good as a Newton step: the information of the part is close to that of all rows.
+    The second step is as good as a Newton step: the information of the part is close to
+    that of all rows.
     """
     x = rough.x + rough.step
     at = problem.evaluate(x, rough.information)
@@ -175,14 +230,16 @@ def _stepped(problem: Problem, rough: Optimum, ratio: float) -> Start:
 def _best(problem: Problem, points: list[FloatArray], max_iter: int) -> Start:
     """The highest maximum that Newton's method reaches from some points.
 
-    With scale effects the likelihood may rise without end elsewhere: a maximum is preferred, and the start keeps how
-    much higher the likelihood was.
+    With scale effects the likelihood may rise without end elsewhere: a maximum is
+    preferred, and the start keeps how much higher the likelihood was.
     """
     part = thinned(problem)
     reached = [follow(part, x, max_iter) for x in points]
     if part is not problem and not np.ptp([each.loglik for each in reached]) < _SAME:
-        part, reached = problem, [follow(problem, each.x, max_iter) for each in reached]
-    # Of maxima that are equal but for rounding, the first, so that the way does not depend on the processor.
+        part = problem
+        reached = [follow(problem, each.x, max_iter) for each in reached]
+    # Of maxima that are equal but for rounding, the first, so that the way does not
+    # depend on the processor.
     best = max(reached, key=lambda each: (each.ends, round(each.loglik, 8)))
     ratio = problem.counts.sum() / part.counts.sum()
     higher = max(reached, key=attrgetter("loglik"))
@@ -194,7 +251,11 @@ def _best(problem: Problem, points: list[FloatArray], max_iter: int) -> Start:
     else:
         start = _first_inside(problem, best.x, *points)
     rise = higher.loglik - best.loglik
-    return start._replace(rise=float(ratio * rise), higher=higher.optimum) if best.ends and rise > _CLEARLY else start
+    return (
+        start._replace(rise=float(ratio * rise), higher=higher.optimum)
+        if best.ends and rise > _CLEARLY
+        else start
+    )
 
 
 def _equal_scales(problem: Problem, max_iter: int) -> FloatArray:
@@ -205,30 +266,38 @@ def _equal_scales(problem: Problem, max_iter: int) -> FloatArray:
 
 
 def search_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:
-    """The maximum by all parameters, lambda the last, from the best lambda of one bounded search.
+    """The maximum by all parameters, lambda the last, from the best lambda of one
+    bounded search.
 
     Raises
     ------
     DataError
         Newton's method finds no maximum.
     """
-    for part in (thinned(problem), problem):  # use all rows only if a part of them has no maximum
+    # use all rows only if a part of them has no maximum
+    for part in (thinned(problem), problem):
         best = _best_lambda(part, x, max_iter)
         reached = follow(part, best, max_iter)
         if reached.ends:
             return reached.x
     assert problem.flexible is not None
-    name, lam = problem.flexible.name, float(best[-1])
+    name = problem.flexible.name
+    lam = float(best[-1])
     if name == "aranda-ordaz" and lam < 1.0:
-        raise DataError("lambda has no estimate: the likelihood rises as it falls to 0. Use link='cloglog'.")
+        raise DataError(
+            "lambda has no estimate: the likelihood rises as it falls to 0. Use"
+            " link='cloglog'."
+        )
     raise DataError(
-        f"lambda has no estimate: the likelihood has no maximum from lambda = {lam:.3g} on. Fix it, as in "
-        f"link=({name!r}, {lam:.3g}), or choose another link."
+        f"lambda has no estimate: the likelihood has no maximum from lambda = {lam:.3g}"
+        f" on. Fix it, as in link=({name!r}, {lam:.3g}), or choose another link."
     )
 
 
 def _best_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:
-    """The best point with lambda inside its bounds, from every local maximum of the profile on a grid."""
+    """The best point with lambda inside its bounds, from every local maximum of the
+    profile on a grid.
+    """
     from scipy.optimize import minimize_scalar
 
     flexible = problem.flexible
@@ -242,31 +311,46 @@ def _best_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:
         lam = math.exp(coordinate) if flexible.relative else coordinate
         fixed = problem.at_link(flexible.at(lam))
         points = carried(fixed, last.x, link, fixed.family.link), last.x
-        maximum = max((follow(fixed, point, max_iter, _LAMBDA_STEPS) for point in points), key=attrgetter("loglik"))
+        maximum = max(
+            (follow(fixed, point, max_iter, _LAMBDA_STEPS) for point in points),
+            key=attrgetter("loglik"),
+        )
         if math.isfinite(maximum.loglik):
-            last, link = maximum, fixed.family.link
+            last = maximum
+            link = fixed.family.link
             if maximum.loglik > best.loglik:
-                best, best_lam = maximum, lam
+                best = maximum
+                best_lam = lam
         return -maximum.loglik
 
-    low, high = (math.log(bound) if flexible.relative else bound for bound in flexible.bounds)
+    low, high = (
+        math.log(bound) if flexible.relative else bound for bound in flexible.bounds
+    )
     grid = np.linspace(low, high, _COARSE)
     falls = np.array([fall(coordinate) for coordinate in grid])
     beside = np.pad(falls, 1, constant_values=np.inf)
-    for lowest in map(int, np.flatnonzero((falls < beside[:-2]) & (falls < beside[2:]))):
+    for lowest in map(
+        int, np.flatnonzero((falls < beside[:-2]) & (falls < beside[2:]))
+    ):
         bounds = grid[max(lowest - 1, 0)], grid[min(lowest + 1, _COARSE - 1)]
         with np.errstate(invalid="ignore"):  # SciPy subtracts infinite values
-            minimize_scalar(fall, bounds=bounds, method="bounded", options={"xatol": _ACCURACY})
+            minimize_scalar(
+                fall, bounds=bounds, method="bounded", options={"xatol": _ACCURACY}
+            )
     return np.append(best.x, best_lam)
 
 
 def at_other_lambdas(problem: Problem, x: FloatArray) -> list[FloatArray]:
-    """Coordinates with lambda at each value of a coarse grid; empty if it is not estimated."""
+    """Coordinates with lambda at each value of a coarse grid; empty if it is not
+    estimated.
+    """
     flexible = problem.flexible
     if flexible is None:
         return []
     old = flexible.at(float(x[-1]))
-    low, high = (math.log(bound) if flexible.relative else bound for bound in flexible.bounds)
+    low, high = (
+        math.log(bound) if flexible.relative else bound for bound in flexible.bounds
+    )
     points = []
     for coordinate in np.linspace(low, high, _BRANCHES):
         lam = math.exp(coordinate) if flexible.relative else float(coordinate)
@@ -276,7 +360,9 @@ def at_other_lambdas(problem: Problem, x: FloatArray) -> list[FloatArray]:
 
 
 def carried(problem: Problem, x: FloatArray, old: Link, new: Link) -> FloatArray:
-    """Coordinates without lambda, moved and stretched as the median and the quartiles of the link are."""
+    """Coordinates without lambda, moved and stretched as the median and the quartiles
+    of the link are.
+    """
     low, median, high = old.ppf(np.array([0.25, 0.5, 0.75]))
     new_low, new_median, new_high = new.ppf(np.array([0.25, 0.5, 0.75]))
     ratio = (new_high - new_low) / (high - low)
@@ -287,10 +373,12 @@ def carried(problem: Problem, x: FloatArray, old: Link, new: Link) -> FloatArray
     return np.asarray(moved)
 
 
-# ------------------------------------------------------------------------------------------ estimates
+# ---------------------------------------------------------------------------- estimates
 
-#: A log-scale effect, per deviation, that still moves by this or has this standard error has no finite estimate.
-_MOVING, _ENDLESS = 5e-3, 50.0
+#: A log-scale effect, per deviation, that still moves by this or has this standard
+#: error has no finite estimate.
+_MOVING = 5e-3
+_ENDLESS = 50.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -317,7 +405,8 @@ class Estimation:
         Raises
         ------
         OptionError
-            Starting values outside the domain, or a penalty that has no maximum with nominal effects.
+            Starting values outside the domain, or a penalty that has no maximum with
+            nominal effects.
         """
         start = self._begin(problem)
         optimum = maximise(
@@ -326,7 +415,9 @@ class Estimation:
             tol=self.tol,
             max_iter=self.max_iter,
             total_weight=float(problem.counts.sum()),
-            shared_steps=self.penalty is None and problem.structure is None and problem.many_rows,
+            shared_steps=self.penalty is None
+            and problem.structure is None
+            and problem.many_rows,
             at=start.at if self.penalty is None else None,
         )
         plain = Estimate(self, problem, optimum, start)
@@ -335,10 +426,18 @@ class Estimation:
     def null_loglik(self, problem: Problem) -> float:
         """Log-likelihood, without the penalty, with thresholds and offsets only."""
         rows = problem.sample.rows
-        if rows.offset is None and rows.scale_offset is None and problem.structure is None:
+        if (
+            rows.offset is None
+            and rows.scale_offset is None
+            and problem.structure is None
+        ):
             return float(problem.counts @ np.log(problem.counts / problem.counts.sum()))
         try:
-            return replace(self, penalty=None, start=None).of(problem.without_effects()).optimum.at.loglik
+            return (
+                replace(self, penalty=None, start=None)
+                .of(problem.without_effects())
+                .optimum.at.loglik
+            )
         except DataError:  # lambda has no estimate
             return math.nan
 
@@ -348,14 +447,19 @@ class Estimation:
 
     def _begin(self, problem: Problem) -> Start:
         if self.start is None:
-            return starting_values(problem, self.max_iter) if self.penalty is None else Start(problem.start(), None)
+            return (
+                starting_values(problem, self.max_iter)
+                if self.penalty is None
+                else Start(problem.start(), None)
+            )
         x = problem.from_user(np.array(self.start))
         at = problem.evaluate(x)
         if at is None:
             raise OptionError(
-                "start must give a finite likelihood with finite derivatives: thresholds increasing at every row, "
-                "lambda inside its range, scores within reach of the thresholds. Start nearer to the estimates, or "
-                "leave it out."
+                "start must give a finite likelihood with finite derivatives:"
+                " thresholds increasing at every row, lambda inside its range, scores"
+                " within reach of the thresholds. Start nearer to the estimates, or"
+                " leave it out."
             )
         return Start(x, at)
 
@@ -373,9 +477,11 @@ class Estimate:
     recession : Recession or None
         Moves to infinite estimates.
     adrift : (P', f) or None
-        Directions in which spreads have no estimates; None where every estimate is finite.
+        Directions in which spreads have no estimates; None where every estimate is
+        finite.
     searched : (P',) or None
-        Where the search ended, before moving ends were taken out to where their rows are certain.
+        Where the search ended, before moving ends were taken out to where their rows
+        are certain.
     """
 
     by: Estimation
@@ -398,13 +504,20 @@ class Estimate:
 
     def loglik(self) -> float:
         """The log-likelihood, without the penalty."""
-        at = self.optimum.at if self.by.penalty is None else self.problem.evaluate(self.optimum.x)
+        at = (
+            self.optimum.at
+            if self.by.penalty is None
+            else self.problem.evaluate(self.optimum.x)
+        )
         assert at is not None
         return at.loglik
 
     def in_the_limit(self) -> Estimate:
-        """The same where estimates are finite; else the estimates of the limiting model."""
-        problem, optimum = self.problem, self.optimum
+        """The same where estimates are finite; else the estimates of the limiting
+        model.
+        """
+        problem = self.problem
+        optimum = self.optimum
         moves = recession(problem, optimum)
         running_off = running(problem, optimum)
         adrift = spreads_adrift(problem, optimum, moves, running_off)
@@ -412,7 +525,13 @@ class Estimate:
             return self
         if problem.at_hand is None:
             optimum = settled(problem, optimum, moves, adrift)
-        return replace(self, optimum=optimum, recession=moves, adrift=adrift, searched=self.optimum.x)
+        return replace(
+            self,
+            optimum=optimum,
+            recession=moves,
+            adrift=adrift,
+            searched=self.optimum.x,
+        )
 
     @cached_property
     def determined(self) -> Determined | None:
@@ -426,7 +545,9 @@ class Estimate:
         """(P',) estimates without a finite value, or without any."""
         if self.determined is None:
             return np.zeros(self.problem.n_parameters, dtype=bool)
-        return np.asarray(self.determined.limits(np.eye(self.problem.n_parameters)) != 0.0)
+        return np.asarray(
+            self.determined.limits(np.eye(self.problem.n_parameters)) != 0.0
+        )
 
     @cached_property
     def endless(self) -> BoolArray:
@@ -445,15 +566,22 @@ class Estimate:
     @property
     def residual(self) -> float:
         """Largest score; NaN if the likelihood has no maximum."""
-        return math.nan if self.endless.any() else float(np.abs(self.optimum.at.score).max())
+        return (
+            math.nan
+            if self.endless.any()
+            else float(np.abs(self.optimum.at.score).max())
+        )
 
     def information(self) -> InverseInformation | CovarianceMatrix | UnknownCovariance:
         """Covariance of the estimates on the user's scale."""
-        optimum, problem = self.optimum, self.problem
+        optimum = self.optimum
+        problem = self.problem
         unknown = UnknownCovariance(problem.n_parameters)
         if self.by.penalty is not None:
             factor = self.by.penalty.factor(problem, optimum)
-            return unknown if factor is None else InverseInformation(factor, problem.user)
+            return (
+                unknown if factor is None else InverseInformation(factor, problem.user)
+            )
         unfinished = self.endless | self.infinite
         if not unfinished.any():
             return InverseInformation(optimum.factor, problem.user)
@@ -464,29 +592,46 @@ class Estimate:
             held.append(self.adrift)
         if not held:
             return unknown
-        return CovarianceMatrix(_limiting_covariance(optimum.at.information, problem.user, np.hstack(held)), unfinished)
+        return CovarianceMatrix(
+            _limiting_covariance(optimum.at.information, problem.user, np.hstack(held)),
+            unfinished,
+        )
 
-    def digits(self, information: InverseInformation | CovarianceMatrix | UnknownCovariance) -> FloatArray:
-        """(P',) correct significant digits of each estimate, from the Newton step left over and rounding."""
-        user, optimum = self.problem.user, self.optimum
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a fit that ran off has no correct digits
+    def digits(
+        self, information: InverseInformation | CovarianceMatrix | UnknownCovariance
+    ) -> FloatArray:
+        """(P',) correct significant digits of each estimate, from the Newton step left
+        over and rounding.
+        """
+        user = self.problem.user
+        optimum = self.optimum
+        # a fit that ran off has no correct digits
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             errors = np.abs(user.coefficients(optimum.step)) + user.rounding(optimum.x)
         return correct_digits(self.coefficients, errors, information.variances)
 
 
 def running(problem: Problem, optimum: Optimum) -> BoolArray:
     """(P',) log-scale effects that are still moving, or have a huge standard error."""
-    scale, r = np.zeros(problem.n_parameters, dtype=bool), problem.rows.scale.mean.size
+    scale = np.zeros(problem.n_parameters, dtype=bool)
+    r = problem.rows.scale.mean.size
     first = scale.size - r - int(problem.flexible is not None)
-    moving = np.abs(optimum.step[first : first + r]) > (np.inf if optimum.converged else _MOVING)
+    moving = np.abs(optimum.step[first : first + r]) > (
+        np.inf if optimum.converged else _MOVING
+    )
     among = first - optimum.factor.V.shape[0]
-    variances = optimum.unit * np.diag(optimum.factor.schur_inverse())[among : among + r]
+    variances = (
+        optimum.unit * np.diag(optimum.factor.schur_inverse())[among : among + r]
+    )
     scale[first : first + r] = moving | (variances > _ENDLESS**2)
     return scale
 
 
-def correct_digits(estimates: FloatArray, errors: FloatArray, variances: FloatArray) -> FloatArray:
-    """(P',) correct significant digits of each estimate, at most 15, from its possible error.
+def correct_digits(
+    estimates: FloatArray, errors: FloatArray, variances: FloatArray
+) -> FloatArray:
+    """(P',) correct significant digits of each estimate, at most 15, from its possible
+    error.
 
     An estimate smaller than its standard error is measured against that.
     """
@@ -496,12 +641,17 @@ def correct_digits(estimates: FloatArray, errors: FloatArray, variances: FloatAr
     return np.asarray(np.fmin(np.fmax(digits, 0.0), 15.0))  # 0 of NaN
 
 
-def _limiting_covariance(blocks: Blocks, user: UserScale, held: FloatArray) -> FloatArray:
-    """(P', P') covariance of the functions that do not move along held directions (P', r); it says nothing of others.
+def _limiting_covariance(
+    blocks: Blocks, user: UserScale, held: FloatArray
+) -> FloatArray:
+    """(P', P') covariance of the functions that do not move along held directions (P',
+    r); it says nothing of others.
 
-    In the limiting model the information is singular along these directions, and one of its generalised inverses serves
-    every function that the model determines.
+    In the limiting model the information is singular along these directions, and one of
+    its generalised inverses serves every function that the model determines.
     """
     free = complement(held)
     moves = user.coefficients(free)
-    return np.asarray(moves @ np.linalg.pinv(free.T @ blocks.dense() @ free, hermitian=True) @ moves.T)
+    return np.asarray(
+        moves @ np.linalg.pinv(free.T @ blocks.dense() @ free, hermitian=True) @ moves.T
+    )

@@ -1,4 +1,6 @@
-"""Likelihood families: what a family states, and what follows from that for every family."""
+"""Likelihood families: what a family states, and what follows from that for every
+family.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ STENCIL = ((-2.0, 1.0), (-1.0, -8.0), (1.0, 8.0), (2.0, -1.0))
 
 
 class Stages(Protocol):
-    """A family whose log p is a sum over binary stages, each with a predictor of its own."""
+    """A family whose log p is a sum over binary stages, each with a predictor of its
+    own.
+    """
 
     def reached(self, y: IntArray, n_thresholds: int) -> BoolArray:
         """(K-1, n) whether rows at y reach each stage."""
@@ -42,10 +46,12 @@ class Stages(Protocol):
 
 @dataclass(frozen=True)
 class Family(ABC):
-    """A likelihood family at a link: a function of the predictors eta (K-1 of each row).
+    """A likelihood family at a link: a function of the predictors eta (K-1 of each
+    row).
 
-    A new family states `concave`, `at_eta`, `log_probabilities` and `start`. The rest follows from these; a family
-    overrides it where a closed form is more exact or much faster.
+    A new family states `concave`, `at_eta`, `log_probabilities` and `start`. The rest
+    follows from these; a family overrides it where a closed form is more exact or much
+    faster.
 
     Attributes
     ----------
@@ -56,15 +62,19 @@ class Family(ABC):
     ordered : bool
         Whether the thresholds of a row must increase.
     local : bool
-        Whether P(y <= k) depends on eta_k alone: then log p depends on eta_y and eta_{y-1}.
+        Whether P(y <= k) depends on eta_k alone: then log p depends on eta_y and
+        eta_{y-1}.
     concave : bool
         Whether the log-likelihood has one maximum, without scale effects.
     leaves_upper : bool
-        Whether a threshold of +inf leaves the level above it out; otherwise one of -inf leaves the level below out.
+        Whether a threshold of +inf leaves the level above it out; otherwise one of -inf
+        leaves the level below out.
     compared : str
-        What a predictor is the log odds of, if `cut` is the logit; without thresholds of a latent variable.
+        What a predictor is the log odds of, if `cut` is the logit; without thresholds
+        of a latent variable.
     ratios : dict of str
-        Name of `cut` -> what exp(coefficient) is the ratio of, sign of the coefficient in it, title of the table.
+        Name of `cut` -> what exp(coefficient) is the ratio of, sign of the coefficient
+        in it, title of the table.
     """
 
     link: Link
@@ -83,11 +93,15 @@ class Family(ABC):
 
     @abstractmethod
     def at_eta(self, eta: FloatArray, y: IntArray) -> EtaTerms | None:
-        """The terms of rows observed at y, at predictors (n, K-1); None outside the domain."""
+        """The terms of rows observed at y, at predictors (n, K-1); None outside the
+        domain.
+        """
 
     @abstractmethod
     def log_probabilities(self, eta: FloatArray) -> FloatArray:
-        """(n, K) log P(y = k) with full relative accuracy; -inf at a level that an infinite predictor leaves out."""
+        """(n, K) log P(y = k) with full relative accuracy; -inf at a level that an
+        infinite predictor leaves out.
+        """
 
     @abstractmethod
     def start(self, shares: FloatArray) -> FloatArray:
@@ -97,7 +111,9 @@ class Family(ABC):
 
     @property
     def stages(self) -> Stages | None:
-        """What is known of the stages if log p is a sum over binary stages; None for other families."""
+        """What is known of the stages if log p is a sum over binary stages; None for
+        other families.
+        """
         return None
 
     def at(self, link: Link) -> Self:
@@ -115,7 +131,9 @@ class Family(ABC):
 
     @property
     def ratio(self) -> tuple[str, float, str] | None:
-        """What exp(coefficient) is the ratio of, the sign of the coefficient in it, and the title of the table."""
+        """What exp(coefficient) is the ratio of, the sign of the coefficient in it, and
+        the title of the table.
+        """
         return self.ratios.get(self.cut.name)
 
     def require_latent(self, what: str) -> None:
@@ -123,15 +141,20 @@ class Family(ABC):
         if not self.ordered:
             article = "an" if self.name.startswith("A") else "a"
             raise OptionError(
-                f"{what} needs a cumulative link model; got {article} {self.name.lower()}. Use method='clm'."
+                f"{what} needs a cumulative link model; got {article}"
+                f" {self.name.lower()}. Use method='clm'."
             )
 
     def eta_terms(self, predictor: Predictor, y: IntArray) -> EtaTerms | None:
         """The terms of rows observed at y; None outside the domain."""
         return self.at_eta(predictor.eta(), y)
 
-    def terms(self, predictor: Predictor, y: IntArray, second: bool = True) -> RowTerms | None:
-        """By theta, H and tau, with or without second derivatives; None outside the domain."""
+    def terms(
+        self, predictor: Predictor, y: IntArray, second: bool = True
+    ) -> RowTerms | None:
+        """By theta, H and tau, with or without second derivatives; None outside the
+        domain.
+        """
         terms = self.eta_terms(predictor, y)
         return None if terms is None else by_parameters(terms, predictor.s, second)
 
@@ -141,17 +164,22 @@ class Family(ABC):
         return None if terms is None else by_location(terms, predictor.s)
 
     def curvature_slopes(self, predictor: Predictor, y: IntArray) -> FloatArray:
-        """(Q, n) derivatives of -d2 log p / dH2 by the predictors of `terms`, inside the domain.
+        """(Q, n) derivatives of -d2 log p / dH2 by the predictors of `terms`, inside
+        the domain.
 
-        By theta_m s^3 T_m, T the derivatives of the curvature by eta_m; by H minus their sum; by tau as s and all eta
-        shrink.
+        By theta_m s^3 T_m, T the derivatives of the curvature by eta_m; by H minus
+        their sum; by tau as s and all eta shrink.
         """
         eta = predictor.eta()
         s = predictor.s
         T = np.zeros_like(eta)
         for m, unit in enumerate(np.eye(eta.shape[1])):
             for move, weight in STENCIL:
-                T[:, m] += weight / (12.0 * STEP) * self._curvature(eta + move * STEP * unit, y)
+                T[:, m] += (
+                    weight
+                    / (12.0 * STEP)
+                    * self._curvature(eta + move * STEP * unit, y)
+                )
         by_tau = -s * s * (2.0 * self._curvature(eta, y) + (T * eta).sum(axis=1))
         return np.vstack([s**3 * T.T, -(s**3) * T.sum(axis=1), by_tau])
 
@@ -179,13 +207,17 @@ class Family(ABC):
         """(n, K-1) log P(y <= k) and log P(y > k)."""
         log_p = self.log_probabilities(eta)
         add = np.logaddexp.accumulate
-        return np.asarray(add(log_p, axis=1)[:, :-1]), np.asarray(add(log_p[:, ::-1], axis=1)[:, -2::-1])
+        return np.asarray(add(log_p, axis=1)[:, :-1]), np.asarray(
+            add(log_p[:, ::-1], axis=1)[:, -2::-1]
+        )
 
     def below_slope(self, eta: FloatArray) -> FloatArray:
-        """Derivatives of `below` by eta: (n, K-1) of a local family, else (n, K-1 of below, K-1 of eta).
+        """Derivatives of `below` by eta: (n, K-1) of a local family, else (n, K-1 of
+        below, K-1 of eta).
 
-        dC_k / deta_j is the sum over levels i <= k of P(y = i) d_ij. It is also minus the sum over the levels above,
-        and the one taken here has terms of one sign only: from below where k <= j, from above where k > j.
+        dC_k / deta_j is the sum over levels i <= k of P(y = i) d_ij. It is also minus
+        the sum over the levels above, and the one taken here has terms of one sign
+        only: from below where k <= j, from above where k > j.
         """
         n, count = eta.shape
         p = np.exp(self.log_probabilities(eta))
@@ -205,24 +237,33 @@ class Family(ABC):
         return np.asarray(above - below)
 
     def log_odds_above_slope(self, eta: FloatArray) -> FloatArray:
-        """Derivatives of `log_odds_above` by eta, with the shape of `below_slope`: -dC_k / (C_k S_k)."""
+        """Derivatives of `log_odds_above` by eta, with the shape of `below_slope`:
+        -dC_k / (C_k S_k).
+        """
         below, above = self.log_sums(eta)
-        with np.errstate(over="ignore", invalid="ignore"):  # 0 / 0 beyond the levels with rows
+        # 0 / 0 beyond the levels with rows
+        with np.errstate(over="ignore", invalid="ignore"):
             slopes = -self.below_slope(eta) * np.exp(-below - above)[:, :, None]
         return np.nan_to_num(slopes, posinf=0.0, neginf=0.0)
 
-    def latent_residuals(self, predictor: Predictor, y: IntArray, shares: FloatArray) -> FloatArray:
-        """(n,) surrogate residuals: of mean zero under the model where `shares` are drawn evenly from (0, 1).
+    def latent_residuals(
+        self, predictor: Predictor, y: IntArray, shares: FloatArray
+    ) -> FloatArray:
+        """(n,) surrogate residuals: of mean zero under the model where `shares` are
+        drawn evenly from (0, 1).
 
-        Without a latent variable: P(level < y) + share P(level = y) - 1/2, even on (-1/2, 1/2) under the model.
+        Without a latent variable: P(level < y) + share P(level = y) - 1/2, even on
+        (-1/2, 1/2) under the model.
         """
         below, above = self.tails(predictor, y)
         return np.asarray(below + shares * (1.0 - below - above) - 0.5)
 
     def recession(self, n_levels: int) -> tuple[FloatArray, ...]:
-        """For each level, lines a of (S, K-1): along d the likelihood of its rows never falls if a'd(eta) >= 0.
+        """For each level, lines a of (S, K-1): along d the likelihood of its rows never
+        falls if a'd(eta) >= 0.
 
-        Each predictor must not move against the slope of the log-probability [Albert and Anderson 1984].
+        Each predictor must not move against the slope of the log-probability [Albert
+        and Anderson 1984].
         """
         levels = np.arange(n_levels)
         eta = np.tile(self.start(np.full(n_levels, 1.0 / n_levels)), (n_levels, 1))
@@ -231,7 +272,9 @@ class Family(ABC):
         lines = []
         for level in levels:
             signs = np.zeros((len(terms.places), n_levels - 1))
-            signs[np.arange(len(signs)), terms.places[:, level]] = np.sign(terms.slope[:, level])
+            signs[np.arange(len(signs)), terms.places[:, level]] = np.sign(
+                terms.slope[:, level]
+            )
             lines.append(signs[signs.any(axis=1)])
         return tuple(lines)
 
@@ -240,24 +283,32 @@ class Family(ABC):
         eta = predictor.eta()
         every = np.arange(y.size)
         zero = np.zeros((y.size, 1))
-        return np.hstack([zero, self.below(eta)])[every, y], np.hstack([self.above(eta), zero])[every, y]
+        return (
+            np.hstack([zero, self.below(eta)])[every, y],
+            np.hstack([self.above(eta), zero])[every, y],
+        )
 
     def complements(self, eta: FloatArray) -> FloatArray:
         """(n, K) 1 - P(y = k), without cancellation near 0."""
         zeros = np.zeros((len(eta), 1))
-        return np.asarray(np.hstack([self.above(eta), zeros]) + np.hstack([zeros, self.below(eta)]))
+        return np.asarray(
+            np.hstack([self.above(eta), zeros]) + np.hstack([zeros, self.below(eta)])
+        )
 
     def with_threshold(self, present: BoolArray) -> BoolArray:
-        """(K-1,) thresholds that are estimated, given which levels have rows: one fewer than these."""
+        """(K-1,) thresholds that are estimated, given which levels have rows: one fewer
+        than these.
+        """
         if self.leaves_upper:
             return np.asarray(present[1:] & (np.cumsum(present)[:-1] > 0))
         return np.asarray(present[:-1] & (np.cumsum(present[::-1])[-2::-1] > 0))
 
     def infinite_thresholds(self, present: BoolArray) -> tuple[BoolArray, BoolArray]:
-        """(K-1,) thresholds that are -inf, and those that are +inf, where some levels have no rows.
+        """(K-1,) thresholds that are -inf, and those that are +inf, where some levels
+        have no rows.
 
-        Those below all rows are -inf and those above +inf. In between one leaves out the level without rows; ordered
-        thresholds equal the one before instead.
+        Those below all rows are -inf and those above +inf. In between one leaves out
+        the level without rows; ordered thresholds equal the one before instead.
         """
         below = np.cumsum(present)[:-1]  # levels with rows up to each threshold
         bottom = below == 0
@@ -276,11 +327,17 @@ def stages_of(family: Family) -> Stages:
 
 
 def row_terms(
-    family: Family, predictor: Predictor, y: IntArray, second: bool = True, by_lambda: bool = False
+    family: Family,
+    predictor: Predictor,
+    y: IntArray,
+    second: bool = True,
+    by_lambda: bool = False,
 ) -> RowTerms | None:
-    """Terms of rows observed at y, with `by_lambda` by the parameter of the link too; None outside the domain.
+    """Terms of rows observed at y, with `by_lambda` by the parameter of the link too;
+    None outside the domain.
 
-    Derivatives by lambda come from the polynomial through seven values; NaN where a probability is 0 at one of them.
+    Derivatives by lambda come from the polynomial through seven values; NaN where a
+    probability is 0 at one of them.
     """
     if not by_lambda:
         return family.terms(predictor, y, second)
@@ -296,7 +353,9 @@ def row_terms(
         score = np.vstack([here.score, FIRST @ logs / h])
         if not second:
             return replace(here, score=score)
-        mixed = np.tensordot(FIRST, np.array([each.score for each in terms]), axes=1) / h
+        mixed = (
+            np.tensordot(FIRST, np.array([each.score for each in terms]), axes=1) / h
+        )
         bend = SECOND @ (logs - here.log_p) / h**2
     curvature = np.empty((len(score), *score.shape))
     curvature[:-1, :-1] = here.second()
@@ -309,7 +368,9 @@ def both_tails(link: Link, eta: FloatArray) -> tuple[Interval, Interval]:
     """The intervals above and below each eta, flattened."""
     flat = eta.reshape(-1)
     infinite = np.full(flat.size, np.inf)
-    return link.interval(infinite, flat, infinite), link.interval(flat, -infinite, infinite)
+    return link.interval(infinite, flat, infinite), link.interval(
+        flat, -infinite, infinite
+    )
 
 
 def log_odds_above(link: Link, eta: FloatArray) -> FloatArray:
@@ -318,5 +379,6 @@ def log_odds_above(link: Link, eta: FloatArray) -> FloatArray:
         return -eta
     flat = eta.reshape(-1)
     infinite = np.full(flat.size, np.inf)
-    above, below = link.log_interval(infinite, flat, infinite), link.log_interval(flat, -infinite, infinite)
+    above = link.log_interval(infinite, flat, infinite)
+    below = link.log_interval(flat, -infinite, infinite)
     return np.asarray((above - below).reshape(eta.shape))

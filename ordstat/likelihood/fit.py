@@ -1,7 +1,9 @@
-"""Bias-reduced cluster-robust covariance (CR2), and the degrees of freedom of tests by it, for few clusters.
+"""Bias-reduced cluster-robust covariance (CR2), and the degrees of freedom of tests by
+it, for few clusters.
 
-Scores of G clusters, adjusted so that under the model their outer products have the expectation of outer
-products of the true residuals [Bell and McCaffrey 2002; Pustejovsky and Tipton 2018, sec. 2.2].
+Scores of G clusters, adjusted so that under the model their outer products have the
+expectation of outer products of the true residuals [Bell and McCaffrey 2002;
+Pustejovsky and Tipton 2018, sec. 2.2].
 """
 
 from __future__ import annotations
@@ -19,25 +21,32 @@ from .determined import Determined
 
 #: Fewer clusters than these make cluster-robust standard errors too small.
 FEW_CLUSTERS = 20
-#: Largest work of CR2 by default (seconds) and on request (a minute or two); see `cr2_work`.
-QUICK_CR2, LARGEST_CR2 = 1 << 25, 1 << 29
+#: Largest work of CR2 by default (seconds) and on request (a minute or two); see
+#: `cr2_work`.
+QUICK_CR2 = 1 << 25
+LARGEST_CR2 = 1 << 29
 #: What to use if CR2 is not available.
 WITHOUT_CR2 = (
-    f"With {FEW_CLUSTERS} clusters or more use {{'cluster': ..., 'type': 'CR1'}}; with fewer, a random effect, (1 | g)."
+    f"With {FEW_CLUSTERS} clusters or more use {{'cluster': ..., 'type': 'CR1'}}; with"
+    " fewer, a random effect, (1 | g)."
 )
 
 
 def cr2_work(n: int, n_levels: int, n_parameters: int) -> int:
-    """Rows times (K - 1) times the square of the parameters, by which the time of CR2 goes."""
+    """Rows times (K - 1) times the square of the parameters, by which the time of CR2
+    goes.
+    """
     return n * (n_levels - 1) * n_parameters**2
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BiasReduced:
-    """Clusters g = 1..G, in coordinates in which the expected information of the P' estimates is 1.
+    """Clusters g = 1..G, in coordinates in which the expected information of the P'
+    estimates is 1.
 
-    With Q_g the rows of the orthonormal basis of a cluster, V_g the covariance of its responses and e_g their
-    residuals, B_g = V_g (1 - Q_g Q_g') V_g and A_g = B_g^(-1/2):
+    With Q_g the rows of the orthonormal basis of a cluster, V_g the covariance of its
+    responses and e_g their residuals, B_g = V_g (1 - Q_g Q_g') V_g and A_g =
+    B_g^(-1/2):
 
     Attributes
     ----------
@@ -62,22 +71,33 @@ class BiasReduced:
         return np.asarray(half.T @ half)
 
     def t_df(self, bread: FloatArray, L: FloatArray) -> FloatArray:
-        """(n,) Satterthwaite's degrees of freedom 2 E(v)^2 / Var(v) of the variances v of combinations (n, P') of the
-        estimates; infinite where v is 0."""
+        """(n,) Satterthwaite's degrees of freedom 2 E(v)^2 / Var(v) of the variances v
+        of combinations (n, P') of the estimates; infinite where v is 0.
+        """
         directions, (G, _, P) = L @ bread @ self.root.T, self.spread.shape
         blocks = row_blocks(len(L), P * (G + P))
-        return np.concatenate([self._single_df(directions[some]) for some in blocks] or [np.empty(0)])
+        return np.concatenate(
+            [self._single_df(directions[some]) for some in blocks] or [np.empty(0)]
+        )
 
     def _single_df(self, directions: FloatArray) -> FloatArray:
-        """E^2 / sum_gh C_gh^2 of each direction (n, P'), E the sum of C_gg, where C_gh = Cov(z_g, z_h) of the scores z
-        in that direction is spread_g [g = h] - pull_g pull_h' [Pustejovsky and Tipton 2018, sec. 3.2]."""
-        variances = np.einsum("np,gpq,nq->ng", directions, self.spread, directions, optimize=True)
+        """E^2 / sum_gh C_gh^2 of each direction (n, P'), E the sum of C_gg, where C_gh
+        = Cov(z_g, z_h) of the scores z in that direction is spread_g [g = h] - pull_g
+        pull_h' [Pustejovsky and Tipton 2018, sec. 3.2].
+        """
+        variances = np.einsum(
+            "np,gpq,nq->ng", directions, self.spread, directions, optimize=True
+        )
         moved = np.einsum("np,gpq->ngq", directions, self.pull, optimize=True)
         squares = np.einsum("ngq,ngq->ng", moved, moved)
         crossed = np.einsum("ngp,ngq->npq", moved, moved, optimize=True)
-        total = (variances**2 - 2.0 * variances * squares).sum(axis=1) + (crossed**2).sum(axis=(1, 2))
+        total = (variances**2 - 2.0 * variances * squares).sum(axis=1) + (
+            crossed**2
+        ).sum(axis=(1, 2))
         mean = (variances - squares).sum(axis=1)
-        return np.asarray(np.where(total > 0.0, mean**2 / np.where(total > 0.0, total, 1.0), np.inf))
+        return np.asarray(
+            np.where(total > 0.0, mean**2 / np.where(total > 0.0, total, 1.0), np.inf)
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -97,10 +117,11 @@ class EffectsOfGroups:
     conditional : (G, q, q)
         Their covariance given the parameters.
     boundary : dict of int to float
-        Columns whose diagonal element is 0, and the derivative of the log-likelihood by its square there.
+        Columns whose diagonal element is 0, and the derivative of the log-likelihood by
+        its square there.
     unit_diagonal : bool
-        Whether Lambda Lambda' is the covariance in every group; not so if a covariance of the groups without ones on
-        its diagonal was given.
+        Whether Lambda Lambda' is the covariance in every group; not so if a covariance
+        of the groups without ones on its diagonal was given.
     """
 
     factor: FloatArray
@@ -129,17 +150,25 @@ class EffectsOfGroups:
             return np.asarray(self.covariance / np.outer(sd, sd))
 
     def deviation_slopes(self) -> FloatArray:
-        """(q, m') derivatives of `deviations` by the entries of Lambda; NaN where one is 0."""
+        """(q, m') derivatives of `deviations` by the entries of Lambda; NaN where one
+        is 0.
+        """
         rows, columns = self.entries
         out = np.zeros((len(self.factor), rows.size))
         with np.errstate(invalid="ignore", divide="ignore"):
-            out[rows, np.arange(rows.size)] = self.factor[rows, columns] / self.deviations[rows]
+            out[rows, np.arange(rows.size)] = (
+                self.factor[rows, columns] / self.deviations[rows]
+            )
         return out
 
     def correlation_slopes(self, r: int, s: int) -> FloatArray:
-        """(m',) derivatives of the correlation of two columns; NaN of +-1, or where a column has no deviation."""
+        """(m',) derivatives of the correlation of two columns; NaN of +-1, or where a
+        column has no deviation.
+        """
         rows, columns = self.entries
-        sd, rho, by_sd = self.deviations, self.correlations[r, s], self.deviation_slopes()
+        sd = self.deviations
+        rho = self.correlations[r, s]
+        by_sd = self.deviation_slopes()
         with np.errstate(invalid="ignore", divide="ignore"):
             out = -rho * (by_sd[r] / sd[r] + by_sd[s] / sd[s])
             out[rows == r] += self.factor[s, columns[rows == r]] / (sd[r] * sd[s])
@@ -158,9 +187,11 @@ class Marginal:
     terms : tuple of EffectsOfGroups
         Terms in the order of the formula.
     covariance : (P' + m', P' + m')
-        Covariance of the fixed parameters, then of the entries of Lambda, term by term; NaN at a boundary.
+        Covariance of the fixed parameters, then of the entries of Lambda, term by term;
+        NaN at a boundary.
     quadrature : int
-        Number of nodes: 1 is Laplace's approximation, a negative number a rule that is not adaptive.
+        Number of nodes: 1 is Laplace's approximation, a negative number a rule that is
+        not adaptive.
     plain_loglik : float
         Of the same model without random effects.
     likelihood : MarginalLikelihood
@@ -208,17 +239,20 @@ class LikelihoodFit(Fit):
     Attributes
     ----------
     coefficients : (P,)
-        alpha (t threshold parameters; with q nominal columns (1 + q) t, intercepts first, then column by
-        column), beta (D), zeta (r), lambda of a flexible link; NaN where aliased. t = K - 1 and alpha are the
-        thresholds themselves unless `jacobian` says otherwise.
+        alpha (t threshold parameters; with q nominal columns (1 + q) t, intercepts
+        first, then column by column), beta (D), zeta (r), lambda of a flexible link;
+        NaN where aliased. t = K - 1 and alpha are the thresholds themselves unless
+        `jacobian` says otherwise.
     n_alpha, n_beta, n_zeta, n_lambda : int
         P = n_alpha + n_beta + n_zeta + n_lambda.
     aliased : (P,) bool
         Parameters not estimated: columns that depend on earlier ones, and `confounded`.
     information : InverseInformation, CovarianceMatrix or UnknownCovariance
-        Standard errors and covariance of the estimated parameters, in the order of `coefficients`.
+        Standard errors and covariance of the estimated parameters, in the order of
+        `coefficients`.
     digits : (P,)
-        Estimated number of correct significant digits of each coefficient; NaN where aliased.
+        Estimated number of correct significant digits of each coefficient; NaN where
+        aliased.
     loglik, null_loglik : float
         At the optimum; with thresholds only (plus offset).
     n_obs : float
@@ -228,18 +262,21 @@ class LikelihoodFit(Fit):
     null_edf : int
         Parameters behind `null_loglik`.
     threshold_names : tuple of str
-        Names of the t threshold parameters of a structure ("central.1", "spacing"); empty for flexible thresholds.
+        Names of the t threshold parameters of a structure ("central.1", "spacing");
+        empty for flexible thresholds.
     jacobian : (K-1, t) or None
-        Thresholds theta = jacobian @ alpha of a structure (0 at thresholds that are infinite next to levels without
-        rows); None for flexible thresholds.
+        Thresholds theta = jacobian @ alpha of a structure (0 at thresholds that are
+        infinite next to levels without rows); None for flexible thresholds.
     confounded : tuple of int
-        Places of the log-scale effects, and of lambda, that the cell probabilities do not determine.
+        Places of the log-scale effects, and of lambda, that the cell probabilities do
+        not determine.
     likelihood : LikelihoodAtEstimates or MarginalLikelihood
         For profiles, sandwiches and score tests.
     marginal : Marginal or None
         Random effects; the estimates are then those with them integrated out.
     rise : float
-        How much higher than at the estimates, a local maximum, the log-likelihood was seen on a path without a maximum.
+        How much higher than at the estimates, a local maximum, the log-likelihood was
+        seen on a path without a maximum.
     rising : (P,) bool or None
         Parameters that move on that path; None without one.
     """
@@ -267,7 +304,9 @@ class LikelihoodFit(Fit):
 
     @property
     def separation(self) -> FloatArray | None:
-        """(P,) a direction along which the likelihood never falls, as rows become certain; None without one."""
+        """(P,) a direction along which the likelihood never falls, as rows become
+        certain; None without one.
+        """
         direction = None if self.determined is None else self.determined.direction
         if direction is None:
             return None
@@ -291,17 +330,23 @@ class LikelihoodFit(Fit):
 
     @property
     def undetermined(self) -> BoolArray:
-        """(P,) those of them that are not infinite either: the supremum is reached with any value."""
+        """(P,) those of them that are not infinite either: the supremum is reached with
+        any value.
+        """
         return np.isnan(self._ends)
 
     @property
     def all_certain(self) -> bool:
-        """Whether every observed level tends to probability 1, so that nothing else is determined."""
+        """Whether every observed level tends to probability 1, so that nothing else is
+        determined.
+        """
         return bool(self.infinite[~self.aliased].all())
 
     @property
     def unbounded(self) -> BoolArray:
-        """(P,) estimates without standard errors, because the likelihood has no maximum."""
+        """(P,) estimates without standard errors, because the likelihood has no
+        maximum.
+        """
         unknown = np.zeros(self.coefficients.size, dtype=bool)
         if np.isnan(self.certificate.value):
             unknown[~self.aliased] = np.isnan(self.information.variances)
@@ -319,24 +364,36 @@ class LikelihoodFit(Fit):
         return self.coefficients + self._ends
 
     def ends(self, combinations: FloatArray) -> FloatArray:
-        """(h,) what combinations (h, P') of the estimates tend to: 0 if finite, infinite, or NaN if not determined."""
+        """(h,) what combinations (h, P') of the estimates tend to: 0 if finite,
+        infinite, or NaN if not determined.
+        """
         if self.determined is None:
             return np.zeros(len(combinations))
         return self.determined.limits(combinations)
 
     @property
     def edf(self) -> int:
-        """Number of estimated parameters, including those of the covariance of random effects."""
+        """Number of estimated parameters, including those of the covariance of random
+        effects.
+        """
         random = 0 if self.marginal is None else self.marginal.n_phi
         return int(np.count_nonzero(~self.aliased)) + random
 
     def bread(self) -> FloatArray:
-        """(P' + m, P' + m) covariance by the information, including parameters of random effects; NaN at a boundary."""
-        return self.information.covariance() if self.marginal is None else self.marginal.covariance.copy()
+        """(P' + m, P' + m) covariance by the information, including parameters of
+        random effects; NaN at a boundary.
+        """
+        return (
+            self.information.covariance()
+            if self.marginal is None
+            else self.marginal.covariance.copy()
+        )
 
     def on_flexible_scale(self) -> FloatArray | None:
-        """(F, P) map from `coefficients` to (thresholds and nominal effects threshold by threshold of each column,
-        beta, zeta, lambda), F = (1 + q)(K-1) + ...; None where that is the identity (flexible thresholds)."""
+        """(F, P) map from `coefficients` to (thresholds and nominal effects threshold
+        by threshold of each column, beta, zeta, lambda), F = (1 + q)(K-1) + ...; None
+        where that is the identity (flexible thresholds).
+        """
         if self.jacobian is None:
             return None
         n, t = self.jacobian.shape

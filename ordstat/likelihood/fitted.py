@@ -1,4 +1,6 @@
-"""A fitted likelihood model: estimates, their covariance, predictions and the likelihood."""
+"""A fitted likelihood model: estimates, their covariance, predictions and the
+likelihood.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,15 @@ class FittedLikelihood(FittedRanker):
     fit: LikelihoodFit
     robust: Covariance | None = field(default=None, kw_only=True)
 
-    predicts: ClassVar[tuple[str, ...]] = ("class", "prob", "cum_prob", "score", "linear_predictor", "mean", "margin")
+    predicts: ClassVar[tuple[str, ...]] = (
+        "class",
+        "prob",
+        "cum_prob",
+        "score",
+        "linear_predictor",
+        "mean",
+        "margin",
+    )
 
     augments: ClassVar[tuple[str, ...]] = ("class", "score", "margin", "prob")
 
@@ -64,10 +74,24 @@ class FittedLikelihood(FittedRanker):
         return self.family.name
 
     def estimates(self) -> dict[str, pd.Series]:
-        """Coefficients and thresholds by their kind; infinite ones of a separated response as such."""
-        effects = {"Coefficients": "location", "Nominal effects": "nominal", "Scale effects": "scale", "Link": "lambda"}
-        frames = {name: self.params.iloc[self.parameters.of(kind)] for name, kind in effects.items()}
-        random = {} if self.random_parameters is None else {"Random effects": self.random_parameters.deviations}
+        """Coefficients and thresholds by their kind; infinite ones of a separated
+        response as such.
+        """
+        effects = {
+            "Coefficients": "location",
+            "Nominal effects": "nominal",
+            "Scale effects": "scale",
+            "Link": "lambda",
+        }
+        frames = {
+            name: self.params.iloc[self.parameters.of(kind)]
+            for name, kind in effects.items()
+        }
+        random = (
+            {}
+            if self.random_parameters is None
+            else {"Random effects": self.random_parameters.deviations}
+        )
         return {**frames, "Thresholds": self.thresholds, **random}
 
     def figures_of_fit(self) -> tuple[str, ...]:
@@ -82,7 +106,11 @@ class FittedLikelihood(FittedRanker):
     def without_aic(self) -> str:
         """Why AIC and BIC are not meaningful for this fit; empty if they are."""
         penalised = self.method.penalty is not None
-        return "a penalised fit does not maximise the likelihood" if penalised else self.own_covariance.without_aic
+        return (
+            "a penalised fit does not maximise the likelihood"
+            if penalised
+            else self.own_covariance.without_aic
+        )
 
     # Predictions
 
@@ -90,12 +118,18 @@ class FittedLikelihood(FittedRanker):
         """Warn of rows whose thresholds are out of order."""
         labels = target.index[target.complete].to_numpy()
         report_crossing(
-            crossed_rows(self.rule, target.rows), target.rows.n, labels, what, refuse=self.method.refuses_crossing
+            crossed_rows(self.rule, target.rows),
+            target.rows.n,
+            labels,
+            what,
+            refuse=self.method.refuses_crossing,
         )
 
     @cached_property
     def aliasing(self) -> Aliasing | None:
-        """How columns without an estimate depended on others in the rows of the fit; None if there are none."""
+        """How columns without an estimate depended on others in the rows of the fit;
+        None if there are none.
+        """
         return Aliasing.of(self.fit, self.bare_rule, self.design.sample)
 
     def undetermined_rows(self, rows: Rows) -> BoolArray:
@@ -118,7 +152,8 @@ class FittedLikelihood(FittedRanker):
         return target if newdata is None else self.inside(target)
 
     def inside(self, target: Target) -> Target:
-        """The same index, with scores only for rows in the row space of the rows of the fit.
+        """The same index, with scores only for rows in the row space of the rows of the
+        fit.
 
         Parameters
         ----------
@@ -138,10 +173,14 @@ class FittedLikelihood(FittedRanker):
 
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
         if type == "class":
-            codes = self.known_codes(target, self.fit.rule.codes(target.rows, target.scores))
+            codes = self.known_codes(
+                target, self.fit.rule.codes(target.rows, target.scores)
+            )
             return target.classes(codes, self.design.levels, self.design.response)
         if type == "score":
-            return target.series(self.known(target, type, target.scores[:, None])[:, 0], "score")
+            return target.series(
+                self.known(target, type, target.scores[:, None])[:, 0], "score"
+            )
         if type == "prob":
             values = self.rule.probabilities(target.rows, target.scores)
         elif type == "cum_prob":
@@ -164,11 +203,14 @@ class FittedLikelihood(FittedRanker):
         if type == "linear_predictor":
             return list(self.threshold_names)
         if type == "hazard":  # the levels at which a row can stop
-            return list(self.levels[1:] if self.family.leaves_upper else self.levels[:-1])
+            return list(
+                self.levels[1:] if self.family.leaves_upper else self.levels[:-1]
+            )
         return list(self.levels)
 
     def known(self, target: Target, type: str, values: FloatArray) -> FloatArray:
-        """Predictions of rows at their limits, NaN where the data determine none, which one warning tells.
+        """Predictions of rows at their limits, NaN where the data determine none, which
+        one warning tells.
 
         Parameters
         ----------
@@ -188,7 +230,8 @@ class FittedLikelihood(FittedRanker):
         return np.where(unknown, np.nan, values)
 
     def known_codes(self, target: Target, codes: IntArray) -> IntArray:
-        """Predicted codes (n,) of rows, -1 where the data determine none, which one warning tells.
+        """Predicted codes (n,) of rows, -1 where the data determine none, which one
+        warning tells.
 
         Parameters
         ----------
@@ -207,7 +250,11 @@ class FittedLikelihood(FittedRanker):
         """Warn of rows without a prediction because the rows of the fit are separated."""
         rows = unknown.any(axis=1)
         if rows.any():
-            warn(undetermined_text(target.index[target.complete].to_numpy()[rows], target.rows.n))
+            warn(
+                undetermined_text(
+                    target.index[target.complete].to_numpy()[rows], target.rows.n
+                )
+            )
 
     def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray:
         return np.asarray(cast(Any, fit.rule).probabilities(rows, scores))
@@ -232,18 +279,26 @@ class FittedLikelihood(FittedRanker):
         if self.family.ordered:
             return None
         return (
-            f"{self.method!r} has thresholds that need not increase, so it has no margins. Use .predict(type='prob')."
+            f"{self.method!r} has thresholds that need not increase, so it has no"
+            " margins. Use .predict(type='prob')."
         )
 
     def _why_no_bounds(self) -> str:
         if self.family.ordered:
             return self.no_bounds
-        return "No margin bounds: the thresholds of this model need not increase, so it has no margins."
+        return (
+            "No margin bounds: the thresholds of this model need not increase, so it"
+            " has no margins."
+        )
 
     @property
     def divisible(self) -> Sample:
         clusters = self.own_covariance.cluster
-        return super().divisible if clusters is None else replace(self.design.sample, cluster=clusters)
+        return (
+            super().divisible
+            if clusters is None
+            else replace(self.design.sample, cluster=clusters)
+        )
 
     # Estimates
 
@@ -260,14 +315,19 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def params(self) -> pd.Series:
-        """(P,) thresholds (or the parameters of their structure), then nominal, location and scale effects, then lambda
-        of a flexible link, as R's coef(); NaN where aliased, infinite (or NaN) where the response is separated."""
+        """(P,) thresholds (or the parameters of their structure), then nominal,
+        location and scale effects, then lambda of a flexible link, as R's coef(); NaN
+        where aliased, infinite (or NaN) where the response is separated.
+        """
         return pd.Series(self.fit.limits, index=self.parameters.names, name="estimate")
 
     @property
     def thresholds(self) -> pd.Series:
-        """(K-1,) thresholds "low|high", at zero of nominal columns; infinite (or NaN) under separation."""
-        fit, names = self.fit, self.threshold_names
+        """(K-1,) thresholds "low|high", at zero of nominal columns; infinite (or NaN)
+        under separation.
+        """
+        fit = self.fit
+        names = self.threshold_names
         values = fit.limits[: len(names)]
         if (full := fit.on_flexible_scale()) is not None:
             values = threshold_values(fit) + fit.ends(full[: len(names), ~fit.aliased])
@@ -275,16 +335,26 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def coef(self) -> pd.Series:
-        """Nominal, location and scale effects; NaN where aliased, infinite (or NaN) where the response is separated."""
-        return Estimates(self.params.iloc[self.parameters.of("nominal", "location", "scale")])
+        """Nominal, location and scale effects; NaN where aliased, infinite (or NaN)
+        where the response is separated.
+        """
+        return Estimates(
+            self.params.iloc[self.parameters.of("nominal", "location", "scale")]
+        )
 
     @cached_property
     def coefficient_columns(self) -> dict[str, FloatArray]:
-        """(P,) std_error, statistic (estimate / error), df of t, and two-sided p_value of each parameter."""
-        fit, information = self.fit, self.fit.information
+        """(P,) std_error, statistic (estimate / error), df of t, and two-sided p_value
+        of each parameter.
+        """
+        fit = self.fit
+        information = self.fit.information
         by_model = self.own_covariance.name == "model"
-        variances = information.variances if by_model else np.diagonal(self.fixed_covariance)
-        variances = np.where(variances >= 0.0, variances, np.nan)  # rounding makes negative ones short of a maximum
+        variances = (
+            information.variances if by_model else np.diagonal(self.fixed_covariance)
+        )
+        # rounding makes negative ones short of a maximum
+        variances = np.where(variances >= 0.0, variances, np.nan)
         unknown = fit.infinite | fit.unbounded
         errors = np.where(unknown, np.nan, spread(np.sqrt(variances), fit))
         df = np.full(errors.size, self.own_covariance.df)
@@ -292,11 +362,18 @@ class FittedLikelihood(FittedRanker):
             bread = information.covariance()
             df = spread(self.bias_reduced.t_df(bread, np.eye(len(bread))), fit)
         statistic = fit.coefficients / errors
-        return {"std_error": errors, "statistic": statistic, "df": df, "p_value": two_sided(statistic, df)}
+        return {
+            "std_error": errors,
+            "statistic": statistic,
+            "df": df,
+            "p_value": two_sided(statistic, df),
+        }
 
     @property
     def se(self) -> pd.Series:
-        """(P,) standard errors of `params`: cluster-robust if the fit has clusters; NaN for infinite estimates."""
+        """(P,) standard errors of `params`: cluster-robust if the fit has clusters; NaN
+        for infinite estimates.
+        """
         return self._column("std_error")
 
     @property
@@ -306,17 +383,27 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def p_values(self) -> pd.Series:
-        """(P,) two-sided p-values of the z-values, by t under CR2 and survey designs; not meaningful for thresholds."""
+        """(P,) two-sided p-values of the z-values, by t under CR2 and survey designs;
+        not meaningful for thresholds.
+        """
         return self._column("p_value")
 
     def _column(self, name: str) -> pd.Series:
-        return pd.Series(self.coefficient_columns[name].copy(), index=self.parameters.names, name=name)
+        return pd.Series(
+            self.coefficient_columns[name].copy(),
+            index=self.parameters.names,
+            name=name,
+        )
 
     @cached_property
     def own_covariance(self) -> Covariance:
         """The covariance behind standard errors, limits and Wald tests."""
         chosen = own_covariance(self.design) if self.robust is None else self.robust
-        return chosen if chosen.asked else for_few_clusters(chosen, self.fit, self.design, self.method.penalty)
+        return (
+            chosen
+            if chosen.asked
+            else for_few_clusters(chosen, self.fit, self.design, self.method.penalty)
+        )
 
     @property
     def covariance(self) -> str:
@@ -325,20 +412,25 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def design_df(self) -> float:
-        """Degrees of freedom of a survey design, of t-values and Wald F tests; infinite without one."""
+        """Degrees of freedom of a survey design, of t-values and Wald F tests; infinite
+        without one.
+        """
         return self.own_covariance.df
 
     def vcov(self, type: Any = None) -> pd.DataFrame:
-        """Covariance of the estimated (not aliased) parameters; NaN for infinite estimates.
+        """Covariance of the estimated (not aliased) parameters; NaN for infinite
+        estimates.
 
         Parameters
         ----------
         type : str or dict, optional
-            "model": inverse of the observed information. "HC0": sandwich; "HC1": the same times n / (n - p).
-            "cluster": sandwich summed within the clusters of the fit, times G / (G - 1). {"cluster": "judge",
-            "type": "CR1"}: the same for other clusters, a column of the data or one value per row of the fit. "CR2", or
-            {"cluster": "judge", "type": "CR2"}: corrected for few clusters. Without a type, fewer than 20 clusters get
-            CR2 if it is available, else "CR1". None: the covariance of the fit (see `covariance`).
+            "model": inverse of the observed information. "HC0": sandwich; "HC1": the
+            same times n / (n - p). "cluster": sandwich summed within the clusters of
+            the fit, times G / (G - 1). {"cluster": "judge", "type": "CR1"}: the same
+            for other clusters, a column of the data or one value per row of the fit.
+            "CR2", or {"cluster": "judge", "type": "CR2"}: corrected for few clusters.
+            Without a type, fewer than 20 clusters get CR2 if it is available, else
+            "CR1". None: the covariance of the fit (see `covariance`).
 
         Returns
         -------
@@ -351,7 +443,8 @@ class FittedLikelihood(FittedRanker):
         clubSandwich for glm. Tests of single coefficients, and limits of predictions, effects and means, have
         Satterthwaite's degrees of freedom; there are no joint tests.
 
-        With random effects clusters must be whole groups, or unions of them; HC0, HC1 and CR2 are not available.
+        With random effects clusters must be whole groups, or unions of them; HC0, HC1
+        and CR2 are not available.
 
         Examples
         --------
@@ -372,7 +465,9 @@ class FittedLikelihood(FittedRanker):
         """Standard deviations and correlations of random effects; None without these."""
         return None
 
-    def random_part(self, level: float) -> tuple[tuple[tuple[str, Any], ...], list[Table], tuple[str, ...]]:
+    def random_part(
+        self, level: float
+    ) -> tuple[tuple[tuple[str, Any], ...], list[Table], tuple[str, ...]]:
         """Header lines, tables and notes of the summary on random effects.
 
         Parameters
@@ -384,9 +479,11 @@ class FittedLikelihood(FittedRanker):
 
     @cached_property
     def whole_covariance(self) -> FloatArray:
-        """(P' + m, P' + m) covariance of the estimated parameters, including those of random effects.
+        """(P' + m, P' + m) covariance of the estimated parameters, including those of
+        random effects.
 
-        Where estimates are infinite it holds for functions that the data determine (`fit.determined`), and no others.
+        Where estimates are infinite it holds for functions that the data determine
+        (`fit.determined`), and no others.
         """
         if self.bias_reduced is not None:
             return self.bias_reduced.covariance(self.fit.information.covariance())
@@ -394,15 +491,23 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def fixed_covariance(self) -> FloatArray:
-        """(P', P') covariance of the estimated parameters, excluding those of random effects."""
+        """(P', P') covariance of the estimated parameters, excluding those of random
+        effects.
+        """
         count = int(np.count_nonzero(~self.fit.aliased))
         return self.whole_covariance[:count, :count]
 
     @cached_property
     def bias_reduced(self) -> BiasReduced | None:
-        """The adjusted scores behind a CR2 covariance; None for other covariances, or with infinite estimates."""
+        """The adjusted scores behind a CR2 covariance; None for other covariances, or
+        with infinite estimates.
+        """
         cluster = self.own_covariance.cluster
-        if self.own_covariance.name != "CR2" or cluster is None or self.fit.separation is not None:
+        if (
+            self.own_covariance.name != "CR2"
+            or cluster is None
+            or self.fit.separation is not None
+        ):
             return None
         return cast(BiasReduced, self.fit.likelihood.bias_reduced(cluster))
 
@@ -420,7 +525,9 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def edf(self) -> int:
-        """Number of estimated parameters, including those of the covariance of random effects."""
+        """Number of estimated parameters, including those of the covariance of random
+        effects.
+        """
         return self.fit.edf
 
     @property
@@ -430,7 +537,9 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def aic(self) -> float:
-        """-2 loglik + 2 edf; refused unless the fit maximises the likelihood of independent rows."""
+        """-2 loglik + 2 edf; refused unless the fit maximises the likelihood of
+        independent rows.
+        """
         return self._criterion("aic", 2.0)
 
     @property
@@ -449,17 +558,27 @@ class FittedLikelihood(FittedRanker):
 
     def issued(self) -> list[Alert]:
         """Warnings issued after the fit."""
-        irregular = [] if self.fit.regular else likelihood_alerts(self.fit, self.parameters, self.design)
+        irregular = (
+            []
+            if self.fit.regular
+            else likelihood_alerts(self.fit, self.parameters, self.design)
+        )
         issued = [
             *super().issued(),
             *irregular,
             *forgotten_counts(self.design, self.fit),
             *self._covariance_alerts(),
         ]
-        return issued if self.design.sample.rows.nominal is None else issued + self._crossing_alerts()
+        return (
+            issued
+            if self.design.sample.rows.nominal is None
+            else issued + self._crossing_alerts()
+        )
 
     def _covariance_alerts(self) -> list[Alert]:
-        """Alerts: infinite estimates rule out CR2; few clusters. Raises if the covariance cannot be computed."""
+        """Alerts: infinite estimates rule out CR2; few clusters. Raises if the
+        covariance cannot be computed.
+        """
         chosen = self.own_covariance
         if chosen.name == "model":
             return []
@@ -470,13 +589,16 @@ class FittedLikelihood(FittedRanker):
         return [(DataWarning, few)] if (few := chosen.few_clusters) else []
 
     def _crossing_alerts(self) -> list[Alert]:
-        """Rows of the fit with negative probabilities; a DataError if the method refuses them."""
+        """Rows of the fit with negative probabilities; a DataError if the method
+        refuses them.
+        """
         sample = self.design.sample
         crossed = crossed_rows(self.rule, sample.rows)
         crossed = crossed[sample.case_weights[crossed] > 0]
         if crossed.size == 0:
             return []
-        used, labels = int(np.count_nonzero(sample.case_weights)), self.design.index.to_numpy()
+        used = int(np.count_nonzero(sample.case_weights))
+        labels = self.design.index.to_numpy()
         text = crossing_text(crossed, used, labels, "rows of the fit")
         if self.method.refuses_crossing:
             raise DataError(text)
@@ -485,14 +607,19 @@ class FittedLikelihood(FittedRanker):
 
 def of_errors(r: FittedLikelihood) -> tuple[str, ...]:
     """Notes on the standard errors of a table and on infinite estimates."""
-    return (f"Standard errors: {r.own_covariance.words}.", *without_end(r.fit, r.parameters))
+    return (
+        f"Standard errors: {r.own_covariance.words}.",
+        *without_end(r.fit, r.parameters),
+    )
 
 
 L = TypeVar("L", bound=FittedLikelihood)
 
 
 def with_covariance(r: L, vcov: Any) -> L:
-    """The same fit with another covariance in se, confint, summary, tidy, predict and Wald tests."""
+    """The same fit with another covariance in se, confint, summary, tidy, predict and
+    Wald tests.
+    """
     chosen: L = replace(r, robust=chosen_covariance(vcov, r.design, r.method.penalty))
     for category, message in chosen._covariance_alerts():
         warn(message, category)

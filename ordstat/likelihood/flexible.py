@@ -10,12 +10,30 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.polynomial.polynomial import polyval
-from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammaln, ndtri, roots_legendre
+from scipy.special import (
+    gammainc,
+    gammaincc,
+    gammainccinv,
+    gammaincinv,
+    gammaln,
+    ndtri,
+    roots_legendre,
+)
 
 from .._typing import FloatArray
 from ..checks import number, one_spelled
 from ..exceptions import OptionError
-from .links import LINKS, NODE_WEIGHTS, NODES, Interval, Link, Reflected, assemble, log1mexp, with_series
+from .links import (
+    LINKS,
+    NODE_WEIGHTS,
+    NODES,
+    Interval,
+    Link,
+    Reflected,
+    assemble,
+    log1mexp,
+    with_series,
+)
 
 _HALF_LOG_2PI = 0.5 * float(np.log(2.0 * np.pi))
 
@@ -51,7 +69,7 @@ class FlexibleLink:
     members: tuple[str, ...]
 
 
-# --------------------------------------------------------------------------------------- Aranda-Ordaz
+# ------------------------------------------------------------------------- Aranda-Ordaz
 
 
 def _log1p_exp(t: FloatArray, lam: float) -> FloatArray:
@@ -69,7 +87,9 @@ def ao_sf(t: FloatArray, lam: float) -> FloatArray:
 
 def _ao_log_density(t: FloatArray, lam: float) -> FloatArray:
     with np.errstate(invalid="ignore"):
-        return np.where(np.isinf(t), -np.inf, t - (1.0 + 1.0 / lam) * _log1p_exp(np.asarray(t), lam))
+        return np.where(
+            np.isinf(t), -np.inf, t - (1.0 + 1.0 / lam) * _log1p_exp(np.asarray(t), lam)
+        )
 
 
 def ao_pdf(t: FloatArray, lam: float) -> FloatArray:
@@ -79,7 +99,9 @@ def ao_pdf(t: FloatArray, lam: float) -> FloatArray:
 def ao_ppf(p: FloatArray, lam: float) -> FloatArray:
     rise = -lam * np.log1p(-np.asarray(p))
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(np.isposinf(rise), np.inf, rise + np.log(-np.expm1(-rise)) - np.log(lam))
+        return np.where(
+            np.isposinf(rise), np.inf, rise + np.log(-np.expm1(-rise)) - np.log(lam)
+        )
 
 
 def _ao_mirrored_ppf(p: FloatArray, lam: float) -> FloatArray:
@@ -91,36 +113,55 @@ def _ao_mirrored_ppf(p: FloatArray, lam: float) -> FloatArray:
 def ao_log(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> FloatArray:
     """log p = -H(lo) + log(1 - exp(-D)), H the cumulative hazard and D its rise.
 
-    Small D keeps its relative accuracy: lambda D = log(1 + lambda e^lo expm1(d) / (1 + lambda e^lo)).
+    Small D keeps its relative accuracy: lambda D = log(1 + lambda e^lo expm1(d) / (1 +
+    lambda e^lo)).
     """
     below = _log1p_exp(lo, lam)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        log_rise = np.log(lam) + np.where(np.isneginf(lo), u, lo - below + d + log1mexp(d))
+        log_rise = np.log(lam) + np.where(
+            np.isneginf(lo), u, lo - below + d + log1mexp(d)
+        )
         D = np.where(np.isposinf(u), np.inf, np.logaddexp(0.0, log_rise) / lam)
         log_D = np.where(log_rise < -30.0, log_rise - np.log(lam), np.log(D))
-        inner = np.where(D < 1e-8, log_D - 0.5 * np.minimum(D, 1.0), log1mexp(np.clip(D, 1e-300, 1e300)))
+        inner = np.where(
+            D < 1e-8,
+            log_D - 0.5 * np.minimum(D, 1.0),
+            log1mexp(np.clip(D, 1e-300, 1e300)),
+        )
     return np.asarray(inner - below / lam)
 
 
-def _ao_change(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> tuple[FloatArray, FloatArray]:
+def _ao_change(
+    u: FloatArray, lo: FloatArray, d: FloatArray, lam: float
+) -> tuple[FloatArray, FloatArray]:
     grown = np.exp(lo) * np.expm1(d) / (1.0 + lam * np.exp(lo))
-    return d - (1.0 + 1.0 / lam) * np.log1p(lam * grown), (1.0 + lam) * grown / (1.0 + lam * np.exp(u))
+    return d - (1.0 + 1.0 / lam) * np.log1p(lam * grown), (1.0 + lam) * grown / (
+        1.0 + lam * np.exp(u)
+    )
 
 
 def _ao_bends(m: FloatArray, lam: float) -> tuple[FloatArray, ...]:
     with np.errstate(invalid="ignore"):
         r = np.where(np.isinf(m), 0.0, np.exp(m - _log1p_exp(m, lam)))  # the hazard
     s = lam * r
-    first, second = r * (1.0 - s), r * (1.0 - s) * (1.0 - 2.0 * s)
+    first = r * (1.0 - s)
+    second = r * (1.0 - s) * (1.0 - 2.0 * s)
     third = r * (1.0 - s) * (1.0 - 6.0 * s * (1.0 - s))
-    return 1.0 - (1.0 + lam) * r, -(1.0 + lam) * first, -(1.0 + lam) * second, -(1.0 + lam) * third
+    return (
+        1.0 - (1.0 + lam) * r,
+        -(1.0 + lam) * first,
+        -(1.0 + lam) * second,
+        -(1.0 + lam) * third,
+    )
 
 
-# ------------------------------------------------------------------------------------------ log-gamma
+# ---------------------------------------------------------------------------- log-gamma
 
-#: Below this |lambda| the tails are integrals of the density. (There the incomplete gamma function of scipy 1.17 stops
-#: too early in the lower tail: 30 % wrong at t = -5, lambda = 1e-4.) Density beyond _REACH / (4.5 + |t|) vanishes.
-_NEAR_PROBIT, _REACH = 4e-3, 40.0
+#: Below this |lambda| the tails are integrals of the density. (There the incomplete
+#: gamma function of scipy 1.17 stops too early in the lower tail: 30 % wrong at t = -5,
+#: lambda = 1e-4.) Density beyond _REACH / (4.5 + |t|) vanishes.
+_NEAR_PROBIT = 4e-3
+_REACH = 40.0
 _TAIL_NODES, _TAIL_WEIGHTS = roots_legendre(40)
 
 
@@ -129,26 +170,35 @@ _PSI = np.array([1.0 / factorial(j + 2) for j in range(15)])
 
 
 def _log_density(t: FloatArray, lam: float) -> FloatArray:
-    """log f, analytic in lambda: -t^2 psi(lambda t) plus a constant, psi(x) = (e^x - 1 - x) / x^2."""
+    """log f, analytic in lambda: -t^2 psi(lambda t) plus a constant, psi(x) = (e^x - 1
+    - x) / x^2.
+    """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         x = lam * np.asarray(t)
-        psi, near = np.asarray((np.expm1(x) - x) / (x * x)), np.abs(x) < 0.5
+        psi = np.asarray((np.expm1(x) - x) / (x * x))
+        near = np.abs(x) < 0.5
         psi[near] = polyval(x[near], _PSI)
         return np.where(np.isinf(t), -np.inf, -t * t * psi + _log_constant(lam))
 
 
 def _log_constant(lam: float) -> float:
-    """log |lambda| + a log a - a - log Gamma(a), a = lambda^-2; by Stirling's series where lambda is small."""
+    """log |lambda| + a log a - a - log Gamma(a), a = lambda^-2; by Stirling's series
+    where lambda is small.
+    """
     square = lam * lam
     if square < 0.01:
-        stirling = square * (1 / 12 - square**2 * (1 / 360 - square**2 * (1 / 1260 - square**2 / 1680)))
+        stirling = square * (
+            1 / 12 - square**2 * (1 / 360 - square**2 * (1 / 1260 - square**2 / 1680))
+        )
         return -_HALF_LOG_2PI - stirling
     a = 1.0 / square
     return float(np.log(abs(lam)) + a * np.log(a) - a - gammaln(a))
 
 
 def _outer_tail(t: FloatArray, lam: float) -> FloatArray:
-    """P(T < t) where t <= 0 and P(T > t) where t > 0, for small |lambda|, by quadrature of the density."""
+    """P(T < t) where t <= 0 and P(T > t) where t > 0, for small |lambda|, by quadrature
+    of the density.
+    """
     t = np.asarray(t, dtype=np.float64)
     reach = _REACH / (4.5 + np.abs(t))
     points = t[..., None] + np.copysign(0.5 * reach, t)[..., None] * (1.0 + _TAIL_NODES)
@@ -201,19 +251,28 @@ def _ppf_near_probit(p: FloatArray, lam: float) -> FloatArray:
 
 
 def lg_log(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> FloatArray:
-    """log p: a difference of tails on the smaller side, or by quadrature of the density where the interval is short."""
+    """log p: a difference of tails on the smaller side, or by quadrature of the density
+    where the interval is short.
+    """
     log_p = np.empty(u.size)
     with np.errstate(divide="ignore", invalid="ignore"):
-        upper = np.where(np.isinf(d), np.where(np.isneginf(lo), u, lo), 0.5 * (u + lo)) > 0.0
+        upper = (
+            np.where(np.isinf(d), np.where(np.isneginf(lo), u, lo), 0.5 * (u + lo))
+            > 0.0
+        )
         narrow = d * (1.0 + np.abs(_slope(u, lam)) + np.abs(_slope(lo, lam))) < 0.5
-        below, above, short = (np.flatnonzero(some) for some in (~upper & ~narrow, upper & ~narrow, narrow))
+        below, above, short = (
+            np.flatnonzero(some) for some in (~upper & ~narrow, upper & ~narrow, narrow)
+        )
         log_p[below] = np.log(lg_cdf(u[below], lam) - lg_cdf(lo[below], lam))
         log_p[above] = np.log(lg_sf(lo[above], lam) - lg_sf(u[above], lam))
     if short.size:
         half = 0.5 * d[short]
         middle = u[short] - half
         centre = _log_density(middle, lam)
-        heights = _log_density(middle[:, None] + half[:, None] * NODES, lam) - centre[:, None]
+        heights = (
+            _log_density(middle[:, None] + half[:, None] * NODES, lam) - centre[:, None]
+        )
         log_p[short] = centre + np.log(half * (np.exp(heights) @ NODE_WEIGHTS))
     return log_p
 
@@ -225,8 +284,12 @@ def _slope(t: FloatArray, lam: float) -> FloatArray:
         return -t if lam == 0.0 else -np.expm1(lam * t) / lam
 
 
-def _lg_change(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> tuple[FloatArray, FloatArray]:
-    return _log_density(u, lam) - _log_density(lo, lam), _slope(lo, lam) - _slope(u, lam)
+def _lg_change(
+    u: FloatArray, lo: FloatArray, d: FloatArray, lam: float
+) -> tuple[FloatArray, FloatArray]:
+    return _log_density(u, lam) - _log_density(lo, lam), _slope(lo, lam) - _slope(
+        u, lam
+    )
 
 
 def _lg_bends(m: FloatArray, lam: float) -> tuple[FloatArray, ...]:
@@ -235,7 +298,7 @@ def _lg_bends(m: FloatArray, lam: float) -> tuple[FloatArray, ...]:
         return _slope(m, lam), -e, -lam * e, -lam * lam * e
 
 
-# ---------------------------------------------------------------------------------------------- links
+# -------------------------------------------------------------------------------- links
 
 
 def _interval(
@@ -248,14 +311,17 @@ def _interval(
 ) -> Interval:
     """log p and its derivatives, from the log density and its four derivatives.
 
-    `change` gives log f(u) - log f(lo) and f'/f at lo less that at u, where both ends are finite.
+    `change` gives log f(u) - log f(lo) and f'/f at lo less that at u, where both ends
+    are finite.
     """
     (u, lo, d), logs = ends, log_p(*ends, lam)
     with np.errstate(over="ignore", invalid="ignore"):
-        a, b = np.exp(log_density(u, lam) - logs), np.exp(log_density(lo, lam) - logs)
+        a = np.exp(log_density(u, lam) - logs)
+        b = np.exp(log_density(lo, lam) - logs)
         ratio, gap = change(u, lo, d, lam)
         inner = np.where(ratio < 0.0, b * np.expm1(ratio), -a * np.expm1(-ratio))
-        c, gap = np.where(np.isinf(d), a - b, inner), np.where(np.isinf(d), 0.0, gap)
+        c = np.where(np.isinf(d), a - b, inner)
+        gap = np.where(np.isinf(d), 0.0, gap)
         direct = assemble(logs, a, b, c, bends(u, lam)[0], bends(lo, lam)[0], gap)
     return with_series(direct, u, d, partial(bends, lam=lam))
 
@@ -269,7 +335,12 @@ def aranda_ordaz(lam: float) -> Link:
     """The Aranda-Ordaz link at lambda > 0."""
     cdf, sf, pdf, ppf, log_p = _curves(lam, ao_cdf, ao_sf, ao_pdf, ao_ppf, ao_log)
     interval = partial(
-        _interval, lam=lam, log_p=ao_log, log_density=_ao_log_density, bends=_ao_bends, change=_ao_change
+        _interval,
+        lam=lam,
+        log_p=ao_log,
+        log_density=_ao_log_density,
+        bends=_ao_bends,
+        change=_ao_change,
     )
     return Link("aranda-ordaz", cdf, sf, pdf, ppf, log_p, interval, "", lam)
 
@@ -277,7 +348,14 @@ def aranda_ordaz(lam: float) -> Link:
 def log_gamma(lam: float) -> Link:
     """The log-gamma link at any lambda; its mirror is that at -lambda."""
     cdf, sf, pdf, ppf, log_p = _curves(lam, lg_cdf, lg_sf, lg_pdf, lg_ppf, lg_log)
-    interval = partial(_interval, lam=lam, log_p=lg_log, log_density=_log_density, bends=_lg_bends, change=_lg_change)
+    interval = partial(
+        _interval,
+        lam=lam,
+        log_p=lg_log,
+        log_density=_log_density,
+        bends=_lg_bends,
+        change=_lg_change,
+    )
     return Link("log-gamma", cdf, sf, pdf, ppf, log_p, interval, "log-gamma", lam)
 
 
@@ -303,10 +381,24 @@ def mirrored(link: Link) -> Link:
 #: The links with a parameter, by name.
 FLEXIBLE: dict[str, FlexibleLink] = {
     "aranda-ordaz": FlexibleLink(
-        "aranda-ordaz", aranda_ordaz, 1.0, 0.0, 1e6, True, (1.0 / 16.0, 16.0), ("logit", "cloglog")
+        "aranda-ordaz",
+        aranda_ordaz,
+        1.0,
+        0.0,
+        1e6,
+        True,
+        (1.0 / 16.0, 16.0),
+        ("logit", "cloglog"),
     ),
     "log-gamma": FlexibleLink(
-        "log-gamma", log_gamma, 0.0, -30.0, 30.0, False, (-8.0, 8.0), ("probit", "cloglog", "loglog")
+        "log-gamma",
+        log_gamma,
+        0.0,
+        -30.0,
+        30.0,
+        False,
+        (-8.0, 8.0),
+        ("probit", "cloglog", "loglog"),
     ),
 }
 
@@ -315,7 +407,8 @@ LINK_NAMES = (*LINKS, *FLEXIBLE)
 
 
 def link_of(name: str, lam: float | None) -> Link | FlexibleLink:
-    """The link that a name spells; for a flexible link its family, or the member at `lam`.
+    """The link that a name spells; for a flexible link its family, or the member at
+    `lam`.
 
     Raises
     ------
@@ -326,7 +419,8 @@ def link_of(name: str, lam: float | None) -> Link | FlexibleLink:
     if spelled in LINKS:
         if lam is not None:
             raise OptionError(
-                f"lam is the parameter of {' or '.join(FLEXIBLE)}; link={name!r} has no parameter. Leave lam out."
+                f"lam is the parameter of {' or '.join(FLEXIBLE)}; link={name!r} has no"
+                " parameter. Leave lam out."
             )
         return LINKS[spelled]
     family = FLEXIBLE[spelled]
@@ -334,7 +428,10 @@ def link_of(name: str, lam: float | None) -> Link | FlexibleLink:
         return family
     value = number("lam", lam, also=", or None to estimate it")
     if not family.lower < value < family.upper:
-        raise OptionError(f"lam must lie between {family.lower:g} and {family.upper:g} with {spelled}; got {value!r}.")
+        raise OptionError(
+            f"lam must lie between {family.lower:g} and {family.upper:g} with"
+            f" {spelled}; got {value!r}."
+        )
     return family.at(value)
 
 
@@ -345,8 +442,11 @@ _STEP = 0.02
 
 
 def links_about(link: Link) -> tuple[list[Link], float]:
-    """The links at seven values of lambda about that of a link, and their distance; no links outside the range."""
-    flexible, lam = FLEXIBLE[link.name], cast(float, link.lam)
+    """The links at seven values of lambda about that of a link, and their distance; no
+    links outside the range.
+    """
+    flexible = FLEXIBLE[link.name]
+    lam = cast(float, link.lam)
     h = _STEP * lam if flexible.relative else _STEP
     points = lam + h * np.arange(-3.0, 4.0)
     inside = flexible.lower < points[0] and points[-1] < flexible.upper

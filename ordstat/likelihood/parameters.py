@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Parameters:
-    """The P parameters in their order: thresholds, nominal, location, scale, lambda of a flexible link.
+    """The P parameters in their order: thresholds, nominal, location, scale, lambda of
+    a flexible link.
 
     Attributes
     ----------
@@ -41,7 +42,9 @@ class Parameters:
     @cached_property
     def records(self) -> list[Parameter]:
         """All of them."""
-        return [Parameter(kind="threshold", threshold=name) for name in self.thresholds] + self.others
+        return [
+            Parameter(kind="threshold", threshold=name) for name in self.thresholds
+        ] + self.others
 
     @cached_property
     def names(self) -> list[str]:
@@ -51,7 +54,9 @@ class Parameters:
     @cached_property
     def kinds(self) -> list[str]:
         """Kinds of the parameters."""
-        return ["threshold"] * len(self.thresholds) + [record.kind for record in self.others]
+        return ["threshold"] * len(self.thresholds) + [
+            record.kind for record in self.others
+        ]
 
     def of(self, *kinds: str) -> IntArray:
         """Indices of the parameters of some kinds."""
@@ -65,11 +70,17 @@ def parameters(design: Design, thresholds: list[str], fit: LikelihoodFit) -> Par
     names = structured or thresholds
     below: list[str] = []
     if columns["nominal"]:
-        below = [""] * len(names) if structured else list(map(str, design.levels.values[:-1]))
+        below = (
+            [""] * len(names)
+            if structured
+            else list(map(str, design.levels.values[:-1]))
+        )
     records: list[Parameter] = []
     for column in columns["nominal"]:
         for name, above in zip(names, below, strict=True):
-            records.append(Parameter(kind="nominal", column=column, threshold=name, above=above))
+            records.append(
+                Parameter(kind="nominal", column=column, threshold=name, above=above)
+            )
     for kind in ("location", "scale"):
         records += [Parameter(kind=kind, column=column) for column in columns[kind]]
     records += [Parameter(kind="lambda")] * fit.n_lambda
@@ -77,12 +88,17 @@ def parameters(design: Design, thresholds: list[str], fit: LikelihoodFit) -> Par
 
 
 def threshold_values(fit: LikelihoodFit) -> FloatArray:
-    """(K-1,) thresholds used by predictions, at zero of the nominal columns; NaN next to a level without rows.
+    """(K-1,) thresholds used by predictions, at zero of the nominal columns; NaN next
+    to a level without rows.
 
     Infinite thresholds of a separated response have the value where the search stopped.
     """
     theta = cast(LikelihoodRule, fit.rule).alpha[:, 0]
-    return fit.coefficients[: theta.size] if fit.jacobian is None else np.where(np.isfinite(theta), theta, np.nan)
+    return (
+        fit.coefficients[: theta.size]
+        if fit.jacobian is None
+        else np.where(np.isfinite(theta), theta, np.nan)
+    )
 
 
 def spread(values: FloatArray, fit: LikelihoodFit) -> FloatArray:
@@ -92,14 +108,21 @@ def spread(values: FloatArray, fit: LikelihoodFit) -> FloatArray:
     return full
 
 
-NO_CR2 = f"a CR2 covariance is not defined where estimates are infinite, so there are no standard errors. {WITHOUT_CR2}"
+NO_CR2 = (
+    "a CR2 covariance is not defined where estimates are infinite, so there are no"
+    f" standard errors. {WITHOUT_CR2}"
+)
 
 
 def listed(names: Any) -> list[Any]:
     """One name, several or none as a list."""
     if names is None:
         return []
-    return list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
+    return (
+        list(names)
+        if isinstance(names, Iterable) and not isinstance(names, str)
+        else [names]
+    )
 
 
 def texts(name: str, given: Any) -> list[str]:
@@ -113,15 +136,17 @@ def texts(name: str, given: Any) -> list[str]:
 def why_confounded(index: int, fit: LikelihoodFit, parameters: Parameters) -> str:
     """Why a parameter is not estimated."""
     return (
-        f"{parameters.names[index]} is not estimated (NA): the probabilities of the {fit.rule.n_levels} levels "
-        "determine it only together with other parameters. Leave it out."
+        f"{parameters.names[index]} is not estimated (NA): the probabilities of the"
+        f" {fit.rule.n_levels} levels determine it only together with other parameters."
+        " Leave it out."
     )
 
 
 #: Advice for few clusters without a remedy.
 _CAUTION = "Read p-values near 0.05 with caution."
 COVARIANCES = ("model", "HC0", "HC1", "cluster", "CR2")
-#: Kinds of cluster-robust covariances, by the "type" in {"cluster": ..., "type": ...}, and their names.
+#: Kinds of cluster-robust covariances, by the "type" in {"cluster": ..., "type": ...},
+#: and their names.
 _TYPES = {"CR1": "cluster", "CR2": "CR2"}
 
 
@@ -138,7 +163,8 @@ class Covariance:
     given : str or None
         Name of the column of the clusters, if there is one.
     asked : bool
-        Whether the user named the type; otherwise few clusters get CR2 if available (`for_few_clusters`), and t.
+        Whether the user named the type; otherwise few clusters get CR2 if available
+        (`for_few_clusters`), and t.
     without_cr2 : (str, str)
         Why CR2 is not available for few clusters, and what to do instead.
     """
@@ -158,27 +184,48 @@ class Covariance:
 
     @property
     def df(self) -> float:
-        """Degrees of freedom of t-values and Wald F tests; infinite for normal and chi-squared tests."""
+        """Degrees of freedom of t-values and Wald F tests; infinite for normal and
+        chi-squared tests.
+        """
         if self.survey is not None:
             return float(self.survey.df)
-        few = self.name == "cluster" and not self.asked and self.n_clusters < FEW_CLUSTERS
+        few = (
+            self.name == "cluster" and not self.asked and self.n_clusters < FEW_CLUSTERS
+        )
         return self.n_clusters - 1.0 if few else float("inf")
 
     @property
     def few_clusters(self) -> str:
-        """Warning about few clusters, with a remedy; empty for many clusters, or CR2 on request."""
-        if not 0 < self.n_clusters < FEW_CLUSTERS or (self.name == "CR2" and self.asked):
+        """Warning about few clusters, with a remedy; empty for many clusters, or CR2 on
+        request.
+        """
+        if not 0 < self.n_clusters < FEW_CLUSTERS or (
+            self.name == "CR2" and self.asked
+        ):
             return ""
-        begin = f"{self.n_clusters} clusters are few (below {FEW_CLUSTERS}): standard errors are"
+        begin = (
+            f"{self.n_clusters} clusters are few (below {FEW_CLUSTERS}): standard"
+            " errors are"
+        )
         if self.name == "CR2":
             return (
-                f"{begin} CR2, t by Satterthwaite's df. For the plain sandwich (too small) name it: {{'cluster': ..., "
-                "'type': 'CR1'}."
+                f"{begin} CR2, t by Satterthwaite's df. For the plain sandwich (too"
+                " small) name it: {'cluster': ..., 'type': 'CR1'}."
             )
         if self.asked and self.survey is None:
-            return f"{begin} too small. Use {{'cluster': ..., 'type': 'CR2'}}, or a random effect, (1 | g)."
-        why, instead = ("survey designs", _CAUTION) if self.survey is not None else self.without_cr2
-        return f"{begin} too small, though t has {self.df:g} df, and CR2 is not available for {why}. {instead}"
+            return (
+                f"{begin} too small. Use {{'cluster': ..., 'type': 'CR2'}}, or a random"
+                " effect, (1 | g)."
+            )
+        why, instead = (
+            ("survey designs", _CAUTION)
+            if self.survey is not None
+            else self.without_cr2
+        )
+        return (
+            f"{begin} too small, though t has {self.df:g} df, and CR2 is not available"
+            f" for {why}. {instead}"
+        )
 
     @property
     def words(self) -> str:
@@ -189,7 +236,11 @@ class Covariance:
             kind = "CR2, t by Satterthwaite" if self.name == "CR2" else "cluster-robust"
             by_t = "" if np.isinf(self.df) else f", t with {self.df:g} df"
             return f"{kind}{by_t}, {self.n_clusters} clusters"
-        return "observed information" if self.name == "model" else f"{self.name} sandwich over rows"
+        return (
+            "observed information"
+            if self.name == "model"
+            else f"{self.name} sandwich over rows"
+        )
 
     @property
     def without_aic(self) -> str:
@@ -198,11 +249,17 @@ class Covariance:
             return "a weighted sample has no likelihood of independent rows"
         if self.cluster is not None:
             return "rows of a cluster are not independent"
-        return "" if self.name == "model" else "robust errors do not assume that the model is true"
+        return (
+            ""
+            if self.name == "model"
+            else "robust errors do not assume that the model is true"
+        )
 
     @property
     def most_at_once(self) -> float:
-        """Most hypotheses of a joint test: G - 1 for G clusters, whose score sums add up to 0; 1 for CR2."""
+        """Most hypotheses of a joint test: G - 1 for G clusters, whose score sums add
+        up to 0; 1 for CR2.
+        """
         if self.cluster is None:
             return float("inf")
         return 1.0 if self.name == "CR2" else self.n_clusters - 1.0
@@ -216,26 +273,44 @@ class Covariance:
 
 
 def own_covariance(design: Design) -> Covariance:
-    """The default: of the survey design, else cluster-robust if the fit has clusters, else by the information."""
+    """The default: of the survey design, else cluster-robust if the fit has clusters,
+    else by the information.
+    """
     if design.survey is not None:
         return Covariance("survey", survey=design.survey)
     cluster = design.sample.cluster
-    return Covariance("model") if cluster is None else Covariance("cluster", cluster, asked=False)
+    return (
+        Covariance("model")
+        if cluster is None
+        else Covariance("cluster", cluster, asked=False)
+    )
 
 
-def for_few_clusters(chosen: Covariance, fit: LikelihoodFit, design: Design, penalty: Any) -> Covariance:
-    """CR2 for few clusters without a named type; else the same covariance, with the reason."""
+def for_few_clusters(
+    chosen: Covariance, fit: LikelihoodFit, design: Design, penalty: Any
+) -> Covariance:
+    """CR2 for few clusters without a named type; else the same covariance, with the
+    reason.
+    """
     if chosen.n_clusters >= FEW_CLUSTERS:
         return chosen
-    sample, other = design.sample, "Use a random effect, (1 | g)"
+    sample = design.sample
+    other = "Use a random effect, (1 | g)"
     reasons = (
         (penalty is not None, "penalised fits", f"{other}, or leave out penalty=."),
         (sample.rows.random is not None, "fits with random effects", _CAUTION),
-        (fit.separation is not None, "infinite estimates", f"{other}, or merge levels."),
+        (
+            fit.separation is not None,
+            "infinite estimates",
+            f"{other}, or merge levels.",
+        ),
         (
             cr2_work(sample.n, sample.n_levels, fit.edf) > QUICK_CR2,
             "so many rows and parameters unless asked for",
-            f"Name it, {{'cluster': ..., 'type': 'CR2'}}, and wait. {other}, if it is refused.",
+            (
+                f"Name it, {{'cluster': ..., 'type': 'CR2'}}, and wait. {other}, if it"
+                " is refused."
+            ),
         ),
     )
     for holds, why, instead in reasons:
@@ -250,22 +325,31 @@ def chosen_covariance(choice: Any, design: Design, penalty: Any) -> Covariance:
     Raises
     ------
     OptionError
-        An unknown name, missing clusters, CR2 of a penalised fit, or a covariance that random effects exclude.
+        An unknown name, missing clusters, CR2 of a penalised fit, or a covariance that
+        random effects exclude.
     DataError
         Clusters that do not match the rows.
     """
     chosen = _named_covariance(choice, design)
     if chosen.name == "CR2" and penalty is not None:
-        raise OptionError(f"vcov='CR2' needs maximum likelihood estimates without penalty=. {WITHOUT_CR2}")
+        raise OptionError(
+            "vcov='CR2' needs maximum likelihood estimates without penalty=."
+            f" {WITHOUT_CR2}"
+        )
     if design.sample.rows.random is None:
         return chosen
     if chosen.name not in ("model", "cluster"):
         raise OptionError(
-            "vcov must be 'model' or {'cluster': ...}, with whole groups, where the fit has random effects, as rows of "
-            f"one group are not independent; got {choice!r}."
+            "vcov must be 'model' or {'cluster': ...}, with whole groups, where the"
+            " fit has random effects, as rows of one group are not independent; got"
+            f" {choice!r}."
         )
     if chosen.cluster is not None:
-        check_whole_groups(design.sample.rows.random, chosen.cluster, [term.text for term in design.random])
+        check_whole_groups(
+            design.sample.rows.random,
+            chosen.cluster,
+            [term.text for term in design.random],
+        )
     return chosen
 
 
@@ -275,25 +359,34 @@ def _named_covariance(choice: Any, design: Design) -> Covariance:
         if choice == "survey":
             return own_covariance(design)
         raise OptionError(
-            f"vcov must be left out, or be 'survey', where the fit has a survey design; got {choice!r}. For other "
-            "errors fit with weights= and cluster= instead of design=."
+            "vcov must be left out, or be 'survey', where the fit has a survey design;"
+            f" got {choice!r}. For other errors fit with weights= and cluster= instead"
+            " of design=."
         )
     if isinstance(choice, Mapping) and set(choice) - {"type"} == {"cluster"}:
-        kind, given = choice.get("type", "CR1"), choice["cluster"]
+        kind = choice.get("type", "CR1")
+        given = choice["cluster"]
         one_of("the type of vcov", kind, tuple(_TYPES))
         name = given if isinstance(given, str) else None
-        return Covariance(_TYPES[kind], cluster_codes(given, design), given=name, asked="type" in choice)
+        return Covariance(
+            _TYPES[kind],
+            cluster_codes(given, design),
+            given=name,
+            asked="type" in choice,
+        )
     if not isinstance(choice, str) or choice not in COVARIANCES:
         names = ", ".join(repr(name) for name in COVARIANCES)
         raise OptionError(
-            f"vcov must be one of {names}, or {{'cluster': column or values, 'type': 'CR1' or 'CR2'}}; got {choice!r}."
+            f"vcov must be one of {names}, or {{'cluster': column or values, 'type':"
+            f" 'CR1' or 'CR2'}}; got {choice!r}."
         )
     if choice not in _TYPES.values():
         return Covariance(choice)
     if design.sample.cluster is None:
         kind = ", 'type': 'CR2'" if choice == "CR2" else ""
         raise OptionError(
-            f"vcov={choice!r} needs ordfit(..., cluster=...), or the clusters: {{'cluster': 'column'{kind}}}."
+            f"vcov={choice!r} needs ordfit(..., cluster=...), or the clusters:"
+            f" {{'cluster': 'column'{kind}}}."
         )
     return Covariance(choice, design.sample.cluster)
 
@@ -305,20 +398,29 @@ def cluster_codes(given: Any, design: Design) -> IntArray:
     if isinstance(given, pd.Series) and not given.index.equals(design.index):
         if not (given.index.is_unique and design.index.isin(given.index).all()):
             raise DataError(
-                "cluster is a Series without the index of the rows of the fit: reindex it, or give cluster.to_numpy() "
-                "to match rows by position."
+                "cluster is a Series without the index of the rows of the fit: reindex"
+                " it, or give cluster.to_numpy() to match rows by position."
             )
         given = given.loc[design.index]
     values = np.asarray(given)
     if values.shape != (design.sample.n,):
-        got = f"{values.size} values" if values.ndim == 1 else f"shape {values.shape}" if values.ndim else repr(given)
+        got = (
+            f"{values.size} values"
+            if values.ndim == 1
+            else f"shape {values.shape}"
+            if values.ndim
+            else repr(given)
+        )
         raise DataError(
-            f"cluster must be the name of a column, or have one value for each of the {design.sample.n} rows of the "
-            f"fit, or be a Series with their index; got {got}."
+            "cluster must be the name of a column, or have one value for each of the"
+            f" {design.sample.n} rows of the fit, or be a Series with their index; got"
+            f" {got}."
         )
     codes, _ = pd.factorize(values)
     if (codes < 0).any():
-        raise DataError(f"cluster has a missing value at row {design.index[int(np.argmin(codes))]}.")
+        raise DataError(
+            f"cluster has a missing value at row {design.index[int(np.argmin(codes))]}."
+        )
     if not codes.any():
         raise DataError("cluster must have at least 2 clusters; got 1.")
     return codes.astype(np.intp)
@@ -328,20 +430,23 @@ def _column_codes(name: str, design: Design) -> IntArray:
     """(N,) codes of a column of the data of the fit."""
     if design.data is None:
         raise DataError(
-            f"The data of the fit are not at hand, so the column {name!r} cannot be read: pass its values, as in "
-            f"{{'cluster': data[{name!r}]}}."
+            f"The data of the fit are not at hand, so the column {name!r} cannot be"
+            f" read: pass its values, as in {{'cluster': data[{name!r}]}}."
         )
     clustered = design.updated(cluster=name).sample
     if clustered.cluster is None or clustered.n != design.sample.n:
         raise DataError(
-            f"cluster column {name!r} is missing in {design.sample.n - clustered.n} of the {design.sample.n} rows of "
-            f"the fit: fit with ordfit(..., cluster={name!r}), which leaves them out."
+            f"cluster column {name!r} is missing in {design.sample.n - clustered.n} of"
+            f" the {design.sample.n} rows of the fit: fit with ordfit(...,"
+            f" cluster={name!r}), which leaves them out."
         )
     return clustered.cluster
 
 
 def covariance_matrix(fit: LikelihoodFit, chosen: Covariance) -> FloatArray:
-    """(P' + m, P' + m) covariance of the estimated parameters, random effects last; NaN for infinite estimates."""
+    """(P' + m, P' + m) covariance of the estimated parameters, random effects last; NaN
+    for infinite estimates.
+    """
     bread = fit.bread()
     if chosen.name == "model":
         return bread
@@ -353,7 +458,9 @@ def covariance_matrix(fit: LikelihoodFit, chosen: Covariance) -> FloatArray:
         sandwich = chosen.survey.covariance(fit.likelihood, bread)
     else:
         meat = fit.likelihood.score_products(chosen.cluster)
-        sandwich = np.asarray(_small_sample_factor(fit, chosen) * (bread @ meat @ bread))
+        sandwich = np.asarray(
+            _small_sample_factor(fit, chosen) * (bread @ meat @ bread)
+        )
     sandwich[unknown] = sandwich[:, unknown] = np.nan
     return sandwich
 
@@ -363,7 +470,9 @@ def _small_sample_factor(fit: LikelihoodFit, chosen: Covariance) -> float:
     if chosen.cluster is not None:
         return chosen.n_clusters / (chosen.n_clusters - 1)
     if chosen.name == "HC1":
-        return fit.n_obs / (fit.n_obs - fit.edf) if fit.n_obs > fit.edf else float("nan")
+        return (
+            fit.n_obs / (fit.n_obs - fit.edf) if fit.n_obs > fit.edf else float("nan")
+        )
     return 1.0
 
 

@@ -47,7 +47,9 @@ class Penalty(ABC):
         """
 
     def factor(self, problem: Problem, optimum: Optimum) -> Factor | None:
-        """Factor of the information for standard errors; None if it is not positive definite."""
+        """Factor of the information for standard errors; None if it is not positive
+        definite.
+        """
         return None if optimum.indefinite else optimum.factor
 
 
@@ -55,8 +57,8 @@ class Penalty(ABC):
 class MeanLogScale:
     """Mean log scale t = constant + v'x of the rows at coordinates x.
 
-    Effects times exp(-t) are those at the mean of the log-scale columns, wherever these have
-    their origin: a penalty must depend on nothing else.
+    Effects times exp(-t) are those at the mean of the log-scale columns, wherever these
+    have their origin: a penalty must depend on nothing else.
     """
 
     constant: float
@@ -109,7 +111,9 @@ class Ridge(Penalty):
         effects[_of_scale(problem)] = 0.0
         v = mean.v[n_alpha:]
 
-        def penalised(x: FloatArray, information: Blocks | None = None, /) -> Evaluation | None:
+        def penalised(
+            x: FloatArray, information: Blocks | None = None, /
+        ) -> Evaluation | None:
             at = problem.evaluate(x)
             if at is None:
                 return None
@@ -121,7 +125,9 @@ class Ridge(Penalty):
                 slope = -2.0 * pull[n_alpha:] + length * v
                 cross = -2.0 * np.outer(pull[:n_alpha], v).reshape(blocks.cross.shape)
                 rest = np.outer(slope, v) + np.outer(v, slope)
-                blocks = replace(blocks, cross=blocks.cross + cross, rest=blocks.rest + rest)
+                blocks = replace(
+                    blocks, cross=blocks.cross + cross, rest=blocks.rest + rest
+                )
             loglik = at.loglik - 0.5 * (length + float(spreads @ x**2))
             score = at.score - pull - spreads * x + length * mean.v
             return Evaluation(loglik, score, blocks)
@@ -137,9 +143,11 @@ _STEP = 1e-3
 
 @dataclass(frozen=True)
 class Jeffreys(Penalty):
-    """Half the log determinant of the expected information, which also gives standard errors.
+    """Half the log determinant of the expected information, which also gives standard
+    errors.
 
-    With scale effects it is the information about thresholds and effects at the mean log scale.
+    With scale effects it is the information about thresholds and effects at the mean
+    log scale.
     """
 
     @property
@@ -149,8 +157,9 @@ class Jeffreys(Penalty):
     def on(self, problem: Problem) -> Objective:
         if problem.sample.rows.nominal is not None:
             raise OptionError(
-                "penalty='jeffreys' has no maximum with nominal effects (it grows without end as two thresholds of "
-                "a row meet at a level that the row is not in): use a ridge, such as penalty=1.0."
+                "penalty='jeffreys' has no maximum with nominal effects (it grows"
+                " without end as two thresholds of a row meet at a level that the row"
+                " is not in): use a ridge, such as penalty=1.0."
             )
 
         mean = MeanLogScale.of(problem)
@@ -161,10 +170,13 @@ class Jeffreys(Penalty):
             if expected is None:
                 return math.nan
             sign, log_det = np.linalg.slogdet(expected)
-            # The second term makes it the information about alpha exp(-t) and beta exp(-t).
+            # The second term makes it the information about alpha exp(-t) and beta
+            # exp(-t).
             return 0.5 * float(log_det) + n_shifts * mean(x) if sign > 0.0 else math.nan
 
-        def penalised(x: FloatArray, information: Blocks | None = None, /) -> Evaluation | None:
+        def penalised(
+            x: FloatArray, information: Blocks | None = None, /
+        ) -> Evaluation | None:
             at = problem.evaluate(x)
             value = half_log_det(x)
             if at is None or math.isnan(value):
@@ -173,8 +185,11 @@ class Jeffreys(Penalty):
             def derivatives() -> tuple[FloatArray, Blocks]:
                 gradient, hessian = _derivatives(half_log_det, x, _steps(problem, x))
                 values, vectors = np.linalg.eigh(at.information.dense() - hessian)
-                # Directions of the wrong curvature are climbed, not descended: the sum need not be concave.
-                dense = (vectors * np.maximum(np.abs(values), 1e-8 * np.abs(values).max())) @ vectors.T
+                # Directions of the wrong curvature are climbed, not descended: the sum
+                # need not be concave.
+                dense = (
+                    vectors * np.maximum(np.abs(values), 1e-8 * np.abs(values).max())
+                ) @ vectors.T
                 return at.score + gradient, Blocks.of_dense(dense, _n_alpha(problem))
 
             return Deferred(at.loglik + value, derivatives)
@@ -183,7 +198,11 @@ class Jeffreys(Penalty):
 
     def factor(self, problem: Problem, optimum: Optimum) -> Factor | None:
         expected = expected_information(problem, optimum.x)
-        return None if expected is None else Blocks.of_dense(expected, _n_alpha(problem)).factor()
+        return (
+            None
+            if expected is None
+            else Blocks.of_dense(expected, _n_alpha(problem)).factor()
+        )
 
 
 def _n_alpha(problem: Problem) -> int:
@@ -196,7 +215,8 @@ def expected_information(problem: Problem, x: FloatArray) -> FloatArray | None:
 
     None outside the domain.
     """
-    rows, full = problem.rows, problem.expansion @ x
+    rows = problem.rows
+    full = problem.expansion @ x
     (count, m), p, r = rows.shape, rows.location.mean.size, rows.scale.mean.size
     size = count * m
     free = rows.flexible is not None
@@ -205,7 +225,8 @@ def expected_information(problem: Problem, x: FloatArray) -> FloatArray | None:
     order[:size] = order[:size].reshape(count, m).T.reshape(-1)
     total = np.zeros((full.size, full.size))
     for some in row_blocks(rows.sample.n, full.size, _BUFFER):
-        part, weights = rows.model_rows(some), rows.sample.case_weights[some]
+        part = rows.model_rows(some)
+        weights = rows.sample.case_weights[some]
         alpha = full[:size].reshape(count, m)
         predictor = part.at(alpha, full[size : size + p], full[size + p : size + p + r])
         for level in range(count + 1):
@@ -216,7 +237,9 @@ def expected_information(problem: Problem, x: FloatArray) -> FloatArray | None:
             scores = np.nan_to_num(jacobian.transposed(terms.score))
             total += (scores * (weights * np.exp(terms.log_p))[:, None]).T @ scores
     back = np.argsort(order)
-    return np.asarray(problem.expansion.T @ total[np.ix_(back, back)] @ problem.expansion)
+    return np.asarray(
+        problem.expansion.T @ total[np.ix_(back, back)] @ problem.expansion
+    )
 
 
 def _steps(problem: Problem, x: FloatArray) -> FloatArray:
@@ -241,6 +264,11 @@ def _derivatives(
         gradient[j] = (8.0 * near - far) / (12.0 * steps[j])
     for j, a in enumerate(moves):
         for k, b in enumerate(moves[: j + 1]):
-            across = value(x + a + b) + value(x - a - b) - value(x + a - b) - value(x - a + b)
+            across = (
+                value(x + a + b)
+                + value(x - a - b)
+                - value(x + a - b)
+                - value(x - a + b)
+            )
             hessian[j, k] = hessian[k, j] = across / (4.0 * steps[j] * steps[k])
     return gradient, np.nan_to_num(hessian, nan=0.0)

@@ -1,8 +1,10 @@
-"""The predictors of a likelihood model, eta_k = s (theta_k - H), and how they move with the parameters.
+"""The predictors of a likelihood model, eta_k = s (theta_k - H), and how they move with
+the parameters.
 
-theta_k = w'alpha_k with w = (1, nominal columns), H = x'beta + offset, s = exp(-tau), tau = z'zeta + scale offset.
-The log-probability of a row depends on theta_k for some k, on H and on tau, and on the parameter lambda of the link if
-that is estimated. Their derivatives by the parameters are w (by alpha_k), x, z and 1.
+theta_k = w'alpha_k with w = (1, nominal columns), H = x'beta + offset, s = exp(-tau),
+tau = z'zeta + scale offset. The log-probability of a row depends on theta_k for some k,
+on H and on tau, and on the parameter lambda of the link if that is estimated. Their
+derivatives by the parameters are w (by alpha_k), x, z and 1.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ class ModelRows:
     @classmethod
     def of(cls, rows: Rows) -> ModelRows:
         """The unscaled columns."""
-        ones, zero = np.ones((rows.n, 1)), np.zeros(rows.n)
+        ones = np.ones((rows.n, 1))
+        zero = np.zeros(rows.n)
         return cls(
             x=rows.X,
             w=ones if rows.nominal is None else np.hstack([ones, rows.nominal]),
@@ -52,11 +55,17 @@ class ModelRows:
 
     def take(self, index: IntArray | slice) -> ModelRows:
         """Some of the rows, in the order of `index`."""
-        return ModelRows(**{name: getattr(self, name)[index] for name in ("x", "w", "z", "offset", "scale_offset")})
+        return ModelRows(
+            **{
+                name: getattr(self, name)[index]
+                for name in ("x", "w", "z", "offset", "scale_offset")
+            }
+        )
 
     def at(self, alpha: FloatArray, beta: FloatArray, zeta: FloatArray) -> Predictor:
         """The predictors at alpha (K-1, m), beta (p,) and zeta (r,)."""
-        H, tau = self.x @ beta + self.offset, self.z @ zeta + self.scale_offset
+        H = self.x @ beta + self.offset
+        tau = self.z @ zeta + self.scale_offset
         return Predictor(w=self.w, alpha=alpha, H=H, tau=tau)
 
 
@@ -100,12 +109,18 @@ class Predictor:
         return self.s[:, None] * np.diff(self.thresholds(), axis=1)
 
     def ends(self, y: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """(n,) eta_y, eta_{y-1} and their difference, infinite if the level has no such end."""
+        """(n,) eta_y, eta_{y-1} and their difference, infinite if the level has no such
+        end.
+        """
         last = self.n_thresholds
-        high, low = np.minimum(y, last - 1), np.maximum(y - 1, 0)
-        top, bottom = y == last, y == 0
+        high = np.minimum(y, last - 1)
+        low = np.maximum(y - 1, 0)
+        top = y == last
+        bottom = y == 0
         with np.errstate(invalid="ignore"):  # both infinite next to levels without rows
-            upper, lower = (self.s * (self._of_rows(self.alpha[k]) - self.H) for k in (high, low))
+            upper, lower = (
+                self.s * (self._of_rows(self.alpha[k]) - self.H) for k in (high, low)
+            )
             width = self.s * self._of_rows(self.alpha[high] - self.alpha[low])
         return (
             np.where(top, np.inf, upper),
@@ -114,16 +129,22 @@ class Predictor:
         )
 
     def _of_rows(self, alpha: FloatArray) -> FloatArray:
-        """(n,) w'alpha by rows of coefficients (n, m); effects on an infinite threshold are 0."""
-        return alpha[:, 0] if alpha.shape[1] == 1 else np.einsum("nm,nm->n", self.w, alpha)
+        """(n,) w'alpha by rows of coefficients (n, m); effects on an infinite threshold
+        are 0.
+        """
+        return (
+            alpha[:, 0] if alpha.shape[1] == 1 else np.einsum("nm,nm->n", self.w, alpha)
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Jacobian:
-    """Derivatives of the predictors of n rows by the parameters, applied without being formed.
+    """Derivatives of the predictors of n rows by the parameters, applied without being
+    formed.
 
-    The parameters are (thresholds and nominal effects, threshold by threshold of each column; beta; zeta; lambda), as
-    in `LikelihoodFit.coefficients`, or those of a threshold structure.
+    The parameters are (thresholds and nominal effects, threshold by threshold of each
+    column; beta; zeta; lambda), as in `LikelihoodFit.coefficients`, or those of a
+    threshold structure.
 
     Attributes
     ----------
@@ -145,13 +166,17 @@ class Jacobian:
     def apply(self, matrix: FloatArray) -> FloatArray:
         """(n, M + 2 + n_lambda, Q) J times a (P, Q) matrix."""
         matrix = matrix if self.structure is None else self.structure @ matrix
-        rows, count = self.rows, self.n_thresholds
+        rows = self.rows
+        count = self.n_thresholds
         ends = np.cumsum([rows.w.shape[1] * count, rows.x.shape[1], rows.z.shape[1]])
         levels, location, log_scale, lam = np.split(matrix, ends)
         levels = levels.reshape(rows.w.shape[1], count, -1)
         out = np.empty((rows.n, len(self.places) + 2 + self.n_lambda, matrix.shape[1]))
         for place, k in enumerate(self.places):
-            out[:, place] = sum(w[:, None] * effects[k] for w, effects in zip(rows.w.T, levels, strict=True))
+            out[:, place] = sum(
+                w[:, None] * effects[k]
+                for w, effects in zip(rows.w.T, levels, strict=True)
+            )
         place = len(self.places)
         out[:, place], out[:, place + 1] = rows.x @ location, rows.z @ log_scale
         if self.n_lambda:
@@ -163,47 +188,85 @@ class Jacobian:
         return self.totals(values, np.arange(self.rows.n), self.rows.n)
 
     def totals(self, values: FloatArray, codes: IntArray, size: int) -> FloatArray:
-        """(size, P) sums of J' times the values (M + 2 + n_lambda, n) over the rows that have each code (n,)."""
-        rows, count = self.rows, self.n_thresholds
+        """(size, P) sums of J' times the values (M + 2 + n_lambda, n) over the rows
+        that have each code (n,).
+        """
+        rows = self.rows
+        count = self.n_thresholds
         levels = np.zeros((rows.w.shape[1], size, count))
         for value, k in zip(values, self.places, strict=False):
             cell = codes * count + k
             for column, w in enumerate(rows.w.T):
-                levels[column] += np.bincount(cell, value * w, minlength=size * count).reshape(size, count)
+                levels[column] += np.bincount(
+                    cell, value * w, minlength=size * count
+                ).reshape(size, count)
         location, log_scale, *lam = values[len(self.places) :]
         columns = (rows.x, location), (rows.z, log_scale)
-        parts = [(value @ x)[None] if size == 1 else sums_by(codes, x, size, value) for x, value in columns]
-        out = np.hstack([*levels, *parts, *(np.bincount(codes, value, minlength=size)[:, None] for value in lam)])
+        parts = [
+            (value @ x)[None] if size == 1 else sums_by(codes, x, size, value)
+            for x, value in columns
+        ]
+        out = np.hstack(
+            [
+                *levels,
+                *parts,
+                *(np.bincount(codes, value, minlength=size)[:, None] for value in lam),
+            ]
+        )
         return np.asarray(out if self.structure is None else out @ self.structure)
 
     def total(self, values: FloatArray) -> FloatArray:
         """(P,) the sum of J' times the values over all rows."""
-        return np.asarray(self.totals(values, np.zeros(self.rows.n, dtype=np.intp), 1)[0])
+        return np.asarray(
+            self.totals(values, np.zeros(self.rows.n, dtype=np.intp), 1)[0]
+        )
 
     def information(self, curvature: FloatArray) -> FloatArray:
-        """(P, P) the sum over all rows of J' times the curvature (M + 2 + n_lambda, M + 2 + n_lambda, n) times J."""
+        """(P, P) the sum over all rows of J' times the curvature (M + 2 + n_lambda, M +
+        2 + n_lambda, n) times J.
+        """
         w, count, (n, m) = self.rows.w, self.n_thresholds, self.rows.w.shape
         curvature = self._by_threshold(self._by_threshold(curvature).swapaxes(0, 1))
         products = (w[:, :, None] * w[:, None, :]).reshape(n, m * m)
         levels = curvature[:count, :count].reshape(-1, n) @ products
-        levels = levels.reshape(count, count, m, m).transpose(2, 0, 3, 1).reshape(m * count, m * count)
+        levels = (
+            levels.reshape(count, count, m, m)
+            .transpose(2, 0, 3, 1)
+            .reshape(m * count, m * count)
+        )
         others = [self.rows.x, self.rows.z, *[np.ones((n, 1))] * self.n_lambda]
         cross = [
-            np.vstack([(curvature[:count, j] * column) @ x for column in w.T]) for j, x in enumerate(others, count)
+            np.vstack([(curvature[:count, j] * column) @ x for column in w.T])
+            for j, x in enumerate(others, count)
         ]
         rest = [
             [x.T @ (curvature[i, j][:, None] * z) for j, z in enumerate(others, count)]
             for i, x in enumerate(others, count)
         ]
-        out = np.block([[levels, *cross], *([c.T, *row] for c, row in zip(cross, rest, strict=True))])
-        return np.asarray(out if self.structure is None else self.structure.T @ out @ self.structure)
+        out = np.block(
+            [
+                [levels, *cross],
+                *([c.T, *row] for c, row in zip(cross, rest, strict=True)),
+            ]
+        )
+        return np.asarray(
+            out if self.structure is None else self.structure.T @ out @ self.structure
+        )
 
     def _by_threshold(self, values: FloatArray) -> FloatArray:
-        """Values (M + 2 + n_lambda, ..., n) of the predictors, those at the places summed at every threshold."""
-        places, every = self.places, np.arange(self.rows.n)
-        if len(places) == self.n_thresholds and (places == np.arange(len(places))[:, None]).all():
+        """Values (M + 2 + n_lambda, ..., n) of the predictors, those at the places
+        summed at every threshold.
+        """
+        places = self.places
+        every = np.arange(self.rows.n)
+        if (
+            len(places) == self.n_thresholds
+            and (places == np.arange(len(places))[:, None]).all()
+        ):
             return values
-        out = np.zeros((self.n_thresholds + len(values) - len(places), *values.shape[1:]))
+        out = np.zeros(
+            (self.n_thresholds + len(values) - len(places), *values.shape[1:])
+        )
         out[self.n_thresholds :] = values[len(places) :]
         for k, value in zip(places, values, strict=False):
             out[k, ..., every] += value.T
@@ -226,13 +289,17 @@ class ThresholdMap:
 
     @property
     def intercept(self) -> FloatArray | None:
-        """(t,) c with jacobian @ c = 1, so that all thresholds can move together; None if they cannot."""
+        """(t,) c with jacobian @ c = 1, so that all thresholds can move together; None
+        if they cannot.
+        """
         ones = np.ones(self.jacobian.shape[0])
-        c = np.round(np.linalg.lstsq(self.jacobian, ones, rcond=None)[0])  # whole numbers, as the map itself
+        # whole numbers, as the map itself
+        c = np.round(np.linalg.lstsq(self.jacobian, ones, rcond=None)[0])
         return c if np.array_equal(self.jacobian @ c, ones) else None
 
 
-#: Structures of the thresholds: each free; symmetric about a free middle; symmetric about 0; equally spaced.
+#: Structures of the thresholds: each free; symmetric about a free middle; symmetric
+#: about 0; equally spaced.
 THRESHOLDS = ("flexible", "symmetric", "symmetric2", "equidistant")
 
 
@@ -251,22 +318,30 @@ def threshold_map(name: str, n_thresholds: int) -> ThresholdMap | None:
     """
     if name == "flexible":
         return None
-    n, half, order = n_thresholds, n_thresholds // 2, np.arange(n_thresholds)
+    n = n_thresholds
+    half = n_thresholds // 2
+    order = np.arange(n_thresholds)
     if n < 2:
         raise DataError(
-            f"threshold={name!r} must have a response with rows in at least 3 levels; this one has {n + 1}. Use "
-            "threshold='flexible'."
+            f"threshold={name!r} must have a response with rows in at least 3 levels;"
+            f" this one has {n + 1}. Use threshold='flexible'."
         )
     if name == "equidistant":
         jacobian = np.column_stack([np.ones(n), order]).astype(np.float64)
         return ThresholdMap(names=("threshold.1", "spacing"), jacobian=jacobian)
-    above = order[:, None] == order[n - half :]  # column j: the j-th threshold above the middle
-    spacing, central = above.astype(np.float64) - above[::-1], np.ones((n, 1))
+    # column j: the j-th threshold above the middle
+    above = order[:, None] == order[n - half :]
+    spacing = above.astype(np.float64) - above[::-1]
+    central = np.ones((n, 1))
     if name == "symmetric2":  # the model has no free location
-        return ThresholdMap(names=tuple(f"spacing.{j + 1}" for j in range(half)), jacobian=spacing)
+        return ThresholdMap(
+            names=tuple(f"spacing.{j + 1}" for j in range(half)), jacobian=spacing
+        )
     names = ["central"]
-    if n % 2 == 0:  # both middle ones are free, and distances from them equal on either side
-        spacing, names = spacing[:, 1:], ["central.1", "central.2"]
+    # both middle ones are free, and distances from them equal on either side
+    if n % 2 == 0:
+        spacing = spacing[:, 1:]
+        names = ["central.1", "central.2"]
         central = np.column_stack([order < half, order >= half]).astype(np.float64)
     names += [f"spacing.{j + 1}" for j in range(spacing.shape[1])]
     return ThresholdMap(names=tuple(names), jacobian=np.hstack([central, spacing]))

@@ -1,4 +1,6 @@
-"""The problem: rows, columns and estimated parameters, and the map to the user's parameters."""
+"""The problem: rows, columns and estimated parameters, and the map to the user's
+parameters.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +22,20 @@ from .predictor import ThresholdMap, threshold_map
 from .rows import LikelihoodRows
 from .rule import LikelihoodRule
 
-#: Rows per parameter of plain cumulative models, and of others, which take longer per row.
-_MANY, _MANY_TERMS = 800, 200
+#: Rows per parameter of plain cumulative models, and of others, which take longer per
+#: row.
+_MANY = 800
+_MANY_TERMS = 200
 
 
 @dataclass(frozen=True, eq=False)
 class UserScale:
-    """From coordinates x = (alpha~ threshold by threshold, rest~), on centred and scaled columns, to the user's.
+    """From coordinates x = (alpha~ threshold by threshold, rest~), on centred and
+    scaled columns, to the user's.
 
-    alpha_k = G alpha~_k + c_k A rest~ and rest = rest~ / scale, k over the t threshold parameters. The user's
-    parameters are the intercepts of the thresholds, then their nominal effects column by column, then the rest.
+    alpha_k = G alpha~_k + c_k A rest~ and rest = rest~ / scale, k over the t threshold
+    parameters. The user's parameters are the intercepts of the thresholds, then their
+    nominal effects column by column, then the rest.
 
     Attributes
     ----------
@@ -37,7 +43,8 @@ class UserScale:
     A : (m, q)
     scale : (q,)
     c : (t,)
-        Change of the threshold parameters when all thresholds move by 1: ones without a structure.
+        Change of the threshold parameters when all thresholds move by 1: ones without a
+        structure.
     """
 
     G: FloatArray
@@ -59,7 +66,10 @@ class UserScale:
         """The user's parameters at coordinates x (P,), or at each column of x (P, n)."""
         alpha, rest = self.parted(x[:, None] if x.ndim == 1 else x)
         alpha = self.G @ alpha + self.c[:, None, None] * (self.A @ rest)
-        parts = [alpha.swapaxes(0, 1).reshape(len(x) - len(rest), rest.shape[1]), rest / self.scale[:, None]]
+        parts = [
+            alpha.swapaxes(0, 1).reshape(len(x) - len(rest), rest.shape[1]),
+            rest / self.scale[:, None],
+        ]
         return np.concatenate(parts).reshape(x.shape)
 
     def coordinates(self, values: FloatArray) -> FloatArray:
@@ -70,32 +80,48 @@ class UserScale:
         return np.concatenate([np.linalg.solve(self.G, alpha).T.reshape(-1), rest])
 
     def rounding(self, x: FloatArray) -> FloatArray:
-        """Rounding error of `coefficients`, from the size of the terms that they are sums of."""
-        sizes = UserScale(np.abs(self.G), np.abs(self.A), np.abs(self.scale), np.abs(self.c))
+        """Rounding error of `coefficients`, from the size of the terms that they are
+        sums of.
+        """
+        sizes = UserScale(
+            np.abs(self.G), np.abs(self.A), np.abs(self.scale), np.abs(self.c)
+        )
         return 2.0**-53 * sizes.coefficients(np.abs(x))
 
     def gradient(self, index: int) -> FloatArray:
         """(P,) derivatives of the user's parameter `index` by the coordinates."""
-        return np.asarray(self.coefficients(np.eye(self.c.size * self.G.shape[0] + self.scale.size))[index])
+        return np.asarray(
+            self.coefficients(np.eye(self.c.size * self.G.shape[0] + self.scale.size))[
+                index
+            ]
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class InverseInformation:
-    """Covariance of the user's estimates, from the factors of the information; computed on request."""
+    """Covariance of the user's estimates, from the factors of the information; computed
+    on request.
+    """
 
     factor: Factor
     user: UserScale
 
     def _by_rest(self) -> tuple[FloatArray, FloatArray]:
-        """(P', q) derivatives of the user's parameters by rest~, and (q, q) the covariance of rest~."""
-        moves = self.user.coefficients(np.vstack([-self.factor.V, np.eye(self.user.scale.size)]))
+        """(P', q) derivatives of the user's parameters by rest~, and (q, q) the
+        covariance of rest~.
+        """
+        moves = self.user.coefficients(
+            np.vstack([-self.factor.V, np.eye(self.user.scale.size)])
+        )
         return moves, self.factor.schur_inverse()
 
     @cached_property
     def variances(self) -> FloatArray:
         """(P',) variances, without forming the covariance of the thresholds."""
         G, (moves, schur) = self.user.G, self._by_rest()
-        alpha = np.einsum("ij,kjl,il->ik", G, self.factor.inverse_diagonal_blocks(len(G)), G).reshape(-1)
+        alpha = np.einsum(
+            "ij,kjl,il->ik", G, self.factor.inverse_diagonal_blocks(len(G)), G
+        ).reshape(-1)
         total = ((moves @ schur) * moves).sum(axis=1)
         total[: alpha.size] += alpha
         return np.asarray(total)
@@ -104,13 +130,16 @@ class InverseInformation:
         """(P', P')."""
         (moves, schur), size = self._by_rest(), len(self.factor.V)
         alpha = self.user.coefficients(np.eye(len(moves))[:, :size])
-        full = alpha @ self.factor.threshold_inverse() @ alpha.T + moves @ schur @ moves.T
+        full = (
+            alpha @ self.factor.threshold_inverse() @ alpha.T + moves @ schur @ moves.T
+        )
         return np.asarray(0.5 * (full + full.T))
 
 
 @dataclass(frozen=True, eq=False)
 class CovarianceMatrix:
-    """A covariance (P', P') of the functions that the data determine; NaN where nothing is known.
+    """A covariance (P', P') of the functions that the data determine; NaN where nothing
+    is known.
 
     Attributes
     ----------
@@ -160,7 +189,8 @@ class Problem:
     Attributes
     ----------
     sample : Sample
-        Rows of positive weight, codes of the levels present, columns without aliased ones.
+        Rows of positive weight, codes of the levels present, columns without aliased
+        ones.
     present : (K,) bool
         Levels of the original sample that have rows.
     location, nominal, scale : Columns
@@ -168,16 +198,20 @@ class Problem:
     counts : (K',) weighted counts of the levels present
     family : Family
     flexible : FlexibleLink or None
-        The family of links if its parameter is estimated; the search begins at the link of `family`.
+        The family of links if its parameter is estimated; the search begins at the link
+        of `family`.
     structure : ThresholdMap or None
         Structure of the thresholds between the levels present.
     confounded : tuple of int
-        Indices, among all parameters, of log-scale effects and lambda that are left out, as cell probabilities do not
-        determine them. Such a lambda keeps its start value.
+        Indices, among all parameters, of log-scale effects and lambda that are left
+        out, as cell probabilities do not determine them. Such a lambda keeps its start
+        value.
     n_lambda : int
-        1 if the link has a parameter that the user did not fix, whether estimated or confounded.
+        1 if the link has a parameter that the user did not fix, whether estimated or
+        confounded.
     used : (N,) or None
-        Positions of the rows in the original sample; None if all have a positive weight.
+        Positions of the rows in the original sample; None if all have a positive
+        weight.
     """
 
     sample: Sample
@@ -205,40 +239,60 @@ class Problem:
     ) -> Problem:
         """Survey a sample; with `flexible` also estimate the parameter of the link.
 
-        `columns` are the nominal and location columns together, and those of the log scale, where they are known.
-        With `ridge` no column that varies is aliased.
+        `columns` are the nominal and location columns together, and those of the log
+        scale, where they are known. With `ridge` no column that varies is aliased.
 
         Raises
         ------
         DataError
-            Fewer than two levels have rows of positive weight, or fewer than a threshold structure needs.
+            Fewer than two levels have rows of positive weight, or fewer than a
+            threshold structure needs.
         """
         used = None
         if sample.weights is not None and not np.all(sample.weights > 0.0):
             used = np.flatnonzero(sample.weights > 0.0)
             sample = sample.take(used)
-        counts = np.bincount(sample.y, weights=sample.weights, minlength=sample.n_levels).astype(np.float64)
+        counts = np.bincount(
+            sample.y, weights=sample.weights, minlength=sample.n_levels
+        ).astype(np.float64)
         present = counts > 0.0
         if present.sum() < 2:
             raise DataError(
-                f"The response must have rows in at least two levels; all {sample.n} rows of positive weight are in "
-                "one. Give it rows of another level."
+                f"The response must have rows in at least two levels; all {sample.n}"
+                " rows of positive weight are in one. Give it rows of another level."
             )
         y = sample.y if present.all() else (np.cumsum(present) - 1)[sample.y]
-        sample = replace(sample, y=np.ascontiguousarray(y, dtype=np.intp), n_levels=int(present.sum()))
+        sample = replace(
+            sample,
+            y=np.ascontiguousarray(y, dtype=np.intp),
+            n_levels=int(present.sum()),
+        )
         rows = sample.rows
         wide = rows.X if rows.nominal is None else np.hstack([rows.nominal, rows.X])
         q = wide.shape[1] - rows.X.shape[1]
         both, scale = columns or (
             survey(np.ascontiguousarray(wide), sample.weights, ridge),
-            NO_COLUMNS if rows.scale is None else survey(rows.scale, sample.weights, ridge),
+            (
+                NO_COLUMNS
+                if rows.scale is None
+                else survey(rows.scale, sample.weights, ridge)
+            ),
         )
-        nominal, location = both.part(slice(0, q)), both.part(slice(q, None))
+        nominal = both.part(slice(0, q))
+        location = both.part(slice(q, None))
         kept = replace(
             rows,
             X=kept_columns(rows.X, location.kept),
-            nominal=None if rows.nominal is None else kept_columns(rows.nominal, nominal.kept),
-            scale=None if rows.scale is None or not scale.kept.any() else kept_columns(rows.scale, scale.kept),
+            nominal=(
+                None
+                if rows.nominal is None
+                else kept_columns(rows.nominal, nominal.kept)
+            ),
+            scale=(
+                None
+                if rows.scale is None or not scale.kept.any()
+                else kept_columns(rows.scale, scale.kept)
+            ),
         )
         return cls(
             sample=replace(sample, rows=kept),
@@ -247,7 +301,9 @@ class Problem:
             nominal=nominal,
             scale=scale,
             counts=counts[present],
-            family=family if flexible is None else family.at(flexible.at(flexible.start)),
+            family=(
+                family if flexible is None else family.at(flexible.at(flexible.start))
+            ),
             flexible=flexible,
             structure=threshold_map(threshold, sample.n_levels - 1),
             n_lambda=int(flexible is not None),
@@ -265,7 +321,9 @@ class Problem:
         kept[kept] = left
         rows = self.sample.rows
         if rows.scale is not None:
-            rows = replace(rows, scale=kept_columns(rows.scale, left) if left.any() else None)
+            rows = replace(
+                rows, scale=kept_columns(rows.scale, left) if left.any() else None
+            )
         return replace(
             self,
             sample=replace(self.sample, rows=rows),
@@ -281,15 +339,22 @@ class Problem:
 
     def without_effects(self) -> Problem:
         """The problem with thresholds and offsets only."""
-        rows = replace(self.sample.rows, X=np.zeros((self.sample.n, 0)), nominal=None, scale=None)
-        sample, none = replace(self.sample, rows=rows), NO_COLUMNS
+        rows = replace(
+            self.sample.rows, X=np.zeros((self.sample.n, 0)), nominal=None, scale=None
+        )
+        sample = replace(self.sample, rows=rows)
+        none = NO_COLUMNS
         return replace(self, sample=sample, location=none, nominal=none, scale=none)
 
     def of_rows(self, index: IntArray | slice) -> Problem | None:
         """The problem on a part of the rows; None if that lacks a level."""
         part = self.sample.take(index)
-        counts = np.bincount(part.y, weights=part.weights, minlength=self.counts.size).astype(np.float64)
-        return replace(self, sample=part, counts=counts) if np.all(counts > 0.0) else None
+        counts = np.bincount(
+            part.y, weights=part.weights, minlength=self.counts.size
+        ).astype(np.float64)
+        return (
+            replace(self, sample=part, counts=counts) if np.all(counts > 0.0) else None
+        )
 
     def at_link(self, link: Link) -> Problem:
         """The problem with another link, whose parameter is fixed."""
@@ -297,7 +362,11 @@ class Problem:
 
     def family_at(self, lam: float) -> Family:
         """The family with this parameter of its link, if that is estimated."""
-        return self.family if self.flexible is None else self.family.at(self.flexible.at(lam))
+        return (
+            self.family
+            if self.flexible is None
+            else self.family.at(self.flexible.at(lam))
+        )
 
     @property
     def at_hand(self) -> Problem | None:
@@ -318,21 +387,30 @@ class Problem:
             flexible=self.flexible,
         )
 
-    def evaluate(self, x: FloatArray, information: Blocks | None = None, /) -> Evaluation | None:
+    def evaluate(
+        self, x: FloatArray, information: Blocks | None = None, /
+    ) -> Evaluation | None:
         """The log-likelihood in the parameters that are estimated [newton.Objective]."""
         if self.structure is None:
             return self.rows.evaluate(x, information)
         at = self.rows.evaluate(self.expansion @ x)
-        return None if at is None else at.along(self.expansion, self.user.c.size * self.user.G.shape[0])
+        return (
+            None
+            if at is None
+            else at.along(self.expansion, self.user.c.size * self.user.G.shape[0])
+        )
 
     @cached_property
     def expansion(self) -> FloatArray:
-        """(F, P) from the parameters of a threshold structure to all thresholds and effects.
+        """(F, P) from the parameters of a threshold structure to all thresholds and
+        effects.
 
-        alpha~_k = sum_t J_kt a_t + A_0 rest: the second term undoes the centring of the location columns where the
-        structure cannot absorb it (symmetric2, whose thresholds cannot move together), else it is 0.
+        alpha~_k = sum_t J_kt a_t + A_0 rest: the second term undoes the centring of the
+        location columns where the structure cannot absorb it (symmetric2, whose
+        thresholds cannot move together), else it is 0.
         """
-        n, user = self.counts.size - 1, self.user
+        n = self.counts.size - 1
+        user = self.user
         if self.structure is None:
             return np.eye(n * user.G.shape[0] + user.scale.size)
         (t, m), q = user.shape, user.scale.size
@@ -345,7 +423,9 @@ class Problem:
 
     @property
     def many_rows(self) -> bool:
-        """Whether rough steps on a part of the rows are cheap compared with a pass over all rows."""
+        """Whether rough steps on a part of the rows are cheap compared with a pass over
+        all rows.
+        """
         compiled = self.family.local or self.family.stages is not None
         plain = compiled and self.flexible is None and self.sample.rows.one_scale
         return self.sample.n >= (_MANY if plain else _MANY_TERMS) * self.n_parameters
@@ -362,22 +442,30 @@ class Problem:
         link = self.family.link
         if link.lam is not None and not np.isfinite(theta).all():
             raise DataError(
-                f"link=({link.name!r}, {link.lam:g}) must have finite quantiles at the cumulative "
-                "shares of the levels; they overflow. Use a lambda nearer to 0, or another link."
+                f"link=({link.name!r}, {link.lam:g}) must have finite quantiles at the"
+                " cumulative shares of the levels; they overflow. Use a lambda nearer"
+                " to 0, or another link."
             )
         return theta
 
     def start(self) -> FloatArray:
-        """Thresholds at (or near) the quantiles of the cumulative shares, moved by the mean offsets; all effects 0."""
-        rows, weights = self.sample.rows, self.sample.weights
+        """Thresholds at (or near) the quantiles of the cumulative shares, moved by the
+        mean offsets; all effects 0.
+        """
+        rows = self.sample.rows
+        weights = self.sample.weights
         theta = self.quantiles()
         if rows.scale_offset is not None:
             theta = theta * np.exp(np.average(rows.scale_offset, weights=weights))
         if rows.offset is not None:
             theta = theta + np.average(rows.offset, weights=weights)
         if self.structure is not None:
-            theta = np.asarray(np.linalg.lstsq(self.structure.jacobian, theta, rcond=None)[0], dtype=np.float64)
-        x, m = np.zeros(self.n_parameters), self.user.G.shape[0]
+            theta = np.asarray(
+                np.linalg.lstsq(self.structure.jacobian, theta, rcond=None)[0],
+                dtype=np.float64,
+            )
+        x = np.zeros(self.n_parameters)
+        m = self.user.G.shape[0]
         x[: theta.size * m : m] = theta
         if self.flexible is not None:
             x[-1] = self.flexible.start
@@ -388,14 +476,31 @@ class Problem:
     @cached_property
     def user(self) -> UserScale:
         """The map to the user's parameters, for the columns kept."""
-        location, nominal, scale = self.rows.location, self.rows.nominal, self.rows.scale
-        m, p, r = 1 + nominal.mean.size, location.mean.size, scale.mean.size + int(self.flexible is not None)
-        G, A, c = np.diag(np.append(1.0, 1.0 / nominal.deviation)), np.zeros((m, p + r)), np.ones(self.counts.size - 1)
-        G[0, 1:], A[0, :p] = -nominal.mean / nominal.deviation, location.mean / location.deviation
+        location = self.rows.location
+        nominal = self.rows.nominal
+        scale = self.rows.scale
+        m = 1 + nominal.mean.size
+        p = location.mean.size
+        r = scale.mean.size + int(self.flexible is not None)
+        G = np.diag(np.append(1.0, 1.0 / nominal.deviation))
+        A = np.zeros((m, p + r))
+        c = np.ones(self.counts.size - 1)
+        G[0, 1:], A[0, :p] = (
+            -nominal.mean / nominal.deviation,
+            location.mean / location.deviation,
+        )
         if self.structure is not None:
             intercept = self.structure.intercept
-            c = np.zeros(self.structure.jacobian.shape[1]) if intercept is None else intercept
-        scales = [location.deviation, scale.deviation, np.ones(int(self.flexible is not None))]
+            c = (
+                np.zeros(self.structure.jacobian.shape[1])
+                if intercept is None
+                else intercept
+            )
+        scales = [
+            location.deviation,
+            scale.deviation,
+            np.ones(int(self.flexible is not None)),
+        ]
         return UserScale(G, A, np.concatenate(scales), c)
 
     @property
@@ -414,8 +519,9 @@ class Problem:
         (t, m), q = self.user.shape, self.user.scale.size
         if values.size != self.n_parameters:
             raise OptionError(
-                f"start must have {self.n_parameters} values, one for each estimated parameter ({t * m} of the "
-                f"thresholds, then {q} others); got {values.size}."
+                f"start must have {self.n_parameters} values, one for each estimated"
+                f" parameter ({t * m} of the thresholds, then {q} others); got"
+                f" {values.size}."
             )
         return self.user.coordinates(values)
 
@@ -428,7 +534,9 @@ class Problem:
             thresholds = self._with_threshold
         alpha = np.append(True, self.nominal.kept)[:, None] & thresholds
         lam = np.full(self.n_lambda, self.flexible is not None)
-        return np.concatenate([alpha.reshape(-1), self.location.kept, self.scale.kept, lam])
+        return np.concatenate(
+            [alpha.reshape(-1), self.location.kept, self.scale.kept, lam]
+        )
 
     def spread(self, values: FloatArray) -> FloatArray:
         """(P,) estimates among all parameters, NaN where not estimated."""
@@ -438,11 +546,14 @@ class Problem:
 
     @property
     def _with_threshold(self) -> BoolArray:
-        """(K-1,) thresholds that are estimated: one between each level with rows and the next such level."""
+        """(K-1,) thresholds that are estimated: one between each level with rows and
+        the next such level.
+        """
         return self.family.with_threshold(self.present)
 
     def over_levels(self, values: FloatArray, outside: float) -> FloatArray:
-        """(K-1, ...) from the thresholds between levels present; `outside` with its sign if they are infinite.
+        """(K-1, ...) from the thresholds between levels present; `outside` with its
+        sign if they are infinite.
 
         Between levels with rows a threshold that is not infinite equals the one before.
         """
@@ -456,19 +567,30 @@ class Problem:
         return full
 
     def rule(
-        self, estimates: FloatArray, family: Family, cost: CostMatrix, effects: tuple[FloatArray, ...] = ()
+        self,
+        estimates: FloatArray,
+        family: Family,
+        cost: CostMatrix,
+        effects: tuple[FloatArray, ...] = (),
     ) -> LikelihoodRule:
-        """The rule over all K levels and all columns, aliased effects 0, from estimates on the user's scale."""
+        """The rule over all K levels and all columns, aliased effects 0, from estimates
+        on the user's scale.
+        """
         t, m = self.user.shape
-        alpha, rest = estimates[: t * m].reshape(m, t).T, estimates[t * m :]
+        alpha = estimates[: t * m].reshape(m, t).T
+        rest = estimates[t * m :]
         full = np.zeros((self.present.size - 1, 1 + self.nominal.kept.size))
         full[:, np.append(True, self.nominal.kept)] = self.over_levels(
             alpha if self.structure is None else self.structure.jacobian @ alpha, np.inf
         )
-        beta, zeta = np.zeros(self.location.kept.size), np.zeros(self.scale.kept.size)
-        p, r = int(self.location.kept.sum()), int(self.scale.kept.sum())
+        beta = np.zeros(self.location.kept.size)
+        zeta = np.zeros(self.scale.kept.size)
+        p = int(self.location.kept.sum())
+        r = int(self.scale.kept.sum())
         beta[self.location.kept], zeta[self.scale.kept] = rest[:p], rest[p : p + r]
-        return LikelihoodRule(family=family, alpha=full, beta=beta, zeta=zeta, cost=cost, effects=effects)
+        return LikelihoodRule(
+            family=family, alpha=full, beta=beta, zeta=zeta, cost=cost, effects=effects
+        )
 
 
 def kept_columns(matrix: FloatArray, kept: BoolArray) -> FloatArray:

@@ -16,42 +16,56 @@ from .determined import Determined
 from .problem import UserScale
 
 #: Newton steps to one maximum, halvings of each, and steps outwards from the estimate.
-_STEPS, _HALVINGS, _OUTWARDS = 30, 20, 40
-#: Largest score at a maximum, and the Newton decrement where rounding forbids a smaller one.
-_TOLERANCE, _ROUGHLY = 1e-3, 1e-8
+_STEPS = 30
+_HALVINGS = 20
+_OUTWARDS = 40
+#: Largest score at a maximum, and the Newton decrement where rounding forbids a smaller
+#: one.
+_TOLERANCE = 1e-3
+_ROUGHLY = 1e-8
 #: Steps from the estimate beyond which a profile is flat.
 _FAR = 1e3
 #: Share of the way below which the search for the end of a profile stops.
 _NEAR = 0.02
-#: Squared length, in standard errors, of a step of a quadratic iteration after which rounding is left.
+#: Squared length, in standard errors, of a step of a quadratic iteration after which
+#: rounding is left.
 _SMALL_STEP = 1e-10
 #: A fall of the log-likelihood too small to matter for an interval.
 _HARDLY = 1e-3
 
-#: Most maxima looked for on the way to one limit; one that is not found takes as long as several.
-_MOST_MAXIMA, _LOST = 60, 5
+#: Most maxima looked for on the way to one limit; one that is not found takes as long
+#: as several.
+_MOST_MAXIMA = 60
+_LOST = 5
 
 #: Largest distance of the deviance at a limit from its goal.
 EXACT = 1e-4
 
 SEPARATED = "the estimate is infinite (separation)"
 UNDETERMINED = "the data do not determine the estimate (separation)"
-NOT_REACHED = "the profile likelihood levels off before it has fallen far enough, or cannot be followed that far"
+NOT_REACHED = (
+    "the profile likelihood levels off before it has fallen far enough, or cannot be"
+    " followed that far"
+)
 
 
 def _height(optimum: Optimum) -> float:
     return optimum.at.loglik
 
 
-def crossing(deviance: Callable[[float], float], centre: float, step: float, drop: float) -> float:
-    """The value beyond the estimate at which the deviance equals `drop`; its root is nearly linear.
+def crossing(
+    deviance: Callable[[float], float], centre: float, step: float, drop: float
+) -> float:
+    """The value beyond the estimate at which the deviance equals `drop`; its root is
+    nearly linear.
 
     NaN if the profile does not reach it.
 
     Parameters
     ----------
     deviance : callable
-        Deviance of the maximum with the parameter held at a value; NaN if no maximum is found.
+        Deviance of the maximum with the parameter held at a value; NaN if no maximum is
+        found.
     centre : float
         The estimate.
     step : float
@@ -64,20 +78,31 @@ def crossing(deviance: Callable[[float], float], centre: float, step: float, dro
 
     @cache
     def excess(length: float) -> float:
-        return (math.sqrt(max(deviance(centre + length * step), 0.0)) if length else 0.0) - goal
+        return (
+            math.sqrt(max(deviance(centre + length * step), 0.0)) if length else 0.0
+        ) - goal
 
-    near, far, wall = 0.0, goal, math.inf
+    near = 0.0
+    far = goal
+    wall = math.inf
     for _ in range(_OUTWARDS):
         rise = excess(far)
         if rise >= 0.0:
             try:
-                return centre + step * float(brentq(excess, near, far, xtol=1e-8, rtol=1e-9))
+                return centre + step * float(
+                    brentq(excess, near, far, xtol=1e-8, rtol=1e-9)
+                )
             except ValueError:  # no maximum on the way
                 return math.nan
         if math.isnan(rise):
             wall = far
         else:
-            near, far = far, far * min(max(1.05 * goal / (rise + goal), 1.2), 3.0) if rise > -goal else 3.0 * far
+            near = far
+            far = (
+                far * min(max(1.05 * goal / (rise + goal), 1.2), 3.0)
+                if rise > -goal
+                else 3.0 * far
+            )
         if far >= wall:
             far = 0.5 * (near + wall)
             if wall - near < _NEAR * wall:
@@ -105,8 +130,8 @@ class ProfileLikelihood:
     concave : bool
         Whether the objective is concave, so that each side has one end.
     elsewhere : callable
-        From coordinates to such with other values of lambda, where it is estimated: the profile may
-        have a higher branch there.
+        From coordinates to such with other values of lambda, where it is estimated: the
+        profile may have a higher branch there.
     """
 
     objective: Objective
@@ -133,7 +158,10 @@ class ProfileLikelihood:
         """
         at = self.objective(self.x)
         if at is None:
-            raise DataError("The likelihood must be finite at the estimates for a profile; it is not.")
+            raise DataError(
+                "The likelihood must be finite at the estimates for a profile; it is"
+                " not."
+            )
         return at.loglik
 
     def end(self, index: int, direction: int, drop: float) -> tuple[float, str]:
@@ -151,8 +179,8 @@ class ProfileLikelihood:
         Returns
         -------
         (value, reason)
-            The value is infinite if the estimate is, and NaN if the profile does not reach it; the reason is empty
-            otherwise.
+            The value is infinite if the estimate is, and NaN if the profile does not
+            reach it; the reason is empty otherwise.
         """
         if self.determined is not None:
             tends = float(self.determined.limits(np.eye(self.x.size)[[index]])[0])
@@ -160,22 +188,34 @@ class ProfileLikelihood:
                 return math.nan, UNDETERMINED
             if tends * direction > 0.0:
                 return direction * math.inf, SEPARATED
-        a, last = self.user.gradient(index), self._start
-        if self.concave and self._direction is None and (limit := self._concave_end(a, direction, drop)) is not None:
+        a = self.user.gradient(index)
+        last = self._start
+        if (
+            self.concave
+            and self._direction is None
+            and (limit := self._concave_end(a, direction, drop)) is not None
+        ):
             return limit, ""
         step = math.sqrt(max(float(a @ last.factor.solve(a)), 0.0))
         if self._direction is not None:
             step = min(step, float(np.linalg.norm(a)))
         return self._branched_end(a, direction * step, drop)
 
-    def _branched_end(self, a: FloatArray, step: float, drop: float) -> tuple[float, str]:
-        """The end by a search for the root of the deviance, on the highest branch of lambda that is found."""
+    def _branched_end(
+        self, a: FloatArray, step: float, drop: float
+    ) -> tuple[float, str]:
+        """The end by a search for the root of the deviance, on the highest branch of
+        lambda that is found.
+        """
         centre = float(a @ self._start.x)
-        branches = [{centre: self._start}]  # maxima known on each branch, by the value held
+        # maxima known on each branch, by the value held
+        branches = [{centre: self._start}]
         left = _MOST_MAXIMA
 
         def on_branch(known: dict[float, Optimum], value: float) -> float:
-            held = self._maximum(a, known[min(known, key=lambda other: abs(other - value))], value)
+            held = self._maximum(
+                a, known[min(known, key=lambda other: abs(other - value))], value
+            )
             if held is None:
                 return math.nan
             known[value] = held
@@ -192,16 +232,23 @@ class ProfileLikelihood:
 
         while True:
             limit = crossing(deviance, centre, step, drop)
-            if math.isnan(limit) or not abs(deviance(limit) - drop) <= EXACT:  # a profile may jump there
+            # a profile may jump there
+            if math.isnan(limit) or not abs(deviance(limit) - drop) <= EXACT:
                 return math.nan, NOT_REACHED
-            reached = max((known[limit] for known in branches if limit in known), key=_height)
+            reached = max(
+                (known[limit] for known in branches if limit in known), key=_height
+            )
             other = self._higher_branch(a, reached, limit)
             if other is None:
                 return limit, ""
             branches.append({limit: other})
 
-    def _higher_branch(self, a: FloatArray, reached: Optimum, value: float) -> Optimum | None:
-        """The highest maximum with a'x = value from other values of lambda, if it is above one that was reached."""
+    def _higher_branch(
+        self, a: FloatArray, reached: Optimum, value: float
+    ) -> Optimum | None:
+        """The highest maximum with a'x = value from other values of lambda, if it is
+        above one that was reached.
+        """
         found: list[Optimum] = []
         for x in self.elsewhere(reached.x):
             try:
@@ -214,14 +261,19 @@ class ProfileLikelihood:
         return best if 2.0 * (_height(best) - _height(reached)) > EXACT else None
 
     def _concave_end(self, a: FloatArray, direction: int, drop: float) -> float | None:
-        """The end, where deviance = drop and the score is along a, by Newton's method [Venzon and Moolgavkar 1988].
+        """The end, where deviance = drop and the score is along a, by Newton's method
+        [Venzon and Moolgavkar 1988].
 
-        Each step J^-1 (score + c a) has the c for which the quadratic model falls to the target. None where that fails.
+        Each step J^-1 (score + c a) has the c for which the quadratic model falls to
+        the target. None where that fails.
         """
-        x, at, factor = self._start.x, self._start.at, self._start.factor
+        x = self._start.x
+        at = self._start.at
+        factor = self._start.factor
         target = at.loglik - 0.5 * drop
         for _ in range(_STEPS):
-            ahead, along = factor.solve(at.score), factor.solve(a)
+            ahead = factor.solve(at.score)
+            along = factor.solve(a)
             excess = at.loglik + 0.5 * float(at.score @ ahead) - target
             if not excess > 0.0:
                 return None
@@ -234,47 +286,76 @@ class ProfileLikelihood:
             fresh = None if moved is None else moved.information.factor()
             if moved is None or fresh is None:
                 return None
-            at, factor = moved, fresh
+            at = moved
+            factor = fresh
         return None
 
     def curve(self, index: int, values: FloatArray) -> FloatArray:
-        """(n,) maximised log-likelihood with the parameter held at each value; NaN if there is none."""
-        return np.array([math.nan if each is None else each.at.loglik for each in self.held(index, values)])
+        """(n,) maximised log-likelihood with the parameter held at each value; NaN if
+        there is none.
+        """
+        return np.array(
+            [
+                math.nan if each is None else each.at.loglik
+                for each in self.held(index, values)
+            ]
+        )
 
     def held(self, index: int, values: FloatArray) -> list[Optimum | None]:
-        """The maxima with the parameter held at each value, each starting from the previous one; None if lost."""
-        a, maxima = self.user.gradient(index), list[Optimum | None]([None] * values.size)
+        """The maxima with the parameter held at each value, each starting from the
+        previous one; None if lost.
+        """
+        a = self.user.gradient(index)
+        maxima = list[Optimum | None]([None] * values.size)
         centre = float(a @ self._start.x)
         for side in (np.flatnonzero(values >= centre), np.flatnonzero(values < centre)):
             last: Optimum | None = self._start
             for i in side[np.argsort(np.abs(values[side] - centre))]:
-                last = None if last is None else self._maximum(a, last, float(values[i]))
+                last = (
+                    None if last is None else self._maximum(a, last, float(values[i]))
+                )
                 maxima[i] = last
         return maxima
 
     def _stay(self, x: FloatArray, at: Evaluation | None = None) -> Optimum:
-        return maximise(self.objective, x, tol=math.inf, max_iter=0, total_weight=self.total_weight, at=at)
+        return maximise(
+            self.objective,
+            x,
+            tol=math.inf,
+            max_iter=0,
+            total_weight=self.total_weight,
+            at=at,
+        )
 
     @cached_property
     def _start(self) -> Optimum:
-        """The maximum, or back from infinite estimates as far as the likelihood hardly falls."""
+        """The maximum, or back from infinite estimates as far as the likelihood hardly
+        falls.
+        """
         if self._direction is None:
             return self._stay(self.x)
         direction = self.user.coordinates(self._direction)
         direction /= np.linalg.norm(direction)
-        x, length = self.x, 1.0
+        x = self.x
+        length = 1.0
         for _ in range(_STEPS):
             trial = self.objective(self.x - length * direction)
             if trial is None or trial.loglik < self.loglik - _HARDLY:
                 break
-            x, length = self.x - length * direction, 1.25 * length
+            x = self.x - length * direction
+            length = 1.25 * length
         return self._stay(x)
 
     def _maximum(self, a: FloatArray, near: Optimum, value: float) -> Optimum | None:
-        """The maximum with a'x = value, by Newton's method from a maximum nearby; None if it is not reached."""
-        x, factor, at = near.x, near.factor, near.at
+        """The maximum with a'x = value, by Newton's method from a maximum nearby; None
+        if it is not reached.
+        """
+        x = near.x
+        factor = near.factor
+        at = near.at
         allowed = 1e-13 * (abs(value) + float(np.abs(a) @ np.abs(self.x)))
-        for _ in range(_STEPS):  # to the plane a'x = value, as far as the domain allows at a time
+        # to the plane a'x = value, as far as the domain allows at a time
+        for _ in range(_STEPS):
             gap = value - float(a @ x)
             if abs(gap) <= allowed:
                 break
@@ -287,14 +368,25 @@ class ProfileLikelihood:
                 step = 0.5 * step
             else:
                 return None
-            x, at = x + step, trial
+            x = x + step
+            at = trial
             try:
                 factor = positive_factor(at.information)[1]
             except DataError:
                 return None
         weight = self.total_weight
         try:
-            maximum = maximise(self.objective, x, tol=_TOLERANCE, max_iter=_STEPS, total_weight=weight, at=at, held=a)
+            maximum = maximise(
+                self.objective,
+                x,
+                tol=_TOLERANCE,
+                max_iter=_STEPS,
+                total_weight=weight,
+                at=at,
+                held=a,
+            )
         except DataError:  # where the information overflows
             return None
-        return maximum if maximum.converged or maximum.decrements[-1] <= _ROUGHLY else None
+        return (
+            maximum if maximum.converged or maximum.decrements[-1] <= _ROUGHLY else None
+        )

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pandas as pd
 
-from ..inference.proportionality import brant_tests, nominal_tests, scale_tests, score_tests
+from ..inference.proportionality import (
+    brant_tests,
+    nominal_tests,
+    scale_tests,
+    score_tests,
+)
 from ..inference.summary import likelihood_figures, likelihood_summary
 from ..inference.tables import confidence_limits, profiles, tidy_parameters
 from ..results import OrdinalResults
@@ -32,8 +37,8 @@ if TYPE_CHECKING:
 class LikelihoodResults(FittedLikelihood, OrdinalResults):
     """A fitted cumulative link model, P(response <= k) = F(threshold_k - H).
 
-    A positive coefficient raises the response. Standard errors come from the observed information, and are
-    cluster-robust if the fit has clusters; see `with_vcov`.
+    A positive coefficient raises the response. Standard errors come from the observed
+    information, and are cluster-robust if the fit has clusters; see `with_vcov`.
 
     Examples
     --------
@@ -59,10 +64,12 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Parameters
         ----------
         section : {"model", "fit", "errors", "margins", "bounds", "all"}, optional
-            One part in full, or all; by default one screen of the most important figures.
+            One part in full, or all; by default one screen of the most important
+            figures.
         exponentiate : bool, optional
-            Whether to show exp() of the effects with limits: odds ratios (logit), hazard ratios (cloglog) or, for
-            other links, exponents. By default the one screen shows ratios of odds and hazards.
+            Whether to show exp() of the effects with limits: odds ratios (logit),
+            hazard ratios (cloglog) or, for other links, exponents. By default the one
+            screen shows ratios of odds and hazards.
         level : float in (0, 1)
             Confidence level of the limits.
         per : dict of variable to number, or "sd", optional
@@ -91,9 +98,14 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         return self.summary("all").report
 
     def tidy(
-        self, conf_int: bool = True, exponentiate: bool = False, level: float = 0.95, per: Any = None
+        self,
+        conf_int: bool = True,
+        exponentiate: bool = False,
+        level: float = 0.95,
+        per: Any = None,
     ) -> pd.DataFrame:
-        """One row per parameter: term, estimate, std_error, statistic, p_value, conf_low, conf_high, coef_type.
+        """One row per parameter: term, estimate, std_error, statistic, p_value,
+        conf_low, conf_high, coef_type.
 
         Under a CR2 covariance also df, the degrees of freedom of t.
 
@@ -102,18 +114,21 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         conf_int : bool
             Whether to give the limits.
         exponentiate : bool
-            Ratios in place of effects and their limits: of odds (logit), of hazards, exp(-estimate) (cloglog), else
-            exp(estimate). Thresholds stay; std_error, statistic and p_value are those of the coefficient.
+            Ratios in place of effects and their limits: of odds (logit), of hazards,
+            exp(-estimate) (cloglog), else exp(estimate). Thresholds stay; std_error,
+            statistic and p_value are those of the coefficient.
         level : float
             Confidence level of the limits.
         per : dict of variable to number, or "sd", optional
-            Size of the change of numeric variables: {"age": 10} multiplies the coefficients of age,
-            their errors and limits by 10; "sd" is one standard deviation of each. `attrs["per"]` lists the terms.
+            Size of the change of numeric variables: {"age": 10} multiplies the
+            coefficients of age, their errors and limits by 10; "sd" is one standard
+            deviation of each. `attrs["per"]` lists the terms.
 
         Raises
         ------
         OptionError
-            `per` names a variable that is not numeric or does not enter linearly (splines, logs, powers).
+            `per` names a variable that is not numeric or does not enter linearly
+            (splines, logs, powers).
 
         Examples
         --------
@@ -130,9 +145,9 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     def glance(self) -> pd.DataFrame:
         """One row of figures of the whole fit.
 
-        Instead of lr_chi2, lr_df and lr_p_value: with robust errors wald_chi2, wald_df, wald_p_value; with a survey
-        design or CR2 wald_F, wald_df, wald_df_resid, wald_p_value. aic and bic are NaN with robust errors and for
-        penalised fits.
+        Instead of lr_chi2, lr_df and lr_p_value: with robust errors wald_chi2, wald_df,
+        wald_p_value; with a survey design or CR2 wald_F, wald_df, wald_df_resid,
+        wald_p_value. aic and bic are NaN with robust errors and for penalised fits.
 
         Examples
         --------
@@ -146,7 +161,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         return likelihood_figures(self)
 
     def with_vcov(self, vcov: Any) -> Self:
-        """The same fit with another covariance in se, confint, summary, tidy, predict and Wald tests.
+        """The same fit with another covariance in se, confint, summary, tidy, predict
+        and Wald tests.
 
         Parameters
         ----------
@@ -163,30 +179,36 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         return with_covariance(self, vcov)
 
-    def confint(self, parm: Any = None, level: float = 0.95, type: str = "wald") -> pd.DataFrame:
+    def confint(
+        self, parm: Any = None, level: float = 0.95, type: str = "wald"
+    ) -> pd.DataFrame:
         """Confidence limits of `params`, columns lower and upper.
 
         Parameters
         ----------
         parm : str, int or a sequence of them, optional
-            Parameters by name or by position in `params` (from 0), or location terms; by default all parameters.
-            A fraction here is taken as the level: confint(0.9).
+            Parameters by name or by position in `params` (from 0), or location terms;
+            by default all parameters. A fraction here is taken as the level:
+            confint(0.9).
         level : float in (0, 1)
         type : {"wald", "profile"}
-            Estimate plus and minus the normal quantile (that of t under a CR2 covariance and survey designs) times the
-            standard error; or the values at which the likelihood, maximised over all other parameters, has fallen by
+            Estimate plus and minus the normal quantile (that of t under a CR2
+            covariance and survey designs) times the standard error; or the values at
+            which the likelihood, maximised over all other parameters, has fallen by
             half the chi-squared quantile.
 
         Returns
         -------
         pandas.DataFrame
-            Profile limits are infinite if the estimate is, and NaN if the likelihood does not fall far enough;
-            `attrs["reasons"]` gives the reason, by (parameter, "lower" or "upper").
+            Profile limits are infinite if the estimate is, and NaN if the likelihood
+            does not fall far enough; `attrs["reasons"]` gives the reason, by
+            (parameter, "lower" or "upper").
 
         Raises
         ------
         OptionError
-            Unknown type or parameter, level outside (0, 1), or profile limits with a robust covariance.
+            Unknown type or parameter, level outside (0, 1), or profile limits with a
+            robust covariance.
 
         Examples
         --------
@@ -202,28 +224,37 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         return self.confint(level=1.0 - alpha)
 
     def profile(
-        self, parm: str | int | Sequence[str | int] | None = None, *, level: float = 0.99, points: int = 21
+        self,
+        parm: str | int | Sequence[str | int] | None = None,
+        *,
+        level: float = 0.99,
+        points: int = 21,
     ) -> pd.DataFrame:
-        """The profile likelihood of parameters, for plotting: straight lines of z mean that Wald limits are good.
+        """The profile likelihood of parameters, for plotting: straight lines of z mean
+        that Wald limits are good.
 
         Parameters
         ----------
         parm : str, int or a sequence of them, optional
-            Parameters by name or by position in `params` (from 0), or location terms; by default all parameters.
+            Parameters by name or by position in `params` (from 0), or location terms;
+            by default all parameters.
         level : float in (0, 1)
-            Values range between the profile limits of this level; up to 5 standard errors if a limit is infinite.
+            Values range between the profile limits of this level; up to 5 standard
+            errors if a limit is infinite.
         points : int
             Values of each parameter, half on either side of the estimate.
 
         Returns
         -------
         pandas.DataFrame
-            One row per value: parameter, value, z (signed root of the deviance), loglik.
+            One row per value: parameter, value, z (signed root of the deviance),
+            loglik.
 
         Raises
         ------
         OptionError
-            An unknown parameter, a level outside (0, 1), fewer than 3 points, or robust standard errors.
+            An unknown parameter, a level outside (0, 1), fewer than 3 points, or robust
+            standard errors.
         UnavailableError
             A standard deviation or correlation of random effects.
 
@@ -247,7 +278,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         statistic: Callable[[Any], Any] | None = None,
         callback: Progress | None = None,
     ) -> Bootstrap:
-        """Fit again to resampled rows or clusters, or with random effects to simulated responses.
+        """Fit again to resampled rows or clusters, or with random effects to simulated
+        responses.
 
         Parameters
         ----------
@@ -258,20 +290,21 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         n_jobs : int
             Processes, by joblib; -1 for all processors.
         cluster : str or values, optional
-            Draw whole clusters: a column of the data, or one value per row of the fit; by default the clusters of the
-            fit. Leave it out with random effects: every draw then has new effects for all groups and new responses
-            from the fitted model (parametric bootstrap).
+            Draw whole clusters: a column of the data, or one value per row of the fit;
+            by default the clusters of the fit. Leave it out with random effects: every
+            draw then has new effects for all groups and new responses from the fitted
+            model (parametric bootstrap).
         statistic : callable(LikelihoodResults) -> number, Series or vector, optional
-            Computed on each draw instead of the estimates, such as `lambda fit: fit.aic`; the drawn rows are case
-            weights of that fit.
+            Computed on each draw instead of the estimates, such as `lambda fit:
+            fit.aic`; the drawn rows are case weights of that fit.
         callback : callable(step, total, message), optional
             Called after every replicate.
 
         Returns
         -------
         Bootstrap
-            `.replicates`, `.se`, `.bias`, `.confint(level)`, and `.notes` on replicates that failed or are
-            separated.
+            `.replicates`, `.se`, `.bias`, `.confint(level)`, and `.notes` on replicates
+            that failed or are separated.
 
         Raises
         ------
@@ -290,7 +323,15 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         """
         from ..inference.bootstrap import bootstrapped
 
-        return bootstrapped(self, n, seed=seed, n_jobs=n_jobs, cluster=cluster, statistic=statistic, callback=callback)
+        return bootstrapped(
+            self,
+            n,
+            seed=seed,
+            n_jobs=n_jobs,
+            cluster=cluster,
+            statistic=statistic,
+            callback=callback,
+        )
 
     def predict(
         self,
@@ -304,43 +345,49 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         cost: Any = None,
         re: str | None = None,
     ) -> pd.Series | pd.DataFrame:
-        """Predict new rows, or the rows of the fit, optionally with standard errors and limits.
+        """Predict new rows, or the rows of the fit, optionally with standard errors and
+        limits.
 
         Parameters
         ----------
         newdata : data frame, optional
-            With the columns of the formula; the response is ignored (except for "margin"). None means the rows of the
-            fit.
+            With the columns of the formula; the response is ignored (except for
+            "margin"). None means the rows of the fit.
         type : str
-            "class": the level of smallest expected cost. "prob": P(response = level). "cum_prob": P(response <= level).
-            "score": H, larger for higher levels. "linear_predictor": s (threshold - H), one column per threshold,
-            whose F is the cumulative probability. "mean": the expected rank, in 1..K for any labels.
-            "hazard": of sequential models, P(response = level) among the rows that reach the level.
-            "margin": left and right margin; needs the response.
+            "class": the level of smallest expected cost. "prob": P(response = level).
+            "cum_prob": P(response <= level). "score": H, larger for higher levels.
+            "linear_predictor": s (threshold - H), one column per threshold, whose F is
+            the cumulative probability. "mean": the expected rank, in 1..K for any
+            labels. "hazard": of sequential models, P(response = level) among the rows
+            that reach the level. "margin": left and right margin; needs the response.
         se : bool
             Add the standard errors.
         interval : "confidence", optional
-            Add confidence limits (of the probability, score or expected rank, not of the response itself) by the delta
-            method: for probabilities (and the expected rank, as a share of 1..K) on the logit scale, so that they stay
-            in range; symmetric for the other types.
+            Add confidence limits (of the probability, score or expected rank, not of
+            the response itself) by the delta method: for probabilities (and the
+            expected rank, as a share of 1..K) on the logit scale, so that they stay in
+            range; symmetric for the other types.
         level : float in (0, 1)
             Confidence level of the limits.
         vcov : str or dict, optional
             Covariance of the parameters, as in `vcov`.
         cost : str or K x K matrix, optional
-            Cost that the predicted class minimises instead of the cost of the fit, which is not fitted again.
+            Cost that the predicted class minimises instead of the cost of the fit,
+            which is not fitted again.
         re : {"mode", "zero", "marginal"}, optional
-            For fits with random effects: at their conditional modes (groups of the fit only), at zero, or averaged
-            over all groups (the population). By default the modes for groups of the fit and averages for new groups,
-            as in `errors(newdata)`.
+            For fits with random effects: at their conditional modes (groups of the fit
+            only), at zero, or averaged over all groups (the population). By default the
+            modes for groups of the fit and averages for new groups, as in
+            `errors(newdata)`.
 
         Returns
         -------
         pandas.Series or pandas.DataFrame
-            One row per row of `newdata`, on its index; NaN if an input is missing. With `se` or `interval` the
-            columns are "estimate", "std_error", "lower", "upper" for "score" and "mean", and pairs of these and a
-            level (or threshold) for the other types, so `out["lower"]` is a frame like `out["estimate"]`. Errors and
-            limits are NaN if a prediction depends on an infinite estimate.
+            One row per row of `newdata`, on its index; NaN if an input is missing. With
+            `se` or `interval` the columns are "estimate", "std_error", "lower", "upper"
+            for "score" and "mean", and pairs of these and a level (or threshold) for
+            the other types, so `out["lower"]` is a frame like `out["estimate"]`. Errors
+            and limits are NaN if a prediction depends on an infinite estimate.
 
         Raises
         ------
@@ -366,7 +413,15 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         from ..inference.predictions import prediction_with_errors
 
         return prediction_with_errors(
-            self, newdata, type, se=se, interval=interval, level=level, vcov=vcov, cost=cost, re=re
+            self,
+            newdata,
+            type,
+            se=se,
+            interval=interval,
+            level=level,
+            vcov=vcov,
+            cost=cost,
+            re=re,
         )
 
     def marginal_effects(
@@ -385,31 +440,37 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         vcov: Any = None,
         re: str | None = None,
     ) -> MarginalEffects:
-        """Marginal effects of variables of the formula: differences between levels of factors, derivatives by numbers.
+        """Marginal effects of variables of the formula: differences between levels of
+        factors, derivatives by numbers.
 
-        The variable is changed in the data and the design is built again, so that interactions, splines and transforms
-        follow; effects are averaged over the rows with their weights, or taken at chosen places.
+        The variable is changed in the data and the design is built again, so that
+        interactions, splines and transforms follow; effects are averaged over the rows
+        with their weights, or taken at chosen places.
 
         Parameters
         ----------
         variables : str or sequence of str, optional
             Columns of the data; by default all variables of the right-hand sides.
         scale : str
-            "prob": P(response = level), an effect per level. "cum_prob": P(response <= level), an effect per level
-            except the highest; "exc_prob": P(response > level). "mean_class", or "mean": the expected rank, 1..K.
-            "latent": s (H - mean threshold), the latent variable in units of the scale of each row. "log_odds": log
-            odds of a response above each threshold; "odds": their ratios, exp() of the average difference.
+            "prob": P(response = level), an effect per level. "cum_prob": P(response <=
+            level), an effect per level except the highest; "exc_prob": P(response >
+            level). "mean_class", or "mean": the expected rank, 1..K. "latent": s (H -
+            mean threshold), the latent variable in units of the scale of each row.
+            "log_odds": log odds of a response above each threshold; "odds": their
+            ratios, exp() of the average difference.
         contrast : {"reference", "sequential", "pairwise"}
             Factors: each level against the first, against the one before, or all pairs.
         change : optional
-            For numbers, instead of the derivative: a number to add to each row, "sd" (add a standard deviation), "iqr"
-            (from the first to the third quartile), "minmax", or two or more values to compare, [20, 60], also for
-            factors. A dict {"age": 10, "income": "iqr"} for each variable.
+            For numbers, instead of the derivative: a number to add to each row, "sd"
+            (add a standard deviation), "iqr" (from the first to the third quartile),
+            "minmax", or two or more values to compare, [20, 60], also for factors. A
+            dict {"age": 10, "income": "iqr"} for each variable.
         at : {"mean", "median", "rows"} or mapping, optional
-            Places, instead of an average over all rows: "mean" (or "median") is one row with numbers at their weighted
-            mean and factors at their most frequent level, within each group of `by`; "rows" is every row separately. A
-            mapping sets variables in all rows and averages, {"age": [30, 60]}, for every combination of the values;
-            values of numbers may be "mean" and "median".
+            Places, instead of an average over all rows: "mean" (or "median") is one row
+            with numbers at their weighted mean and factors at their most frequent
+            level, within each group of `by`; "rows" is every row separately. A mapping
+            sets variables in all rows and averages, {"age": [30, 60]}, for every
+            combination of the values; values of numbers may be "mean" and "median".
         by : str or sequence of str, optional
             Columns of the data; averages are over the rows with each of their values.
         newdata : data frame, optional
@@ -422,15 +483,16 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Returns
         -------
         MarginalEffects
-            Prints as a table with notes. `.frame` is that table; `.contrasts()` compares the effects between the
-            values of `by` and `at`.
+            Prints as a table with notes. `.frame` is that table; `.contrasts()`
+            compares the effects between the values of `by` and `at`.
 
         Raises
         ------
         OptionError
             Unknown scale, contrast, change, place or variable.
         DataError
-            The data of the fit are missing or have changed, or a change leaves the range of a transform.
+            The data of the fit are missing or have changed, or a change leaves the
+            range of a transform.
 
         Notes
         -----
@@ -485,35 +547,40 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     ) -> Emmeans:
         """Estimated marginal means over a balanced grid of the variables.
 
-        The grid has all levels of every factor and every number at its mean, by the weights of the fit. Predictions on
-        the chosen scale are averaged within the cells. R keeps both values of a number with two values; pass
-        them in `at` to do so.
+        The grid has all levels of every factor and every number at its mean, by the
+        weights of the fit. Predictions on the chosen scale are averaged within the
+        cells. R keeps both values of a number with two values; pass them in `at` to do
+        so.
 
-        Nested factors are found as in R's emmeans: each level of the inner factor occurs with one level of the
-        outer, or the formula has the inner factor within the outer alone (`a + a:b`). Means of the inner factor name
-        the outer level; other means average the inner levels within each outer one. Pass `by=` for contrasts within
-        outer levels.
+        Nested factors are found as in R's emmeans: each level of the inner factor
+        occurs with one level of the outer, or the formula has the inner factor within
+        the outer alone (`a + a:b`). Means of the inner factor name the outer level;
+        other means average the inner levels within each outer one. Pass `by=` for
+        contrasts within outer levels.
 
         Parameters
         ----------
         variables : str or sequence of str
-            Variables of the formula; one mean per combination of their levels. Or a formula as in R, "~ a * b | c",
-            where c goes to `by`, or with contrasts, "pairwise ~ a | c"; "~ 1" is the mean of the whole grid.
+            Variables of the formula; one mean per combination of their levels. Or a
+            formula as in R, "~ a * b | c", where c goes to `by`, or with contrasts,
+            "pairwise ~ a | c"; "~ 1" is the mean of the whole grid.
         by : str or sequence of str, optional
             Additional variables; contrasts are within their levels.
         scale : str
-            "latent": the mean of the latent score (0 = average threshold), H - mean threshold, in units of its
-            scale. Where the scale varies, the unit is its geometric mean over the grid, as in R: a difference of
-            means only reflects location (R gives contrasts in units of scale 1). Nominal effects use the thresholds
-            of each row (R averages them over the grid, which hides such effects). "prob",
-            "cum_prob", "exc_prob", "mean" (the expected rank, 1..K; also "mean_class"), "log_odds", "odds": as in
-            `marginal_effects`.
+            "latent": the mean of the latent score (0 = average threshold), H - mean
+            threshold, in units of its scale. Where the scale varies, the unit is its
+            geometric mean over the grid, as in R: a difference of means only reflects
+            location (R gives contrasts in units of scale 1). Nominal effects use the
+            thresholds of each row (R averages them over the grid, which hides such
+            effects). "prob", "cum_prob", "exc_prob", "mean" (the expected rank, 1..K;
+            also "mean_class"), "log_odds", "odds": as in `marginal_effects`.
         at : mapping, optional
             Values of variables of the grid: {"age": [30, 50]}.
         weights : {"equal", "proportional", "cells"}
-            Weights of the rows of a cell. "equal"; "proportional": frequency, in the data, of the combination of the
-            other variables; "cells": frequency of the row in the data. Frequencies are sums of case weights (R's
-            emmeans counts rows of a clm fit).
+            Weights of the rows of a cell. "equal"; "proportional": frequency, in the
+            data, of the combination of the other variables; "cells": frequency of the
+            row in the data. Frequencies are sums of case weights (R's emmeans counts
+            rows of a clm fit).
         data : data frame, optional
             The data of the fit, if it was saved without them.
         level : float in (0, 1)
@@ -521,14 +588,16 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         vcov : str or dict, optional
             Covariance of the parameters, as in `vcov`.
         re : {"marginal", "zero"}, optional
-            For fits with random effects: average over all possible groups, or effects of 0. Default: "marginal" on
-            scales of probabilities and ranks, "zero" on others (latent means are the same with both).
+            For fits with random effects: average over all possible groups, or effects
+            of 0. Default: "marginal" on scales of probabilities and ranks, "zero" on
+            others (latent means are the same with both).
 
         Returns
         -------
         Emmeans
-            Prints as a table with notes: what was averaged, and whether an averaged factor is in an interaction.
-            `.frame` is that table; `.contrasts()` gives the differences of its rows.
+            Prints as a table with notes: what was averaged, and whether an averaged
+            factor is in an interaction. `.frame` is that table; `.contrasts()` gives
+            the differences of its rows.
 
         Raises
         ------
@@ -581,15 +650,18 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         vcov: Any = None,
         re: str | None = None,
     ) -> Emmeans:
-        """Slopes of a number by the levels of other variables, over the grid of `emmeans`.
+        """Slopes of a number by the levels of other variables, over the grid of
+        `emmeans`.
 
-        The derivative of what `emmeans` averages with respect to `var`, where `var` is at its mean or at the values of
-        `at`. Transforms, splines and interactions of `var` follow. On "odds" it is the odds ratio of one unit.
+        The derivative of what `emmeans` averages with respect to `var`, where `var` is
+        at its mean or at the values of `at`. Transforms, splines and interactions of
+        `var` follow. On "odds" it is the odds ratio of one unit.
 
         Parameters
         ----------
         variables : str or sequence of str
-            Variables of the formula, or a formula of them, as in `emmeans`; one slope per combination of their levels.
+            Variables of the formula, or a formula of them, as in `emmeans`; one slope
+            per combination of their levels.
         var : str
             The number whose slopes are computed.
         by, at, scale, weights, data, level, vcov, re
@@ -598,12 +670,14 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Returns
         -------
         Emmeans
-            Prints as a table with notes; `.frame` is that table, `.contrasts("pairwise")` compares the slopes.
+            Prints as a table with notes; `.frame` is that table,
+            `.contrasts("pairwise")` compares the slopes.
 
         Raises
         ------
         OptionError
-            `var` is a factor, not in the formula, or among `variables`; or as in `emmeans`.
+            `var` is a factor, not in the formula, or among `variables`; or as in
+            `emmeans`.
         DataError
             The data of the fit are missing or have changed.
 
@@ -638,10 +712,13 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             re=re,
         )
 
-    def simulate(self, n: int = 1, seed: int | np.random.Generator = 0, newdata: Any = None) -> pd.DataFrame:
+    def simulate(
+        self, n: int = 1, seed: int | np.random.Generator = 0, newdata: Any = None
+    ) -> pd.DataFrame:
         """Draw responses from the fitted probabilities.
 
-        Each response has new random effects for every group; rows with the same new label form one group.
+        Each response has new random effects for every group; rows with the same new
+        label form one group.
 
         Parameters
         ----------
@@ -654,15 +731,16 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Returns
         -------
         pandas.DataFrame
-            Columns sim_1, ..., sim_n: ordered categoricals of the levels of the response, on the index of the rows;
-            NaN if an input is missing.
+            Columns sim_1, ..., sim_n: ordered categoricals of the levels of the
+            response, on the index of the rows; NaN if an input is missing.
 
         Raises
         ------
         OptionError
             `n` below 1.
         DataError
-            Nominal effects put thresholds out of order, so some probabilities are negative.
+            Nominal effects put thresholds out of order, so some probabilities are
+            negative.
 
         Examples
         --------
@@ -675,23 +753,27 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         return simulated(self, n, seed, newdata)
 
-    def test(self, hypotheses: str | Sequence[str], *, vcov: Any = None) -> pd.DataFrame:
+    def test(
+        self, hypotheses: str | Sequence[str], *, vcov: Any = None
+    ) -> pd.DataFrame:
         """Wald tests of linear hypotheses on the parameters.
 
         Parameters
         ----------
         hypotheses : str or sequence of str
-            Terms or parameters, whose coefficients are tested against 0: "temp", ["temp", "contact"]. Or equations
-            between commas: "temp = contact", "temp[T.warm] = 0, contact[T.yes] = 1.5", "2 * x1 - x2 = 1", with
-            parameters by name, or by their term if it has one column.
+            Terms or parameters, whose coefficients are tested against 0: "temp",
+            ["temp", "contact"]. Or equations between commas: "temp = contact",
+            "temp[T.warm] = 0, contact[T.yes] = 1.5", "2 * x1 - x2 = 1", with parameters
+            by name, or by their term if it has one column.
         vcov : str or dict, optional
             As in `vcov`.
 
         Returns
         -------
         pandas.DataFrame
-            One row per equation, and "joint" if there are several (the test of a whole factor): difference (left
-            minus right side), std_error, df, chisq, p_value; with a survey design, or CR2, df, df_resid, F, p_value.
+            One row per equation, and "joint" if there are several (the test of a whole
+            factor): difference (left minus right side), std_error, df, chisq, p_value;
+            with a survey design, or CR2, df, df_resid, F, p_value.
 
         Raises
         ------
@@ -710,36 +792,43 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         return hypothesis_tests(self, hypotheses, vcov=vcov)
 
     def anova(self, *others: Any, type: str = "I") -> pd.DataFrame:
-        """Likelihood-ratio tests against other fits, or Wald tests of the location terms of this fit.
+        """Likelihood-ratio tests against other fits, or Wald tests of the location
+        terms of this fit.
 
         Parameters
         ----------
         *others : LikelihoodResults
             Fits of the same rows, each nested in the next larger one.
         type : {"I", "II", "III", "baseline"}
-            Without other fits: each term adjusted for those before it (I), for all that do not contain it (II), or for
-            all. In type II a term contains another as in SAS: it has the same numeric variables and more factors, so
-            that g:x contains x but not g, and x:z contains neither. For a term in an interaction,
-            "III" tests the average of its effect over the levels of the other
-            factors, as SAS, car with sum contrasts and R's ordinal since 2025 (also called "balanced"), and
-            "baseline" tests its effect at their first levels, R's earlier type III.
+            Without other fits: each term adjusted for those before it (I), for all that
+            do not contain it (II), or for all. In type II a term contains another as in
+            SAS: it has the same numeric variables and more factors, so that g:x
+            contains x but not g, and x:z contains neither. For a term in an
+            interaction, "III" tests the average of its effect over the levels of the
+            other factors, as SAS, car with sum contrasts and R's ordinal since 2025
+            (also called "balanced"), and "baseline" tests its effect at their first
+            levels, R's earlier type III.
 
         Returns
         -------
         pandas.DataFrame
-            With others, smallest model first: no_par, aic, loglik, and against the row above lr_stat, df, p_value. With
-            random effects also p_chi2, from the chi-squared distribution, and distribution, used for p_value: a
-            variance that is 0 in the smaller model is at its boundary. Without others, one row per term: df, chisq,
-            p_value, by the covariance of the fit (see `with_vcov`); with a survey design, or CR2, F tests: df,
-            df_resid, F, p_value. `attrs["notes"]` reports models that are not nested and infinite estimates.
+            With others, smallest model first: no_par, aic, loglik, and against the row
+            above lr_stat, df, p_value. With random effects also p_chi2, from the
+            chi-squared distribution, and distribution, used for p_value: a variance
+            that is 0 in the smaller model is at its boundary. Without others, one row
+            per term: df, chisq, p_value, by the covariance of the fit (see
+            `with_vcov`); with a survey design, or CR2, F tests: df, df_resid, F,
+            p_value. `attrs["notes"]` reports models that are not nested and infinite
+            estimates.
 
         Raises
         ------
         DataError
             The fits do not have the same rows.
         UnavailableError
-            Comparison of fits with robust standard errors, a survey design or a penalty, which have no likelihood ratio
-            (also `drop1`, `add1`, `step`, `nominal_test`, `scale_test` and `brant`).
+            Comparison of fits with robust standard errors, a survey design or a
+            penalty, which have no likelihood ratio (also `drop1`, `add1`, `step`,
+            `nominal_test`, `scale_test` and `brant`).
 
         Notes
         -----
@@ -759,7 +848,11 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         from ..inference.comparison import likelihood_ratio_tests
         from ..inference.wald import wald_anova
 
-        return likelihood_ratio_tests([self, *others]) if others else wald_anova(self, type)
+        return (
+            likelihood_ratio_tests([self, *others])
+            if others
+            else wald_anova(self, type)
+        )
 
     def joint_tests(
         self,
@@ -769,12 +862,15 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         data: Any = None,
         vcov: Any = None,
     ) -> NotedFrame:
-        """Wald tests of every term from contrasts of latent means: whether the means of `emmeans` differ at all.
+        """Wald tests of every term from contrasts of latent means: whether the means of
+        `emmeans` differ at all.
 
-        A main effect compares means over the other variables with equal weights, an interaction differences of
-        differences; with `by`, at each of its levels ("simple effects"). Nested factors are compared within the outer
-        factor. Numbers are compared one unit below and above their mean, within the range of the data, which tests
-        one direction of a spline: a note says so. If no cell is empty, tests of factors equal `anova(type="III")`.
+        A main effect compares means over the other variables with equal weights, an
+        interaction differences of differences; with `by`, at each of its levels
+        ("simple effects"). Nested factors are compared within the outer factor. Numbers
+        are compared one unit below and above their mean, within the range of the data,
+        which tests one direction of a spline: a note says so. If no cell is empty,
+        tests of factors equal `anova(type="III")`.
 
         Parameters
         ----------
@@ -788,15 +884,17 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Returns
         -------
         NotedFrame
-            A data frame that prints its notes: term, the columns of `by`, df, chisq (R's F.ratio times df1), p_value;
-            with a survey design, or CR2, df, df_resid, F, p_value, as in `anova`. With empty
-            cells or infinite estimates, all combinations of contrasts that do not need them are tested: df is lower,
+            A data frame that prints its notes: term, the columns of `by`, df, chisq
+            (R's F.ratio times df1), p_value; with a survey design, or CR2, df,
+            df_resid, F, p_value, as in `anova`. With empty cells or infinite estimates,
+            all combinations of contrasts that do not need them are tested: df is lower,
             and 0 if there are none.
 
         Raises
         ------
         OptionError
-            Unknown variable, no variable besides those in `by`, or none that affects the location.
+            Unknown variable, no variable besides those in `by`, or none that affects
+            the location.
         DataError
             The data of the fit are missing or have changed.
 
@@ -818,16 +916,21 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         return joint_tests(self, by, at=at, data=data, vcov=vcov)
 
     def drop1(
-        self, scope: str | Sequence[str] | None = None, *, test: str | None = "LR", k: float = 2.0
+        self,
+        scope: str | Sequence[str] | None = None,
+        *,
+        test: str | None = "LR",
+        k: float = 2.0,
     ) -> pd.DataFrame:
         """Drop each term in turn, as R's drop1().
 
         Parameters
         ----------
         scope : str or sequence of str, optional
-            Location terms, or their formula, "~ x1 + x2"; by default all that are not part of another term. The other
-            terms are coded as in their own formula: if a dropped factor is part of an interaction, the interaction
-            absorbs its effect, and df is 0.
+            Location terms, or their formula, "~ x1 + x2"; by default all that are not
+            part of another term. The other terms are coded as in their own formula: if
+            a dropped factor is part of an interaction, the interaction absorbs its
+            effect, and df is 0.
         test : {"LR", "Chisq", None}
             Likelihood-ratio tests, or only the criterion.
         k : float
@@ -836,12 +939,14 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Returns
         -------
         pandas.DataFrame
-            Rows "<none>" and the terms; columns df, aic, lrt, p_value. NaN if a model has no maximum.
+            Rows "<none>" and the terms; columns df, aic, lrt, p_value. NaN if a model
+            has no maximum.
 
         Raises
         ------
         UnavailableError
-            Robust standard errors, a survey design or a penalty: use `anova(type="II")`.
+            Robust standard errors, a survey design or a penalty: use
+            `anova(type="II")`.
 
         Notes
         -----
@@ -859,13 +964,16 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         return dropped_terms(self, scope, test=test, k=k)
 
-    def add1(self, scope: str | Sequence[str], *, test: str | None = "LR", k: float = 2.0) -> pd.DataFrame:
+    def add1(
+        self, scope: str | Sequence[str], *, test: str | None = "LR", k: float = 2.0
+    ) -> pd.DataFrame:
         """Add each term of a scope in turn, as R's add1().
 
         Parameters
         ----------
         scope : str or sequence of str
-            A formula, "~ . + x3 + x4", or terms. Terms are tried if their margins are in the model.
+            A formula, "~ . + x3 + x4", or terms. Terms are tried if their margins are
+            in the model.
         test, k : see `drop1`
 
         Returns
@@ -876,7 +984,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Raises
         ------
         DataError
-            A term is missing in some rows of the fit, or the data are missing or have changed.
+            A term is missing in some rows of the fit, or the data are missing or have
+            changed.
         OptionError
             The model has all terms of the scope already.
         UnavailableError
@@ -903,20 +1012,22 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Parameters
         ----------
         scope : str or {"lower": str, "upper": str}, optional
-            Formula of the largest model, and of the terms that must stay. Without a largest model terms are only
-            dropped.
+            Formula of the largest model, and of the terms that must stay. Without a
+            largest model terms are only dropped.
         k : float
             Penalty per parameter (2: AIC, log(n): BIC).
 
         Returns
         -------
         Selection
-            The chosen `fit` and the `trace` of steps. P-values and intervals do not account for the selection.
+            The chosen `fit` and the `trace` of steps. P-values and intervals do not
+            account for the selection.
 
         Raises
         ------
         OptionError
-            A negative `k`; a penalised fit, a survey design or robust errors, which have no AIC.
+            A negative `k`; a penalised fit, a survey design or robust errors, which
+            have no AIC.
         DataError
             A term is missing in some rows: models must be compared on the same rows.
 
@@ -932,7 +1043,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         return stepwise(self, scope, k=k)
 
     def nominal_test(self, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
-        """Tests of proportional odds: each term given a separate effect at every threshold, and the model fitted again.
+        """Tests of proportional odds: each term given a separate effect at every
+        threshold, and the model fitted again.
 
         Parameters
         ----------
@@ -942,13 +1054,15 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Returns
         -------
         pandas.DataFrame
-            Likelihood-ratio tests: rows "<none>" and the terms; columns df, loglik, aic, lrt, p_value, as R's
-            nominal_test(). An interaction is freed together with the terms whose factors it contains; R frees it
-            alone, so that its test of an interaction depends on the origin of a numeric variable. Fits with clusters,
-            robust standard errors or a survey design have Wald tests that the effects of a location term are equal at
-            all thresholds, by the covariance of the fit: rows of the terms and "omnibus" for all of them; columns df,
-            chisq (or df_resid, F), p_value. NaN where the wider model has no finite maximum; `attrs["notes"]` has the
-            reason.
+            Likelihood-ratio tests: rows "<none>" and the terms; columns df, loglik,
+            aic, lrt, p_value, as R's nominal_test(). An interaction is freed together
+            with the terms whose factors it contains; R frees it alone, so that its test
+            of an interaction depends on the origin of a numeric variable. Fits with
+            clusters, robust standard errors or a survey design have Wald tests that the
+            effects of a location term are equal at all thresholds, by the covariance of
+            the fit: rows of the terms and "omnibus" for all of them; columns df, chisq
+            (or df_resid, F), p_value. NaN where the wider model has no finite maximum;
+            `attrs["notes"]` has the reason.
 
         Raises
         ------
@@ -966,7 +1080,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         return nominal_tests(self, scope)
 
     def scale_test(self, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
-        """Likelihood-ratio tests of equal scale: each location term given an effect on the log scale too.
+        """Likelihood-ratio tests of equal scale: each location term given an effect on
+        the log scale too.
 
         `scope`, the table and interactions as in `nominal_test`; R's scale_test().
 
@@ -984,19 +1099,20 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         return scale_tests(self, scope)
 
     def score_test(self) -> pd.DataFrame:
-        """Score tests of proportional odds: is an effect the same at every threshold? Nothing is fitted again.
+        """Score tests of proportional odds: is an effect the same at every threshold?
+        Nothing is fitted again.
 
         Returns
         -------
         pandas.DataFrame
-            One row per term and "omnibus" for all jointly; columns df, chisq, p_value, NaN if the response is
-            separated.
+            One row per term and "omnibus" for all jointly; columns df, chisq, p_value,
+            NaN if the response is separated.
 
         Raises
         ------
         OptionError
-            Robust standard errors, a penalised fit, a response of 2 levels, no location effects, thresholds with a
-            structure, or a link with a parameter.
+            Robust standard errors, a penalised fit, a response of 2 levels, no location
+            effects, thresholds with a structure, or a link with a parameter.
 
         Notes
         -----
@@ -1016,19 +1132,22 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         return score_tests(self)
 
     def brant(self) -> pd.DataFrame:
-        """Brant's test of proportional odds: are the K-1 separate regressions of "above level k" parallel?
+        """Brant's test of proportional odds: are the K-1 separate regressions of "above
+        level k" parallel?
 
         Returns
         -------
         pandas.DataFrame
-            One row per term and "omnibus"; columns df, chisq, p_value. NaN, with `attrs["notes"]`, if one of the
-            regressions has infinite estimates; `attrs["coefficients"]` holds the effects at each threshold.
+            One row per term and "omnibus"; columns df, chisq, p_value. NaN, with
+            `attrs["notes"]`, if one of the regressions has infinite estimates;
+            `attrs["coefficients"]` holds the effects at each threshold.
 
         Raises
         ------
         OptionError
-            A penalised fit, a response of 2 levels, no location effects, or other parts: nominal or scale
-            effects, thresholds with a structure, a link with a parameter.
+            A penalised fit, a response of 2 levels, no location effects, or other
+            parts: nominal or scale effects, thresholds with a structure, a link with a
+            parameter.
 
         Notes
         -----
@@ -1048,17 +1167,22 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         return brant_tests(self)
 
-    def residuals(self, type: str = "surrogate", seed: int | np.random.Generator = 0) -> pd.Series:
-        """One residual per row: positive if the level is higher than expected, with mean 0 under the true model.
+    def residuals(
+        self, type: str = "surrogate", seed: int | np.random.Generator = 0
+    ) -> pd.Series:
+        """One residual per row: positive if the level is higher than expected, with
+        mean 0 under the true model.
 
         Parameters
         ----------
         type : str
-            "surrogate": a latent error drawn from its distribution given the observed level, minus the mean of the
-            latent distribution (the median for cauchit), in units of the scale of the row. If the model is true they
-            are a sample from that distribution, so use any plot for continuous residuals [Liu & Zhang 2018].
-            "probability-scale": P(Y < y) - P(Y > y) [Li & Shepherd 2012]. "generalised": derivative of the row's
-            log-likelihood by its score H [Gourieroux et al. 1987]. "deviance": square root of -2 log P(Y = y), signed
+            "surrogate": a latent error drawn from its distribution given the observed
+            level, minus the mean of the latent distribution (the median for cauchit),
+            in units of the scale of the row. If the model is true they are a sample
+            from that distribution, so use any plot for continuous residuals [Liu &
+            Zhang 2018]. "probability-scale": P(Y < y) - P(Y > y) [Li & Shepherd 2012].
+            "generalised": derivative of the row's log-likelihood by its score H
+            [Gourieroux et al. 1987]. "deviance": square root of -2 log P(Y = y), signed
             as "probability-scale"; the squares, weighted, add up to `deviance`.
         seed : int or numpy.random.Generator
             Seed of "surrogate"; the others use no random numbers.
@@ -1066,7 +1190,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Returns
         -------
         pandas.Series
-            Residuals on the index of the rows of the fit; they do not depend on case weights.
+            Residuals on the index of the rows of the fit; they do not depend on case
+            weights.
 
         Raises
         ------
@@ -1125,22 +1250,26 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         return influence_of(self)
 
     def gof(self, groups: int | None = None) -> GoodnessOfFit:
-        """Test the model against unspecified departures, by the ordinal Hosmer-Lemeshow test.
+        """Test the model against unspecified departures, by the ordinal Hosmer-Lemeshow
+        test.
 
-        It compares observed with expected counts by level, in groups by expected rank [Fagerland & Hosmer 2013].
-        `score_test` and `nominal_test` have more power against effects that differ between thresholds.
+        It compares observed with expected counts by level, in groups by expected rank
+        [Fagerland & Hosmer 2013]. `score_test` and `nominal_test` have more power
+        against effects that differ between thresholds.
 
         Parameters
         ----------
         groups : int, optional
-            Number of groups by expected rank; by default 10, or as many as equal ranks allow, and for a table of
-            counts (five cases or more for each level of a distinct row) also Pearson's test and the deviance against
-            the saturated table.
+            Number of groups by expected rank; by default 10, or as many as equal ranks
+            allow, and for a table of counts (five cases or more for each level of a
+            distinct row) also Pearson's test and the deviance against the saturated
+            table.
 
         Returns
         -------
         GoodnessOfFit
-            With `table` (statistic, df, p_value), `observed` and `expected` counts, and notes on the approximation.
+            With `table` (statistic, df, p_value), `observed` and `expected` counts, and
+            notes on the approximation.
 
         Raises
         ------
@@ -1161,33 +1290,37 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         return goodness_of_fit(self, groups)
 
     def discrimination(self) -> pd.Series | pd.DataFrame:
-        """The statistics that R's rms reports: tests of all effects, R2s, g, rank correlations, Brier score.
+        """The statistics that R's rms reports: tests of all effects, R2s, g, rank
+        correlations, Brier score.
 
         Returns
         -------
         pandas.Series, or pandas.DataFrame with random effects
-            A row of weight w counts as w cases. n is the sum of the weights, p the number of effects, LR the likelihood
-            ratio against thresholds only, H the score. Rows are ordered by H or, with nominal or scale effects, by the
+            A row of weight w counts as w cases. n is the sum of the weights, p the
+            number of effects, LR the likelihood ratio against thresholds only, H the
+            score. Rows are ordered by H or, with nominal or scale effects, by the
             expected rank. NaN if an index is undefined.
 
-            lr_chi2, lr_df, lr_p_value: likelihood ratio test of all effects, with robust errors the Wald test of
-            `glance`; NaN with a survey design.
-            cox_snell, nagelkerke, mcfadden: 1 - exp(-LR / n); the same over its largest value; 1 - loglik / null
-            loglik.
-            r2_n_p, r2_effective, r2_effective_p: 1 - exp(-(LR - p) / n), 0 if LR < p; `cox_snell` and this with the
-            effective sample size instead of n.
-            n_effective: n (1 - sum of p_k^3), p_k the shares of the levels [Whitehead 1993].
-            g, gr, gp: Gini's mean difference of H; exp(g); Gini's mean difference of P(Y >= middle level).
-            pdm: mean distance of P(Y >= median level) from 1/2; of the second level if the median is the lowest.
-            rho: Spearman's correlation of that order and the ranks.
-            c_index, somers_d, gamma, tau_a: shares of pairs of cases with different ranks, by that order: concordant
-            plus half the ties; concordant minus discordant; the same among pairs without ties; among all pairs.
-            brier_at_<level>, rps: mean squared error of P(Y >= middle level); mean ranked probability score.
+            lr_chi2, lr_df, lr_p_value: likelihood ratio test of all effects, with
+            robust errors the Wald test of `glance`; NaN with a survey design.
+            cox_snell, nagelkerke, mcfadden: 1 - exp(-LR / n); the same over its largest
+            value; 1 - loglik / null loglik. r2_n_p, r2_effective, r2_effective_p: 1 -
+            exp(-(LR - p) / n), 0 if LR < p; `cox_snell` and this with the effective
+            sample size instead of n. n_effective: n (1 - sum of p_k^3), p_k the shares
+            of the levels [Whitehead 1993]. g, gr, gp: Gini's mean difference of H;
+            exp(g); Gini's mean difference of P(Y >= middle level). pdm: mean distance
+            of P(Y >= median level) from 1/2; of the second level if the median is the
+            lowest. rho: Spearman's correlation of that order and the ranks. c_index,
+            somers_d, gamma, tau_a: shares of pairs of cases with different ranks, by
+            that order: concordant plus half the ties; concordant minus discordant; the
+            same among pairs without ties; among all pairs. brier_at_<level>, rps: mean
+            squared error of P(Y >= middle level); mean ranked probability score.
 
-            This Brier score is for one question: does the response reach the middle level (rms calls it Brier)? The
-            "Brier score" of `errors` is over all levels. With random effects the result is a table: c_index, somers_d,
-            gamma and the explained share of the latent variance, at the modes, for new groups (population), and by the
-            pairs within each group.
+            This Brier score is for one question: does the response reach the middle
+            level (rms calls it Brier)? The "Brier score" of `errors` is over all
+            levels. With random effects the result is a table: c_index, somers_d, gamma
+            and the explained share of the latent variance, at the modes, for new groups
+            (population), and by the pairs within each group.
 
         Examples
         --------
@@ -1201,15 +1334,18 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         return discrimination_series(self)
 
     def vif(self) -> NotedFrame:
-        """Generalised variance inflation factors of the location terms: how much they share with the others.
+        """Generalised variance inflation factors of the location terms: how much they
+        share with the others.
 
-        The ratio det R11 det R22 / det R of the correlations of the estimates, R11 those of a term and R22 those of
-        the other terms, without thresholds, as in R's car. Scale and nominal effects are not counted among the terms.
+        The ratio det R11 det R22 / det R of the correlations of the estimates, R11
+        those of a term and R22 those of the other terms, without thresholds, as in R's
+        car. Scale and nominal effects are not counted among the terms.
 
         Returns
         -------
         NotedFrame
-            One row per term: gvif, df and scaled = gvif^(1 / (2 df)), the factor by which a standard error grows.
+            One row per term: gvif, df and scaled = gvif^(1 / (2 df)), the factor by
+            which a standard error grows.
 
         References
         ----------
@@ -1228,13 +1364,15 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
     @property
     def certificate(self) -> Convergence:
-        """Distance of the fit from its optimum, and the correct decimals of every estimate.
+        """Distance of the fit from its optimum, and the correct decimals of every
+        estimate.
 
         Returns
         -------
         Convergence
-            `name`, `value` and `tolerance` of the certificate; `table` with the gradient, the remaining error and the
-            correct decimals and digits of every estimate; `eigenvalues`, `condition`, `message` and `warnings`.
+            `name`, `value` and `tolerance` of the certificate; `table` with the
+            gradient, the remaining error and the correct decimals and digits of every
+            estimate; `eigenvalues`, `condition`, `message` and `warnings`.
 
         Examples
         --------

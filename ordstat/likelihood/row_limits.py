@@ -1,4 +1,6 @@
-"""What the data determine of rows: each predictor is finite, infinite, or without a value."""
+"""What the data determine of rows: each predictor is finite, infinite, or without a
+value.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ class RowLimits:
     Attributes
     ----------
     eta : (n, K-1)
-        0 for predictors that are finite, infinite ones, and NaN where the data determine none.
+        0 for predictors that are finite, infinite ones, and NaN where the data
+        determine none.
     pairs : (n, K, K), or None
         The same for log P(y = j) - log P(y = k), of adjacent-category models.
     score : (n,)
@@ -40,7 +43,9 @@ class RowLimits:
     family: Family
 
     @classmethod
-    def of(cls, fit: LikelihoodFit, rule: LikelihoodRule, rows: Rows) -> RowLimits | None:
+    def of(
+        cls, fit: LikelihoodFit, rule: LikelihoodRule, rows: Rows
+    ) -> RowLimits | None:
         """The limits of rows; None if every estimate is finite."""
         if fit.determined is None:
             return None
@@ -52,17 +57,25 @@ class RowLimits:
         to_rule = places(fit, rule)
         for some in row_blocks(rows.n, count * count * rule.n_parameters):
             part = rows.take(some)
-            slopes = Chain(QUANTITIES["linear_predictor"], rule, part).rows()[1][..., : len(to_rule)]
+            slopes = Chain(QUANTITIES["linear_predictor"], rule, part).rows()[1][
+                ..., : len(to_rule)
+            ]
             functions = np.nan_to_num(slopes) @ to_rule
             eta[some] = _limits(fit, functions)
-            score[some] = _limits(fit, _score_slopes(rule, part)[:, : len(to_rule)] @ to_rule)
+            score[some] = _limits(
+                fit, _score_slopes(rule, part)[:, : len(to_rule)] @ to_rule
+            )
             if pairs is not None:
                 additive = rule.link.name == "logit"
-                pairs[some] = _pair_limits(fit, functions) if additive else _pairs_of(eta[some])
+                pairs[some] = (
+                    _pair_limits(fit, functions) if additive else _pairs_of(eta[some])
+                )
         return cls(eta, pairs, score, rule.family)
 
     def unknown(self, type: str) -> BoolArray:
-        """(n, M) which predictions of a type have no value, in the order of its columns; "class" for the rank."""
+        """(n, M) which predictions of a type have no value, in the order of its
+        columns; "class" for the rank.
+        """
         eta = np.isnan(self.eta)
         none = np.zeros((len(eta), 1), dtype=bool)
         if type == "score":
@@ -84,14 +97,18 @@ class RowLimits:
         return np.hstack([below, none]) if type == "cum_prob" else below
 
     def _unknown_by_pairs(self) -> BoolArray | None:
-        """(n, K) levels whose probability has no value; it is 0 if another level is infinitely more probable."""
+        """(n, K) levels whose probability has no value; it is 0 if another level is
+        infinitely more probable.
+        """
         if self.pairs is None:
             return None
         impossible = (self.pairs == -np.inf).any(axis=2)
         return np.asarray(np.isnan(self.pairs).any(axis=2) & ~impossible)
 
     def certain(self, type: str) -> BoolArray:
-        """(n, M) which predictions have no standard error, as they depend on no finite predictor."""
+        """(n, M) which predictions have no standard error, as they depend on no finite
+        predictor.
+        """
         moved = np.asarray(self.eta != 0.0)
         if type == "score":
             return np.asarray(self.score != 0.0)[:, None]
@@ -108,14 +125,18 @@ class RowLimits:
             moved = np.repeat(every, count, axis=1)
         if type == "prob":
             by_level = np.hstack([moved, edge]) & np.hstack([edge, moved])
-            return by_level if self.pairs is None else np.repeat(every, count + 1, axis=1)
+            return (
+                by_level if self.pairs is None else np.repeat(every, count + 1, axis=1)
+            )
         return np.hstack([moved, ~edge]) if type == "cum_prob" else moved
 
     def _by_stages(self, type: str) -> tuple[BoolArray, BoolArray]:
-        """(n, M) probabilities without a value, and those that depend on no finite predictor.
+        """(n, M) probabilities without a value, and those that depend on no finite
+        predictor.
 
-        The probability of a level is the product over the stages that it reaches, so an impossible stage makes it 0.
-        That of the levels from one on, in the direction of the stages, is a product of the same kind.
+        The probability of a level is the product over the stages that it reaches, so an
+        impossible stage makes it 0. That of the levels from one on, in the direction of
+        the stages, is a product of the same kind.
         """
         count = self.eta.shape[1]
         levels = np.arange(count + 1)
@@ -146,7 +167,8 @@ class RowLimits:
         return np.repeat(some, self.eta.shape[1], axis=1)
 
     def along(self, further: RowLimits) -> RowLimits:
-        """The same for derivatives on the way to other rows, with one row for each of these.
+        """The same for derivatives on the way to other rows, with one row for each of
+        these.
 
         They have no value where a predictor that is finite here moves without end.
         """
@@ -156,7 +178,9 @@ class RowLimits:
         return replace(self, eta=_unless_moving(self.eta, further.eta), pairs=pairs)
 
     def added(self, type: str) -> FloatArray:
-        """(n, M) what is added to unbounded predictions, so that they have their limits."""
+        """(n, M) what is added to unbounded predictions, so that they have their
+        limits.
+        """
         return self.score[:, None] if type == "score" else self.eta
 
 
@@ -166,7 +190,9 @@ def _unless_moving(limits: FloatArray, further: FloatArray) -> FloatArray:
 
 
 def _limits(fit: LikelihoodFit, functions: FloatArray) -> FloatArray:
-    """(...) limits of functions (..., P'); NaN for those that move with a spread without an estimate."""
+    """(...) limits of functions (..., P'); NaN for those that move with a spread
+    without an estimate.
+    """
     flat = functions.reshape(-1, functions.shape[-1])
     assert fit.determined is not None
     limits = np.where(fit.determined.drifts(flat), np.nan, fit.determined.limits(flat))
@@ -174,20 +200,27 @@ def _limits(fit: LikelihoodFit, functions: FloatArray) -> FloatArray:
 
 
 def _pair_limits(fit: LikelihoodFit, functions: FloatArray) -> FloatArray:
-    """(n, K, K) limits of log P(y = j) - log P(y = k), the sums of the predictors (n, K-1, P') between the levels."""
+    """(n, K, K) limits of log P(y = j) - log P(y = k), the sums of the predictors (n,
+    K-1, P') between the levels.
+    """
     n, _, size = functions.shape
-    before = np.concatenate([np.zeros((n, 1, size)), np.cumsum(functions, axis=1)], axis=1)
+    before = np.concatenate(
+        [np.zeros((n, 1, size)), np.cumsum(functions, axis=1)], axis=1
+    )
     return _limits(fit, before[:, None, :, :] - before[:, :, None, :])
 
 
 def _pairs_of(eta: FloatArray) -> FloatArray:
-    """(n, K, K) the same where the predictors (n, K-1) do not add up, but rise together."""
+    """(n, K, K) the same where the predictors (n, K-1) do not add up, but rise
+    together.
+    """
     n, count = eta.shape
     out = np.zeros((n, count + 1, count + 1))
     for low in range(count):
         for high in range(low + 1, count + 1):
             between = eta[:, low:high]
-            with np.errstate(invalid="ignore"):  # infinite ones of both signs have no sum
+            # infinite ones of both signs have no sum
+            with np.errstate(invalid="ignore"):
                 total = between.sum(axis=1)
             out[:, low, high] = total
             out[:, high, low] = -total

@@ -1,10 +1,11 @@
 """The pass over the rows: log-likelihood, score and information.
 
-Rows of a cumulative model go through one compiled pass, which centres and scales the columns as it reads them. It has
-the links without a parameter; other links, and values outside the range of its formulas, pass it log p and its
-derivatives from NumPy. The stages of a sequential model are binary models, each of which is such a pass over the rows
-that reach it. Models in which P(y <= k) depends on all thresholds, or whose link has a parameter to estimate, take the
-terms of `Family.terms` through the Jacobian.
+Rows of a cumulative model go through one compiled pass, which centres and scales the
+columns as it reads them. It has the links without a parameter; other links, and values
+outside the range of its formulas, pass it log p and its derivatives from NumPy. The
+stages of a sequential model are binary models, each of which is such a pass over the
+rows that reach it. Models in which P(y <= k) depends on all thresholds, or whose link
+has a parameter to estimate, take the terms of `Family.terms` through the Jacobian.
 """
 
 from __future__ import annotations
@@ -25,13 +26,16 @@ from .flexible import FlexibleLink
 from .links import Interval
 from .predictor import Jacobian, ModelRows, Predictor
 
-#: Rows handled at once in NumPy: temporaries stay in cache, in which lines of a power of two would collide.
+#: Rows handled at once in NumPy: temporaries stay in cache, in which lines of a power
+#: of two would collide.
 _CHUNK = 2000
 #: Doubles of derivatives held at once.
 _BUFFER = 1 << 18
-#: Log scales beyond this are outside the domain: estimates that run away stop here instead of overflowing.
+#: Log scales beyond this are outside the domain: estimates that run away stop here
+#: instead of overflowing.
 LARGEST_LOG_SCALE = 100.0
-#: Thresholds and effects up to this many times the latent spread have differences to five digits.
+#: Thresholds and effects up to this many times the latent spread have differences to
+#: five digits.
 _FARTHEST = 1e-5 * 2.0**52
 #: Distributions of the compiled pass.
 _COMPILED = {"logit": 1, "probit": 2, "cloglog": 3, "loglog": 4, "cauchit": 5}
@@ -42,12 +46,16 @@ _PATTERNS = 64
 def _inside(predictor: Predictor, beta: FloatArray) -> bool:
     """Whether log scales are in the domain and predictors exceed rounding."""
     largest = max(np.abs(predictor.alpha).max(), np.abs(beta).max(initial=0.0))
-    return bool(np.abs(predictor.tau).max() <= LARGEST_LOG_SCALE and largest * predictor.s.max() <= _FARTHEST)
+    return bool(
+        np.abs(predictor.tau).max() <= LARGEST_LOG_SCALE
+        and largest * predictor.s.max() <= _FARTHEST
+    )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LikelihoodRows:
-    """The log-likelihood on centred and scaled columns; log-scale columns are only scaled.
+    """The log-likelihood on centred and scaled columns; log-scale columns are only
+    scaled.
 
     A point x is (alpha (K-1, m) threshold by threshold, beta (p,), zeta (r,), lambda).
 
@@ -81,9 +89,15 @@ class LikelihoodRows:
         x = (rows.x - self.location.mean) / self.location.deviation
         return replace(rows, x=x, w=w, z=rows.z / self.scale.deviation)
 
-    def evaluate(self, x: FloatArray, information: Blocks | None = None, /) -> Evaluation | None:
-        """Evaluate at x; None outside the domain. If `information` is given, only the score is computed."""
-        largest = float(np.abs(x[: self.shape[0] * self.shape[1] + self.location.mean.size]).max())
+    def evaluate(
+        self, x: FloatArray, information: Blocks | None = None, /
+    ) -> Evaluation | None:
+        """Evaluate at x; None outside the domain. If `information` is given, only the
+        score is computed.
+        """
+        largest = float(
+            np.abs(x[: self.shape[0] * self.shape[1] + self.location.mean.size]).max()
+        )
         if not largest <= _FARTHEST:
             return None
         if self.flexible is not None:
@@ -100,7 +114,8 @@ class LikelihoodRows:
     def _stages(self) -> list[LikelihoodRows]:
         """The binary model of each stage, for the rows that reach it.
 
-        Rows are sorted by how many stages they reach, so that those of a stage are a slice without a copy.
+        Rows are sorted by how many stages they reach, so that those of a stage are a
+        slice without a copy.
         """
         count = self.shape[0]
         family = stages_of(self.family)
@@ -115,8 +130,12 @@ class LikelihoodRows:
             stages.append(replace(self, sample=rows, family=family.of_a_stage()))
         return stages
 
-    def _by_stages(self, x: FloatArray, information: Blocks | None) -> Evaluation | None:
-        """The sum over the stages, each with a threshold (and nominal effects on it) of its own."""
+    def _by_stages(
+        self, x: FloatArray, information: Blocks | None
+    ) -> Evaluation | None:
+        """The sum over the stages, each with a threshold (and nominal effects on it) of
+        its own.
+        """
         size = self.shape[0] * self.shape[1]
         alpha = x[:size].reshape(self.shape)
         rest = x[size:]
@@ -141,7 +160,9 @@ class LikelihoodRows:
 
     @cached_property
     def _patterns(self) -> tuple[FloatArray, IntArray] | None:
-        """(G, m) distinct rows of the nominal columns, and the index of each row; None if there are many."""
+        """(G, m) distinct rows of the nominal columns, and the index of each row; None
+        if there are many.
+        """
         nominal = self.sample.rows.nominal
         if nominal is None:
             return None
@@ -155,42 +176,77 @@ class LikelihoodRows:
 
     @cached_property
     def _arrays(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        """Arrays by row for the compiled pass, and means and inverse deviations of its columns."""
-        rows, sample, r = self.sample.rows, self.sample, self.scale.mean.size
+        """Arrays by row for the compiled pass, and means and inverse deviations of its
+        columns.
+        """
+        rows = self.sample.rows
+        sample = self.sample
+        r = self.scale.mean.size
         codes = None if self._patterns is None else self._patterns[1]
-        w = None if rows.nominal is None or codes is not None else self.model_rows(slice(None)).w
-        by_row = rows.X, rows.scale, w, codes, sample.y, sample.weights, rows.offset, rows.scale_offset
+        w = (
+            None
+            if rows.nominal is None or codes is not None
+            else self.model_rows(slice(None)).w
+        )
+        by_row = (
+            rows.X,
+            rows.scale,
+            w,
+            codes,
+            sample.y,
+            sample.weights,
+            rows.offset,
+            rows.scale_offset,
+        )
         inverse = 1.0 / np.concatenate([self.location.deviation, self.scale.deviation])
-        return by_row, (np.append(self.location.mean, np.zeros(r)), inverse, self.shape[0])
+        return by_row, (
+            np.append(self.location.mean, np.zeros(r)),
+            inverse,
+            self.shape[0],
+        )
 
     def scores(self, x: FloatArray) -> FloatArray | None:
-        """(4, N) derivatives at x of every row's log-probability, times its weight, by theta_y, theta_{y-1}, H and tau.
+        """(4, N) derivatives at x of every row's log-probability, times its weight, by
+        theta_y, theta_{y-1}, H and tau.
 
         None outside the domain, or if the model needs `_by_terms`.
         """
         if not self.family.local or self.flexible is not None:
             return None
         scores = np.zeros((4, self.sample.n))
-        at = self._compiled(x, float(np.abs(x).max()), Blocks.of_dense(np.zeros((1, 1))), scores)
+        at = self._compiled(
+            x, float(np.abs(x).max()), Blocks.of_dense(np.zeros((1, 1))), scores
+        )
         return None if at is None else scores
 
     def _compiled(
-        self, x: FloatArray, largest: float, information: Blocks | None, scores: FloatArray | None = None
+        self,
+        x: FloatArray,
+        largest: float,
+        information: Blocks | None,
+        scores: FloatArray | None = None,
     ) -> Evaluation | None:
         size = self.shape[0] * self.shape[1]
-        alpha, rest = x[:size].reshape(self.shape), x[size:]
+        alpha = x[:size].reshape(self.shape)
+        rest = x[size:]
         by_row, columns = self._arrays
-        theta, step = alpha, np.vstack([alpha[:1], alpha[1:] - alpha[:-1]])
-        if self._patterns is not None:  # until the sums are complete every pattern has separate thresholds
+        theta = alpha
+        step = np.vstack([alpha[:1], alpha[1:] - alpha[:-1]])
+        # until the sums are complete every pattern has separate thresholds
+        if self._patterns is not None:
             w = self._patterns[0]
-            theta, step = (w @ theta.T).reshape(-1, 1), (w @ step.T).reshape(-1, 1)
+            theta = (w @ theta.T).reshape(-1, 1)
+            step = (w @ step.T).reshape(-1, 1)
         limits = _FARTHEST / max(largest, 1e-300), LARGEST_LOG_SCALE
-        given, second = (*columns, theta, step, rest, *limits), information is None
-        sums, loglik = _zeros(theta.shape, rest.size), np.nan
+        given = (*columns, theta, step, rest, *limits)
+        second = information is None
+        sums = _zeros(theta.shape, rest.size)
+        loglik = np.nan
         if link := _COMPILED.get(self.family.link.name):
             loglik = interval_sums(*by_row, *given, link, None, *sums, second, scores)
         if np.isnan(loglik):
-            sums, loglik = _zeros(theta.shape, rest.size), 0.0
+            sums = _zeros(theta.shape, rest.size)
+            loglik = 0.0
             for some in row_blocks(self.sample.n, room=_CHUNK):
                 parts = self._intervals(some, alpha, rest)
                 if parts is None:
@@ -202,16 +258,31 @@ class LikelihoodRows:
                     scores[:, some] = into
         score, pairs, cross, score_rest, gram = sums
         if self._patterns is not None:
-            w, count = self._patterns[0], self.shape[0]
+            w = self._patterns[0]
+            count = self.shape[0]
             score = np.einsum("gk,gm->km", score.reshape(len(w), count), w)
             if second:
-                pairs = np.einsum("sgk,gm,gl->skml", pairs.reshape(2, len(w), count), w, w)
-                cross = np.einsum("gkq,gm->kmq", cross.reshape(len(w), count, rest.size), w)
-        blocks = Blocks(pairs[0], pairs[1, :-1], cross, gram) if information is None else information
-        return Evaluation(loglik, np.concatenate([score.reshape(-1), score_rest]), blocks)
+                pairs = np.einsum(
+                    "sgk,gm,gl->skml", pairs.reshape(2, len(w), count), w, w
+                )
+                cross = np.einsum(
+                    "gkq,gm->kmq", cross.reshape(len(w), count, rest.size), w
+                )
+        blocks = (
+            Blocks(pairs[0], pairs[1, :-1], cross, gram)
+            if information is None
+            else information
+        )
+        return Evaluation(
+            loglik, np.concatenate([score.reshape(-1), score_rest]), blocks
+        )
 
-    def _intervals(self, some: slice, alpha: FloatArray, rest: FloatArray) -> FloatArray | None:
-        """(8, n) log p and its derivatives of some of the rows; None outside the domain."""
+    def _intervals(
+        self, some: slice, alpha: FloatArray, rest: FloatArray
+    ) -> FloatArray | None:
+        """(8, n) log p and its derivatives of some of the rows; None outside the
+        domain.
+        """
         p = self.location.mean.size
         predictor = self.model_rows(some).at(alpha, rest[:p], rest[p:])
         if not _inside(predictor, rest[:p]):
@@ -223,21 +294,37 @@ class LikelihoodRows:
         return np.stack([getattr(interval, field.name) for field in fields(Interval)])
 
     def _by_terms(self, x: FloatArray, information: Blocks | None) -> Evaluation | None:
-        (count, m), weights, second = self.shape, self.sample.case_weights, information is None
-        alpha, rest = x[: count * m].reshape(count, m), x[count * m :]
-        p, r, n_lambda = self.location.mean.size, self.scale.mean.size, int(self.flexible is not None)
-        family = self.family if self.flexible is None else self.family.at(self.flexible.at(float(rest[-1])))
+        (count, m), weights, second = (
+            self.shape,
+            self.sample.case_weights,
+            information is None,
+        )
+        alpha = x[: count * m].reshape(count, m)
+        rest = x[count * m :]
+        p = self.location.mean.size
+        r = self.scale.mean.size
+        n_lambda = int(self.flexible is not None)
+        family = (
+            self.family
+            if self.flexible is None
+            else self.family.at(self.flexible.at(float(rest[-1])))
+        )
         order = np.arange(x.size)  # the Jacobian has the thresholds column by column
         order[: count * m] = order[: count * m].reshape(count, m).T.reshape(-1)
-        loglik, score, total = 0.0, np.zeros(x.size), np.zeros((x.size, x.size))
+        loglik = 0.0
+        score = np.zeros(x.size)
+        total = np.zeros((x.size, x.size))
         for some in row_blocks(self.sample.n, (count + 3) ** 2, _BUFFER):
             rows = self.model_rows(some)
             predictor = rows.at(alpha, rest[:p], rest[p : p + r])
             inside = _inside(predictor, rest[:p])
             if not inside:
                 return None
-            with np.errstate(over="ignore", invalid="ignore"):  # minus infinity is outside the domain
-                terms = row_terms(family, predictor, self.sample.y[some], second, n_lambda > 0)
+            # minus infinity is outside the domain
+            with np.errstate(over="ignore", invalid="ignore"):
+                terms = row_terms(
+                    family, predictor, self.sample.y[some], second, n_lambda > 0
+                )
                 if terms is None:
                     return None
                 jacobian = Jacobian(rows, terms.places, count, None, n_lambda)
@@ -246,11 +333,23 @@ class LikelihoodRows:
                 if second:
                     total += jacobian.information(terms.second() * weights[some])
         back = np.argsort(order)
-        blocks = Blocks.of_dense(total[np.ix_(back, back)], count * m) if information is None else information
+        blocks = (
+            Blocks.of_dense(total[np.ix_(back, back)], count * m)
+            if information is None
+            else information
+        )
         return Evaluation(loglik, score[back], blocks)
 
 
 def _zeros(shape: tuple[int, ...], q: int) -> tuple[FloatArray, ...]:
-    """Sums of the compiled pass: scores and information of the thresholds, with and of the other parameters."""
+    """Sums of the compiled pass: scores and information of the thresholds, with and of
+    the other parameters.
+    """
     n, m = shape
-    return np.zeros((n, m)), np.zeros((2, n, m, m)), np.zeros((n, m, q)), np.zeros(q), np.zeros((q, q))
+    return (
+        np.zeros((n, m)),
+        np.zeros((2, n, m, m)),
+        np.zeros((n, m, q)),
+        np.zeros(q),
+        np.zeros((q, q)),
+    )

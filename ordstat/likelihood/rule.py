@@ -20,9 +20,11 @@ from .predictor import ModelRows, Predictor
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LikelihoodRule(CostRule):
-    """Probabilities by a family, of eta_k = s(x) (theta_k(x) - H(x)) with H = x'beta + offset.
+    """Probabilities by a family, of eta_k = s(x) (theta_k(x) - H(x)) with H = x'beta +
+    offset.
 
-    theta_k(x) = alpha_k0 + w'alpha_k for nominal columns w; s(x) = exp(-(z'zeta + scale offset)) for scale columns z.
+    theta_k(x) = alpha_k0 + w'alpha_k for nominal columns w; s(x) = exp(-(z'zeta + scale
+    offset)) for scale columns z.
 
     Attributes
     ----------
@@ -55,7 +57,12 @@ class LikelihoodRule(CostRule):
     @property
     def n_parameters(self) -> int:
         """F, of alpha, beta, zeta and lambda together."""
-        return int(self.alpha.size + self.beta.size + self.zeta.size + (self.link.lam is not None))
+        return int(
+            self.alpha.size
+            + self.beta.size
+            + self.zeta.size
+            + (self.link.lam is not None)
+        )
 
     def scores(self, rows: Rows) -> FloatArray:
         H = rows.X @ self.beta
@@ -65,9 +72,16 @@ class LikelihoodRule(CostRule):
     def _effects(self, random: RandomRows | None) -> FloatArray:
         """(N,) sum of the random effects of each row."""
         if random is None or any(np.any(term.codes < 0) for term in random.terms):
-            raise DataError("Scores at the random effects need rows of groups of the fit.")
+            raise DataError(
+                "Scores at the random effects need rows of groups of the fit."
+            )
         parts = zip(random.terms, self.effects, strict=True)
-        return np.asarray(sum(np.einsum("nq,nq->n", term.z, modes[term.codes]) for term, modes in parts))
+        return np.asarray(
+            sum(
+                np.einsum("nq,nq->n", term.z, modes[term.codes])
+                for term, modes in parts
+            )
+        )
 
     def predictor(self, rows: Rows, scores: FloatArray | None = None) -> Predictor:
         """The predictors of rows; `scores` replaces their scores."""
@@ -88,18 +102,25 @@ class LikelihoodRule(CostRule):
         """(N, K-1) linear predictors."""
         return self.predictor(rows, scores).eta()
 
-    def cum_probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+    def cum_probabilities(
+        self, rows: Rows, scores: FloatArray | None = None
+    ) -> FloatArray:
         """(N, K) P(y <= k); the last column is 1.
 
-        Thresholds out of order (nominal effects far outside the data) give probabilities that fall with k.
+        Thresholds out of order (nominal effects far outside the data) give
+        probabilities that fall with k.
         """
-        return np.hstack([self.family.below(self.eta(rows, scores)), np.ones((rows.n, 1))])
+        return np.hstack(
+            [self.family.below(self.eta(rows, scores)), np.ones((rows.n, 1))]
+        )
 
     def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         """(N, K) P(y = k), so that small ones keep their relative accuracy."""
         return self.family.probabilities(self.predictor(rows, scores))
 
-    def log_odds_above(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+    def log_odds_above(
+        self, rows: Rows, scores: FloatArray | None = None
+    ) -> FloatArray:
         """(N, K-1) log(P(y > k) / P(y <= k))."""
         return self.family.log_odds_above(self.eta(rows, scores))
 
@@ -109,30 +130,46 @@ _NAMED = 5
 
 
 def crossed_rows(rule: LikelihoodRule, rows: Rows) -> IntArray:
-    """Indices of rows with thresholds out of order; empty for families without ordered thresholds."""
+    """Indices of rows with thresholds out of order; empty for families without ordered
+    thresholds.
+    """
     if rows.nominal is None or not rule.family.ordered:
         return np.empty(0, dtype=np.intp)
     crossed = np.zeros(rows.n, dtype=np.bool_)
-    with np.errstate(invalid="ignore"):  # thresholds at infinity, of levels that no row had
+    # thresholds at infinity, of levels that no row had
+    with np.errstate(invalid="ignore"):
         steps = np.diff(rule.alpha, axis=0)
         for some in row_blocks(rows.n, rule.n_levels):
-            crossed[some] = (steps[:, 0] + rows.nominal[some] @ steps[:, 1:].T < 0.0).any(axis=1)
+            crossed[some] = (
+                steps[:, 0] + rows.nominal[some] @ steps[:, 1:].T < 0.0
+            ).any(axis=1)
     return np.flatnonzero(crossed)
 
 
-def crossing_text(crossed: IntArray, n: int, labels: Sequence[Any] | AnyArray | None, kind: str) -> str:
+def crossing_text(
+    crossed: IntArray, n: int, labels: Sequence[Any] | AnyArray | None, kind: str
+) -> str:
     """Message: number of crossed rows, the labels of the first, and what to do."""
-    shown = "" if labels is None else ", ".join(str(labels[row]) for row in crossed[:_NAMED])
+    shown = (
+        ""
+        if labels is None
+        else ", ".join(str(labels[row]) for row in crossed[:_NAMED])
+    )
     names = f" ({'row' if crossed.size == 1 else 'rows'} {shown})" if shown else ""
     return (
-        f"nominal effects put the thresholds of {crossed.size} of {n} {kind}{names} out of order, so some "
-        "of their probabilities are negative. Give the variable a location effect instead of a nominal one, or a scale "
-        "effect, scale='~ x'."
+        f"nominal effects put the thresholds of {crossed.size} of {n} {kind}{names} out"
+        " of order, so some of their probabilities are negative. Give the variable a"
+        " location effect instead of a nominal one, or a scale effect, scale='~ x'."
     )
 
 
 def report_crossing(
-    crossed: IntArray, n: int, labels: Sequence[Any] | AnyArray | None, kind: str, *, refuse: bool = False
+    crossed: IntArray,
+    n: int,
+    labels: Sequence[Any] | AnyArray | None,
+    kind: str,
+    *,
+    refuse: bool = False,
 ) -> None:
     """Warn of rows with negative probabilities.
 

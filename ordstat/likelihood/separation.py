@@ -31,22 +31,28 @@ _ROWS_SEPARATION = 3
 _NOTHING = 1e-12
 #: Decimals to which two rises count as the same.
 _PLACES = 9
-#: A probability that counts as 0 beside 1, and the farthest end for links whose tails fall slowly.
-_IMPOSSIBLE, _FARTHEST = 1e-17, 1e6
+#: A probability that counts as 0 beside 1, and the farthest end for links whose tails
+#: fall slowly.
+_IMPOSSIBLE = 1e-17
+_FARTHEST = 1e6
 #: The largest log scale that is followed.
 _WIDEST = 10.0
-#: A coefficient or standard error this large, for a column of unit deviation, starts the linear programme.
-_LARGE_EFFECT, _LARGE_ERROR = 10.0, 5.0
+#: A coefficient or standard error this large, for a column of unit deviation, starts
+#: the linear programme.
+_LARGE_EFFECT = 10.0
+_LARGE_ERROR = 5.0
 
 
 @dataclass(frozen=True, eq=False)
 class Recession:
-    """Moves along which the likelihood never falls, because ends of rows move outwards [Geyer 2009, sec. 3].
+    """Moves along which the likelihood never falls, because ends of rows move outwards
+    [Geyer 2009, sec. 3].
 
     Attributes
     ----------
     moves : (P', r)
-        A basis, in the solver's coordinates: along them no end changes that stays finite.
+        A basis, in the solver's coordinates: along them no end changes that stays
+        finite.
     rising : (g, r)
         How fast the other ends rise along the basis, each row of length 1.
     inside : (r,)
@@ -64,9 +70,12 @@ class Recession:
 def recession(problem: Problem, optimum: Optimum) -> Recession | None:
     """The moves to infinite estimates; None if all estimates are finite.
 
-    Ends that move outwards become infinite. Those that are left may move along further directions [Geyer 2009].
+    Ends that move outwards become infinite. Those that are left may move along further
+    directions [Geyer 2009].
     """
-    if not _suspicious(optimum) or (problem.at_hand is not None and at_rest(problem, optimum)):
+    if not _suspicious(optimum) or (
+        problem.at_hand is not None and at_rest(problem, optimum)
+    ):
         return None
     ends = _ends(problem, optimum.x)
     guess = np.asarray(np.linalg.lstsq(ends.back, optimum.x, rcond=None)[0])
@@ -94,23 +103,34 @@ def recession(problem: Problem, optimum: Optimum) -> Recession | None:
 
 
 def _direction(slack: csr_array, guess: FloatArray) -> FloatArray | None:
-    """(B,) a direction along which as many ends as possible rise, and none falls; None if none rises."""
-    direction, level = np.zeros(slack.shape[1]), np.ones(slack.shape[0], dtype=bool)
-    while level.any():  # a row without slack in the first solution may have slack in another
-        total = np.asarray(slack[np.flatnonzero(level)].sum(axis=0), dtype=np.float64).reshape(-1)
+    """(B,) a direction along which as many ends as possible rise, and none falls; None
+    if none rises.
+    """
+    direction = np.zeros(slack.shape[1])
+    level = np.ones(slack.shape[0], dtype=bool)
+    # a row without slack in the first solution may have slack in another
+    while level.any():
+        total = np.asarray(
+            slack[np.flatnonzero(level)].sum(axis=0), dtype=np.float64
+        ).reshape(-1)
         farthest = _farthest(slack, total, guess)
         slacks = slack @ farthest
         if slacks[level].max() <= _STRICT or slacks.min() < -_ROUNDING:
             break
-        direction, level = direction + farthest, level & (slacks <= _STRICT)
+        direction = direction + farthest
+        level = level & (slacks <= _STRICT)
     return direction if direction.any() else None
 
 
-def _joined(slack: csr_array, infinite: BoolArray, first: FloatArray, second: FloatArray) -> FloatArray:
+def _joined(
+    slack: csr_array, infinite: BoolArray, first: FloatArray, second: FloatArray
+) -> FloatArray:
     """A direction along which the ends that rise along either rise."""
     if not infinite.any():
         return second
-    rises, falls = (slack[np.flatnonzero(infinite)] @ direction for direction in (first, second))
+    rises, falls = (
+        slack[np.flatnonzero(infinite)] @ direction for direction in (first, second)
+    )
     share = 0.5 * float((rises / np.maximum(-falls, rises)).min())
     return first + share * second
 
@@ -119,27 +139,34 @@ def _null_space(slack: csr_array) -> FloatArray:
     """(B, r) orthonormal basis of the moves that change none of the ends."""
     triangle = np.zeros((0, slack.shape[1]))
     for some in row_blocks(slack.shape[0], slack.shape[1], _BUFFER):
-        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, slack[some].toarray()]), mode="r"))
+        triangle = np.asarray(
+            np.linalg.qr(np.vstack([triangle, slack[some].toarray()]), mode="r")
+        )
     _, sizes, axes = np.linalg.svd(triangle, full_matrices=True)
     rank = int(np.count_nonzero(sizes > TOLERANCE * sizes.max(initial=1.0)))
     basis = axes[rank:].T
     return np.where(np.abs(basis) > _NOTHING, basis, 0.0)
 
 
-#: A predictor that the next step moves by less has come to rest. Towards an infinite estimate every step moves one by
-#: about 1, or by 1 / eta or exp(-eta) under links with light tails.
+#: A predictor that the next step moves by less has come to rest. Towards an infinite
+#: estimate every step moves one by about 1, or by 1 / eta or exp(-eta) under links with
+#: light tails.
 _AT_REST = 1e-3
 
 
 def at_rest(problem: Problem, optimum: Optimum) -> bool:
-    """Whether the next step moves no predictor of the rows at hand, so that the search ended in a maximum.
+    """Whether the next step moves no predictor of the rows at hand, so that the search
+    ended in a maximum.
 
-    Where few of the rows are at hand, a direction that separates these may be contradicted by others.
+    Where few of the rows are at hand, a direction that separates these may be
+    contradicted by others.
     """
     if optimum.damping > 0.0 or not optimum.converged:
         return False
     rows = problem.rows.model_rows(slice(None))
-    before, after = (_predictors(problem, rows, x) for x in (optimum.x, optimum.x + optimum.step))
+    before, after = (
+        _predictors(problem, rows, x) for x in (optimum.x, optimum.x + optimum.step)
+    )
     return bool(np.abs(after - before).max() < _AT_REST)
 
 
@@ -147,13 +174,17 @@ def _predictors(problem: Problem, rows: ModelRows, x: FloatArray) -> FloatArray:
     """(n, K-1) at a point in the solver's coordinates."""
     count, m = problem.rows.shape
     full = problem.expansion @ x
-    alpha, rest = full[: count * m].reshape(count, m), full[count * m :]
-    p, r = rows.x.shape[1], rows.z.shape[1]
+    alpha = full[: count * m].reshape(count, m)
+    rest = full[count * m :]
+    p = rows.x.shape[1]
+    r = rows.z.shape[1]
     return rows.at(alpha, rest[:p], rest[p : p + r]).eta()
 
 
 def _suspicious(optimum: Optimum) -> bool:
-    """Whether convergence was slow or failed, or an effect or a standard error is huge; rare in ordinary data."""
+    """Whether convergence was slow or failed, or an effect or a standard error is huge;
+    rare in ordinary data.
+    """
     errors = np.sqrt(np.diag(optimum.factor.schur_inverse()))
     return (
         optimum.slow
@@ -161,15 +192,17 @@ def _suspicious(optimum: Optimum) -> bool:
         or optimum.damping > 0.0
         or bool(np.any(np.abs(optimum.x[optimum.factor.V.shape[0] :]) > _LARGE_EFFECT))
         or bool(np.any(errors > _LARGE_ERROR))
-        or bool(1.0 / optimum.factor.band[0].min() > _LARGE_ERROR)  # of a threshold, those after it held
+        # of a threshold, those after it held
+        or bool(1.0 / optimum.factor.band[0].min() > _LARGE_ERROR)
     )
 
 
 def _farthest(slack: csr_array, total: FloatArray, guess: FloatArray) -> FloatArray:
-    """(B,) where total'x is largest, all slacks being at least 0; 0 if the programme fails.
+    """(B,) where total'x is largest, all slacks being at least 0; 0 if the programme
+    fails.
 
-    Few rows determine the optimum: the programme begins with the rows of least slack at the estimates `guess`, and adds
-    the rows that its solution violates.
+    Few rows determine the optimum: the programme begins with the rows of least slack at
+    the estimates `guess`, and adds the rows that its solution violates.
     """
     from scipy.optimize import linprog
 
@@ -181,7 +214,10 @@ def _farthest(slack: csr_array, total: FloatArray, guess: FloatArray) -> FloatAr
             b_ub=np.zeros(used.size),
             bounds=(-1.0, 1.0),
             method="highs",
-            options={"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
+            options={
+                "primal_feasibility_tolerance": 1e-9,
+                "dual_feasibility_tolerance": 1e-9,
+            },
         )
         if solution.x is None:
             return np.zeros(guess.size)
@@ -190,19 +226,22 @@ def _farthest(slack: csr_array, total: FloatArray, guess: FloatArray) -> FloatAr
         broken = np.flatnonzero(slacks < -_ROUNDING)
         if not broken.size:
             return np.where(np.abs(solution.x) < _ROUNDING, 0.0, solution.x)
-        worst = broken[np.argsort(slacks[broken], kind="stable")[: _ROWS_SEPARATION * guess.size]]
+        worst = broken[
+            np.argsort(slacks[broken], kind="stable")[: _ROWS_SEPARATION * guess.size]
+        ]
         used = np.concatenate([used, worst])
 
 
 @dataclass(frozen=True, eq=False)
 class _Ends:
-    """The finite ends of all rows as linear functions: each rises where its row becomes more probable.
+    """The finite ends of all rows as linear functions: each rises where its row becomes
+    more probable.
 
     Attributes
     ----------
     slack : (R, B)
-        How fast they rise along thresholds and location effects, on columns that are scaled but not centred, so that
-        zeros stay 0.
+        How fast they rise along thresholds and location effects, on columns that are
+        scaled but not centred, so that zeros stay 0.
     back : (P', B)
         The way back to the solver's coordinates.
     certain : (R,)
@@ -215,19 +254,34 @@ class _Ends:
 
 
 def _ends(problem: Problem, x: FloatArray) -> _Ends:
-    rows, y, (count, m) = problem.rows.model_rows(slice(None)), problem.sample.y, problem.rows.shape
-    size, p = count * m, rows.x.shape[1]
+    rows, y, (count, m) = (
+        problem.rows.model_rows(slice(None)),
+        problem.sample.y,
+        problem.rows.shape,
+    )
+    size = count * m
+    p = rows.x.shape[1]
     lines = problem.family.recession(problem.sample.n_levels)
     first_scale = x.size - rows.z.shape[1] - int(problem.flexible is not None)
     zeta = x[first_scale : first_scale + rows.z.shape[1]]
     certain = _certain_ends(problem, rows, lines, zeta)
     if problem.structure is not None:
         basis = problem.expansion[: size + p]
-        basis = basis[:, : problem.expansion.shape[1] - (len(problem.expansion) - size - p)]
+        basis = basis[
+            :, : problem.expansion.shape[1] - (len(problem.expansion) - size - p)
+        ]
         slack = _slack_matrix(rows.x, rows.w, y, lines)
-        return _Ends(type(slack)(slack @ basis), np.eye(problem.n_parameters, basis.shape[1]), certain)
-    location, nominal = (_shift(columns) for columns in (problem.rows.location, problem.rows.nominal))
-    slack = _slack_matrix(_moved(rows.x, location), _moved(rows.w, np.append(0.0, nominal)), y, lines)
+        return _Ends(
+            type(slack)(slack @ basis),
+            np.eye(problem.n_parameters, basis.shape[1]),
+            certain,
+        )
+    location, nominal = (
+        _shift(columns) for columns in (problem.rows.location, problem.rows.nominal)
+    )
+    slack = _slack_matrix(
+        _moved(rows.x, location), _moved(rows.w, np.append(0.0, nominal)), y, lines
+    )
     back = np.eye(problem.n_parameters, size + p)
     for j, shift in enumerate(nominal, 1):
         back[range(0, size, m), range(j, size, m)] = shift
@@ -235,21 +289,32 @@ def _ends(problem: Problem, x: FloatArray) -> _Ends:
     return _Ends(slack, back, certain)
 
 
-def _certain_ends(problem: Problem, rows: ModelRows, lines: Sequence[FloatArray], zeta: FloatArray) -> FloatArray:
-    """(R,) where each end leaves its row certain, less what its offset adds; in the order of `_slack_matrix`."""
-    link, y = problem.family.link, problem.sample.y
+def _certain_ends(
+    problem: Problem, rows: ModelRows, lines: Sequence[FloatArray], zeta: FloatArray
+) -> FloatArray:
+    """(R,) where each end leaves its row certain, less what its offset adds; in the
+    order of `_slack_matrix`.
+    """
+    link = problem.family.link
+    y = problem.sample.y
     share = np.array([_IMPOSSIBLE])
     far = -min(float(link.ppf(share)[0]), float(mirrored(link).ppf(share)[0]))
     spread = np.exp(np.clip(rows.z @ zeta + rows.scale_offset, 0.0, _WIDEST))
     parts = []
     for k, level in enumerate(lines):
         here = np.flatnonzero(y == k)
-        parts += [min(far, _FARTHEST) * spread[here] + line.sum() * rows.offset[here] for line in level]
+        parts += [
+            min(far, _FARTHEST) * spread[here] + line.sum() * rows.offset[here]
+            for line in level
+        ]
     return np.concatenate(parts)
 
 
-def _slack_matrix(X: FloatArray, nominal: FloatArray, y: IntArray, lines: Sequence[FloatArray]) -> csr_array:
-    """One row for each line of each row's level: how fast a'eta rises along (alpha, beta).
+def _slack_matrix(
+    X: FloatArray, nominal: FloatArray, y: IntArray, lines: Sequence[FloatArray]
+) -> csr_array:
+    """One row for each line of each row's level: how fast a'eta rises along (alpha,
+    beta).
 
     Parameters
     ----------
@@ -260,71 +325,121 @@ def _slack_matrix(X: FloatArray, nominal: FloatArray, y: IntArray, lines: Sequen
     """
     from scipy.sparse import coo_array, csr_array, hstack, vstack
 
-    m, size = nominal.shape[1], (len(lines) - 1) * nominal.shape[1]
+    m = nominal.shape[1]
+    size = (len(lines) - 1) * nominal.shape[1]
 
     def moved(rows: IntArray, a: FloatArray) -> csr_array:
         places = np.flatnonzero(a)
         values = (nominal[rows][:, None, :] * a[places][:, None]).reshape(-1)
         columns = np.tile((places[:, None] * m + np.arange(m)).reshape(-1), rows.size)
-        of_alpha = coo_array((values, (np.repeat(np.arange(rows.size), places.size * m), columns)), (rows.size, size))
+        of_alpha = coo_array(
+            (values, (np.repeat(np.arange(rows.size), places.size * m), columns)),
+            (rows.size, size),
+        )
         return csr_array(hstack([of_alpha, csr_array(-a.sum() * X[rows])]))
 
-    return csr_array(vstack([moved(np.flatnonzero(y == k), a) for k, level in enumerate(lines) for a in level]))
+    return csr_array(
+        vstack(
+            [
+                moved(np.flatnonzero(y == k), a)
+                for k, level in enumerate(lines)
+                for a in level
+            ]
+        )
+    )
 
 
 def _shift(columns: Columns) -> FloatArray:
-    """Means per deviation; 0 for columns so far from 0 that rounding would make them constant."""
+    """Means per deviation; 0 for columns so far from 0 that rounding would make them
+    constant.
+    """
     shift = columns.mean / columns.deviation
     return np.where(np.abs(shift) < _FAR, shift, 0.0)
 
 
 def _moved(columns: FloatArray, shift: FloatArray) -> FloatArray:
-    """Scaled columns with their means added back; values that were 0 are exactly 0 again."""
+    """Scaled columns with their means added back; values that were 0 are exactly 0
+    again.
+    """
     moved = columns + shift
     return np.where(np.abs(moved) > 1e-12, moved, 0.0)
 
 
 #: Rows and thresholds that usually show the rank.
-_ROWS, _THRESHOLDS = 250, 4
+_ROWS = 250
+_THRESHOLDS = 4
 #: Doubles of derivatives held at once.
 _BUFFER = 1 << 20
 
 
 def _triangle(problem: Problem, index: IntArray, thresholds: IntArray) -> FloatArray:
-    """R of the QR decomposition of the derivatives of eta_k, each line divided by the size of eta_k.
+    """R of the QR decomposition of the derivatives of eta_k, each line divided by the
+    size of eta_k.
 
-    They are taken at a random point, with columns shifted so that rounding does not hide their rank.
+    They are taken at a random point, with columns shifted so that rounding does not
+    hide their rank.
     """
-    rows, offset, rng = problem.rows, problem.sample.rows.offset, np.random.default_rng(20)
+    rows = problem.rows
+    offset = problem.sample.rows.offset
+    rng = np.random.default_rng(20)
     structure, flexible, (count, m) = problem.structure, problem.flexible, rows.shape
-    x_mean, z_mean = rows.location.mean / rows.location.deviation, rows.scale.mean / rows.scale.deviation
+    x_mean = rows.location.mean / rows.location.deviation
+    z_mean = rows.scale.mean / rows.scale.deviation
     jacobian = np.eye(count) if structure is None else structure.jacobian
     alpha = rng.uniform(-0.3, 0.3, size=(count, m))
     alpha[:, 0] = problem.quantiles()
     alpha = jacobian @ np.linalg.lstsq(jacobian, alpha, rcond=None)[0]
-    zeta, beta = rng.uniform(-0.3, 0.3, size=z_mean.size), rng.uniform(-0.5, 0.5, size=x_mean.size)
-    # Thresholds that cannot move together do not absorb the centring of x; centring z matters only with an offset.
-    x_shift = x_mean if structure is not None and structure.intercept is None else np.zeros(x_mean.size)
+    zeta = rng.uniform(-0.3, 0.3, size=z_mean.size)
+    beta = rng.uniform(-0.5, 0.5, size=x_mean.size)
+    # Thresholds that cannot move together do not absorb the centring of x; centring z
+    # matters only with an offset.
+    x_shift = (
+        x_mean
+        if structure is not None and structure.intercept is None
+        else np.zeros(x_mean.size)
+    )
     z_shift = np.zeros(z_mean.size) if offset is not None else -z_mean
     scale_offset = problem.sample.rows.scale_offset
-    tau_shift = -float((0.0 if scale_offset is None else scale_offset.mean()) + (offset is not None) * (z_mean @ zeta))
+    tau_shift = -float(
+        (0.0 if scale_offset is None else scale_offset.mean())
+        + (offset is not None) * (z_mean @ zeta)
+    )
     triangle = np.zeros((0, problem.n_parameters))
     for some in row_blocks(index.size, thresholds.size * problem.n_parameters, _BUFFER):
         part = rows.model_rows(index[some])
-        part = replace(part, x=part.x + x_shift, z=part.z + z_shift, scale_offset=part.scale_offset + tau_shift)
+        part = replace(
+            part,
+            x=part.x + x_shift,
+            z=part.z + z_shift,
+            scale_offset=part.scale_offset + tau_shift,
+        )
         predictor = part.at(alpha[thresholds], beta, zeta)
-        s, eta = predictor.s[:, None, None], predictor.eta()
-        by_alpha = s * np.einsum("nj,kt->nkjt", part.w, jacobian[thresholds]).reshape(*eta.shape, -1)
+        s = predictor.s[:, None, None]
+        eta = predictor.eta()
+        by_alpha = s * np.einsum("nj,kt->nkjt", part.w, jacobian[thresholds]).reshape(
+            *eta.shape, -1
+        )
         by_beta = -s * np.broadcast_to(part.x[:, None], (*eta.shape, x_mean.size))
         parts = [by_alpha, by_beta, -eta[:, :, None] * part.z[:, None]]
         if flexible is not None:
             links, h = links_about(flexible.at(flexible.start + 0.3))
             curves = [problem.family.at(link).cut for link in links]
-            by_lambda = np.tensordot(FIRST, np.array([curve.cdf(eta) for curve in curves]), axes=1) / h
+            by_lambda = (
+                np.tensordot(
+                    FIRST, np.array([curve.cdf(eta) for curve in curves]), axes=1
+                )
+                / h
+            )
             density = curves[3].pdf(eta)
-            parts.append(np.where(density > 0.0, by_lambda / np.maximum(density, 1e-300), 0.0)[:, :, None])
+            parts.append(
+                np.where(density > 0.0, by_lambda / np.maximum(density, 1e-300), 0.0)[
+                    :, :, None
+                ]
+            )
         lines = np.concatenate(parts, axis=2) / (s + np.abs(eta)[:, :, None])
-        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, lines.reshape(eta.size, -1)]), mode="r"))
+        triangle = np.asarray(
+            np.linalg.qr(np.vstack([triangle, lines.reshape(eta.size, -1)]), mode="r")
+        )
     return triangle
 
 
@@ -335,7 +450,11 @@ def identified(problem: Problem, ridge: bool = False) -> Problem:
     """
     lost = confounded(problem)
     if ridge:
-        lost = [place for place in lost if place == problem.n_parameters - 1 and problem.flexible is not None]
+        lost = [
+            place
+            for place in lost
+            if place == problem.n_parameters - 1 and problem.flexible is not None
+        ]
     return problem.without(lost) if lost else problem
 
 
@@ -347,8 +466,12 @@ def confounded(problem: Problem) -> list[int]:
     n_last = problem.rows.scale.mean.size + int(problem.flexible is not None)
     if not n_last:
         return []
-    rows, thresholds = np.arange(problem.sample.n), np.arange(problem.counts.size - 1)
-    few = rows[:: max(1, rows.size // _ROWS)], thresholds[:: max(1, thresholds.size // _THRESHOLDS)]
+    rows = np.arange(problem.sample.n)
+    thresholds = np.arange(problem.counts.size - 1)
+    few = (
+        rows[:: max(1, rows.size // _ROWS)],
+        thresholds[:: max(1, thresholds.size // _THRESHOLDS)],
+    )
     lost = _dependent(_triangle(problem, *few), n_last)
     if not lost or (few[0].size == rows.size and few[1].size == thresholds.size):
         return lost
@@ -356,7 +479,9 @@ def confounded(problem: Problem) -> list[int]:
 
 
 def _dependent(R: FloatArray, n_last: int) -> list[int]:
-    """Which of the last columns of R are combinations of those before them that are kept."""
+    """Which of the last columns of R are combinations of those before them that are
+    kept.
+    """
     if not np.isfinite(R).all():
         return []  # the likelihood is not finite at the start: maximising says so
     size = np.linalg.norm(R, axis=0)
@@ -364,7 +489,8 @@ def _dependent(R: FloatArray, n_last: int) -> list[int]:
     first = R.shape[1] - n_last
     kept = list(range(first))
     for place in range(first, R.shape[1]):
-        basis, column = columns[:, kept], columns[:, place]
+        basis = columns[:, kept]
+        column = columns[:, place]
         left = column - basis @ np.linalg.lstsq(basis, column, rcond=1e-13)[0]
         if np.linalg.norm(left) > TOLERANCE:
             kept.append(place)

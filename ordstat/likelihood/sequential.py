@@ -1,13 +1,17 @@
-"""Sequential families: the levels are stages that are passed one by one [Tutz 2012; Laara and Matthews 1985].
+"""Sequential families: the levels are stages that are passed one by one [Tutz 2012;
+Laara and Matthews 1985].
 
-Forwards a row at level y has passed the stages 0..y-1 and, below the last level, stopped at y. Each stage is a binary
-outcome of the rows that reach it: P(y <= k | y >= k) = G(eta_k). With G = F this is the stopping ratio,
-P(y = k | y >= k) = F(eta_k); with G the mirror image of F the continuation ratio, P(y > k | y >= k) = F(-eta_k).
-Backwards the stages are passed from the highest level down, P(y <= k | y <= k + 1) = G(eta_k), and the two change
-places: the stopping ratio P(y = k | y <= k) = F(-eta_{k-1}) has the mirror image.
+Forwards a row at level y has passed the stages 0..y-1 and, below the last level,
+stopped at y. Each stage is a binary outcome of the rows that reach it: P(y <= k | y >=
+k) = G(eta_k). With G = F this is the stopping ratio, P(y = k | y >= k) = F(eta_k); with
+G the mirror image of F the continuation ratio, P(y > k | y >= k) = F(-eta_k). Backwards
+the stages are passed from the highest level down, P(y <= k | y <= k + 1) = G(eta_k),
+and the two change places: the stopping ratio P(y = k | y <= k) = F(-eta_{k-1}) has the
+mirror image.
 
-log p is a sum over the stages that a row reached, so each predictor stands alone: A is diagonal.
-R's VGAM has these as sratio and cratio, with `reverse` for the direction [Yee 2010].
+log p is a sum over the stages that a row reached, so each predictor stands alone: A is
+diagonal. R's VGAM has these as sratio and cratio, with `reverse` for the direction [Yee
+2010].
 """
 
 from __future__ import annotations
@@ -68,7 +72,9 @@ class Sequential(Family):
 
     backward: bool = False
     stops: ClassVar[bool]
-    compared: ClassVar[str] = "a higher level among the levels left, averaged over the stages"
+    compared: ClassVar[str] = (
+        "a higher level among the levels left, averaged over the stages"
+    )
 
     @property
     def stages(self) -> Sequential:
@@ -98,10 +104,14 @@ class Sequential(Family):
         values = eta.T
         reached = self.reached(y, len(values))
         higher = y > np.arange(len(values))[:, None]
-        above, below = (each.reshaped(values.shape) for each in both_tails(self.cut, values))
+        above, below = (
+            each.reshaped(values.shape) for each in both_tails(self.cut, values)
+        )
         counts = reached & np.isfinite(values)
         return StageTerms(
-            log_p=np.where(reached, np.where(higher, above.log_p, below.log_p), 0.0).sum(axis=0),
+            log_p=np.where(
+                reached, np.where(higher, above.log_p, below.log_p), 0.0
+            ).sum(axis=0),
             places=np.broadcast_to(np.arange(len(values))[:, None], values.shape),
             eta=np.where(np.isfinite(values), values, 0.0),
             slope=np.where(counts, np.where(higher, -above.b, below.a), 0.0),
@@ -135,9 +145,18 @@ class Sequential(Family):
         return np.asarray(self.cut.ppf(shares[:-1] / reaching[:-1]))
 
 
-_ODDS = "Continuation odds ratios: factors on the odds of a higher level among the levels left, exp(estimate)"
-_HAZARDS = "Hazard ratios: factors on the hazard of a lower level among the levels left, exp(-estimate)"
-_REVERSED = "Reversed hazard ratios: factors on the hazard of a higher level among the levels left, exp(estimate)"
+_ODDS = (
+    "Continuation odds ratios: factors on the odds of a higher level among the levels"
+    " left, exp(estimate)"
+)
+_HAZARDS = (
+    "Hazard ratios: factors on the hazard of a lower level among the levels left,"
+    " exp(-estimate)"
+)
+_REVERSED = (
+    "Reversed hazard ratios: factors on the hazard of a higher level among the levels"
+    " left, exp(estimate)"
+)
 _RATIOS = {
     "logit": ("continuation odds ratio", 1.0, _ODDS),
     "cloglog": ("hazard ratio", -1.0, _HAZARDS),

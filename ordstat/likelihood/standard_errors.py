@@ -20,7 +20,8 @@ from .rule import LikelihoodRule
 def places(fit: LikelihoodFit, rule: LikelihoodRule) -> FloatArray:
     """(F, P') the parameters of the rule as linear functions of the estimated ones.
 
-    Aliased effects are 0; a flexible threshold next to a level without rows equals the previous one.
+    Aliased effects are 0; a flexible threshold next to a level without rows equals the
+    previous one.
     """
     structured = fit.on_flexible_scale()
     if structured is not None:
@@ -33,8 +34,11 @@ def places(fit: LikelihoodFit, rule: LikelihoodRule) -> FloatArray:
     return jacobian
 
 
-def rule_covariance(fit: LikelihoodFit, rule: LikelihoodRule, covariance: FloatArray) -> FloatArray:
-    """(F, F) covariance of all parameters of the rule, from the covariance of the estimated ones (P', P').
+def rule_covariance(
+    fit: LikelihoodFit, rule: LikelihoodRule, covariance: FloatArray
+) -> FloatArray:
+    """(F, F) covariance of all parameters of the rule, from the covariance of the
+    estimated ones (P', P').
 
     It holds for functions of the parameters that the data determine.
     """
@@ -42,7 +46,8 @@ def rule_covariance(fit: LikelihoodFit, rule: LikelihoodRule, covariance: FloatA
     if fit.jacobian is not None or fit.aliased.any():
         jacobian = places(fit, rule)
         full = jacobian @ full @ jacobian.T
-    n_fixed = rule.n_parameters - len(full)  # the parameter of a link that the user fixed
+    # the parameter of a link that the user fixed
+    n_fixed = rule.n_parameters - len(full)
     return np.pad(full, (0, n_fixed))
 
 
@@ -53,8 +58,12 @@ def two_sided(statistic: FloatArray, df: Any = np.inf) -> FloatArray:
 
 
 def t_quantile(level: Any, df: FloatArray) -> FloatArray:
-    """t with P(|T| < t) = level, or levels of the shape of df; normal if df is infinite."""
-    share = 0.5 + (np.asarray(level) if np.ndim(level) else fraction("level", level)) / 2.0
+    """t with P(|T| < t) = level, or levels of the shape of df; normal if df is
+    infinite.
+    """
+    share = (
+        0.5 + (np.asarray(level) if np.ndim(level) else fraction("level", level)) / 2.0
+    )
     return np.asarray(np.where(np.isinf(df), ndtri(share), stdtrit(df, share)))
 
 
@@ -67,14 +76,20 @@ def symmetric_limits(
 
 
 def logit_limits(
-    share: FloatArray, complement: FloatArray, std_error: FloatArray, level: float, df: Any = math.inf
+    share: FloatArray,
+    complement: FloatArray,
+    std_error: FloatArray,
+    level: float,
+    df: Any = math.inf,
 ) -> tuple[FloatArray, FloatArray]:
-    """Limits of p in [0, 1], formed on the logit scale and taken back [R: ordinal, predict.clm].
+    """Limits of p in [0, 1], formed on the logit scale and taken back [R: ordinal,
+    predict.clm].
 
     Parameters
     ----------
     share, complement : arrays
-        p and 1 - p. If p is exactly 0 or 1 without error, its limits are too; they are NaN outside [0, 1].
+        p and 1 - p. If p is exactly 0 or 1 without error, its limits are too; they are
+        NaN outside [0, 1].
     std_error : array
         Standard error of p.
     level : float in (0, 1)
@@ -85,13 +100,19 @@ def logit_limits(
     with np.errstate(divide="ignore", invalid="ignore"):
         centre = np.log(share) - np.log(complement)
         half = z * (std_error / share / complement)
-        lower, upper = expit(centre - half), expit(centre + half)
+        lower = expit(centre - half)
+        upper = expit(centre + half)
     certain = std_error == 0.0
     return np.where(certain, share, lower), np.where(certain, share, upper)
 
 
 def limits_between(
-    low: float, high: float, value: FloatArray, std_error: FloatArray, level: float, df: Any = math.inf
+    low: float,
+    high: float,
+    value: FloatArray,
+    std_error: FloatArray,
+    level: float,
+    df: Any = math.inf,
 ) -> tuple[FloatArray, FloatArray]:
     """Limits of a value in [low, high], by the logit of its share of the range."""
     width = high - low
@@ -106,7 +127,9 @@ _VALUES: dict[str, Callable[[LikelihoodRule, Rows], FloatArray]] = {
     "score": lambda rule, rows: rule.scores(rows)[:, None],
     "hazard": lambda rule, rows: stages_of(rule.family).hazards(rule.eta(rows)),
     "linear_predictor": lambda rule, rows: rule.eta(rows),
-    "mean": lambda rule, rows: (rule.probabilities(rows) @ np.arange(1.0, rule.n_levels + 1))[:, None],
+    "mean": lambda rule, rows: (
+        rule.probabilities(rows) @ np.arange(1.0, rule.n_levels + 1)
+    )[:, None],
 }
 #: Predictions that have a standard error.
 UNCERTAIN = tuple(_VALUES)

@@ -1,7 +1,8 @@
 """The chain rule: from the predictors eta of rows to theta, H and tau.
 
-eta_k = s (theta_k - H) with s = exp(-tau). A family states log p, d = d log p / d eta and
-A = -d2 log p / d eta2 at the predictors that a row depends on. With sums over these:
+eta_k = s (theta_k - H) with s = exp(-tau). A family states log p, d = d log p / d eta
+and A = -d2 log p / d eta2 at the predictors that a row depends on. With sums over
+these:
 
   by theta_k: s d_k           by H: -s sum_j d_j             by tau: -sum_j d_j eta_j
 
@@ -14,8 +15,8 @@ and, negative second derivatives, with R_k = sum_j A_kj and M_k = sum_j A_kj eta
   (H, tau)            -s (sum_k d_k - sum_k M_k)
   (tau, tau)          sum_kj A_kj eta_k eta_j - sum_k d_k eta_k
 
-These sums lose digits where neighbouring terms nearly cancel, as those of a narrow interval do. So each is a value of
-`EtaTerms` that a family may give by an exact form.
+These sums lose digits where neighbouring terms nearly cancel, as those of a narrow
+interval do. So each is a value of `EtaTerms` that a family may give by an exact form.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from .._typing import FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EtaTerms(ABC):
-    """The log-probability of the observed level of n rows, and its derivatives by M predictors.
+    """The log-probability of the observed level of n rows, and its derivatives by M
+    predictors.
 
     Attributes
     ----------
@@ -91,7 +93,9 @@ class EtaTerms(ABC):
 
     @cached_property
     def barrier(self) -> FloatArray | None:
-        """(n,) part of A along the difference of two predictors that grows without bound as they meet."""
+        """(n,) part of A along the difference of two predictors that grows without
+        bound as they meet.
+        """
         return None
 
 
@@ -99,7 +103,8 @@ class EtaTerms(ABC):
 class RowTerms:
     """The log-probability of the observed level of n rows, and its derivatives.
 
-    By theta at M thresholds, H, tau, and the parameter of the link if that is estimated: Q in all.
+    By theta at M thresholds, H, tau, and the parameter of the link if that is
+    estimated: Q in all.
 
     Attributes
     ----------
@@ -109,8 +114,8 @@ class RowTerms:
     curvature : (Q, Q, n) or None
         Negative second derivatives; None if not requested.
     barrier : (n,) or None
-        Part of the curvature along the difference of the two thresholds that grows without bound as they meet; None
-        without such a part.
+        Part of the curvature along the difference of the two thresholds that grows
+        without bound as they meet; None without such a part.
     """
 
     log_p: FloatArray
@@ -134,14 +139,21 @@ class RowTerms:
         if self.barrier is None:
             return self.second()
         out = self.second().copy()
-        for place, other, sign in ((0, 0, 1.0), (1, 1, 1.0), (0, 1, -1.0), (1, 0, -1.0)):
+        for place, other, sign in (
+            (0, 0, 1.0),
+            (1, 1, 1.0),
+            (0, 1, -1.0),
+            (1, 0, -1.0),
+        ):
             out[place, other] -= sign * self.barrier
         return out
 
 
 @dataclass(frozen=True, eq=False)
 class LocationTerms:
-    """The log-probability of n rows, its derivative by H and its negative second one, all (n,)."""
+    """The log-probability of n rows, its derivative by H and its negative second one,
+    all (n,).
+    """
 
     log_p: FloatArray
     score: FloatArray
@@ -169,7 +181,8 @@ def by_parameters(terms: EtaTerms, s: FloatArray, second: bool) -> RowTerms:
 def _second(terms: EtaTerms, s: FloatArray) -> FloatArray:
     """(M + 2, M + 2, n) negative second derivatives by theta at the places, H and tau."""
     M, n = terms.slope.shape
-    H, tau = M, M + 1
+    H = M
+    tau = M + 1
     squared = s * s
     out = np.empty((M + 2, M + 2, n))
     out[:M, :M] = squared * terms.curvature

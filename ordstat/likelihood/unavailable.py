@@ -12,9 +12,15 @@ from ..exceptions import UnavailableError
 #: Part of a fit -> its description with the reason for a refusal.
 MODIFIERS = {
     "survey": "a survey design, whose rows have no likelihood",
-    "robust": "robust standard errors, as it assumes independent rows (see also .with_vcov('model'))",
+    "robust": (
+        "robust standard errors, as it assumes independent rows (see also"
+        " .with_vcov('model'))"
+    ),
     "penalty": "a penalty, as it needs the maximum of the likelihood",
-    "infinite": "a separated response, as it needs finite estimates (fit with penalty=, or merge levels)",
+    "infinite": (
+        "a separated response, as it needs finite estimates (fit with penalty=, or"
+        " merge levels)"
+    ),
     "nominal": "nominal effects",
     "scale": "scale effects",
     "structure": "structured thresholds, or a link with a parameter",
@@ -26,29 +32,50 @@ _UNPENALISED = "update(penalty=None), and ask that fit"
 REFUSED = {
     "aic": {"survey": "anova() of this fit alone"},
     "bic": {"survey": "anova() of this fit alone"},
-    "anova() of several fits": {"survey robust penalty": "anova() of the largest fit alone, or test()"},
+    "anova() of several fits": {
+        "survey robust penalty": "anova() of the largest fit alone, or test()"
+    },
     "drop1()": {"survey robust penalty": "anova(type='II')"},
-    "add1()": {"survey robust penalty": "update() with the terms, and anova(type='II')"},
+    "add1()": {
+        "survey robust penalty": "update() with the terms, and anova(type='II')"
+    },
     "step()": {"survey robust penalty": "anova(type='II')"},
     "nominal_test()": {"penalty": _UNPENALISED},
-    "scale_test()": {"survey robust penalty": "update(scale='~ x'), and test('scale.x') of that fit"},
-    "score_test()": {"survey robust structure": "nominal_test()", "penalty": _UNPENALISED, "binary location": ""},
+    "scale_test()": {
+        "survey robust penalty": "update(scale='~ x'), and test('scale.x') of that fit"
+    },
+    "score_test()": {
+        "survey robust structure": "nominal_test()",
+        "penalty": _UNPENALISED,
+        "binary location": "",
+    },
     "brant()": {
         "survey robust nominal scale structure": "nominal_test()",
         "penalty": _UNPENALISED,
         "binary location": "",
     },
-    "gof()": {"survey robust penalty infinite nominal scale structure": "test() of terms added to the model"},
+    "gof()": {
+        "survey robust penalty infinite nominal scale structure": (
+            "test() of terms added to the model"
+        )
+    },
     "influence()": {"infinite": "update(data=) without the row"},
     "profile()": {"survey robust": "confint()"},
     "confint(type='profile')": {"survey robust": "confint(type='wald')"},
-    "bootstrap()": {"survey": "the errors of the fit, or SurveyDesign(replicates=..., type='bootstrap')"},
+    "bootstrap()": {
+        "survey": (
+            "the errors of the fit, or SurveyDesign(replicates=..., type='bootstrap')"
+        )
+    },
 }
 
 
 def excluding(r: Any, question: str) -> tuple[str, str]:
-    """The part of a fit that excludes a question of `REFUSED`, and what to ask instead; empty if it answers."""
-    rows, covariance = r.design.sample.rows, r.own_covariance
+    """The part of a fit that excludes a question of `REFUSED`, and what to ask instead;
+    empty if it answers.
+    """
+    rows = r.design.sample.rows
+    covariance = r.own_covariance
     present = {
         "survey": r.design.survey is not None,
         "robust": covariance.name not in ("model", "survey"),
@@ -68,7 +95,9 @@ def excluding(r: Any, question: str) -> tuple[str, str]:
 
 
 def why_unavailable(r: Any, question: str) -> str:
-    """Why a fit does not answer a question of `REFUSED`, and what to ask instead; empty if it answers."""
+    """Why a fit does not answer a question of `REFUSED`, and what to ask instead; empty
+    if it answers.
+    """
     part, use = excluding(r, question)
     return f"{question} is not available for fits with {part}.{use}" if part else ""
 

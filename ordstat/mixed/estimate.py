@@ -40,7 +40,8 @@ from .search import (
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MarginalLikelihood:
-    """An integrated likelihood at its estimates, for predictions, profiles and influence.
+    """An integrated likelihood at its estimates, for predictions, profiles and
+    influence.
 
     Attributes
     ----------
@@ -55,7 +56,8 @@ class MarginalLikelihood:
     penalised : bool
         Whether log det Lambda is added (`search.py`).
     held : (P', r) or None
-        Directions of the user's fixed parameters to infinite estimates, which are held; None if all are finite.
+        Directions of the user's fixed parameters to infinite estimates, which are held;
+        None if all are finite.
     """
 
     model: MixedModel
@@ -68,27 +70,37 @@ class MarginalLikelihood:
 
     @property
     def objective(self) -> Objective:
-        """psi and start values of the modes -> Evaluation, with the penalty if there is one."""
+        """psi and start values of the modes -> Evaluation, with the penalty if there is
+        one.
+        """
         plain = objective_of(self.model, self.quadrature)
         return penalised(self.model, plain) if self.penalised else plain
 
     @property
     def loglik(self) -> float:
         """Without the penalty."""
-        return self.at.loglik - (log_determinant(self.model, self.at.psi) if self.penalised else 0.0)
+        return self.at.loglik - (
+            log_determinant(self.model, self.at.psi) if self.penalised else 0.0
+        )
 
     def score_products(self, cluster: IntArray) -> FloatArray:
-        """(P' + m', P' + m') sum of outer products of the scores of clusters of whole groups."""
+        """(P' + m', P' + m') sum of outer products of the scores of clusters of whole
+        groups.
+        """
         codes = np.unique(cluster, return_inverse=True)[1]
         scores = self.score_totals(codes, int(codes.max()) + 1)
         return scores.T @ scores
 
     def score_totals(self, codes: IntArray, n_groups: int) -> FloatArray:
-        """(G, P' + m') scores of clusters of whole groups, by the user's parameters; codes (n,) of the rows."""
+        """(G, P' + m') scores of clusters of whole groups, by the user's parameters;
+        codes (n,) of the rows.
+        """
         state = self.at.state
         nodes = None if self.quadrature == 1 else Nodes.of(state, self.quadrature)
         rows = row_scores(state) if nodes is None else scores_by_nodes(state, nodes)
-        return np.asarray(rows.totals(codes[self.model.along], n_groups) @ self.from_user())
+        return np.asarray(
+            rows.totals(codes[self.model.along], n_groups) @ self.from_user()
+        )
 
     def profile(self) -> MixedProfile:
         """The profile likelihood of fixed parameters and standard deviations."""
@@ -106,8 +118,14 @@ class MarginalLikelihood:
 
     @property
     def condition(self) -> float:
-        """Condition number of the information about parameters not at a boundary, on the scaled columns."""
-        return float(np.linalg.cond(self._known)) if np.isfinite(self._known).all() else float("nan")
+        """Condition number of the information about parameters not at a boundary, on
+        the scaled columns.
+        """
+        return (
+            float(np.linalg.cond(self._known))
+            if np.isfinite(self._known).all()
+            else float("nan")
+        )
 
     @cached_property
     def inner_covariance(self) -> FloatArray:
@@ -115,12 +133,16 @@ class MarginalLikelihood:
         inner = np.full(self.information.shape, np.nan)
         if self.smallest_eigenvalue > 0.0:
             covariance = self._basis @ np.linalg.inv(self._known) @ self._basis.T
-            inner[np.ix_(self.free, self.free)] = covariance[np.ix_(self.free, self.free)]
+            inner[np.ix_(self.free, self.free)] = covariance[
+                np.ix_(self.free, self.free)
+            ]
         return inner
 
     @cached_property
     def _known(self) -> FloatArray:
-        """Information about the parameters that are neither at a boundary nor infinite, on the scaled columns."""
+        """Information about the parameters that are neither at a boundary nor infinite,
+        on the scaled columns.
+        """
         free = np.where(self.free[:, None] & self.free, self.information, 0.0)
         return np.asarray(self._basis.T @ free @ self._basis)
 
@@ -130,16 +152,26 @@ class MarginalLikelihood:
 
     @cached_property
     def smallest_eigenvalue(self) -> float:
-        """Smallest eigenvalue of the information about the free parameters; NaN if that is not finite."""
-        return float(np.linalg.eigvalsh(self._known)[0]) if np.isfinite(self._known).all() else float("nan")
+        """Smallest eigenvalue of the information about the free parameters; NaN if that
+        is not finite.
+        """
+        return (
+            float(np.linalg.eigvalsh(self._known)[0])
+            if np.isfinite(self._known).all()
+            else float("nan")
+        )
 
     @cached_property
     def to_user(self) -> FloatArray:
-        """(P' + m', P' + m) from psi to the user's parameters, with the signs of Lambda that results show."""
+        """(P' + m', P' + m) from psi to the user's parameters, with the signs of Lambda
+        that results show.
+        """
         return user_map(self.model, self.at.psi)
 
     def from_user(self) -> FloatArray:
-        """(P' + m, P' + m') left inverse of `to_user`; m' > m if orthogonalised slopes are correlated."""
+        """(P' + m, P' + m') left inverse of `to_user`; m' > m if orthogonalised slopes
+        are correlated.
+        """
         size = np.linalg.norm(self.to_user, axis=1)
         size[size == 0.0] = 1.0
         return np.asarray(np.linalg.pinv(self.to_user / size[:, None]) / size)
@@ -150,7 +182,9 @@ class MarginalLikelihood:
         return np.asarray(self.model.to_user @ self.at.psi[: self.model.n_fixed])
 
     def covariance(self) -> FloatArray:
-        """(P' + m', P' + m') on the user's scale, of functions that do not move along `held`; NaN at a boundary."""
+        """(P' + m', P' + m') on the user's scale, of functions that do not move along
+        `held`; NaN at a boundary.
+        """
         inner = self.inner_covariance
         finite = np.where(np.isnan(inner), 0.0, inner)
         to_user = self.to_user
@@ -160,17 +194,26 @@ class MarginalLikelihood:
         return np.asarray(out)
 
 
-def marginal_of(likelihood: MarginalLikelihood, boundaries: tuple[Boundary, ...], plain_loglik: float) -> Marginal:
+def marginal_of(
+    likelihood: MarginalLikelihood,
+    boundaries: tuple[Boundary, ...],
+    plain_loglik: float,
+) -> Marginal:
     """The random effects, for the results."""
-    model, covariances = likelihood.model, likelihood.at.covariances()
+    model = likelihood.model
+    covariances = likelihood.at.covariances()
     factors, modes = model.effects(likelihood.at.psi, likelihood.at.v)
     signed = model.factors(likelihood.at.psi[model.n_fixed :])
     terms: dict[int, EffectsOfGroups] = {}
     for k, index in enumerate(model.order):
-        root, factor, unit_diagonal = model.roots[index], model.scaling[k] @ signed[k], True
+        root = model.roots[index]
+        factor = model.scaling[k] @ signed[k]
+        unit_diagonal = True
         conditional = factor @ covariances[k] @ factor.T
         if root is not None:
-            conditional = np.einsum("ga,ab,gb->g", root, conditional[0], root)[:, None, None]
+            conditional = np.einsum("ga,ab,gb->g", root, conditional[0], root)[
+                :, None, None
+            ]
             unit_diagonal = np.allclose((root**2).sum(axis=1), 1.0, rtol=0.0, atol=1e-6)
         terms[index] = EffectsOfGroups(
             factor=factors[index],
@@ -178,7 +221,9 @@ def marginal_of(likelihood: MarginalLikelihood, boundaries: tuple[Boundary, ...]
             n_phi=model.terms[k].n_phi,
             modes=modes[index],
             conditional=conditional,
-            boundary={zero.column: zero.derivative for zero in boundaries if zero.term == k},
+            boundary={
+                zero.column: zero.derivative for zero in boundaries if zero.term == k
+            },
             unit_diagonal=unit_diagonal,
         )
     return Marginal(
@@ -190,31 +235,45 @@ def marginal_of(likelihood: MarginalLikelihood, boundaries: tuple[Boundary, ...]
     )
 
 
-def free_moves(model: MixedModel, free: BoolArray, held: FloatArray | None) -> FloatArray:
-    """(P' + m, r) orthonormal moves of psi but for parameters at a boundary and directions to infinite estimates."""
+def free_moves(
+    model: MixedModel, free: BoolArray, held: FloatArray | None
+) -> FloatArray:
+    """(P' + m, r) orthonormal moves of psi but for parameters at a boundary and
+    directions to infinite estimates.
+    """
     moves = np.eye(free.size)[:, free]
     if held is None:
         return moves
     P = model.n_fixed
     size = np.linalg.norm(held, axis=0)
     pivots = qr(held.T / size[:, None], mode="r", pivoting=True)[1]
-    others = np.sort(pivots[held.shape[1] :])  # with the rest held, nothing moves along the directions
+    # with the rest held, nothing moves along the directions
+    others = np.sort(pivots[held.shape[1] :])
     fixed = np.zeros((free.size, others.size))
     fixed[:P] = np.linalg.qr(np.linalg.inv(model.to_user)[:, others])[0]
     return np.hstack([fixed, moves[:, P:]])
 
 
 def user_map(model: MixedModel, psi: FloatArray) -> FloatArray:
-    """From psi to the user's fixed parameters and M Lambda, the terms in the order of the sample."""
+    """From psi to the user's fixed parameters and M Lambda, the terms in the order of
+    the sample.
+    """
     P = model.n_fixed
     parts: list[FloatArray] = [np.empty(0)] * len(model.terms)
     start = P
-    for k, (index, Lambda) in enumerate(zip(model.order, model.factors(psi[P:]), strict=True)):
-        (rows, columns), (inner, own_columns) = model.user_entries(k), model.terms[k].entries
+    for k, (index, Lambda) in enumerate(
+        zip(model.order, model.factors(psi[P:]), strict=True)
+    ):
+        (rows, columns), (inner, own_columns) = (
+            model.user_entries(k),
+            model.terms[k].entries,
+        )
         signs = np.where(np.diag(Lambda) < 0.0, -1.0, 1.0)[columns]
         parts[index] = np.zeros((rows.size, psi.size))
         parts[index][:, start : start + own_columns.size] = (
-            signs[:, None] * model.scaling[k][np.ix_(rows, inner)] * (columns[:, None] == own_columns)
+            signs[:, None]
+            * model.scaling[k][np.ix_(rows, inner)]
+            * (columns[:, None] == own_columns)
         )
         start += own_columns.size
     fixed = np.hstack([model.to_user, np.zeros((P, psi.size - P))])
@@ -223,7 +282,11 @@ def user_map(model: MixedModel, psi: FloatArray) -> FloatArray:
 
 def objective_of(model: MixedModel, quadrature: int) -> Objective:
     """The integrated log-likelihood with `quadrature` nodes."""
-    general = partial(evaluate, model) if quadrature == 1 else partial(evaluate_by_nodes, model, quadrature)
+    general = (
+        partial(evaluate, model)
+        if quadrature == 1
+        else partial(evaluate_by_nodes, model, quadrature)
+    )
     if not model.compiled:
         return general
     quick = partial(evaluate_compiled, model, quadrature)
@@ -260,13 +323,18 @@ def mixed_estimate(
     objective = objective_of(model, quadrature)
     boundaries: tuple[Boundary, ...] = ()
     if penalty is None:
-        maximum, free, boundaries = settled(model, objective, _from_starts(model, objective, psi, max_iter), max_iter)
+        maximum, free, boundaries = settled(
+            model, objective, _from_starts(model, objective, psi, max_iter), max_iter
+        )
     else:
         objective = penalised(model, objective)
-        maximum, free = _from_starts(model, objective, psi, max_iter), np.ones(psi.size, dtype=bool)
+        maximum = _from_starts(model, objective, psi, max_iter)
+        free = np.ones(psi.size, dtype=bool)
     information = maximum.information
     if held is not None:  # unit steps of psi are too long along infinite estimates
-        information = information_along(objective, maximum.at, free_moves(model, free, held))
+        information = information_along(
+            objective, maximum.at, free_moves(model, free, held)
+        )
     likelihood = MarginalLikelihood(
         model=model,
         quadrature=quadrature,
@@ -279,8 +347,12 @@ def mixed_estimate(
     return likelihood, maximum, boundaries
 
 
-def _from_starts(model: MixedModel, objective: Objective, psi: FloatArray, max_iter: int) -> Maximum:
-    """The maximum from the first start inside the domain; each start has smaller random effects than the last."""
+def _from_starts(
+    model: MixedModel, objective: Objective, psi: FloatArray, max_iter: int
+) -> Maximum:
+    """The maximum from the first start inside the domain; each start has smaller random
+    effects than the last.
+    """
     every = np.ones(psi.size, dtype=bool)
     for factor in (1.0, 0.3, 0.1, 0.01):
         begin = psi.copy()
@@ -289,8 +361,9 @@ def _from_starts(model: MixedModel, objective: Objective, psi: FloatArray, max_i
         if maximum is not None:
             return maximum
     raise DataError(
-        "The likelihood with random effects must be finite near the fit without them; it is not. Look for infinite "
-        "estimates in the fit without them, or take out terms of nominal= or scale=."
+        "The likelihood with random effects must be finite near the fit without them;"
+        " it is not. Look for infinite estimates in the fit without them, or take out"
+        " terms of nominal= or scale=."
     )
 
 
@@ -302,14 +375,15 @@ _MOST = 60
 _AWAY = 0.05
 JUMP = "modes of random effects jump along the profile: use more quadrature nodes"
 BENT = (
-    "only the first standard deviation of a random term, and one without correlations, has a profile: take "
-    "bootstrap(), or use type='wald'"
+    "only the first standard deviation of a random term, and one without correlations,"
+    " has a profile: take bootstrap(), or use type='wald'"
 )
 
 
 @dataclass(frozen=True, eq=False)
 class MixedProfile:
-    """Profiles by index: the estimated fixed parameters, then standard deviations and correlations as in `confint`.
+    """Profiles by index: the estimated fixed parameters, then standard deviations and
+    correlations as in `confint`.
 
     Attributes
     ----------
@@ -319,17 +393,25 @@ class MixedProfile:
     likelihood: MarginalLikelihood
 
     def end(self, index: int, direction: int, drop: float) -> tuple[float, str]:
-        """Where the deviance has risen by `drop` below (-1) or above (+1) the estimate; why that is not finite."""
+        """Where the deviance has risen by `drop` below (-1) or above (+1) the estimate;
+        why that is not finite.
+        """
         functional = self._functional(index)
         if functional is None:
             return math.nan, BENT
         likelihood, (a, is_deviation) = self.likelihood, functional
-        centre, last = float(a @ likelihood.at.psi), likelihood.at
-        sign = -1.0 if is_deviation and centre < 0.0 else 1.0  # a standard deviation is |a'psi|
+        centre = float(a @ likelihood.at.psi)
+        last = likelihood.at
+        # a standard deviation is |a'psi|
+        sign = -1.0 if is_deviation and centre < 0.0 else 1.0
 
         def deviance(value: float) -> float:
             nonlocal last
-            at = None if is_deviation and sign * value < 0.0 else self._maximum(a, value, last)
+            at = (
+                None
+                if is_deviation and sign * value < 0.0
+                else self._maximum(a, value, last)
+            )
             last = at or last
             return math.nan if at is None else 2.0 * (likelihood.at.loglik - at.loglik)
 
@@ -339,15 +421,22 @@ class MixedProfile:
         limit = crossing(deviance, centre, sign * direction * self._error(a), drop)
         if math.isnan(limit):
             return limit, NOT_REACHED
-        return (sign * limit, "") if abs(deviance(limit) - drop) <= EXACT else (math.nan, JUMP)
+        return (
+            (sign * limit, "")
+            if abs(deviance(limit) - drop) <= EXACT
+            else (math.nan, JUMP)
+        )
 
     def curve(self, index: int, values: FloatArray) -> FloatArray:
-        """Maximised log-likelihood at values of the parameter; NaN where the search ends outside the domain."""
+        """Maximised log-likelihood at values of the parameter; NaN where the search
+        ends outside the domain.
+        """
         functional = self._functional(index)
         if functional is None:
             raise UnavailableError(f"No profile: {BENT}.")
         a = functional[0]
-        centre, logliks = float(a @ self.likelihood.at.psi), np.full(values.size, np.nan)
+        centre = float(a @ self.likelihood.at.psi)
+        logliks = np.full(values.size, np.nan)
         for side in (np.flatnonzero(values >= centre), np.flatnonzero(values < centre)):
             at: Evaluation | None = self.likelihood.at
             for i in side[np.argsort(np.abs(values[side] - centre))]:
@@ -356,8 +445,11 @@ class MixedProfile:
         return logliks
 
     def _functional(self, index: int) -> tuple[FloatArray, bool] | None:
-        """a, and whether the parameter is a standard deviation; None if it is not an element of a covariance factor."""
-        likelihood, P = self.likelihood, self.likelihood.model.n_fixed
+        """a, and whether the parameter is a standard deviation; None if it is not an
+        element of a covariance factor.
+        """
+        likelihood = self.likelihood
+        P = self.likelihood.model.n_fixed
         if index < P:
             return likelihood.to_user[index], False
         row = _deviation_row(likelihood, index - P)
@@ -368,14 +460,20 @@ class MixedProfile:
         variance = float(a @ np.nan_to_num(self.likelihood.inner_covariance) @ a)
         return math.sqrt(variance) if variance > 0.0 else 0.5 * float(np.abs(a).max())
 
-    def _maximum(self, a: FloatArray, value: float, near: Evaluation) -> Evaluation | None:
-        """The maximum among psi with a'psi = value, starting near `near`; None if no start is inside the domain."""
+    def _maximum(
+        self, a: FloatArray, value: float, near: Evaluation
+    ) -> Evaluation | None:
+        """The maximum among psi with a'psi = value, starting near `near`; None if no
+        start is inside the domain.
+        """
         likelihood = self.likelihood
         V = np.nan_to_num(likelihood.inner_covariance)
         estimated = float(a @ V @ a) > 0.0
         along = V @ a if estimated else a
         B = V - np.outer(along, along) / float(a @ along) if estimated else V
-        start = self._start(a, value, likelihood.at, along) or self._start(a, value, near, along)
+        start = self._start(a, value, likelihood.at, along) or self._start(
+            a, value, near, along
+        )
         if start is None:
             return None
         at = self._climb(start, B, a)
@@ -384,18 +482,31 @@ class MixedProfile:
         away[likelihood.model.diagonals] = _AWAY
         away[likelihood.free | (a != 0.0) | (at.psi != 0.0)] = 0.0
         further = likelihood.objective(at.psi + away, at.v) if away.any() else None
-        return at if further is None or further.loglik <= at.loglik else self._climb(further, B, a)
+        return (
+            at
+            if further is None or further.loglik <= at.loglik
+            else self._climb(further, B, a)
+        )
 
     def _climb(self, start: Evaluation, B: FloatArray, a: FloatArray) -> Evaluation:
-        """The maximum from a start; components of phi that have left their boundary are free."""
+        """The maximum from a start; components of phi that have left their boundary are
+        free.
+        """
         likelihood = self.likelihood
         released: BoolArray = ~likelihood.free & (start.psi != 0.0) & (a == 0.0)
         wider = B + np.diag(np.where(released, 0.1, 0.0))
-        free, n_fixed = likelihood.free | released, likelihood.model.n_fixed
-        return quasi_newton(likelihood.objective, start, wider, free, _MOST, [start.loglik], n_fixed)[0]
+        free = likelihood.free | released
+        n_fixed = likelihood.model.n_fixed
+        return quasi_newton(
+            likelihood.objective, start, wider, free, _MOST, [start.loglik], n_fixed
+        )[0]
 
-    def _start(self, a: FloatArray, value: float, near: Evaluation, along: FloatArray) -> Evaluation | None:
-        """Move the other parameters by linear prediction, or by less of it to stay inside the domain."""
+    def _start(
+        self, a: FloatArray, value: float, near: Evaluation, along: FloatArray
+    ) -> Evaluation | None:
+        """Move the other parameters by linear prediction, or by less of it to stay
+        inside the domain.
+        """
         move = along * ((value - float(a @ near.psi)) / float(a @ along))
         for shorter in (1.0, 0.5, 0.0):
             step = np.where(a != 0.0, move, shorter * move)
@@ -407,8 +518,11 @@ class MixedProfile:
 
 
 def _deviation_row(likelihood: MarginalLikelihood, index: int) -> int | None:
-    """Row of `to_user` of a standard deviation, by its index in the results; None for any other parameter."""
-    model, start = likelihood.model, likelihood.model.n_fixed
+    """Row of `to_user` of a standard deviation, by its index in the results; None for
+    any other parameter.
+    """
+    model = likelihood.model
+    start = likelihood.model.n_fixed
     inverse = [model.order.index(index) for index in range(len(model.terms))]
     for k in inverse:
         term, (rows, columns) = model.terms[k], model.user_entries(k)
@@ -418,5 +532,6 @@ def _deviation_row(likelihood: MarginalLikelihood, index: int) -> int | None:
             if index >= q or (rows == index).sum() > 1:
                 return None
             return start + int(np.flatnonzero((rows == index) & (columns == index))[0])
-        index, start = index - count, start + rows.size
+        index = index - count
+        start = start + rows.size
     return None

@@ -20,26 +20,37 @@ from ..likelihood.problem import CovarianceMatrix
 MOST_NODES = 100
 #: The largest component of the gradient of a fit that has reached its maximum.
 TOLERANCE = 1e-6
-#: Most crossed effects besides the largest term; the time of elimination grows with the cube of their number.
+#: Most crossed effects besides the largest term; the time of elimination grows with the
+#: cube of their number.
 _MOST_CROSSED = 10_000
 #: Penalties of the covariances of random effects, and the name in the summary.
 RANDOM_PENALTIES = ("gamma", None)
 GAMMA = "gamma(2, 0) on random effects"
 
 
-def check_random(sample: Sample, penalty: str | None, quadrature: int, **options: Any) -> None:
-    """OptionError for options that random effects do not support, and for options that need random effects."""
+def check_random(
+    sample: Sample, penalty: str | None, quadrature: int, **options: Any
+) -> None:
+    """OptionError for options that random effects do not support, and for options that
+    need random effects.
+    """
     if sample.rows.random is None:
-        for name, value, default in (("quadrature", quadrature, 1), ("random_penalty", penalty, None)):
+        for name, value, default in (
+            ("quadrature", quadrature, 1),
+            ("random_penalty", penalty, None),
+        ):
             if value != default:
                 raise OptionError(
-                    f"{name}={value!r} needs random effects, and the formula has none: add a term such as (1 | group), "
-                    f"or leave {name}= out."
+                    f"{name}={value!r} needs random effects, and the formula has none:"
+                    f" add a term such as (1 | group), or leave {name}= out."
                 )
         return
     for name, value in options.items():
         if value is not None:
-            raise OptionError(f"{name} must be left out where the formula has random effects; got {value!r}.")
+            raise OptionError(
+                f"{name} must be left out where the formula has random effects; got"
+                f" {value!r}."
+            )
     if sample.cluster is not None:
         check_whole_groups(sample.rows.random, sample.cluster)
     if len(sample.rows.random.terms) > 1:
@@ -47,17 +58,29 @@ def check_random(sample: Sample, penalty: str | None, quadrature: int, **options
 
 
 def _check_crossed(sample: Sample) -> None:
-    """DataError if the dense matrix of the crossed effects besides the largest term is too large."""
+    """DataError if the dense matrix of the crossed effects besides the largest term is
+    too large.
+    """
     from .blocks import Structure
 
     assert sample.rows.random is not None
-    terms = sorted((term.spelt_out() for term in sample.rows.random.terms), key=lambda term: (-term.n_groups, -term.q))
+    terms = sorted(
+        (term.spelt_out() for term in sample.rows.random.terms),
+        key=lambda term: (-term.n_groups, -term.q),
+    )
     effects = sum(term.size for term in terms[1:])
     if effects > 1000 and not Structure.of(terms).nested:
         instead = "Write nested groups as (1 | a/b), leave a term out, or join groups."
         if effects > _MOST_CROSSED:
-            raise DataError(f"crossed random effects must be at most {_MOST_CROSSED:,}; got {effects:,}. {instead}")
-        require_memory(f"The matrix of {effects:,} crossed random effects", 40.0 * effects**2, instead)
+            raise DataError(
+                f"crossed random effects must be at most {_MOST_CROSSED:,}; got"
+                f" {effects:,}. {instead}"
+            )
+        require_memory(
+            f"The matrix of {effects:,} crossed random effects",
+            40.0 * effects**2,
+            instead,
+        )
 
 
 def with_random_effects(
@@ -89,21 +112,36 @@ def with_random_effects(
     problem = plain.problem
     held = None if plain.determined is None else plain.determined.moves
     start = plain.optimum.x if plain.searched is None else plain.searched
-    likelihood, end, boundaries = mixed_estimate(problem, start, quadrature, max_iter, penalty, held)
+    likelihood, end, boundaries = mixed_estimate(
+        problem, start, quadrature, max_iter, penalty, held
+    )
     marginal = marginal_of(likelihood, boundaries, plain.loglik())
     if marginal.certain:
-        marginal = replace(marginal, covariance=np.full_like(marginal.covariance, np.nan))
-    rule = problem.rule(likelihood.fixed, plain.family, cost, tuple(term.modes for term in marginal.terms))
+        marginal = replace(
+            marginal, covariance=np.full_like(marginal.covariance, np.nan)
+        )
+    rule = problem.rule(
+        likelihood.fixed,
+        plain.family,
+        cost,
+        tuple(term.modes for term in marginal.terms),
+    )
     size = likelihood.model.n_fixed
     information = CovarianceMatrix(marginal.covariance[:size, :size], plain.infinite)
-    rounding = 2.0**-53 * np.abs(likelihood.model.to_user) @ np.abs(likelihood.at.psi[:size])
+    rounding = (
+        2.0**-53 * np.abs(likelihood.model.to_user) @ np.abs(likelihood.at.psi[:size])
+    )
     facts = () if penalty is None else (("penalty", GAMMA),)
     certificate = Certificate(
         name="max |gradient|",
         value=float(np.abs(likelihood.at.gradient[likelihood.free]).max(initial=0.0)),
-        tolerance=max(TOLERANCE, 1e-14 * abs(likelihood.loglik)),  # sums over very many rows are rounded
+        # sums over very many rows are rounded
+        tolerance=max(TOLERANCE, 1e-14 * abs(likelihood.loglik)),
         details=(
-            ("gradient of the modes", float(np.sqrt(max(likelihood.at.decrement, 0.0)))),
+            (
+                "gradient of the modes",
+                float(np.sqrt(max(likelihood.at.decrement, 0.0))),
+            ),
             ("smallest eigenvalue of the information", likelihood.smallest_eigenvalue),
         ),
     )
@@ -111,12 +149,20 @@ def with_random_effects(
         **{**shared, "facts": (*shared["facts"], *facts)},
         rule=rule,
         certificate=certificate,
-        trace=Trace(iterations=len(end.logliks) - 1, objective=np.array(end.logliks), message=end.message),
+        trace=Trace(
+            iterations=len(end.logliks) - 1,
+            objective=np.array(end.logliks),
+            message=end.message,
+        ),
         scores=rule.scores(sample.rows),
         coefficients=problem.spread(likelihood.fixed),
         information=information,
         digits=problem.spread(
-            correct_digits(likelihood.fixed, np.abs(likelihood.last_step()[:size]) + rounding, information.variances)
+            correct_digits(
+                likelihood.fixed,
+                np.abs(likelihood.last_step()[:size]) + rounding,
+                information.variances,
+            )
         ),
         loglik=likelihood.loglik,
         marginal=marginal,
@@ -149,4 +195,6 @@ class ForNewGroups:
         random = sample.rows.random
         assert random is not None
         rows = replace(sample.rows, random=random.renumbered())
-        return over_population(self.method.fit(replace(sample, rows=rows, cluster=None), rng))
+        return over_population(
+            self.method.fit(replace(sample, rows=rows, cluster=None), rng)
+        )

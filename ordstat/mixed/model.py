@@ -19,7 +19,8 @@ from ..likelihood.rows import LARGEST_LOG_SCALE
 from ..likelihood.terms import LocationTerms
 from .blocks import Effects, Structure
 
-#: Condition number of nearly collinear columns, such as an intercept and a column 5 deviations away from 0.
+#: Condition number of nearly collinear columns, such as an intercept and a column 5
+#: deviations away from 0.
 _ALIKE = 10.0
 #: Links of the compiled passes; the index is their number.
 LINKS = ("logit", "probit")
@@ -76,7 +77,10 @@ class MixedModel:
         order = tuple(sorted(range(len(sizes)), key=sizes.__getitem__))
         weights = problem.sample.case_weights
         scaling = [_scaling(spelt[k], weights) for k in order]
-        terms = [replace(spelt[k], z=spelt[k].z @ M) for k, M in zip(order, scaling, strict=True)]
+        terms = [
+            replace(spelt[k], z=spelt[k].z @ M)
+            for k, M in zip(order, scaling, strict=True)
+        ]
         rows = problem.rows.model_rows(slice(None))
         along = np.argsort(terms[0].codes, kind="stable")
         terms = [term[along] for term in terms]
@@ -112,17 +116,25 @@ class MixedModel:
     def starts(self) -> IntArray:
         """(G + 1,) first row of each group of the first term, and the number of rows."""
         first = self.terms[0]
-        return np.asarray(np.searchsorted(first.codes, np.arange(first.n_groups + 1)), dtype=np.intp)
+        return np.asarray(
+            np.searchsorted(first.codes, np.arange(first.n_groups + 1)), dtype=np.intp
+        )
 
     @cached_property
     def compiled(self) -> bool:
-        """Whether the compiled pass covers the model: logit, one effect per group, no nominal or scale effects."""
+        """Whether the compiled pass covers the model: logit, one effect per group, no
+        nominal or scale effects.
+        """
         alone = len(self.terms) == 1 and self.terms[0].q == 1
-        return alone and self.link == 0 and self.rows.w.shape[1] == 1 and not self.scaled
+        return (
+            alone and self.link == 0 and self.rows.w.shape[1] == 1 and not self.scaled
+        )
 
     @cached_property
     def common(self) -> bool:
-        """Whether the column of the first term is constant, so that an effect moves all rows of its group equally."""
+        """Whether the column of the first term is constant, so that an effect moves all
+        rows of its group equally.
+        """
         z = self.terms[0].z
         return bool(np.all(z == z[0]))
 
@@ -141,16 +153,25 @@ class MixedModel:
     def phi_of(self, phi: FloatArray) -> list[FloatArray]:
         """The components of phi of each term."""
         ends = accumulate(term.n_phi for term in self.terms)
-        return [phi[end - term.n_phi : end] for end, term in zip(ends, self.terms, strict=True)]
+        return [
+            phi[end - term.n_phi : end]
+            for end, term in zip(ends, self.terms, strict=True)
+        ]
 
     def factors(self, phi: FloatArray) -> list[FloatArray]:
         """Lambda (q, q) of each term."""
-        return [term.factor(part) for term, part in zip(self.terms, self.phi_of(phi), strict=True)]
+        return [
+            term.factor(part)
+            for term, part in zip(self.terms, self.phi_of(phi), strict=True)
+        ]
 
     @cached_property
     def diagonal_of(self) -> IntArray:
-        """(m,) index in psi of the diagonal element in the same column of Lambda as each component of phi."""
-        parts, start = [], self.n_fixed
+        """(m,) index in psi of the diagonal element in the same column of Lambda as
+        each component of phi.
+        """
+        parts = []
+        start = self.n_fixed
         for term in self.terms:
             rows, columns = term.entries
             parts.append(start + np.flatnonzero(rows == columns)[columns])
@@ -162,30 +183,53 @@ class MixedModel:
         """Indices in psi of the diagonal elements of the Lambdas, term by term."""
         return np.unique(self.diagonal_of)
 
-    def effects(self, psi: FloatArray, v: Effects) -> tuple[tuple[FloatArray, ...], tuple[FloatArray, ...]]:
-        """Factors of the covariances and modes (G, q) of the user's terms, in the order of the sample."""
-        factors, modes = dict[int, FloatArray](), dict[int, FloatArray]()
-        for index, Lambda, M, part in zip(self.order, self.factors(psi[self.n_fixed :]), self.scaling, v, strict=True):
-            factor, root = M @ Lambda, self.roots[index]
-            factors[index], modes[index] = factor * np.where(np.diag(Lambda) < 0.0, -1.0, 1.0), part @ factor.T
-            if root is not None:  # one column for each group, all with one standard deviation
-                factors[index], modes[index] = factors[index][:1, :1], root @ modes[index].T
+    def effects(
+        self, psi: FloatArray, v: Effects
+    ) -> tuple[tuple[FloatArray, ...], tuple[FloatArray, ...]]:
+        """Factors of the covariances and modes (G, q) of the user's terms, in the order
+        of the sample.
+        """
+        factors = dict[int, FloatArray]()
+        modes = dict[int, FloatArray]()
+        for index, Lambda, M, part in zip(
+            self.order, self.factors(psi[self.n_fixed :]), self.scaling, v, strict=True
+        ):
+            factor = M @ Lambda
+            root = self.roots[index]
+            factors[index], modes[index] = (
+                factor * np.where(np.diag(Lambda) < 0.0, -1.0, 1.0),
+                part @ factor.T,
+            )
+            # one column for each group, all with one standard deviation
+            if root is not None:
+                factors[index], modes[index] = (
+                    factors[index][:1, :1],
+                    root @ modes[index].T,
+                )
         indices = range(len(self.order))
-        return tuple(factors[index] for index in indices), tuple(modes[index] for index in indices)
+        return tuple(factors[index] for index in indices), tuple(
+            modes[index] for index in indices
+        )
 
     def user_entries(self, k: int) -> tuple[IntArray, IntArray]:
-        """(m',) and (m',) rows and columns of M Lambda of term k that are not always 0, column by column."""
+        """(m',) and (m',) rows and columns of M Lambda of term k that are not always 0,
+        column by column.
+        """
         pattern = np.zeros((self.terms[k].q,) * 2)
         pattern[self.terms[k].entries] = 1.0
         columns, rows = np.nonzero((np.abs(self.scaling[k]) @ pattern).T)
         return rows, columns
 
     def start_phi(self) -> FloatArray:
-        """Standard deviations of 0.5 on the latent scale, or 0.5 per unit of the column if that is less."""
+        """Standard deviations of 0.5 on the latent scale, or 0.5 per unit of the column
+        if that is less.
+        """
         parts = []
         for term, M in zip(self.terms, self.scaling, strict=True):
             rows, columns = term.entries
-            parts.append(np.where(rows == columns, 0.5 / np.maximum(np.diag(M)[rows], 1.0), 0.0))
+            parts.append(
+                np.where(rows == columns, 0.5 / np.maximum(np.diag(M)[rows], 1.0), 0.0)
+            )
         return np.concatenate(parts)
 
     # Rows
@@ -193,8 +237,11 @@ class MixedModel:
     def predictor(self, fixed: FloatArray) -> Predictor | None:
         """The predictor without random effects; None if a log scale is too large."""
         full = fixed if self.expand is None else self.expand @ fixed
-        m, count, p = self.rows.w.shape[1], self.n_thresholds, self.rows.x.shape[1]
-        alpha, effects = np.ascontiguousarray(full[: m * count].reshape(m, count).T), full[m * count :]
+        m = self.rows.w.shape[1]
+        count = self.n_thresholds
+        p = self.rows.x.shape[1]
+        alpha = np.ascontiguousarray(full[: m * count].reshape(m, count).T)
+        effects = full[m * count :]
         predictor = self.rows.at(alpha, effects[:p], effects[p:])
         return predictor if np.abs(predictor.tau).max() <= LARGEST_LOG_SCALE else None
 
@@ -207,7 +254,9 @@ class MixedModel:
             out = np.empty((3, shift.size))
             if location_terms(self.link, u, lo, d, predictor.s, shift, *out):
                 return LocationTerms(*out)
-        return self.family.by_location(replace(predictor, H=predictor.H + shift), self.y)
+        return self.family.by_location(
+            replace(predictor, H=predictor.H + shift), self.y
+        )
 
     def ends(self, predictor: Predictor) -> tuple[FloatArray, FloatArray, FloatArray]:
         """`predictor.ends` of the response, cached on the predictor."""
@@ -219,23 +268,37 @@ class MixedModel:
 
     @cached_property
     def link(self) -> int | None:
-        """Number of the link in the compiled passes; None if they do not cover the family."""
+        """Number of the link in the compiled passes; None if they do not cover the
+        family.
+        """
         name = self.family.link.name
         return LINKS.index(name) if self.family.local and name in LINKS else None
 
     def columns(self, phi: FloatArray) -> list[FloatArray]:
         """x = z Lambda (n, q) of each term."""
-        return [term.z @ Lambda for term, Lambda in zip(self.terms, self.factors(phi), strict=True)]
+        return [
+            term.z @ Lambda
+            for term, Lambda in zip(self.terms, self.factors(phi), strict=True)
+        ]
 
     def shift(self, x: Iterable[FloatArray], v: Effects) -> FloatArray:
         """(n,) x'v of each row: what the random effects add to its score."""
         parts = zip(x, v, self.terms, strict=True)
-        return np.asarray(sum(np.einsum("nq,nq->n", columns, part[term.codes]) for columns, part, term in parts))
+        return np.asarray(
+            sum(
+                np.einsum("nq,nq->n", columns, part[term.codes])
+                for columns, part, term in parts
+            )
+        )
 
     def gathered(self, x: Iterable[FloatArray], values: FloatArray) -> Effects:
         """X'values, the transpose of `shift`, for values (n,)."""
         return [
-            (values @ columns)[None] if term.n_groups == 1 else sums_by(term.codes, columns, term.n_groups, values)
+            (
+                (values @ columns)[None]
+                if term.n_groups == 1
+                else sums_by(term.codes, columns, term.n_groups, values)
+            )
             for term, columns in zip(self.terms, x, strict=True)
         ]
 
@@ -259,9 +322,13 @@ def _scaling(term: RandomColumns, weights: FloatArray) -> FloatArray:
 
 
 def _by_columns(shape: tuple[int, int], size: int) -> IntArray:
-    """Indices that reorder coordinates from thresholds row by row to the order of the fixed parameters."""
+    """Indices that reorder coordinates from thresholds row by row to the order of the
+    fixed parameters.
+    """
     order = np.arange(size)
-    order[: shape[0] * shape[1]] = order[: shape[0] * shape[1]].reshape(shape).T.reshape(-1)
+    order[: shape[0] * shape[1]] = (
+        order[: shape[0] * shape[1]].reshape(shape).T.reshape(-1)
+    )
     return order
 
 
@@ -273,5 +340,6 @@ def _user_map(problem: Problem) -> FloatArray:
 def _expansion(problem: Problem) -> FloatArray | None:
     if problem.structure is None:
         return None
-    expansion, order = problem.expansion, _by_columns(problem.user.shape, problem.n_parameters)
+    expansion = problem.expansion
+    order = _by_columns(problem.user.shape, problem.n_parameters)
     return expansion[np.ix_(_by_columns(problem.rows.shape, len(expansion)), order)]

@@ -1,10 +1,13 @@
-"""Predictions with random effects at their modes, at 0, or averaged over groups, with derivatives.
+"""Predictions with random effects at their modes, at 0, or averaged over groups, with
+derivatives.
 
-The score of a row depends on the random effects through z'b ~ N(0, d^2), d^2 = sum_t |x_t|^2, x_t = Lambda_t'z_t. The
-mean over groups is therefore an integral over a standard normal v, and by the trapezoid rule a weighted sum over nodes.
-At a node the row has no random effects but the additional offset d v, so the usual values, gradients and
-derivatives along tangents apply. The derivative by Lambda_t[r, c] is the derivative by the score times v z_tr x_tc / d;
-it is obtained from additional columns of X with effects of 0.
+The score of a row depends on the random effects through z'b ~ N(0, d^2), d^2 = sum_t
+|x_t|^2, x_t = Lambda_t'z_t. The mean over groups is therefore an integral over a
+standard normal v, and by the trapezoid rule a weighted sum over nodes. At a node the
+row has no random effects but the additional offset d v, so the usual values, gradients
+and derivatives along tangents apply. The derivative by Lambda_t[r, c] is the derivative
+by the score times v z_tr x_tc / d; it is obtained from additional columns of X with
+effects of 0.
 """
 
 from __future__ import annotations
@@ -53,9 +56,11 @@ from ..results import known_type, unknown_type
 
 #: Range of the nodes in standard deviations; the mass beyond is 2e-17.
 _REACH = 8.5
-#: Nodes per standard deviation, times the steepness: the error of the rule is about e^(-2 pi 5).
+#: Nodes per standard deviation, times the steepness: the error of the rule is about
+#: e^(-2 pi 5).
 _NODES = 5.0
-#: Distance of the nearest pole of the distribution from the real line; 1 for other links.
+#: Distance of the nearest pole of the distribution from the real line; 1 for other
+#: links.
 _POLES = {"logit": np.pi, "probit": 2.0, "cloglog": np.pi / 2.0, "loglog": np.pi / 2.0}
 #: Smallest steepness that is distinguished.
 _FLAT = 0.4
@@ -64,14 +69,18 @@ _FLAT = 0.4
 _STEEPEST = 500.0
 
 
-def steepness_blocks(link: Link, deviation: FloatArray) -> Iterator[tuple[IntArray, float]]:
-    """Rows in blocks of similar steepness, with the largest of each block, so that few rows need many nodes.
+def steepness_blocks(
+    link: Link, deviation: FloatArray
+) -> Iterator[tuple[IntArray, float]]:
+    """Rows in blocks of similar steepness, with the largest of each block, so that few
+    rows need many nodes.
 
     Parameters
     ----------
     link : Link
     deviation : (n,)
-        Standard deviations of the predictors; divided by the distance of the nearest pole they are the steepness.
+        Standard deviations of the predictors; divided by the distance of the nearest
+        pole they are the steepness.
 
     Raises
     ------
@@ -81,9 +90,10 @@ def steepness_blocks(link: Link, deviation: FloatArray) -> Iterator[tuple[IntArr
     steep = deviation / _POLES.get(link.name, 1.0)
     if not steep.max(initial=0.0) <= _STEEPEST:
         raise DataError(
-            f"Averages over groups need random effects with a moderate standard deviation; got {deviation.max():.3g}, "
-            "where that of the link is about 1. The variance has diverged, or a row is far from the others. Use "
-            "re='zero', or re='mode' for groups of the fit."
+            "Averages over groups need random effects with a moderate standard"
+            f" deviation; got {deviation.max():.3g}, where that of the link is about 1."
+            " The variance has diverged, or a row is far from the others. Use"
+            " re='zero', or re='mode' for groups of the fit."
         )
     blocks = np.ceil(np.log2(np.maximum(steep, _FLAT))).astype(int)
     for block in np.unique(blocks):
@@ -92,7 +102,8 @@ def steepness_blocks(link: Link, deviation: FloatArray) -> Iterator[tuple[IntArr
 
 
 def normal_nodes(steep: float) -> tuple[FloatArray, FloatArray]:
-    """Nodes and weights of the trapezoid rule for means over a standard normal [Trefethen & Weideman 2014].
+    """Nodes and weights of the trapezoid rule for means over a standard normal
+    [Trefethen & Weideman 2014].
 
     Parameters
     ----------
@@ -107,7 +118,8 @@ def normal_nodes(steep: float) -> tuple[FloatArray, FloatArray]:
 
 @dataclass(frozen=True, eq=False)
 class Predicted(CostRule):
-    """Predictions of rows, by a rule alone or averaged over the distribution of the groups.
+    """Predictions of rows, by a rule alone or averaged over the distribution of the
+    groups.
 
     Attributes
     ----------
@@ -128,14 +140,19 @@ class Predicted(CostRule):
         return sum(rows.size for rows, _ in self.entries)
 
     def averages(self, quantity: Quantity, rows: Rows, weights: FloatArray) -> Derived:
-        """(M,) weighted sums over rows, and their Jacobian by the parameters of the rule and of the Lambdas."""
+        """(M,) weighted sums over rows, and their Jacobian by the parameters of the
+        rule and of the Lambdas.
+        """
         if not self.factors:
             return averages(quantity, self.rule, rows, weights)
         values: Any = 0.0
         jacobian: Any = 0.0
         for at_node, index, share in self._nodes(rows):
-            sums, by_parameters = averages(quantity, self._wider, at_node, share * weights[index])
-            values, jacobian = values + sums, jacobian + by_parameters
+            sums, by_parameters = averages(
+                quantity, self._wider, at_node, share * weights[index]
+            )
+            values = values + sums
+            jacobian = jacobian + by_parameters
         return values, self._in_order(jacobian)
 
     def each(self, quantity: Quantity, rows: Rows) -> Derived:
@@ -143,22 +160,33 @@ class Predicted(CostRule):
         if not self.factors:
             return Chain(quantity, self.rule, rows).rows()
         outputs = len(quantity.factors(self.rule.n_levels - 1))
-        values, jacobian = np.zeros((rows.n, outputs)), np.zeros((rows.n, outputs, self._wider.n_parameters))
+        values = np.zeros((rows.n, outputs))
+        jacobian = np.zeros((rows.n, outputs, self._wider.n_parameters))
         for at_node, index, share in self._nodes(rows):
             value, gradient = Chain(quantity, self._wider, at_node).rows()
             values[index] += share * value
             jacobian[index] += share * gradient
         return values, self._in_order(jacobian)
 
-    def slope(self, quantity: Quantity, rows: Rows, tangent: Rows, weights: FloatArray) -> Derived:
-        """As `averages`, of the derivatives along a tangent of the rows, by five-point differences."""
+    def slope(
+        self, quantity: Quantity, rows: Rows, tangent: Rows, weights: FloatArray
+    ) -> Derived:
+        """As `averages`, of the derivatives along a tangent of the rows, by five-point
+        differences.
+        """
         steps = self._steps(rows, tangent)
-        return five_points(lambda k: self.averages(quantity, moved(rows, tangent, k * steps), weights / steps))
+        return five_points(
+            lambda k: self.averages(
+                quantity, moved(rows, tangent, k * steps), weights / steps
+            )
+        )
 
     def slopes(self, quantity: Quantity, rows: Rows, tangent: Rows) -> Derived:
         """As `each`, of the derivatives along a tangent."""
         steps = self._steps(rows, tangent)
-        values, jacobian = five_points(lambda k: self.each(quantity, moved(rows, tangent, k * steps)))
+        values, jacobian = five_points(
+            lambda k: self.each(quantity, moved(rows, tangent, k * steps))
+        )
         return values / steps[:, None], jacobian / steps[:, None, None]
 
     @property
@@ -173,7 +201,9 @@ class Predicted(CostRule):
         """(N,) H without random effects."""
         return self.rule.scores(rows)
 
-    def log_odds_above(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+    def log_odds_above(
+        self, rows: Rows, scores: FloatArray | None = None
+    ) -> FloatArray:
         below = np.cumsum(self.probabilities(rows), axis=1)[:, :-1]
         return np.asarray(np.log1p(-below) - np.log(below))
 
@@ -191,39 +221,58 @@ class Predicted(CostRule):
         return replace(self.rule, beta=np.append(self.rule.beta, np.zeros(self.n_phi)))
 
     def _nodes(self, rows: Rows) -> Iterator[tuple[Rows, IntArray, float]]:
-        """All rows at all nodes, as rows without random effects, their indices, and the weight of the node."""
+        """All rows at all nodes, as rows without random effects, their indices, and the
+        weight of the node.
+        """
         z, x = self._columns(rows)
-        deviation = np.sqrt(np.asarray(sum(np.einsum("nq,nq->n", part, part) for part in x)))
+        deviation = np.sqrt(
+            np.asarray(sum(np.einsum("nq,nq->n", part, part) for part in x))
+        )
         products = [
-            columns[:, a] * moved_by[:, b] for columns, moved_by, (a, b) in zip(z, x, self.entries, strict=True)
+            columns[:, a] * moved_by[:, b]
+            for columns, moved_by, (a, b) in zip(z, x, self.entries, strict=True)
         ]
-        by_phi = np.hstack(products) / np.where(deviation > 0.0, deviation, 1.0)[:, None]
+        by_phi = (
+            np.hstack(products) / np.where(deviation > 0.0, deviation, 1.0)[:, None]
+        )
         steep = self.rule.predictor(rows).s * deviation
         given = np.zeros(rows.n) if rows.offset is None else rows.offset
         for index, most in steepness_blocks(self.rule.link, steep):
             some = rows.take(index)
             for point, share in zip(*normal_nodes(most), strict=True):
-                X, offset = np.hstack([some.X, point * by_phi[index]]), given[index] + point * deviation[index]
-                yield replace(some, X=X, offset=offset, random=None), index, float(share)
+                X = np.hstack([some.X, point * by_phi[index]])
+                offset = given[index] + point * deviation[index]
+                yield (
+                    replace(some, X=X, offset=offset, random=None),
+                    index,
+                    float(share),
+                )
 
     def _steps(self, rows: Rows, tangent: Rows) -> FloatArray:
         """(n,) steps for derivatives along a tangent."""
         if not self.factors:
             return steps_along(self.rule, rows, tangent)
         further = sum(np.abs(x).sum(axis=1) for x in self._columns(tangent)[1])
-        return steps_along(self.rule, rows, tangent, self.rule.predictor(rows).s * further)
+        return steps_along(
+            self.rule, rows, tangent, self.rule.predictor(rows).s * further
+        )
 
     def _columns(self, rows: Rows) -> tuple[list[FloatArray], list[FloatArray]]:
         """z and x = z Lambda of every term."""
         assert rows.random is not None
         z = [term.z for term in rows.random.terms]
-        return z, [columns @ Lambda for columns, Lambda in zip(z, self.factors, strict=True)]
+        return z, [
+            columns @ Lambda for columns, Lambda in zip(z, self.factors, strict=True)
+        ]
 
     def _in_order(self, jacobian: FloatArray) -> FloatArray:
         """(..., F + m) with the additional columns, which follow beta, at the end."""
         first = self.rule.alpha.size + self.rule.beta.size
         of_factors = slice(first, first + self.n_phi)
-        return np.concatenate([np.delete(jacobian, of_factors, axis=-1), jacobian[..., of_factors]], axis=-1)
+        return np.concatenate(
+            [np.delete(jacobian, of_factors, axis=-1), jacobian[..., of_factors]],
+            axis=-1,
+        )
 
 
 def over_groups(rule: LikelihoodRule, marginal: Marginal) -> Predicted:
@@ -236,10 +285,14 @@ def over_groups(rule: LikelihoodRule, marginal: Marginal) -> Predicted:
     """
     if not all(term.unit_diagonal for term in marginal.terms):
         raise OptionError(
-            "cov must have ones on its diagonal for averages over the random effects, as groups have several variances "
-            "otherwise. Use re='zero', or fit with K / K.iloc[0, 0] where all are the same."
+            "cov must have ones on its diagonal for averages over the random effects,"
+            " as groups have several variances otherwise. Use re='zero', or fit with K"
+            " / K.iloc[0, 0] where all are the same."
         )
-    factors, entries = ([getattr(term, name) for term in marginal.terms] for name in ("factor", "entries"))
+    factors, entries = (
+        [getattr(term, name) for term in marginal.terms]
+        for name in ("factor", "entries")
+    )
     return Predicted(replace(rule, effects=()), tuple(factors), tuple(entries))
 
 
@@ -250,24 +303,32 @@ def over_population(fit: LikelihoodFit) -> LikelihoodFit:
 
 
 def at_known_modes(rows: Rows, modes: tuple[FloatArray, ...]) -> Rows:
-    """Add the modes (G, q) of known groups to the offset, so that only effects of new groups are random."""
+    """Add the modes (G, q) of known groups to the offset, so that only effects of new
+    groups are random.
+    """
     assert rows.random is not None
-    shift, terms = np.zeros(rows.n), []
+    shift = np.zeros(rows.n)
+    terms = []
     for term, effects in zip(rows.random.terms, modes, strict=True):
         seen = (term.codes >= 0)[:, None]
-        shift += np.einsum("nq,nq->n", term.z, np.where(seen, effects[np.maximum(term.codes, 0)], 0.0))
+        shift += np.einsum(
+            "nq,nq->n", term.z, np.where(seen, effects[np.maximum(term.codes, 0)], 0.0)
+        )
         terms.append(replace(term, z=np.where(seen, 0.0, term.z)))
     offset = shift if rows.offset is None else rows.offset + shift
     return replace(rows, offset=offset, random=RandomRows(tuple(terms)))
 
 
 def tell_unknown(terms: Sequence[RandomTerm], newdata: Any, hint: str = "") -> None:
-    """Warn if newdata names groups and none of them belongs to the fit; the hint is added to the message."""
+    """Warn if newdata names groups and none of them belongs to the fit; the hint is
+    added to the message.
+    """
     text = next(filter(None, (term.unknown(newdata) for term in terms)), "")
     if text:
         warn(
-            f"newdata has no group of the fit: {text}. Its rows are predicted by averages over the random "
-            f"effects{hint}. If they are groups of the fit, use the same data type."
+            f"newdata has no group of the fit: {text}. Its rows are predicted by"
+            f" averages over the random effects{hint}. If they are groups of the fit,"
+            " use the same data type."
         )
 
 
@@ -300,7 +361,10 @@ def mixed_prediction(
     """
     one_of("interval", interval, ("confidence", None))
     if vcov is not None:
-        raise OptionError(f"vcov must be left out where the fit has random effects; got {vcov!r}. Use .with_vcov().")
+        raise OptionError(
+            f"vcov must be left out where the fit has random effects; got {vcov!r}. Use"
+            " .with_vcov()."
+        )
     fraction("level", level)
     flag("se", se)
     if re is not None:
@@ -313,51 +377,86 @@ def mixed_prediction(
     target = _target(r, newdata, re)
     kind = _kind(r, target.rows, re)
     if re is None and newdata is not None and kind in ("marginal", "known"):
-        hint = "; re='marginal' gives these without this warning" if kind == "marginal" else ""
+        hint = (
+            "; re='marginal' gives these without this warning"
+            if kind == "marginal"
+            else ""
+        )
         tell_unknown(r.design.random, newdata, hint)
     predicted_at = _at(r, target.rows, kind)
     if type == "class":
         if se or interval is not None:
-            raise OptionError(f"type='class' has no standard error or interval; {', '.join(UNCERTAIN)} have.")
+            raise OptionError(
+                "type='class' has no standard error or interval;"
+                f" {', '.join(UNCERTAIN)} have."
+            )
         chosen = r.rule.cost if cost is None else CostMatrix.parse(cost, r.levels)
-        codes = r.known_codes(target, least_expected(_values(*predicted_at, "prob"), chosen))
+        codes = r.known_codes(
+            target, least_expected(_values(*predicted_at, "prob"), chosen)
+        )
         return target.classes(codes, r.design.levels, r.design.response)
     value = r.known(target, type, _values(*predicted_at, type))
     if not se and interval is None:
         labels = r.prediction_labels(type)
-        return target.series(value[:, 0], type) if type in ("score", "mean") else target.frame(value, labels)
+        return (
+            target.series(value[:, 0], type)
+            if type in ("score", "mean")
+            else target.frame(value, labels)
+        )
     if kind in ("mode", "known"):
         raise OptionError(
-            "se= and interval= must go with re='marginal', averages over the groups, or re='zero', a typical group; "
-            "predictions at the modes of random effects have no standard error."
+            "se= and interval= must go with re='marginal', averages over the groups, or"
+            " re='zero', a typical group; predictions at the modes of random effects"
+            " have no standard error."
         )
     error = _errors(r, *predicted_at, type)
     tables = {"estimate": value}
     if se:
         tables["std_error"] = error
     if interval is not None:
-        ends = {"prob": (0.0, 1.0), "cum_prob": (0.0, 1.0), "mean": (1.0, float(len(r.levels)))}.get(type)
-        limits = symmetric_limits(value, error, level) if ends is None else limits_between(*ends, value, error, level)
+        ends = {
+            "prob": (0.0, 1.0),
+            "cum_prob": (0.0, 1.0),
+            "mean": (1.0, float(len(r.levels))),
+        }.get(type)
+        limits = (
+            symmetric_limits(value, error, level)
+            if ends is None
+            else limits_between(*ends, value, error, level)
+        )
         tables["lower"], tables["upper"] = limits
     columns = prediction_columns(r, type, list(tables))
-    return target.frame(np.hstack(list(tables.values())), range(len(columns))).set_axis(columns, axis=1)
+    return target.frame(np.hstack(list(tables.values())), range(len(columns))).set_axis(
+        columns, axis=1
+    )
 
 
 def _target(r: FittedLikelihood, newdata: Any, re: str | None = None) -> Target:
     """Rows of new data, or of the fit, with their scores without random effects."""
-    rows, index = r.design.sample.rows, r.design.index
+    rows = r.design.sample.rows
+    index = r.design.index
     complete = np.ones(rows.n, dtype=np.bool_)
     if newdata is not None:
         # new relatives of cov= are refused, so their groups must be read
-        unread = [term.text for term in r.design.random if re == "zero" or (re == "marginal" and term.root is None)]
+        unread = [
+            term.text
+            for term in r.design.random
+            if re == "zero" or (re == "marginal" and term.root is None)
+        ]
         new = r.design.spec.rebuild(newdata, frozenset(unread))
-        rows, complete, index = new.rows, new.complete, new.index
-    target = Target(rows=rows, scores=r.bare_rule.scores(rows), complete=complete, index=index)
+        rows = new.rows
+        complete = new.complete
+        index = new.index
+    target = Target(
+        rows=rows, scores=r.bare_rule.scores(rows), complete=complete, index=index
+    )
     return target if newdata is None else r.inside(target)
 
 
 def _kind(r: FittedLikelihood, rows: Rows, re: str | None) -> str:
-    """Resolve `re` for these rows; by default modes of known groups and averages over new ones."""
+    """Resolve `re` for these rows; by default modes of known groups and averages over
+    new ones.
+    """
     assert rows.random is not None
     unseen = [term.codes < 0 for term in rows.random.terms]
     if re not in (None, "mode"):
@@ -368,8 +467,9 @@ def _kind(r: FittedLikelihood, rows: Rows, re: str | None) -> str:
         return "marginal" if all(mask.all() for mask in unseen) else "known"
     shown = rows.random.unseen([term.group for term in r.design.random])
     raise DataError(
-        f"re='mode' needs groups of the fit; newdata has new groups, {shown}. Leave re= out to average over new "
-        "groups, or use re='marginal' (average over all groups) or re='zero' (a typical group)."
+        f"re='mode' needs groups of the fit; newdata has new groups, {shown}. Leave re="
+        " out to average over new groups, or use re='marginal' (average over all"
+        " groups) or re='zero' (a typical group)."
     )
 
 
@@ -405,26 +505,40 @@ def _values(predicted_by_groups: Predicted, rows: Rows, type: str) -> FloatArray
 # Draws
 
 
-def simulated_effects(r: FittedLikelihood, n: int, seed: int | np.random.Generator, newdata: Any) -> pd.DataFrame:
-    """Simulated responses with new draws of the random effects; a new group without a label is a single row."""
+def simulated_effects(
+    r: FittedLikelihood, n: int, seed: int | np.random.Generator, newdata: Any
+) -> pd.DataFrame:
+    """Simulated responses with new draws of the random effects; a new group without a
+    label is a single row.
+    """
     whole("n", n, 1)
-    rng, target, bare = generator(seed), _target(r, newdata), replace(r.rule, effects=())
+    rng = generator(seed)
+    target = _target(r, newdata)
+    bare = replace(r.rule, effects=())
     rows = target.rows
     assert rows.random is not None
     rows.random.require_covariances()
     groups = []
     for term, named in zip(rows.random.terms, r.design.random, strict=True):
-        new = np.arange(rows.n) if newdata is None else named.apart(newdata, target.complete)
+        new = (
+            np.arange(rows.n)
+            if newdata is None
+            else named.apart(newdata, target.complete)
+        )
         groups.append(np.where(term.codes < 0, term.n_groups + new, term.codes))
     columns = {}
     for i in range(int(n)):
         scores = target.scores.copy()
-        for term, effects, codes in zip(rows.random.terms, _marginal(r).terms, groups, strict=True):
+        for term, effects, codes in zip(
+            rows.random.terms, _marginal(r).terms, groups, strict=True
+        ):
             b = rng.standard_normal((term.n_groups + rows.n, term.q)) @ effects.factor.T
             if term.root is not None:
                 b[: term.n_groups] = term.root @ b[: term.n_groups]
             scores += np.einsum("nq,nq->n", term.z, b[codes])
-        codes = drawn_codes(bare.probabilities(rows, scores), rng.random((1, rows.n)))[0]
+        codes = drawn_codes(bare.probabilities(rows, scores), rng.random((1, rows.n)))[
+            0
+        ]
         columns[f"sim_{i + 1}"] = target.classes(codes, r.design.levels)
     return pd.DataFrame(columns, index=target.index)
 
@@ -432,19 +546,28 @@ def simulated_effects(r: FittedLikelihood, n: int, seed: int | np.random.Generat
 # Errors
 
 
-def _errors(r: FittedLikelihood, predicted_by_groups: Predicted, rows: Rows, type: str) -> FloatArray:
-    """(n, M) standard errors by the delta method; NaN if a prediction depends on an infinite estimate."""
+def _errors(
+    r: FittedLikelihood, predicted_by_groups: Predicted, rows: Rows, type: str
+) -> FloatArray:
+    """(n, M) standard errors by the delta method; NaN if a prediction depends on an
+    infinite estimate.
+    """
     rule = predicted_by_groups.rule
     limits = r.row_limits(rows)
     if type in ("score", "linear_predictor"):
         predicted_by_groups = Predicted(rule)
-    covariance, errors = predicted_covariance(r, predicted_by_groups), []
+    covariance = predicted_covariance(r, predicted_by_groups)
+    errors = []
     if type == "score":
         errors.append(score_errors(rule, rows, covariance)[:, None])
     else:
         for some in row_blocks(rows.n, rule.n_levels * len(covariance)):
             jacobian = predicted_by_groups.each(QUANTITIES[type], rows.take(some))[1]
-            errors.append(np.sqrt(np.maximum(((jacobian @ covariance) * jacobian).sum(axis=2), 0.0)))
+            errors.append(
+                np.sqrt(
+                    np.maximum(((jacobian @ covariance) * jacobian).sum(axis=2), 0.0)
+                )
+            )
     error = np.concatenate(errors)
     if limits is None:
         return error
@@ -453,12 +576,14 @@ def _errors(r: FittedLikelihood, predicted_by_groups: Predicted, rows: Rows, typ
 
 # Averages for effects and marginal means
 
-#: Scales with random effects of 0 by default: latent means are the same either way, and odds are odds within a group.
+#: Scales with random effects of 0 by default: latent means are the same either way, and
+#: odds are odds within a group.
 _AT_ZERO = ("latent", "log_odds", "odds")
 
 
 def chosen_effects(r: FittedLikelihood, scale: str, re: str | None) -> str | None:
-    """Resolve `re` for effects and marginal means; None for a fit without random effects.
+    """Resolve `re` for effects and marginal means; None for a fit without random
+    effects.
 
     Raises
     ------
@@ -467,38 +592,48 @@ def chosen_effects(r: FittedLikelihood, scale: str, re: str | None) -> str | Non
     """
     if r.fit.marginal is None:
         if re is not None:
-            raise OptionError(f"re must be left out, as the fit has no random effects; got {re!r}.")
+            raise OptionError(
+                f"re must be left out, as the fit has no random effects; got {re!r}."
+            )
         return None
     if re is None:
         return "zero" if scale in _AT_ZERO else "marginal"
     one_of("re", re, ("zero", "marginal"))
     if re == "marginal" and scale in ("log_odds", "odds"):
         raise OptionError(
-            f"re must be 'zero' on scale={scale!r}: odds are those within a group; got 'marginal'. Take a scale of "
-            "probabilities for averages over the groups."
+            f"re must be 'zero' on scale={scale!r}: odds are those within a group; got"
+            " 'marginal'. Take a scale of probabilities for averages over the groups."
         )
     return re
 
 
 def predicted_by(r: FittedLikelihood, scale: str, re: str | None) -> Predicted:
     """The predictor for a scale and `re`."""
-    marginal, bare = r.fit.marginal, replace(r.rule, effects=())
-    if marginal is None or re == "zero" or scale == "latent":  # linear in the effects, whose means are 0
+    marginal = r.fit.marginal
+    bare = replace(r.rule, effects=())
+    # linear in the effects, whose means are 0
+    if marginal is None or re == "zero" or scale == "latent":
         return Predicted(bare)
     return over_groups(bare, marginal)
 
 
 def predicted_covariance(r: FittedLikelihood, predicted: Predicted) -> FloatArray:
-    """(F + n_phi, F + n_phi) covariance of the parameters of a prediction; parameters at a boundary are held."""
+    """(F + n_phi, F + n_phi) covariance of the parameters of a prediction; parameters
+    at a boundary are held.
+    """
     if not predicted.n_phi:
         return rule_covariance(r.fit, predicted.rule, r.fixed_covariance)
-    to_rule, F, whole = places(r.fit, predicted.rule), predicted.rule.n_parameters, r.whole_covariance
-    size, n_phi = to_rule.shape[1], predicted.n_phi
+    to_rule = places(r.fit, predicted.rule)
+    F = predicted.rule.n_parameters
+    whole = r.whole_covariance
+    size = to_rule.shape[1]
+    n_phi = predicted.n_phi
     held = np.isnan(np.diag(whole))
     J = np.zeros((F + n_phi, size + n_phi))
     J[: len(to_rule), :size], J[F:, size:] = to_rule, np.eye(n_phi)
     out = J @ np.where(held[:, None] | held, 0.0, whole) @ J.T
-    out[:F, :F] = rule_covariance(r.fit, predicted.rule, whole[:size, :size])  # with infinite estimates held
+    # with infinite estimates held
+    out[:F, :F] = rule_covariance(r.fit, predicted.rule, whole[:size, :size])
     return out
 
 
@@ -509,5 +644,15 @@ def effects_words(re: str | None, scale: str) -> tuple[str, ...]:
     if scale == "latent":
         return ("Random effects at 0, their mean.",)
     if re == "zero":
-        return ("Random effects at 0 (re='zero'): a typical group, not an average over groups.",)
-    return ("Averaged over the random effects (re='marginal'): population averages over all groups.",)
+        return (
+            (
+                "Random effects at 0 (re='zero'): a typical group, not an average over"
+                " groups."
+            ),
+        )
+    return (
+        (
+            "Averaged over the random effects (re='marginal'): population averages over"
+            " all groups."
+        ),
+    )

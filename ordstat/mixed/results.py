@@ -1,4 +1,6 @@
-"""Results of a fit with random effects: variances, group effects, summary, and what is not available."""
+"""Results of a fit with random effects: variances, group effects, summary, and what is
+not available.
+"""
 
 from __future__ import annotations
 
@@ -33,12 +35,22 @@ from ..report.frames import NotedFrame
 from ..report.render import Table
 from ..report.warnings import Alert
 from .method import ForNewGroups
-from .predictions import at_known_modes, mixed_prediction, over_population, simulated_effects, tell_unknown
+from .predictions import (
+    at_known_modes,
+    mixed_prediction,
+    over_population,
+    simulated_effects,
+    tell_unknown,
+)
 
 _ROWS = "it treats rows as independent, and rows of a group are not"
-_MARGINS = "margins are distances from thresholds, and random effects move these by group", "errors(cv=)"
+_MARGINS = (
+    "margins are distances from thresholds, and random effects move these by group",
+    "errors(cv=)",
+)
 
-#: Method or property that is not available with random effects -> reason, and what to use instead.
+#: Method or property that is not available with random effects -> reason, and what to
+#: use instead.
 REFUSED = {
     "score_test": (_ROWS, "nominal_test() or scale_test(), which fit again"),
     "brant": (_ROWS, "nominal_test()"),
@@ -49,35 +61,48 @@ REFUSED = {
 }
 
 #: Variance of the latent distributions; that of the cauchit is infinite.
-LATENT = {"logit": np.pi**2 / 3.0, "probit": 1.0, "cloglog": np.pi**2 / 6.0, "loglog": np.pi**2 / 6.0}
-#: Standard deviation of the effects, in units of that of the link, that counts as infinite.
+LATENT = {
+    "logit": np.pi**2 / 3.0,
+    "probit": 1.0,
+    "cloglog": np.pi**2 / 6.0,
+    "loglog": np.pi**2 / 6.0,
+}
+#: Standard deviation of the effects, in units of that of the link, that counts as
+#: infinite.
 _INFINITE = 25.0
 
 _NEW = (
-    "New data: groups of the fit are predicted at the modes of their random effects, new groups by averages "
-    "(re='marginal')."
+    "New data: groups of the fit are predicted at the modes of their random effects,"
+    " new groups by averages (re='marginal')."
 )
 _FOLDS = (
-    "Folds keep groups whole (the larger term if crossed). Held-out rows are predicted by averages over the random "
-    "effects (re='marginal'), training rows at the modes."
+    "Folds keep groups whole (the larger term if crossed). Held-out rows are predicted"
+    " by averages over the random effects (re='marginal'), training rows at the modes."
 )
 _RELATIVES = "Correlations with relatives in other folds (cov=) are not used."
 _PENALISED = (
-    "random_penalty= keeps standard deviations off 0, so a positive estimate is no evidence of random effects. Fit "
-    "without it to test them."
+    "random_penalty= keeps standard deviations off 0, so a positive estimate is no"
+    " evidence of random effects. Fit without it to test them."
 )
 _DISCRIMINATION = (
-    "modes: at the modes of the random effects, which are estimated from the responses of the same groups; population: "
-    "as rows of new groups are predicted. errors(cv=) has held-out groups.",
-    "r2_latent: share of the latent variance explained by the fixed effects (population), or by fixed and random "
-    "effects (modes), by Nakagawa, Johnson and Schielzeth (2017).",
+    (
+        "modes: at the modes of the random effects, which are estimated from the"
+        " responses of the same groups; population: as rows of new groups are"
+        " predicted. errors(cv=) has held-out groups."
+    ),
+    (
+        "r2_latent: share of the latent variance explained by the fixed effects"
+        " (population), or by fixed and random effects (modes), by Nakagawa, Johnson"
+        " and Schielzeth (2017)."
+    ),
 )
 
 
 class MixedResults(LikelihoodResults):
     """A fitted likelihood model with random effects.
 
-    As `LikelihoodResults`, with `varcorr` and `ranef`; `predict`, `effects` and `emmeans` take `re=`.
+    As `LikelihoodResults`, with `varcorr` and `ranef`; `predict`, `effects` and
+    `emmeans` take `re=`.
 
     Examples
     --------
@@ -87,7 +112,9 @@ class MixedResults(LikelihoodResults):
     [1.131]
     """
 
-    training_note: ClassVar[str] = "Levels are predicted at the modes of the random effects."
+    training_note: ClassVar[str] = (
+        "Levels are predicted at the modes of the random effects."
+    )
 
     def varcorr(self, level: float = 0.95) -> pd.DataFrame:
         """Variances and correlations of the random effects, as R's VarCorr.
@@ -100,8 +127,9 @@ class MixedResults(LikelihoodResults):
         Returns
         -------
         pandas.DataFrame
-            One row for each column of each random term, by (group, name): variance, sd, std_error and limits of the
-            sd, and correlations with the previous columns. A variance of 0 has no standard error.
+            One row for each column of each random term, by (group, name): variance, sd,
+            std_error and limits of the sd, and correlations with the previous columns.
+            A variance of 0 has no standard error.
 
         Raises
         ------
@@ -115,28 +143,48 @@ class MixedResults(LikelihoodResults):
         >>> fit.varcorr().round(3).loc[("judge", "(Intercept)"), ["variance", "sd", "std_error"]].tolist()
         [1.279, 1.131, 0.399]
         """
-        level, random = fraction("level", level), self.random_parameters
+        level = fraction("level", level)
+        random = self.random_parameters
         sd = [k for k, kind in enumerate(random.kinds) if kind == "sd"]
         frame = pd.DataFrame(
-            np.column_stack([random.estimates**2, random.estimates, random.errors, random.limits(level)])[sd],
+            np.column_stack(
+                [
+                    random.estimates**2,
+                    random.estimates,
+                    random.errors,
+                    random.limits(level),
+                ]
+            )[sd],
             columns=["variance", "sd", "std_error", "lower", "upper"],
             index=pd.MultiIndex.from_tuples(
-                [(term.group, name) for term in self.design.random for name in term.names], names=["group", "name"]
+                [
+                    (term.group, name)
+                    for term in self.design.random
+                    for name in term.names
+                ],
+                names=["group", "name"],
             ),
         )
-        widest = max(len(term.names) if term.correlated else 1 for term in self.design.random)
+        widest = max(
+            len(term.names) if term.correlated else 1 for term in self.design.random
+        )
         for k in range(1, widest):
             frame[f"corr_{k}"] = np.nan
         start = 0
-        for term, effects in zip(self.design.random, _marginal(self).terms, strict=True):
-            for a, b in combinations(range(len(term.names)), 2) if term.correlated else ():
+        for term, effects in zip(
+            self.design.random, _marginal(self).terms, strict=True
+        ):
+            for a, b in (
+                combinations(range(len(term.names)), 2) if term.correlated else ()
+            ):
                 frame.iloc[start + b, 5 + a] = effects.correlations[a, b]
             start += len(term.names)
         note = f"{100 * level:g}% limits: computed on the log scale."
         return NotedFrame.of(frame, [note], "Random effects", labels=self.names_shown())
 
     def ranef(self, group: str | None = None) -> pd.DataFrame:
-        """Conditional modes of the random effects, as R's ranef, with conditional standard deviations.
+        """Conditional modes of the random effects, as R's ranef, with conditional
+        standard deviations.
 
         Parameters
         ----------
@@ -146,8 +194,8 @@ class MixedResults(LikelihoodResults):
         Returns
         -------
         pandas.DataFrame
-            One row for each group and column of each random term: term, group, level, name, mode, and sd (conditional
-            on the parameters, as R's condVar).
+            One row for each group and column of each random term: term, group, level,
+            name, mode, and sd (conditional on the parameters, as R's condVar).
 
         Raises
         ------
@@ -164,17 +212,27 @@ class MixedResults(LikelihoodResults):
         1  judge     2  (Intercept) -0.566  0.615
         """
         if group is not None:
-            one_of("group", group, dict.fromkeys(term.group for term in self.design.random))
+            one_of(
+                "group", group, dict.fromkeys(term.group for term in self.design.random)
+            )
         parts = []
-        for term, effects in zip(self.design.random, _marginal(self).terms, strict=True):
+        for term, effects in zip(
+            self.design.random, _marginal(self).terms, strict=True
+        ):
             count, q = effects.modes.shape
             columns = {
                 "term": term.text,
                 "group": term.group,
-                "level": pd.Series([label for label in term.groups for _ in range(q)], dtype=object),
+                "level": pd.Series(
+                    [label for label in term.groups for _ in range(q)], dtype=object
+                ),
                 "name": list(term.names) * count,
                 "mode": effects.modes.reshape(-1),
-                "sd": np.sqrt(np.maximum(np.einsum("gqq->gq", effects.conditional), 0.0)).reshape(-1),
+                "sd": (
+                    np.sqrt(
+                        np.maximum(np.einsum("gqq->gq", effects.conditional), 0.0)
+                    ).reshape(-1)
+                ),
             }
             if group in (None, term.group):
                 parts.append(pd.DataFrame(columns))
@@ -186,9 +244,10 @@ class MixedResults(LikelihoodResults):
         Returns
         -------
         pandas.DataFrame
-            One row for each grouping: variance (with slopes the mean over the rows), share (of the latent variance),
-            and icc, the correlation of two answers of one group. Answers of a nested group, such as a class of a
-            school, share the effects of the outer group too: their correlation is the sum of both shares.
+            One row for each grouping: variance (with slopes the mean over the rows),
+            share (of the latent variance), and icc, the correlation of two answers of
+            one group. Answers of a nested group, such as a class of a school, share the
+            effects of the outer group too: their correlation is the sum of both shares.
 
         Raises
         ------
@@ -209,20 +268,31 @@ class MixedResults(LikelihoodResults):
         table = _intraclass(self)
         if table is None:
             raise UnavailableError(
-                f".icc() needs a latent variable of constant variance, which {described(self)!r} does not have. "
-                "Use .varcorr()."
+                ".icc() needs a latent variable of constant variance, which"
+                f" {described(self)!r} does not have. Use .varcorr()."
             )
-        notes = ("icc: correlation of two answers of one group; share: its own part of the latent variance.",)
+        notes = (
+            (
+                "icc: correlation of two answers of one group; share: its own part of"
+                " the latent variance."
+            ),
+        )
         return NotedFrame.of(table, notes, "Intraclass correlations")
 
-    def predict(self, newdata: Any = None, type: str = "class", **options: Any) -> pd.Series | pd.DataFrame:
+    def predict(
+        self, newdata: Any = None, type: str = "class", **options: Any
+    ) -> pd.Series | pd.DataFrame:
         return mixed_prediction(self, newdata, type, **options)
 
-    def simulate(self, n: int = 1, seed: int | np.random.Generator = 0, newdata: Any = None) -> pd.DataFrame:
+    def simulate(
+        self, n: int = 1, seed: int | np.random.Generator = 0, newdata: Any = None
+    ) -> pd.DataFrame:
         return simulated_effects(self, n, seed, newdata)
 
     def vcov(self, type: Any = None) -> pd.DataFrame:
-        random = (self if type is None else with_covariance(self, type)).random_parameters
+        random = (
+            self if type is None else with_covariance(self, type)
+        ).random_parameters
         matrix = random.joint()
         infinite = np.flatnonzero(self.fit.infinite[~self.fit.aliased])
         matrix[infinite], matrix[:, infinite] = np.nan, np.nan
@@ -241,9 +311,13 @@ class MixedResults(LikelihoodResults):
     def random_parameters(self) -> RandomParameters:
         """Standard deviations and correlations of the random effects."""
         design = self.design
-        return RandomParameters.of(design.random, design.spec.codings, _marginal(self), self.whole_covariance)
+        return RandomParameters.of(
+            design.random, design.spec.codings, _marginal(self), self.whole_covariance
+        )
 
-    def random_part(self, level: float) -> tuple[tuple[tuple[str, Any], ...], list[Table], tuple[str, ...]]:
+    def random_part(
+        self, level: float
+    ) -> tuple[tuple[tuple[str, Any], ...], list[Table], tuple[str, ...]]:
         notes = (_PENALISED,) if _marginal(self).likelihood.penalised else ()
         return _header(self), [_table(self, level)], (*notes, *_at_boundary(self))
 
@@ -261,7 +335,10 @@ class MixedResults(LikelihoodResults):
 
     def target(self, newdata: Any) -> Target:
         if newdata is not None:
-            raise UnavailableError("Fits with random effects take new data in predict(newdata, re=...) only.")
+            raise UnavailableError(
+                "Fits with random effects take new data in predict(newdata, re=...)"
+                " only."
+            )
         return super().target(newdata)
 
     def _scored(self, newdata: Any) -> Target:
@@ -273,7 +350,12 @@ class MixedResults(LikelihoodResults):
         new.rows.random.require_covariances()
         tell_unknown(self.design.random, newdata)
         rows = at_known_modes(new.rows, self.rule.effects)
-        target = Target(rows=rows, scores=self.judge.rule.scores(rows), complete=new.complete, index=new.index)
+        target = Target(
+            rows=rows,
+            scores=self.judge.rule.scores(rows),
+            complete=new.complete,
+            index=new.index,
+        )
         return self.inside(target)
 
     @property
@@ -285,7 +367,11 @@ class MixedResults(LikelihoodResults):
         """The sample with its clusters, or with the groups as clusters."""
         sample = self.design.sample
         assert sample.rows.random is not None
-        return replace(sample, cluster=sample.rows.random.apart()) if sample.cluster is None else sample
+        return (
+            replace(sample, cluster=sample.rows.random.apart())
+            if sample.cluster is None
+            else sample
+        )
 
     @property
     def judge(self) -> Fit:
@@ -301,7 +387,10 @@ def _refusing(name: str) -> property:
 
     def refuse(results: MixedResults) -> Any:
         why, instead = REFUSED[name]
-        raise UnavailableError(f".{name} is not available for fits with random effects, as {why}: use {instead}.")
+        raise UnavailableError(
+            f".{name} is not available for fits with random effects, as {why}: use"
+            f" {instead}."
+        )
 
     return property(refuse)
 
@@ -355,15 +444,23 @@ class RandomParameters:
             group = term.part.group
             slopes = list(effects.deviation_slopes())
             estimates += list(effects.deviations)
-            records += [Parameter(kind="sd", column=column, group=group) for column in columns]
+            records += [
+                Parameter(kind="sd", column=column, group=group) for column in columns
+            ]
             for a, b in combinations(range(len(columns)), 2) if term.correlated else ():
-                record = Parameter(kind="cor", column=columns[b], other=columns[a], group=group)
+                record = Parameter(
+                    kind="cor", column=columns[b], other=columns[a], group=group
+                )
                 records.append(record)
                 estimates.append(effects.correlations[a, b])
                 slopes.append(effects.correlation_slopes(a, b))
-            padded += [np.pad(slope, (start, marginal.n_entries - end)) for slope in slopes]
+            padded += [
+                np.pad(slope, (start, marginal.n_entries - end)) for slope in slopes
+            ]
             start = end
-        return cls(records, np.array(estimates, dtype=np.float64), np.array(padded), covariance)
+        return cls(
+            records, np.array(estimates, dtype=np.float64), np.array(padded), covariance
+        )
 
     @cached_property
     def names(self) -> list[str]:
@@ -378,7 +475,9 @@ class RandomParameters:
     @property
     def deviations(self) -> pd.Series:
         """Standard deviations by name."""
-        return pd.Series(self.estimates, index=self.names)[[kind == "sd" for kind in self.kinds]]
+        return pd.Series(self.estimates, index=self.names)[
+            [kind == "sd" for kind in self.kinds]
+        ]
 
     @property
     def errors(self) -> FloatArray:
@@ -386,8 +485,11 @@ class RandomParameters:
         return np.asarray(np.sqrt(np.diag(self.joint())[-len(self.names) :]))
 
     def joint(self) -> FloatArray:
-        """(P' + R, P' + R) covariance of the fixed parameters, sds and correlations; NaN at a boundary."""
-        fixed, count = len(self.covariance) - self.slopes.shape[1], len(self.names)
+        """(P' + R, P' + R) covariance of the fixed parameters, sds and correlations;
+        NaN at a boundary.
+        """
+        fixed = len(self.covariance) - self.slopes.shape[1]
+        count = len(self.names)
         finite = np.isfinite(np.diag(self.covariance))
         J = np.zeros((fixed + count, len(self.covariance)))
         J[:fixed, :fixed], J[fixed:, fixed:] = np.eye(fixed), self.slopes
@@ -398,12 +500,12 @@ class RandomParameters:
         return np.asarray(out)
 
     def limits(self, level: float) -> FloatArray:
-        """(R, 2) Wald limits, on the log scale for standard deviations and Fisher's z scale for correlations."""
-        z, value, error = (
-            np.array([-1.0, 1.0]) * ndtri(0.5 + 0.5 * level),
-            self.estimates[:, None],
-            self.errors[:, None],
-        )
+        """(R, 2) Wald limits, on the log scale for standard deviations and Fisher's z
+        scale for correlations.
+        """
+        z = np.array([-1.0, 1.0]) * ndtri(0.5 + 0.5 * level)
+        value = self.estimates[:, None]
+        error = self.errors[:, None]
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             of_sd = value * np.exp(z * error / value)
             of_cor = np.tanh(np.arctanh(value) + z * error / (1.0 - value**2))
@@ -411,25 +513,37 @@ class RandomParameters:
 
 
 def _run_off(r: MixedResults) -> Iterator[Alert]:
-    """Warn about each diverging variance, or if the data do not determine the random effects."""
-    marginal, random = _marginal(r), r.design.sample.rows.random
+    """Warn about each diverging variance, or if the data do not determine the random
+    effects.
+    """
+    marginal = _marginal(r)
+    random = r.design.sample.rows.random
     assert random is not None
     if marginal.certain:
         yield (
             SeparationWarning,
-            "the fixed effects predict every level, so the data do not determine the random effects. Their standard "
-            "deviations and correlations are start values, without standard errors.",
+            (
+                "the fixed effects predict every level, so the data do not determine"
+                " the random effects. Their standard deviations and correlations are"
+                " start values, without standard errors."
+            ),
         )
         return
     latent = LATENT.get(r.family.link.name, 1.0) ** 0.5
-    for term, columns, effects in zip(r.design.random, random.terms, marginal.terms, strict=True):
+    for term, columns, effects in zip(
+        r.design.random, random.terms, marginal.terms, strict=True
+    ):
         deviation = float(np.sqrt(columns.variances(effects.covariance).mean()))
         if not deviation <= _INFINITE * latent:
             yield (
                 SeparationWarning,
-                f"{term.text}: the standard deviation of the effects, {deviation:.3g}, is far above that of a row, "
-                f"{latent:.3g}: nearly all rows of a group have one level, so the data do not bound the variance. "
-                "Thresholds and effects grow with it. Leave the term out, or join groups.",
+                (
+                    f"{term.text}: the standard deviation of the effects,"
+                    f" {deviation:.3g}, is far above that of a row, {latent:.3g}:"
+                    " nearly all rows of a group have one level, so the data do not"
+                    " bound the variance. Thresholds and effects grow with it. Leave"
+                    " the term out, or join groups."
+                ),
             )
 
 
@@ -437,17 +551,27 @@ def _at_boundary(r: MixedResults) -> Iterator[str]:
     """Notes on variances at 0 and singular covariances."""
     for term, effects in zip(r.design.random, _marginal(r).terms, strict=True):
         for column, derivative in effects.boundary.items():
-            what = "estimated variance 0" if effects.deviations[column] == 0.0 else "singular covariance"
+            what = (
+                "estimated variance 0"
+                if effects.deviations[column] == 0.0
+                else "singular covariance"
+            )
             yield (
-                f"{term.text}, {term.names[column]}: {what} (slope of the log-likelihood {derivative:.3g}). Standard "
-                "errors of the other parameters treat it as fixed."
+                f"{term.text}, {term.names[column]}: {what} (slope of the"
+                f" log-likelihood {derivative:.3g}). Standard errors of the other"
+                " parameters treat it as fixed."
             )
 
 
 def _header(r: MixedResults) -> tuple[tuple[str, Any], ...]:
-    """Header lines: groups, integration, intraclass correlation, test of the random effects."""
+    """Header lines: groups, integration, intraclass correlation, test of the random
+    effects.
+    """
     marginal = _marginal(r)
-    groups = {term.group: f"{term.cells.size}{'' if term.root is None else ' (cov=)'}" for term in r.design.random}
+    groups = {
+        term.group: f"{term.cells.size}{'' if term.root is None else ' (cov=)'}"
+        for term in r.design.random
+    }
     lines = [
         ("Groups", ", ".join(f"{name} {size}" for name, size in groups.items())),
         ("Integration", marginal.integration),
@@ -460,7 +584,15 @@ def _header(r: MixedResults) -> tuple[tuple[str, Any], ...]:
         nested = not np.allclose(table["icc"], table["share"])
         for head, name in (("Share of variance", "share"), ("ICC", "icc")):
             if nested or name == "icc":
-                lines.append((head, ", ".join(f"{group} {value:.3f}" for group, value in table[name].items())))
+                lines.append(
+                    (
+                        head,
+                        ", ".join(
+                            f"{group} {value:.3f}"
+                            for group, value in table[name].items()
+                        ),
+                    )
+                )
     if r.covariance != "model":
         lines.append(("LR test of random effects", f"none: {r.without_aic}"))
     elif not marginal.likelihood.penalised:
@@ -469,16 +601,24 @@ def _header(r: MixedResults) -> tuple[tuple[str, Any], ...]:
 
 
 def _test(r: MixedResults, marginal: Marginal) -> str:
-    """Likelihood-ratio test against no random effects; p is halved for a single variance."""
-    statistic, df = max(2.0 * (r.loglik - marginal.plain_loglik), 0.0), marginal.n_phi
+    """Likelihood-ratio test against no random effects; p is halved for a single
+    variance.
+    """
+    statistic = max(2.0 * (r.loglik - marginal.plain_loglik), 0.0)
+    df = marginal.n_phi
     p = float(chi2_tail(statistic, df))
     if df > 1:
         return f"chi2({df}) = {statistic:.2f}, {p_in_words(p)} (conservative)"
-    return f"chi2(1) = {statistic:.2f}, {p_in_words(1.0 if is_zero(statistic, r.loglik) else 0.5 * p)} (one-sided)"
+    return (
+        f"chi2(1) = {statistic:.2f},"
+        f" {p_in_words(1.0 if is_zero(statistic, r.loglik) else 0.5 * p)} (one-sided)"
+    )
 
 
 def _intraclass(r: MixedResults) -> pd.DataFrame | None:
-    """Variance, share of the latent variance and correlation of each grouping; None without a latent variance."""
+    """Variance, share of the latent variance and correlation of each grouping; None
+    without a latent variance.
+    """
     variances = _latent_variances(r)
     if variances is None:
         return None
@@ -490,7 +630,9 @@ def _intraclass(r: MixedResults) -> pd.DataFrame | None:
     for term, columns, mean in zip(r.design.random, random.terms, means, strict=True):
         by_group[term.group] = by_group.get(term.group, 0.0) + mean
         codes[term.group] = columns.codes
-    table = pd.DataFrame({"variance": by_group}, index=pd.Index(list(by_group), name="group"))
+    table = pd.DataFrame(
+        {"variance": by_group}, index=pd.Index(list(by_group), name="group")
+    )
     table["share"] = table["variance"] / (sum(means) + latent)
     correlations = []
     for group in by_group:
@@ -500,33 +642,53 @@ def _intraclass(r: MixedResults) -> pd.DataFrame | None:
 
 
 def _within(inner: IntArray, outer: IntArray) -> bool:
-    """Whether every group of codes `inner` (N,) lies in one group of codes `outer` (N,)."""
+    """Whether every group of codes `inner` (N,) lies in one group of codes `outer`
+    (N,).
+    """
     pairs = np.unique(np.stack([inner, outer]), axis=1)
     return bool(pairs.shape[1] == np.unique(inner).size)
 
 
 def _latent_variances(r: MixedResults) -> tuple[list[float], float] | None:
-    """Mean variance of z'b of each term, and the variance of the latent distribution; None if it has none."""
-    rows, latent = r.design.sample.rows, LATENT.get(r.family.link.name) if r.family.ordered else None
+    """Mean variance of z'b of each term, and the variance of the latent distribution;
+    None if it has none.
+    """
+    rows = r.design.sample.rows
+    latent = LATENT.get(r.family.link.name) if r.family.ordered else None
     if latent is None or rows.random is None or rows.scale is not None:
         return None
     weights = r.design.sample.case_weights
     parts = zip(rows.random.terms, _marginal(r).terms, strict=True)
-    return [float(np.average(term.variances(effects.covariance), weights=weights)) for term, effects in parts], latent
+    return [
+        float(np.average(term.variances(effects.covariance), weights=weights))
+        for term, effects in parts
+    ], latent
 
 
 def _table(r: MixedResults, level: float) -> Table:
     """Variances, standard deviations with errors and limits, correlations."""
     limits = f"{50 * (1 - level):.3g}%", f"{50 * (1 + level):.3g}%"
-    names = {"sd": "std. dev.", "std_error": "std. error", "lower": limits[0], "upper": limits[1]}
+    names = {
+        "sd": "std. dev.",
+        "std_error": "std. error",
+        "lower": limits[0],
+        "upper": limits[1],
+    }
     frame = r.varcorr(level).rename(columns=names)
     correlations = [name for name in map(str, frame) if name.startswith("corr_")]
     if correlations:
-        frame = frame.rename(columns={correlations[0]: "corr"} | dict.fromkeys(correlations[1:], ""))
-    deviations = [record for record in r.random_parameters.records if record.kind == "sd"]
+        frame = frame.rename(
+            columns={correlations[0]: "corr"} | dict.fromkeys(correlations[1:], "")
+        )
+    deviations = [
+        record for record in r.random_parameters.records if record.kind == "sd"
+    ]
     frame.index = pd.Index([_row(record) for record in deviations])
-    title, note = "Random effects", "Limits are computed on the log scale."
-    brief = Table(title="", frame=frame.rename_axis(title), formats=dict.fromkeys(frame, "brief"))
+    title = "Random effects"
+    note = "Limits are computed on the log scale."
+    brief = Table(
+        title="", frame=frame.rename_axis(title), formats=dict.fromkeys(frame, "brief")
+    )
     return Table(title=title, frame=frame, note=note, brief=brief)
 
 
@@ -537,23 +699,43 @@ def _row(deviation: Parameter) -> str:
 
 
 def _discrimination(r: MixedResults) -> pd.DataFrame:
-    """Rank correlations and shares of the latent variance, at the modes and in the population."""
+    """Rank correlations and shares of the latent variance, at the modes and in the
+    population.
+    """
     sample = r.design.sample
     ranks = np.arange(float(len(r.levels)))
     at_modes = r.rule.probabilities(sample.rows, r.fit.scores) @ ranks
     at_modes = r.fit.scores if sample.rows.one_scale else at_modes
     population: Any = r.judge.rule
     table = {}
-    for name, order in {"modes": at_modes, "population": population.probabilities(sample.rows) @ ranks}.items():
+    for name, order in {
+        "modes": at_modes,
+        "population": population.probabilities(sample.rows) @ ranks,
+    }.items():
         counts = pair_counts(pair_table(sample.y, order, sample.case_weights))
-        gamma = ratio(counts.concordant - counts.discordant, counts.concordant + counts.discordant)
-        table[name] = {"c_index": concordance(counts), "somers_d": somers_d(counts), "gamma": gamma}
+        gamma = ratio(
+            counts.concordant - counts.discordant, counts.concordant + counts.discordant
+        )
+        table[name] = {
+            "c_index": concordance(counts),
+            "somers_d": somers_d(counts),
+            "gamma": gamma,
+        }
         table[name]["pairs"] = counts.total
     variances = _latent_variances(r)
     if variances is not None:
-        between, latent = sum(variances[0]), variances[1]
-        score, weights = replace(r.rule, effects=()).scores(replace(sample.rows, offset=None)), sample.case_weights
-        fixed = float(np.average((score - np.average(score, weights=weights)) ** 2, weights=weights))
+        between = sum(variances[0])
+        latent = variances[1]
+        score = replace(r.rule, effects=()).scores(replace(sample.rows, offset=None))
+        weights = sample.case_weights
+        fixed = float(
+            np.average(
+                (score - np.average(score, weights=weights)) ** 2, weights=weights
+            )
+        )
         total = fixed + between + latent
-        table["population"]["r2_latent"], table["modes"]["r2_latent"] = fixed / total, (fixed + between) / total
+        table["population"]["r2_latent"], table["modes"]["r2_latent"] = (
+            fixed / total,
+            (fixed + between) / total,
+        )
     return NotedFrame.of(pd.DataFrame(table), list(_DISCRIMINATION), "Discrimination")

@@ -1,18 +1,21 @@
 """The maximum of an integrated likelihood: quasi-Newton, then Newton.
 
-BFGS starts from a close approximation of the inverse information, so ten to twenty evaluations are enough:
-blockdiag((J - C'H^-1 C)^-1, 1 / G), J the information of the fixed parameters at the modes, C = d2h / dv dpsi, G the
-number of groups of each phi. The Hessian is computed only at the end, by central differences of the exact gradient.
+BFGS starts from a close approximation of the inverse information, so ten to twenty
+evaluations are enough: blockdiag((J - C'H^-1 C)^-1, 1 / G), J the information of the
+fixed parameters at the modes, C = d2h / dv dpsi, G the number of groups of each phi.
+The Hessian is computed only at the end, by central differences of the exact gradient.
 
-Variances at their boundary, 0, are verified by the one-sided derivative and left out of the covariance. l is even in
-every column of Lambda, so its derivative by a standard deviation is always 0 at 0; the sign of
-dl / d(sigma^2) = (d2l / d sigma^2) / 2 at 0 decides: it is not positive at a boundary.
+Variances at their boundary, 0, are verified by the one-sided derivative and left out of
+the covariance. l is even in every column of Lambda, so its derivative by a standard
+deviation is always 0 at 0; the sign of dl / d(sigma^2) = (d2l / d sigma^2) / 2 at 0
+decides: it is not positive at a boundary.
 
-A penalty keeps covariances off that boundary: + log det Lambda for every term. For one column that is log sd, the gamma
-density of shape 2 and rate 0 of Chung, Rabe-Hesketh, Dorie, Gelman and Liu (2013, Psychometrika 78, 685-709); for q
-correlated columns the Wishart density of q + 2 degrees of freedom, infinite scale, |Sigma|^(1/2), of Chung, Gelman,
-Rabe-Hesketh, Liu and Dorie (2015, JEBS 40, 136-157). Rescaling or recombining columns adds a
-constant.
+A penalty keeps covariances off that boundary: + log det Lambda for every term. For one
+column that is log sd, the gamma density of shape 2 and rate 0 of Chung, Rabe-Hesketh,
+Dorie, Gelman and Liu (2013, Psychometrika 78, 685-709); for q correlated columns the
+Wishart density of q + 2 degrees of freedom, infinite scale, |Sigma|^(1/2), of Chung,
+Gelman, Rabe-Hesketh, Liu and Dorie (2015, JEBS 40, 136-157). Rescaling or recombining
+columns adds a constant.
 """
 
 from __future__ import annotations
@@ -29,18 +32,29 @@ from .model import MixedModel
 
 #: A quasi-Newton search ends where its step is shorter than 1e-5 of a standard error.
 _NEAR = 1e-10
-#: Largest change of phi in one step, factor that shortens a rejected step, and most trials.
-_CAP, _SHORTER, _TRIES = 1.0, 0.4, 30
+#: Largest change of phi in one step, factor that shortens a rejected step, and most
+#: trials.
+_CAP = 1.0
+_SHORTER = 0.4
+_TRIES = 30
 #: Step of the differences, and factors that shorten it near the limits of the domain.
-_STEP, _SHORTENED = 1e-4, (1.0, 0.1, 0.01)
-#: Gradients: where Newton's method stops, what is enough, and below which the Hessian equals that of the maximum.
-_GOAL, _ENOUGH, _CLOSE = 1e-9, 1e-7, 1e-2
+_STEP = 1e-4
+_SHORTENED = (1.0, 0.1, 0.01)
+#: Gradients: where Newton's method stops, what is enough, and below which the Hessian
+#: equals that of the maximum.
+_GOAL = 1e-9
+_ENOUGH = 1e-7
+_CLOSE = 1e-2
 #: Gradient up to which a search has converged.
 _CONVERGED = 1e-6
-#: Families that are not concave may have two modes in a group; the integral jumps where the higher one changes.
-JUMPS = "no further progress, as modes of random effects jump: use more quadrature nodes"
+#: Families that are not concave may have two modes in a group; the integral jumps where
+#: the higher one changes.
+JUMPS = (
+    "no further progress, as modes of random effects jump: use more quadrature nodes"
+)
 #: Most steps with one Hessian, and most Hessians.
-_NEWTON, _HESSIANS = 6, 8
+_NEWTON = 6
+_HESSIANS = 8
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -63,9 +77,15 @@ class Maximum:
 
 
 def maximise(
-    model: MixedModel, objective: Objective, psi: FloatArray, free: BoolArray, max_iter: int
+    model: MixedModel,
+    objective: Objective,
+    psi: FloatArray,
+    free: BoolArray,
+    max_iter: int,
 ) -> Maximum | None:
-    """The maximum over the free components of psi; None if the start is outside the domain."""
+    """The maximum over the free components of psi; None if the start is outside the
+    domain.
+    """
     at = objective(psi, zero_effects(model))
     if at is None:
         return None
@@ -77,10 +97,14 @@ def maximise(
         reached, message = _newton(objective, at, information, free, logliks, message)
         near = np.abs(at.gradient[free]).max(initial=0.0) <= _CLOSE
         done = np.abs(reached.gradient[free]).max(initial=0.0) <= _ENOUGH
-        stuck, at = reached is at, reached
+        stuck = reached is at
+        at = reached
         if stuck or (done and near):
             break
-    if message == "converged" and np.abs(at.gradient[free]).max(initial=0.0) > _CONVERGED:
+    if (
+        message == "converged"
+        and np.abs(at.gradient[free]).max(initial=0.0) > _CONVERGED
+    ):
         message = "no further progress"
     if message == "no further progress" and not model.family.concave:
         message = JUMPS
@@ -101,7 +125,9 @@ def quasi_newton(
     logliks: list[float],
     n_fixed: int,
 ) -> tuple[Evaluation, str]:
-    """BFGS from an inverse information B, 0 where psi is not free; appends the log-likelihood of every step."""
+    """BFGS from an inverse information B, 0 where psi is not free; appends the
+    log-likelihood of every step.
+    """
     for _ in range(max_iter):
         step = B @ at.gradient  # 0 where psi is not free, as B is
         slope = float(at.gradient @ step)
@@ -114,18 +140,26 @@ def quasi_newton(
         moved = _search(objective, at, step, slope)
         if moved is None:
             return at, "no further progress"
-        B = _updated(B, moved.psi - at.psi, np.where(free, at.gradient - moved.gradient, 0.0))
+        B = _updated(
+            B, moved.psi - at.psi, np.where(free, at.gradient - moved.gradient, 0.0)
+        )
         at = moved
         logliks.append(at.loglik)
     return at, "iteration limit reached"
 
 
-def _search(objective: Objective, at: Evaluation, step: FloatArray, slope: float) -> Evaluation | None:
+def _search(
+    objective: Objective, at: Evaluation, step: FloatArray, slope: float
+) -> Evaluation | None:
     """The longest of the steps 1, 0.4, 0.16, ... that gains enough."""
-    length, slack = 1.0, 1e-13 * (1.0 + abs(at.loglik))
+    length = 1.0
+    slack = 1e-13 * (1.0 + abs(at.loglik))
     for _ in range(_TRIES):
         trial = objective(at.psi + length * step, at.v)
-        if trial is not None and trial.loglik >= at.loglik + 1e-4 * length * slope - slack:
+        if (
+            trial is not None
+            and trial.loglik >= at.loglik + 1e-4 * length * slope - slack
+        ):
             return trial
         length *= _SHORTER
     return None
@@ -136,9 +170,14 @@ def _updated(B: FloatArray, s: FloatArray, y: FloatArray) -> FloatArray:
     product = float(s @ y)
     if product <= 1e-12 * math.sqrt(float(s @ s) * float(y @ y)):
         return B
-    moved, column = B @ y, s[:, None]
+    moved = B @ y
+    column = s[:, None]
     turn = moved[:, None] * s
-    return np.asarray(B - (turn + turn.T) / product + (1.0 + float(y @ moved) / product) / product * (column * s))
+    return np.asarray(
+        B
+        - (turn + turn.T) / product
+        + (1.0 + float(y @ moved) / product) / product * (column * s)
+    )
 
 
 def _newton(
@@ -159,12 +198,22 @@ def _newton(
         step = inverse @ gradient
         moved = objective(at.psi + step, at.v)
         lowest = at.loglik - 1e-9 * (1.0 + abs(at.loglik))
-        if moved is None or moved.loglik < lowest or np.abs(moved.gradient[free]).max() >= size:
-            # not quadratic, for instance near a variance of 0: try a shorter step that gains
-            moved = _search(objective, at, step, float(gradient @ step)) if size > _ENOUGH else None
+        if (
+            moved is None
+            or moved.loglik < lowest
+            or np.abs(moved.gradient[free]).max() >= size
+        ):
+            # not quadratic, for instance near a variance of 0: try a shorter step that
+            # gains
+            moved = (
+                _search(objective, at, step, float(gradient @ step))
+                if size > _ENOUGH
+                else None
+            )
             if moved is None or moved.loglik <= at.loglik:
                 break
-        at, message = moved, "converged"
+        at = moved
+        message = "converged"
         logliks.append(at.loglik)
     return at, message
 
@@ -176,8 +225,12 @@ def _inverse(information: FloatArray, free: BoolArray) -> FloatArray:
     return out
 
 
-def negative_hessian(objective: Objective, at: Evaluation, free: BoolArray) -> FloatArray:
-    """Central differences of the gradient; 0 outside the free part, NaN too near the limits of the domain."""
+def negative_hessian(
+    objective: Objective, at: Evaluation, free: BoolArray
+) -> FloatArray:
+    """Central differences of the gradient; 0 outside the free part, NaN too near the
+    limits of the domain.
+    """
     size = at.psi.size
     out = np.zeros((size, size))
     for j in np.flatnonzero(free):
@@ -187,23 +240,34 @@ def negative_hessian(objective: Objective, at: Evaluation, free: BoolArray) -> F
     return np.asarray(0.5 * (out + out.T))
 
 
-def information_along(objective: Objective, at: Evaluation, moves: FloatArray) -> FloatArray:
-    """(P + m, P + m) negative Hessian in the space of orthonormal moves (P + m, r) of psi."""
+def information_along(
+    objective: Objective, at: Evaluation, moves: FloatArray
+) -> FloatArray:
+    """(P + m, P + m) negative Hessian in the space of orthonormal moves (P + m, r) of
+    psi.
+    """
     bent = moves.T @ np.stack([_slope(objective, at, move) for move in moves.T], axis=1)
     return np.asarray(0.5 * moves @ (bent + bent.T) @ moves.T)
 
 
 def _slope(objective: Objective, at: Evaluation, along: FloatArray) -> FloatArray:
-    """Minus the derivative of the gradient along a move, by the longest step that stays inside the domain."""
+    """Minus the derivative of the gradient along a move, by the longest step that stays
+    inside the domain.
+    """
     for shorter in _SHORTENED:
         move = shorter * _STEP * along
         ahead = objective(at.psi + move, at.v)
         if ahead is None:
             continue
-        mirrored = [2.0 * mode - mode_ahead for mode, mode_ahead in zip(at.v, ahead.v, strict=True)]
+        mirrored = [
+            2.0 * mode - mode_ahead
+            for mode, mode_ahead in zip(at.v, ahead.v, strict=True)
+        ]
         behind = objective(at.psi - move, mirrored)
         if behind is not None:
-            return np.asarray((behind.gradient - ahead.gradient) / (2.0 * shorter * _STEP))
+            return np.asarray(
+                (behind.gradient - ahead.gradient) / (2.0 * shorter * _STEP)
+            )
     return np.full(at.psi.size, np.nan)
 
 
@@ -211,19 +275,26 @@ def _slope(objective: Objective, at: Evaluation, along: FloatArray) -> FloatArra
 
 
 def start_covariance(model: MixedModel, at: Evaluation) -> FloatArray:
-    """(P + m, P + m) approximate inverse information; 0 in directions without information."""
-    P, size = model.n_fixed, at.psi.size
+    """(P + m, P + m) approximate inverse information; 0 in directions without
+    information.
+    """
+    P = model.n_fixed
+    size = at.psi.size
     out = np.zeros((size, size))
     out[:P, :P] = pseudo_inverse(_information(at.state))
-    groups = [term.size // term.width for term in model.terms for _ in range(term.n_phi)]
+    groups = [
+        term.size // term.width for term in model.terms for _ in range(term.n_phi)
+    ]
     np.fill_diagonal(out[P:, P:], 1.0 / np.array(groups))
     return out
 
 
 def _information(at: State) -> FloatArray:
     """(P, P) J - C'H^-1 C."""
-    model, P = at.model, at.model.n_fixed
-    jacobian, H_row = model.jacobian(at.terms.places), len(at.terms.places)
+    model = at.model
+    P = at.model.n_fixed
+    jacobian = model.jacobian(at.terms.places)
+    H_row = len(at.terms.places)
     curvature = model.weights * at.terms.second()
     J = np.empty((P, P))
     for p, unit in enumerate(np.eye(P)[:, :, None]):
@@ -231,16 +302,23 @@ def _information(at: State) -> FloatArray:
         J[p] = jacobian.total(np.einsum("qrn,rn->qn", curvature, moves))
     C = []
     for term, x in zip(model.terms, at.x, strict=True):
-        parts = [jacobian.totals(-column * curvature[H_row], term.codes, term.n_groups) for column in x.T]
+        parts = [
+            jacobian.totals(-column * curvature[H_row], term.codes, term.n_groups)
+            for column in x.T
+        ]
         C.append(np.stack(parts, axis=1))
     solved = [at.modes.factor.solve([part[:, :, p] for part in C]) for p in range(P)]
-    moved = np.array([np.concatenate([part.reshape(-1) for part in effects]) for effects in solved])
+    moved = np.array(
+        [np.concatenate([part.reshape(-1) for part in effects]) for effects in solved]
+    )
     schur = J - moved @ np.concatenate([part.reshape(-1, P) for part in C])
     return np.asarray(0.5 * (schur + schur.T))
 
 
 def pseudo_inverse(matrix: FloatArray) -> FloatArray:
-    """Inverse of a symmetric matrix without directions of curvature <= 0; 0 if it is not finite."""
+    """Inverse of a symmetric matrix without directions of curvature <= 0; 0 if it is
+    not finite.
+    """
     if not np.isfinite(matrix).all():
         return np.zeros_like(matrix)
     values, vectors = np.linalg.eigh(matrix)
@@ -281,26 +359,39 @@ class Boundary:
 def settled(
     model: MixedModel, objective: Objective, maximum: Maximum, max_iter: int
 ) -> tuple[Maximum, BoolArray, tuple[Boundary, ...]]:
-    """The maximum after small standard deviations are tried at 0, its free components and its boundaries.
+    """The maximum after small standard deviations are tried at 0, its free components
+    and its boundaries.
 
-    If the likelihood rises away from 0, the search is repeated from a start away from 0.
+    If the likelihood rises away from 0, the search is repeated from a start away from
+    0.
     """
     every = np.ones(maximum.at.psi.size, dtype=np.bool_)
-    if all(term.width == 1 for term in model.terms) and np.abs(maximum.at.psi[model.n_fixed :]).min() >= _SMALL:
+    if (
+        all(term.width == 1 for term in model.terms)
+        and np.abs(maximum.at.psi[model.n_fixed :]).min() >= _SMALL
+    ):
         return maximum, every, ()
     canonical = _canonical(model, maximum.at.psi)
     zero = _zeros(model, canonical)
     at = objective(canonical, maximum.at.v) if zero.any() else None
-    if at is None or at.loglik < maximum.at.loglik - _LOST * (1.0 + abs(maximum.at.loglik)):
+    if at is None or at.loglik < maximum.at.loglik - _LOST * (
+        1.0 + abs(maximum.at.loglik)
+    ):
         return maximum, every, ()
     bent = np.diag(negative_hessian(objective, at, zero))
-    columns = [(k, column) for k, term in enumerate(model.terms) for column in range(term.width)]
+    columns = [
+        (k, column)
+        for k, term in enumerate(model.terms)
+        for column in range(term.width)
+    ]
     boundaries = {
         int(index): Boundary(k, column, -0.5 * float(bent[index]))
         for index, (k, column) in zip(model.diagonals, columns, strict=True)
         if zero[index]
     }
-    away = [index for index, boundary in boundaries.items() if boundary.derivative > 0.0]
+    away = [
+        index for index, boundary in boundaries.items() if boundary.derivative > 0.0
+    ]
     if away:
         start = canonical.copy()
         start[away] = _AWAY
@@ -314,20 +405,28 @@ def settled(
 
 
 def _canonical(model: MixedModel, psi: FloatArray) -> FloatArray:
-    """psi with every Lambda replaced by the Cholesky factor of its covariance; a zero pivot gives a zero column."""
-    out, start = psi.copy(), model.n_fixed
-    for term, Lambda in zip(model.terms, model.factors(psi[model.n_fixed :]), strict=True):
+    """psi with every Lambda replaced by the Cholesky factor of its covariance; a zero
+    pivot gives a zero column.
+    """
+    out = psi.copy()
+    start = model.n_fixed
+    for term, Lambda in zip(
+        model.terms, model.factors(psi[model.n_fixed :]), strict=True
+    ):
         root = semidefinite_factor(Lambda @ Lambda.T) if term.correlated else Lambda
         out[start : start + term.n_phi] = root[term.entries]
         start += term.n_phi
-    out[model.diagonals] = np.where(np.abs(out[model.diagonals]) < _SMALL, 0.0, out[model.diagonals])
+    out[model.diagonals] = np.where(
+        np.abs(out[model.diagonals]) < _SMALL, 0.0, out[model.diagonals]
+    )
     out[_zeros(model, out)] = 0.0
     return out
 
 
 def semidefinite_factor(matrix: FloatArray) -> FloatArray:
     """Lower triangular Cholesky factor, with a column of zeros for every pivot near 0."""
-    remainder, out = matrix.copy(), np.zeros_like(matrix)
+    remainder = matrix.copy()
+    out = np.zeros_like(matrix)
     for j in range(len(matrix)):
         if remainder[j, j] > _SMALL**2:
             out[j:, j] = remainder[j:, j] / np.sqrt(remainder[j, j])
@@ -337,7 +436,9 @@ def semidefinite_factor(matrix: FloatArray) -> FloatArray:
 
 def _zeros(model: MixedModel, psi: FloatArray) -> BoolArray:
     """(P + m,) components in columns of Lambda whose diagonal is 0."""
-    return np.concatenate([np.zeros(model.n_fixed, dtype=np.bool_), psi[model.diagonal_of] == 0.0])
+    return np.concatenate(
+        [np.zeros(model.n_fixed, dtype=np.bool_), psi[model.diagonal_of] == 0.0]
+    )
 
 
 # The penalty
@@ -359,6 +460,8 @@ def penalised(model: MixedModel, objective: Objective) -> Objective:
             return None
         gradient = plain.gradient.copy()
         gradient[diagonals] += 1.0 / psi[diagonals]
-        return replace(plain, loglik=plain.loglik + log_determinant(model, psi), gradient=gradient)
+        return replace(
+            plain, loglik=plain.loglik + log_determinant(model, psi), gradient=gradient
+        )
 
     return evaluate

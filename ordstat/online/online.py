@@ -1,4 +1,6 @@
-"""PRank and CuSum Rank: rankers that learn one example after another, on columns or on a kernel."""
+"""PRank and CuSum Rank: rankers that learn one example after another, on columns or on
+a kernel.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,26 @@ from .._typing import FloatArray, IntArray, Progress
 from ..checks import number, one_of, whole
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Fit, LinearPotential, ScoreRule, ThresholdRule, Trace
-from ..formula.sample import SCALED, Sample, Scaling, fit_scaling, require_finite_squares, scaling_with
+from ..formula.sample import (
+    SCALED,
+    Sample,
+    Scaling,
+    fit_scaling,
+    require_finite_squares,
+    scaling_with,
+)
 from ..judging.costs import CostField, is_convex, require_differences
 from ..judging.geometry import Geometry, ball
 from ..judging.selection import scaling_of_kernel
-from ..method import CRAMMER, MILIDIU, Method, Needs, cost_option, option, scaling_option
+from ..method import (
+    CRAMMER,
+    MILIDIU,
+    Method,
+    Needs,
+    cost_option,
+    option,
+    scaling_option,
+)
 from ..svm.kernels import Kernel, Linear, parse_kernel
 from .perceptron import (
     LARGEST,
@@ -64,23 +81,29 @@ class OnlineMethod(Method):
     epochs : int
         Passes over the rows, at least 1.
     keep : {"mean", "last"}
-        The hypothesis used: the mean of those after each example (averaged perceptron), or the last one.
+        The hypothesis used: the mean of those after each example (averaged perceptron),
+        or the last one.
     margin : float
         Learn until the true rank leads by margin times the cost of any other, >= 0.
     presentation : {"shuffled", "order", "cost"}
-        Order of a pass. "shuffled": each row as often as its weight, in a new random order. "order": the order of the
-        data, a row of weight w shown w times in turn. "cost": random rows, with a probability proportional to weight
-        times max_k c_n[k]; weights need not be whole numbers. "shuffled" and "cost" draw from the sorted distinct rows,
-        so the fit depends neither on the order of the data nor on whether a row is weighted or repeated.
+        Order of a pass. "shuffled": each row as often as its weight, in a new random
+        order. "order": the order of the data, a row of weight w shown w times in turn.
+        "cost": random rows, with a probability proportional to weight times max_k
+        c_n[k]; weights need not be whole numbers. "shuffled" and "cost" draw from the
+        sorted distinct rows, so the fit depends neither on the order of the data nor on
+        whether a row is weighted or repeated.
     cost : str or (K, K) array
-        "absolute", "classification", "squared", or any matrix [true rank, predicted rank]; costs given for single
-        rows replace it.
+        "absolute", "classification", "squared", or any matrix [true rank, predicted
+        rank]; costs given for single rows replace it.
     scaling : {"range", "standard", None}
-        Scale columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or not at all.
+        Scale columns to [-1, 1] on the training rows, to mean 0 and standard deviation
+        1, or not at all.
     """
 
     epochs: int = option(20, whole, 1)
-    keep: str = option("mean", lambda name, value, of: one_of(name, value, of.keeps, of=of))
+    keep: str = option(
+        "mean", lambda name, value, of: one_of(name, value, of.keeps, of=of)
+    )
     margin: float = option(0.0, number, least=0.0)
     presentation: str = option("shuffled", one_of, PRESENTATIONS)
     cost: CostField = cost_option()
@@ -88,14 +111,17 @@ class OnlineMethod(Method):
 
     needs: ClassVar[Needs] = Needs(row_costs=True)
     fit_class: ClassVar[type[OnlineMarginFit | OnlineVoteFit]]
-    #: Whether the method learns one direction and thresholds, instead of weights and a constant for each step.
+    #: Whether the method learns one direction and thresholds, instead of weights and a
+    #: constant for each step.
     projects: ClassVar[bool]
     #: Values of `keep`.
     keeps: ClassVar[tuple[str, ...]] = ("mean", "last")
 
     @property
     def incremental(self) -> bool:
-        """Whether it can learn further batches: not if it needs the whole sample to choose hypotheses or draw rows."""
+        """Whether it can learn further batches: not if it needs the whole sample to
+        choose hypotheses or draw rows.
+        """
         return self.keep != "pocket" and self.presentation != "cost"
 
     def one_pass(self) -> Self:
@@ -114,14 +140,23 @@ class OnlineMethod(Method):
         """The kernel; None if weights of the columns are learned."""
         return None
 
-    def learner(self, examples: Examples, scaling: Scaling, earlier: Learned | None = None) -> Learner:
-        """A learner for the examples that starts from zero weights, or from an earlier state for one more pass."""
-        width, steps = examples.X.shape[1], examples.n_levels - 1
+    def learner(
+        self, examples: Examples, scaling: Scaling, earlier: Learned | None = None
+    ) -> Learner:
+        """A learner for the examples that starts from zero weights, or from an earlier
+        state for one more pass.
+        """
+        width = examples.X.shape[1]
+        steps = examples.n_levels - 1
         shape = (width + steps,) if self.projects else (steps, width + 1)
-        state, tally = Weights.zeros(shape, self.keep == "pocket"), Tally(batches=1)
+        state = Weights.zeros(shape, self.keep == "pocket")
+        tally = Tally(batches=1)
         if earlier is not None:
-            state, tally = deepcopy(earlier.state), replace(earlier.tally, batches=earlier.tally.batches + 1)
-        return ColumnLearner(self, examples, scaling, tally, state, one_pass=earlier is not None)
+            state = deepcopy(earlier.state)
+            tally = replace(earlier.tally, batches=earlier.tally.batches + 1)
+        return ColumnLearner(
+            self, examples, scaling, tally, state, one_pass=earlier is not None
+        )
 
     def features(self, examples: Examples, fit: Any) -> FloatArray:
         """(N, J) columns used as x in Phi(x, y), including that of the constant."""
@@ -129,7 +164,9 @@ class OnlineMethod(Method):
         return Z if self.projects else np.hstack([Z, np.full((examples.n, 1), -1.0)])
 
     def best_margin(self, Z: FloatArray, y: IntArray, n_levels: int) -> float | None:
-        """The largest delta by which weights of norm 1 separate the ranks y (N,) of features Z (N, J), or None."""
+        """The largest delta by which weights of norm 1 separate the ranks y (N,) of
+        features Z (N, J), or None.
+        """
         raise TypeError(f"{type(self).__name__} defines no best_margin")
 
     def ruled(self, learner: Any) -> tuple[ThresholdRule | ScoreRule, dict[str, Any]]:
@@ -143,28 +180,38 @@ class OnlineMethod(Method):
     # Fits
 
     def check(self, sample: Sample) -> None:
-        """Raise if the method does not support the sample, or if weights are not counts."""
+        """Raise if the method does not support the sample, or if weights are not
+        counts.
+        """
         super().check(sample)
-        self.check_costs(self.cost_matrix.matrix(sample.n_levels) if sample.costs is None else self.costs(sample))
+        self.check_costs(
+            self.cost_matrix.matrix(sample.n_levels)
+            if sample.costs is None
+            else self.costs(sample)
+        )
         if (weights := sample.weights) is None:
             return
         if self.presentation != "cost" and (parts := weights != np.rint(weights)).any():
             row = int(np.argmax(parts))
             raise DataError(
-                f"{type(self).__name__} presents a row as often as its weight, so weights must be whole numbers; "
-                f"got {weights[row]:g} in row {row}. Set presentation='cost' for other weights."
+                f"{type(self).__name__} presents a row as often as its weight, so"
+                f" weights must be whole numbers; got {weights[row]:g} in row {row}."
+                " Set presentation='cost' for other weights."
             )
 
     def check_costs(self, costs: FloatArray) -> None:
         """Raise if the method does not support costs (M, K) of rows or ranks."""
 
-    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> Fit:
+    def fit(
+        self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None
+    ) -> Fit:
         """Fit to arrays.
 
         Parameters
         ----------
         sample : Sample
-            A row of weight w is presented w times in a pass; rows of weight 0 are ignored.
+            A row of weight w is presented w times in a pass; rows of weight 0 are
+            ignored.
         rng : numpy.random.Generator
             Draws the order of presentation.
         progress : callable(step, total, message), optional
@@ -182,7 +229,8 @@ class OnlineMethod(Method):
         return self.concluded(learner)
 
     def continued(self, sample: Sample, learned: Learned) -> Learner:
-        """A learner after one more pass, over the rows of another sample in their order.
+        """A learner after one more pass, over the rows of another sample in their
+        order.
 
         Raises
         ------
@@ -192,18 +240,31 @@ class OnlineMethod(Method):
         self.check(sample)
         if not self.incremental:
             raise OptionError(
-                f"{self!r} needs the whole sample and cannot learn further batches: use a ranker without a kernel, "
-                "keep='mean' or 'last' and presentation='shuffled' or 'order', as method='prank' does."
+                f"{self!r} needs the whole sample and cannot learn further batches: use"
+                " a ranker without a kernel, keep='mean' or 'last' and"
+                " presentation='shuffled' or 'order', as method='prank' does."
             )
         used = np.flatnonzero(sample.case_weights)
         rows = sample.X[used] if used.size < sample.n else sample.X
-        scaling = scaling_with(learned.scaling, learned.tally.examples, self.scaling, rows, sample.case_weights[used])
+        scaling = scaling_with(
+            learned.scaling,
+            learned.tally.examples,
+            self.scaling,
+            rows,
+            sample.case_weights[used],
+        )
         require_finite_squares(scaling(sample.X))
         return self.after(sample, scaling, learned)
 
-    def after(self, sample: Sample, scaling: Scaling, earlier: Learned | None) -> Learner:
-        """A learner after a pass over the rows of a sample in their order, from zero weights or an earlier state."""
-        learner = self.learner(examples := Examples.as_given(sample, self.cost_matrix), scaling, earlier)
+    def after(
+        self, sample: Sample, scaling: Scaling, earlier: Learned | None
+    ) -> Learner:
+        """A learner after a pass over the rows of a sample in their order, from zero
+        weights or an earlier state.
+        """
+        learner = self.learner(
+            examples := Examples.as_given(sample, self.cost_matrix), scaling, earlier
+        )
         learner.learn(examples.in_turn())
         return learner
 
@@ -216,12 +277,14 @@ class OnlineMethod(Method):
 
     def concluded(self, learner: Learner) -> OnlineMarginFit | OnlineVoteFit:
         """The fit of a learner after its passes, to the rows of its sample."""
-        t, norm = learner.tally, learner.squared_norm()
+        t = learner.tally
+        norm = learner.squared_norm()
         rule, more = self.ruled(learner)
         what = "answers under the margin" if self.margin > 0.0 else "answers"
         online = (
-            f"{t.examples} examples in {t.batches} batch{'es' if t.batches > 1 else ''}; {what} wrong {t.mistakes} "
-            f"times, total absolute error {t.distance:g}"
+            f"{t.examples} examples in {t.batches}"
+            f" batch{'es' if t.batches > 1 else ''}; {what} wrong {t.mistakes} times,"
+            f" total absolute error {t.distance:g}"
         )
         return self.fit_class(
             rule=rule,
@@ -236,7 +299,11 @@ class OnlineMethod(Method):
                 ),
                 steps="passes",
             ),
-            trace=Trace(iterations=len(learner.path), objective=np.array(learner.path), message="passes"),
+            trace=Trace(
+                iterations=len(learner.path),
+                objective=np.array(learner.path),
+                message="passes",
+            ),
             scores=rule.scores(learner.examples.sample.rows),
             facts=(
                 *self.own_facts(learner),
@@ -249,24 +316,34 @@ class OnlineMethod(Method):
         )
 
     def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
-        """Norms in the feature space of the scaled columns; None for zero weights and for votes."""
+        """Norms in the feature space of the scaled columns; None for zero weights and
+        for votes.
+        """
         if not isinstance(fit, OnlineMarginFit):
             return None
         rule: Any = fit.rule
         if rule.potential.squared_norm == 0.0:
             return None
         Z = fit.learned.scaling(sample.X)
-        return ball(self.similarity or Linear(), Z, self.scaling, rule.potential.squared_norm, rule.theta)
+        return ball(
+            self.similarity or Linear(),
+            Z,
+            self.scaling,
+            rule.potential.squared_norm,
+            rule.theta,
+        )
 
     # Mistake bound
 
     def mistake_bound(self, sample: Sample, fit: Any) -> MistakeBound:
         """The limit on sum |y - yhat| while learning, if the rows are separable.
 
-        sum |y - yhat| <= (R^2 + 2 margin s) / delta^2 for perceptron steps, and (s / r)^2 R^2 / ((1 - margin)^2
-        delta^2) for passive-aggressive steps, with s and r the largest and smallest cost of a mistake per |y - yhat|.
-        With the absolute cost both are 1, and this is corollary 3 of Milidiú & Rocha. Their corollary 4, R^2 / delta^4,
-        cannot hold: it changes with the units of the rows, but mistakes do not.
+        sum |y - yhat| <= (R^2 + 2 margin s) / delta^2 for perceptron steps, and (s /
+        r)^2 R^2 / ((1 - margin)^2 delta^2) for passive-aggressive steps, with s and r
+        the largest and smallest cost of a mistake per |y - yhat|. With the absolute
+        cost both are 1, and this is corollary 3 of Milidiú & Rocha. Their corollary 4,
+        R^2 / delta^4, cannot hold: it changes with the units of the rows, but mistakes
+        do not.
 
         Parameters
         ----------
@@ -276,11 +353,17 @@ class OnlineMethod(Method):
         """
         tally: Tally = fit.learned.tally
         if tally.batches > 1:
-            return MistakeBound(value=tally.distance, source="none: the rows of earlier batches are not stored")
-        examples, n_levels = Examples.of(sample, self.cost_matrix), sample.n_levels
+            return MistakeBound(
+                value=tally.distance,
+                source="none: the rows of earlier batches are not stored",
+            )
+        examples = Examples.of(sample, self.cost_matrix)
+        n_levels = sample.n_levels
         width = examples.X.shape[1] if self.similarity is None else examples.n
         if examples.n * (width + n_levels) * (n_levels - 1) > LARGEST:
-            return MistakeBound(value=tally.distance, source="not computed: too many rows")
+            return MistakeBound(
+                value=tally.distance, source="not computed: too many rows"
+            )
         Z = self.features(examples, fit)
         # R^2 with |Phi(x, y) - Phi(x, yhat)|^2 <= R^2 |y - yhat|.
         square = float(np.einsum("nd,nd->n", Z, Z).max())
@@ -290,15 +373,26 @@ class OnlineMethod(Method):
             why = "none: the training rows are not rank separable"
             return MistakeBound(value=tally.distance, source=why, radius=square**0.5)
         limit = self._limit(square, examples) / delta**2
-        source = "R^2 / delta^2, Milidiú & Rocha, cor. 3" if self.margin == 0.0 else "their cor. 3, with the margin"
-        return MistakeBound(value=tally.distance, source=source, limit=limit, radius=square**0.5, margin=delta)
+        source = (
+            "R^2 / delta^2, Milidiú & Rocha, cor. 3"
+            if self.margin == 0.0
+            else "their cor. 3, with the margin"
+        )
+        return MistakeBound(
+            value=tally.distance,
+            source=source,
+            limit=limit,
+            radius=square**0.5,
+            margin=delta,
+        )
 
     def _limit(self, square: float, examples: Examples) -> float:
         """Upper limit of sum |y - yhat| times delta^2."""
         distance = np.abs(examples.y[:, None] - np.arange(examples.n_levels))
         wrong = distance > 0
         price = examples.own_costs[wrong] / distance[wrong]
-        most, least = float(price.max()), float(price.min())
+        most = float(price.max())
+        least = float(price.min())
         if not self.aggressive:
             return square + 2.0 * self.margin * most
         if least == 0.0 or self.margin >= 1.0:
@@ -330,7 +424,9 @@ class OnKernel(OnlineMethod):
         """False: the sums would grow with every batch."""
         return False
 
-    def learner(self, examples: Examples, scaling: Scaling, earlier: Learned | None = None) -> KernelLearner:
+    def learner(
+        self, examples: Examples, scaling: Scaling, earlier: Learned | None = None
+    ) -> KernelLearner:
         return KernelLearner(self, examples, scaling)
 
     def features(self, examples: Examples, fit: Any) -> FloatArray:
@@ -344,28 +440,34 @@ class OnKernel(OnlineMethod):
     def own_facts(self, learner: Any) -> tuple[tuple[str, Any], ...]:
         """The kernel, and the number of rows with an update."""
         kernel = self.similarity.settled(learner.scaling.factor.size)
-        return ("Kernel", repr(kernel)), ("Support vectors", str(np.count_nonzero(learner.moved)))
+        return ("Kernel", repr(kernel)), (
+            "Support vectors",
+            str(np.count_nonzero(learner.moved)),
+        )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PRank(OnlineMethod):
     """Ranking by projecting [Crammer & Singer 2005; Milidiú & Rocha, sec. 6].
 
-    rank(x) = 1 + #{k : u'x > b_k}, ties to the lower rank. A mistake yhat moves u by (y - yhat) x, and the thresholds
-    between y and yhat by 1 each, which keeps them in order. As a structured perceptron it answers
-    argmax_k sum_{j<k} (u'x - b_j) + margin c[k]. method="siprank" stands for presentation="cost" with keep="pocket":
-    Lin (2008, sec. 4.3.2) names SiPrank without a definition, and this is ordstat's.
+    rank(x) = 1 + #{k : u'x > b_k}, ties to the lower rank. A mistake yhat moves u by (y
+    - yhat) x, and the thresholds between y and yhat by 1 each, which keeps them in
+    order. As a structured perceptron it answers argmax_k sum_{j<k} (u'x - b_j) + margin
+    c[k]. method="siprank" stands for presentation="cost" with keep="pocket": Lin (2008,
+    sec. 4.3.2) names SiPrank without a definition, and this is ordstat's.
 
     Parameters
     ----------
     epochs, presentation, cost, scaling
         See `ordstat.online.online.OnlineMethod`.
     keep : {"mean", "last", "pocket"}
-        The hypothesis used: the mean of those after each example (averaged perceptron), the last, or the one in the
-        pocket. A hypothesis with a longer run of exact hits, or at the end of a pass, replaces the pocket if its total
-        cost is lower (pocket with ratchet).
+        The hypothesis used: the mean of those after each example (averaged perceptron),
+        the last, or the one in the pocket. A hypothesis with a longer run of exact
+        hits, or at the end of a pass, replaces the pocket if its total cost is lower
+        (pocket with ratchet).
     margin : float
-        Learn until the true rank leads by margin times the cost of any other, >= 0; more than 0 needs convex costs.
+        Learn until the true rank leads by margin times the cost of any other, >= 0;
+        more than 0 needs convex costs.
 
     Raises
     ------
@@ -382,41 +484,50 @@ class PRank(OnlineMethod):
     papers: ClassVar[tuple[str, ...]] = (CRAMMER, MILIDIU)
     results_class: ClassVar[type[Any]] = OnlineMarginResults
     fit_class: ClassVar[type[OnlineMarginFit | OnlineVoteFit]] = OnlineMarginFit
-    projects: ClassVar[bool] = True  # Phi(x, y) = (y x, -1 for each of the y thresholds below)
+    # Phi(x, y) = (y x, -1 for each of the y thresholds below)
+    projects: ClassVar[bool] = True
 
     def check_costs(self, costs: FloatArray) -> None:
         """DataError if margin > 0 and the costs could put thresholds out of order."""
         if self.margin and not is_convex(costs):
             raise DataError(
-                f"{type(self).__name__} with margin > 0 needs convex costs, which keep thresholds in order. "
-                "Change the costs, or set margin=0."
+                f"{type(self).__name__} with margin > 0 needs convex costs, which keep"
+                " thresholds in order. Change the costs, or set margin=0."
             )
 
     def best_margin(self, Z: FloatArray, y: IntArray, n_levels: int) -> float | None:
-        """delta of PRank linear separability: one direction u and K-1 thresholds b, |(u, b)| = 1."""
+        """delta of PRank linear separability: one direction u and K-1 thresholds b,
+        |(u, b)| = 1.
+        """
         steps = n_levels - 1
         sign = np.where(y[:, None] > np.arange(steps), 1.0, -1.0)
-        columns = np.hstack([np.repeat(Z, steps, axis=0), -np.tile(np.eye(steps), (len(Z), 1))])
+        columns = np.hstack(
+            [np.repeat(Z, steps, axis=0), -np.tile(np.eye(steps), (len(Z), 1))]
+        )
         return separation_margin(columns * sign.reshape(-1, 1))
 
     def ruled(self, learner: Any) -> tuple[ThresholdRule, dict[str, Any]]:
         weights = learner.state.kept(self.keep, learner.tally.examples)
         u, b = np.split(weights, [learner.examples.X.shape[1]])
         potential = LinearPotential.plain(learner.scaling, u)
-        return ThresholdRule(potential, b + potential.offset), {"coefficients": potential.slopes}
+        return ThresholdRule(potential, b + potential.offset), {
+            "coefficients": potential.slopes
+        }
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class KernelPRank(OnKernel, PRank):
     """PRank [Crammer & Singer 2005] on a sum of kernels, H(x) = sum_n beta_n k(x_n, x).
 
-    A mistake yhat at row n adds y - yhat to beta_n and moves the thresholds between y and yhat by 1: `PRank` in the
-    feature space of the kernel, and the same as `PRank` with kernel="linear".
+    A mistake yhat at row n adds y - yhat to beta_n and moves the thresholds between y
+    and yhat by 1: `PRank` in the feature space of the kernel, and the same as `PRank`
+    with kernel="linear".
 
     Parameters
     ----------
     kernel : str, Kernel or callable
-        As for REDSVM. "perceptron" and "stump" count from the origin of the scaled columns: |x| + |x'| - |x - x'|.
+        As for REDSVM. "perceptron" and "stump" count from the origin of the scaled
+        columns: |x| + |x'| - |x - x'|.
     epochs, keep, margin, presentation, cost, scaling
         See `ordstat.online.online.OnlineMethod`; margin > 0 needs convex costs.
 
@@ -435,18 +546,22 @@ class KernelPRank(OnKernel, PRank):
 
     def ruled(self, learner: Any) -> tuple[ThresholdRule, dict[str, Any]]:
         sums, b = learner.kept()
-        return ThresholdRule(learner.direction(sums), b), {"support": learner.examples.rows[learner.moved]}
+        return ThresholdRule(learner.direction(sums), b), {
+            "support": learner.examples.rows[learner.moved]
+        }
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CuSumRank(OnlineMethod):
     """Cumulative sum ranking [Milidiú & Rocha, fig. 1 and 2], a structured perceptron.
 
-    rank(x) = argmax_k sum_{j<=k} w_j'x, w_1 = 0 and x with a constant -1, ties to the lower rank. A mistake yhat moves
-    the w_j between y and yhat by tau x: by +-1 (update="perceptron", method="cusum"), or just enough that the
-    true rank leads by the cost c[yhat] (update="passive-aggressive", method="pa-cusum"). cost="absolute" gives the
-    lead |y - yhat|, the loss-sensitive step of theorem 2; cost="classification" the same lead for every mistake, figure
-    2, where the size of delta only sets the scale of the weights.
+    rank(x) = argmax_k sum_{j<=k} w_j'x, w_1 = 0 and x with a constant -1, ties to the
+    lower rank. A mistake yhat moves the w_j between y and yhat by tau x: by +-1
+    (update="perceptron", method="cusum"), or just enough that the true rank leads by
+    the cost c[yhat] (update="passive-aggressive", method="pa-cusum"). cost="absolute"
+    gives the lead |y - yhat|, the loss-sensitive step of theorem 2;
+    cost="classification" the same lead for every mistake, figure 2, where the size of
+    delta only sets the scale of the weights.
 
     Parameters
     ----------
@@ -470,16 +585,19 @@ class CuSumRank(OnlineMethod):
     papers: ClassVar[tuple[str, ...]] = (MILIDIU,)
     results_class: ClassVar[type[Any]] = OnlineVoteResults
     fit_class: ClassVar[type[OnlineMarginFit | OnlineVoteFit]] = OnlineVoteFit
-    projects: ClassVar[bool] = False  # Phi(x, y) = (x once for each of the y steps below)
+    # Phi(x, y) = (x once for each of the y steps below)
+    projects: ClassVar[bool] = False
 
     @property
     def aggressive(self) -> bool:
         return self.update == "passive-aggressive"
 
     def best_margin(self, Z: FloatArray, y: IntArray, n_levels: int) -> float | None:
-        """delta of rank linear separability [Milidiú & Rocha, eq. 6]: one w_k for each k, |(w_2, ..., w_K)| = 1.
+        """delta of rank linear separability [Milidiú & Rocha, eq. 6]: one w_k for each
+        k, |(w_2, ..., w_K)| = 1.
 
-        With delta_k the margin of "rank above k?" alone, 1 / delta^2 = sum_k 1 / delta_k^2.
+        With delta_k the margin of "rank above k?" alone, 1 / delta^2 = sum_k 1 /
+        delta_k^2.
         """
         total = 0.0
         for k in range(n_levels - 1):
@@ -491,24 +609,37 @@ class CuSumRank(OnlineMethod):
 
     def gaps(self, learner: Any) -> LinearGaps | KernelSums:
         """The score of each step."""
-        return LinearGaps(scaling=learner.scaling, weights=learner.state.kept(self.keep, learner.tally.examples))
+        return LinearGaps(
+            scaling=learner.scaling,
+            weights=learner.state.kept(self.keep, learner.tally.examples),
+        )
 
     def ruled(self, learner: Any) -> tuple[ScoreRule, dict[str, Any]]:
-        return ScoreRule(CumulativeVotes(gaps=self.gaps(learner), n_levels=learner.examples.n_levels)), {}
+        return (
+            ScoreRule(
+                CumulativeVotes(
+                    gaps=self.gaps(learner), n_levels=learner.examples.n_levels
+                )
+            ),
+            {},
+        )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class KernelCuSumRank(OnKernel, CuSumRank):
-    """CuSum Rank on sums of kernels: the dual structured perceptron [Milidiú & Rocha, fig. 5].
+    """CuSum Rank on sums of kernels: the dual structured perceptron [Milidiú & Rocha,
+    fig. 5].
 
-    rank(x) = argmax_k sum_{j<=k} sum_n beta_nj (k(x_n, x) + 1). A mistake yhat at row n adds tau to beta_nj for the j
-    between y and yhat (figure 5 leaves out the index n): `CuSumRank` in the feature space of the kernel, and the same
-    as `CuSumRank` with kernel="linear".
+    rank(x) = argmax_k sum_{j<=k} sum_n beta_nj (k(x_n, x) + 1). A mistake yhat at row n
+    adds tau to beta_nj for the j between y and yhat (figure 5 leaves out the index n):
+    `CuSumRank` in the feature space of the kernel, and the same as `CuSumRank` with
+    kernel="linear".
 
     Parameters
     ----------
     kernel : str, Kernel or callable
-        As for REDSVM. "perceptron" and "stump" count from the origin of the scaled columns: |x| + |x'| - |x - x'|.
+        As for REDSVM. "perceptron" and "stump" count from the origin of the scaled
+        columns: |x| + |x'| - |x - x'|.
     update : {"perceptron", "passive-aggressive"}
         tau = +-1, or just enough that the true rank leads by its cost.
     epochs, keep, margin, presentation, cost, scaling

@@ -1,4 +1,6 @@
-"""Examples and weights of online rankers, and the passes of PRank and CuSum Rank over them."""
+"""Examples and weights of online rankers, and the passes of PRank and CuSum Rank over
+them.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,12 @@ import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..checks import SMALLER_WEIGHTS, require_memory
-from ..compiled.online import cusum_pass, kernel_cusum_pass, kernel_prank_pass, prank_pass
+from ..compiled.online import (
+    cusum_pass,
+    kernel_cusum_pass,
+    kernel_prank_pass,
+    prank_pass,
+)
 from ..fit import MarginFit, VoteFit
 from ..formula.sample import CACHED, Rows, Sample, Scaling, distinct_rows, row_blocks
 from ..judging.costs import CostMatrix, sample_costs
@@ -59,14 +66,30 @@ class Examples:
     def as_given(cls, sample: Sample, cost: CostMatrix) -> Examples:
         """The rows of positive weight in their given order."""
         rows = np.arange(sample.n)
-        costs, kinds = cost.matrix(sample.n_levels), sample.y
+        costs = cost.matrix(sample.n_levels)
+        kinds = sample.y
         if sample.costs is not None:
-            costs, kinds = sample_costs(cost, sample), rows
-        whole = cls(sample=sample, rows=rows, X=sample.X, y=sample.y, costs=costs, kinds=kinds, repeats=sample.weights)
-        return whole if sample.weights is None or sample.weights.all() else whole._take(np.flatnonzero(sample.weights))
+            costs = sample_costs(cost, sample)
+            kinds = rows
+        whole = cls(
+            sample=sample,
+            rows=rows,
+            X=sample.X,
+            y=sample.y,
+            costs=costs,
+            kinds=kinds,
+            repeats=sample.weights,
+        )
+        return (
+            whole
+            if sample.weights is None or sample.weights.all()
+            else whole._take(np.flatnonzero(sample.weights))
+        )
 
     def _take(self, index: IntArray) -> Examples:
-        taken = {name: getattr(self, name)[index] for name in ("rows", "X", "y", "kinds")}
+        taken = {
+            name: getattr(self, name)[index] for name in ("rows", "X", "y", "kinds")
+        }
         return replace(self, **taken, repeats=self.weights[index])
 
     @property
@@ -90,22 +113,33 @@ class Examples:
     def _require_room(self) -> None:
         """DataError if the weights stand for more examples than fit into memory."""
         total = float(self.weights.sum())
-        require_memory(f"A pass over {total:g} examples, the sum of the weights,", 32.0 * total, SMALLER_WEIGHTS)
+        require_memory(
+            f"A pass over {total:g} examples, the sum of the weights,",
+            32.0 * total,
+            SMALLER_WEIGHTS,
+        )
 
     def in_turn(self) -> IntArray:
         """Each example repeated as often as its whole-number weight, one after another."""
         examples = np.arange(self.n, dtype=np.intp)
         self._require_room()
-        return examples if self.repeats is None else np.repeat(examples, self.repeats.astype(np.intp))
+        return (
+            examples
+            if self.repeats is None
+            else np.repeat(examples, self.repeats.astype(np.intp))
+        )
 
     def drawn_by_cost(self, rng: np.random.Generator) -> IntArray:
-        """sum(weights) draws with probability proportional to weight times largest cost, which is above 0 for some
-        row.
+        """sum(weights) draws with probability proportional to weight times largest
+        cost, which is above 0 for some row.
         """
         self._require_room()
         share = np.cumsum(self.weights * self.costs.max(axis=1)[self.kinds])
         drawn = rng.random(max(int(np.rint(self.weights.sum())), 1)) * share[-1]
-        return np.asarray(np.minimum(np.searchsorted(share, drawn, side="right"), self.n - 1), dtype=np.intp)
+        return np.asarray(
+            np.minimum(np.searchsorted(share, drawn, side="right"), self.n - 1),
+            dtype=np.intp,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +202,8 @@ class OnlineVoteFit(VoteFit):
 
 @dataclass(frozen=True, kw_only=True)
 class MistakeBound:
-    """Perceptron convergence: a limit on sum |y - yhat| over any sequence of separable examples.
+    """Perceptron convergence: a limit on sum |y - yhat| over any sequence of separable
+    examples.
 
     Attributes
     ----------
@@ -181,7 +216,8 @@ class MistakeBound:
     radius : float
         R: |Phi(x, y) - Phi(x, y')|^2 <= R^2 |y - y'|.
     margin : float
-        delta, the margin of the separation by weights of norm 1; NaN without a separation.
+        delta, the margin of the separation by weights of norm 1; NaN without a
+        separation.
     """
 
     value: float
@@ -207,7 +243,8 @@ class LinearGaps:
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K-1)."""
-        slopes, constants = self.weights[:, :-1].T, self.weights[:, -1]
+        slopes = self.weights[:, :-1].T
+        constants = self.weights[:, -1]
         gaps = np.empty((rows.n, len(self.weights)))
         for some in row_blocks(rows.n, len(slopes), CACHED):
             np.matmul(self.scaling(rows.X[some]), slopes, out=gaps[some])
@@ -217,9 +254,11 @@ class LinearGaps:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class KernelSums:
-    """H(x) = sum_s coef_s (k(x_s, x) + constant), by the positive definite form of a kernel.
+    """H(x) = sum_s coef_s (k(x_s, x) + constant), by the positive definite form of a
+    kernel.
 
-    For a kernel that is definite only on coefficients of sum zero it is k(x, x') - k(x, 0) - k(0, x') + k(0, 0).
+    For a kernel that is definite only on coefficients of sum zero it is k(x, x') - k(x,
+    0) - k(0, x') + k(0, 0).
 
     Attributes
     ----------
@@ -246,19 +285,29 @@ class KernelSums:
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores, or (N, Q)."""
-        parts = [self._block(rows.X[some]) for some in row_blocks(rows.n, len(self.coef))]
+        parts = [
+            self._block(rows.X[some]) for some in row_blocks(rows.n, len(self.coef))
+        ]
         return np.concatenate([np.zeros((0, *self.coef.shape[1:])), *parts])
 
     def _block(self, X: FloatArray) -> FloatArray:
         Z = self.scaling(X)
-        shift = np.multiply.outer(self.constant + self.centre - self.kernel.origin(Z), self.coef.sum(axis=0))
-        with np.errstate(over="ignore", invalid="ignore"):  # rows far outside those of the fit
-            return np.asarray(self.kernel(Z, self.anchors) @ self.coef + shift - self.origins @ self.coef)
+        shift = np.multiply.outer(
+            self.constant + self.centre - self.kernel.origin(Z), self.coef.sum(axis=0)
+        )
+        # rows far outside those of the fit
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(
+                self.kernel(Z, self.anchors) @ self.coef
+                + shift
+                - self.origins @ self.coef
+            )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CumulativeVotes:
-    """Score of rank k: the sum of the gaps below it, 0 for the lowest [Milidiú & Rocha, eq. 5].
+    """Score of rank k: the sum of the gaps below it, 0 for the lowest [Milidiú & Rocha,
+    eq. 5].
 
     Attributes
     ----------
@@ -278,7 +327,9 @@ class CumulativeVotes:
 
 
 def mean_of(last: FloatArray, sums: FloatArray, n_examples: int) -> FloatArray:
-    """Mean of the weights after each of `n_examples` examples; `sums` has the updates times their example number."""
+    """Mean of the weights after each of `n_examples` examples; `sums` has the updates
+    times their example number.
+    """
     return np.asarray(((n_examples + 1) * last - sums) / max(n_examples, 1))
 
 
@@ -291,7 +342,8 @@ class Weights:
     weights : (D + K-1,) u and thresholds b of PRank; (K-1, D + 1) of CuSum Rank, the constant -1 in the last column
     sums : (same shape) sums of updates times the number of the example
     pocket : (D + K-1,) or (0,)
-        With keep="pocket": the cheapest weights among those with a longest run of exact hits and those after a pass.
+        With keep="pocket": the cheapest weights among those with a longest run of exact
+        hits and those after a pass.
     record : (4,) see `ordstat.compiled.online.prank_pass`
     """
 
@@ -305,11 +357,16 @@ class Weights:
         """The state before the first example."""
         record = np.array([0.0, 0.0, np.inf, 0.0])
         return cls(
-            weights=np.zeros(shape), sums=np.zeros(shape), pocket=np.zeros(shape if pocket else 0), record=record
+            weights=np.zeros(shape),
+            sums=np.zeros(shape),
+            pocket=np.zeros(shape if pocket else 0),
+            record=record,
         )
 
     def kept(self, keep: str, n_examples: int) -> FloatArray:
-        """The hypothesis to predict with after `n_examples` examples: "last", "mean" or "pocket"."""
+        """The hypothesis to predict with after `n_examples` examples: "last", "mean" or
+        "pocket".
+        """
         if keep == "mean":
             return mean_of(self.weights, self.sums, n_examples)
         return (self.pocket if keep == "pocket" else self.weights).copy()
@@ -330,7 +387,8 @@ class Learner(ABC):
     Attributes
     ----------
     method : OnlineMethod
-        Gives the margin, whose product with the cost is added to the scores, and the kind of steps.
+        Gives the margin, whose product with the cost is added to the scores, and the
+        kind of steps.
     examples : Examples
     scaling : Scaling
     tally : Tally
@@ -342,13 +400,21 @@ class Learner(ABC):
 
     state: Any = None
 
-    def __init__(self, method: Any, examples: Examples, scaling: Scaling, tally: Tally) -> None:
-        self.method, self.examples, self.scaling, self.tally = method, examples, scaling, tally
+    def __init__(
+        self, method: Any, examples: Examples, scaling: Scaling, tally: Tally
+    ) -> None:
+        self.method, self.examples, self.scaling, self.tally = (
+            method,
+            examples,
+            scaling,
+            tally,
+        )
         self.path: list[float] = []
 
     def learn(self, order: IntArray) -> None:
         """Learn the rows in `order` (M,), and add their mistakes to the tally."""
-        counts, tally = np.zeros(4), self.tally
+        counts = np.zeros(4)
+        tally = self.tally
         self.sweep(order, counts)
         mistakes, distance, cost, growth = counts.tolist()
         self.tally = replace(
@@ -368,7 +434,9 @@ class Learner(ABC):
 
     @abstractmethod
     def sweep(self, order: IntArray, counts: FloatArray) -> None:
-        """One pass; adds to `counts` (4,): mistakes, their |y - yhat|, cost, limit of the growth of |w|^2."""
+        """One pass; adds to `counts` (4,): mistakes, their |y - yhat|, cost, limit of
+        the growth of |w|^2.
+        """
 
     @abstractmethod
     def squared_norm(self) -> float:
@@ -376,7 +444,8 @@ class Learner(ABC):
 
 
 class ColumnLearner(Learner):
-    """PRank [Crammer & Singer 2005; Milidiú & Rocha, eq. 13-14] or CuSum Rank [their fig. 1 and 2] on columns.
+    """PRank [Crammer & Singer 2005; Milidiú & Rocha, eq. 13-14] or CuSum Rank [their
+    fig. 1 and 2] on columns.
 
     Parameters
     ----------
@@ -389,33 +458,67 @@ class ColumnLearner(Learner):
     """
 
     def __init__(
-        self, method: Any, examples: Examples, scaling: Scaling, tally: Tally, state: Weights, one_pass: bool
+        self,
+        method: Any,
+        examples: Examples,
+        scaling: Scaling,
+        tally: Tally,
+        state: Weights,
+        one_pass: bool,
     ) -> None:
         super().__init__(method, examples, scaling, tally)
         empty = np.zeros(0)
-        in_loop = (scaling.centre, scaling.factor) if one_pass and scaling.changes else (empty, empty)
-        X = np.ascontiguousarray(examples.X if one_pass else scaling(examples.X), dtype=np.float64)
+        in_loop = (
+            (scaling.centre, scaling.factor)
+            if one_pass and scaling.changes
+            else (empty, empty)
+        )
+        X = np.ascontiguousarray(
+            examples.X if one_pass else scaling(examples.X), dtype=np.float64
+        )
         self.state = state
         self._rows = (X, *in_loop, *_loop_arrays(examples))
         self._case_weights = empty if one_pass else examples.weights
 
     def sweep(self, order: IntArray, counts: FloatArray) -> None:
-        state, n_examples, margin = self.state, self.tally.examples, self.method.margin
+        state = self.state
+        n_examples = self.tally.examples
+        margin = self.method.margin
         arrays = (state.weights, state.sums, np.empty(sum(state.weights.shape)))
         if state.weights.ndim == 1:
             pocket = (state.pocket, state.record)
-            prank_pass(*self._rows, self._case_weights, order, margin, *arrays, *pocket, n_examples, counts)
+            prank_pass(
+                *self._rows,
+                self._case_weights,
+                order,
+                margin,
+                *arrays,
+                *pocket,
+                n_examples,
+                counts,
+            )
             if state.pocket.size:
                 self._compare()
         else:
-            cusum_pass(*self._rows, order, margin, self.method.aggressive, *arrays, n_examples, counts)
+            cusum_pass(
+                *self._rows,
+                order,
+                margin,
+                self.method.aggressive,
+                *arrays,
+                n_examples,
+                counts,
+            )
 
     def _compare(self) -> None:
         """Put the weights after a pass in the pocket if they cost less."""
-        state, X = self.state, self._rows[0]
+        state = self.state
+        X = self._rows[0]
         u, b = np.split(state.weights, [X.shape[1]])
         answers = np.searchsorted(b, X @ u, side="left")
-        cost = float(self._case_weights @ self.examples.costs[self.examples.kinds, answers])
+        cost = float(
+            self._case_weights @ self.examples.costs[self.examples.kinds, answers]
+        )
         if cost < state.record[2]:
             state.record[2] = cost
             state.pocket[:] = state.weights
@@ -425,10 +528,11 @@ class ColumnLearner(Learner):
 
 
 class KernelLearner(Learner):
-    """PRank or CuSum Rank on sums of a kernel; the coefficient of a row is the sum of its steps.
+    """PRank or CuSum Rank on sums of a kernel; the coefficient of a row is the sum of
+    its steps.
 
-    A kernel that is definite only on coefficients of sum zero ("perceptron", "stump") takes the form
-    k(x, x') - k(x, 0) - k(0, x') + k(0, 0), which is positive definite.
+    A kernel that is definite only on coefficients of sum zero ("perceptron", "stump")
+    takes the form k(x, x') - k(x, 0) - k(0, x') + k(0, 0), which is positive definite.
 
     Parameters
     ----------
@@ -438,39 +542,68 @@ class KernelLearner(Learner):
 
     def __init__(self, method: Any, examples: Examples, scaling: Scaling) -> None:
         super().__init__(method, examples, scaling, Tally(batches=1))
-        X, steps, projects = scaling(examples.sample.X), examples.n_levels - 1, method.projects
-        self._gram, self._origins, self._centre = definite_gram(method.similarity, X, examples.rows)
+        X = scaling(examples.sample.X)
+        steps = examples.n_levels - 1
+        projects = method.projects
+        self._gram, self._origins, self._centre = definite_gram(
+            method.similarity, X, examples.rows
+        )
         self._gram += float(not projects)
         self._anchors = method.similarity.anchors(X, examples.rows)
         self._rows = (self._gram, *_loop_arrays(examples))
-        # (J, N) coefficients, their updates times the number of the example, and sums of kernels at every row.
-        self._beta, self._beta_sums, self._scores = np.zeros((3, 1 if projects else steps, examples.n))
+        # (J, N) coefficients, their updates times the number of the example, and sums
+        # of kernels at every row.
+        self._beta, self._beta_sums, self._scores = np.zeros(
+            (3, 1 if projects else steps, examples.n)
+        )
         self._b, self._b_sums = np.zeros((2, steps if projects else 0))
 
     def sweep(self, order: IntArray, counts: FloatArray) -> None:
-        beta, sums, scores, n_examples = self._beta, self._beta_sums, self._scores, self.tally.examples
-        margin, work = self.method.margin, np.empty(max(len(beta), self._b.size))
+        beta = self._beta
+        sums = self._beta_sums
+        scores = self._scores
+        n_examples = self.tally.examples
+        margin = self.method.margin
+        work = np.empty(max(len(beta), self._b.size))
         if self._b.size:
             arrays = (beta[0], sums[0], self._b, self._b_sums, scores[0], work)
             kernel_prank_pass(*self._rows, order, margin, *arrays, n_examples, counts)
         else:
             flag = self.method.aggressive
-            kernel_cusum_pass(*self._rows, order, margin, flag, beta, sums, scores, work, n_examples, counts)
+            kernel_cusum_pass(
+                *self._rows,
+                order,
+                margin,
+                flag,
+                beta,
+                sums,
+                scores,
+                work,
+                n_examples,
+                counts,
+            )
 
     def squared_norm(self) -> float:
-        return max(float((self._beta * self._scores).sum()), 0.0) + float(self._b @ self._b)
+        return max(float((self._beta * self._scores).sum()), 0.0) + float(
+            self._b @ self._b
+        )
 
     @property
     def moved(self) -> BoolArray:
         """(N,) whether each of these rows had an update."""
-        return np.asarray((self._beta != 0.0).any(axis=0) | (self._beta_sums != 0.0).any(axis=0))
+        return np.asarray(
+            (self._beta != 0.0).any(axis=0) | (self._beta_sums != 0.0).any(axis=0)
+        )
 
     def kept(self) -> tuple[KernelSums, FloatArray]:
         """The sums and thresholds of the hypothesis to predict with."""
-        coef, b, moved = self._beta, self._b, self.moved
+        coef = self._beta
+        b = self._b
+        moved = self.moved
         if self.method.keep == "mean":
             n_examples = self.tally.examples
-            coef, b = mean_of(coef, self._beta_sums, n_examples), mean_of(b, self._b_sums, n_examples)
+            coef = mean_of(coef, self._beta_sums, n_examples)
+            b = mean_of(b, self._b_sums, n_examples)
         sums = KernelSums(
             kernel=self.method.similarity,
             scaling=self.scaling,
@@ -484,12 +617,22 @@ class KernelLearner(Learner):
 
     def direction(self, sums: KernelSums) -> KernelSums:
         """A single sum as a score, with its length."""
-        coef, moved = sums.coef[:, 0].copy(), self.moved
-        return replace(sums, coef=coef, squared_norm=max(float(coef @ self._gram[np.ix_(moved, moved)] @ coef), 0.0))
+        coef = sums.coef[:, 0].copy()
+        moved = self.moved
+        return replace(
+            sums,
+            coef=coef,
+            squared_norm=max(
+                float(coef @ self._gram[np.ix_(moved, moved)] @ coef), 0.0
+            ),
+        )
 
 
-def definite_gram(kernel: Kernel, X: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray, float]:
-    """Positive definite kernel matrix (M, M) of `rows` (M,) of X (N, D), with k(x_n, 0) (M,) and k(0, 0).
+def definite_gram(
+    kernel: Kernel, X: FloatArray, rows: IntArray
+) -> tuple[FloatArray, FloatArray, float]:
+    """Positive definite kernel matrix (M, M) of `rows` (M,) of X (N, D), with k(x_n, 0)
+    (M,) and k(0, 0).
 
     The latter two are zeros if the kernel is positive definite.
 
@@ -499,7 +642,8 @@ def definite_gram(kernel: Kernel, X: FloatArray, rows: IntArray) -> tuple[FloatA
         The matrix is not finite, symmetric and positive definite.
     """
     gram = checked_gram(kernel, X, rows)
-    origins, centre = np.zeros(rows.size), 0.0
+    origins = np.zeros(rows.size)
+    centre = 0.0
     if kernel.conditionally_definite:
         origins = kernel.origin(X)[rows]
         # `diagonal` is k(x, x) - 2 k(x, 0) + k(0, 0).
@@ -515,10 +659,11 @@ LARGEST = 2_000_000
 
 
 def separation_margin(Z: FloatArray) -> float | None:
-    """The largest delta with Z w >= delta for some |w| = 1; None if no positive delta exists.
+    """The largest delta with Z w >= delta for some |w| = 1; None if no positive delta
+    exists.
 
-    The shortest w with Z w >= 1 by non-negative least squares [Lawson & Hanson 1974, ch. 23]. The margin returned
-    is that of the computed w, so it is never too large.
+    The shortest w with Z w >= 1 by non-negative least squares [Lawson & Hanson 1974,
+    ch. 23]. The margin returned is that of the computed w, so it is never too large.
 
     Parameters
     ----------

@@ -28,24 +28,31 @@ class FittedOnline(FittedRanker):
     kind = "Online ranker"
 
     def check_rows(self) -> None:
-        """UnavailableError after `partial_fit`, which keeps only the rows of the last batch."""
+        """UnavailableError after `partial_fit`, which keeps only the rows of the last
+        batch.
+        """
         if self.fit.learned.tally.batches > 1:
             raise UnavailableError(
-                "after partial_fit the rows of earlier batches are not stored, and a fit to the last batch "
-                "would be another ranker. Use errors(newdata) or conformal(data=...) with other rows, or fit all rows "
-                "at once."
+                "after partial_fit the rows of earlier batches are not stored, and a"
+                " fit to the last batch would be another ranker. Use errors(newdata) or"
+                " conformal(data=...) with other rows, or fit all rows at once."
             )
 
     @cached_property
     def mistake_bound(self) -> MistakeBound:
         """sum |y - yhat| while learning, and its limit if the rows are rank separable."""
-        return cast(MistakeBound, cast(Any, self.method).mistake_bound(self.design.sample, self.fit))
+        return cast(
+            MistakeBound,
+            cast(Any, self.method).mistake_bound(self.design.sample, self.fit),
+        )
 
     def partial_fit(self, data: Any, *, weights: str | None = None) -> Self:
-        """Results after one pass over further rows, in order; the present results do not change.
+        """Results after one pass over further rows, in order; the present results do
+        not change.
 
-        Only the last batch is in memory: the new results have its rows, errors and margins, but the mistakes of all
-        examples so far. Columns are scaled as for the first rows; one that is constant there waits until it varies.
+        Only the last batch is in memory: the new results have its rows, errors and
+        margins, but the mistakes of all examples so far. Columns are scaled as for the
+        first rows; one that is constant there waits until it varies.
 
         Parameters
         ----------
@@ -57,9 +64,11 @@ class FittedOnline(FittedRanker):
         Raises
         ------
         DataError
-            A level is not in the first rows, a column is missing, or no row is complete.
+            A level is not in the first rows, a column is missing, or no row is
+            complete.
         OptionError
-            The method needs all rows at once (SiPrank, sums of kernels), or the fit has costs of single rows.
+            The method needs all rows at once (SiPrank, sums of kernels), or the fit has
+            costs of single rows.
 
         Examples
         --------
@@ -82,15 +91,20 @@ class FittedOnline(FittedRanker):
         if self.fit.learned.tally.batches == 1:
             return replace(report, header=header)
         header = tuple(
-            (name, f"{value}, the last batch" if name == "Observations" else value) for name, value in header
+            (name, f"{value}, the last batch" if name == "Observations" else value)
+            for name, value in header
         )
-        note = "Levels, errors and margins are from the last batch; the ranker has learned all batches."
+        note = (
+            "Levels, errors and margins are from the last batch; the ranker has learned"
+            " all batches."
+        )
         return replace(report, header=header, notes=(*report.notes, note))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Stream:
-    """Batches learned one after another; the results of the last batch are computed when they are needed.
+    """Batches learned one after another; the results of the last batch are computed
+    when they are needed.
 
     Attributes
     ----------
@@ -107,9 +121,12 @@ class Stream:
     learner: Learner | None = None
 
     def after(self, sample: Sample, index: pd.Index, n_given: int) -> Stream:
-        """The stream with one more batch: its rows, their labels (N,), and the number of rows before missing values
-        were dropped."""
-        before = self.first.fit.learned if self.learner is None else self.learner.learned
+        """The stream with one more batch: its rows, their labels (N,), and the number
+        of rows before missing values were dropped.
+        """
+        before = (
+            self.first.fit.learned if self.learner is None else self.learner.learned
+        )
         learner = cast(Any, self.first.method).continued(sample, before)
         parts: dict[str, Any] = {"sample": sample, "index": index, "n_given": n_given}
         design = replace(self.first.design, **parts, dropped={}, notes=(), data=None)
@@ -128,17 +145,24 @@ class Stream:
         return {"first": self.results, "last": None, "learner": None}
 
 
-def _batch(fit: FittedOnline, frame: Any, weights: str | None) -> tuple[Sample, pd.Index, int]:
-    """Sample of a further frame, labels of its rows, and the number of rows before missing values were dropped."""
+def _batch(
+    fit: FittedOnline, frame: Any, weights: str | None
+) -> tuple[Sample, pd.Index, int]:
+    """Sample of a further frame, labels of its rows, and the number of rows before
+    missing values were dropped.
+    """
     if fit.design.sample.costs is not None:
         raise OptionError(
-            "partial_fit has no costs for new rows; fit with a cost for all rows, such as cost='absolute'."
+            "partial_fit has no costs for new rows; fit with a cost for all rows, such"
+            " as cost='absolute'."
         )
-    new, codes = fit.design.spec.rebuild(frame), fit.design.spec.response(frame)
+    new = fit.design.spec.rebuild(frame)
+    codes = fit.design.spec.response(frame)
     kept = new.complete & (codes >= 0)
     if not kept.any():
         raise DataError(
-            "the batch must have a row with the response and all inputs; got none. Check its missing values."
+            "the batch must have a row with the response and all inputs; got none."
+            " Check its missing values."
         )
     whole = bool(kept.all())
     sample = Sample(
@@ -155,8 +179,8 @@ def _bound_text(b: MistakeBound) -> str:
         return b.source
     holds = "<=" if b.value <= b.limit else "> (VIOLATED)"
     return (
-        f"sum |y - yhat| {b.value:g} {holds} {b.limit:.4g} (R = {b.radius:.4g} and delta = {b.margin:.4g} of the "
-        f"scaled rows; {b.source})"
+        f"sum |y - yhat| {b.value:g} {holds} {b.limit:.4g} (R = {b.radius:.4g} and"
+        f" delta = {b.margin:.4g} of the scaled rows; {b.source})"
     )
 
 

@@ -1,4 +1,6 @@
-"""Pictures of a fit, `fit.plot`: of all fits, and of likelihood models, rankers, ensembles and trees."""
+"""Pictures of a fit, `fit.plot`: of all fits, and of likelihood models, rankers,
+ensembles and trees.
+"""
 
 from __future__ import annotations
 
@@ -24,29 +26,56 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
     "latent": latent.has_scores,
     "margins": lambda r: r.no_margins is None,
     "reliability": lambda r: "prob" in r.prediction_types,
-    "forest": lambda r: bool(r.design.names or r.design.nominal_names or r.design.scale_names),
-    "profiles": lambda r: r.covariance == "model" and r.design.sample.cluster is None and r.design.survey is None,
-    "importance": lambda r: bool(r.design.names or r.design.spec.columns) and not r.method.pairwise,
+    "forest": lambda r: bool(
+        r.design.names or r.design.nominal_names or r.design.scale_names
+    ),
+    "profiles": (
+        lambda r: (
+            r.covariance == "model"
+            and r.design.sample.cluster is None
+            and r.design.survey is None
+        )
+    ),
+    "importance": (
+        lambda r: (
+            bool(r.design.names or r.design.spec.columns) and not r.method.pairwise
+        )
+    ),
     "rounds": lambda r: hasattr(r, "staged_errors") and len(r.fit.stages) > 1,
     "tree": lambda r: hasattr(r, "nodes"),
     "ranef": lambda r: r.fit.marginal is not None,
     "parallel": lambda r: bool(r.family.ordered and r.design.names),
-    "influence": lambda r: r.fit.separation is None and r.design.survey is None and r.fit.marginal is None,
-    **dict.fromkeys(("dependence", "effects", "emmeans", "stacked"), lambda r: bool(r.design.spec.columns)),
+    "influence": (
+        lambda r: (
+            r.fit.separation is None
+            and r.design.survey is None
+            and r.fit.marginal is None
+        )
+    ),
+    **dict.fromkeys(
+        ("dependence", "effects", "emmeans", "stacked"),
+        lambda r: bool(r.design.spec.columns),
+    ),
 }
 #: What to use for pictures that a fit does not have.
 _INSTEAD = {
     "ale": "plot.dependence(variable), or plot.effects(variable) of a likelihood model",
-    "boundaries": "sklearn.inspection.DecisionBoundaryDisplay with an OrdinalClassifier",
+    "boundaries": (
+        "sklearn.inspection.DecisionBoundaryDisplay with an OrdinalClassifier"
+    ),
     "coefficients": "plot.forest(others={'with age': fit2})",
-    "dependence": "plot.effects(variable), or plot.emmeans(variable, scale='mean_class')",
+    "dependence": (
+        "plot.effects(variable), or plot.emmeans(variable, scale='mean_class')"
+    ),
     "effects": "plot.dependence(variable)",
     "interaction": "plot.effects(variable, by=...)",
     "shapley": "fit.shapley().abs().mean().plot.barh(), or plot.importance()",
 }
 #: Options by other names.
 _OPTIONS = {
-    **dict.fromkeys(("odds", "or_", "exp", "eform", "odds_ratio", "transform"), "exponentiate=True"),
+    **dict.fromkeys(
+        ("odds", "or_", "exp", "eform", "odds_ratio", "transform"), "exponentiate=True"
+    ),
     **dict.fromkeys(("conf_level", "alpha", "ci"), "level=0.95"),
     **dict.fromkeys(("axes", "axis", "figure"), "ax="),
     **dict.fromkeys(("xlabel", "ylabel", "names"), "labels={'age': 'Age (years)'}"),
@@ -62,11 +91,13 @@ class Plots:
     Every picture takes
 
     ax : matplotlib axes, or an array of them for several panels
-        Where to draw; a new figure if not given. Colours and fonts are those of matplotlib's style.
+        Where to draw; a new figure if not given. Colours and fonts are those of
+        matplotlib's style.
     title : str
         Instead of the usual title.
     labels : mapping of str to str
-        Texts to show for variables, terms, levels or the response: {"age": "Age (years)", "rating": "Bitterness"}.
+        Texts to show for variables, terms, levels or the response: {"age": "Age
+        (years)", "rating": "Bitterness"}.
     draw : bool
         False returns the data frame behind the picture, and needs no matplotlib.
 
@@ -89,7 +120,10 @@ class Plots:
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Refuse: a picture must be named."""
         names = self.names
-        raise OptionError(f"fit.plot must name a picture, as in fit.plot.{names[0]}(). Choose from {', '.join(names)}.")
+        raise OptionError(
+            f"fit.plot must name a picture, as in fit.plot.{names[0]}(). Choose from"
+            f" {', '.join(names)}."
+        )
 
     def __dir__(self) -> list[str]:
         """The pictures of this fit."""
@@ -101,41 +135,77 @@ class Plots:
             """Raise an error that lists the pictures of this fit."""
             if name.startswith("_") or name == "results":
                 raise AttributeError(name)
-            hint = f" Use {_INSTEAD[name]}." if name in _INSTEAD else did_you_mean(name, self.names)
+            hint = (
+                f" Use {_INSTEAD[name]}."
+                if name in _INSTEAD
+                else did_you_mean(name, self.names)
+            )
             names = ", ".join(self.names)
-            raise AttributeError(f"fit.plot has no picture {name!r} of this fit.{hint} Choose from {names}.")
+            raise AttributeError(
+                f"fit.plot has no picture {name!r} of this fit.{hint} Choose from"
+                f" {names}."
+            )
 
     @property
     def names(self) -> list[str]:
         """Names of the pictures of this fit."""
-        pictures = {name for name in dir(type(self)) if not name.startswith("_")} - {"names", "results"}
-        return sorted(name for name in pictures if name not in NEEDS or NEEDS[name](self.results))
+        pictures = {name for name in dir(type(self)) if not name.startswith("_")} - {
+            "names",
+            "results",
+        }
+        return sorted(
+            name for name in pictures if name not in NEEDS or NEEDS[name](self.results)
+        )
 
     def _show(
-        self, name: str, ax: Any, looks: Mapping[str, Any], data: pd.DataFrame, picture: Callable[..., Any], *given: Any
+        self,
+        name: str,
+        ax: Any,
+        looks: Mapping[str, Any],
+        data: pd.DataFrame,
+        picture: Callable[..., Any],
+        *given: Any,
     ) -> Any:
         """The frame or the axes of a picture; OptionError for unknown options."""
-        options = [*list(signature(getattr(self, name)).parameters)[:-1], *Looks.__annotations__]
+        options = [
+            *list(signature(getattr(self, name)).parameters)[:-1],
+            *Looks.__annotations__,
+        ]
         for option in looks:
             if option not in options:
                 near = _OPTIONS.get(option, "")
-                hint = f" Use {near}." if near.partition("=")[0] in options else did_you_mean(option, options)
-                raise OptionError(f"plot.{name} has no option {option!r}.{hint} It has {', '.join(options)}.")
+                hint = (
+                    f" Use {near}."
+                    if near.partition("=")[0] in options
+                    else did_you_mean(option, options)
+                )
+                raise OptionError(
+                    f"plot.{name} has no option {option!r}.{hint} It has"
+                    f" {', '.join(options)}."
+                )
         sheet = Sheet(ax, looks.get("title"), label_texts(looks.get("labels")))
-        return sheet.show(picture, data, *given) if flag("draw", looks.get("draw", True)) else data
+        return (
+            sheet.show(picture, data, *given)
+            if flag("draw", looks.get("draw", True))
+            else data
+        )
 
-    def latent(self, ax: Axes | None = None, *, bins: int = 40, **looks: Unpack[Looks]) -> Any:
-        """Latent scores of the observations by observed level, with the thresholds and the interval of each level.
+    def latent(
+        self, ax: Axes | None = None, *, bins: int = 40, **looks: Unpack[Looks]
+    ) -> Any:
+        """Latent scores of the observations by observed level, with the thresholds and
+        the interval of each level.
 
-        If thresholds differ between observations (nominal effects), their mean and range are drawn.
+        If thresholds differ between observations (nominal effects), their mean and
+        range are drawn.
 
         Parameters
         ----------
         bins : int
             Number of bins of the histograms.
         ax, title, labels, draw
-            As in every picture. The frame: level, left and right (ends of the bin), weight (of the observations
-            inside), share (of the weight of the level).
+            As in every picture. The frame: level, left and right (ends of the bin),
+            weight (of the observations inside), share (of the weight of the level).
 
         Raises
         ------
@@ -153,9 +223,11 @@ class Plots:
         bins: int = 40,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Left and right margins of the observations; wrong ones (<= 0) in another colour, and a line at `delta`.
+        """Left and right margins of the observations; wrong ones (<= 0) in another
+        colour, and a line at `delta`.
 
-        Margins are divided by the norm of potential and thresholds, if they have a norm.
+        Margins are divided by the norm of potential and thresholds, if they have a
+        norm.
 
         Parameters
         ----------
@@ -164,16 +236,25 @@ class Plots:
         bins : int
             Number of bins; 0 is an end of a bin.
         ax, title, labels, draw
-            As in every picture. The frame: side ("left", "right"), from, to (ends of the bin), weight, share (of all
-            observations with that margin: the lowest level has no left margin, the highest no right one).
+            As in every picture. The frame: side ("left", "right"), from, to (ends of
+            the bin), weight, share (of all observations with that margin: the lowest
+            level has no left margin, the highest no right one).
         """
         frame = latent.margins_frame(self.results, bins)
-        return self._show("margins", ax, looks, frame, latent.draw_margins, self.results, delta)
+        return self._show(
+            "margins", ax, looks, frame, latent.draw_margins, self.results, delta
+        )
 
     def confusion(
-        self, ax: Axes | None = None, *, newdata: Any = None, weights: Any = None, **looks: Unpack[Looks]
+        self,
+        ax: Axes | None = None,
+        *,
+        newdata: Any = None,
+        weights: Any = None,
+        **looks: Unpack[Looks],
     ) -> Any:
-        """Observed against predicted levels: blue where correct, redder with the distance, deeper with the share.
+        """Observed against predicted levels: blue where correct, redder with the
+        distance, deeper with the share.
 
         Parameters
         ----------
@@ -182,11 +263,20 @@ class Plots:
         weights : str or (N,) array, optional
             Case weights of `newdata`.
         ax, title, labels, draw
-            As in every picture. The frame: observed, predicted (levels), distance (|i - j| in ranks), weight (of the
-            observations), share (of the weight of the observed level; 0 for a level without observations).
+            As in every picture. The frame: observed, predicted (levels), distance (|i -
+            j| in ranks), weight (of the observations), share (of the weight of the
+            observed level; 0 for a level without observations).
         """
         frame = errors.confusion_frame(self.results, newdata, weights)
-        return self._show("confusion", ax, looks, frame, errors.draw_confusion, self.results, newdata is not None)
+        return self._show(
+            "confusion",
+            ax,
+            looks,
+            frame,
+            errors.draw_confusion,
+            self.results,
+            newdata is not None,
+        )
 
     def reliability(
         self,
@@ -198,15 +288,18 @@ class Plots:
         level: float = 0.95,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Observed shares against predicted probabilities, with Wilson limits: on the diagonal if they agree.
+        """Observed shares against predicted probabilities, with Wilson limits: on the
+        diagonal if they agree.
 
         Parameters
         ----------
         newdata : data frame, optional
-            With the response; by default the data of the fit (cross-fitted, if it is calibrated).
+            With the response; by default the data of the fit (cross-fitted, if it is
+            calibrated).
         by : {"split", "level"}
-            A curve for each threshold, of P(response <= low), or for each level, of P(response = level). More than
-            three curves have a panel each, in a new figure or an array of axes.
+            A curve for each threshold, of P(response <= low), or for each level, of
+            P(response = level). More than three curves have a panel each, in a new
+            figure or an array of axes.
         bins : int
             Largest number of bins, which have about equal weight.
         level : float in (0, 1)
@@ -224,7 +317,16 @@ class Plots:
             The fit has no probabilities.
         """
         frame = self.results.reliability(newdata, by=by, bins=bins, level=level)
-        return self._show("reliability", ax, looks, frame, errors.draw_reliability, self.results, by, newdata is None)
+        return self._show(
+            "reliability",
+            ax,
+            looks,
+            frame,
+            errors.draw_reliability,
+            self.results,
+            by,
+            newdata is None,
+        )
 
     def importance(
         self,
@@ -249,16 +351,33 @@ class Plots:
         kind, newdata, measure, repeats, seed, weights, level
             As in `fit.importance`.
         ax, title, labels, draw
-            As in every picture. The frame: variable (kind="gain": column), importance, std_error, lower, upper (NaN
-            for kind="gain"), most important first.
+            As in every picture. The frame: variable (kind="gain": column), importance,
+            std_error, lower, upper (NaN for kind="gain"), most important first.
         """
-        options = {"measure": measure, "repeats": repeats, "seed": seed, "weights": weights, "level": level}
+        options = {
+            "measure": measure,
+            "repeats": repeats,
+            "seed": seed,
+            "weights": weights,
+            "level": level,
+        }
         frame = variables.importance_frame(self.results, kind, newdata, top, **options)
-        return self._show("importance", ax, looks, frame, variables.draw_importance, self.results, measure, level)
+        return self._show(
+            "importance",
+            ax,
+            looks,
+            frame,
+            variables.draw_importance,
+            self.results,
+            measure,
+            level,
+        )
 
 
 class RankerPlots(Plots):
-    """Pictures of a fit without a likelihood; `dir(fit.plot)` lists the names for a fit."""
+    """Pictures of a fit without a likelihood; `dir(fit.plot)` lists the names for a
+    fit.
+    """
 
     def dependence(
         self,
@@ -270,27 +389,33 @@ class RankerPlots(Plots):
         data: Any = None,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Partial dependence [Friedman 2001, sec. 8.2]: mean predictions over a variable.
+        """Partial dependence [Friedman 2001, sec. 8.2]: mean predictions over a
+        variable.
 
-        Every observation (at most 500, evenly spread) keeps its other values. If variables are related, some of these
-        combinations are impossible; the picture shows what the fit predicts, not what a change would do.
+        Every observation (at most 500, evenly spread) keeps its other values. If
+        variables are related, some of these combinations are impossible; the picture
+        shows what the fit predicts, not what a change would do.
 
         Parameters
         ----------
         variable : str
             A variable of the formula.
         of : {"prob", "rank"}, optional
-            Probabilities of the levels (the default if the fit has them), or the mean rank 1..K: expected ranks if
-            the fit has probabilities, else predicted ranks.
+            Probabilities of the levels (the default if the fit has them), or the mean
+            rank 1..K: expected ranks if the fit has probabilities, else predicted
+            ranks.
         values : sequence, optional
-            Values of the variable; by default all levels of a factor, up to 25 points over the range of a number.
+            Values of the variable; by default all levels of a factor, up to 25 points
+            over the range of a number.
         data : data frame, optional
             The data of the fit, if it has lost them (after unpickling).
         ax, title, labels, draw
             As in every picture. The frame: the variable, level (of="prob"), estimate.
         """
         frame = variables.dependence_frame(self.results, variable, of, values, data)
-        return self._show("dependence", ax, looks, frame, variables.draw_dependence, self.results)
+        return self._show(
+            "dependence", ax, looks, frame, variables.draw_dependence, self.results
+        )
 
     def rounds(
         self,
@@ -301,19 +426,23 @@ class RankerPlots(Plots):
         every: int | None = None,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Error after every round, on the data of the fit, on new data, and on held-out rows if there are any.
+        """Error after every round, on the data of the fit, on new data, and on held-out
+        rows if there are any.
 
         Parameters
         ----------
         newdata : data frame, optional
             With the response.
         error : {"absolute", "classification", "cost", "loss", "squared"}
-            "squared" is for trees, "cost" and "loss" for other ensembles. "loss" is the mean training loss, with its
-            bound by the training-error theorem or with the loss of held-out rows.
+            "squared" is for trees, "cost" and "loss" for other ensembles. "loss" is the
+            mean training loss, with its bound by the training-error theorem or with the
+            loss of held-out rows.
         every : int, optional
-            Draw only rounds in steps of `every`, and the last round; by default all rounds, but at most about 250.
+            Draw only rounds in steps of `every`, and the last round; by default all
+            rounds, but at most about 250.
         ax, title, labels, draw
-            As in every picture. The frame: round, rows ("rows of the fit", "new data", "held out"), value.
+            As in every picture. The frame: round, rows ("rows of the fit", "new data",
+            "held out"), value.
 
         Examples
         --------
@@ -328,10 +457,20 @@ class RankerPlots(Plots):
         3    100         new data  0.056
         """
         frame = ensembles.rounds_frame(self.results, newdata, error, every)
-        return self._show("rounds", ax, looks, frame, ensembles.draw_rounds, self.results, error)
+        return self._show(
+            "rounds", ax, looks, frame, ensembles.draw_rounds, self.results, error
+        )
 
-    def tree(self, ax: Axes | None = None, *, round: int = 1, split: int | None = None, **looks: Unpack[Looks]) -> Any:
-        """One tree: conditions at its nodes, the shares of the levels as bars at its leaves.
+    def tree(
+        self,
+        ax: Axes | None = None,
+        *,
+        round: int = 1,
+        split: int | None = None,
+        **looks: Unpack[Looks],
+    ) -> Any:
+        """One tree: conditions at its nodes, the shares of the levels as bars at its
+        leaves.
 
         Parameters
         ----------
@@ -340,7 +479,8 @@ class RankerPlots(Plots):
         split : int, optional
             1, ..., K-1, if trees belong to splits; by default the first.
         ax, title, labels, draw
-            As in every picture. The frame: node, x, depth, and the columns of `fit.nodes`.
+            As in every picture. The frame: node, x, depth, and the columns of
+            `fit.nodes`.
 
         Examples
         --------
@@ -350,7 +490,9 @@ class RankerPlots(Plots):
         [[1, 0.5, 0, '3'], [2, 0.0, 1, '2'], [3, 1.0, 1, '3']]
         """
         frame = ensembles.tree_frame(self.results, round, split)
-        return self._show("tree", ax, looks, frame, ensembles.draw_tree, self.results, round, split)
+        return self._show(
+            "tree", ax, looks, frame, ensembles.draw_tree, self.results, round, split
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -378,9 +520,10 @@ class PooledPlots:
 class LikelihoodPlots(Plots):
     """Pictures of a likelihood fit, including its coefficients and probabilities.
 
-    With random effects, observations are drawn at the modes of their groups (latent, residuals, reliability,
-    confusion), effects of variables as averages over all groups (effects, stacked, importance); `emmeans` on the latent
-    scale is at random effects of 0. The option `re` of `effects`, `stacked` and `emmeans` changes this.
+    With random effects, observations are drawn at the modes of their groups (latent,
+    residuals, reliability, confusion), effects of variables as averages over all groups
+    (effects, stacked, importance); `emmeans` on the latent scale is at random effects
+    of 0. The option `re` of `effects`, `stacked` and `emmeans` changes this.
 
     Examples
     --------
@@ -402,37 +545,50 @@ class LikelihoodPlots(Plots):
         level: float = 0.95,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Coefficients with their confidence limits, of this fit or of several, on one axis.
+        """Coefficients with their confidence limits, of this fit or of several, on one
+        axis.
 
-        The coefficient of a numeric variable is for one unit. The effect of one year is small beside that of a factor;
-        per={"age": 10} draws the effect of ten years. Coefficients of different links are not on one scale, and adding
-        a variable changes the other coefficients even if it is independent of them: compare signs and patterns, and
-        sizes only between fits of the same link to the same data.
+        The coefficient of a numeric variable is for one unit. The effect of one year is
+        small beside that of a factor; per={"age": 10} draws the effect of ten years.
+        Coefficients of different links are not on one scale, and adding a variable
+        changes the other coefficients even if it is independent of them: compare signs
+        and patterns, and sizes only between fits of the same link to the same data.
 
         Parameters
         ----------
         others : mapping of str to fits, optional
-            Up to seven more fits to draw, by their labels: {"with age": fit2}. Fits without standard errors have dots
-            without limits.
+            Up to seven more fits to draw, by their labels: {"with age": fit2}. Fits
+            without standard errors have dots without limits.
         label : str
             Label of this fit.
         columns : str or sequence of str, optional
-            Terms of the formula, or coefficients, to draw in this order; by default all.
+            Terms of the formula, or coefficients, to draw in this order; by default
+            all.
         exponentiate : bool
-            Draw odds ratios (logit), hazard ratios (cloglog) or, if fits differ in this, exponents, on a logarithmic
-            axis.
+            Draw odds ratios (logit), hazard ratios (cloglog) or, if fits differ in
+            this, exponents, on a logarithmic axis.
         per : mapping of str to float, or "sd", optional
-            As in `fit.tidy`: the change in each variable that its coefficient refers to, {"age": 10}, or one standard
-            deviation of each number.
+            As in `fit.tidy`: the change in each variable that its coefficient refers
+            to, {"age": 10}, or one standard deviation of each number.
         level : float in (0, 1)
             Confidence level of the limits.
         ax, title, labels, draw
-            As in every picture. The frame: term, estimate, conf_low, conf_high (NaN for methods without standard
-            errors), coef_type, model (the label of the fit), in the order in which terms first occur.
+            As in every picture. The frame: term, estimate, conf_low, conf_high (NaN for
+            methods without standard errors), coef_type, model (the label of the fit),
+            in the order in which terms first occur.
         """
         fits = coefficients.labelled_fits(self.results, others, label)
         frame = coefficients.forest_frame(fits, columns, exponentiate, per, level)
-        return self._show("forest", ax, looks, frame, coefficients.draw_forest, fits, exponentiate, level)
+        return self._show(
+            "forest",
+            ax,
+            looks,
+            frame,
+            coefficients.draw_forest,
+            fits,
+            exponentiate,
+            level,
+        )
 
     def effects(
         self,
@@ -447,10 +603,11 @@ class LikelihoodPlots(Plots):
         level: float = 0.95,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Probability of every level over a variable, with bands: lines for a number, points for a factor.
+        """Probability of every level over a variable, with bands: lines for a number,
+        points for a factor.
 
-        These are the estimated marginal means of `emmeans`: the levels of other factors have equal weights, and other
-        numeric variables are at their means.
+        These are the estimated marginal means of `emmeans`: the levels of other factors
+        have equal weights, and other numeric variables are at their means.
 
         Parameters
         ----------
@@ -459,19 +616,22 @@ class LikelihoodPlots(Plots):
         by : str, optional
             Another variable: a panel for each of its values.
         facets : bool
-            A panel for each level of the response, with a line for each value of `by`; useful with many levels.
+            A panel for each level of the response, with a line for each value of `by`;
+            useful with many levels.
         at : mapping, optional
-            Values of variables. {"contact": "yes"} holds a variable at a value, {"age": [30, 50, 70]} gives the values
-            to draw; by default all levels of a factor, 60 points over the range of a number, the quartiles of a
-            number in `by`.
+            Values of variables. {"contact": "yes"} holds a variable at a value, {"age":
+            [30, 50, 70]} gives the values to draw; by default all levels of a factor,
+            60 points over the range of a number, the quartiles of a number in `by`.
         data : data frame, optional
             The data of the fit, if it has lost them (after unpickling).
         re : {"marginal", "zero"}, optional
-            With random effects: averaged over the groups (the default), or at random effects of 0.
+            With random effects: averaged over the groups (the default), or at random
+            effects of 0.
         level : float in (0, 1)
             Confidence level of the limits.
         ax, title, labels, draw
-            As in every picture. The frame: `by` (if given), the variable, level, estimate, std_error, lower, upper.
+            As in every picture. The frame: `by` (if given), the variable, level,
+            estimate, std_error, lower, upper.
 
         Returns
         -------
@@ -479,8 +639,21 @@ class LikelihoodPlots(Plots):
         """
         options = {"re": re, "level": level}
         flag("facets", facets)
-        frame, _ = effects.means(self.results, variable, by, "prob", at, data, True, **options)
-        return self._show("effects", ax, looks, frame, effects.draw_effects, self.results, variable, by, facets, re)
+        frame, _ = effects.means(
+            self.results, variable, by, "prob", at, data, True, **options
+        )
+        return self._show(
+            "effects",
+            ax,
+            looks,
+            frame,
+            effects.draw_effects,
+            self.results,
+            variable,
+            by,
+            facets,
+            re,
+        )
 
     def stacked(
         self,
@@ -492,17 +665,29 @@ class LikelihoodPlots(Plots):
         re: str | None = None,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Stacked probabilities of the levels over a variable, with the lowest level at the bottom.
+        """Stacked probabilities of the levels over a variable, with the lowest level at
+        the bottom.
 
         Parameters
         ----------
         variable, at, data, re
             As in `effects`.
         ax, title, labels, draw
-            As in every picture. The frame: the variable, level, estimate, cumulative (P(response <= level)).
+            As in every picture. The frame: the variable, level, estimate, cumulative
+            (P(response <= level)).
         """
         frame = effects.stacked_frame(self.results, variable, at, data, re)
-        return self._show("stacked", ax, looks, frame, effects.draw_stacked, self.results, variable, re, data)
+        return self._show(
+            "stacked",
+            ax,
+            looks,
+            frame,
+            effects.draw_stacked,
+            self.results,
+            variable,
+            re,
+            data,
+        )
 
     def emmeans(
         self,
@@ -517,7 +702,8 @@ class LikelihoodPlots(Plots):
         level: float = 0.95,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Marginal means over a variable, with limits; with `by`, an interaction plot like R's emmip.
+        """Marginal means over a variable, with limits; with `by`, an interaction plot
+        like R's emmip.
 
         On the latent scale, lines are parallel if the two variables do not interact.
 
@@ -528,16 +714,30 @@ class LikelihoodPlots(Plots):
         by : str, optional
             Another variable: a line for each of its values, up to eight.
         scale : str
-            As in `fit.emmeans`, except scales with a mean for each level: "latent" (0 is the average threshold),
-            "mean_class", ...
+            As in `fit.emmeans`, except scales with a mean for each level: "latent" (0
+            is the average threshold), "mean_class", ...
         at, data, re, level
             As in `effects`.
         ax, title, labels, draw
-            As in every picture. The frame: `by` (if given), the variable, estimate, std_error, lower, upper.
+            As in every picture. The frame: `by` (if given), the variable, estimate,
+            std_error, lower, upper.
         """
         variable, by = effects.variable_and_by(variable, by)
-        frame, what = effects.means(self.results, variable, by, scale, at, data, re=re, level=level)
-        return self._show("emmeans", ax, looks, frame, effects.draw_emmeans, self.results, variable, by, what, level)
+        frame, what = effects.means(
+            self.results, variable, by, scale, at, data, re=re, level=level
+        )
+        return self._show(
+            "emmeans",
+            ax,
+            looks,
+            frame,
+            effects.draw_emmeans,
+            self.results,
+            variable,
+            by,
+            what,
+            level,
+        )
 
     def parallel(
         self,
@@ -548,9 +748,11 @@ class LikelihoodPlots(Plots):
         level: float = 0.95,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Are effects the same at every threshold? Binary fits of P(response > level), beside the fit itself.
+        """Are effects the same at every threshold? Binary fits of P(response > level),
+        beside the fit itself.
 
-        If effects are parallel, the points of a term scatter about its line, most of them within their limits.
+        If effects are parallel, the points of a term scatter about its line, most of
+        them within their limits.
 
         Parameters
         ----------
@@ -561,12 +763,21 @@ class LikelihoodPlots(Plots):
         level : float in (0, 1)
             Confidence level of the limits.
         ax, title, labels, draw
-            As in every picture. The frame: term, threshold, above (the lower level of the threshold), estimate,
-            std_error, lower, upper (of the binary fit; NaN where it is separated), pooled, pooled_lower, pooled_upper
-            (of the fit itself).
+            As in every picture. The frame: term, threshold, above (the lower level of
+            the threshold), estimate, std_error, lower, upper (of the binary fit; NaN
+            where it is separated), pooled, pooled_lower, pooled_upper (of the fit
+            itself).
         """
         frame = coefficients.parallel_frame(self.results, columns, per, level)
-        return self._show("parallel", ax, looks, frame, coefficients.draw_parallel, self.results, level)
+        return self._show(
+            "parallel",
+            ax,
+            looks,
+            frame,
+            coefficients.draw_parallel,
+            self.results,
+            level,
+        )
 
     def profiles(
         self,
@@ -577,28 +788,40 @@ class LikelihoodPlots(Plots):
         points: int = 15,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Signed root deviance against each parameter (line), its quadratic approximation (dashes) and the limits.
+        """Signed root deviance against each parameter (line), its quadratic
+        approximation (dashes) and the limits.
 
         Where the line bends away from the dashes, Wald limits are poor.
 
         Parameters
         ----------
         parm : str, int or a sequence of them, optional
-            Parameters by name or by position in `params` (from 0), or location terms; by default all parameters.
+            Parameters by name or by position in `params` (from 0), or location terms;
+            by default all parameters.
         level : float in (0, 1)
             Confidence level of the limits.
         points : int
             Values of each parameter.
         ax, title, labels, draw
-            As in every picture, with a panel for each parameter. The frame: parameter, value, z (signed root of the
-            deviance), loglik, quadratic ((value - estimate) / standard error).
+            As in every picture, with a panel for each parameter. The frame: parameter,
+            value, z (signed root of the deviance), loglik, quadratic ((value -
+            estimate) / standard error).
 
         Returns
         -------
         array of matplotlib axes
         """
         frame = coefficients.profiles_frame(self.results, parm, level, points)
-        return self._show("profiles", ax, looks, frame, coefficients.draw_profiles, self.results, parm, level)
+        return self._show(
+            "profiles",
+            ax,
+            looks,
+            frame,
+            coefficients.draw_profiles,
+            self.results,
+            parm,
+            level,
+        )
 
     def residuals(
         self,
@@ -610,16 +833,19 @@ class LikelihoodPlots(Plots):
         seed: int | np.random.Generator = 0,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Surrogate residuals [Liu & Zhang 2018]: if the model is true, draws from the latent distribution.
+        """Surrogate residuals [Liu & Zhang 2018]: if the model is true, draws from the
+        latent distribution.
 
-        In the QQ picture, dots that bend away from the line show a wrong link. Against a variable, means away from 0
-        show a wrong shape of its effect, and a changing width shows a scale effect.
-        A row of case weight w stands for w cases and has w residuals; of more than 10,000 cases a sample is drawn.
+        In the QQ picture, dots that bend away from the line show a wrong link. Against
+        a variable, means away from 0 show a wrong shape of its effect, and a changing
+        width shows a scale effect. A row of case weight w stands for w cases and has w
+        residuals; of more than 10,000 cases a sample is drawn.
 
         Parameters
         ----------
         against : str, optional
-            "score", the linear predictor, or a variable of the data; by default quantiles of the latent distribution.
+            "score", the linear predictor, or a variable of the data; by default
+            quantiles of the latent distribution.
         data : data frame, optional
             The data of the fit, if it has lost them (after unpickling).
         level : float in (0, 1)
@@ -627,15 +853,31 @@ class LikelihoodPlots(Plots):
         seed : int or numpy.random.Generator
             Seed of the random residuals; another seed shows how much is chance.
         ax, title, labels, draw
-            As in every picture. The frame, on the index of the data: residual (in rising order), expected,
-            lower, upper (quantiles of the latent distribution, and limits for each; no limits with weights that are
-            no whole numbers); or
+            As in every picture. The frame, on the index of the data: residual (in
+            rising order), expected, lower, upper (quantiles of the latent distribution,
+            and limits for each; no limits with weights that are no whole numbers); or
             residual and the variable.
         """
         frame = residuals.residuals_frame(self.results, against, data, level, seed)
-        return self._show("residuals", ax, looks, frame, residuals.draw_residuals, self.results, against, level)
+        return self._show(
+            "residuals",
+            ax,
+            looks,
+            frame,
+            residuals.draw_residuals,
+            self.results,
+            against,
+            level,
+        )
 
-    def influence(self, of: str = "cooks", ax: Axes | None = None, *, top: int = 5, **looks: Unpack[Looks]) -> Any:
+    def influence(
+        self,
+        of: str = "cooks",
+        ax: Axes | None = None,
+        *,
+        top: int = 5,
+        **looks: Unpack[Looks],
+    ) -> Any:
         """Cook's distance of every observation, or how far it moves one estimate.
 
         Parameters
@@ -645,25 +887,40 @@ class LikelihoodPlots(Plots):
         top : int
             Number of the largest values to name.
         ax, title, labels, draw
-            As in every picture. The frame, in the order of the data: row (its label in the data) and cooks (Cook's
-            distance), or dfbetas (the change of the estimate, in standard errors).
+            As in every picture. The frame, in the order of the data: row (its label in
+            the data) and cooks (Cook's distance), or dfbetas (the change of the
+            estimate, in standard errors).
         """
         frame = residuals.influence_frame(self.results, of)
-        return self._show("influence", ax, looks, frame, residuals.draw_influence, self.results, of, top)
+        return self._show(
+            "influence",
+            ax,
+            looks,
+            frame,
+            residuals.draw_influence,
+            self.results,
+            of,
+            top,
+        )
 
-    def ranef(self, ax: Any = None, *, level: float = 0.95, **looks: Unpack[Looks]) -> Any:
-        """Effects of all groups with their conditional limits, a panel for each column of each random term.
+    def ranef(
+        self, ax: Any = None, *, level: float = 0.95, **looks: Unpack[Looks]
+    ) -> Any:
+        """Effects of all groups with their conditional limits, a panel for each column
+        of each random term.
 
-        The groups of a term are sorted by its first column in all of its panels. Limits are conditional on the
-        parameters; effects of groups with few observations are shrunk towards 0, the mean of the population.
+        The groups of a term are sorted by its first column in all of its panels. Limits
+        are conditional on the parameters; effects of groups with few observations are
+        shrunk towards 0, the mean of the population.
 
         Parameters
         ----------
         level : float in (0, 1)
             Confidence level of the limits.
         ax, title, labels, draw
-            As in every picture. The frame in the order drawn, one row for every group and column of a random term:
-            term, group, level, name, mode, sd (given the parameters), lower, upper (normal limits).
+            As in every picture. The frame in the order drawn, one row for every group
+            and column of a random term: term, group, level, name, mode, sd (given the
+            parameters), lower, upper (normal limits).
 
         Returns
         -------
@@ -677,4 +934,6 @@ class LikelihoodPlots(Plots):
         [[3, 0.97, -0.2, 2.14], [1, 1.7, 0.61, 2.78]]
         """
         frame = residuals.ranef_frame(self.results, level)
-        return self._show("ranef", ax, looks, frame, residuals.draw_ranef, self.results, level)
+        return self._show(
+            "ranef", ax, looks, frame, residuals.draw_ranef, self.results, level
+        )

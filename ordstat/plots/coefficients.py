@@ -25,14 +25,23 @@ _LIMITS = ["conf_low", "conf_high"]
 _EFFECTS = ("nominal", "location", "scale")
 #: Markers that distinguish fits in grey; they are filled and open in turn.
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-_STEP, _GAP = 0.32, 0.55  # heights between the fits of a term, and between terms
-_NUMBERS, _LEAST = 3.5, 0.14  # least inches of a picture with numbers, and of a row with words
+# heights between the fits of a term, and between terms
+_STEP = 0.32
+_GAP = 0.55
+# least inches of a picture with numbers, and of a row with words
+_NUMBERS = 3.5
+_LEAST = 0.14
 
 
 def effect_texts(
-    fits: Iterable[Any], labels: Mapping[str, str], per: Mapping[str, str], ratio: bool = False
+    fits: Iterable[Any],
+    labels: Mapping[str, str],
+    per: Mapping[str, str],
+    ratio: bool = False,
 ) -> dict[tuple[str, str], str]:
-    """Readable names of the parameters of fits, by kind and name, with the changes they refer to."""
+    """Readable names of the parameters of fits, by kind and name, with the changes they
+    refer to.
+    """
     texts: dict[tuple[str, str], str] = {}
     for fit in fits:
         for record in fit.all_parameters:
@@ -42,7 +51,11 @@ def effect_texts(
 
 
 def forest_frame(
-    fits: Mapping[str, Any], columns: Sequence[str] | str | None, exponentiate: bool, per: Any, level: float
+    fits: Mapping[str, Any],
+    columns: Sequence[str] | str | None,
+    exponentiate: bool,
+    per: Any,
+    level: float,
 ) -> pd.DataFrame:
     """Estimated effects of all fits with their limits; attrs["per"] has their units."""
     fraction("level", level)
@@ -55,8 +68,12 @@ def forest_frame(
         numbers = frame[["estimate", *_LIMITS]].to_numpy(dtype=np.float64)
         frame[["estimate", *_LIMITS]] = ratio.exponents(frame["coef_type"], numbers)
     if len(frame):
-        frame = _in_order(frame, _chosen(fits.values(), columns, list(dict.fromkeys(frame["term"]))))
-    frame.attrs["per"] = {term: unit for part in parts for term, unit in part.attrs["per"].items()}
+        frame = _in_order(
+            frame, _chosen(fits.values(), columns, list(dict.fromkeys(frame["term"])))
+        )
+    frame.attrs["per"] = {
+        term: unit for part in parts for term, unit in part.attrs["per"].items()
+    }
     return frame
 
 
@@ -67,7 +84,9 @@ def _effects(name: str, fit: Any, per: Any, level: float) -> pd.DataFrame:
     elif per is None:
         table = fit.tidy().assign(conf_low=np.nan, conf_high=np.nan)
     else:
-        raise OptionError(f"per must be None for fits without a likelihood; got {per!r} for {name!r}.")
+        raise OptionError(
+            f"per must be None for fits without a likelihood; got {per!r} for {name!r}."
+        )
     units = table.attrs.get("per", {})
     table = pd.DataFrame(table[table["coef_type"].isin(_EFFECTS)])
     frame = table[["term", "estimate", *_LIMITS, "coef_type"]].assign(model=name)
@@ -80,31 +99,54 @@ def labelled_fits(results: Any, others: Any, label: str) -> dict[str, Any]:
     if others is None:
         return {text_given("label", label): results}
     if not isinstance(others, Mapping) or not others:
-        raise OptionError(f"others must be a mapping of labels to fits, {{'with age': fit2}}; got {others!r}.")
+        raise OptionError(
+            "others must be a mapping of labels to fits, {'with age': fit2}; got"
+            f" {others!r}."
+        )
     fits = labelled(others, "others")
     if label in fits:
-        raise OptionError(f"others must not have the label of this fit, {label!r}. Change it by label=.")
+        raise OptionError(
+            f"others must not have the label of this fit, {label!r}. Change it by"
+            " label=."
+        )
     if len(fits) >= len(_MARKERS):
-        raise OptionError(f"others must hold at most {len(_MARKERS) - 1} fits; got {len(fits)}.")
+        raise OptionError(
+            f"others must hold at most {len(_MARKERS) - 1} fits; got {len(fits)}."
+        )
     for name, fit in fits.items():
         drawable = hasattr(fit, "method") and hasattr(fit, "tidy")
         if not drawable or not fit.tidy()["coef_type"].isin(_EFFECTS).any():
-            raise OptionError(f"others must be fits of ordfit() with coefficients; {name!r} is not. Leave it out.")
+            raise OptionError(
+                f"others must be fits of ordfit() with coefficients; {name!r} is not."
+                " Leave it out."
+            )
     return {label: results, **fits}
 
 
-def draw_forest(sheet: Sheet, data: pd.DataFrame, fits: Mapping[str, Any], exponentiate: bool, level: float) -> Axes:
+def draw_forest(
+    sheet: Sheet,
+    data: pd.DataFrame,
+    fits: Mapping[str, Any],
+    exponentiate: bool,
+    level: float,
+) -> Axes:
     """Numbers beside the coefficients of one fit, a legend beside those of several."""
     if data.empty:
         raise DataError("there are no effects to draw: the model has only thresholds.")
     per = data.attrs.get("per", {})
     keys = list(zip(data["coef_type"], data["term"], strict=True))
-    rows, n = list(dict.fromkeys(keys)), len(fits)
+    rows = list(dict.fromkeys(keys))
+    n = len(fits)
     texts = effect_texts(fits.values(), sheet.labels, per, exponentiate)
     names = [texts[row] for row in rows]
     block = 1.0 if n == 1 else _STEP * n + _GAP
-    height = 0.9 + max(0.6, sum(max(0.3, 0.25 + 0.15 * in_lines(name, 34).count("\n")) for name in names))
-    ax = sheet.axes(height=height if n == 1 else 1.2 + 0.42 * len(rows) * block + 0.1 * n)
+    height = 0.9 + max(
+        0.6,
+        sum(max(0.3, 0.25 + 0.15 * in_lines(name, 34).count("\n")) for name in names),
+    )
+    ax = sheet.axes(
+        height=height if n == 1 else 1.2 + 0.42 * len(rows) * block + 0.1 * n
+    )
     roomy = style.place_width(ax) >= _NUMBERS
     middles = {row: -block * i for i, row in enumerate(rows)}
     no_effect = 1.0 if exponentiate else 0.0
@@ -113,7 +155,12 @@ def draw_forest(sheet: Sheet, data: pd.DataFrame, fits: Mapping[str, Any], expon
     ax.axvline(no_effect, color=style.MUTED, linewidth=0.8, zorder=1)
     colours: list[Any] = [style.RIGHT] if n == 1 else style.level_colours(n)
     offsets = {name: _STEP * ((n - 1) / 2.0 - i) for i, name in enumerate(fits)}
-    heights = np.array([middles[key] + offsets[name] for key, name in zip(keys, data["model"], strict=True)])
+    heights = np.array(
+        [
+            middles[key] + offsets[name]
+            for key, name in zip(keys, data["model"], strict=True)
+        ]
+    )
     numbers = data[["estimate", *_LIMITS]].to_numpy(dtype=np.float64, copy=True)
     with np.errstate(divide="ignore"):
         infinite = np.isinf(np.log(numbers) if exponentiate else numbers).any(axis=1)
@@ -122,16 +169,47 @@ def draw_forest(sheet: Sheet, data: pd.DataFrame, fits: Mapping[str, Any], expon
     for i, (name, colour) in enumerate(zip(fits, colours, strict=True)):
         shown = (data["model"] == name).to_numpy() & ~infinite & ~aliased
         part = data[shown]
-        ax.hlines(heights[shown], part["conf_low"], part["conf_high"], colors=[colour], linewidth=1.6, zorder=3)
+        ax.hlines(
+            heights[shown],
+            part["conf_low"],
+            part["conf_high"],
+            colors=[colour],
+            linewidth=1.6,
+            zorder=3,
+        )
         face = tuple(style.paper()) if i % 2 else colour
-        looks: dict[str, Any] = {"markerfacecolor": face, "markersize": 5.5, "linestyle": "none", "zorder": 4}
+        looks: dict[str, Any] = {
+            "markerfacecolor": face,
+            "markersize": 5.5,
+            "linestyle": "none",
+            "zorder": 4,
+        }
         label = style.beside(ax, name)
-        ax.plot(part["estimate"], heights[shown], _MARKERS[i], color=colour, label=label, **looks)
+        ax.plot(
+            part["estimate"],
+            heights[shown],
+            _MARKERS[i],
+            color=colour,
+            label=label,
+            **looks,
+        )
     in_words = n > 1 or not roomy
-    _draw_arrows(ax, heights[infinite], (data["estimate"][infinite] > no_effect).to_numpy(), in_words)
+    _draw_arrows(
+        ax,
+        heights[infinite],
+        (data["estimate"][infinite] > no_effect).to_numpy(),
+        in_words,
+    )
     if in_words:
         for y in heights[aliased]:
-            style.note(ax, "not estimated", (no_effect, y), (8, 0), ax.transData, fontsize=style.SMALL)
+            style.note(
+                ax,
+                "not estimated",
+                (no_effect, y),
+                (8, 0),
+                ax.transData,
+                fontsize=style.SMALL,
+            )
     spare = 0.6 if n == 1 else 0.5 * block
     ax.set_ylim(min(middles.values()) - spare, spare)
     style.row_labels(ax, list(middles.values()), names)
@@ -140,11 +218,15 @@ def draw_forest(sheet: Sheet, data: pd.DataFrame, fits: Mapping[str, Any], expon
     elif roomy:
         size = style.row_size(style.inches(ax)[1] / len(heights))
         for y, words in zip(heights, with_limits(numbers), strict=True):
-            style.note(ax, words, (1.0, y), (8, 0), ax.get_yaxis_transform(), fontsize=size)
+            style.note(
+                ax, words, (1.0, y), (8, 0), ax.get_yaxis_transform(), fontsize=size
+            )
     if exponentiate:
         style.plain_log_ticks(ax)
     kinds = set(data["coef_type"])
-    what = "coefficient" + " (nominal effects: positive = lower response)" * ("nominal" in kinds)
+    what = "coefficient" + " (nominal effects: positive = lower response)" * (
+        "nominal" in kinds
+    )
     if exponentiate:
         ratio = common_ratio(fits.values())
         what = ratio.name
@@ -153,8 +235,12 @@ def draw_forest(sheet: Sheet, data: pd.DataFrame, fits: Mapping[str, Any], expon
     return style.named(ax, f"{what} with {100 * level:g}% limits")
 
 
-def _draw_arrows(ax: Axes, heights: FloatArray, upwards: AnyArray, in_words: bool) -> None:
-    """An arrow at the edge of the picture for each infinite estimate, with words beside it where rows have none."""
+def _draw_arrows(
+    ax: Axes, heights: FloatArray, upwards: AnyArray, in_words: bool
+) -> None:
+    """An arrow at the edge of the picture for each infinite estimate, with words beside
+    it where rows have none.
+    """
     low, high = ax.get_xlim()
     for y, up in zip(heights, upwards, strict=True):
         x, marker = (high, ">") if up else (low, "<")
@@ -162,30 +248,61 @@ def _draw_arrows(ax: Axes, heights: FloatArray, upwards: AnyArray, in_words: boo
         if in_words:
             inwards = (-8, 0) if up else (8, 0)
             side = "right" if up else "left"
-            style.note(ax, "not estimable", (x, y), inwards, ax.transData, ha=side, fontsize=style.SMALL)
+            style.note(
+                ax,
+                "not estimable",
+                (x, y),
+                inwards,
+                ax.transData,
+                ha=side,
+                fontsize=style.SMALL,
+            )
     ax.set_xlim(low, high)
 
 
-def parallel_frame(results: Any, columns: Sequence[str] | str | None, per: Any, level: float) -> pd.DataFrame:
-    """Effects of the location columns on P(response > level), with thresholds fitted separately and together."""
+def parallel_frame(
+    results: Any, columns: Sequence[str] | str | None, per: Any, level: float
+) -> pd.DataFrame:
+    """Effects of the location columns on P(response > level), with thresholds fitted
+    separately and together.
+    """
     results.rule.family.require_latent("plot.parallel")
     if not results.design.names:
         raise DataError("the fit has no location effects to compare.")
     chosen = _chosen([results], columns, results.design.names)
     pooled = _estimates(results, level, per).loc[chosen]
     tables = []
-    for code, (threshold, above) in enumerate(zip(results.threshold_names, results.levels, strict=False)):
-        table = _estimates(_binary(results, code), level, per).loc[chosen].rename_axis("term").reset_index()
+    for code, (threshold, above) in enumerate(
+        zip(results.threshold_names, results.levels, strict=False)
+    ):
+        table = (
+            _estimates(_binary(results, code), level, per)
+            .loc[chosen]
+            .rename_axis("term")
+            .reset_index()
+        )
         table.insert(1, "threshold", threshold)
         table.insert(2, "above", [above] * len(table))
         limits = pooled[["estimate", "lower", "upper"]].to_numpy()
-        tables.append(table.assign(**dict(zip(("pooled", "pooled_lower", "pooled_upper"), limits.T, strict=True))))
+        tables.append(
+            table.assign(
+                **dict(
+                    zip(
+                        ("pooled", "pooled_lower", "pooled_upper"),
+                        limits.T,
+                        strict=True,
+                    )
+                )
+            )
+        )
     frame = _in_order(pd.concat(tables, ignore_index=True), chosen)
     frame.attrs["per"] = pooled.attrs.get("per", {})
     return frame
 
 
-def _chosen(fits: Collection[Any], columns: Sequence[str] | str | None, names: Sequence[str]) -> list[str]:
+def _chosen(
+    fits: Collection[Any], columns: Sequence[str] | str | None, names: Sequence[str]
+) -> list[str]:
     """Coefficients to draw: by their names, or by terms of the formulas."""
     if columns is None:
         return list(names)
@@ -195,38 +312,62 @@ def _chosen(fits: Collection[Any], columns: Sequence[str] | str | None, names: S
             of_term.setdefault(term, []).extend(design.names[where])
     chosen: list[str] = []
     for name in listed_texts("columns", columns):
-        members = [name] if name in names else [one for one in of_term.get(name, ()) if one in names]
+        members = (
+            [name]
+            if name in names
+            else [one for one in of_term.get(name, ()) if one in names]
+        )
         if not members:
             known = dict.fromkeys((*of_term, *names))
-            raise OptionError(f"columns must be among {', '.join(map(repr, known))}; got {name!r}.")
+            raise OptionError(
+                f"columns must be among {', '.join(map(repr, known))}; got {name!r}."
+            )
         chosen += members
     if not chosen:
-        raise OptionError("columns must name a term or coefficient at least; got none. Leave it out for all.")
+        raise OptionError(
+            "columns must name a term or coefficient at least; got none. Leave it out"
+            " for all."
+        )
     return list(dict.fromkeys(chosen))
 
 
 def _in_order(frame: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
     """The rows of these terms, in this order."""
-    return pd.concat([frame[frame["term"] == term] for term in terms], ignore_index=True)
+    return pd.concat(
+        [frame[frame["term"] == term] for term in terms], ignore_index=True
+    )
 
 
 def _binary(results: Any, code: int) -> Any:
     """The binary fit of P(y > code), with the same columns but without scale effects."""
-    design, method = results.design, results.method
+    design = results.design
+    method = results.method
     rows = replace(design.sample.rows, scale=None, scale_offset=None)
-    sample = replace(design.sample, rows=rows, y=(design.sample.y > code).astype(np.intp), n_levels=2, costs=None)
+    sample = replace(
+        design.sample,
+        rows=rows,
+        y=(design.sample.y > code).astype(np.intp),
+        n_levels=2,
+        costs=None,
+    )
     levels = replace(design.levels, values=("not above", "above"), unused=())
     fitted = results.rule.link  # with the estimate of its parameter, if it has one
     link = fitted.name if fitted.lam is None else (fitted.name, fitted.lam)
-    method = replace(method, threshold="flexible", start=None, cost="classification", link=link)
+    method = replace(
+        method, threshold="flexible", start=None, cost="classification", link=link
+    )
     spec = replace(design.spec, scale=None)
-    design = replace(design, sample=sample, levels=levels, scale_names=(), scale_terms={}, spec=spec)
+    design = replace(
+        design, sample=sample, levels=levels, scale_names=(), scale_terms={}, spec=spec
+    )
     fit = method.fit(sample, np.random.default_rng(0))
     return replace(results, design=design, method=method, fit=fit)
 
 
 def _estimates(results: Any, level: float, per: Any) -> Any:
-    """Location effects: estimate, std_error, lower, upper; NaN for estimates without a finite maximum."""
+    """Location effects: estimate, std_error, lower, upper; NaN for estimates without a
+    finite maximum.
+    """
     table = results.tidy(level=level, per=per)
     table = table[table["coef_type"] == "location"].set_index("term")
     frame = table[["estimate", "std_error", "conf_low", "conf_high"]]
@@ -239,12 +380,16 @@ def draw_parallel(sheet: Sheet, data: pd.DataFrame, results: Any, level: float) 
     terms = list(dict.fromkeys(data["term"]))
     rows = len(results.levels) - 1
     # (terms, rows) heights, from the top down, with room for a heading above each block
-    places: FloatArray = -(np.arange(len(terms), dtype=np.float64)[:, None] * (rows + 1.6) + np.arange(rows))
+    places: FloatArray = -(
+        np.arange(len(terms), dtype=np.float64)[:, None] * (rows + 1.6)
+        + np.arange(rows)
+    )
     ends = places.min() - 0.8, places.max() + 1.6
     ax = sheet.axes(height=0.9 + 0.21 * (rows + 1.6) * len(terms))
     ax.axvline(0.0, color=style.MUTED, linewidth=0.8, zorder=1)
     ax.set_ylim(*ends)
-    room = ax.bbox.height / ax.figure.dpi / (ends[1] - ends[0])  # approximate inches of a row: a layout would be slow
+    # approximate inches of a row: a layout would be slow
+    room = ax.bbox.height / ax.figure.dpi / (ends[1] - ends[0])
     colours = style.level_colours(rows)
     tables = [data[data["term"] == term] for term in terms]
     for table, heights in zip(tables, places, strict=True):
@@ -252,26 +397,69 @@ def draw_parallel(sheet: Sheet, data: pd.DataFrame, results: Any, level: float) 
         span = [heights.min() - 0.45, heights.max() + 0.45]
         ax.fill_betweenx(span, low, high, color=style.faint(), linewidth=0)
         ax.plot([pooled] * 2, span, color=style.ink(), linewidth=1.0)
-        ax.hlines(heights, table["lower"], table["upper"], colors=colours, linewidth=1.6, zorder=3)
+        ax.hlines(
+            heights,
+            table["lower"],
+            table["upper"],
+            colors=colours,
+            linewidth=1.6,
+            zorder=3,
+        )
         ax.scatter(table["estimate"], heights, color=colours, s=26, zorder=4)
         for height in heights[table["estimate"].isna()] if room >= _LEAST else ():
-            looks: dict[str, Any] = {"color": style.MUTED, "fontsize": style.row_size(room)}
-            style.note(ax, "no finite estimate", (0.0, height), (4, 0), ax.get_yaxis_transform(), **looks)
+            looks: dict[str, Any] = {
+                "color": style.MUTED,
+                "fontsize": style.row_size(room),
+            }
+            style.note(
+                ax,
+                "no finite estimate",
+                (0.0, height),
+                (4, 0),
+                ax.get_yaxis_transform(),
+                **looks,
+            )
     step = style.every(room)
-    names = [f"> {sheet.name(above)}" for above in results.levels[:-1]][::step] * len(terms)
-    style.row_labels(ax, list(places[:, ::step].ravel()), names, (ends[1] - ends[0]) / step)
+    names = [f"> {sheet.name(above)}" for above in results.levels[:-1]][::step] * len(
+        terms
+    )
+    style.row_labels(
+        ax, list(places[:, ::step].ravel()), names, (ends[1] - ends[0]) / step
+    )
     letters = style.drawn_letters(ax)
-    words = in_lines(f"effect on the {results.rule.link.name} scale, {100 * level:g}% limits", max(letters, 18))
+    words = in_lines(
+        f"effect on the {results.rule.link.name} scale, {100 * level:g}% limits",
+        max(letters, 18),
+    )
     ax.set_xlabel(words, fontsize=style.SMALL + 0.5)
-    ax.set_ylabel(f"P({sheet.name(results.design.response)} > level)", fontsize=style.SMALL + 0.5)
+    ax.set_ylabel(
+        f"P({sheet.name(results.design.response)} > level)", fontsize=style.SMALL + 0.5
+    )
     box = {"facecolor": tuple(style.paper()), "edgecolor": "none", "pad": 0.5}
     texts = effect_texts([results], sheet.labels, data.attrs.get("per", {}))
-    looks = {"va": "bottom", "fontsize": style.row_size(1.5 * room), "fontweight": "bold", "bbox": box}
-    pooled = np.array([table[["pooled", "pooled_lower", "pooled_upper"]].iloc[0] for table in tables], dtype=np.float64)
+    looks = {
+        "va": "bottom",
+        "fontsize": style.row_size(1.5 * room),
+        "fontweight": "bold",
+        "bbox": box,
+    }
+    pooled = np.array(
+        [table[["pooled", "pooled_lower", "pooled_upper"]].iloc[0] for table in tables],
+        dtype=np.float64,
+    )
     for table, heights, limits in zip(tables, places, with_limits(pooled), strict=True):
         words = texts["location", table["term"].iloc[0]]
-        words = f"{shortened_middle(words, max(letters - len(limits) - 3, 10))}   {limits}".replace("$", r"\$")
-        style.note(ax, words, (0.0, heights.max() + 0.55), (0, 0), ax.get_yaxis_transform(), **looks)
+        words = f"{shortened_middle(words, max(letters - len(limits) - 3, 10))}   {limits}".replace(
+            "$", r"\$"
+        )
+        style.note(
+            ax,
+            words,
+            (0.0, heights.max() + 0.55),
+            (0, 0),
+            ax.get_yaxis_transform(),
+            **looks,
+        )
     return ax
 
 
@@ -283,10 +471,17 @@ def profiles_frame(results: Any, parm: Any, level: float, points: int) -> pd.Dat
     fraction("level", level)
     frame = results.profile(parm, level=1.0 - _BEYOND * (1.0 - level), points=points)
     names = frame["parameter"]
-    return pd.DataFrame(frame.assign(quadratic=(frame["value"] - names.map(results.params)) / names.map(results.se)))
+    return pd.DataFrame(
+        frame.assign(
+            quadratic=(frame["value"] - names.map(results.params))
+            / names.map(results.se)
+        )
+    )
 
 
-def draw_profiles(sheet: Sheet, data: pd.DataFrame, results: Any, parm: Any, level: float) -> AnyArray:
+def draw_profiles(
+    sheet: Sheet, data: pd.DataFrame, results: Any, parm: Any, level: float
+) -> AnyArray:
     names = list(dict.fromkeys(data["parameter"]))
     if not names:
         raise DataError("all parameters in parm are aliased and have no profile.")
@@ -297,7 +492,9 @@ def draw_profiles(sheet: Sheet, data: pd.DataFrame, results: Any, parm: Any, lev
     for i, (panel, name) in enumerate(zip(panels, names, strict=True)):
         low, high = limits.loc[name]
         _panel(panel, data[data["parameter"] == name], np.array([low, high]), level)
-        words = f"{100 * level:g}%: {_shown(low, high - low)} to {_shown(high, high - low)}"
+        words = (
+            f"{100 * level:g}%: {_shown(low, high - low)} to {_shown(high, high - low)}"
+        )
         title = texts.get(name, name)
         style.named(panel, words, "" if i % columns else "signed root deviance", title)
     return np.array(panels, dtype=object)
@@ -312,13 +509,21 @@ def _shown(limit: float, width: float) -> str:
 def _panel(ax: Any, data: pd.DataFrame, limits: FloatArray, level: float) -> None:
     """The curve, its approximation, and where it crosses the quantiles."""
     quantile = float(ndtri(0.5 + level / 2.0))
-    data = data[np.isfinite(data["value"]) & np.isfinite(data["z"])]  # a profile may end at infinity
+    # a profile may end at infinity
+    data = data[np.isfinite(data["value"]) & np.isfinite(data["z"])]
     z = data["z"].to_numpy()
-    bottom, top = min(float(z.min()), -1.1 * quantile), max(float(z.max()), 1.1 * quantile)
+    bottom = min(float(z.min()), -1.1 * quantile)
+    top = max(float(z.max()), 1.1 * quantile)
     ax.axhline(0.0, color=style.faint(), linewidth=0.8)
     for height in (-quantile, quantile):
         ax.axhline(height, color=style.MUTED, linewidth=0.8, linestyle=(0, (2, 2)))
-    ax.plot(data["value"], data["quadratic"], color=style.MUTED, linewidth=1.0, linestyle=(0, (5, 3)))
+    ax.plot(
+        data["value"],
+        data["quadratic"],
+        color=style.MUTED,
+        linewidth=1.0,
+        linestyle=(0, (5, 3)),
+    )
     ax.plot(data["value"], z, color=style.RIGHT, linewidth=1.8)
     for limit, height in zip(limits, (-quantile, quantile), strict=True):
         if np.isfinite(limit):

@@ -32,77 +32,140 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
 def means(
-    results: Any, variable: str, by: str | None, scale: str, at: Any, data: Any, levels: bool = False, **how: Any
+    results: Any,
+    variable: str,
+    by: str | None,
+    scale: str,
+    at: Any,
+    data: Any,
+    levels: bool = False,
+    **how: Any,
 ) -> tuple[pd.DataFrame, str]:
-    """Marginal means from `emmeans` (if `levels`, of each level of the response), and the name of the quantity.
+    """Marginal means from `emmeans` (if `levels`, of each level of the response), and
+    the name of the quantity.
 
-    Without values in `at`, a numeric variable has points over its range, and a numeric `by` the quartiles.
+    Without values in `at`, a numeric variable has points over its range, and a numeric
+    `by` the quartiles.
     """
-    names, shown = ["level", *_NUMBERS] if levels else _NUMBERS, [variable] if by is None else [by, variable]
+    names = ["level", *_NUMBERS] if levels else _NUMBERS
+    shown = [variable] if by is None else [by, variable]
     in_formula(results, shown)
     not_taken(shown, names)
     if by == variable:
         raise OptionError(f"by must be a variable other than {variable!r}.")
     given = mapping("at", at, "{'age': [30, 50]}")
-    held: dict[str, Any] = {name: list(np.atleast_1d(np.array(v, dtype=object))) for name, v in given.items()}
+    held: dict[str, Any] = {
+        name: list(np.atleast_1d(np.array(v, dtype=object)))
+        for name, v in given.items()
+    }
     for name in {*shown}.difference(held, results.design.spec.categories()):
-        values = fitted_columns(results, data, [name], f"at={{{name!r}: values}}, or ")[name].dropna()
+        values = fitted_columns(results, data, [name], f"at={{{name!r}: values}}, or ")[
+            name
+        ].dropna()
         if values.dtype.kind in "iuf":
             range_ = np.linspace(values.min(), values.max(), _POINTS)
-            held[name] = (range_ if name == variable else np.unique(np.quantile(values, _QUARTILES))).tolist()
+            held[name] = (
+                range_
+                if name == variable
+                else np.unique(np.quantile(values, _QUARTILES))
+            ).tolist()
     table = results.emmeans(shown, scale=scale, at=held, data=data, **how)
-    outer = table.frame.columns.difference([*shown, *names]).difference(list(table.averager.labels))
+    outer = table.frame.columns.difference([*shown, *names]).difference(
+        list(table.averager.labels)
+    )
     if outer.size and table.frame.duplicated([*shown, *table.averager.labels]).any():
-        raise OptionError(f"{variable!r} is nested in {outer[0]!r}: write by={outer[0]!r}.")
+        raise OptionError(
+            f"{variable!r} is nested in {outer[0]!r}: write by={outer[0]!r}."
+        )
     if table.frame.columns.difference([*shown, *names, *outer]).size:
-        raise OptionError(f"scale must have one mean at each value; {scale!r} has one per level. Use plot.effects().")
-    return table.frame[[*shown, *names]], "latent" if scale == "latent" and results.family.ordered else table.quantity
+        raise OptionError(
+            f"scale must have one mean at each value; {scale!r} has one per level. Use"
+            " plot.effects()."
+        )
+    return table.frame[[*shown, *names]], (
+        "latent" if scale == "latent" and results.family.ordered else table.quantity
+    )
 
 
 def variable_and_by(variable: str, by: str | None) -> tuple[str, str | None]:
-    """A variable and the one of the lines, which may come as a formula such as "~ a | b"."""
+    """A variable and the one of the lines, which may come as a formula such as "~ a |
+    b".
+    """
     if not isinstance(variable, str) or "~" not in variable:
         return variable, by
     before, _, after = variable.partition("~")
     name, _, group = after.partition("|")
     if before.strip() or not name.strip() or re.search(r"[*:+~|]", name + group):
         raise OptionError(
-            f"a picture of means takes one variable, and one for its lines, as in '~ a | b'; got {variable!r}."
+            "a picture of means takes one variable, and one for its lines, as in '~ a"
+            f" | b'; got {variable!r}."
         )
     return name.strip(" `"), group.strip(" `") or by
 
 
 def draw_effects(
-    sheet: Sheet, table: pd.DataFrame, results: Any, variable: str, by: str | None, facets: bool, re: str | None
+    sheet: Sheet,
+    table: pd.DataFrame,
+    results: Any,
+    variable: str,
+    by: str | None,
+    facets: bool,
+    re: str | None,
 ) -> Axes | AnyArray:
     """All levels in one frame, or panels by level or by the values of another variable."""
-    words, levels, single = _probability(sheet, results, re), results.levels, by is None and not facets
+    words = _probability(sheet, results, re)
+    levels = results.levels
+    single = by is None and not facets
     over_number = numeric(results, variable, table)
     top = min(1.0, 1.04 * float(np.nanmax(table[["estimate", "upper"]].to_numpy())))
     values = table[by].unique() if by else ()
     titles = [f"{sheet.name(by)} = {style.value_words(value)}" for value in values]
     groups = [table[table[by] == value] for value in values] if by else [table]
     names = [sheet.name(level) for level in levels]
-    shown = [[part[part["level"] == level] for level in levels] for part in groups]  # the curves of every panel
+    # the curves of every panel
+    shown = [[part[part["level"] == level] for level in levels] for part in groups]
     key = names
     if facets:
-        key, titles, shown = titles, names, [list(curves) for curves in zip(*shown, strict=True)]
+        key = titles
+        titles = names
+        shown = [list(curves) for curves in zip(*shown, strict=True)]
     n = len(shown)
     if n > _MOST_PANELS:
         raise OptionError(
-            f"a picture has at most {_MOST_PANELS} panels; got {n}. Give fewer values, at={{{by!r}: values}}."
+            f"a picture has at most {_MOST_PANELS} panels; got {n}. Give fewer values,"
+            f" at={{{by!r}: values}}."
         )
     columns = style.columns_for(n)
     height = 4.0 if single else max(2.7, 0.2 * len(key) / -(-n // columns))
-    panels = sheet.panels(n, columns, height=height, width=6.4 if single else 2.5 * columns + 1.8)
-    colours: list[Any] = [*style.level_colours(max(len(key), 2))[: len(key)]] or [style.RIGHT]
-    for k, (panel, title, curves) in enumerate(zip(panels, titles or [""], shown, strict=True)):
+    panels = sheet.panels(
+        n, columns, height=height, width=6.4 if single else 2.5 * columns + 1.8
+    )
+    colours: list[Any] = [*style.level_colours(max(len(key), 2))[: len(key)]] or [
+        style.RIGHT
+    ]
+    for k, (panel, title, curves) in enumerate(
+        zip(panels, titles or [""], shown, strict=True)
+    ):
         for i, part in enumerate(curves):
             apart = facets and by is not None
-            curve(panel, part, part[variable], over_number, colours[i], i, len(colours), apart)
+            curve(
+                panel,
+                part,
+                part[variable],
+                over_number,
+                colours[i],
+                i,
+                len(colours),
+                apart,
+            )
         panel.set_ylim(0.0, top)
         below = k + columns >= n or sheet.given is not None
-        style.named(panel, sheet.name(variable) if below else "", "" if k % columns else words, title)
+        style.named(
+            panel,
+            sheet.name(variable) if below else "",
+            "" if k % columns else words,
+            title,
+        )
     if key:
         lines = panels[0].get_lines()
         if single:
@@ -116,7 +179,11 @@ def _probability(sheet: Sheet, results: Any, re: str | None) -> str:
     what = f"P({sheet.name(results.design.response)} = level)"
     if getattr(results.fit, "marginal", None) is None:
         return what
-    return f"{what}, random effects at 0" if re == "zero" else f"{what}, averaged over the groups"
+    return (
+        f"{what}, random effects at 0"
+        if re == "zero"
+        else f"{what}, averaged over the groups"
+    )
 
 
 def curve(
@@ -130,38 +197,83 @@ def curve(
     apart: bool = False,
     label: str | None = None,
 ) -> None:
-    """Curve number `index` of n: a line with a band over a number, or dots with limits at the levels of a factor.
+    """Curve number `index` of n: a line with a band over a number, or dots with limits
+    at the levels of a factor.
 
-    `apart` gives it a different line style or marker, for print in grey, and joins dots with a label.
+    `apart` gives it a different line style or marker, for print in grey, and joins dots
+    with a label.
     """
     limits = table["lower"], table["upper"]
     line = _LINES[index % len(_LINES)] if apart else "-"
     if over_number:
-        ax.fill_between(x, *limits, color=colour, alpha=0.20 if n <= _CROWDED else 0.10, linewidth=0)
-        ax.plot(x, table["estimate"], color=colour, linewidth=1.8, linestyle=line, label=label)
+        ax.fill_between(
+            x, *limits, color=colour, alpha=0.20 if n <= _CROWDED else 0.10, linewidth=0
+        )
+        ax.plot(
+            x,
+            table["estimate"],
+            color=colour,
+            linewidth=1.8,
+            linestyle=line,
+            label=label,
+        )
         ax.set_xlim(x.min(), x.max())
         return
     places = np.arange(len(x)) + 0.5 * ((index + 0.5) / n - 0.5)
     looks: dict[str, Any] = {"markersize": 4.5, "linewidth": 0.8, "label": label}
-    marker, line = _MARKERS[index % len(_MARKERS)] if apart else "o", line if label and apart else "none"
+    marker = _MARKERS[index % len(_MARKERS)] if apart else "o"
+    line = line if label and apart else "none"
     ax.plot(places, table["estimate"], marker, color=colour, linestyle=line, **looks)
     ax.vlines(places, *limits, color=colour, linewidth=1.8)
     factor_axis(ax, x)
 
 
 def draw_emmeans(
-    sheet: Sheet, table: pd.DataFrame, results: Any, variable: str, by: str | None, quantity: str, level: float
+    sheet: Sheet,
+    table: pd.DataFrame,
+    results: Any,
+    variable: str,
+    by: str | None,
+    quantity: str,
+    level: float,
 ) -> Axes:
-    """A line for each value of `by`, like R's emmip; parallel lines mean no interaction."""
-    groups = [table] if by is None else [table[table[by] == value] for value in table[by].unique()]
+    """A line for each value of `by`, like R's emmip; parallel lines mean no
+    interaction.
+    """
+    groups = (
+        [table]
+        if by is None
+        else [table[table[by] == value] for value in table[by].unique()]
+    )
     if len(groups) > _MOST_LINES:
-        raise OptionError(f"by must have at most {_MOST_LINES} values; {by!r} has {len(groups)}. Give fewer in at=.")
+        raise OptionError(
+            f"by must have at most {_MOST_LINES} values; {by!r} has {len(groups)}. Give"
+            " fewer in at=."
+        )
     ax = sheet.axes(height=3.8)
-    colours = [style.RIGHT] if by is None else style.level_colours(max(len(groups), 2))[: len(groups)]
+    colours = (
+        [style.RIGHT]
+        if by is None
+        else style.level_colours(max(len(groups), 2))[: len(groups)]
+    )
     over_number = numeric(results, variable, table)
     for i, group in enumerate(groups):
-        label = None if by is None else style.beside(ax, style.value_words(group[by].iloc[0]))
-        curve(ax, group, group[variable], over_number, colours[i], i, len(colours), by is not None, label)
+        label = (
+            None
+            if by is None
+            else style.beside(ax, style.value_words(group[by].iloc[0]))
+        )
+        curve(
+            ax,
+            group,
+            group[variable],
+            over_number,
+            colours[i],
+            i,
+            len(colours),
+            by is not None,
+            label,
+        )
     if by is not None:
         style.legend(ax, style.beside(ax, sheet.name(by)))
     if quantity == "latent":
@@ -169,7 +281,9 @@ def draw_emmeans(
     return style.named(ax, sheet.name(variable), f"{quantity}, {100 * level:g}% limits")
 
 
-def stacked_frame(results: Any, variable: str, at: Mapping[str, Any] | None, data: Any, re: str | None) -> pd.DataFrame:
+def stacked_frame(
+    results: Any, variable: str, at: Mapping[str, Any] | None, data: Any, re: str | None
+) -> pd.DataFrame:
     """Probabilities and their cumulative sums."""
     not_taken([variable], ("cumulative",))
     table = means(results, variable, None, "prob", at, data, True, re=re)[0]
@@ -178,7 +292,14 @@ def stacked_frame(results: Any, variable: str, at: Mapping[str, Any] | None, dat
     return table.assign(cumulative=np.cumsum(shares, axis=1).ravel())
 
 
-def draw_stacked(sheet: Sheet, table: pd.DataFrame, results: Any, variable: str, re: str | None, data: Any) -> Axes:
+def draw_stacked(
+    sheet: Sheet,
+    table: pd.DataFrame,
+    results: Any,
+    variable: str,
+    re: str | None,
+    data: Any,
+) -> Axes:
     ax = sheet.axes(height=4.0)
     K = len(results.levels)
     colours = style.level_colours(K)
@@ -186,30 +307,55 @@ def draw_stacked(sheet: Sheet, table: pd.DataFrame, results: Any, variable: str,
     shares = table["estimate"].to_numpy().reshape(-1, K).T
     tops = table["cumulative"].to_numpy().reshape(-1, K).T
     values = table[variable].iloc[::K]
-    edge: dict[str, Any] = {"edgecolor": tuple(style.paper()), "linewidth": min(0.6, 6.0 / K)}
+    edge: dict[str, Any] = {
+        "edgecolor": tuple(style.paper()),
+        "linewidth": min(0.6, 6.0 / K),
+    }
     if numeric(results, variable, table):
         ax.stackplot(values.to_numpy(dtype=np.float64), shares, colors=colours, **edge)
         ax.set_xlim(values.min(), values.max())
     else:
         factor_axis(ax, values, _counts(results, variable, values, data))
-        room = 0.8 * style.inches(ax)[0] / len(values) >= 2.4 * 0.62 * style.SMALL / 72.0
+        room = (
+            0.8 * style.inches(ax)[0] / len(values) >= 2.4 * 0.62 * style.SMALL / 72.0
+        )
         for share, top, colour in zip(shares, tops, colours, strict=True):
-            ax.bar(np.arange(len(values)), share, 0.8, bottom=top - share, color=colour, **edge)
+            ax.bar(
+                np.arange(len(values)),
+                share,
+                0.8,
+                bottom=top - share,
+                color=colour,
+                **edge,
+            )
             for i in np.flatnonzero(share >= 0.06) if room else ():
-                looks = {"color": style.text_colour(colour), "fontsize": style.SMALL - 0.5}
-                style.text(ax, float(i), top[i] - share[i] / 2.0, f"{share[i]:.2f}", **looks)
+                looks = {
+                    "color": style.text_colour(colour),
+                    "fontsize": style.SMALL - 0.5,
+                }
+                style.text(
+                    ax, float(i), top[i] - share[i] / 2.0, f"{share[i]:.2f}", **looks
+                )
     ax.set_ylim(0.0, 1.0)
     return style.named(ax, sheet.name(variable), _probability(sheet, results, re))
 
 
-def _counts(results: Any, variable: str, values: pd.Series, data: Any) -> list[float] | None:
+def _counts(
+    results: Any, variable: str, values: pd.Series, data: Any
+) -> list[float] | None:
     """Observations at each value of a factor; None if the data or a value are missing."""
     sample = results.design.sample
     try:
-        rows = fitted_columns(results, data, [variable])[variable].reset_index(drop=True)
+        rows = fitted_columns(results, data, [variable])[variable].reset_index(
+            drop=True
+        )
     except DataError:
         return None
     if len(rows) != sample.n:
         return None
     counts = pd.Series(people(results)).groupby(rows.astype(object)).sum()
-    return [float(count) for count in counts[list(values)]] if values.isin(counts.index).all() else None
+    return (
+        [float(count) for count in counts[list(values)]]
+        if values.isin(counts.index).all()
+        else None
+    )

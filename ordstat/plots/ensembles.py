@@ -27,12 +27,22 @@ ERRORS = {
     "cost": "mean cost",
     "loss": "mean loss",
 }
-_FITTED, _NEW, _HELD = "rows of the fit", "new data", "held out"
-_COLOURS = {_FITTED: style.RIGHT, _NEW: style.WRONG, _HELD: "#cc79a7", "loss": style.RIGHT, "its bound": style.MUTED}
+_FITTED = "rows of the fit"
+_NEW = "new data"
+_HELD = "held out"
+_COLOURS = {
+    _FITTED: style.RIGHT,
+    _NEW: style.WRONG,
+    _HELD: "#cc79a7",
+    "loss": style.RIGHT,
+    "its bound": style.MUTED,
+}
 _POINTS = 250  # most rounds drawn
 
 
-def rounds_frame(results: Any, newdata: Any, error: str, every: int | None) -> pd.DataFrame:
+def rounds_frame(
+    results: Any, newdata: Any, error: str, every: int | None
+) -> pd.DataFrame:
     """Errors of an ensemble by round: round, rows (whose error it is), value."""
     if not hasattr(results, "staged_errors"):
         raise UnavailableError(f"{results.method!r} has no rounds to draw.")
@@ -40,9 +50,14 @@ def rounds_frame(results: Any, newdata: Any, error: str, every: int | None) -> p
     one_of("error", error, [name for name in ERRORS if name not in others])
     made = results.fit.stages[-1]
     if made == 0:
-        raise UnavailableError(f"no round was made ({results.fit.trace.message}): there is nothing to draw.")
+        raise UnavailableError(
+            f"no round was made ({results.fit.trace.message}): there is nothing to"
+            " draw."
+        )
     stages = (
-        np.unique(np.rint(np.geomspace(1, made, _POINTS)).astype(np.intp)) if made > _POINTS else range(1, made + 1)
+        np.unique(np.rint(np.geomspace(1, made, _POINTS)).astype(np.intp))
+        if made > _POINTS
+        else range(1, made + 1)
     )
     chosen = {"rounds": [*map(int, stages)]} if every is None else {"every": every}
     staged = results.staged_errors(None if error == "loss" else newdata, **chosen)
@@ -51,18 +66,29 @@ def rounds_frame(results: Any, newdata: Any, error: str, every: int | None) -> p
         names = {"loss": "loss", "bound": "its bound", "held_out": _HELD}
         wide = record[[name for name in names if name in record]].rename(columns=names)
     else:
-        curves = {_FITTED: staged[error]} | ({} if newdata is None else {_NEW: staged[f"new {error}"]})
+        curves = {_FITTED: staged[error]} | (
+            {} if newdata is None else {_NEW: staged[f"new {error}"]}
+        )
         wide = pd.DataFrame(curves)
-    return pd.DataFrame(wide.reset_index().melt(id_vars="round", var_name="rows", value_name="value"))
+    return pd.DataFrame(
+        wide.reset_index().melt(id_vars="round", var_name="rows", value_name="value")
+    )
 
 
 def draw_rounds(sheet: Sheet, data: pd.DataFrame, results: Any, error: str) -> Axes:
     ax = sheet.axes(height=3.4)
     lines = {str(rows): line for rows, line in data.groupby("rows", sort=False)}
     for rows, line in lines.items():
-        # The bound of an exact step equals the loss: a wide line behind it stays visible.
+        # The bound of an exact step equals the loss: a wide line behind it stays
+        # visible.
         behind = rows == "its bound"
-        (drawn,) = ax.plot(line["round"], line["value"], color=_COLOURS[rows], label=rows, zorder=2 if behind else 3)
+        (drawn,) = ax.plot(
+            line["round"],
+            line["value"],
+            color=_COLOURS[rows],
+            label=rows,
+            zorder=2 if behind else 3,
+        )
         drawn.set(linewidth=5.0 if behind else 1.4, alpha=0.4 if behind else 1.0)
     style.named(ax, "round", ERRORS[error])
     if lines.keys() & {"loss", "its bound"}:
@@ -74,7 +100,15 @@ def draw_rounds(sheet: Sheet, data: pd.DataFrame, results: Any, error: str) -> A
     kept = getattr(results.fit, "kept", 0)
     if 0 < kept < results.fit.stages[-1]:
         ax.axvline(kept, color=style.MUTED, linewidth=0.8, linestyle=(0, (4, 3)))
-        style.note(ax, f"{kept} in use", (kept, 1.0), (-4, -2), ax.get_xaxis_transform(), ha="right", va="top")
+        style.note(
+            ax,
+            f"{kept} in use",
+            (kept, 1.0),
+            (-4, -2),
+            ax.get_xaxis_transform(),
+            ha="right",
+            va="top",
+        )
     return ax
 
 
@@ -99,60 +133,127 @@ def tree_frame(results: Any, round: int, split: int | None) -> pd.DataFrame:
         x[n] = (x[2 * n] + x[2 * n + 1]) / 2.0
     if len(leaves) == 1:
         x = {1: 0.5}
-    extra = {"x": [x[n] for n in numbers], "depth": [n.bit_length() - 1 for n in numbers]}
-    return pd.DataFrame(pd.concat([pd.DataFrame(extra, index=nodes.index), nodes], axis=1).reset_index())
+    extra = {
+        "x": [x[n] for n in numbers],
+        "depth": [n.bit_length() - 1 for n in numbers],
+    }
+    return pd.DataFrame(
+        pd.concat([pd.DataFrame(extra, index=nodes.index), nodes], axis=1).reset_index()
+    )
 
 
-def draw_tree(sheet: Sheet, data: pd.DataFrame, results: Any, round: int, split: int | None) -> Axes:
+def draw_tree(
+    sheet: Sheet, data: pd.DataFrame, results: Any, round: int, split: int | None
+) -> Axes:
     split = _first_split(results, split)
     classes = list(data.columns)[list(data.columns).index("leaf") + 1 :]
-    n_leaves, depth = int(data["leaf"].sum()), int(data["depth"].max())
+    n_leaves = int(data["leaf"].sum())
+    depth = int(data["depth"].max())
     width = min(max(_LEAF * n_leaves + 1.6, 4.6), _WIDEST)
     ax = sheet.axes(height=min(_LEVEL * (depth + 1) + 0.9, 12.0), width=width)
     gap = 1.0 / max(n_leaves - 1, 1)
     at = data.set_index("node")
-    for node, row in at.drop(index=1).iterrows():  # elbows to the parent, thicker for a larger share of rows
+    # elbows to the parent, thicker for a larger share of rows
+    for node, row in at.drop(index=1).iterrows():
         above = at.loc[int(str(node)) // 2]
-        xs, depths = [above["x"], row["x"], row["x"]], [above["depth"], above["depth"], row["depth"]]
+        xs = [above["x"], row["x"], row["x"]]
+        depths = [
+            above["depth"],
+            above["depth"],
+            row["depth"],
+        ]
         thick = 1.0 + 5.0 * float(row["weight"]) / float(at["weight"].iloc[0])
-        ax.plot(xs, depths, color=style.faint(), linewidth=thick, solid_capstyle="butt", zorder=1)
+        ax.plot(
+            xs,
+            depths,
+            color=style.faint(),
+            linewidth=thick,
+            solid_capstyle="butt",
+            zorder=1,
+        )
     colours = style.level_colours(len(classes))
-    columns = {column.text: column for column in results.design.spec.column_names["location"]}
+    columns = {
+        column.text: column for column in results.design.spec.column_names["location"]
+    }
     brief = max(len(str(name)) for name in classes) <= _BRIEF
     for leaf in data[data["leaf"]].to_dict("records"):
         shares = np.array([leaf[name] for name in classes])
-        _leaf(ax, leaf | {"level": sheet.name(leaf["level"])}, shares, colours, min(0.7 * gap, 0.22), brief)
-    box = {"facecolor": tuple(style.paper()), "edgecolor": "none", "pad": 1.5, "alpha": 0.9}
+        _leaf(
+            ax,
+            leaf | {"level": sheet.name(leaf["level"])},
+            shares,
+            colours,
+            min(0.7 * gap, 0.22),
+            brief,
+        )
+    box = {
+        "facecolor": tuple(style.paper()),
+        "edgecolor": "none",
+        "pad": 1.5,
+        "alpha": 0.9,
+    }
     for node, row in at[~data["leaf"].to_numpy()].iterrows():
-        words = in_lines(cut_words(str(at.loc[2 * int(str(node)), "cut"]), columns, sheet.labels), _LONGEST, 3)
+        words = in_lines(
+            cut_words(str(at.loc[2 * int(str(node)), "cut"]), columns, sheet.labels),
+            _LONGEST,
+            3,
+        )
         style.text(ax, row["x"], row["depth"], words, bbox=box, zorder=3)
     style.level_key(ax, [sheet.name(level) for level in classes], colours)
-    ax.set_xlim(-0.55 * gap, 1.0 + 0.55 * gap) if n_leaves > 1 else ax.set_xlim(0.0, 1.0)
+    (
+        ax.set_xlim(-0.55 * gap, 1.0 + 0.55 * gap)
+        if n_leaves > 1
+        else ax.set_xlim(0.0, 1.0)
+    )
     ax.set_ylim(depth + _BAR + 0.62, -0.35)
     ax.set_axis_off()
-    which = [f"round {round}"] * (results.fit.votes.rounds > 1) + [f"split {split}"] * (split is not None)
-    heading = ", ".join([f"{sheet.name(results.design.response)}: {n_leaves} leaves", *which])
+    which = [f"round {round}"] * (results.fit.votes.rounds > 1) + [f"split {split}"] * (
+        split is not None
+    )
+    heading = ", ".join(
+        [f"{sheet.name(results.design.response)}: {n_leaves} leaves", *which]
+    )
     return style.named(ax, title=f"{heading}. Left where the condition holds")
 
 
 def _first_split(results: Any, split: int | None) -> int | None:
     """The given split, or the first if trees belong to splits."""
-    K, votes = len(results.levels), results.fit.votes
-    return 1 if split is None and K > 2 and (votes.n_classes != K or votes.per_round > 1) else split
+    K = len(results.levels)
+    votes = results.fit.votes
+    return (
+        1
+        if split is None and K > 2 and (votes.n_classes != K or votes.per_round > 1)
+        else split
+    )
 
 
-def _leaf(ax: Axes, row: dict[Any, Any], shares: FloatArray, colours: list[Any], width: float, brief: bool) -> None:
+def _leaf(
+    ax: Axes,
+    row: dict[Any, Any],
+    shares: FloatArray,
+    colours: list[Any],
+    width: float,
+    brief: bool,
+) -> None:
     """A bar of the shares, and below it the level (if `brief`) and the number of rows."""
     top = row["depth"] + _BELOW
-    for low, share, colour in zip(np.cumsum(shares) - shares, shares, colours, strict=True):
+    for low, share, colour in zip(
+        np.cumsum(shares) - shares, shares, colours, strict=True
+    ):
         # The lowest level at the bottom.
         bottom = top + _BAR * (1.0 - low)
-        ax.bar(row["x"], -_BAR * share, width=width, bottom=bottom, color=colour, zorder=2)
-    label = f"{row['level']}\n({row['weight']:.4g})" if brief else f"{row['weight']:.4g}"
+        ax.bar(
+            row["x"], -_BAR * share, width=width, bottom=bottom, color=colour, zorder=2
+        )
+    label = (
+        f"{row['level']}\n({row['weight']:.4g})" if brief else f"{row['weight']:.4g}"
+    )
     style.text(ax, row["x"], top + _BAR + 0.06, label, va="top")
 
 
-def cut_words(cut: str, columns: Mapping[str, ColumnName], labels: Mapping[str, str]) -> str:
+def cut_words(
+    cut: str, columns: Mapping[str, ColumnName], labels: Mapping[str, str]
+) -> str:
     """A readable cut: the level of a factor, or a number with five digits.
 
     Examples
@@ -168,6 +269,11 @@ def cut_words(cut: str, columns: Mapping[str, ColumnName], labels: Mapping[str, 
         return cut
     column = columns[name]
     *others, piece = column.pieces
-    if number == "0.5" and not others and piece.level is not None and name not in labels:
+    if (
+        number == "0.5"
+        and not others
+        and piece.level is not None
+        and name not in labels
+    ):
         return f"{shown_factor(piece.factor, labels)} ≠ {piece.level}"
     return f"{column.shown(labels)}{sign}{float(number):.5g}"

@@ -27,9 +27,17 @@ def confusion_frame(results: Any, newdata: Any, weights: Any) -> pd.DataFrame:
     total = values.sum(axis=1, keepdims=True)
     n = values.shape[0]
     codes = np.arange(n)
-    pairs = {"observed": [level for level in cells.index for _ in range(n)], "predicted": list(cells.columns) * n}
-    distance, share = np.abs(codes[:, None] - codes), values / np.where(total > 0, total, 1.0)
-    numbers = {"distance": distance.ravel(), "weight": cells.to_numpy().ravel(), "share": share.ravel()}
+    pairs = {
+        "observed": [level for level in cells.index for _ in range(n)],
+        "predicted": list(cells.columns) * n,
+    }
+    distance = np.abs(codes[:, None] - codes)
+    share = values / np.where(total > 0, total, 1.0)
+    numbers = {
+        "distance": distance.ravel(),
+        "weight": cells.to_numpy().ravel(),
+        "share": share.ravel(),
+    }
     return pd.DataFrame(pairs | numbers)
 
 
@@ -46,24 +54,38 @@ def draw_confusion(sheet: Sheet, data: pd.DataFrame, results: Any, new: bool) ->
     weight = data["weight"].sum()
     right = float(data.loc[data["distance"] == 0, "weight"].sum() / weight)
     off = float((data["distance"] * data["weight"]).sum() / weight)
-    response, whose = sheet.name(results.design.response), "New data" if new else "Rows of the fit"
+    response = sheet.name(results.design.response)
+    whose = "New data" if new else "Rows of the fit"
     title = f"{whose}: {right:.0%} correct, mean error {off:.2f} levels"
     numbers = data["weight"].to_numpy()
-    counted = np.array_equal(numbers, np.rint(numbers)) if new else not fractional(results)
+    counted = (
+        np.array_equal(numbers, np.rint(numbers)) if new else not fractional(results)
+    )
     if not counted:
         numbers = 100.0 * numbers / weight
         title += "; weighted percentages"
     style.named(ax, f"predicted {response}", f"observed {response}", title)
-    _numbers(ax, [f"{value:.4g}" if counted else f"{value:.1f}" for value in numbers], colours, n)
+    _numbers(
+        ax,
+        [f"{value:.4g}" if counted else f"{value:.1f}" for value in numbers],
+        colours,
+        n,
+    )
     return ax
 
 
 def _name_cells(ax: Axes, levels: list[str], wordy: bool) -> None:
-    """Names of the levels at the rows; if `wordy`, with the numbers that replace them below the columns."""
+    """Names of the levels at the rows; if `wordy`, with the numbers that replace them
+    below the columns.
+    """
     n = len(levels)
     places = np.arange(0, n, -(-n // 40))
     ax.set_xticks(places, [str(i + 1) if wordy else levels[i] for i in places])
-    style.row_labels(ax, list(range(n)), [f"{level} ({i})" if wordy else level for i, level in enumerate(levels, 1)])
+    style.row_labels(
+        ax,
+        list(range(n)),
+        [f"{level} ({i})" if wordy else level for i, level in enumerate(levels, 1)],
+    )
     ax.set_xticks(np.arange(n + 1) - 0.5, minor=True)
     ax.set_yticks(np.arange(n + 1) - 0.5, minor=True)
     ax.grid(which="minor", color=tuple(style.paper()), linewidth=1.0)
@@ -91,46 +113,80 @@ def _numbers(ax: Axes, texts: Sequence[str], colours: FloatArray, n: int) -> Non
     for cell, text in enumerate(texts):
         if float(text) > 0.0 and size >= _SMALLEST:
             i, j = divmod(cell, n)
-            style.text(ax, j, i, text, color=style.text_colour(colours[cell]), fontsize=size)
+            style.text(
+                ax, j, i, text, color=style.text_colour(colours[cell]), fontsize=size
+            )
 
 
 _FEW = 3  # most curves in one frame
 _MOST_PANELS = 24
 
 
-def draw_reliability(sheet: Sheet, data: pd.DataFrame, results: Any, by: str, fitted_rows: bool) -> Axes | AnyArray:
+def draw_reliability(
+    sheet: Sheet, data: pd.DataFrame, results: Any, by: str, fitted_rows: bool
+) -> Axes | AnyArray:
     """All curves in one frame, or a panel for each if there are more than three."""
     names = list(data[by].cat.categories)
     curves = [data[data[by] == name] for name in names]
     cross_fitted = fitted_rows and results.fit.calibration is not None
     what = "at or below each threshold" if by == "split" else "of each level"
-    title = f"{sheet.name(results.design.response)}: {what}{', cross-fitted' if cross_fitted else ''}"
+    title = (
+        f"{sheet.name(results.design.response)}:"
+        f" {what}{', cross-fitted' if cross_fitted else ''}"
+    )
     n = len(names)
     if (_FEW < n <= _MOST_PANELS) if sheet.given is None else np.size(sheet.given) > 1:
         columns = style.columns_for(n)
         panels = sheet.panels(n, columns, height=2.5, width=2.4 * columns + 0.4)
-        for i, (panel, name, curve) in enumerate(zip(panels, names, curves, strict=True)):
+        for i, (panel, name, curve) in enumerate(
+            zip(panels, names, curves, strict=True)
+        ):
             _draw(panel, curve, style.RIGHT)
             below = i + columns >= n or sheet.given is not None
-            style.named(panel, "predicted" if below else "", "" if i % columns else "observed", sheet.name(name))
+            style.named(
+                panel,
+                "predicted" if below else "",
+                "" if i % columns else "observed",
+                sheet.name(name),
+            )
         if sheet.given is None and sheet.title is None:
             heading = in_lines(title, 30 * columns)
-            panels[0].figure.figure.suptitle(heading, x=0.01, ha="left", fontsize=style.SMALL + 1.5)
+            panels[0].figure.figure.suptitle(
+                heading, x=0.01, ha="left", fontsize=style.SMALL + 1.5
+            )
         return np.array(panels, dtype=object)
     ax = sheet.axes(height=4.6, width=6.4)
     colours = style.level_colours(n)
     for curve, colour in zip(curves, colours, strict=True):
-        _draw(ax, curve, colour, sheet.given is None)  # there may be no room beside square axes
+        # there may be no room beside square axes
+        _draw(ax, curve, colour, sheet.given is None)
     style.level_key(ax, [sheet.name(name) for name in names], ax.get_lines()[1::2])
     return style.named(ax, "predicted probability", "observed share", title)
 
 
 def _draw(ax: Axes, curve: pd.DataFrame, colour: Any, square: bool = True) -> None:
     """One curve with its limits, and the diagonal."""
-    x, y = curve["predicted"].to_numpy(), curve["observed"].to_numpy()
+    x = curve["predicted"].to_numpy()
+    y = curve["observed"].to_numpy()
     ends = np.vstack([y - curve["lower"].to_numpy(), curve["upper"].to_numpy() - y])
-    ax.plot([0.0, 1.0], [0.0, 1.0], color=style.MUTED, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
-    ax.errorbar(x, y, yerr=np.maximum(ends, 0.0), fmt="none", ecolor=colour, elinewidth=0.8, alpha=0.45, zorder=2)
+    ax.plot(
+        [0.0, 1.0],
+        [0.0, 1.0],
+        color=style.MUTED,
+        linewidth=1.0,
+        linestyle=(0, (4, 3)),
+        zorder=1,
+    )
+    ax.errorbar(
+        x,
+        y,
+        yerr=np.maximum(ends, 0.0),
+        fmt="none",
+        ecolor=colour,
+        elinewidth=0.8,
+        alpha=0.45,
+        zorder=2,
+    )
     ax.plot(x, y, color=colour, linewidth=1.3, marker="o", markersize=4.0, zorder=3)
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(-0.02, 1.02)
@@ -143,7 +199,9 @@ _LINE = 0.12  # inches of a further line of a name
 _MOST_MARKS = 200  # most folds drawn one by one
 
 
-def compared(sheet: Sheet, data: pd.DataFrame, folds: Mapping[str, FloatArray], what: str) -> Axes:
+def compared(
+    sheet: Sheet, data: pd.DataFrame, folds: Mapping[str, FloatArray], what: str
+) -> Axes:
     """Dots and intervals, the first row on top; folds as faint marks below each.
 
     Parameters
@@ -161,13 +219,34 @@ def compared(sheet: Sheet, data: pd.DataFrame, folds: Mapping[str, FloatArray], 
     for height, label in zip(heights, data.index, strict=True):
         marks = folds[label][np.isfinite(folds[label])]
         if marks.size <= _MOST_MARKS:
-            ax.plot(marks, np.full(marks.size, height - 0.24), "|", color=style.MUTED, markersize=4, zorder=2)
+            ax.plot(
+                marks,
+                np.full(marks.size, height - 0.24),
+                "|",
+                color=style.MUTED,
+                markersize=4,
+                zorder=2,
+            )
     finite = np.isfinite(data["mean"].to_numpy())
-    ax.hlines(heights[finite], data["lower"][finite], data["upper"][finite], color=style.RIGHT, linewidth=1.6, zorder=3)
+    ax.hlines(
+        heights[finite],
+        data["lower"][finite],
+        data["upper"][finite],
+        color=style.RIGHT,
+        linewidth=1.6,
+        zorder=3,
+    )
     ax.scatter(data["mean"][finite], heights[finite], color=style.RIGHT, s=28, zorder=4)
     for height, mean in zip(heights[~finite], data["mean"][~finite], strict=True):
         words = "infinite" if np.isinf(mean) else "no value"
-        style.note(ax, words, (0.02, height), (0, 0), ax.get_yaxis_transform(), color=style.MUTED)
+        style.note(
+            ax,
+            words,
+            (0.02, height),
+            (0, 0),
+            ax.get_yaxis_transform(),
+            color=style.MUTED,
+        )
     if what.startswith("difference"):
         ax.axvline(0.0, color=style.ink(), linewidth=0.8, zorder=1)
     ax.grid(axis="x", color=style.faint(), linewidth=0.6)

@@ -23,76 +23,135 @@ if TYPE_CHECKING:
 def latent_frame(results: Any, bins: int) -> pd.DataFrame:
     """Histogram of the scores for every observed level."""
     whole("bins", bins, 1)
-    sample, scores = results.design.sample, results.fit.scores
+    sample = results.design.sample
+    scores = results.fit.scores
     _gaps(results)  # raises for rules that vote and have no scores
     edges = np.histogram_bin_edges(scores, bins)
     tables = []
     for code, level in enumerate(results.levels):
         rows = sample.y == code
         ends = {"level": level, "left": edges[:-1], "right": edges[1:]}
-        tables.append(pd.DataFrame(ends | style.histogram(scores[rows], edges, sample.case_weights[rows])))
+        tables.append(
+            pd.DataFrame(
+                ends | style.histogram(scores[rows], edges, sample.case_weights[rows])
+            )
+        )
     return pd.concat(tables, ignore_index=True)
 
 
 def has_scores(results: Any) -> bool:
-    """Whether rows have scores cut by ordered thresholds; with random effects, scores at the modes of these."""
+    """Whether rows have scores cut by ordered thresholds; with random effects, scores
+    at the modes of these.
+    """
     return results.no_margins is None or _at_modes(results)
 
 
 def _at_modes(results: Any) -> bool:
-    return getattr(results.fit, "marginal", None) is not None and bool(results.family.ordered)
+    return getattr(results.fit, "marginal", None) is not None and bool(
+        results.family.ordered
+    )
 
 
 def _gaps(results: Any) -> FloatArray:
     """(N, K-1) H - theta_k of the rows of the fit."""
-    gaps = (results.rule if _at_modes(results) else results).gaps(results.design.sample.rows, results.fit.scores)
+    gaps = (results.rule if _at_modes(results) else results).gaps(
+        results.design.sample.rows, results.fit.scores
+    )
     return np.asarray(gaps)
 
 
 def draw_latent(sheet: Sheet, data: pd.DataFrame, results: Any) -> Axes:
-    levels, names = results.levels, results.threshold_names
+    levels = results.levels
+    names = results.threshold_names
     ax = sheet.axes(height=1.3 + 0.42 * len(levels))
     thresholds = results.fit.scores[:, None] - _gaps(results)
     with np.errstate(invalid="ignore"):
-        mean = np.average(thresholds, axis=0, weights=results.design.sample.case_weights)
-    least, most = thresholds.min(axis=0), thresholds.max(axis=0)
+        mean = np.average(
+            thresholds, axis=0, weights=results.design.sample.case_weights
+        )
+    least = thresholds.min(axis=0)
+    most = thresholds.max(axis=0)
     ends = np.concatenate([data["left"], data["right"], least, most])
     ends = ends[np.isfinite(ends)]
     pad = 0.04 * (ends.max() - ends.min() or 1.0)
-    low, high = ends.min() - pad, ends.max() + pad
+    low = ends.min() - pad
+    high = ends.max() + pad
     ax.set_xlim(low, high)
     colours = style.level_colours(len(levels))
-    cuts = np.clip(np.concatenate([[low], np.maximum.accumulate(mean), [high]]), low, high)
+    cuts = np.clip(
+        np.concatenate([[low], np.maximum.accumulate(mean), [high]]), low, high
+    )
     tallest = data["share"].max()
     for k, (level, colour) in enumerate(zip(levels, colours, strict=True)):
         if cuts[k + 1] > cuts[k]:  # the interval of the level, in a tint of its colour
-            ax.axvspan(cuts[k], cuts[k + 1], color=colour, alpha=0.10, linewidth=0, zorder=1)
+            ax.axvspan(
+                cuts[k], cuts[k + 1], color=colour, alpha=0.10, linewidth=0, zorder=1
+            )
         part = data[data["level"] == level]
         heights = k + 0.85 * part["share"].to_numpy() / tallest
         edges = np.append(part["left"], part["right"].iloc[-1])
-        ax.stairs(heights, edges, baseline=k, fill=True, color=colour, linewidth=0, zorder=4)
+        ax.stairs(
+            heights, edges, baseline=k, fill=True, color=colour, linewidth=0, zorder=4
+        )
         ax.axhline(k, color=style.MUTED, linewidth=0.5, zorder=3)
     ax.set_ylim(-0.1, len(levels))
-    style.row_labels(ax, [k + 0.3 for k in range(len(levels))], [sheet.name(level) for level in levels])
-    score = "latent score at the modes of the random effects" if _at_modes(results) else "latent score"
-    style.named(ax, _with_thresholds(score, names), f"observed {sheet.name(results.design.response)}")
-    for k, n in enumerate(np.bincount(results.design.sample.y, people(results), len(levels))):
+    style.row_labels(
+        ax,
+        [k + 0.3 for k in range(len(levels))],
+        [sheet.name(level) for level in levels],
+    )
+    score = (
+        "latent score at the modes of the random effects"
+        if _at_modes(results)
+        else "latent score"
+    )
+    style.named(
+        ax,
+        _with_thresholds(score, names),
+        f"observed {sheet.name(results.design.response)}",
+    )
+    for k, n in enumerate(
+        np.bincount(results.design.sample.y, people(results), len(levels))
+    ):
         size = f"n = {n:.6g}"
-        style.note(ax, size, (1.0, k + 0.3), (4, 0), ax.get_yaxis_transform(), color=style.MUTED)
+        style.note(
+            ax,
+            size,
+            (1.0, k + 0.3),
+            (4, 0),
+            ax.get_yaxis_transform(),
+            color=style.MUTED,
+        )
     style.threshold_lines(ax, mean, names)
     largest = np.nanmax(np.abs(mean[np.isfinite(mean)]), initial=1.0)
     for k, (left, right) in enumerate(zip(least, most, strict=True)):
-        if np.isfinite([left, right]).all() and right - left > 1e-9 * largest:  # thresholds differ between rows
-            looks: dict[str, Any] = {"color": style.ink(), "linewidth": 1.0, "markersize": 5, "zorder": 5}
-            ax.plot([left, right], [0.98 - 0.025 * k] * 2, "|-", transform=ax.get_xaxis_transform(), **looks)
+        # thresholds differ between rows
+        if np.isfinite([left, right]).all() and right - left > 1e-9 * largest:
+            looks: dict[str, Any] = {
+                "color": style.ink(),
+                "linewidth": 1.0,
+                "markersize": 5,
+                "zorder": 5,
+            }
+            ax.plot(
+                [left, right],
+                [0.98 - 0.025 * k] * 2,
+                "|-",
+                transform=ax.get_xaxis_transform(),
+                **looks,
+            )
     return ax
 
 
 def _with_thresholds(score: str, names: Sequence[str]) -> str:
-    """The name of the axis, with the symbols of the thresholds if their names are too long for the lines."""
+    """The name of the axis, with the symbols of the thresholds if their names are too
+    long for the lines.
+    """
     if style.brief(names):
         return score
-    return f"{score}; threshold" + (f"s θ₁ to {style.symbol(len(names))}" if len(names) > 1 else " θ₁")
+    return f"{score}; threshold" + (
+        f"s θ₁ to {style.symbol(len(names))}" if len(names) > 1 else " θ₁"
+    )
 
 
 def margins_frame(results: Any, bins: int) -> pd.DataFrame:
@@ -105,7 +164,8 @@ def margins_frame(results: Any, bins: int) -> pd.DataFrame:
     values = np.concatenate([side[np.isfinite(side)] for side in sides])
     if values.size == 0:
         raise DataError("no row has a finite margin.")
-    low, high = min(float(values.min()), 0.0), max(float(values.max()), 0.0)
+    low = min(float(values.min()), 0.0)
+    high = max(float(values.max()), 0.0)
     width = (high - low) / bins or 1.0  # 0 is an end of a bin
     first = np.floor(low / width)
     edges = width * np.arange(first, max(np.ceil(high / width), first + 1) + 1)
@@ -113,28 +173,60 @@ def margins_frame(results: Any, bins: int) -> pd.DataFrame:
     for name, side in zip(("left", "right"), sides, strict=True):
         finite = np.isfinite(side)
         ends = {"side": name, "from": edges[:-1], "to": edges[1:]}
-        tables.append(pd.DataFrame(ends | style.histogram(side[finite], edges, weights[finite])))
+        tables.append(
+            pd.DataFrame(ends | style.histogram(side[finite], edges, weights[finite]))
+        )
     return pd.concat(tables, ignore_index=True)
 
 
-def draw_margins(sheet: Sheet, data: pd.DataFrame, results: Any, delta: float | None) -> Axes:
+def draw_margins(
+    sheet: Sheet, data: pd.DataFrame, results: Any, delta: float | None
+) -> Axes:
     errors: Any = errors_at_margin(results, delta)
     ax = sheet.axes(height=2.6)
     tallest = data["share"].max()
     for place, side in ((1, "left"), (0, "right")):
         half = data[data["side"] == side]
         wrong = (half["to"] <= half["to"].abs().max() * 1e-12).to_numpy()
-        heights, widths = 0.85 * half["share"] / tallest, half["to"] - half["from"]
+        heights = 0.85 * half["share"] / tallest
+        widths = half["to"] - half["from"]
         colours = np.where(wrong, style.WRONG, style.RIGHT)
-        ax.bar(half["from"], heights, widths, bottom=place, align="edge", color=colours, linewidth=0, zorder=3)
+        ax.bar(
+            half["from"],
+            heights,
+            widths,
+            bottom=place,
+            align="edge",
+            color=colours,
+            linewidth=0,
+            zorder=3,
+        )
         ax.axhline(place, color=style.MUTED, linewidth=0.5, zorder=4)
     ax.set_ylim(-0.02, 2.0)
     ax.axvline(0.0, color=style.ink(), linewidth=0.8, zorder=4)
     middle = errors.iloc[len(errors) // 2]
-    ax.axvline(float(middle.name), color=style.ink(), linewidth=0.8, linestyle=(0, (4, 3)), zorder=4)
-    share = f"{middle['classification']:.0%} of the rows have a margin of at most {middle.name:g} (dashed)"
-    sides = ["left margin:\nabove the\nthreshold below", "right margin:\nbelow the\nthreshold above"]
+    ax.axvline(
+        float(middle.name),
+        color=style.ink(),
+        linewidth=0.8,
+        linestyle=(0, (4, 3)),
+        zorder=4,
+    )
+    share = (
+        f"{middle['classification']:.0%} of the rows have a margin of at most"
+        f" {middle.name:g} (dashed)"
+    )
+    sides = [
+        "left margin:\nabove the\nthreshold below",
+        "right margin:\nbelow the\nthreshold above",
+    ]
     style.row_labels(ax, [1.35, 0.35], sides)
     return style.named(
-        ax, "margin, units of the score" if results.geometry is None else "normalised margin", title=share
+        ax,
+        (
+            "margin, units of the score"
+            if results.geometry is None
+            else "normalised margin"
+        ),
+        title=share,
     )

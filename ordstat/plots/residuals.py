@@ -22,14 +22,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: Groups of equal size along a numeric variable, and fewest rows in a group.
-_GROUPS, _LEAST = 10, 8
+_GROUPS = 10
+_LEAST = 8
 _MOST_DOTS = 3000
 #: Most cases that residuals are drawn for, where rows stand for many.
 _MOST_CASES = 10_000
 
 
 def residuals_frame(
-    results: Any, against: str | None, data: Any, level: float, seed: int | np.random.Generator
+    results: Any,
+    against: str | None,
+    data: Any,
+    level: float,
+    seed: int | np.random.Generator,
 ) -> pd.DataFrame:
     """The residuals and what they are drawn against, on the index of the rows."""
     fraction("level", level)
@@ -38,8 +43,8 @@ def residuals_frame(
     not_taken([against], ("residual",))
     if against == "score" and "score" in (results.design.spec.columns or ()):
         raise OptionError(
-            "against='score' is the linear predictor, but a variable of the formula has the same name: rename the "
-            "variable in the data and the formula."
+            "against='score' is the linear predictor, but a variable of the formula has"
+            " the same name: rename the variable in the data and the formula."
         )
     weights = results.design.sample.weights
     if weights is None or fractional(results):
@@ -51,16 +56,22 @@ def residuals_frame(
         rule = results.rule
         cases = results.design.sample.take(rows)
         shares = rng.random(rows.size)
-        drawn = rule.family.latent_residuals(rule.predictor(cases.rows), cases.y, shares)
+        drawn = rule.family.latent_residuals(
+            rule.predictor(cases.rows), cases.y, shares
+        )
         values = pd.Series(drawn, index=results.design.index[rows])
     if against is None:
         return _quantiles(results, values, level)
     along = _along(results, against, data)[rows]
-    return pd.DataFrame({against: along, "residual": values.to_numpy()}, index=values.index)
+    return pd.DataFrame(
+        {against: along, "residual": values.to_numpy()}, index=values.index
+    )
 
 
 def _cases(counts: IntArray, rng: np.random.Generator) -> IntArray:
-    """The row of each case, or of a random sample of the cases: a residual is drawn for each."""
+    """The row of each case, or of a random sample of the cases: a residual is drawn for
+    each.
+    """
     ends = np.cumsum(counts)
     if ends[-1] <= _MOST_CASES:
         return np.repeat(np.arange(counts.size), counts)
@@ -73,13 +84,29 @@ def _shares(results: Any) -> FloatArray | None:
     return results.design.sample.weights if fractional(results) else None
 
 
-def draw_residuals(sheet: Sheet, table: pd.DataFrame, results: Any, against: str | None, level: float) -> Axes:
+def draw_residuals(
+    sheet: Sheet, table: pd.DataFrame, results: Any, against: str | None, level: float
+) -> Axes:
     ax = sheet.axes(height=3.8)
     if against is None:
-        x, words = table["expected"].to_numpy(), "expected under the model"
-        ax.plot([x.min(), x.max()], [x.min(), x.max()], color=style.ink(), linewidth=0.9, zorder=2)
+        x = table["expected"].to_numpy()
+        words = "expected under the model"
+        ax.plot(
+            [x.min(), x.max()],
+            [x.min(), x.max()],
+            color=style.ink(),
+            linewidth=0.9,
+            zorder=2,
+        )
         if table["lower"].notna().all():
-            ax.fill_between(x, table["lower"], table["upper"], color=style.faint(), linewidth=0, zorder=1)
+            ax.fill_between(
+                x,
+                table["lower"],
+                table["upper"],
+                color=style.faint(),
+                linewidth=0,
+                zorder=1,
+            )
             words += f", {100 * level:g}% limits"
         _dots(ax, x, table["residual"].to_numpy())
         return style.named(ax, words, "surrogate residual")
@@ -89,15 +116,21 @@ def draw_residuals(sheet: Sheet, table: pd.DataFrame, results: Any, against: str
 
 
 def _quantiles(results: Any, values: pd.Series, level: float) -> pd.DataFrame:
-    """Sorted residuals with expected quantiles and limits, from the Beta(i, n + 1 - i) distribution of rank i of n."""
+    """Sorted residuals with expected quantiles and limits, from the Beta(i, n + 1 - i)
+    distribution of rank i of n.
+    """
     order = np.argsort(values.to_numpy(), kind="stable")
-    weights, n = _shares(results), values.size
+    weights = _shares(results)
+    n = values.size
     w = np.ones(n) if weights is None else weights[order]
     table = pd.DataFrame({"residual": values.iloc[order]})
     table["expected"] = _latent(results, (np.cumsum(w) - 0.5 * w) / w.sum())
     rank = np.arange(1.0, n + 1.0)
     for name, share in (("lower", 0.5 - 0.5 * level), ("upper", 0.5 + 0.5 * level)):
-        limits = _latent(results, np.asarray(betaincinv(rank, n + 1.0 - rank, share), dtype=np.float64))
+        limits = _latent(
+            results,
+            np.asarray(betaincinv(rank, n + 1.0 - rank, share), dtype=np.float64),
+        )
         table[name] = limits if weights is None else np.nan
     return table
 
@@ -105,7 +138,9 @@ def _quantiles(results: Any, values: pd.Series, level: float) -> pd.DataFrame:
 def _latent(results: Any, p: FloatArray) -> FloatArray:
     """Quantiles of the residuals under the model."""
     family = results.rule.family
-    return np.asarray(family.link.ppf(p) - latent_mean(family.link) if family.ordered else p - 0.5)
+    return np.asarray(
+        family.link.ppf(p) - latent_mean(family.link) if family.ordered else p - 0.5
+    )
 
 
 def _along(results: Any, against: str, data: Any) -> Any:
@@ -114,14 +149,24 @@ def _along(results: Any, against: str, data: Any) -> Any:
     frame, _ = rows_told(results.design, data_of_fit(results.design, data))
     if against not in frame:
         names = ", ".join(map(str, frame.columns))
-        raise OptionError(f"against must be 'score' or a column of the data, {names}; got {against!r}.")
+        raise OptionError(
+            f"against must be 'score' or a column of the data, {names}; got"
+            f" {against!r}."
+        )
     if len(frame) != results.design.sample.n:
-        raise OptionError("data must have the rows and the index of the fit, to draw residuals against a column.")
+        raise OptionError(
+            "data must have the rows and the index of the fit, to draw residuals"
+            " against a column."
+        )
     return frame[against].to_numpy()
 
 
-def _draw_against(ax: Axes, table: pd.DataFrame, name: str, level: float, weights: FloatArray | None) -> str:
-    """Residuals over a variable, with means of its levels or of groups of similar values; returns the axis text."""
+def _draw_against(
+    ax: Axes, table: pd.DataFrame, name: str, level: float, weights: FloatArray | None
+) -> str:
+    """Residuals over a variable, with means of its levels or of groups of similar
+    values; returns the axis text.
+    """
     values = table["residual"].to_numpy()
     w = np.ones(values.size) if weights is None else weights
     ax.axhline(0.0, color=style.ink(), linewidth=0.8, zorder=1)
@@ -131,14 +176,26 @@ def _draw_against(ax: Axes, table: pd.DataFrame, name: str, level: float, weight
         _dots(ax, x, values)
         groups = [np.flatnonzero(x == value) for value in np.unique(x)[: _GROUPS + 1]]
         if len(groups) > _GROUPS:
-            groups = np.array_split(np.argsort(x, kind="stable"), max(1, min(_GROUPS, x.size // _LEAST)))
+            groups = np.array_split(
+                np.argsort(x, kind="stable"), max(1, min(_GROUPS, x.size // _LEAST))
+            )
         places = [float(np.average(x[rows], weights=w[rows])) for rows in groups]
         words = f"means of {len(groups)} groups{limits}"
     else:
         labels = pd.Series(sorted(pd.unique(table[name].dropna()), key=str))
         if isinstance(table[name].dtype, pd.CategoricalDtype):
-            labels = pd.Series([label for label in table[name].cat.categories if (table[name] == label).any()])
-        x = table[name].map({label: code for code, label in enumerate(labels)}).to_numpy(dtype=np.float64)
+            labels = pd.Series(
+                [
+                    label
+                    for label in table[name].cat.categories
+                    if (table[name] == label).any()
+                ]
+            )
+        x = (
+            table[name]
+            .map({label: code for code, label in enumerate(labels)})
+            .to_numpy(dtype=np.float64)
+        )
         _dots(ax, x + 0.5 * (np.arange(x.size) * 0.618 % 1.0 - 0.5), values)
         groups = [np.flatnonzero(x == code) for code in range(len(labels))]
         places = [float(code) for code in range(len(labels))]
@@ -151,42 +208,86 @@ def _draw_against(ax: Axes, table: pd.DataFrame, name: str, level: float, weight
         mean = float(np.average(values[rows], weights=w[rows]))
         ax.plot(place, mean, "o", color=style.RIGHT, markersize=5, zorder=4)
         if weights is None:  # limits need the number of rows
-            half = float(stdtrit(rows.size - 1, 0.5 + 0.5 * level)) * values[rows].std(ddof=1) / np.sqrt(rows.size)
-            ax.vlines(place, mean - half, mean + half, color=style.RIGHT, linewidth=1.8, zorder=3)
+            half = (
+                float(stdtrit(rows.size - 1, 0.5 + 0.5 * level))
+                * values[rows].std(ddof=1)
+                / np.sqrt(rows.size)
+            )
+            ax.vlines(
+                place,
+                mean - half,
+                mean + half,
+                color=style.RIGHT,
+                linewidth=1.8,
+                zorder=3,
+            )
     return words
 
 
 def _dots(ax: Axes, x: FloatArray, y: FloatArray) -> None:
     step = -(-x.size // _MOST_DOTS)
-    ax.scatter(x[::step], y[::step], s=9, color=style.MUTED, alpha=0.6, linewidths=0, zorder=2)
+    ax.scatter(
+        x[::step], y[::step], s=9, color=style.MUTED, alpha=0.6, linewidths=0, zorder=2
+    )
 
 
 _COOKS = "cooks"
 _LONGEST = 24  # letters of a name
-_THIN, _MOST_STEMS = 150, 2000  # more stems than this are thinner; most groups of rows with stems
+# more stems than this are thinner; most groups of rows with stems
+_THIN = 150
+_MOST_STEMS = 2000
 
 
 def influence_frame(results: Any, of: str) -> pd.DataFrame:
     """Influence in the order of the rows of the fit."""
     influence = results.influence()
     one_of("of", of, (_COOKS, *map(str, influence.dfbetas)))
-    values = influence.cooks if of == _COOKS else influence.dfbetas[of].rename("dfbetas")
-    return pd.DataFrame({"row": values.index.to_numpy(), values.name: values.to_numpy()})
+    values = (
+        influence.cooks if of == _COOKS else influence.dfbetas[of].rename("dfbetas")
+    )
+    return pd.DataFrame(
+        {"row": values.index.to_numpy(), values.name: values.to_numpy()}
+    )
 
 
-def draw_influence(sheet: Sheet, data: pd.DataFrame, results: Any, of: str, top: int) -> Axes:
-    """Stems of all rows, or of the extremes of each group of neighbours if there are very many."""
+def draw_influence(
+    sheet: Sheet, data: pd.DataFrame, results: Any, of: str, top: int
+) -> Axes:
+    """Stems of all rows, or of the extremes of each group of neighbours if there are
+    very many.
+    """
     whole("top", top, 0)
     values = data.iloc[:, 1].to_numpy(dtype=np.float64)
-    places, finite = np.arange(1, len(data) + 1), np.isfinite(values)
+    places = np.arange(1, len(data) + 1)
+    finite = np.isfinite(values)
     ax = sheet.axes(height=3.4)
-    groups = [rows for rows in np.array_split(np.flatnonzero(finite), _MOST_STEMS) if rows.size]
-    shown = np.array([[rows[values[rows].argmin()], rows[values[rows].argmax()]] for rows in groups], dtype=int).ravel()
-    ax.vlines(places[shown], 0.0, values[shown], color=style.MUTED, linewidth=1.2 if len(data) <= _THIN else 0.6)
+    groups = [
+        rows
+        for rows in np.array_split(np.flatnonzero(finite), _MOST_STEMS)
+        if rows.size
+    ]
+    shown = np.array(
+        [[rows[values[rows].argmin()], rows[values[rows].argmax()]] for rows in groups],
+        dtype=int,
+    ).ravel()
+    ax.vlines(
+        places[shown],
+        0.0,
+        values[shown],
+        color=style.MUTED,
+        linewidth=1.2 if len(data) <= _THIN else 0.6,
+    )
     ax.axhline(0.0, color=style.ink(), linewidth=0.8)
     ax.set_xlim(0.2, len(data) + 0.8)
     largest = np.argsort(-np.abs(np.nan_to_num(values)), kind="stable")[:top]
-    ax.plot(places[largest], values[largest], "o", color=style.WRONG, markersize=4.5, linestyle="none")
+    ax.plot(
+        places[largest],
+        values[largest],
+        "o",
+        color=style.WRONG,
+        markersize=4.5,
+        linestyle="none",
+    )
     _name_largest(ax, data["row"].to_numpy()[largest], places[largest], values[largest])
     words = "Cook's distance"
     if of != _COOKS:
@@ -202,23 +303,44 @@ def _name_largest(ax: Axes, names: Any, places: Any, values: Any) -> None:
     points = 1.2 * style.SMALL
     gap = points / 72.0 / style.inches(ax)[1] * (high - low)
     middle = np.mean(ax.get_xlim())
-    line = {"arrowstyle": "-", "color": style.MUTED, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2}
-    for name, place, value, height in zip(names, places, values, style.keep_apart(values, gap), strict=True):
+    line = {
+        "arrowstyle": "-",
+        "color": style.MUTED,
+        "linewidth": 0.5,
+        "shrinkA": 0,
+        "shrinkB": 2,
+    }
+    for name, place, value, height in zip(
+        names, places, values, style.keep_apart(values, gap), strict=True
+    ):
         words = shortened_middle(str(name), _LONGEST).replace("$", r"\$")
         side = 8 if place <= middle else -8
         offset = (side, (height - value) / gap * points)
-        style.note(ax, words, (place, value), offset, ha="left" if side > 0 else "right", arrowprops=line)
+        style.note(
+            ax,
+            words,
+            (place, value),
+            offset,
+            ha="left" if side > 0 else "right",
+            arrowprops=line,
+        )
 
 
 _TALLEST = 8.0  # most inches of a panel
-_FEW, _MANY = 40, 150  # with more groups than these, lines are thinner
+# with more groups than these, lines are thinner
+_FEW = 40
+_MANY = 150
 
 
 def ranef_frame(results: Any, level: float) -> pd.DataFrame:
-    """Conditional modes with limits, in the order drawn: by rising mode of the term's first column."""
+    """Conditional modes with limits, in the order drawn: by rising mode of the term's
+    first column.
+    """
     z = float(ndtri(0.5 + 0.5 * fraction("level", level)))
     frame: pd.DataFrame = results.ranef()
-    frame = frame.assign(lower=frame["mode"] - z * frame["sd"], upper=frame["mode"] + z * frame["sd"])
+    frame = frame.assign(
+        lower=frame["mode"] - z * frame["sd"], upper=frame["mode"] + z * frame["sd"]
+    )
     parts = []
     for _, term in frame.groupby("term", sort=False):
         q = term["name"].nunique()
@@ -227,13 +349,17 @@ def ranef_frame(results: Any, level: float) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def draw_ranef(sheet: Sheet, data: pd.DataFrame, results: Any, level: float) -> AnyArray:
+def draw_ranef(
+    sheet: Sheet, data: pd.DataFrame, results: Any, level: float
+) -> AnyArray:
     shown = results.names_shown(sheet.labels)
     parts = list(data.groupby(["term", "name"], sort=False))
     most = max(len(part) for _, part in parts)
     columns = style.columns_for(len(parts))
     width = 6.4 if columns == 1 else 3.4 * columns
-    panels = sheet.panels(len(parts), columns, height=min(0.9 + 0.2 * max(most, 2), _TALLEST), width=width)
+    panels = sheet.panels(
+        len(parts), columns, height=min(0.9 + 0.2 * max(most, 2), _TALLEST), width=width
+    )
     for panel, ((_, name), part) in zip(panels, parts, strict=True):
         _caterpillar(panel, part)
         style.named(
@@ -244,16 +370,28 @@ def draw_ranef(sheet: Sheet, data: pd.DataFrame, results: Any, level: float) -> 
         )
     named = set()
     for panel, ((term, _), part) in zip(panels, parts, strict=True):
-        texts = [""] * len(part) if term in named else [sheet.name(label) for label in part["level"]]
+        texts = (
+            [""] * len(part)
+            if term in named
+            else [sheet.name(label) for label in part["level"]]
+        )
         style.row_labels(panel, list(range(len(part))), texts)
         named.add(term)
     return np.array(panels, dtype=object)
 
 
 def _caterpillar(ax: Any, part: pd.DataFrame) -> None:
-    n, places = len(part), np.arange(len(part))
+    n = len(part)
+    places = np.arange(len(part))
     thin = 1.6 if n <= _FEW else (1.0 if n <= _MANY else 0.5)
     ax.axvline(0.0, color=style.MUTED, linewidth=0.8, zorder=1)
     ax.hlines(places, part["lower"], part["upper"], color=style.RIGHT, linewidth=thin)
-    ax.plot(part["mode"], places, "o", color=style.RIGHT, markersize=2.0 + 2.0 * thin, linestyle="none")
+    ax.plot(
+        part["mode"],
+        places,
+        "o",
+        color=style.RIGHT,
+        markersize=2.0 + 2.0 * thin,
+        linestyle="none",
+    )
     ax.set_ylim(-0.6, n - 0.4)

@@ -22,15 +22,19 @@ if TYPE_CHECKING:
 _FEWEST = 8
 #: Chinese, Japanese and Korean letters, twice as wide as others.
 _WIDE = "\u2e80-\u9fff\uac00-\ud7af\uff01-\uff60"
-#: Where a line may end: after blanks, after the signs that join words, and after wide letters.
-_PIECES = re.compile(rf"[{_WIDE}][\s_|/,]*|[^\s_|/,{_WIDE}]*[\s_|/,]+|[^\s_|/,{_WIDE}]+")
+#: Where a line may end: after blanks, after the signs that join words, and after wide
+#: letters.
+_PIECES = re.compile(
+    rf"[{_WIDE}][\s_|/,]*|[^\s_|/,{_WIDE}]*[\s_|/,]+|[^\s_|/,{_WIDE}]+"
+)
 
 
 def in_lines(words: str, letters: int, most: int = 3) -> str:
-    """A name in lines of about `letters` letters; long names lose their middle, to fit in `most` lines.
+    """A name in lines of about `letters` letters; long names lose their middle, to fit
+    in `most` lines.
 
-    Chinese, Japanese and Korean letters count as two. Dollar signs are escaped, so that matplotlib does not read a
-    formula. A name with line breaks is returned unchanged.
+    Chinese, Japanese and Korean letters count as two. Dollar signs are escaped, so that
+    matplotlib does not read a formula. A name with line breaks is returned unchanged.
 
     Examples
     --------
@@ -56,7 +60,9 @@ def longest_piece(words: str) -> int:
     >>> longest_piece("no answer to_this"), longest_piece("北京"), longest_piece("")
     (6, 2, 0)
     """
-    return max((cells(piece.rstrip(" _|/,")) for piece in _PIECES.findall(words)), default=0)
+    return max(
+        (cells(piece.rstrip(" _|/,")) for piece in _PIECES.findall(words)), default=0
+    )
 
 
 def _filled(words: str, letters: int) -> list[str]:
@@ -70,7 +76,8 @@ def _filled(words: str, letters: int) -> list[str]:
 
 
 def shortened_middle(name: str, letters: int) -> str:
-    """A name of at most `letters` letters, without its middle: similar names often differ at their ends.
+    """A name of at most `letters` letters, without its middle: similar names often
+    differ at their ends.
 
     Examples
     --------
@@ -94,7 +101,8 @@ _MOST_DECIMALS = 4
 
 
 def with_limits(numbers: FloatArray) -> list[str]:
-    """Estimates with their limits, (n, 3), all with the decimals that the narrowest needs.
+    """Estimates with their limits, (n, 3), all with the decimals that the narrowest
+    needs.
 
     Examples
     --------
@@ -111,7 +119,9 @@ def with_limits(numbers: FloatArray) -> list[str]:
     texts = []
     for (estimate, low, high), finite in zip(numbers, known, strict=True):
         if finite:
-            texts.append(f"{estimate:z.{decimals}f} [{low:z.{decimals}f}, {high:z.{decimals}f}]")
+            texts.append(
+                f"{estimate:z.{decimals}f} [{low:z.{decimals}f}, {high:z.{decimals}f}]"
+            )
         elif np.isfinite(estimate) and np.isnan([low, high]).all():
             texts.append(f"{estimate:.3g}")
         elif np.isnan(estimate):
@@ -134,7 +144,8 @@ def decimals_for(width: float) -> int:
 
 #: Grey that is visible on white and on black.
 MUTED = "#757575"
-#: Blue and vermilion of Okabe and Ito's palette, distinct for every kind of colour vision.
+#: Blue and vermilion of Okabe and Ito's palette, distinct for every kind of colour
+#: vision.
 RIGHT = "#0072b2"
 WRONG = "#d55e00"
 SMALL = 8.5
@@ -145,13 +156,17 @@ _MOST_NAMES = 20  # most names of levels beside a plot
 _SMALLEST = 7.0 / SMALL  # smallest share of the size of small text, if room is short
 _LINE = 1.25 * SMALL / 72.0  # inches of a line of text
 _LETTERS = 13.5  # letters of small text in an inch
-_BESIDE, _BEFORE = 0.3, 0.38  # shares of the width for names right and left of a plot
+# shares of the width for names right and left of a plot
+_BESIDE = 0.3
+_BEFORE = 0.38
 _SPARE = 0.775  # share of the width of a subplot for its axes, before any layout
 _LEGEND: dict[str, Any] = {"fontsize": SMALL, "frameon": False}
 #: Weights of red, green and blue in lightness.
 _LUMA = np.array([0.299, 0.587, 0.114])
-#: Lightness of the lowest and the highest level: all show on white (contrast 3:1), or on a dark ground.
-_ON_WHITE, _ON_DARK = (0.12, 0.52), (0.38, 0.92)
+#: Lightness of the lowest and the highest level: all show on white (contrast 3:1), or
+#: on a dark ground.
+_ON_WHITE = (0.12, 0.52)
+_ON_DARK = (0.38, 0.92)
 
 
 class Looks(TypedDict, total=False):
@@ -180,7 +195,9 @@ class Sheet:
         panels: list[Axes] = list(np.ravel(np.asarray(drawn, dtype=object)))
         if self.title is not None and len(panels) > 1 and self.given is None:
             letters = int(_LETTERS * panels[0].figure.figure.get_figwidth())
-            panels[0].figure.figure.suptitle(in_lines(self.title, letters), x=0.01, ha="left", fontsize=SMALL + 2.5)
+            panels[0].figure.figure.suptitle(
+                in_lines(self.title, letters), x=0.01, ha="left", fontsize=SMALL + 2.5
+            )
         elif self.title is not None:
             below = f"\n{panels[0].get_title(loc='left')}" if len(panels) > 1 else ""
             entitle(panels[0], self.title, below)
@@ -203,18 +220,24 @@ class Sheet:
         """
         return self.panels(1, 1, height, width)[0]
 
-    def panels(self, n: int, columns: int, height: float, width: float = _WIDTH) -> list[Axes]:
+    def panels(
+        self, n: int, columns: int, height: float, width: float = _WIDTH
+    ) -> list[Axes]:
         """n axes: those given, or those of a new figure with panels of that height."""
         if self.given is not None:
             return [_quiet(ax) for ax in _checked(self.given, n)]
         try:
             from matplotlib import pyplot
         except ImportError as error:
-            raise ImportError("plots need the package matplotlib. Install it: pip install matplotlib") from error
+            raise ImportError(
+                "plots need the package matplotlib. Install it: pip install matplotlib"
+            ) from error
         columns = min(columns, n)
         rows = -(-n // columns)
         size = (width, min(height * rows, _TALLEST))
-        figure, grid = pyplot.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
+        figure, grid = pyplot.subplots(
+            rows, columns, figsize=size, layout="constrained", squeeze=False
+        )
         for spare in grid.flat[n:]:
             figure.delaxes(spare)
         return [_quiet(ax) for ax in grid.flat[:n]]
@@ -222,13 +245,18 @@ class Sheet:
 
 def _checked(given: Any, n: int) -> list[Axes]:
     """The axes given as a list; OptionError if they are not n axes."""
-    chosen: list[Axes] = [] if isinstance(given, pd.DataFrame) else list(np.ravel(given))
+    chosen: list[Axes] = (
+        [] if isinstance(given, pd.DataFrame) else list(np.ravel(given))
+    )
     if not (chosen and all(hasattr(ax, "transAxes") for ax in chosen)):
         raise OptionError(
-            f"ax must be matplotlib axes; got a {type(given).__name__}. Give rows as newdata=, and terms as columns=."
+            f"ax must be matplotlib axes; got a {type(given).__name__}. Give rows as"
+            " newdata=, and terms as columns=."
         )
     if len(chosen) != n:
-        raise OptionError(f"the plot needs {n} axes; got {len(chosen)}. Give plt.subplots(1, {n})[1].")
+        raise OptionError(
+            f"the plot needs {n} axes; got {len(chosen)}. Give plt.subplots(1, {n})[1]."
+        )
     return chosen
 
 
@@ -265,7 +293,9 @@ def faint(share: float = 0.15) -> tuple[float, ...]:
 
 
 def settle(ax: Axes) -> None:
-    """Lay out the figure; if it has no layout, as tight_layout() does, which the user may call again."""
+    """Lay out the figure; if it has no layout, as tight_layout() does, which the user
+    may call again.
+    """
     from matplotlib.layout_engine import TightLayoutEngine
 
     figure: Any = ax.figure.figure
@@ -276,7 +306,9 @@ def settle(ax: Axes) -> None:
 
 def named(ax: Axes, x: str = "", y: str = "", title: str = "") -> Axes:
     """The axes with names and a short title at the left; long texts are in lines."""
-    width, height = (_LETTERS * side / ax.figure.dpi for side in (ax.bbox.width, ax.bbox.height))
+    width, height = (
+        _LETTERS * side / ax.figure.dpi for side in (ax.bbox.width, ax.bbox.height)
+    )
     if not ax.spines["left"].get_visible():  # names of rows take room
         width = max(1.15 * drawn_letters(ax), 0.5 * width, 18.0)
     ax.set_xlabel(in_lines(x, int(width)), fontsize=SMALL + 0.5)
@@ -288,11 +320,17 @@ def named(ax: Axes, x: str = "", y: str = "", title: str = "") -> Axes:
 
 def entitle(ax: Axes, title: str, below: str = "") -> None:
     """A title at the left, in lines."""
-    ax.set_title(in_lines(title, int(0.9 * _letters(ax))) + below, loc="left", fontsize=SMALL + 1.5)
+    ax.set_title(
+        in_lines(title, int(0.9 * _letters(ax))) + below,
+        loc="left",
+        fontsize=SMALL + 1.5,
+    )
 
 
 def place_width(ax: Axes) -> float:
-    """Inches of the width of a subplot, with the text beside its axes, before any layout."""
+    """Inches of the width of a subplot, with the text beside its axes, before any
+    layout.
+    """
     return float(ax.bbox.width) / ax.figure.dpi / _SPARE
 
 
@@ -323,21 +361,42 @@ def text(ax: Axes, x: float, y: float, words: str, **looks: Any) -> None:
 
 
 def note(
-    ax: Axes, words: str, place: tuple[float, float], offset: tuple[float, float], within: Any = "data", **looks: Any
+    ax: Axes,
+    words: str,
+    place: tuple[float, float],
+    offset: tuple[float, float],
+    within: Any = "data",
+    **looks: Any,
 ) -> None:
-    """Text at an offset in points from a place; `within` is the coordinate system of the place."""
+    """Text at an offset in points from a place; `within` is the coordinate system of
+    the place.
+    """
     chosen: dict[str, Any] = {"va": "center", "fontsize": SMALL} | looks
-    ax.annotate(words, place, xycoords=within, xytext=offset, textcoords="offset points", **chosen)
+    ax.annotate(
+        words,
+        place,
+        xycoords=within,
+        xytext=offset,
+        textcoords="offset points",
+        **chosen,
+    )
 
 
-def histogram(values: FloatArray, edges: FloatArray, weights: FloatArray) -> dict[str, FloatArray]:
+def histogram(
+    values: FloatArray, edges: FloatArray, weights: FloatArray
+) -> dict[str, FloatArray]:
     """Weight of the values in every bin, and its share of the total."""
     inside = np.histogram(values, edges, weights=weights)[0]
-    return {"weight": inside, "share": inside / inside.sum() if inside.sum() > 0 else inside}
+    return {
+        "weight": inside,
+        "share": inside / inside.sum() if inside.sum() > 0 else inside,
+    }
 
 
 def level_colours(n: int) -> list[Any]:
-    """n colours from dark violet (lowest) to olive (highest): viridis at equal steps of lightness, for grey print."""
+    """n colours from dark violet (lowest) to olive (highest): viridis at equal steps of
+    lightness, for grey print.
+    """
     from matplotlib import colormaps
 
     colours = np.array(colormaps["viridis"](np.linspace(0.04, 0.86, n)))
@@ -352,12 +411,16 @@ def text_colour(background: Sequence[float]) -> str:
 
 
 def keep_apart(
-    places: Iterable[float], gap: float | FloatArray, low: float = -np.inf, high: float = np.inf
+    places: Iterable[float],
+    gap: float | FloatArray,
+    low: float = -np.inf,
+    high: float = np.inf,
 ) -> FloatArray:
-    """The places moved as little as possible (least squares, order kept) so that none is nearer than `gap`.
+    """The places moved as little as possible (least squares, order kept) so that none
+    is nearer than `gap`.
 
-    All lie in [low, high] if there is room. An array `gap` holds a size for each place: neighbours are apart by the
-    mean of their sizes.
+    All lie in [low, high] if there is room. An array `gap` holds a size for each place:
+    neighbours are apart by the mean of their sizes.
 
     Examples
     --------
@@ -371,9 +434,13 @@ def keep_apart(
     wanted = np.asarray(list(places), dtype=np.float64)
     order = np.argsort(wanted, kind="stable")
     sizes = np.broadcast_to(np.asarray(gap, dtype=np.float64), wanted.shape)[order]
-    steps = np.concatenate([[0.0], np.cumsum(0.5 * (sizes[1:] + sizes[:-1]))])[: wanted.size]
+    steps = np.concatenate([[0.0], np.cumsum(0.5 * (sizes[1:] + sizes[:-1]))])[
+        : wanted.size
+    ]
     means = isotonic_regression(wanted[order] - steps).x
-    moved = np.clip(means, low, max(low, high - (steps[-1] if steps.size else 0.0))) + steps
+    moved = (
+        np.clip(means, low, max(low, high - (steps[-1] if steps.size else 0.0))) + steps
+    )
     return np.asarray(moved[np.argsort(order, kind="stable")])
 
 
@@ -386,7 +453,8 @@ def inches(ax: Axes) -> tuple[float, float]:
 
 
 def columns_for(panels: int) -> int:
-    """Number of columns of panels that leaves few places empty and no panel alone in a row.
+    """Number of columns of panels that leaves few places empty and no panel alone in a
+    row.
 
     Examples
     --------
@@ -394,11 +462,15 @@ def columns_for(panels: int) -> int:
     [1, 2, 3, 2, 3, 3, 4, 4, 3, 4]
     """
     few = {1: 1, 2: 2, 4: 2}
-    return few.get(panels) or min((3, 4), key=lambda columns: (panels % columns == 1, -panels % columns))
+    return few.get(panels) or min(
+        (3, 4), key=lambda columns: (panels % columns == 1, -panels % columns)
+    )
 
 
 def level_key(ax: Axes, levels: Sequence[Any], looks: Sequence[Any]) -> None:
-    """Legend of the levels right of the axes, highest on top; some of the levels if there are very many."""
+    """Legend of the levels right of the axes, highest on top; some of the levels if
+    there are very many.
+    """
     room = inches(ax)[1]
     most = int(np.clip(room / (1.17 * _LINE * len(levels)), 1, 3))
     key = _key([beside(ax, level, most) for level in levels], looks)
@@ -407,10 +479,16 @@ def level_key(ax: Axes, levels: Sequence[Any], looks: Sequence[Any]) -> None:
     ax.legend(**key, loc="center left", bbox_to_anchor=(1.0, 0.5), borderpad=0.0)
 
 
-def panel_key(panels: Sequence[Axes], names: Sequence[Any], looks: Sequence[Any], given: Any) -> None:
-    """One legend for all panels, right of the figure; for axes of the user, right of the first row of panels."""
+def panel_key(
+    panels: Sequence[Axes], names: Sequence[Any], looks: Sequence[Any], given: Any
+) -> None:
+    """One legend for all panels, right of the figure; for axes of the user, right of
+    the first row of panels.
+    """
     if given is not None:
-        first = [panel for panel in panels if abs(panel.bbox.y0 - panels[0].bbox.y0) < 1.0]
+        first = [
+            panel for panel in panels if abs(panel.bbox.y0 - panels[0].bbox.y0) < 1.0
+        ]
         level_key(first[-1], names, looks)
         return
     key = _key([in_lines(str(name), 22, 2) for name in names], looks)
@@ -423,7 +501,10 @@ def _key(names: Sequence[str], looks: Sequence[Any]) -> dict[str, Any]:
     from matplotlib.patches import Patch
 
     step = max(1, -(-len(names) // _MOST_NAMES))
-    handles = [look if isinstance(look, Line2D) else Patch(color=look) for look in looks[::step]][::-1]
+    handles = [
+        look if isinstance(look, Line2D) else Patch(color=look)
+        for look in looks[::step]
+    ][::-1]
     width = 2.2 if isinstance(looks[0], Line2D) else 0.9
     shapes = {"labelspacing": 0.35, "handlelength": width, "handleheight": 0.9}
     return {"handles": handles, "labels": names[::step][::-1], **shapes, **_LEGEND}
@@ -431,11 +512,19 @@ def _key(names: Sequence[str], looks: Sequence[Any]) -> dict[str, Any]:
 
 def legend(ax: Axes, title: str = "") -> None:
     """Labels of the lines, right of the axes."""
-    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), title=title or None, title_fontsize=SMALL, **_LEGEND)
+    ax.legend(
+        loc="center left",
+        bbox_to_anchor=(1.0, 0.5),
+        title=title or None,
+        title_fontsize=SMALL,
+        **_LEGEND,
+    )
 
 
 def plain_log_ticks(ax: Axes) -> None:
-    """Ticks of a logarithmic x axis as plain numbers: at least two, and few enough to be read."""
+    """Ticks of a logarithmic x axis as plain numbers: at least two, and few enough to
+    be read.
+    """
     from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
     low, high = ax.get_xlim()
@@ -448,13 +537,18 @@ def plain_log_ticks(ax: Axes) -> None:
             break
     step = -(-ticks.size // most)  # some of very many powers, including 1
     ticks = ticks[-int(np.rint(np.log10(ticks[0]))) % step :: step]
-    ax.xaxis.set_major_locator(FixedLocator(ticks.tolist()) if high >= 3.0 * low else MaxNLocator(min(most, 5)))
+    ax.xaxis.set_major_locator(
+        FixedLocator(ticks.tolist()) if high >= 3.0 * low else MaxNLocator(min(most, 5))
+    )
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
     ax.xaxis.set_minor_locator(NullLocator())
 
 
-def row_labels(ax: Axes, places: Sequence[float], texts: Sequence[str], rows: float | None = None) -> None:
-    """Names of rows at the left, without tick marks; if room is short, smaller names, or only some of them.
+def row_labels(
+    ax: Axes, places: Sequence[float], texts: Sequence[str], rows: float | None = None
+) -> None:
+    """Names of rows at the left, without tick marks; if room is short, smaller names,
+    or only some of them.
 
     `rows` is the number of rows that fill the axes, if not all of them have names.
     """
@@ -463,9 +557,12 @@ def row_labels(ax: Axes, places: Sequence[float], texts: Sequence[str], rows: fl
     shown = [str(text) for text in texts][::step]
     most = max(1, int(step * room / (1.03 * _LINE)))
     letters = int(np.clip(_letters(ax, _BEFORE), 14, 34))
-    size, names = row_size(room * step), [in_lines(words, letters, min(most, 3)) for words in shown]
-    if len(set(names)) < len(set(shown)):  # shortened alike: one more line, in smaller letters
-        size, names = size * most / (most + 1), [in_lines(words, letters, most + 1) for words in shown]
+    size = row_size(room * step)
+    names = [in_lines(words, letters, min(most, 3)) for words in shown]
+    # shortened alike: one more line, in smaller letters
+    if len(set(names)) < len(set(shown)):
+        size = size * most / (most + 1)
+        names = [in_lines(words, letters, most + 1) for words in shown]
     ax.set_yticks(list(places)[::step], names, fontsize=size)
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
@@ -481,15 +578,34 @@ def row_size(room: float) -> float:
     return SMALL * float(np.clip(room / (1.1 * _ROW), _SMALLEST, 1.0))
 
 
-def column_labels(ax: Axes, names: Sequence[Any], counts: Sequence[float] | None = None) -> None:
-    """Names below 0, 1, ..., in lines, or turned if there is no room for lines; with numbers of observations."""
-    letters = int((_letters(ax) if counts is None else drawn_letters(ax)) / max(len(names), 1)) - 1
-    below = [f"\nn = {count:.6g}" for count in counts] if counts is not None else [""] * len(names)
-    longest = max([longest_piece(str(name)) for name in names] + [len(note) for note in below])
+def column_labels(
+    ax: Axes, names: Sequence[Any], counts: Sequence[float] | None = None
+) -> None:
+    """Names below 0, 1, ..., in lines, or turned if there is no room for lines; with
+    numbers of observations.
+    """
+    letters = (
+        int(
+            (_letters(ax) if counts is None else drawn_letters(ax)) / max(len(names), 1)
+        )
+        - 1
+    )
+    below = (
+        [f"\nn = {count:.6g}" for count in counts]
+        if counts is not None
+        else [""] * len(names)
+    )
+    longest = max(
+        [longest_piece(str(name)) for name in names] + [len(note) for note in below]
+    )
     wide = letters >= longest or letters >= max(cells(str(name)) for name in names)
-    texts = [in_lines(str(name), letters if wide else 20, 3 if wide else 2) for name in names]
+    texts = [
+        in_lines(str(name), letters if wide else 20, 3 if wide else 2) for name in names
+    ]
     texts = [text + note for text, note in zip(texts, below, strict=True)]
-    turned: dict[str, Any] = {} if wide else {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
+    turned: dict[str, Any] = (
+        {} if wide else {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
+    )
     ax.set_xticks(np.arange(len(names)), texts, **turned)
     ax.tick_params(axis="x", length=0, pad=3.5 if wide else 6.0)
 
@@ -509,15 +625,25 @@ def symbol(k: int) -> str:
 
 
 def threshold_lines(ax: Axes, values: FloatArray, names: Sequence[str]) -> None:
-    """Vertical lines with their names on top, kept apart; if there are very many, only some have names."""
+    """Vertical lines with their names on top, kept apart; if there are very many, only
+    some have names.
+    """
     from matplotlib.transforms import ScaledTranslation
 
     top = ax.get_xaxis_transform()
-    symbols = np.array(names if brief(names) else [symbol(k) for k in range(1, len(names) + 1)])
+    symbols = np.array(
+        names if brief(names) else [symbol(k) for k in range(1, len(names) + 1)]
+    )
     finite = np.isfinite(values)
-    values, symbols = values[finite], symbols[finite]
+    values = values[finite]
+    symbols = symbols[finite]
     for value in values:
-        ax.axvline(value, color=ink(), linewidth=0.8 if len(names) <= _MOST_NAMES else 0.3, zorder=3)
+        ax.axvline(
+            value,
+            color=ink(),
+            linewidth=0.8 if len(names) <= _MOST_NAMES else 0.3,
+            zorder=3,
+        )
     low, high = ax.get_xlim()
     letter = 0.62 * SMALL / 72.0 * abs(high - low) / inches(ax)[0]
     sizes = letter * (np.array([cells(name) for name in symbols]) + 0.8)
@@ -525,6 +651,14 @@ def threshold_lines(ax: Axes, values: FloatArray, names: Sequence[str]) -> None:
     places = keep_apart(values[::step], sizes[::step], low, high)
     above = top + ScaledTranslation(0.0, 8.0 / 72.0, ax.figure.dpi_scale_trans)
     looks: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": SMALL - 0.5}
-    looks["arrowprops"] = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 0}
+    looks["arrowprops"] = {
+        "arrowstyle": "-",
+        "color": MUTED,
+        "linewidth": 0.6,
+        "shrinkA": 0,
+        "shrinkB": 0,
+    }
     for value, place, name in zip(values[::step], places, symbols[::step], strict=True):
-        ax.annotate(name, (value, 1.0), (place, 1.0), xycoords=top, textcoords=above, **looks)
+        ax.annotate(
+            name, (value, 1.0), (place, 1.0), xycoords=top, textcoords=above, **looks
+        )

@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 
 
 def not_taken(variables: Sequence[Any], columns: Sequence[str]) -> None:
-    """Raise OptionError if a variable has the name of another column of the picture's frame."""
+    """Raise OptionError if a variable has the name of another column of the picture's
+    frame.
+    """
     for name in variables:
         if isinstance(name, str) and name in columns:
             raise OptionError(
-                f"the variable {name!r} has the name of a column that the picture adds, {', '.join(columns)}: rename "
-                "it in the data and the formula, and fit again."
+                f"the variable {name!r} has the name of a column that the picture adds,"
+                f" {', '.join(columns)}: rename it in the data and the formula, and fit"
+                " again."
             )
 
 
@@ -35,21 +38,34 @@ def in_formula(results: Any, names: Sequence[Any]) -> None:
     for name in names:
         if not isinstance(name, str) or name not in columns:
             raise OptionError(
-                f"{name!r} is not a variable of the formula: {', '.join(map(repr, columns)) or 'it has no variables'}."
+                f"{name!r} is not a variable of the formula:"
+                f" {', '.join(map(repr, columns)) or 'it has no variables'}."
             )
 
 
-def fitted_columns(results: Any, data: Any, names: Sequence[str], instead: str = "") -> pd.DataFrame:
-    """Columns of the data, for the rows of the fit if the index identifies them; `instead` is another remedy."""
-    given = data_of_fit(results.design, data, f"pass {instead}data= with the data that were fitted, here")
+def fitted_columns(
+    results: Any, data: Any, names: Sequence[str], instead: str = ""
+) -> pd.DataFrame:
+    """Columns of the data, for the rows of the fit if the index identifies them;
+    `instead` is another remedy.
+    """
+    given = data_of_fit(
+        results.design,
+        data,
+        f"pass {instead}data= with the data that were fitted, here",
+    )
     frame = rows_told(results.design, given)[0]
     for name in names:
         if name not in frame:
-            raise DataError(f"data must have the column {name!r}, which the formula uses.")
+            raise DataError(
+                f"data must have the column {name!r}, which the formula uses."
+            )
     return frame[list(names)]
 
 
-def factor_axis(ax: Axes, values: pd.Series, counts: Sequence[float] | None = None) -> None:
+def factor_axis(
+    ax: Axes, values: pd.Series, counts: Sequence[float] | None = None
+) -> None:
     """Levels of a factor at 0, 1, ..."""
     style.column_labels(ax, list(values), counts)
     ax.set_xlim(-0.45, len(values) - 0.55)
@@ -57,10 +73,14 @@ def factor_axis(ax: Axes, values: pd.Series, counts: Sequence[float] | None = No
 
 def numeric(results: Any, variable: str, data: pd.DataFrame) -> bool:
     """Whether the variable is numeric, and not a factor with numeric levels."""
-    return variable not in results.design.spec.categories() and data[variable].dtype.kind in "iuf"
+    return (
+        variable not in results.design.spec.categories()
+        and data[variable].dtype.kind in "iuf"
+    )
 
 
-_POINTS, _MOST_ROWS = 25, 500
+_POINTS = 25
+_MOST_ROWS = 500
 
 
 def dependence_frame(
@@ -70,43 +90,67 @@ def dependence_frame(
     one_of("of", of, (None, "prob", "rank"))
     has_probabilities = "prob" in results.prediction_types
     if of == "prob" and not has_probabilities:
-        raise OptionError(f"{results.method!r} has no probabilities: give of='rank', or fit with calibrate=True.")
+        raise OptionError(
+            f"{results.method!r} has no probabilities: give of='rank', or fit with"
+            " calibrate=True."
+        )
     levels = has_probabilities and of != "rank"
     not_taken([variable], ("estimate", "level") if levels else ("estimate",))
     frame, weights = _rows_to_average(results, variable, data)
-    if values is not None and (isinstance(values, str) or not isinstance(values, Iterable)):
-        raise OptionError(f"values must be a list of values of {variable!r}; got {brief(values)}.")
+    if values is not None and (
+        isinstance(values, str) or not isinstance(values, Iterable)
+    ):
+        raise OptionError(
+            f"values must be a list of values of {variable!r}; got {brief(values)}."
+        )
     grid = _grid(results, frame, variable) if values is None else list(values)
     if not grid:
         raise OptionError("values must have at least one value; got none.")
     means = []
     for value in grid:
         column = pd.Series([value] * len(frame), index=frame.index, name=variable)
-        means.append(weights @ _predicted(results, frame.assign(**{variable: column}), levels))
-    columns: dict[str, Any] = {variable: np.repeat(np.array(grid, dtype=object), means[0].size)}
+        means.append(
+            weights @ _predicted(results, frame.assign(**{variable: column}), levels)
+        )
+    columns: dict[str, Any] = {
+        variable: np.repeat(np.array(grid, dtype=object), means[0].size)
+    }
     if levels:
-        columns["level"] = np.tile(np.array([*results.levels, None], dtype=object)[:-1], len(grid))
+        columns["level"] = np.tile(
+            np.array([*results.levels, None], dtype=object)[:-1], len(grid)
+        )
     return pd.DataFrame({**columns, "estimate": np.concatenate(means)}).infer_objects()
 
 
-def _rows_to_average(results: Any, variable: str, data: Any) -> tuple[pd.DataFrame, FloatArray]:
-    """At most 500 complete rows of the variables, evenly spread, and their shares of all weights."""
+def _rows_to_average(
+    results: Any, variable: str, data: Any
+) -> tuple[pd.DataFrame, FloatArray]:
+    """At most 500 complete rows of the variables, evenly spread, and their shares of
+    all weights.
+    """
     in_formula(results, [variable])
     sample = results.design.sample
     frame = fitted_columns(results, data, results.design.spec.columns)
     weights = sample.case_weights if len(frame) == sample.n else np.ones(len(frame))
     keep = frame.notna().all(axis=1).to_numpy() & (weights > 0)
-    frame, weights = frame[keep].reset_index(drop=True), weights[keep]
+    frame = frame[keep].reset_index(drop=True)
+    weights = weights[keep]
     if frame.empty:
-        raise DataError("data must have a row without missing values in the variables of the formula; got none.")
+        raise DataError(
+            "data must have a row without missing values in the variables of the"
+            " formula; got none."
+        )
     if len(frame) > _MOST_ROWS:
         spread = np.linspace(0, len(frame) - 1, _MOST_ROWS).round().astype(int)
-        frame, weights = frame.iloc[spread].reset_index(drop=True), weights[spread]
+        frame = frame.iloc[spread].reset_index(drop=True)
+        weights = weights[spread]
     return frame, weights / weights.sum()
 
 
 def _grid(results: Any, frame: pd.DataFrame, variable: str) -> list[Any]:
-    """Levels of a factor; values of a number, or points over its range if it has many values."""
+    """Levels of a factor; values of a number, or points over its range if it has many
+    values.
+    """
     levels = results.design.spec.categories().get(variable)
     if levels is not None:
         return list(levels)
@@ -117,7 +161,9 @@ def _grid(results: Any, frame: pd.DataFrame, variable: str) -> list[Any]:
 
 
 def _predicted(results: Any, frame: pd.DataFrame, levels: bool) -> FloatArray:
-    """(rows, K) probabilities, or (rows, 1) ranks 1..K, expected ranks if the fit has probabilities."""
+    """(rows, K) probabilities, or (rows, 1) ranks 1..K, expected ranks if the fit has
+    probabilities.
+    """
     if "prob" not in results.prediction_types:
         codes = results.predict(frame).cat.codes.to_numpy(dtype=np.float64)
         return np.asarray(codes[:, None] + 1.0)
@@ -128,7 +174,8 @@ def _predicted(results: Any, frame: pd.DataFrame, levels: bool) -> FloatArray:
 def draw_dependence(sheet: Sheet, means: pd.DataFrame, results: Any) -> Axes:
     ax = sheet.axes(height=3.6)
     over_number = numeric(results, means.columns[0], means)
-    variable, response = sheet.name(means.columns[0]), sheet.name(results.design.response)
+    variable = sheet.name(means.columns[0])
+    response = sheet.name(results.design.response)
     if "level" not in means:
         _draw_dependence(ax, means, over_number, style.RIGHT)
         return style.named(ax, variable, f"mean rank of {response}")
@@ -142,7 +189,9 @@ def draw_dependence(sheet: Sheet, means: pd.DataFrame, results: Any) -> Axes:
     return ax
 
 
-def _draw_dependence(ax: Axes, part: pd.DataFrame, over_number: bool, colour: Any) -> None:
+def _draw_dependence(
+    ax: Axes, part: pd.DataFrame, over_number: bool, colour: Any
+) -> None:
     """A line over a number, a dot at each level of a factor."""
     x = part.iloc[:, 0]
     if over_number:
@@ -157,14 +206,20 @@ _ROW = 0.21  # inches of a bar, and of every line of its name
 _LETTERS = 34  # of a line of a name
 
 
-def importance_frame(results: Any, kind: str | None, newdata: Any, top: int | None, **options: Any) -> pd.DataFrame:
+def importance_frame(
+    results: Any, kind: str | None, newdata: Any, top: int | None, **options: Any
+) -> pd.DataFrame:
     """Importance of the variables, from `fit.importance`."""
     table = pd.DataFrame(results.importance(kind, newdata, **options))
-    table = table.reindex(columns=["importance", "std_error", "lower", "upper"]).reset_index()
+    table = table.reindex(
+        columns=["importance", "std_error", "lower", "upper"]
+    ).reset_index()
     return table if top is None else table.head(whole("top", top, 1))
 
 
-def draw_importance(sheet: Sheet, data: pd.DataFrame, results: Any, measure: str, level: float) -> Axes:
+def draw_importance(
+    sheet: Sheet, data: pd.DataFrame, results: Any, measure: str, level: float
+) -> Axes:
     """A bar for every variable or column, with limits if it has them."""
     if data.empty:
         raise DataError("the fit has no columns to draw.")
@@ -172,15 +227,37 @@ def draw_importance(sheet: Sheet, data: pd.DataFrame, results: Any, measure: str
     if data.columns[0] != "column":
         limits = "" if data["lower"].isna().all() else f", with {100 * level:g}% limits"
         label = f"{measure}: change when permuted{limits}"
-    columns = results.names_shown(sheet.labels) if data.columns[0] == "column" else sheet.labels
-    names = [in_lines(columns.get(name, str(name)), _LETTERS) for name in data.iloc[:, 0]]
+    columns = (
+        results.names_shown(sheet.labels)
+        if data.columns[0] == "column"
+        else sheet.labels
+    )
+    names = [
+        in_lines(columns.get(name, str(name)), _LETTERS) for name in data.iloc[:, 0]
+    ]
     lines = max(name.count("\n") + 1 for name in names)
     ax = sheet.axes(height=0.8 + _ROW * max(lines, 1.25) * len(names))
     places = -np.arange(len(names), dtype=np.float64)
-    ax.barh(places, data["importance"], height=0.62, color=style.faint(), edgecolor=style.MUTED, linewidth=0.7)
+    ax.barh(
+        places,
+        data["importance"],
+        height=0.62,
+        color=style.faint(),
+        edgecolor=style.MUTED,
+        linewidth=0.7,
+    )
     if data["lower"].notna().any():
-        ax.hlines(places, data["lower"], data["upper"], colors=[style.ink()], linewidth=1.4, zorder=3)
-        ax.plot(data["importance"], places, "o", color=style.ink(), markersize=3.5, zorder=4)
+        ax.hlines(
+            places,
+            data["lower"],
+            data["upper"],
+            colors=[style.ink()],
+            linewidth=1.4,
+            zorder=3,
+        )
+        ax.plot(
+            data["importance"], places, "o", color=style.ink(), markersize=3.5, zorder=4
+        )
     ax.axvline(0.0, color=style.MUTED, linewidth=0.8, zorder=2)
     ax.set_ylim(places[-1] - 0.7, 0.7)
     style.row_labels(ax, list(places), names)

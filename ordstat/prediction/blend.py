@@ -16,7 +16,13 @@ from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Fit, MarginFit, Rule, Trace, count_above
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostField
-from ..judging.evaluation import as_rows, fit_present, held_weights, require_folds, spread
+from ..judging.evaluation import (
+    as_rows,
+    fit_present,
+    held_weights,
+    require_folds,
+    spread,
+)
 from ..judging.rankers import ProbabilityResults
 from ..judging.selection import ticking
 from ..method import Method, Needs, cost_option, jobs_option, option
@@ -30,11 +36,13 @@ from .probabilities import CumulativeRule, ProbabilityMethod, ranked_score
 from .trees import BoostedFit
 
 # Weight of the sum against the errors, and shares that are 0.
-_HEAVY, _NONE = 1e4, 1e-9
+_HEAVY = 1e4
+_NONE = 1e-9
 
 
 def simplex_weights(gram: FloatArray, ridge: float) -> tuple[FloatArray, float]:
-    """Minimise w'A w + ridge |w - 1/M|^2 over the simplex; also return the relative duality gap.
+    """Minimise w'A w + ridge |w - 1/M|^2 over the simplex; also return the relative
+    duality gap.
 
     Parameters
     ----------
@@ -57,8 +65,10 @@ def simplex_weights(gram: FloatArray, ridge: float) -> tuple[FloatArray, float]:
     from scipy.optimize import nnls
 
     M = len(gram)
-    Q, c = gram + ridge * np.eye(M), np.full(M, ridge / M)
-    # First the constraint sum w = 1 as a heavy square, then exactly for the members with positive weight.
+    Q = gram + ridge * np.eye(M)
+    c = np.full(M, ridge / M)
+    # First the constraint sum w = 1 as a heavy square, then exactly for the members
+    # with positive weight.
     heavy = _HEAVY * float(np.trace(Q))
     L = np.linalg.cholesky(Q + heavy)
     relaxed = nnls(L.T, np.linalg.solve(L, c + heavy))[0]
@@ -69,7 +79,9 @@ def simplex_weights(gram: FloatArray, ridge: float) -> tuple[FloatArray, float]:
 
 
 def _on_face(Q: FloatArray, c: FloatArray, free: BoolArray) -> FloatArray:
-    """(M,) the minimum of w'Q w - 2 c'w with sum 1 and weight 0 for members that are not free."""
+    """(M,) the minimum of w'Q w - 2 c'w with sum 1 and weight 0 for members that are
+    not free.
+    """
     inside = np.flatnonzero(free)
     n = inside.size
     system = np.ones((n + 1, n + 1))
@@ -117,8 +129,8 @@ class BlendFit(MarginFit):
     names : tuple of str
         The reprs of the members.
     held_out : (M + 1, 2) or None
-        Held-out ranked probability score and absolute error of each member and of the blend; None if no row was held
-        out.
+        Held-out ranked probability score and absolute error of each member and of the
+        blend; None if no row was held out.
     """
 
     mixture: Mixture
@@ -144,12 +156,20 @@ def member(name: str, value: Any, of: Any) -> Method:
     elif is_classifier(value):
         method = registry.METHODS["nominal-classifier"].method(base=value)
     else:
-        also = ", a method value such as REDSVM(C=10), or a classifier with predict_proba such as LGBMClassifier()"
+        also = (
+            ", a method value such as REDSVM(C=10), or a classifier with predict_proba"
+            " such as LGBMClassifier()"
+        )
         raise unknown(name, value, registry.METHODS, of=of, also=also)
     if method.pairwise:
-        raise OptionError(f"{name} must take columns; got {method!r}. Use a named kernel.")
+        raise OptionError(
+            f"{name} must take columns; got {method!r}. Use a named kernel."
+        )
     if isinstance(method, Blend):
-        raise OptionError(f"{name} must be another method than a blend; got {method!r}. List its members themselves.")
+        raise OptionError(
+            f"{name} must be another method than a blend; got {method!r}. List its"
+            " members themselves."
+        )
     return method
 
 
@@ -170,11 +190,15 @@ class Exceeding:
         """(N, K-1) P(y > k); it does not increase with k."""
         probabilities = _probabilities(self.fit, self.fit.rule, rows)
         assert probabilities is not None
-        return np.clip(in_order(1.0 - np.cumsum(probabilities, axis=1)[:, :-1]), 0.0, 1.0)
+        return np.clip(
+            in_order(1.0 - np.cumsum(probabilities, axis=1)[:, :-1]), 0.0, 1.0
+        )
 
 
 def _probabilities(fit: Fit, rule: Rule, rows: Rows) -> FloatArray | None:
-    """(N, K) probabilities from the calibration of a fit or from its rule; None if there are none."""
+    """(N, K) probabilities from the calibration of a fit or from its rule; None if
+    there are none.
+    """
     if fit.calibration is not None:
         return np.asarray(fit.calibration.probabilities(rule.scores(rows)))
     if not getattr(rule, "probable", False):
@@ -183,8 +207,11 @@ def _probabilities(fit: Fit, rule: Rule, rows: Rows) -> FloatArray | None:
     return probabilities
 
 
-def fitted_member(method: Method, sample: Sample, rng: np.random.Generator) -> tuple[Exceeding, Method]:
-    """Fit a member, calibrated if it has no probabilities; return it and the method with its chosen C.
+def fitted_member(
+    method: Method, sample: Sample, rng: np.random.Generator
+) -> tuple[Exceeding, Method]:
+    """Fit a member, calibrated if it has no probabilities; return it and the method
+    with its chosen C.
 
     C is chosen once, on the whole sample.
     """
@@ -194,7 +221,11 @@ def fitted_member(method: Method, sample: Sample, rng: np.random.Generator) -> t
         chosen = getattr(fit, "selection", None)
         if chosen is not None and chosen.gamma is None:
             method = replace(cast(Any, method), C=chosen.best_C)
-        folds = Calibrated.folds if sample.cluster is None else min(Calibrated.folds, np.unique(sample.cluster).size)
+        folds = (
+            Calibrated.folds
+            if sample.cluster is None
+            else min(Calibrated.folds, np.unique(sample.cluster).size)
+        )
         calibrated = Calibrated.of(method, max(2, folds))
         fit = fit_present(cast(Any, calibrated), sample, rng)
     return Exceeding(fit, sample.n_levels), method
@@ -203,7 +234,8 @@ def fitted_member(method: Method, sample: Sample, rng: np.random.Generator) -> t
 class BlendResults(ProbabilityResults):
     """A fitted average of probability models.
 
-    `score` is the interpolated median, with thresholds 1, ..., K-1; margins are P(y > k) - 1/2.
+    `score` is the interpolated median, with thresholds 1, ..., K-1; margins are P(y >
+    k) - 1/2.
 
     Examples
     --------
@@ -224,23 +256,38 @@ class BlendResults(ProbabilityResults):
         Returns
         -------
         pandas.DataFrame
-            weight; if the weights were fitted also rps and absolute, the held-out ranked probability score and absolute
-            error, and a row for the blend.
+            weight; if the weights were fitted also rps and absolute, the held-out
+            ranked probability score and absolute error, and a row for the blend.
         """
         f = self.fit
-        frame = pd.DataFrame({"weight": f.mixture.shares}, index=pd.Index(f.names, name="member"))
+        frame = pd.DataFrame(
+            {"weight": f.mixture.shares}, index=pd.Index(f.names, name="member")
+        )
         if f.held_out is not None:
-            last = pd.DataFrame({"weight": [1.0]}, index=pd.Index(["all, blended"], name="member"))
-            frame = pd.concat([frame, last]).assign(rps=f.held_out[:, 0], absolute=f.held_out[:, 1])
+            last = pd.DataFrame(
+                {"weight": [1.0]}, index=pd.Index(["all, blended"], name="member")
+            )
+            frame = pd.concat([frame, last]).assign(
+                rps=f.held_out[:, 0], absolute=f.held_out[:, 1]
+            )
         return frame
 
     def summary_data(self) -> Report:
         """The summary as data."""
         title = "Members"
         if self.fit.held_out is not None:
-            title += " (rps: held-out ranked probability score; absolute: held-out absolute error)"
+            title += (
+                " (rps: held-out ranked probability score; absolute: held-out absolute"
+                " error)"
+            )
         formats = dict.fromkeys(self.members.columns, ".4f")
-        return ranker_report(self, [Table(title=title, frame=self.members, formats=formats), *error_tables(self)])
+        return ranker_report(
+            self,
+            [
+                Table(title=title, frame=self.members, formats=formats),
+                *error_tables(self),
+            ],
+        )
 
 
 #: How members are weighted.
@@ -252,10 +299,14 @@ _USUAL: tuple[tuple[str, dict[str, Any]], ...] = (
     ("kernel-clm", {}),
     ("redsvm", {"C": "cv"}),
 )
-# Largest number of rows for the kernel methods, which come last; number of members beyond.
-_MOST_ROWS, _WITHOUT_KERNELS = 5000, 2
-# Number of rows above which the default members are weighted, with one of five folds held out.
-_MANY_ROWS, _FOLDS = 2000, 5
+# Largest number of rows for the kernel methods, which come last; number of members
+# beyond.
+_MOST_ROWS = 5000
+_WITHOUT_KERNELS = 2
+# Number of rows above which the default members are weighted, with one of five folds
+# held out.
+_MANY_ROWS = 2000
+_FOLDS = 5
 _ROUNDING = 1e-9
 
 
@@ -264,7 +315,10 @@ def _members(name: str, value: Any, of: Any) -> tuple[Any, ...] | None:
     if value is None:
         return None
     if not isinstance(value, (list, tuple)) or not value:
-        raise OptionError(f"{name} of Blend must be a list of methods, by name or as values, or None; got {value!r}.")
+        raise OptionError(
+            f"{name} of Blend must be a list of methods, by name or as values, or None;"
+            f" got {value!r}."
+        )
     for item in value:
         member(f"each of {name}", item, of)
     return tuple(value)
@@ -274,29 +328,35 @@ def _members(name: str, value: Any, of: Any) -> tuple[Any, ...] | None:
 class Blend(ProbabilityMethod):
     """Average the probabilities P(y > k | x) of several models.
 
-    Use it for the most accurate predictions, when time allows and no single model has to be explained.
+    Use it for the most accurate predictions, when time allows and no single model has
+    to be explained.
 
-    The default members are "ordboost", "rps-forest" and, with at most 5000 rows, "kernel-clm" and "redsvm" (C by
-    cross-validation). A member without probabilities is calibrated (as by `calibrate=True` of `ordfit`). With more than
-    2000 rows, the default members are weighted by their performance on a fifth of the rows, held out once.
+    The default members are "ordboost", "rps-forest" and, with at most 5000 rows,
+    "kernel-clm" and "redsvm" (C by cross-validation). A member without probabilities is
+    calibrated (as by `calibrate=True` of `ordfit`). With more than 2000 rows, the
+    default members are weighted by their performance on a fifth of the rows, held out
+    once.
 
-    average="stacked" fits the members without each of five folds, and chooses the weights w >= 0 with sum 1 that
-    minimise sum_nk (sum_m w_m P_m(n, k) - [y_n > k])^2 + 2 (K-1) |w - 1/M|^2 over the held-out rows [Wolpert 1992;
-    Breiman 1996]. The second term keeps the weights nearly equal if there are few rows.
+    average="stacked" fits the members without each of five folds, and chooses the
+    weights w >= 0 with sum 1 that minimise sum_nk (sum_m w_m P_m(n, k) - [y_n > k])^2 +
+    2 (K-1) |w - 1/M|^2 over the held-out rows [Wolpert 1992; Breiman 1996]. The second
+    term keeps the weights nearly equal if there are few rows.
 
     Parameters
     ----------
     members : sequence of str, methods or classifiers, or None
-        For example ["ordboost", "rps-forest", REDSVM(C="cv")]; None for the default. A classifier with predict_proba,
-        such as lightgbm.LGBMClassifier(), stands for `NominalClassifier(base=...)`.
+        For example ["ordboost", "rps-forest", REDSVM(C="cv")]; None for the default. A
+        classifier with predict_proba, such as lightgbm.LGBMClassifier(), stands for
+        `NominalClassifier(base=...)`.
     average : {"equal", "stacked"}
         Plain mean, or a mean with fitted weights.
     cost : str or (K, K) array
-        Cost that predicted levels minimise in expectation: "absolute" gives the median, "classification" the mode. The
-        members keep their own costs.
+        Cost that predicted levels minimise in expectation: "absolute" gives the median,
+        "classification" the mode. The members keep their own costs.
     n_jobs : int
-        Number of threads in each default member; -1 for one per processor. Within `joblib.parallel_config(n_jobs=4)`
-        members are fitted side by side. The result depends on neither.
+        Number of threads in each default member; -1 for one per processor. Within
+        `joblib.parallel_config(n_jobs=4)` members are fitted side by side. The result
+        depends on neither.
 
     Raises
     ------
@@ -325,29 +385,42 @@ class Blend(ProbabilityMethod):
     def own_folds(self) -> bool:
         """Whether the weights, a member, or the calibration of a member needs folds."""
         return self.average == "stacked" or any(
-            method.own_folds or "prob" not in method.results_class.predicts for method in self._chosen(len(_USUAL))
+            method.own_folds or "prob" not in method.results_class.predicts
+            for method in self._chosen(len(_USUAL))
         )
 
     def methods(self, sample: Sample) -> tuple[Method, ...]:
         """The members for a sample."""
-        return self._chosen(len(_USUAL) if sample.case_weights.sum() <= _MOST_ROWS else _WITHOUT_KERNELS)
+        return self._chosen(
+            len(_USUAL) if sample.case_weights.sum() <= _MOST_ROWS else _WITHOUT_KERNELS
+        )
 
     def _chosen(self, most: int) -> tuple[Method, ...]:
         """The given members, or the first `most` default members."""
         if self.members is not None:
             return tuple(member("members", value, self) for value in self.members)
-        usual = [(cast(Any, member("members", name, self)), options) for name, options in _USUAL[:most]]
+        usual = [
+            (cast(Any, member("members", name, self)), options)
+            for name, options in _USUAL[:most]
+        ]
         threads = {"n_jobs": self.n_jobs}
-        return tuple(replace(m, **options, **(threads if hasattr(m, "n_jobs") else {})) for m, options in usual)
+        return tuple(
+            replace(m, **options, **(threads if hasattr(m, "n_jobs") else {}))
+            for m, options in usual
+        )
 
     def check(self, sample: Sample) -> None:
         """Raise an error if the sample has a feature that a member does not support."""
         super().check(sample)
         require_folds(self, sample, "set average='stacked'")
         for method in self.methods(sample):
-            method.check(sample if method.keeps_clusters else replace(sample, cluster=None))
+            method.check(
+                sample if method.keeps_clusters else replace(sample, cluster=None)
+            )
 
-    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> BlendFit:
+    def fit(
+        self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None
+    ) -> BlendFit:
         """Fit to arrays.
 
         Parameters
@@ -364,18 +437,31 @@ class Blend(ProbabilityMethod):
         seeds = rng.integers(2**63, size=len(methods))
         stacked = self.average == "stacked"
         tick = ticking(progress, len(methods) * (1 + _FOLDS * stacked))
-        shares, held_out, gap = np.full(len(methods), 1.0 / len(methods)), None, 0.0
+        shares = np.full(len(methods), 1.0 / len(methods))
+        held_out = None
+        gap = 0.0
         if stacked:
             shares, held_out, gap = self._stacked(sample, methods, seeds, rng, tick)
-        members, settled = list[Exceeding](), list[Method]()
-        tasks = [(method, sample, np.random.default_rng(seed)) for method, seed in zip(methods, seeds, strict=True)]
-        for method, (member, calibrated) in zip(methods, spread(fitted_member, tasks), strict=True):
+        members = list[Exceeding]()
+        settled = list[Method]()
+        tasks = [
+            (method, sample, np.random.default_rng(seed))
+            for method, seed in zip(methods, seeds, strict=True)
+        ]
+        for method, (member, calibrated) in zip(
+            methods, spread(fitted_member, tasks), strict=True
+        ):
             members.append(member)
             settled.append(_settled(calibrated, member.fit))
             tick(f"{method!r} fitted")
-        many = self.members is None and int(np.count_nonzero(sample.case_weights)) > _MANY_ROWS
+        many = (
+            self.members is None
+            and int(np.count_nonzero(sample.case_weights)) > _MANY_ROWS
+        )
         if not stacked and many:
-            shares, held_out, gap = self._stacked(sample, settled, seeds, rng, lambda _: None, once=True)
+            shares, held_out, gap = self._stacked(
+                sample, settled, seeds, rng, lambda _: None, once=True
+            )
         mixture = Mixture(members=tuple(members), shares=shares)
         rule = CumulativeRule(mixture, self.cost_matrix)
         above = mixture(sample.rows)
@@ -383,7 +469,11 @@ class Blend(ProbabilityMethod):
         return BlendFit(
             rule=rule,
             certificate=_certificate([m.fit for m in members], gap),
-            trace=Trace(iterations=len(members), objective=np.array([score]), message=f"{len(members)} members fitted"),
+            trace=Trace(
+                iterations=len(members),
+                objective=np.array([score]),
+                message=f"{len(members)} members fitted",
+            ),
             scores=rule.scores_of(above),
             facts=(
                 ("Members", str(len(members))),
@@ -403,28 +493,46 @@ class Blend(ProbabilityMethod):
         tick: Any,
         once: bool = False,
     ) -> tuple[FloatArray, FloatArray, float]:
-        """Weights with the smallest held-out score over all folds (or one), held-out errors, and the duality gap."""
+        """Weights with the smallest held-out score over all folds (or one), held-out
+        errors, and the duality gap.
+        """
         order = np.lexsort([sample.case_weights, *sample.X.T, sample.y])
         order = order[sample.case_weights[order] > 0]
         ordered = sample.take(order)
-        held = held_weights(ordered.X, ordered.y, ordered.case_weights, _FOLDS, rng, ordered.cluster)
+        held = held_weights(
+            ordered.X, ordered.y, ordered.case_weights, _FOLDS, rng, ordered.cluster
+        )
         if len(held) == 0:
-            raise DataError("Blend needs two rows of some level for average='stacked'. Set average='equal'.")
+            raise DataError(
+                "Blend needs two rows of some level for average='stacked'. Set"
+                " average='equal'."
+            )
         held = held[: 1 if once else None]
         tasks: list[tuple[Method, Sample, Rows, Any]] = []
         for out in held:
             left = ordered.case_weights - out
             inside = np.flatnonzero(left > 0)
-            part = replace(ordered.take(inside), weights=None if ordered.weights is None else left[inside])
+            part = replace(
+                ordered.take(inside),
+                weights=None if ordered.weights is None else left[inside],
+            )
             rows = ordered.rows.take(np.flatnonzero(out))
-            tasks += [(method, part, rows, seed) for method, seed in zip(methods, seeds, strict=True)]
+            tasks += [
+                (method, part, rows, seed)
+                for method, seed in zip(methods, seeds, strict=True)
+            ]
         forecasts = []
         for task, above in zip(tasks, spread(_forecast, tasks), strict=True):
             forecasts.append(above)
             tick(f"{task[0]!r} fitted without a fold")
-        by_fold = [np.stack(forecasts[i : i + len(methods)]) for i in range(0, len(tasks), len(methods))]
+        by_fold = [
+            np.stack(forecasts[i : i + len(methods)])
+            for i in range(0, len(tasks), len(methods))
+        ]
         fold, row = np.nonzero(held)
-        return _weighed(np.concatenate(by_fold, axis=1), ordered.y[row], held[fold, row])
+        return _weighed(
+            np.concatenate(by_fold, axis=1), ordered.y[row], held[fold, row]
+        )
 
 
 def _forecast(method: Method, sample: Sample, rows: Rows, seed: Any) -> FloatArray:
@@ -436,26 +544,39 @@ def _settled(method: Method, fit: Fit) -> Method:
     """A method with the options that its fit chose."""
     options: dict[str, Any] = {}
     if isinstance(fit, KernelFit):
-        options = {"kernel": cast(Any, fit.rule).potential.function.kernel, "penalty": fit.penalty}
+        options = {
+            "kernel": cast(Any, fit.rule).potential.function.kernel,
+            "penalty": fit.penalty,
+        }
     elif isinstance(fit, BoostedFit):
         options = {"rounds": max(fit.kept, 1), "depth": fit.depth}
     return replace(method, **options)
 
 
-def _weighed(above: FloatArray, y: Any, w: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-    """From P(y > k) of M members (M, N, K-1): weights, errors of the members and of the blend, duality gap."""
+def _weighed(
+    above: FloatArray, y: Any, w: FloatArray
+) -> tuple[FloatArray, FloatArray, float]:
+    """From P(y > k) of M members (M, N, K-1): weights, errors of the members and of the
+    blend, duality gap.
+    """
     misses = (above - (y[:, None] > np.arange(above.shape[2]))) * np.sqrt(w)[:, None]
     flat = misses.reshape(len(above), -1)
     shares, gap = simplex_weights(flat @ flat.T, 2.0 * above.shape[2])
     forecasts = [*above, np.tensordot(shares, above, axes=1)]
-    errors = [(ranked_score(p, y, w), float(w @ np.abs(count_above(p - 0.5) - y) / w.sum())) for p in forecasts]
+    errors = [
+        (ranked_score(p, y, w), float(w @ np.abs(count_above(p - 0.5) - y) / w.sum()))
+        for p in forecasts
+    ]
     return shares, np.array(errors), gap
 
 
 def _certificate(fits: Sequence[Fit], gap: float) -> Certificate:
     """The number of members, and weights, that missed their tolerance."""
     missed = sum(not fit.certificate.reached for fit in fits) + (gap > _ROUNDING)
-    details = tuple((f"member {i}: {f.certificate.name}", f.certificate.value) for i, f in enumerate(fits, start=1))
+    details = tuple(
+        (f"member {i}: {f.certificate.name}", f.certificate.value)
+        for i, f in enumerate(fits, start=1)
+    )
     return Certificate(
         name="members that missed their tolerance",
         value=float(missed),

@@ -25,10 +25,12 @@ _MOST_ROWS = 10_000_000
 class Calibrated:
     """A method together with a map from its scores to probabilities.
 
-    A ranker scores its own training rows too well. Therefore the map is learned from held-out scores: the method is
-    fitted without each fold in turn, and scores that fold (Platt 1999, sec. 2.2). Predictions use the ranker of all
-    rows. The rankers of the folds can have other units; their scores are shifted and scaled so that, over the rows of
-    each fit, they have the mean and standard deviation of the scores of the whole ranker.
+    A ranker scores its own training rows too well. Therefore the map is learned from
+    held-out scores: the method is fitted without each fold in turn, and scores that
+    fold (Platt 1999, sec. 2.2). Predictions use the ranker of all rows. The rankers of
+    the folds can have other units; their scores are shifted and scaled so that, over
+    the rows of each fit, they have the mean and standard deviation of the scores of the
+    whole ranker.
 
     Attributes
     ----------
@@ -41,16 +43,22 @@ class Calibrated:
 
     @classmethod
     def of(cls, method: Method, calibrate: Any) -> Calibrated | None:
-        """Read the argument `calibrate`: True (5 folds), a number of folds, or False (returns None).
+        """Read the argument `calibrate`: True (5 folds), a number of folds, or False
+        (returns None).
 
         Raises
         ------
         OptionError
-            Another value, a method that has probabilities already, or a precomputed kernel.
+            Another value, a method that has probabilities already, or a precomputed
+            kernel.
         """
         if calibrate is None or calibrate is False:
             return None
-        folds = cls.folds if calibrate is True else whole("calibrate", calibrate, 2, also=" (folds), True or False")
+        folds = (
+            cls.folds
+            if calibrate is True
+            else whole("calibrate", calibrate, 2, also=" (folds), True or False")
+        )
         _refuse(method)
         return cls(method=method, folds=folds)
 
@@ -68,7 +76,9 @@ class Calibrated:
         """A copy with another cost."""
         return replace(self, method=self.method.with_cost(cost))
 
-    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> Fit:
+    def fit(
+        self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None
+    ) -> Fit:
         """Fit the method and its calibration.
 
         Raises
@@ -78,19 +88,26 @@ class Calibrated:
         OptionError
             Fewer rows than folds.
         """
-        # The folds have a separate generator, so that calibration does not change the ranker of a given seed.
+        # The folds have a separate generator, so that calibration does not change the
+        # ranker of a given seed.
         fold_rng = np.random.default_rng(deepcopy(rng).integers(2**63))
         fit = self.method.fit(self._of_method(sample), rng, progress)
         dealt = Dealt.of(sample, self.folds, fold_rng)
         scores = self._cross_fitted(sample, fit, dealt, fold_rng)
         calibration = self._calibration(sample, dealt, scores)
-        return replace(fit, calibration=calibration, facts=(*fit.facts, *calibration.facts))
+        return replace(
+            fit, calibration=calibration, facts=(*fit.facts, *calibration.facts)
+        )
 
     def _of_method(self, sample: Sample) -> Sample:
-        """The sample without clusters if the method does not use them; the folds of the calibration do."""
+        """The sample without clusters if the method does not use them; the folds of the
+        calibration do.
+        """
         return sample if self.method.keeps_clusters else replace(sample, cluster=None)
 
-    def _calibration(self, sample: Sample, dealt: Dealt, scores: FloatArray) -> Calibration:
+    def _calibration(
+        self, sample: Sample, dealt: Dealt, scores: FloatArray
+    ) -> Calibration:
         from .probabilities import fit_score_map, fit_vote_map, separated
 
         present = Present.of(sample)
@@ -98,7 +115,11 @@ class Calibrated:
         data = (y, int(present.codes.size), dealt.weights)
         votes = scores.ndim == 2
         calibration = Calibration(
-            map=fit_vote_map(scores[:, present.codes], *data) if votes else fit_score_map(scores, *data),
+            map=(
+                fit_vote_map(scores[:, present.codes], *data)
+                if votes
+                else fit_score_map(scores, *data)
+            ),
             folds=self.folds,
             scores=scores[:, present.codes] if votes else scores,
             rows=dealt.rows,
@@ -107,26 +128,35 @@ class Calibrated:
         )
         return calibration if present.all else present.widened_calibration(calibration)
 
-    def _cross_fitted(self, sample: Sample, fit: Fit, dealt: Dealt, rng: np.random.Generator) -> FloatArray:
+    def _cross_fitted(
+        self, sample: Sample, fit: Fit, dealt: Dealt, rng: np.random.Generator
+    ) -> FloatArray:
         """(M,) or (M, K) held-out scores of all dealt rows, in the units of `fit`."""
         scores = np.empty((dealt.rows.size, *fit.scores.shape[1:]))
         for f in range(self.folds):
             part, inside = dealt.without(sample, f)
             if Present.of(part).codes.size < 2:
                 raise DataError(
-                    f"calibrate={self.folds} needs rows of two levels in every training part, and without one of the "
-                    "folds there are fewer. Give more rows of each level, or another number of folds."
+                    f"calibrate={self.folds} needs rows of two levels in every training"
+                    " part, and without one of the folds there are fewer. Give more"
+                    " rows of each level, or another number of folds."
                 )
             rule = fit_present(cast(Any, self.method), self._of_method(part), rng).rule
             held = dealt.fold == f
-            seen, unseen = (rule.scores(rows) for rows in (part.rows, sample.rows.take(dealt.rows[held])))
-            scores[held] = _in_units(unseen, seen, fit.scores[inside], part.case_weights)
+            seen, unseen = (
+                rule.scores(rows)
+                for rows in (part.rows, sample.rows.take(dealt.rows[held]))
+            )
+            scores[held] = _in_units(
+                unseen, seen, fit.scores[inside], part.case_weights
+            )
         return scores
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Dealt:
-    """Rows dealt out to folds. A row of weight 3 counts as three rows, which can be in different folds.
+    """Rows dealt out to folds. A row of weight 3 counts as three rows, which can be in
+    different folds.
 
     A row stays in one fold if the weights are not whole numbers.
 
@@ -143,7 +173,8 @@ class Dealt:
 
     @classmethod
     def of(cls, sample: Sample, folds: int, rng: np.random.Generator) -> Dealt:
-        """Deal out by level. The folds depend on the values of the rows, not on their order.
+        """Deal out by level. The folds depend on the values of the rows, not on their
+        order.
 
         Raises
         ------
@@ -158,31 +189,46 @@ class Dealt:
         whole = sample.cluster is None and np.array_equal(weights, np.rint(weights))
         if whole and weights.sum() > max(_MOST_ROWS, sample.n):
             raise DataError(
-                f"calibrate= needs weights with a sum of at most {_MOST_ROWS:g}; got {weights.sum():g}. Divide them "
-                "by a common factor."
+                f"calibrate= needs weights with a sum of at most {_MOST_ROWS:g}; got"
+                f" {weights.sum():g}. Divide them by a common factor."
             )
         each = np.repeat(order, weights[order].astype(np.intp)) if whole else order
         if sample.cluster is None:
             fold = _dealt_by_level(sample.y[each], folds, rng)
         else:
-            fold = stratified_folds(sample.y[each], sample.n_levels, folds, rng, sample.cluster[each])
+            fold = stratified_folds(
+                sample.y[each], sample.n_levels, folds, rng, sample.cluster[each]
+            )
         pairs, counts = np.unique(each * folds + fold, return_counts=True)
         rows = pairs // folds
-        return cls(rows=rows, fold=pairs % folds, weights=counts.astype(np.float64) if whole else weights[rows])
+        return cls(
+            rows=rows,
+            fold=pairs % folds,
+            weights=counts.astype(np.float64) if whole else weights[rows],
+        )
 
     def without(self, sample: Sample, fold: int) -> tuple[Sample, IntArray]:
         """The sample without a fold, and the places of its rows."""
         held = self.fold == fold
-        left = sample.case_weights - np.bincount(self.rows[held], weights=self.weights[held], minlength=sample.n)
+        left = sample.case_weights - np.bincount(
+            self.rows[held], weights=self.weights[held], minlength=sample.n
+        )
         inside = np.flatnonzero(left > 0)
         part = sample.take(inside)
-        return (part if sample.weights is None else replace(part, weights=left[inside])), inside
+        return (
+            part if sample.weights is None else replace(part, weights=left[inside])
+        ), inside
 
 
 def _dealt_by_level(y: IntArray, folds: int, rng: np.random.Generator) -> IntArray:
-    """(N,) fold of each row: the rows of a level, in random order, go to the folds in turn."""
+    """(N,) fold of each row: the rows of a level, in random order, go to the folds in
+    turn.
+    """
     if folds > y.size:
-        raise OptionError(f"calibrate: folds must not exceed the number of rows, {y.size}; got {folds}.")
+        raise OptionError(
+            f"calibrate: folds must not exceed the number of rows, {y.size}; got"
+            f" {folds}."
+        )
     fold = np.empty(y.size, dtype=np.intp)
     fold[np.lexsort([rng.permutation(y.size), y])] = np.arange(y.size) % folds
     return fold
@@ -192,28 +238,45 @@ def _refuse(method: Method) -> None:
     kind = type(method).__name__
     if method.likelihood:
         raise OptionError(
-            f"calibrate= must be left out for {kind}, which has probabilities: use predict(type='prob'). "
-            ".reliability() shows how good they are."
+            f"calibrate= must be left out for {kind}, which has probabilities: use"
+            " predict(type='prob'). .reliability() shows how good they are."
         )
     if method.pairwise:
         raise OptionError(
-            "calibrate= fits parts of the rows, which kernel='precomputed' does not allow. Use a named kernel."
+            "calibrate= fits parts of the rows, which kernel='precomputed' does not"
+            " allow. Use a named kernel."
         )
 
 
-def _in_units(scores: FloatArray, theirs: FloatArray, ours: FloatArray, weights: FloatArray) -> FloatArray:
-    """Scores of one ranker in the units of another; `theirs` and `ours` are the scores of both for the same rows."""
+def _in_units(
+    scores: FloatArray, theirs: FloatArray, ours: FloatArray, weights: FloatArray
+) -> FloatArray:
+    """Scores of one ranker in the units of another; `theirs` and `ours` are the scores
+    of both for the same rows.
+    """
     if scores.ndim == 2:
-        scores, theirs, ours = (v - v.mean(axis=1, keepdims=True) for v in (scores, theirs, ours))
-        return scores * _stretch(_spread(theirs, 0.0, weights), _spread(ours, 0.0, weights))
+        scores, theirs, ours = (
+            v - v.mean(axis=1, keepdims=True) for v in (scores, theirs, ours)
+        )
+        return scores * _stretch(
+            _spread(theirs, 0.0, weights), _spread(ours, 0.0, weights)
+        )
     means = [float(weights @ v / weights.sum()) for v in (theirs, ours)]
-    spreads = [_spread(v, mean, weights) for v, mean in zip((theirs, ours), means, strict=True)]
+    spreads = [
+        _spread(v, mean, weights) for v, mean in zip((theirs, ours), means, strict=True)
+    ]
     return (scores - means[0]) * _stretch(*spreads) + means[1]
 
 
 def _spread(values: FloatArray, centre: float, weights: FloatArray) -> float:
     squares = np.square(values - centre)
-    return float(np.sqrt(weights @ (squares if squares.ndim == 1 else squares.mean(axis=1)) / weights.sum()))
+    return float(
+        np.sqrt(
+            weights
+            @ (squares if squares.ndim == 1 else squares.mean(axis=1))
+            / weights.sum()
+        )
+    )
 
 
 def _stretch(theirs: float, ours: float) -> float:

@@ -47,8 +47,8 @@ class ForestShares:
     model : scikit-learn forest of K-1 targets
     n_levels : int
     middle, half : (D,)
-        The columns are used as (x - middle) / half, within [-1, 1] in the rows of the fit: scikit-learn keeps single
-        precision, and ignores steps below 1e-7.
+        The columns are used as (x - middle) / half, within [-1, 1] in the rows of the
+        fit: scikit-learn keeps single precision, and ignores steps below 1e-7.
     """
 
     model: Any
@@ -64,36 +64,60 @@ class ForestShares:
         return out
 
     def scaled(self, X: FloatArray) -> FloatArray:
-        """Columns scaled to [-1, 1] over the rows of the fit; values beyond are cut at -2 and 2."""
-        with np.errstate(over="ignore"):  # a constant column has the smallest half, and what overflows is cut
+        """Columns scaled to [-1, 1] over the rows of the fit; values beyond are cut at
+        -2 and 2.
+        """
+        # a constant column has the smallest half, and what overflows is cut
+        with np.errstate(over="ignore"):
             return np.clip((X - self.middle) / self.half, -2.0, 2.0)
 
     def _shares(self, X: FloatArray) -> FloatArray:
-        # The sum of the forest's `predict`, without the checks that scikit-learn repeats for every tree.
-        narrow, trees = X.astype(np.float32), self.model.estimators_
+        # The sum of the forest's `predict`, without the checks that scikit-learn
+        # repeats for every tree.
+        narrow = X.astype(np.float32)
+        trees = self.model.estimators_
         total = np.zeros((len(X), self.n_levels - 1))
         for tree in trees:
             total += tree.tree_.predict(narrow).reshape(total.shape)
-        return np.minimum.accumulate(np.clip(total / len(trees), 0.0, 1.0), axis=1) + 0.0
+        return (
+            np.minimum.accumulate(np.clip(total / len(trees), 0.0, 1.0), axis=1) + 0.0
+        )
 
 
 def padded(X: FloatArray) -> FloatArray:
-    """X, or a column of zeros if it has no column: scikit-learn refuses tables without columns."""
+    """X, or a column of zeros if it has no column: scikit-learn refuses tables without
+    columns.
+    """
     return X if X.shape[1] else np.zeros((len(X), 1))
 
 
 def grown(
-    X: FloatArray, y: IntArray, weights: FloatArray, n_levels: int, rng: np.random.Generator, **options: Any
+    X: FloatArray,
+    y: IntArray,
+    weights: FloatArray,
+    n_levels: int,
+    rng: np.random.Generator,
+    **options: Any,
 ) -> ForestShares:
-    """The forest of rows X (N, D) with ranks y (N,); options are those of scikit-learn's trees."""
+    """The forest of rows X (N, D) with ranks y (N,); options are those of
+    scikit-learn's trees.
+    """
     targets = (y[:, None] > np.arange(n_levels - 1)).astype(np.float64)
     seed = int(rng.integers(_LARGEST_SEED))
-    model = sklearn_model("ensemble", "ExtraTreesRegressor", random_state=seed, **options)
-    low, high = (end(X, axis=0) if len(X) else np.zeros(X.shape[1]) for end in (np.min, np.max))
+    model = sklearn_model(
+        "ensemble", "ExtraTreesRegressor", random_state=seed, **options
+    )
+    low, high = (
+        end(X, axis=0) if len(X) else np.zeros(X.shape[1]) for end in (np.min, np.max)
+    )
     half = np.maximum(0.5 * high - 0.5 * low, np.finfo(np.float64).tiny)
     shares = ForestShares(model, n_levels, 0.5 * low + 0.5 * high, half)
     sample_weight = None if (weights == 1.0).all() else weights
-    model.fit(padded(shares.scaled(X)), targets if n_levels > 2 else targets[:, 0], sample_weight=sample_weight)
+    model.fit(
+        padded(shares.scaled(X)),
+        targets if n_levels > 2 else targets[:, 0],
+        sample_weight=sample_weight,
+    )
     model.n_jobs = 1  # sums over threads would round in another order
     return shares
 
@@ -101,7 +125,8 @@ def grown(
 class ForestResults(ProbabilityResults):
     """A fitted forest of P(y > k).
 
-    `score` is the interpolated median, with thresholds 1, ..., K-1; margins are P(y > k) - 1/2.
+    `score` is the interpolated median, with thresholds 1, ..., K-1; margins are P(y >
+    k) - 1/2.
 
     Examples
     --------
@@ -124,15 +149,23 @@ class ForestResults(ProbabilityResults):
         Returns
         -------
         pandas.DataFrame
-            importance: share of the fall of the ranked probability score that is due to the column's cuts; the sum is
+            importance: share of the fall of the ranked probability score that is due to
+            the column's cuts; the sum is
             1. The index has the columns of the model.
         """
         return importance_frame(self, importance=self.fit.importance)
 
     def summary_data(self) -> Report:
         """The summary as data."""
-        table = importance_table(self.gain_importance(), "the fall of the ranked probability score")
-        notes = ("The trees nearly reproduce the rows they were grown on. For errors on new rows, see .errors(cv=10).",)
+        table = importance_table(
+            self.gain_importance(), "the fall of the ranked probability score"
+        )
+        notes = (
+            (
+                "The trees nearly reproduce the rows they were grown on. For errors on"
+                " new rows, see .errors(cv=10)."
+            ),
+        )
         return ranker_report(self, [table, *error_tables(self)], (), notes)
 
 
@@ -144,14 +177,17 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RPSForest(ProbabilityMethod):
-    """Random forest for ordered levels: extremely randomised trees on the ranked probability score.
+    """Random forest for ordered levels: extremely randomised trees on the ranked
+    probability score.
 
-    A good default for prediction with interactions and non-linear effects; it needs no tuning and gives probabilities.
+    A good default for prediction with interactions and non-linear effects; it needs no
+    tuning and gives probabilities.
 
-    The trees are scikit-learn's ExtraTreesRegressor [Geurts et al. 2006] on the K-1 indicators [y > k]. Each node draws
-    one random cut for each of some columns, and takes the cut that most reduces the ranked probability score
-    sum_k (P(y > k) - [y > k])^2 [Epstein 1969; Janitza et al. 2016]. P(y > k) is the mean share of rows above k in
-    the leaves.
+    The trees are scikit-learn's ExtraTreesRegressor [Geurts et al. 2006] on the K-1
+    indicators [y > k]. Each node draws one random cut for each of some columns, and
+    takes the cut that most reduces the ranked probability score sum_k (P(y > k) - [y >
+    k])^2 [Epstein 1969; Janitza et al. 2016]. P(y > k) is the mean share of rows above
+    k in the leaves.
 
     Parameters
     ----------
@@ -162,8 +198,8 @@ class RPSForest(ProbabilityMethod):
     min_leaf : int
         Smallest number of rows in a leaf.
     cost : str or (K, K) array
-        Cost that predicted levels minimise in expectation: "absolute" gives the median, "classification" the mode. The
-        probabilities do not depend on it.
+        Cost that predicted levels minimise in expectation: "absolute" gives the median,
+        "classification" the mode. The probabilities do not depend on it.
     n_jobs : int
         Number of threads; -1 for one per processor. The result does not depend on it.
 
@@ -187,13 +223,20 @@ class RPSForest(ProbabilityMethod):
     needs: ClassVar[Needs] = Needs()
     results_class: ClassVar[type[Any]] = ForestResults
     papers: ClassVar[tuple[str, ...]] = (
-        "Janitza, S., Tutz, G., & Boulesteix, A.-L. (2016). Random forest for ordinal responses: Prediction and "
-        "variable selection. Computational Statistics & Data Analysis, 96, 57-73.",
-        "Epstein, E. S. (1969). A scoring system for probability forecasts of ranked categories. Journal of Applied "
-        "Meteorology, 8, 985-987.",
+        (
+            "Janitza, S., Tutz, G., & Boulesteix, A.-L. (2016). Random forest for"
+            " ordinal responses: Prediction and variable selection. Computational"
+            " Statistics & Data Analysis, 96, 57-73."
+        ),
+        (
+            "Epstein, E. S. (1969). A scoring system for probability forecasts of"
+            " ranked categories. Journal of Applied Meteorology, 8, 985-987."
+        ),
     )
 
-    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> ForestFit:
+    def fit(
+        self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None
+    ) -> ForestFit:
         """Fit to arrays.
 
         Parameters
@@ -205,20 +248,30 @@ class RPSForest(ProbabilityMethod):
         """
         self.check(sample)
         rows = distinct_rows(sample, np.zeros((sample.n, 0))).repeated(_MOST_ROWS)
-        options = {"n_estimators": self.trees, "min_samples_leaf": self.min_leaf, "n_jobs": self.n_jobs}
+        options = {
+            "n_estimators": self.trees,
+            "min_samples_leaf": self.min_leaf,
+            "n_jobs": self.n_jobs,
+        }
         options["max_features"] = max(1, round(self.column_share * sample.X.shape[1]))
         shares = grown(rows.X, rows.y, rows.weights, sample.n_levels, rng, **options)
         rule = CumulativeRule(shares, self.cost_matrix)
         above = shares(sample.rows)
         score = ranked_score(above, sample.y, sample.case_weights)
         with np.errstate(invalid="ignore"):  # NaN where no split gains anything
-            importance = np.nan_to_num(shares.model.feature_importances_[: sample.X.shape[1]])
+            importance = np.nan_to_num(
+                shares.model.feature_importances_[: sample.X.shape[1]]
+            )
         if progress is not None:
             progress(1, 1, f"{self.trees} trees grown")
         return ForestFit(
             rule=rule,
             certificate=_certificate(above, score),
-            trace=Trace(iterations=self.trees, objective=np.array([score]), message=f"{self.trees} trees grown"),
+            trace=Trace(
+                iterations=self.trees,
+                objective=np.array([score]),
+                message=f"{self.trees} trees grown",
+            ),
             scores=rule.scores_of(above),
             facts=(("Trees", str(self.trees)),),
             importance=importance,

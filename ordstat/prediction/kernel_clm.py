@@ -1,4 +1,6 @@
-"""Kernel cumulative models, "kernel-clm": choice of kernel, landmarks and penalty, and the fit."""
+"""Kernel cumulative models, "kernel-clm": choice of kernel, landmarks and penalty, and
+the fit.
+"""
 
 from __future__ import annotations
 
@@ -45,9 +47,11 @@ from .kernel_features import (
 )
 from .probabilities import LatentRule, ProbabilityMethod
 
-#: Default: largest number of rows used exactly, numbers of landmarks to try beyond, and the largest product of rows and
-#: squared number of landmarks.
-EXACT, SIZES, MOST_PRODUCTS = 1000, (100, 200, 400, 800), 1e10
+#: Default: largest number of rows used exactly, numbers of landmarks to try beyond, and
+#: the largest product of rows and squared number of landmarks.
+EXACT = 1000
+SIZES = (100, 200, 400, 800)
+MOST_PRODUCTS = 1e10
 #: Largest number of rows used to choose landmarks and penalty.
 JUDGED = 3000
 
@@ -57,21 +61,26 @@ _SCALES = (0.25, 1.0, 4.0)
 
 
 def usual_kernels(n_columns: int) -> tuple[Kernel, ...]:
-    """The default kernels: the perceptron kernel, which has no scale, and three Gaussian kernels.
+    """The default kernels: the perceptron kernel, which has no scale, and three
+    Gaussian kernels.
 
     Examples
     --------
     >>> usual_kernels(4)
     (Perceptron(), Gaussian(gamma=(0.0625, 0.25, 1.0)))
     """
-    return Perceptron(), Gaussian(gamma=tuple(scale / max(n_columns, 1) for scale in _SCALES))
+    return Perceptron(), Gaussian(
+        gamma=tuple(scale / max(n_columns, 1) for scale in _SCALES)
+    )
 
 
 def candidates(kernels: Sequence[Kernel]) -> list[tuple[Kernel, float | None]]:
     """Each kernel with each of its gammas; None if gamma is not chosen."""
     pairs: list[tuple[Kernel, float | None]] = []
     for kernel in kernels:
-        pairs += [(kernel.at(gamma), gamma) for gamma in kernel.gammas] or [(kernel, None)]
+        pairs += [(kernel.at(gamma), gamma) for gamma in kernel.gammas] or [
+            (kernel, None)
+        ]
     return pairs
 
 
@@ -83,7 +92,11 @@ def landmark_numbers(asked: int | str | None, n: int) -> tuple[int | None, ...]:
     >>> landmark_numbers(None, 500), landmark_numbers(200, 500), landmark_numbers(None, 100_000)
     ((None,), (200,), (100, 200))
     """
-    if asked == "all" or (isinstance(asked, int) and asked >= n) or (asked is None and n <= EXACT):
+    if (
+        asked == "all"
+        or (isinstance(asked, int) and asked >= n)
+        or (asked is None and n <= EXACT)
+    ):
         return (None,)
     if asked is not None:
         return (int(asked),)
@@ -114,13 +127,17 @@ class Training:
     family: Cumulative
 
     def features(self, kernel: Kernel, landmarks: int | None, seed: int) -> Features:
-        """Features of a kernel. The first landmarks of a seed do not depend on their number."""
+        """Features of a kernel. The first landmarks of a seed do not depend on their
+        number.
+        """
         if kernel.linear:
             return linear_features(self.X, self.rows)
         if landmarks is None:
             return exact_features(kernel, self.X, self.rows)
         rng = np.random.default_rng(seed)
-        return landmark_features(kernel, self.X, self.rows, self.weights, landmarks, rng)
+        return landmark_features(
+            kernel, self.X, self.rows, self.weights, landmarks, rng
+        )
 
     def on(self, features: Features) -> FeatureRows:
         """The rows with their features."""
@@ -187,16 +204,26 @@ class Search:
         if self.penalty is not None and len(several) == 1 and len(numbers) == 1:
             features = self.training.features(first, numbers[0], self.seed)
             return Choice(kernel=first, features=features, penalty=self.penalty)
-        choices = [self._of_kernel(kernel, (kernel.name, gamma)) for kernel, gamma in several]
+        choices = [
+            self._of_kernel(kernel, (kernel.name, gamma)) for kernel, gamma in several
+        ]
         taken = min(choices, key=lambda choice: best(choice.trials).loss)
-        return replace(taken, trials=tuple(trial for choice in choices for trial in choice.trials))
+        return replace(
+            taken, trials=tuple(trial for choice in choices for trial in choice.trials)
+        )
 
     def _numbers(self, kernel: Kernel) -> tuple[int | None, ...]:
         """Numbers of landmarks to try."""
-        return (None,) if kernel.linear else landmark_numbers(self.landmarks, self.training.rows.size)
+        return (
+            (None,)
+            if kernel.linear
+            else landmark_numbers(self.landmarks, self.training.rows.size)
+        )
 
     def _of_kernel(self, kernel: Kernel, named: Named) -> Choice:
-        """Choose landmarks and penalty for one kernel; try more landmarks while they lower the loss enough."""
+        """Choose landmarks and penalty for one kernel; try more landmarks while they
+        lower the loss enough.
+        """
         taken: Choice | None = None
         trials: tuple[Trial, ...] = ()
         for landmarks in self._numbers(kernel):
@@ -209,15 +236,24 @@ class Search:
             tried = self._tried(judge, part, named, before)
             trials += tuple(tried)
             if best(trials) is best(tried):
-                taken = Choice(kernel=kernel, features=features, penalty=best(tried).penalty, point=judge.point)
+                taken = Choice(
+                    kernel=kernel,
+                    features=features,
+                    penalty=best(tried).penalty,
+                    point=judge.point,
+                )
             if landmarks is None or features.values.shape[1] < landmarks:
                 break  # fewer landmarks represent the whole kernel
-            if before is not None and not worth_more(before, best(tried), part.null_loss()):
+            if before is not None and not worth_more(
+                before, best(tried), part.null_loss()
+            ):
                 break
         assert taken is not None
         return replace(taken, trials=trials)
 
-    def _tried(self, judge: Evidence, rows: FeatureRows, named: Named, like: Trial | None) -> list[Trial]:
+    def _tried(
+        self, judge: Evidence, rows: FeatureRows, named: Named, like: Trial | None
+    ) -> list[Trial]:
         if rows.F.shape[1] == 0:
             return [trial_at(lambda penalty: 0.0, rows, named, self.penalty or 1.0)]
         if self.penalty is not None:
@@ -248,36 +284,64 @@ class KernelResults(ProbabilityResults):
         Returns
         -------
         pandas.DataFrame
-            kernel, gamma (if chosen), features (their number), penalty, spread (prior standard deviation of H) and
-            loss (minus the log evidence per row).
+            kernel, gamma (if chosen), features (their number), penalty, spread (prior
+            standard deviation of H) and loss (minus the log evidence per row).
         """
         names = ("kernel", "gamma", "columns", "penalty", "spread", "loss")
         rows = [[getattr(trial, name) for name in names] for trial in self.fit.trials]
-        frame = pd.DataFrame(rows, columns=list(names)).rename(columns={"columns": "features"})
+        frame = pd.DataFrame(rows, columns=list(names)).rename(
+            columns={"columns": "features"}
+        )
         frame = frame.dropna(axis=1, how="all")
-        frame = frame.sort_values("loss", kind="stable", ignore_index=True) if len(frame) else frame
+        frame = (
+            frame.sort_values("loss", kind="stable", ignore_index=True)
+            if len(frame)
+            else frame
+        )
         return frame.rename_axis(index="place")
 
     def glance(self) -> pd.DataFrame:
         """One row of figures of the whole fit."""
         f = self.fit
-        values = {"penalty": f.penalty, "spread": f.spread, "features": f.columns, "effective": f.effective}
-        return NotedFrame.of(figures(self).assign(**values, loglik=f.loglik, log_evidence=f.log_evidence))
+        values = {
+            "penalty": f.penalty,
+            "spread": f.spread,
+            "features": f.columns,
+            "effective": f.effective,
+        }
+        return NotedFrame.of(
+            figures(self).assign(**values, loglik=f.loglik, log_evidence=f.log_evidence)
+        )
 
     def summary_data(self) -> Report:
         """The summary as data."""
         f = self.fit
         share = 1.0 - f.loglik / f.null_loglik if f.null_loglik else np.nan
-        text = f"{f.loglik:.4f} (thresholds alone: {f.null_loglik:.4f}); McFadden R2 {share:.3f}"
+        text = (
+            f"{f.loglik:.4f} (thresholds alone: {f.null_loglik:.4f}); McFadden R2"
+            f" {share:.3f}"
+        )
         tables = self.estimate_tables()
         if f.trials:
             trials = self.trials.head(8)
-            note = f"The best {len(trials)} of {len(f.trials)}; all are in .trials." if len(f.trials) > 8 else ""
+            note = (
+                f"The best {len(trials)} of {len(f.trials)}; all are in .trials."
+                if len(f.trials) > 8
+                else ""
+            )
             title = "Penalties tried (loss: minus the log evidence per row)"
-            frame = trials.set_index(trials["penalty"].map("{:.4g}".format)).drop(columns="penalty")
+            frame = trials.set_index(trials["penalty"].map("{:.4g}".format)).drop(
+                columns="penalty"
+            )
             formats = {"features": "int", "spread": ".3g", "loss": ".4f", "gamma": "g"}
-            tables.append(Table(title=title, frame=frame, formats=formats, note=note, section="fit"))
-        return ranker_report(self, [*tables, *error_tables(self)], [("Log-likelihood", text)])
+            tables.append(
+                Table(
+                    title=title, frame=frame, formats=formats, note=note, section="fit"
+                )
+            )
+        return ranker_report(
+            self, [*tables, *error_tables(self)], [("Log-likelihood", text)]
+        )
 
 
 # About this many rows are scored again to measure rounding.
@@ -287,11 +351,18 @@ _CHECKED = 8
 def _kernel(name: str, value: Any, of: Any) -> None:
     """OptionError unless a value is a kernel of columns, or None."""
     if value is not None and parse_kernel(value).pairwise:
-        raise OptionError(f"{name} of {type(of).__name__} must be computed from columns; got {value!r}. Use 'redsvm'.")
+        raise OptionError(
+            f"{name} of {type(of).__name__} must be computed from columns; got"
+            f" {value!r}. Use 'redsvm'."
+        )
 
 
 def _penalty(name: str, value: Any, of: Any) -> float | str:
-    return value if value == "evidence" else number(name, value, above=0.0, of=of, also=" or 'evidence'")
+    return (
+        value
+        if value == "evidence"
+        else number(name, value, above=0.0, of=of, also=" or 'evidence'")
+    )
 
 
 def _landmarks(name: str, value: Any, of: Any) -> int | str | None:
@@ -302,39 +373,46 @@ def _landmarks(name: str, value: Any, of: Any) -> int | str | None:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class KernelCumulativeLink(ProbabilityMethod):
-    """Cumulative link model with a smooth function of all columns (a Gaussian process for ordered levels, at its mode).
+    """Cumulative link model with a smooth function of all columns (a Gaussian process
+    for ordered levels, at its mode).
 
-    Use it for smooth non-linear effects and accurate probabilities with up to some thousand rows.
+    Use it for smooth non-linear effects and accurate probabilities with up to some
+    thousand rows.
 
-    P(y <= k | x) = F(theta_k - H(x)). Thresholds and H maximise the log-likelihood minus penalty / 2 |H|^2, in the norm
-    of the kernel's function space. H is a combination of eigenvectors of the kernel matrix, or of the kernel at
-    landmarks [Williams & Seeger 2001]; Newton's method finds the maximum. The penalty corresponds to a Gaussian process
-    prior with covariance k / penalty. Laplace's approximation of the marginal likelihood ("evidence") chooses kernel
-    and penalty [Williams & Barber 1998; Chu & Ghahramani 2005]. Fractional weights are scaled to mean 1.
+    P(y <= k | x) = F(theta_k - H(x)). Thresholds and H maximise the log-likelihood
+    minus penalty / 2 |H|^2, in the norm of the kernel's function space. H is a
+    combination of eigenvectors of the kernel matrix, or of the kernel at landmarks
+    [Williams & Seeger 2001]; Newton's method finds the maximum. The penalty corresponds
+    to a Gaussian process prior with covariance k / penalty. Laplace's approximation of
+    the marginal likelihood ("evidence") chooses kernel and penalty [Williams & Barber
+    1998; Chu & Ghahramani 2005]. Fractional weights are scaled to mean 1.
 
     Parameters
     ----------
     kernel : str, Kernel, callable or None
-        "perceptron" -|x - x'|_2, "stump", "gaussian", "laplacian", "polynomial", "linear"; a value such as
-        Gaussian(gamma=0.5); or a function of (X, Z). With gamma=(0.1, 1.0), or "cv" for 2^-15, 2^-13, ..., 2^3, the
-        evidence chooses gamma. None chooses between the perceptron kernel and the Gaussian kernel with gamma 1/4, 1
-        and 4 over the number of columns.
+        "perceptron" -|x - x'|_2, "stump", "gaussian", "laplacian", "polynomial",
+        "linear"; a value such as Gaussian(gamma=0.5); or a function of (X, Z). With
+        gamma=(0.1, 1.0), or "cv" for 2^-15, 2^-13, ..., 2^3, the evidence chooses
+        gamma. None chooses between the perceptron kernel and the Gaussian kernel with
+        gamma 1/4, 1 and 4 over the number of columns.
     link : {"logit", "probit", "cloglog", "loglog", "cauchit"}
         Distribution F.
     penalty : float or "evidence"
         lambda > 0, or the value with the largest evidence.
     landmarks : int, "all" or None
-        Number of rows that H is built from. None means all rows up to 1000 distinct rows; beyond, 100, 200, 400, ...
-        while the evidence rises.
+        Number of rows that H is built from. None means all rows up to 1000 distinct
+        rows; beyond, 100, 200, 400, ... while the evidence rises.
     scaling : {"range", "standard", None}
-        Scale columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or not at all.
+        Scale columns to [-1, 1] on the training rows, to mean 0 and standard deviation
+        1, or not at all.
     cost : str or (K, K) array
-        Cost that predicted levels minimise in expectation: "absolute" gives the median, "classification" the mode. H
-        and the probabilities do not depend on it.
+        Cost that predicted levels minimise in expectation: "absolute" gives the median,
+        "classification" the mode. H and the probabilities do not depend on it.
     max_iter : int
         Largest number of Newton steps.
     tol : float
-        Largest absolute component of the gradient of a converged fit, above 0 and at most 1.
+        Largest absolute component of the gradient of a converged fit, above 0 and at
+        most 1.
 
     Raises
     ------
@@ -359,17 +437,27 @@ class KernelCumulativeLink(ProbabilityMethod):
     needs: ClassVar[Needs] = Needs(offset=True)
     results_class: ClassVar[type[Any]] = KernelResults
     papers: ClassVar[tuple[str, ...]] = (
-        "McCullagh, P. (1980). Regression models for ordinal data. Journal of the Royal Statistical Society B, 42, "
-        "109-142.",
-        "Chu, W., & Ghahramani, Z. (2005). Gaussian processes for ordinal regression. Journal of Machine Learning "
-        "Research, 6, 1019-1041.",
+        (
+            "McCullagh, P. (1980). Regression models for ordinal data. Journal of the"
+            " Royal Statistical Society B, 42, 109-142."
+        ),
+        (
+            "Chu, W., & Ghahramani, Z. (2005). Gaussian processes for ordinal"
+            " regression. Journal of Machine Learning Research, 6, 1019-1041."
+        ),
     )
 
     def kernels(self, n_columns: int) -> tuple[Kernel, ...]:
         """The kernels to choose from."""
-        return usual_kernels(n_columns) if self.kernel is None else (parse_kernel(self.kernel),)
+        return (
+            usual_kernels(n_columns)
+            if self.kernel is None
+            else (parse_kernel(self.kernel),)
+        )
 
-    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> KernelFit:
+    def fit(
+        self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None
+    ) -> KernelFit:
         """Fit to arrays.
 
         Parameters
@@ -383,7 +471,8 @@ class KernelCumulativeLink(ProbabilityMethod):
         Raises
         ------
         DataError
-            A kernel whose matrix is not finite, symmetric and (conditionally) positive definite.
+            A kernel whose matrix is not finite, symmetric and (conditionally) positive
+            definite.
         """
         self.check(sample)
         with one_blas_thread():
@@ -395,18 +484,37 @@ class KernelCumulativeLink(ProbabilityMethod):
         """The distinct rows, with scaled columns."""
         used = np.flatnonzero(sample.case_weights > 0)
         linear = all(kernel.linear for kernel in self.kernels(sample.X.shape[1]))
-        scaling = fit_scaling(self.scaling, sample.X[used], sample.case_weights[used], about_mean=linear)
-        y, offset = sample.y, sample.rows.offset
+        scaling = fit_scaling(
+            self.scaling, sample.X[used], sample.case_weights[used], about_mean=linear
+        )
+        y = sample.y
+        offset = sample.rows.offset
         offset = np.zeros(sample.n) if offset is None else offset
         different = distinct_rows(sample, offset[:, None])
-        rows, family = different.rows, Cumulative(LINKS[self.link])
-        X, weights = scaling(sample.X), different.weights
-        return Training(X=X, rows=rows, y=y[rows], weights=weights, offset=offset[rows], family=family), scaling
+        rows = different.rows
+        family = Cumulative(LINKS[self.link])
+        X = scaling(sample.X)
+        weights = different.weights
+        return (
+            Training(
+                X=X,
+                rows=rows,
+                y=y[rows],
+                weights=weights,
+                offset=offset[rows],
+                family=family,
+            ),
+            scaling,
+        )
 
-    def _search(self, training: Training, rng: np.random.Generator, progress: Progress | None) -> Search:
+    def _search(
+        self, training: Training, rng: np.random.Generator, progress: Progress | None
+    ) -> Search:
         judged = part_of_rows(training.y, JUDGED, rng)
         kernels = self.kernels(training.X.shape[1])
-        tries = len(candidates(kernels)) * len(landmark_numbers(self.landmarks, training.rows.size))
+        tries = len(candidates(kernels)) * len(
+            landmark_numbers(self.landmarks, training.rows.size)
+        )
         return Search(
             training=training,
             kernels=kernels,
@@ -417,17 +525,26 @@ class KernelCumulativeLink(ProbabilityMethod):
             tick=ticking(progress, MOST_TRIALS * tries),
         )
 
-    def _fitted(self, sample: Sample, training: Training, scaling: Scaling, choice: Choice) -> KernelFit:
+    def _fitted(
+        self, sample: Sample, training: Training, scaling: Scaling, choice: Choice
+    ) -> KernelFit:
         """The fit for a choice."""
         features = choice.features
         rows = training.on(features).at(choice.penalty)
-        optimum = rows.maximum(rows.start() if choice.point is None else choice.point, self.tol, self.max_iter)
+        optimum = rows.maximum(
+            rows.start() if choice.point is None else choice.point,
+            self.tol,
+            self.max_iter,
+        )
         theta, b = np.split(optimum.x, [optimum.x.size - rows.F.shape[1]])
         potential = _potential(choice, scaling, b)
         moved = potential.offset - float(features.constants @ b)
-        rule = LatentRule(KernelScore(potential), theta + moved, training.family, self.cost_matrix)
+        rule = LatentRule(
+            KernelScore(potential), theta + moved, training.family, self.cost_matrix
+        )
         some = np.arange(0, training.rows.size, max(training.rows.size // _CHECKED, 1))
-        unit = float(sample.case_weights.sum() / rows.weights.sum())  # fractional weights were scaled
+        # fractional weights were scaled
+        unit = float(sample.case_weights.sum() / rows.weights.sum())
         scores = rule.scores(sample.rows)
         fit = KernelFit(
             rule=rule,
@@ -437,14 +554,25 @@ class KernelCumulativeLink(ProbabilityMethod):
                 tolerance=optimum.tolerance,
                 details=(("iterations", optimum.logliks.size - 1),),
             ),
-            trace=Trace(iterations=optimum.logliks.size - 1, objective=optimum.logliks, message=optimum.message),
+            trace=Trace(
+                iterations=optimum.logliks.size - 1,
+                objective=optimum.logliks,
+                message=optimum.message,
+            ),
             scores=scores,
             coefficients=potential.slopes,
-            rounding=float(np.abs(scores[training.rows[some]] - moved - rows.scores(b)[some]).max()),
+            rounding=float(
+                np.abs(scores[training.rows[some]] - moved - rows.scores(b)[some]).max()
+            ),
             penalty=choice.penalty,
             spread=float(np.sqrt(rows.variance / choice.penalty)),
             columns=b.size,
-            effective=b.size - choice.penalty * float(np.trace(optimum.factor.schur_inverse())) if b.size else 0.0,
+            effective=(
+                b.size
+                - choice.penalty * float(np.trace(optimum.factor.schur_inverse()))
+                if b.size
+                else 0.0
+            ),
             loglik=unit * (optimum.at.loglik + 0.5 * choice.penalty * float(b @ b)),
             null_loglik=-rows.null_loss() * float(sample.case_weights.sum()),
             log_evidence=log_evidence(rows, optimum),
@@ -452,24 +580,48 @@ class KernelCumulativeLink(ProbabilityMethod):
         )
         return replace(fit, facts=self._facts(fit, choice, training))
 
-    def _facts(self, fit: KernelFit, choice: Choice, training: Training) -> tuple[tuple[str, Any], ...]:
+    def _facts(
+        self, fit: KernelFit, choice: Choice, training: Training
+    ) -> tuple[tuple[str, Any], ...]:
         by = ", chosen by marginal likelihood"
         chosen = len(candidates(self.kernels(training.X.shape[1]))) > 1
-        exact, rows = choice.features.landmarks is None, training.rows.size
+        exact = choice.features.landmarks is None
+        rows = training.rows.size
         return (
-            ("Kernel", repr(choice.kernel.settled(training.X.shape[1])) + (by if chosen else "")),
+            (
+                "Kernel",
+                repr(choice.kernel.settled(training.X.shape[1]))
+                + (by if chosen else ""),
+            ),
             ("Link", self.link),
-            ("Penalty", f"{fit.penalty:.4g}" + (by if isinstance(self.penalty, str) and fit.trials else "")),
-            *(() if exact else (("Landmarks", f"{fit.columns} of {rows} different rows"),)),
+            (
+                "Penalty",
+                f"{fit.penalty:.4g}"
+                + (by if isinstance(self.penalty, str) and fit.trials else ""),
+            ),
+            *(
+                ()
+                if exact
+                else (("Landmarks", f"{fit.columns} of {rows} different rows"),)
+            ),
             ("Effective parameters", f"{fit.effective:.1f}"),
         )
 
 
-def _potential(choice: Choice, scaling: Scaling, b: FloatArray) -> KernelExpansion | LinearPotential:
+def _potential(
+    choice: Choice, scaling: Scaling, b: FloatArray
+) -> KernelExpansion | LinearPotential:
     """H as a function of the kernel, or of the columns."""
-    features, kernel = choice.features, choice.kernel
+    features = choice.features
+    kernel = choice.kernel
     if kernel.linear:
         return LinearPotential.plain(scaling, b)
     coef = features.coef @ b
     offset = float(features.constants @ b)
-    return KernelExpansion(kernel=kernel, scaling=scaling, anchors=features.anchors, coef=coef, offset=offset)
+    return KernelExpansion(
+        kernel=kernel,
+        scaling=scaling,
+        anchors=features.anchors,
+        coef=coef,
+        offset=offset,
+    )

@@ -1,4 +1,6 @@
-"""Kernel cumulative models: exact features of a kernel, the ridge fit on features, and the choice of the penalty."""
+"""Kernel cumulative models: exact features of a kernel, the ridge fit on features, and
+the choice of the penalty.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ class Trial:
         Number of features.
     penalty : float
     spread : float
-        Standard deviation of H over the rows under the prior that corresponds to the penalty.
+        Standard deviation of H over the rows under the prior that corresponds to the
+        penalty.
     loss : float
         Minus the log marginal likelihood (evidence) per row.
     """
@@ -80,7 +83,8 @@ class KernelFit(MarginFit):
     effective : float
         Effective number of parameters of H, p - lambda tr (J^-1)_bb.
     loglik, null_loglik : float
-        Log-likelihood of the training rows, without the penalty; and with thresholds and offsets alone.
+        Log-likelihood of the training rows, without the penalty; and with thresholds
+        and offsets alone.
     log_evidence : float
         Laplace's approximation of the log marginal likelihood.
     trials : tuple of Trial
@@ -115,7 +119,8 @@ def exact_features(kernel: Kernel, X: FloatArray, rows: IntArray) -> Features:
     Raises
     ------
     DataError
-        The kernel matrix is not finite, symmetric and (conditionally) positive definite.
+        The kernel matrix is not finite, symmetric and (conditionally) positive
+        definite.
     """
     gram = checked_gram(kernel, X, rows)
     size = float(np.abs(gram).max(initial=0.0))
@@ -125,7 +130,8 @@ def exact_features(kernel: Kernel, X: FloatArray, rows: IntArray) -> Features:
     w, V = eigh(gram, overwrite_a=True, check_finite=False)
     kept = np.flatnonzero(w > _NULL * max(w[-1], size))[::-1]
     root = np.sqrt(w[kept])
-    # Eigenvectors of small eigenvalues contain a little of the constant vector, which is removed.
+    # Eigenvectors of small eigenvalues contain a little of the constant vector, which
+    # is removed.
     coef = (V[:, kept] - V[:, kept].mean(axis=0)) / root
     return Features(
         values=np.ascontiguousarray(V[:, kept] * root),
@@ -141,10 +147,16 @@ def linear_features(factor: FloatArray, rows: IntArray) -> Features:
     with np.errstate(over="ignore"):
         require_finite(np.einsum("nd,nd->n", values, values))
     means = values.mean(axis=0)
-    return Features(values=values - means, anchors=np.eye(len(means)), coef=np.eye(len(means)), constants=-means)
+    return Features(
+        values=values - means,
+        anchors=np.eye(len(means)),
+        coef=np.eye(len(means)),
+        constants=-means,
+    )
 
 
-_TOL, _MOST_STEPS = 1e-6, 100
+_TOL = 1e-6
+_MOST_STEPS = 100
 # Size of a block of rows in matrix products.
 _ROOM = 64 * CACHED
 
@@ -185,29 +197,50 @@ class FeatureRows:
 
     def take(self, some: IntArray, weights: FloatArray) -> FeatureRows:
         """Some of the rows, with new weights (M,)."""
-        return replace(self, F=self.F[some], y=self.y[some], weights=weights, offset=self.offset[some])
+        return replace(
+            self,
+            F=self.F[some],
+            y=self.y[some],
+            weights=weights,
+            offset=self.offset[some],
+        )
 
     def start(self) -> FloatArray:
-        """Start values: thresholds from the shares of the levels, shifted by the mean offset, and b = 0."""
-        theta = self.family.start(self.counts / self.counts.sum()) + np.average(self.offset, weights=self.weights)
+        """Start values: thresholds from the shares of the levels, shifted by the mean
+        offset, and b = 0.
+        """
+        theta = self.family.start(self.counts / self.counts.sum()) + np.average(
+            self.offset, weights=self.weights
+        )
         return np.append(theta, np.zeros(self.F.shape[1]))
 
     def scores(self, b: FloatArray) -> FloatArray:
         """(N,) H."""
         return np.asarray(self.F @ b + self.offset)
 
-    def evaluate(self, x: FloatArray, information: Blocks | None = None, /) -> Evaluation | None:
-        """Evaluate the objective at x = (theta (K-1,), b (p,)); None outside its domain [newton.Objective]."""
-        q, n = x.size - self.F.shape[1], self.y.size
-        theta, b = x[:q], x[q:]
+    def evaluate(
+        self, x: FloatArray, information: Blocks | None = None, /
+    ) -> Evaluation | None:
+        """Evaluate the objective at x = (theta (K-1,), b (p,)); None outside its domain
+        [newton.Objective].
+        """
+        q = x.size - self.F.shape[1]
+        n = self.y.size
+        theta = x[:q]
+        b = x[q:]
         if not (np.diff(theta) > 0.0).all():
             return None
-        predictor = Predictor(w=np.ones((n, 1)), alpha=theta[:, None], H=self.scores(b), tau=np.zeros(n))
+        predictor = Predictor(
+            w=np.ones((n, 1)), alpha=theta[:, None], H=self.scores(b), tau=np.zeros(n)
+        )
         terms = self.family.terms(predictor, self.y, information is None)
         if terms is None or not np.isfinite(terms.log_p).all():
             return None
         score = terms.score * self.weights
-        by_theta = sum(np.bincount(place, part, q) for place, part in zip(terms.places, score, strict=False))
+        by_theta = sum(
+            np.bincount(place, part, q)
+            for place, part in zip(terms.places, score, strict=False)
+        )
         evaluation = Evaluation(
             float(self.weights @ terms.log_p) - 0.5 * self.penalty * float(b @ b),
             np.concatenate([by_theta, self.F.T @ score[2] - self.penalty * b]),
@@ -218,20 +251,34 @@ class FeatureRows:
     def maximum(self, start: FloatArray, tol: float, max_iter: int) -> Optimum:
         """Maximise over thresholds and coefficients."""
         weight = float(self.weights.sum())
-        return maximise(self.evaluate, start, tol=tol, max_iter=max_iter, total_weight=weight, shared_steps=True)
+        return maximise(
+            self.evaluate,
+            start,
+            tol=tol,
+            max_iter=max_iter,
+            total_weight=weight,
+            shared_steps=True,
+        )
 
     def null_loss(self) -> float:
         """Mean of -log P(y) with thresholds and offsets alone."""
         bare = replace(self, F=self.F[:, :0])
-        return -bare.maximum(bare.start(), _TOL, _MOST_STEPS).at.loglik / float(self.weights.sum())
+        return -bare.maximum(bare.start(), _TOL, _MOST_STEPS).at.loglik / float(
+            self.weights.sum()
+        )
 
     def _information(self, terms: RowTerms, q: int) -> Blocks:
         c, (upper, lower) = terms.second() * self.weights, terms.places
-        diagonal = (np.bincount(upper, c[0, 0], q) + np.bincount(lower, c[1, 1], q)).astype(np.float64)
-        # Rows of the lowest and highest level have one threshold; their other terms are 0.
+        diagonal = (
+            np.bincount(upper, c[0, 0], q) + np.bincount(lower, c[1, 1], q)
+        ).astype(np.float64)
+        # Rows of the lowest and highest level have one threshold; their other terms are
+        # 0.
         below = np.bincount(lower, c[0, 1], q)[: q - 1].astype(np.float64)
         entries = np.concatenate([upper, lower]), np.tile(np.arange(self.y.size), 2)
-        mixed = csr_array((np.concatenate([c[0, 2], c[1, 2]]), entries), shape=(q, self.y.size))
+        mixed = csr_array(
+            (np.concatenate([c[0, 2], c[1, 2]]), entries), shape=(q, self.y.size)
+        )
         gram = self._gram(c[2, 2])
         gram[np.diag_indices_from(gram)] += self.penalty
         return Blocks(
@@ -254,7 +301,8 @@ class FeatureRows:
 
 
 # Tolerance of the gradient, and Newton steps, of fits that are compared.
-_TOL_JUDGES, _MOST_STEPS_JUDGES = 1e-3, 50
+_TOL_JUDGES = 1e-3
+_MOST_STEPS_JUDGES = 50
 
 
 # Interquartile range of a standard normal variable.
@@ -262,15 +310,21 @@ _QUARTILES = 1.3489795003921634
 
 
 def log_evidence(rows: FeatureRows, optimum: Optimum) -> float:
-    """Laplace's approximation of the log marginal likelihood; minus infinity if the point is no maximum."""
+    """Laplace's approximation of the log marginal likelihood; minus infinity if the
+    point is no maximum.
+    """
     if optimum.indefinite:
         return -np.inf
     low, high = rows.family.link.ppf(np.array([0.25, 0.75]))
     spread = rows.variance / rows.penalty + ((high - low) / _QUARTILES) ** 2
     factor = optimum.factor
     q, p = factor.V.shape
-    log_det = 2.0 * float(np.log(factor.band[0]).sum() + np.log(np.diagonal(factor.schur)).sum())
-    return optimum.at.loglik + 0.5 * float(p * np.log(rows.penalty) - log_det + q * np.log(2.0 * np.pi / spread))
+    log_det = 2.0 * float(
+        np.log(factor.band[0]).sum() + np.log(np.diagonal(factor.schur)).sum()
+    )
+    return optimum.at.loglik + 0.5 * float(
+        p * np.log(rows.penalty) - log_det + q * np.log(2.0 * np.pi / spread)
+    )
 
 
 @dataclass(eq=False)
@@ -288,14 +342,23 @@ class Evidence:
 
     def __call__(self, penalty: float) -> float:
         rows = self.rows.at(penalty)
-        optimum = rows.maximum(rows.start() if self.point is None else self.point, _TOL_JUDGES, _MOST_STEPS_JUDGES)
+        optimum = rows.maximum(
+            rows.start() if self.point is None else self.point,
+            _TOL_JUDGES,
+            _MOST_STEPS_JUDGES,
+        )
         self.point = optimum.x
         return -log_evidence(rows, optimum) / float(rows.weights.sum())
 
 
-# Search over log2 of the spread: first value, range, step (small near a known good value), and number of parabolas that
-# refine the best value.
-_FIRST, _LOWEST, _HIGHEST, _STEP, _SMALL_STEP, _PARABOLAS = 1.0, -5.0, 11.0, 2.0, 1.0, 2
+# Search over log2 of the spread: first value, range, step (small near a known good
+# value), and number of parabolas that refine the best value.
+_FIRST = 1.0
+_LOWEST = -5.0
+_HIGHEST = 11.0
+_STEP = 2.0
+_SMALL_STEP = 1.0
+_PARABOLAS = 2
 #: Penalties tried at most.
 MOST_TRIALS = 12
 # Smallest distance between two values that are tried.
@@ -308,7 +371,11 @@ Named = tuple[str, float | None]
 
 
 def penalties(
-    judge: Evidence, rows: FeatureRows, named: Named, like: Trial | None, tick: Callable[[str], None]
+    judge: Evidence,
+    rows: FeatureRows,
+    named: Named,
+    like: Trial | None,
+    tick: Callable[[str], None],
 ) -> list[Trial]:
     """Search for the best penalty; return all penalties tried, in order.
 
@@ -330,25 +397,38 @@ def penalties(
             tick(f"penalty {tried[power].penalty:.3g}")
         return tried[power].loss
 
-    first, size = (_FIRST, _STEP) if like is None else (float(np.log2(like.spread)), _SMALL_STEP)
+    first, size = (
+        (_FIRST, _STEP) if like is None else (float(np.log2(like.spread)), _SMALL_STEP)
+    )
     step = size if loss(first + size) < loss(first) else -size
     power = first + max(step, 0.0)
     while _LOWEST <= power + step <= _HIGHEST and loss(power + step) < loss(power):
         power += step
     for _ in range(_PARABOLAS):
-        lowest = _lowest_of_parabola(sorted((power, trial.loss) for power, trial in tried.items()))
+        lowest = _lowest_of_parabola(
+            sorted((power, trial.loss) for power, trial in tried.items())
+        )
         if lowest is not None and min(abs(lowest - power) for power in tried) > _NEAR:
             loss(lowest)
     return list(tried.values())
 
 
-def trial_at(judge: Callable[[float], float], rows: FeatureRows, named: Named, penalty: float) -> Trial:
+def trial_at(
+    judge: Callable[[float], float], rows: FeatureRows, named: Named, penalty: float
+) -> Trial:
     """Judge one penalty."""
     spread = float(np.sqrt(rows.variance / penalty))
     columns = rows.F.shape[1]
     kernel, gamma = named
     loss = judge(penalty)
-    return Trial(kernel=kernel, gamma=gamma, columns=columns, penalty=penalty, spread=spread, loss=loss)
+    return Trial(
+        kernel=kernel,
+        gamma=gamma,
+        columns=columns,
+        penalty=penalty,
+        spread=spread,
+        loss=loss,
+    )
 
 
 def best(trials: Sequence[Trial]) -> Trial:
@@ -357,17 +437,22 @@ def best(trials: Sequence[Trial]) -> Trial:
 
 
 def worth_more(before: Trial, after: Trial, null: float) -> bool:
-    """Whether more landmarks lowered the loss enough to try even more; `null` is the loss of H = 0."""
+    """Whether more landmarks lowered the loss enough to try even more; `null` is the
+    loss of H = 0.
+    """
     return before.loss - after.loss > _GAIN * max(null - after.loss, 0.0)
 
 
 def _lowest_of_parabola(points: Sequence[tuple[float, float]]) -> float | None:
-    """Minimum of a parabola through the lowest point and its neighbours; None if the lowest is at an end."""
+    """Minimum of a parabola through the lowest point and its neighbours; None if the
+    lowest is at an end.
+    """
     at = int(np.argmin([loss for _, loss in points]))
     if not 0 < at < len(points) - 1:
         return None
     (x0, f0), (x1, f1), (x2, f2) = points[at - 1 : at + 2]
-    left, right = (x1 - x0) * (f1 - f2), (x1 - x2) * (f1 - f0)
+    left = (x1 - x0) * (f1 - f2)
+    right = (x1 - x2) * (f1 - f0)
     bend = 2.0 * (left - right)
     if not np.isfinite(bend) or bend == 0.0:
         return None

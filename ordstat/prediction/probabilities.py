@@ -1,4 +1,6 @@
-"""Probabilities of levels: rules from P(y > k) or from a score, and calibration maps of scores."""
+"""Probabilities of levels: rules from P(y > k) or from a score, and calibration maps of
+scores.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ from ..reduction.encoding import position
 
 
 class ProbabilityMethod(Method):
-    """Base of the methods whose fits have probabilities, and predict the rank of least expected cost."""
+    """Base of the methods whose fits have probabilities, and predict the rank of least
+    expected cost.
+    """
 
     @property
     def modal(self) -> bool:
@@ -68,14 +72,17 @@ class WideExceedances:
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K-1) P(y > k)."""
-        return np.asarray(self.present.spread_thresholds(self.narrow(rows), lowest=1.0, highest=0.0))
+        return np.asarray(
+            self.present.spread_thresholds(self.narrow(rows), lowest=1.0, highest=0.0)
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class CumulativeRule(CostRule):
     """The level with the smallest expected cost, from P(y > k | x).
 
-    The score is the interpolated median of y, with thresholds 1, ..., K-1; gaps are P(y > k) - 1/2.
+    The score is the interpolated median of y, with thresholds 1, ..., K-1; gaps are P(y
+    > k) - 1/2.
 
     Attributes
     ----------
@@ -98,7 +105,9 @@ class CumulativeRule(CostRule):
         return np.arange(1.0, self.n_levels)
 
     def over_levels(self, present: Any, cost: CostMatrix) -> CumulativeRule:
-        """The rule over all levels, of which some have no rows; `present` is a `Present`."""
+        """The rule over all levels, of which some have no rows; `present` is a
+        `Present`.
+        """
         return replace(self, above=WideExceedances(self.above, present), cost=cost)
 
     def scores(self, rows: Rows) -> FloatArray:
@@ -113,21 +122,35 @@ class CumulativeRule(CostRule):
         """(N, K-1) P(y > k) - 1/2."""
         return self.above(rows) - 0.5
 
-    def codes(self, rows: Rows, scores: FloatArray | None = None, known: FloatArray | None = None) -> IntArray:
-        """(N,) level with the smallest expected cost; under the absolute cost the median."""
+    def codes(
+        self,
+        rows: Rows,
+        scores: FloatArray | None = None,
+        known: FloatArray | None = None,
+    ) -> IntArray:
+        """(N,) level with the smallest expected cost; under the absolute cost the
+        median.
+        """
         if self.cost != CostMatrix.absolute():
             return super().codes(rows, None, known)
-        return count_above((self.scores(rows) if scores is None else scores)[:, None] - self.theta)
+        return count_above(
+            (self.scores(rows) if scores is None else scores)[:, None] - self.theta
+        )
 
-    def cum_probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+    def cum_probabilities(
+        self, rows: Rows, scores: FloatArray | None = None
+    ) -> FloatArray:
         """(N, K) P(y <= k)."""
         return np.hstack([1.0 - self.above(rows), np.ones((rows.n, 1))])
 
     def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         """(N, K) P(y = k)."""
-        return -np.diff(self.above(rows), axis=1, prepend=1.0, append=0.0) + 0.0  # no negative zeros
+        # no negative zeros
+        return -np.diff(self.above(rows), axis=1, prepend=1.0, append=0.0) + 0.0
 
-    def log_odds_above(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+    def log_odds_above(
+        self, rows: Rows, scores: FloatArray | None = None
+    ) -> FloatArray:
         """(N, K-1) log(P(y > k) / P(y <= k))."""
         above = self.above(rows)
         with np.errstate(divide="ignore"):
@@ -162,7 +185,9 @@ class LatentRule(CostRule):
         return int(self.theta.size) + 1
 
     def over_levels(self, present: Any, cost: CostMatrix) -> LatentRule:
-        """The rule over all levels, of which some have no rows; `present` is a `Present`."""
+        """The rule over all levels, of which some have no rows; `present` is a
+        `Present`.
+        """
         return replace(self, theta=present.spread_thresholds(self.theta), cost=cost)
 
     def scores(self, rows: Rows) -> FloatArray:
@@ -170,21 +195,32 @@ class LatentRule(CostRule):
 
     def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         """(N, K-1) H(x) - theta_k."""
-        return np.asarray((self.scores(rows) if scores is None else scores)[:, None] - self.theta)
+        return np.asarray(
+            (self.scores(rows) if scores is None else scores)[:, None] - self.theta
+        )
 
-    def cum_probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+    def cum_probabilities(
+        self, rows: Rows, scores: FloatArray | None = None
+    ) -> FloatArray:
         """(N, K) P(y <= k)."""
-        return np.hstack([self.family.below(-self.gaps(rows, scores)), np.ones((rows.n, 1))])
+        return np.hstack(
+            [self.family.below(-self.gaps(rows, scores)), np.ones((rows.n, 1))]
+        )
 
-    def log_odds_above(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+    def log_odds_above(
+        self, rows: Rows, scores: FloatArray | None = None
+    ) -> FloatArray:
         """(N, K-1) log(P(y > k) / P(y <= k))."""
         return self.family.log_odds_above(-self.gaps(rows, scores))
 
     def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         """(N, K) P(y = k), accurate for small probabilities too."""
         H = self.scores(rows) if scores is None else scores
-        w, alpha = np.ones((rows.n, 1)), self.theta[:, None]
-        return self.family.probabilities(Predictor(w=w, alpha=alpha, H=H, tau=np.zeros(rows.n)))
+        w = np.ones((rows.n, 1))
+        alpha = self.theta[:, None]
+        return self.family.probabilities(
+            Predictor(w=w, alpha=alpha, H=H, tau=np.zeros(rows.n))
+        )
 
 
 #: Thresholds shown in a line of text.
@@ -216,7 +252,12 @@ class ScoreMap:
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
         H = self.slope * scores
-        predictor = Predictor(w=np.ones((H.size, 1)), alpha=self.intercept[:, None], H=H, tau=np.zeros(H.size))
+        predictor = Predictor(
+            w=np.ones((H.size, 1)),
+            alpha=self.intercept[:, None],
+            H=H,
+            tau=np.zeros(H.size),
+        )
         return LOGIT.probabilities(predictor)
 
 
@@ -258,7 +299,8 @@ class Calibration:
     rows : (M,) places of the rows; a row of weight 3 can occur three times, in different folds
     weights : (M,)
     separated : bool
-        The held-out scores order all rows by level, so that the likelihood has no maximum.
+        The held-out scores order all rows by level, so that the likelihood has no
+        maximum.
     """
 
     map: ScoreMap | VoteMap
@@ -290,8 +332,8 @@ class Calibration:
         if len(shown) > _SHOWN:
             shown = [*shown[:3], "...", *shown[-3:]]
         text = (
-            f"{self.map.name}, cross-fitted in {self.folds} folds; slope {self.map.slope:.4g}, {self.map.intercepts} "
-            f"{', '.join(shown)}"
+            f"{self.map.name}, cross-fitted in {self.folds} folds; slope"
+            f" {self.map.slope:.4g}, {self.map.intercepts} {', '.join(shown)}"
         )
         return (("Probabilities", text),)
 
@@ -304,7 +346,8 @@ _ROUNDING = 1e-24
 
 
 def smoothed(y: IntArray, n_levels: int, weights: FloatArray) -> FloatArray:
-    """(N, K) weight of each row at each level: its own weight, plus one observation spread over all rows.
+    """(N, K) weight of each row at each level: its own weight, plus one observation
+    spread over all rows.
 
     Examples
     --------
@@ -335,7 +378,9 @@ def separated(scores: FloatArray, y: IntArray, n_levels: int) -> bool:
     return bool(np.all(below <= above) and low.min() < high.max())
 
 
-def fit_score_map(scores: FloatArray, y: IntArray, n_levels: int, weights: FloatArray) -> ScoreMap:
+def fit_score_map(
+    scores: FloatArray, y: IntArray, n_levels: int, weights: FloatArray
+) -> ScoreMap:
     """Fit a cumulative logit of the level on the score, with a slope of 0 or more.
 
     Parameters
@@ -354,15 +399,23 @@ def fit_score_map(scores: FloatArray, y: IntArray, n_levels: int, weights: Float
     )
     problem = Problem.of(sample, LOGIT)
     if problem.sample.X.shape[1] == 1:
-        *theta, slope = Estimation(penalty=None, start=None, tol=_TOL, max_iter=_MAX_ITER).of(problem).coefficients
+        *theta, slope = (
+            Estimation(penalty=None, start=None, tol=_TOL, max_iter=_MAX_ITER)
+            .of(problem)
+            .coefficients
+        )
         if slope > 0.0:
             return ScoreMap(np.array(theta), float(slope))
     below = np.cumsum(spread.sum(axis=0))
     return ScoreMap(np.log(below[:-1] / (below[-1] - below[:-1])), 0.0)
 
 
-def fit_vote_map(votes: FloatArray, y: IntArray, n_levels: int, weights: FloatArray) -> VoteMap:
-    """Fit a softmax of votes (N, K) with intercepts and a slope of 0 or more; parameters as in `fit_score_map`."""
+def fit_vote_map(
+    votes: FloatArray, y: IntArray, n_levels: int, weights: FloatArray
+) -> VoteMap:
+    """Fit a softmax of votes (N, K) with intercepts and a slope of 0 or more;
+    parameters as in `fit_score_map`.
+    """
     targets = smoothed(y, n_levels, weights)
     centred = votes - votes.mean(axis=1, keepdims=True)
     unit = float(np.sqrt(weights @ np.square(centred).mean(axis=1) / weights.sum()))
@@ -370,18 +423,25 @@ def fit_vote_map(votes: FloatArray, y: IntArray, n_levels: int, weights: FloatAr
     start = np.append((levels - levels[0])[1:], 0.0)
     point = start
     if unit > 0.0:
-        point = minimum(partial(_evaluated, centred / unit, targets), start, rounding=_ROUNDING).coef
+        point = minimum(
+            partial(_evaluated, centred / unit, targets), start, rounding=_ROUNDING
+        ).coef
     if point[-1] <= 0.0:
-        point, unit = start, 1.0
+        point = start
+        unit = 1.0
     intercept = np.append(0.0, point[:-1])
     return VoteMap(intercept - intercept.mean(), float(point[-1] / unit))
 
 
 def _evaluated(v: FloatArray, targets: FloatArray, point: FloatArray) -> Loss:
-    """Minus sum targets log softmax(a + b v) at (a, b), with its derivatives; a_1 = 0 is left out."""
+    """Minus sum targets log softmax(a + b v) at (a, b), with its derivatives; a_1 = 0
+    is left out.
+    """
     logs = log_softmax(np.append(0.0, point[:-1]) + point[-1] * v, axis=1)
-    totals, p = targets.sum(axis=1, keepdims=True), np.exp(logs)
-    residual, weighted = totals * p - targets, totals * p
+    totals = targets.sum(axis=1, keepdims=True)
+    p = np.exp(logs)
+    residual = totals * p - targets
+    weighted = totals * p
     away = v - np.sum(p * v, axis=1, keepdims=True)
     mixed = np.sum(weighted * away, axis=0)[:, None]
     by_a = np.diag(weighted.sum(axis=0)) - weighted.T @ p

@@ -1,4 +1,6 @@
-"""Rounds of gradient boosting on binned rows, by the likelihood loss of the cumulative logit."""
+"""Rounds of gradient boosting on binned rows, by the likelihood loss of the cumulative
+logit.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ MOST_BINS = 128
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Bins:
-    """Codes of rows: the number of cuts of the column below x. Cuts lie half way between two values.
+    """Codes of rows: the number of cuts of the column below x. Cuts lie half way
+    between two values.
 
     Attributes
     ----------
@@ -46,9 +49,15 @@ class Bins:
 
     @classmethod
     def of(
-        cls, X: FloatArray, rows: IntArray, weights: FloatArray, categories: IntArray | None, most: int = MOST_BINS
+        cls,
+        X: FloatArray,
+        rows: IntArray,
+        weights: FloatArray,
+        categories: IntArray | None,
+        most: int = MOST_BINS,
     ) -> Bins:
-        """One bin per value if a column has few distinct values, else bins of about equal weight.
+        """One bin per value if a column has few distinct values, else bins of about
+        equal weight.
 
         Parameters
         ----------
@@ -58,16 +67,21 @@ class Bins:
             Rows of X to use.
         weights : (M,)
         categories : (D,) or None
-            Numbers of categories of the columns, 0 for numbers; None if all columns are numbers.
+            Numbers of categories of the columns, 0 for numbers; None if all columns are
+            numbers.
         most : int
             Most bins of a column.
         """
         D = X.shape[1]
         kinds = np.zeros(D, dtype=np.intp) if categories is None else categories
-        codes, gaps = np.empty((D, rows.size), dtype=np.uint8), np.zeros(D, dtype=np.uint8)
-        counts, cuts = kinds.astype(np.int32), list[FloatArray]()
+        codes = np.empty((D, rows.size), dtype=np.uint8)
+        gaps = np.zeros(D, dtype=np.uint8)
+        counts = kinds.astype(np.int32)
+        cuts = list[FloatArray]()
         for d in range(D):
-            cuts.append(np.empty(0) if kinds[d] else _cuts(*_present(X, rows, d, weights), most))
+            cuts.append(
+                np.empty(0) if kinds[d] else _cuts(*_present(X, rows, d, weights), most)
+            )
             if not kinds[d]:
                 counts[d] = cuts[d].size + 1
             for block in row_blocks(rows.size, 1, CACHED):
@@ -76,7 +90,13 @@ class Bins:
                 gaps[d] |= missing.any()
                 places = x if kinds[d] else np.searchsorted(cuts[d], x, side="left")
                 codes[d, block] = np.where(missing, counts[d], places)
-        return cls(codes=codes, counts=counts, gaps=gaps, kinds=(kinds > 0).astype(np.uint8), cuts=tuple(cuts))
+        return cls(
+            codes=codes,
+            counts=counts,
+            gaps=gaps,
+            kinds=(kinds > 0).astype(np.uint8),
+            cuts=tuple(cuts),
+        )
 
     @property
     def plain(self) -> bool:
@@ -89,7 +109,9 @@ class Bins:
         return bool((self.counts + self.gaps <= 1).all())
 
 
-def _present(X: FloatArray, rows: IntArray, d: int, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _present(
+    X: FloatArray, rows: IntArray, d: int, weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """The non-missing values of a column, and their weights."""
     x = X[rows, d]
     missing = np.isnan(x)
@@ -102,7 +124,8 @@ def _cuts(x: FloatArray, weights: FloatArray, most: int) -> FloatArray:
         return np.empty(0)
     if (weights == weights[:1]).all():
         x.sort()
-        values, places = x, _places(x, most)
+        values = x
+        places = _places(x, most)
     else:
         order = np.argsort(x, kind="stable")
         values = x[order]
@@ -118,11 +141,14 @@ def _last_of_each(values: FloatArray) -> BoolArray:
 
 
 def _places(values: FloatArray, most: int) -> IntArray:
-    """Last rows of the distinct sorted values, or of those that divide the rows into about equal parts."""
+    """Last rows of the distinct sorted values, or of those that divide the rows into
+    about equal parts.
+    """
     last = _last_of_each(values)
     if np.count_nonzero(last) <= most:
         return np.flatnonzero(last)
-    # For each share, the last value that ends below it; the first value if there is none.
+    # For each share, the last value that ends below it; the first value if there is
+    # none.
     shares = np.arange(1.0, most) * (values.size / most * (1.0 + 1e-12))
     ends = np.floor(shares).astype(np.intp) - 1
     inside = ~last[ends]
@@ -147,18 +173,23 @@ _NONE = np.empty(0)
 #: Rounds between steps of the thresholds.
 EVERY = 10
 #: Largest step of a leaf before the learning rate, and smallest curvature of a leaf.
-LONGEST, _FLATTEST = 4.0, 1e-3
-# Most Newton steps to the best thresholds, largest slope per row at their end, and a ridge that keeps the system of a
-# threshold far from all rows from being singular.
-_MOST_STEPS, _FLAT, _REGULAR = 200, 1e-9, 1e-6
+LONGEST = 4.0
+_FLATTEST = 1e-3
+# Most Newton steps to the best thresholds, largest slope per row at their end, and a
+# ridge that keeps the system of a threshold far from all rows from being singular.
+_MOST_STEPS = 200
+_FLAT = 1e-9
+_REGULAR = 1e-6
 # Stop at this mean held-out loss.
 _PERFECT = 0.01
 # A loss counts as smaller if it falls by this share of the first held-out loss.
 _LESS = 5e-4
 #: Rounds between reports of progress.
 TELL = 50
-# Fewest columns per tree (fewer would rule out interactions), and default share of columns.
-_FEW_COLUMNS, _SHARE = 5, 0.6
+# Fewest columns per tree (fewer would rule out interactions), and default share of
+# columns.
+_FEW_COLUMNS = 5
+_SHARE = 0.6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,7 +249,9 @@ class Binned:
         return _NONE if (self.weights == 1.0).all() else self.weights
 
     def shares(self, n_levels: int) -> FloatArray:
-        """(K,) shares of the levels, with a quarter of a row added on each side of every threshold."""
+        """(K,) shares of the levels, with a quarter of a row added on each side of
+        every threshold.
+        """
         counts = np.zeros(n_levels)
         for block in row_blocks(self.y.size, 1, CACHED):
             counts += np.bincount(self.y[block], self.weights[block], n_levels)
@@ -256,12 +289,15 @@ class Booster:
     thetas: list[FloatArray] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        data, depth = self.data, self.settings.depth
+        data = self.data
+        depth = self.settings.depth
         learned = data.weights > 0
         self._weights = data.uneven
         self._alike = bool(((data.weights == 1.0) | ~learned).all())
         n_used = int(np.count_nonzero(learned))
-        self._used = None if n_used == learned.size else np.flatnonzero(learned).astype(np.int32)
+        self._used = (
+            None if n_used == learned.size else np.flatnonzero(learned).astype(np.int32)
+        )
         if not self._alike:
             self._rows = np.flatnonzero(learned)
             self._whole = np.floor(data.weights[self._rows]).astype(np.int64)
@@ -278,7 +314,8 @@ class Booster:
 
     def add(self) -> None:
         """Add a tree; every few rounds, also step the thresholds."""
-        data, theta = self.data, self.theta
+        data = self.data
+        theta = self.theta
         loss, tree = self._grown(self._drawn())
         self.losses.append(loss / data.total)
         self.thetas.append(theta)
@@ -286,7 +323,9 @@ class Booster:
         if self.made % EVERY == 0:
             self.theta = stepped(data.y, self._weights, self.scores, theta)[0]
 
-    def repeat(self, rows: Rows, trees: BoostedTrees, losses: FloatArray, thetas: FloatArray) -> None:
+    def repeat(
+        self, rows: Rows, trees: BoostedTrees, losses: FloatArray, thetas: FloatArray
+    ) -> None:
         """Take over earlier rounds on the same rows."""
         trees.add(rows, self.scores, 0, len(trees.trees))
         self.trees.extend(trees.trees)
@@ -296,15 +335,25 @@ class Booster:
 
     def mean_loss(self) -> float:
         """Mean loss of the training rows."""
-        return logit_loss(self.data.y, self._weights, self.scores, self.theta) / self.data.total
+        return (
+            logit_loss(self.data.y, self._weights, self.scores, self.theta)
+            / self.data.total
+        )
 
     def sum_of(self, start: LinearStart) -> BoostedTrees:
         """The trees after a start."""
-        return BoostedTrees(linear=start, cuts=self.data.bins.cuts, trees=tuple(self.trees))
+        return BoostedTrees(
+            linear=start, cuts=self.data.bins.cuts, trees=tuple(self.trees)
+        )
 
     def _grown(self, weights: FloatArray) -> tuple[float, ValueTree]:
-        """Grow a tree of Newton steps on drawn rows and add it to the scores; return the loss and the tree."""
-        data, s, bins, out = self.data, self.settings, self.data.bins, self._out
+        """Grow a tree of Newton steps on drawn rows and add it to the scores; return
+        the loss and the tree.
+        """
+        data = self.data
+        s = self.settings
+        bins = self.data.bins
+        out = self._out
         made, loss = grow(
             bins.codes,
             bins.counts,
@@ -338,7 +387,9 @@ class Booster:
         return loss, out.upto(made)
 
     def _drawn(self) -> FloatArray:
-        """Draw and mark the rows for a tree, each copy of a row independently; return their weights."""
+        """Draw and mark the rows for a tree, each copy of a row independently; return
+        their weights.
+        """
         share = self.settings.subsample
         if share == 1.0 or (self._alike and not self._marked(share)):
             self._mark_all()
@@ -352,19 +403,28 @@ class Booster:
             self._place[self._used] = 0
 
     def _marked(self, share: float) -> bool:
-        """Mark each row of positive weight with probability `share`; return whether any is marked."""
+        """Mark each row of positive weight with probability `share`; return whether any
+        is marked.
+        """
         if self._used is not None:
             self._place[:] = OUTSIDE
-        n, marked = self._place.size if self._used is None else self._used.size, False
+        n = self._place.size if self._used is None else self._used.size
+        marked = False
         for block in row_blocks(n, 8, CACHED):
             left_out = ~self._hits(block.stop - block.start, share)
             marked |= not left_out.all()
-            self._place[block if self._used is None else self._used[block]] = left_out * np.uint16(OUTSIDE)
+            self._place[block if self._used is None else self._used[block]] = (
+                left_out * np.uint16(OUTSIDE)
+            )
         return marked
 
     def _drawn_copies(self, share: float) -> FloatArray:
-        """(N,) number of copies drawn of each row, which is marked; all copies if none is drawn."""
-        copies = self.rng.binomial(self._whole, share) + self._rest * self._hits(self._rows.size, share)
+        """(N,) number of copies drawn of each row, which is marked; all copies if none
+        is drawn.
+        """
+        copies = self.rng.binomial(self._whole, share) + self._rest * self._hits(
+            self._rows.size, share
+        )
         if not copies.any():
             self._mark_all()
             return self.data.weights
@@ -378,20 +438,30 @@ class Booster:
         return self.rng.random(n, dtype=np.float32) < share
 
     def _drawn_columns(self) -> AnyArray:
-        n, share = self._columns.size, self.settings.column_share
-        size = max(round((_SHARE if share is None else share) * n), min(n, _FEW_COLUMNS) if share is None else 1)
+        n = self._columns.size
+        share = self.settings.column_share
+        size = max(
+            round((_SHARE if share is None else share) * n),
+            min(n, _FEW_COLUMNS) if share is None else 1,
+        )
         if size >= n:
             return self._columns
         return np.sort(self.rng.permutation(n)[:size]).astype(np.int32)
 
 
-def logit_loss(y: AnyArray, weights: FloatArray, scores: FloatArray, theta: FloatArray) -> float:
+def logit_loss(
+    y: AnyArray, weights: FloatArray, scores: FloatArray, theta: FloatArray
+) -> float:
     """Sum of -log P(y) over rows; `weights` may be empty if all are 1."""
     return float(logit_slopes(y, scores, theta, weights, _NONE, _NONE))
 
 
-def stepped(y: AnyArray, weights: FloatArray, scores: FloatArray, theta: FloatArray) -> tuple[FloatArray, float]:
-    """Ordered thresholds after one damped Newton step, and the largest slope of the loss before it."""
+def stepped(
+    y: AnyArray, weights: FloatArray, scores: FloatArray, theta: FloatArray
+) -> tuple[FloatArray, float]:
+    """Ordered thresholds after one damped Newton step, and the largest slope of the
+    loss before it.
+    """
     gradient, diagonal, beside = (np.empty(theta.size) for _ in range(3))
     logit_thresholds(y, scores, theta, weights, gradient, diagonal, beside)
     diagonal = np.maximum(diagonal, 0.0) + _REGULAR
@@ -403,7 +473,8 @@ def stepped(y: AnyArray, weights: FloatArray, scores: FloatArray, theta: FloatAr
 
 
 def damped(theta: FloatArray, step: FloatArray) -> FloatArray:
-    """theta - step, shortened so that no threshold moves by more than 1 and no gap shrinks by more than half.
+    """theta - step, shortened so that no threshold moves by more than 1 and no gap
+    shrinks by more than half.
 
     Examples
     --------
@@ -411,7 +482,8 @@ def damped(theta: FloatArray, step: FloatArray) -> FloatArray:
     [0.25, 0.75]
     """
     share = 1.0 / max(float(np.abs(step).max()), 1.0)
-    gaps, closing = np.diff(theta), np.diff(step)
+    gaps = np.diff(theta)
+    closing = np.diff(step)
     narrows = closing > 0.0
     if narrows.any():
         share = min(share, float((0.5 * gaps[narrows] / closing[narrows]).min()))
@@ -421,7 +493,9 @@ def damped(theta: FloatArray, step: FloatArray) -> FloatArray:
 def best_thresholds(
     y: AnyArray, weights: FloatArray, scores: FloatArray, theta: FloatArray
 ) -> tuple[FloatArray, float]:
-    """The thresholds with the smallest loss for scores (N,), from a start, and the largest slope per row there."""
+    """The thresholds with the smallest loss for scores (N,), from a start, and the
+    largest slope per row there.
+    """
     w = _NONE if (weights == 1.0).all() else weights
     total = float(weights.sum())
     for _ in range(_MOST_STEPS):
@@ -433,7 +507,12 @@ def best_thresholds(
 
 
 def boosted_until(
-    booster: Booster, held_weights: IntArray, weights: FloatArray, patience: int, most: int, tell: Callable[[int], None]
+    booster: Booster,
+    held_weights: IntArray,
+    weights: FloatArray,
+    patience: int,
+    most: int,
+    tell: Callable[[int], None],
 ) -> FloatArray:
     """Add rounds until the loss of held-out rows has not fallen for `patience` rounds.
 
@@ -455,14 +534,23 @@ def boosted_until(
     curve : (T+1,)
         Mean loss of the held-out rows before the first and after each round.
     """
-    y, w = booster.data.y[held_weights], _NONE if (weights == 1.0).all() else weights
-    curve, least, best, total = list[float](), np.inf, 0, float(weights.sum())
+    y = booster.data.y[held_weights]
+    w = _NONE if (weights == 1.0).all() else weights
+    curve = list[float]()
+    least = np.inf
+    best = 0
+    total = float(weights.sum())
     while True:
         H = booster.scores[held_weights]
         curve.append(logit_loss(y, w, H, booster.theta) / total)
         if curve[-1] < least - _LESS * curve[0]:
-            least, best = curve[-1], booster.made
-        if booster.made - best >= patience or booster.made >= most or curve[-1] < _PERFECT:
+            least = curve[-1]
+            best = booster.made
+        if (
+            booster.made - best >= patience
+            or booster.made >= most
+            or curve[-1] < _PERFECT
+        ):
             return np.array(curve)
         booster.add()
         if booster.made % TELL == 0:
@@ -494,9 +582,11 @@ def held_out_losses(
         Weights of the rows that each fold holds out.
     depths : increasing tuple of int
     rng : numpy.random.Generator
-        Each fold has its own generator, so that the result does not depend on the number of threads.
+        Each fold has its own generator, so that the result does not depend on the
+        number of threads.
     tick : callable(message, steps)
-        Called with 0 steps while rounds are added, and with 1 after each depth of each fold.
+        Called with 0 steps while rounds are added, and with 1 after each depth of each
+        fold.
     most : int
         Most rounds.
     patience : int
@@ -516,20 +606,29 @@ def held_out_losses(
         def tell(rounds: int) -> None:
             tick(f"{where}: {rounds} rounds", 0)
 
-        curve = boosted_until(booster, rows, held_weights[fold, rows], patience, most, tell)
+        curve = boosted_until(
+            booster, rows, held_weights[fold, rows], patience, most, tell
+        )
         tick(where, 1)
         return curve
 
     tasks = [(depth, fold) for depth in depths for fold in range(len(held_weights))]
     curves = in_threads(trial, tasks, n_jobs)
-    parts = [curves[start : start + len(held_weights)] for start in range(0, len(curves), len(held_weights))]
+    parts = [
+        curves[start : start + len(held_weights)]
+        for start in range(0, len(curves), len(held_weights))
+    ]
     means = tuple(_mean_curve(part, held_weights.sum(axis=1)) for part in parts)
     chosen = int(np.argmin([curve[-1] if fixed else curve.min() for curve in means]))
     return HeldOut(depths=depths, losses=means, chosen=chosen, folds=len(held_weights))
 
 
 def _mean_curve(curves: Sequence[FloatArray], sizes: FloatArray) -> FloatArray:
-    """Weighted mean of curves of different length; shorter ones are extended by their last value."""
+    """Weighted mean of curves of different length; shorter ones are extended by their
+    last value.
+    """
     longest = max(curve.size for curve in curves)
-    padded = np.stack([np.pad(curve, (0, longest - curve.size), mode="edge") for curve in curves])
+    padded = np.stack(
+        [np.pad(curve, (0, longest - curve.size), mode="edge") for curve in curves]
+    )
     return np.asarray(sizes @ padded / sizes.sum())

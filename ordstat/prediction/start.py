@@ -24,7 +24,8 @@ from .trees import LinearStart
 
 @dataclass(frozen=True, eq=False)
 class Indicators:
-    """Columns of the linear start: numbers unchanged, and treatment contrasts of categories.
+    """Columns of the linear start: numbers unchanged, and treatment contrasts of
+    categories.
 
     A missing value is replaced by the mean.
 
@@ -41,9 +42,18 @@ class Indicators:
 
     @classmethod
     def of(cls, sample: Sample, rows: IntArray, weights: FloatArray) -> Indicators:
-        """Prepare for the columns of a sample, with the weighted means over some of its rows."""
+        """Prepare for the columns of a sample, with the weighted means over some of its
+        rows.
+        """
         D = sample.X.shape[1]
-        columns = cls(np.zeros(D, dtype=np.intp) if sample.categories is None else sample.categories, np.zeros(0))
+        columns = cls(
+            (
+                np.zeros(D, dtype=np.intp)
+                if sample.categories is None
+                else sample.categories
+            ),
+            np.zeros(0),
+        )
         sums, totals = np.zeros((2, int(columns.widths.sum())))
         for block in row_blocks(rows.size, D, CACHED):
             made = columns._expanded(sample.X[rows[block]])
@@ -70,9 +80,14 @@ class Indicators:
     def start(self, slopes: FloatArray) -> LinearStart:
         """The linear start with slopes (E,) of the resulting columns."""
         ends = np.cumsum(self.widths)
-        parts = [slice(end - width, end) for end, width in zip(ends, self.widths, strict=True)]
+        parts = [
+            slice(end - width, end)
+            for end, width in zip(ends, self.widths, strict=True)
+        ]
         kinds = list(zip(self.categories, parts, strict=True))
-        effects = tuple(np.append(0.0, slopes[part]) if n else np.zeros(0) for n, part in kinds)
+        effects = tuple(
+            np.append(0.0, slopes[part]) if n else np.zeros(0) for n, part in kinds
+        )
         return LinearStart(
             slopes=np.array([0.0 if n else slopes[part][0] for n, part in kinds]),
             missing=np.array([self.means[part] @ slopes[part] for part in parts]),
@@ -84,18 +99,25 @@ class Indicators:
         if not self.categories.any():
             return X
         parts = [
-            np.where(np.isnan(x)[:, None], np.nan, x[:, None] == np.arange(1, n)) if n else x[:, None]
+            (
+                np.where(np.isnan(x)[:, None], np.nan, x[:, None] == np.arange(1, n))
+                if n
+                else x[:, None]
+            )
             for x, n in zip(X.T, self.categories, strict=True)
         ]
         return np.hstack(parts)
 
 
-#: Penalties tried for the linear start, on effects per standard deviation: 2^-4, 2^-2, ..., 2^10.
+#: Penalties tried for the linear start, on effects per standard deviation: 2^-4, 2^-2,
+#: ..., 2^10.
 PENALTIES: tuple[float, ...] = tuple(np.exp2(np.arange(-4.0, 11.0, 2.0)).tolist())
-#: A fit takes time quadratic in the columns: beyond the first number one fold and every other penalty are tried, beyond
-#: the second there is no linear start.
-MANY_COLUMNS, MOST_COLUMNS = 300, 1000
-_TOL, _MOST_STEPS = 1e-6, 100
+#: A fit takes time quadratic in the columns: beyond the first number one fold and every
+#: other penalty are tried, beyond the second there is no linear start.
+MANY_COLUMNS = 300
+MOST_COLUMNS = 1000
+_TOL = 1e-6
+_MOST_STEPS = 100
 #: Largest number of rows used to choose the penalty, which depends little on it.
 MOST_ROWS = 3000
 
@@ -119,7 +141,8 @@ def ridge(
 ) -> tuple[FloatArray, FloatArray]:
     """Slopes and thresholds of a cumulative logit with a ridge penalty.
 
-    Columns whose effect violates a sign constraint are removed, and the others fitted again.
+    Columns whose effect violates a sign constraint are removed, and the others fitted
+    again.
 
     Parameters
     ----------
@@ -137,10 +160,16 @@ def ridge(
     while True:
         offset = None if rows.offset is None else rows.offset[used]
         part = Rows(X=np.ascontiguousarray(rows.X[np.ix_(used, free)]), offset=offset)
-        sample = Sample(rows=part, y=codes, n_levels=int(codes.max()) + 1, weights=weights[used])
+        sample = Sample(
+            rows=part, y=codes, n_levels=int(codes.max()) + 1, weights=weights[used]
+        )
         problem = Problem.of(sample, LOGIT, ridge=True)
-        estimate = Estimation(penalty=Ridge(penalty), start=None, tol=_TOL, max_iter=_MOST_STEPS).of(problem)
-        rule = problem.rule(estimate.coefficients, estimate.family, CostMatrix.absolute())
+        estimate = Estimation(
+            penalty=Ridge(penalty), start=None, tol=_TOL, max_iter=_MOST_STEPS
+        ).of(problem)
+        rule = problem.rule(
+            estimate.coefficients, estimate.family, CostMatrix.absolute()
+        )
         slopes[:] = 0.0
         slopes[free] = rule.beta
         wrong = signs * slopes < 0
@@ -175,19 +204,26 @@ class Training:
     @classmethod
     def of(cls, sample: Sample, method: str) -> Training:
         """Prepare a sample."""
-        offset, D = sample.rows.offset, sample.X.shape[1]
+        offset = sample.rows.offset
+        D = sample.X.shape[1]
         if sample.n_levels > _MOST_LEVELS:
             raise DataError(
-                f"{method} needs a response of at most {_MOST_LEVELS} levels; got {sample.n_levels}. Join levels."
+                f"{method} needs a response of at most {_MOST_LEVELS} levels; got"
+                f" {sample.n_levels}. Join levels."
             )
-        if sample.categories is not None and sample.categories.max(initial=0) > MOST_CATEGORIES:
+        if (
+            sample.categories is not None
+            and sample.categories.max(initial=0) > MOST_CATEGORIES
+        ):
             raise DataError(
-                f"{method} needs columns of at most {MOST_CATEGORIES} categories; got {sample.categories.max()}. Join "
-                "rare categories, or use a number."
+                f"{method} needs columns of at most {MOST_CATEGORIES} categories; got"
+                f" {sample.categories.max()}. Join rare categories, or use a number."
             )
         # Rows with different offsets or clusters are distinct.
         more = [column for column in (offset, sample.cluster) if column is not None]
-        order, weights = distinct_places(sample, np.column_stack(more) if more else np.zeros((sample.n, 0)))
+        order, weights = distinct_places(
+            sample, np.column_stack(more) if more else np.zeros((sample.n, 0))
+        )
         rows: AnyArray = order.astype(np.int32)
         del order  # frees memory for the bins
         if (weights == 1.0).all():
@@ -198,7 +234,12 @@ class Training:
             weights=weights,
             signs=np.zeros(D, dtype=np.int8) if sample.signs is None else sample.signs,
         )
-        return cls(sample=sample, places=rows, data=data, columns=Indicators.of(sample, rows, weights))
+        return cls(
+            sample=sample,
+            places=rows,
+            data=data,
+            columns=Indicators.of(sample, rows, weights),
+        )
 
     @property
     def rows(self) -> Rows:
@@ -214,13 +255,19 @@ class Training:
         """(F, M) weight of each row that each fold holds out."""
         X = self.rows.X
         np.copyto(X, np.inf, where=np.isnan(X))  # missing values count as equal
-        cluster = None if self.sample.cluster is None else self.sample.cluster[self.places]
+        cluster = (
+            None if self.sample.cluster is None else self.sample.cluster[self.places]
+        )
         return held_weights(X, self.data.y, self.data.weights, folds, rng, cluster)
 
     def constant(self, weights: FloatArray) -> Linear:
-        """The start without effects: thresholds from the shares of the levels under weights (M,)."""
+        """The start without effects: thresholds from the shares of the levels under
+        weights (M,).
+        """
         shares = replace(self.data, weights=weights).shares(self.sample.n_levels)
-        return Linear(self.columns.start(np.zeros(self.columns.means.size)), LOGIT.start(shares))
+        return Linear(
+            self.columns.start(np.zeros(self.columns.means.size)), LOGIT.start(shares)
+        )
 
     def null_loss(self) -> float:
         """Mean training loss with thresholds and offsets alone."""
@@ -230,7 +277,9 @@ class Training:
         return logit_loss(data.y, data.uneven, H, theta) / data.total
 
     def linear(self, weights: FloatArray, penalty: float | None) -> Linear:
-        """The linear start under weights (M,), 0 for held-out rows; without effects if there is no penalty."""
+        """The linear start under weights (M,), 0 for held-out rows; without effects if
+        there is no penalty.
+        """
         if penalty is None or self.flat:
             return self.constant(weights)
         return self._ridge(slice(None), weights, penalty)
@@ -240,14 +289,21 @@ class Training:
         """Whether there are too many columns for a linear start."""
         return self.columns.means.size > MOST_COLUMNS
 
-    def best_ridge(self, held: FloatArray, rng: np.random.Generator, tick: Callable[[str, int], None]) -> float:
+    def best_ridge(
+        self,
+        held: FloatArray,
+        rng: np.random.Generator,
+        tick: Callable[[str, int], None],
+    ) -> float:
         """The penalty with the smallest held-out loss; ties go to the larger."""
         penalties = PENALTIES[::-1]
         if self.columns.means.size > MANY_COLUMNS:
             held = held[:1]
             penalties = penalties[::2]
         part = part_of_rows(self.data.y, MOST_ROWS, rng)
-        y, weights, X = self.data.y[part], self.data.weights[part], self.sample.X[self.places[part]]
+        y = self.data.y[part]
+        weights = self.data.weights[part]
+        X = self.sample.X[self.places[part]]
 
         def judge(penalty: float) -> float:
             total = 0.0
@@ -261,10 +317,19 @@ class Training:
 
         return min(penalties, key=judge)
 
-    def _ridge(self, part: IntArray | slice, weights: FloatArray, penalty: float) -> Linear:
+    def _ridge(
+        self, part: IntArray | slice, weights: FloatArray, penalty: float
+    ) -> Linear:
         """The ridge model of some rows."""
-        rows, signs = self.sample.rows.take(self.places[part]), np.repeat(self.data.signs, self.columns.widths)
-        slopes, theta = ridge(replace(rows, X=self.columns(rows.X)), self.data.y[part], weights, penalty, signs)
+        rows = self.sample.rows.take(self.places[part])
+        signs = np.repeat(self.data.signs, self.columns.widths)
+        slopes, theta = ridge(
+            replace(rows, X=self.columns(rows.X)),
+            self.data.y[part],
+            weights,
+            penalty,
+            signs,
+        )
         return Linear(self.columns.start(slopes), theta)
 
     def booster(
@@ -279,14 +344,28 @@ class Training:
         H = np.empty(self.places.size)
         for block in row_blocks(H.size, self.sample.X.shape[1], CACHED):
             H[block] = start.start(self.sample.X[self.places[block]])
-        data, H = replace(self.data, weights=weights), self._with_offset(H)
-        return Booster(data=data, settings=settings, rng=rng, scores=H, theta=start.theta, team=team)
+        data = replace(self.data, weights=weights)
+        H = self._with_offset(H)
+        return Booster(
+            data=data,
+            settings=settings,
+            rng=rng,
+            scores=H,
+            theta=start.theta,
+            team=team,
+        )
 
-    def _with_offset(self, H: FloatArray, part: IntArray | slice = slice(None)) -> FloatArray:
+    def _with_offset(
+        self, H: FloatArray, part: IntArray | slice = slice(None)
+    ) -> FloatArray:
         """Scores of some rows plus their offsets."""
         offset = self.sample.rows.offset
         return H if offset is None else H + offset[self.places[part]]
 
-    def best_thresholds(self, scores: FloatArray, theta: FloatArray) -> tuple[FloatArray, float]:
-        """The thresholds with the smallest training loss, from a start, and the largest slope of a row there."""
+    def best_thresholds(
+        self, scores: FloatArray, theta: FloatArray
+    ) -> tuple[FloatArray, float]:
+        """The thresholds with the smallest training loss, from a start, and the largest
+        slope of a row there.
+        """
         return best_thresholds(self.data.y, self.data.weights, scores, theta)

@@ -25,7 +25,8 @@ class LinearStart:
     missing : (D,)
         The term for a missing value.
     effects : tuple of D arrays
-        Effects of the categories of each column; empty for numbers, and () if all columns are numbers.
+        Effects of the categories of each column; empty for numbers, and () if all
+        columns are numbers.
     """
 
     slopes: FloatArray
@@ -66,11 +67,13 @@ class ValueTree:
     """M nodes of a tree, the root first.
 
     A row goes left at a node
-    - with `bin` >= 0 (numbers) if its value is at most `cuts[column][bin]` of the sum of trees; if `bin` is the number
-      of these cuts, all values go left and missing values right;
-    - with `bin` < 0 (categories) if its code c is in the set `sets[-1 - bin]`: bit c % 8 of byte c // 8;
-    - if its value is missing (NaN) and `gaps_left` is 1.
-    Categories and missing values that did not occur in a node during the fit go to the side with more rows.
+    - with `bin` >= 0 (numbers) if its value is at most `cuts[column][bin]` of the sum
+      of trees; if `bin` is the number of these cuts, all values go left and missing
+      values right;
+    - with `bin` < 0 (categories) if its code c is in the set `sets[-1 - bin]`: bit c %
+      8 of byte c // 8;
+    - if its value is missing (NaN) and `gaps_left` is 1. Categories and missing values
+      that did not occur in a node during the fit go to the side with more rows.
 
     Attributes
     ----------
@@ -83,7 +86,8 @@ class ValueTree:
     value : (M,)
         Value that a leaf adds to H.
     gain : (M,)
-        Twice the fall of the quadratic approximation of the loss by the cut; 0 for a leaf.
+        Twice the fall of the quadratic approximation of the loss by the cut; 0 for a
+        leaf.
     weight : (M,)
         Case weight of the training rows of a node.
     gaps_left : (M,) uint8
@@ -104,20 +108,24 @@ class ValueTree:
         """Arrays to grow a tree in."""
         column, bin, child = (np.empty(size, dtype=np.int32) for _ in range(3))
         value, gain, weight = (np.empty(size) for _ in range(3))
-        sides, sets = np.empty(size, dtype=np.uint8), np.empty((n_sets, BYTES), dtype=np.uint8)
+        sides = np.empty(size, dtype=np.uint8)
+        sets = np.empty((n_sets, BYTES), dtype=np.uint8)
         return cls(column, bin, child, value, gain, weight, sides, sets)
 
     def upto(self, size: int) -> ValueTree:
         """A copy of the first nodes."""
         n_sets = np.count_nonzero(self.bin[:size] < 0) if self.sets.size else 0
         sizes = {f.name: n_sets if f.name == "sets" else size for f in fields(self)}
-        return ValueTree(**{name: getattr(self, name)[:n].copy() for name, n in sizes.items()})
+        return ValueTree(
+            **{name: getattr(self, name)[:n].copy() for name, n in sizes.items()}
+        )
 
     def lefts(self, X: FloatArray, cuts: Sequence[FloatArray]) -> BoolArray:
         """(N, M) whether rows X (N, D) go left at each node; False for leaves."""
         lefts = np.zeros((len(X), self.column.size), dtype=np.bool_)
         for node in np.flatnonzero(self.column >= 0):
-            x, bin = X[:, self.column[node]], int(self.bin[node])
+            x = X[:, self.column[node]]
+            bin = int(self.bin[node])
             missing = np.isnan(x)
             if bin < 0:
                 codes = np.where(missing, 0.0, x).astype(np.intp)
@@ -158,7 +166,10 @@ class BoostedTrees:
         trees = self.trees[first:last]
         if not trees:
             return
-        sizes, n_sets = (np.array([len(getattr(tree, name)) for tree in trees]) for name in ("column", "sets"))
+        sizes, n_sets = (
+            np.array([len(getattr(tree, name)) for tree in trees])
+            for name in ("column", "sets")
+        )
         starts = np.cumsum(sizes) - sizes
         column, bins, value, gaps_left, sets = (
             np.concatenate([getattr(tree, name) for tree in trees])
@@ -166,8 +177,13 @@ class BoostedTrees:
         )
         # Column -1 of a leaf refers to the 0 at the end.
         firsts = np.cumsum([0, *(cuts.size + 1 for cuts in self.cuts)])
-        cuts = np.concatenate([part for cuts in self.cuts for part in (cuts, [np.inf])] + [[0.0]])
-        child = [np.where(tree.child < 0, -1, tree.child + s) for tree, s in zip(trees, starts, strict=True)]
+        cuts = np.concatenate(
+            [part for cuts in self.cuts for part in (cuts, [np.inf])] + [[0.0]]
+        )
+        child = [
+            np.where(tree.child < 0, -1, tree.child + s)
+            for tree, s in zip(trees, starts, strict=True)
+        ]
         sets_before = np.repeat(np.cumsum(n_sets) - n_sets, sizes)
         X = np.ascontiguousarray(rows.X)
         add_trees(
@@ -193,7 +209,8 @@ class BoostedTrees:
     def gains(self) -> tuple[FloatArray, IntArray]:
         """(D,) sum of gains, and number, of the cuts on each column."""
         D = self.linear.slopes.size
-        gains, cuts = np.zeros(D), np.zeros(D, dtype=np.intp)
+        gains = np.zeros(D)
+        cuts = np.zeros(D, dtype=np.intp)
         for tree in self.trees:
             inner = tree.column >= 0
             gains += np.bincount(tree.column[inner], tree.gain[inner], D)
@@ -225,7 +242,11 @@ class HeldOut:
     @property
     def how(self) -> str:
         """How rounds and depth were chosen."""
-        return f"{self.folds}-fold cross-validation" if self.folds > 1 else "the loss of a fifth of the rows, held out"
+        return (
+            f"{self.folds}-fold cross-validation"
+            if self.folds > 1
+            else "the loss of a fifth of the rows, held out"
+        )
 
     @property
     def depth(self) -> int:
@@ -293,7 +314,8 @@ class LeafWays(NamedTuple):
     conditions : (L+1,) int32
         Start of the conditions of each leaf.
     node, side, place : (C,) int32, uint8, int32
-        For each condition: node, 1 for left, and index of its player (variable) in the leaf.
+        For each condition: node, 1 for left, and index of its player (variable) in the
+        leaf.
     players : (L+1,) int32
         Start of the players of each leaf.
     player, share : (P,) int32, float64
@@ -324,7 +346,8 @@ class LeafWays(NamedTuple):
 
 def leaf_ways(tree: ValueTree, group: IntArray) -> LeafWays:
     """The paths to the leaves of a tree; column d belongs to player `group[d]`."""
-    leaves, ways = list[int](), list[list[tuple[int, int]]]()
+    leaves = list[int]()
+    ways = list[list[tuple[int, int]]]()
     pending: list[tuple[int, list[tuple[int, int]]]] = [(0, [])]
     while pending:
         node, way = pending.pop()
@@ -346,14 +369,20 @@ def leaf_ways(tree: ValueTree, group: IntArray) -> LeafWays:
         side=np.array([side for way in ways for _, side in way], dtype=np.uint8),
         place=np.array(places, dtype=np.int32),
         players=_starts(shares),
-        player=np.array([player for players in shares for player in players], dtype=np.int32),
+        player=np.array(
+            [player for players in shares for player in players], dtype=np.int32
+        ),
         share=np.array([share for players in shares for share in players.values()]),
         value=tree.value[leaves],
     )
 
 
-def _shares(tree: ValueTree, group: IntArray, way: Sequence[tuple[int, int]]) -> dict[int, float]:
-    """For each player of a path, the share of training rows that satisfy its conditions."""
+def _shares(
+    tree: ValueTree, group: IntArray, way: Sequence[tuple[int, int]]
+) -> dict[int, float]:
+    """For each player of a path, the share of training rows that satisfy its
+    conditions.
+    """
     shares: dict[int, float] = {}
     for node, side in way:
         both = tree.weight[tree.child[node] : tree.child[node] + 2]
@@ -367,9 +396,15 @@ def _starts(parts: Sequence[Sequence[object] | dict[int, float]]) -> AnyArray:
 
 
 def shapley_values(
-    trees: BoostedTrees, rows: Rows, fitted: Rows, weights: FloatArray, group: IntArray, n_players: int
+    trees: BoostedTrees,
+    rows: Rows,
+    fitted: Rows,
+    weights: FloatArray,
+    group: IntArray,
+    n_players: int,
 ) -> tuple[FloatArray, float]:
-    """Shapley values of H at some rows, without offsets, and the value of the empty set of variables.
+    """Shapley values of H at some rows, without offsets, and the value of the empty set
+    of variables.
 
     Parameters
     ----------
@@ -392,19 +427,33 @@ def shapley_values(
         `base + values.sum(axis=1)` is H without its offset.
     """
     means = weights @ trees.linear.parts(fitted.X) / weights.sum()
-    values, base = np.zeros((rows.n, n_players)), float(means.sum())
+    values = np.zeros((rows.n, n_players))
+    base = float(means.sum())
     linear = trees.linear.parts(rows.X) - means
     for d, player in enumerate(group):
         values[:, player] += linear[:, d]
     base += sum(float(tree.value[0]) for tree in trees.trees if tree.column[0] < 0)
-    grown = [(tree, leaf_ways(tree, group)) for tree in trees.trees if tree.column[0] >= 0]
+    grown = [
+        (tree, leaf_ways(tree, group)) for tree in trees.trees if tree.column[0] >= 0
+    ]
     if not grown:
         return values, base
     most = max(ways.most for _, ways in grown)
     points, quadrature = np.polynomial.legendre.leggauss(-(-most // 2))
-    table, filled = np.empty((1 << most, most)), np.empty(1 << most, dtype=np.uint8)
+    table = np.empty((1 << most, most))
+    filled = np.empty(1 << most, dtype=np.uint8)
     for block in row_blocks(rows.n, max(tree.column.size for tree, _ in grown)):
         for tree, ways in grown:
-            left = np.ascontiguousarray(tree.lefts(rows.X[block], trees.cuts).T, dtype=np.uint8)
-            add_shapley(left, *ways, (points + 1) / 2, quadrature / 2, table, filled, values[block])
+            left = np.ascontiguousarray(
+                tree.lefts(rows.X[block], trees.cuts).T, dtype=np.uint8
+            )
+            add_shapley(
+                left,
+                *ways,
+                (points + 1) / 2,
+                quadrature / 2,
+                table,
+                filled,
+                values[block],
+            )
     return values, base + sum(ways.mean for _, ways in grown)

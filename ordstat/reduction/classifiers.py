@@ -32,18 +32,28 @@ from .learners import (
 )
 
 _LARGEST_SEED = 2**31 - 1
-#: Settings that keep a package from printing and from writing files, unless the user has set any of `_VERBOSITY`.
+#: Settings that keep a package from printing and from writing files, unless the user
+#: has set any of `_VERBOSITY`.
 _QUIET: dict[str, dict[str, Any]] = {
     "lightgbm": {"verbosity": -1},
     "catboost": {"verbose": False, "allow_writing_files": False},
 }
-_VERBOSITY = {"verbosity", "verbose", "silent", "logging_level", "verbose_eval", "allow_writing_files"}
+_VERBOSITY = {
+    "verbosity",
+    "verbose",
+    "silent",
+    "logging_level",
+    "verbose_eval",
+    "allow_writing_files",
+}
 _SEEDS = {"random_state", "seed", "random_seed"}
 
 
 def is_classifier(model: Any) -> bool:
     """Whether a value (not a class) is a classifier that scikit-learn can clone."""
-    if isinstance(model, type) or not all(hasattr(model, part) for part in ("fit", "get_params", "__sklearn_tags__")):
+    if isinstance(model, type) or not all(
+        hasattr(model, part) for part in ("fit", "get_params", "__sklearn_tags__")
+    ):
         return False
     from sklearn.base import is_classifier
 
@@ -77,26 +87,34 @@ def written(model: Any) -> str:
     if "=None" not in text:
         return text
     settings = model.get_params(deep=False).items()
-    arguments = (f"{name}={value!r}" for name, value in settings if value is not None and value == value)
+    arguments = (
+        f"{name}={value!r}"
+        for name, value in settings
+        if value is not None and value == value
+    )
     return f"{type(model).__name__}({', '.join(arguments)})"
 
 
 @contextmanager
 def refusing(model: Any) -> Iterator[None]:
-    """Raise a ValueError of a classifier, such as for numbers beyond the 32 bits of a tree, as a DataError."""
+    """Raise a ValueError of a classifier, such as for numbers beyond the 32 bits of a
+    tree, as a DataError.
+    """
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             yield
     except ValueError as error:
         raise DataError(
-            f"{type(model).__name__} refuses the rows: {error} Rescale the columns (scaling= of the method does), or "
-            "choose another base classifier."
+            f"{type(model).__name__} refuses the rows: {error} Rescale the columns"
+            " (scaling= of the method does), or choose another base classifier."
         ) from error
 
 
 @contextmanager
 def unconverged() -> Iterator[list[Any]]:
-    """Collect scikit-learn's warnings of fits that did not converge; other warnings pass."""
+    """Collect scikit-learn's warnings of fits that did not converge; other warnings
+    pass.
+    """
     from sklearn.exceptions import ConvergenceWarning
 
     missed: list[Any] = []
@@ -133,7 +151,9 @@ class _Constant:
 
 @dataclass(frozen=True, eq=False)
 class _Fitted:
-    """A fitted classifier. The score is its decision function, else P(+1) - 1/2, else its predicted label."""
+    """A fitted classifier. The score is its decision function, else P(+1) - 1/2, else
+    its predicted label.
+    """
 
     model: Any
 
@@ -177,7 +197,9 @@ class Panel:
         """(N, P) P(+1)."""
         return self._columns(rows, [member.above for member in self.members])
 
-    def _columns(self, rows: Rows, functions: Sequence[Callable[[FloatArray], FloatArray]]) -> FloatArray:
+    def _columns(
+        self, rows: Rows, functions: Sequence[Callable[[FloatArray], FloatArray]]
+    ) -> FloatArray:
         if rows.n == 0:
             return np.zeros((0, len(functions)))
         X = self.scaling(rows.X)
@@ -192,7 +214,8 @@ class Classifier(BinaryLearner):
     Attributes
     ----------
     model : classifier with fit(X, y), and sample_weight= where weights of examples differ
-        From scikit-learn, LightGBM, XGBoost, CatBoost or similar. If its random_state is None, each clone gets a seed.
+        From scikit-learn, LightGBM, XGBoost, CatBoost or similar. If its random_state
+        is None, each clone gets a seed.
     scaling : str or None
         See `fit_scaling`.
     """
@@ -202,7 +225,9 @@ class Classifier(BinaryLearner):
 
     @property
     def counts_rows(self) -> bool:
-        """False for a logistic regression, which depends on weights only; True otherwise."""
+        """False for a logistic regression, which depends on weights only; True
+        otherwise.
+        """
         from sklearn.linear_model import LogisticRegression
 
         return not isinstance(self.model, LogisticRegression)
@@ -224,7 +249,10 @@ class Clones:
     def fit(self, problems: Sequence[Binary], rng: np.random.Generator) -> Learned:
         """Fit one clone to every problem that has both labels."""
         if self.X.shape[1] == 0:
-            raise DataError("X must have a column for scikit-learn's classifiers; got no column. Add a term.")
+            raise DataError(
+                "X must have a column for scikit-learn's classifiers; got no column."
+                " Add a term."
+            )
         X = self.scaling(self.X)
         with unconverged() as missed, one_openmp_thread(len(X)):
             members = tuple(self._member(X, problem, rng) for problem in problems)
@@ -241,7 +269,9 @@ class Clones:
             iterations=len(problems),
         )
 
-    def _member(self, X: FloatArray, problem: Binary, rng: np.random.Generator) -> _Constant | _Fitted:
+    def _member(
+        self, X: FloatArray, problem: Binary, rng: np.random.Generator
+    ) -> _Constant | _Fitted:
         if problem.one_sided:
             return _Constant(problem.side)
         model = copied(self.model, rng)
@@ -250,8 +280,9 @@ class Clones:
             given["sample_weight"] = problem.weights
         elif (problem.weights != problem.weights[0]).any():
             raise DataError(
-                f"{type(model).__name__} must accept sample_weight in fit, as costs or weights of the examples differ. "
-                "Choose a classifier that takes weights, or cost='absolute' with whole weights."
+                f"{type(model).__name__} must accept sample_weight in fit, as costs or"
+                " weights of the examples differ. Choose a classifier that takes"
+                " weights, or cost='absolute' with whole weights."
             )
         with refusing(model):
             labels = (problem.labels > 0).astype(np.int64)
@@ -286,12 +317,16 @@ class WeakClassifierTrainer(WeakTrainer):
 
     def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
         size = np.abs(u)
-        problem = Binary.of(np.arange(self.n), np.where(u > 0, 1.0, -1.0), size / (size.mean() or 1.0))
+        problem = Binary.of(
+            np.arange(self.n), np.where(u > 0, 1.0, -1.0), size / (size.mean() or 1.0)
+        )
         member = partial(_answers, self.trainer.fit((problem,), rng).scorer)
         return Weak(member, member(Rows(X=self.X)))
 
     def combine(self, members: Sequence[Any], round_weights: FloatArray) -> MemberSum:
-        return MemberSum(members=tuple(members), round_weights=np.asarray(round_weights))
+        return MemberSum(
+            members=tuple(members), round_weights=np.asarray(round_weights)
+        )
 
     def richness(self) -> HypothesisClass:
         return HypothesisClass(log_size=np.nan)
@@ -299,7 +334,9 @@ class WeakClassifierTrainer(WeakTrainer):
 
 _LOGISTIC = partial(sklearn_model, "linear_model", "LogisticRegression", max_iter=1000)
 _TREE = partial(sklearn_model, "tree", "DecisionTreeClassifier")
-_HGB = partial(sklearn_model, "ensemble", "HistGradientBoostingClassifier", early_stopping=False)
+_HGB = partial(
+    sklearn_model, "ensemble", "HistGradientBoostingClassifier", early_stopping=False
+)
 
 #: scikit-learn's classifiers that a string stands for, with their default settings.
 CLASSIFIERS: dict[str, Callable[[], Any]] = {"logistic": _LOGISTIC, "tree": _TREE}
@@ -313,7 +350,9 @@ BASES: dict[str, Callable[[], Any]] = {
 #: Classifiers with probabilities of K levels that a string stands for.
 NOMINAL: dict[str, Callable[[], Any]] = {
     **CLASSIFIERS,
-    "forest": partial(sklearn_model, "ensemble", "RandomForestClassifier", n_estimators=300),
+    "forest": partial(
+        sklearn_model, "ensemble", "RandomForestClassifier", n_estimators=300
+    ),
     "hgb": _HGB,
 }
 #: Classes of weak learners that a string stands for, besides `CLASSIFIERS`.
@@ -335,10 +374,11 @@ def parse_classifier(
     also: str = "",
     weighted: bool = False,
 ) -> BinaryLearner:
-    """The binary learner that the option `name` of `owner` stands for: a name, a learner or a classifier.
+    """The binary learner that the option `name` of `owner` stands for: a name, a
+    learner or a classifier.
 
-    Names with value None only appear in the message. With `weighted` the classifier must take sample weights; without,
-    only where they differ, which fitting tells.
+    Names with value None only appear in the message. With `weighted` the classifier
+    must take sample weights; without, only where they differ, which fitting tells.
 
     Raises
     ------
@@ -350,13 +390,16 @@ def parse_classifier(
     if isinstance(model, BinaryLearner):
         return model
     if not is_classifier(model):
-        also = f"{also}, or a scikit-learn classifier{' that takes sample_weight' if weighted else ''}"
+        also = (
+            f"{also}, or a scikit-learn"
+            f" classifier{' that takes sample_weight' if weighted else ''}"
+        )
         raise unknown(name, value, names, of=owner, also=also)
     if weighted and not takes_weights(model):
         owner = owner if isinstance(owner, str) else type(owner).__name__
         raise OptionError(
-            f"{name} of {owner}, {type(model).__name__}, must accept sample_weight in fit, as examples are weighted. "
-            "Choose a classifier that takes weights."
+            f"{name} of {owner}, {type(model).__name__}, must accept sample_weight in"
+            " fit, as examples are weighted. Choose a classifier that takes weights."
         )
     return Classifier(model, scaling)
 
@@ -375,9 +418,15 @@ def parse_learner(value: Any, owner: Any) -> WeakLearner:
         return value
     also = ", a weak learner such as DecisionStump()"
     names = {**dict.fromkeys(WEAK), **CLASSIFIERS}
-    return WeakClassifier(parse_classifier("learner", value, names, owner, scaling="range", also=also, weighted=True))
+    return WeakClassifier(
+        parse_classifier(
+            "learner", value, names, owner, scaling="range", also=also, weighted=True
+        )
+    )
 
 
 def parse_base(value: Any, owner: Any) -> BinaryLearner:
     """The base learner that a name, a value or a scikit-learn classifier stands for."""
-    return parse_classifier("base", value, BASES, owner, also=", a learner such as C45()")
+    return parse_classifier(
+        "base", value, BASES, owner, also=", a learner such as C45()"
+    )

@@ -1,4 +1,6 @@
-"""Convex losses of margins between a linear score and ordered thresholds, and their minimum by Newton's method."""
+"""Convex losses of margins between a linear score and ordered thresholds, and their
+minimum by Newton's method.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,8 @@ class Loss(NamedTuple):
     hessian: FloatArray
 
 
-#: (margins, weights), both (n, Q) -> loss, minus its derivative by each margin, and its curvature, both (n, Q). Margins
-#: may be overwritten.
+#: (margins, weights), both (n, Q) -> loss, minus its derivative by each margin, and its
+#: curvature, both (n, Q). Margins may be overwritten.
 Cells = Callable[[FloatArray, FloatArray], tuple[float, FloatArray, FloatArray]]
 
 
@@ -46,10 +48,12 @@ class Minimum:
 
 
 def in_row_space(X: FloatArray) -> tuple[FloatArray, FloatArray | None]:
-    """Rows X (N, D) in an orthonormal basis of the space that they span if D > N, and that basis (D, N).
+    """Rows X (N, D) in an orthonormal basis of the space that they span if D > N, and
+    that basis (D, N).
 
-    The coefficients of a linear score with a penalty of their length lie in this space: those in the basis have the
-    same length, and basis @ coefficients are those of the columns. X and None if D <= N.
+    The coefficients of a linear score with a penalty of their length lie in this space:
+    those in the basis have the same length, and basis @ coefficients are those of the
+    columns. X and None if D <= N.
     """
     if X.shape[1] <= X.shape[0]:
         return X, None
@@ -58,13 +62,23 @@ def in_row_space(X: FloatArray) -> tuple[FloatArray, FloatArray | None]:
 
 
 def summed(
-    cells: Cells, X: FloatArray, labels: FloatArray, weights: FloatArray, offset: FloatArray, v: FloatArray
+    cells: Cells,
+    X: FloatArray,
+    labels: FloatArray,
+    weights: FloatArray,
+    offset: FloatArray,
+    v: FloatArray,
 ) -> Loss:
-    """sum_nk W_nk loss(Y_nk (x_n'w + o_n - theta_k)) at v = (w, theta), without penalties."""
+    """sum_nk W_nk loss(Y_nk (x_n'w + o_n - theta_k)) at v = (w, theta), without
+    penalties.
+    """
     D = X.shape[1]
-    value, gradient, H = 0.0, np.zeros_like(v), np.zeros((v.size, v.size))
+    value = 0.0
+    gradient = np.zeros_like(v)
+    H = np.zeros((v.size, v.size))
     for rows in row_blocks(len(labels), labels.shape[1], CACHED):
-        x, Y = X[rows], labels[rows]
+        x = X[rows]
+        Y = labels[rows]
         margins = (x @ v[:D] + offset[rows])[:, None] - v[D:]
         margins *= Y
         loss, signal, curvature = cells(margins, weights[rows])
@@ -93,9 +107,11 @@ def minimum(
     flat: float = 0.0,
     rounding: float = 0.0,
 ) -> Minimum:
-    """The minimum of a convex function of v = (w, theta) from a start, with theta_1 <= ... <= theta_Q if `ordered`.
+    """The minimum of a convex function of v = (w, theta) from a start, with theta_1 <=
+    ... <= theta_Q if `ordered`.
 
-    Thresholds that would be out of order are tied, and untied if the multiplier of their constraint has the wrong sign.
+    Thresholds that would be out of order are tied, and untied if the multiplier of
+    their constraint has the wrong sign.
 
     Parameters
     ----------
@@ -112,34 +128,58 @@ def minimum(
         Stop at this Newton decrement relative to the value.
     """
     D = v.size - n_thresholds
-    group, path = np.arange(n_thresholds), list[float]()
+    group = np.arange(n_thresholds)
+    path = list[float]()
     while True:
         tie = np.eye(v.size)[:, : D + int(group.max(initial=-1)) + 1]
         tie[D:, D:] = group[:, None] == np.arange(tie.shape[1] - D)
 
-        def tied(z: FloatArray, information: Blocks | None = None, tie: FloatArray = tie) -> Evaluation:
+        def tied(
+            z: FloatArray, information: Blocks | None = None, tie: FloatArray = tie
+        ) -> Evaluation:
             loss = evaluate(tie @ z)
-            return Evaluation(-loss.value, -tie.T @ loss.gradient, Blocks.of_dense(tie.T @ loss.hessian @ tie))
+            return Evaluation(
+                -loss.value,
+                -tie.T @ loss.gradient,
+                Blocks.of_dense(tie.T @ loss.hessian @ tie),
+            )
 
-        start = np.asarray(np.linalg.lstsq(tie, v, rcond=None)[0], dtype=np.float64)  # means of tied thresholds
-        optimum = maximise(tied, start, tol=flat, max_iter=_MOST_STEPS, total_weight=1.0, rounding=rounding)
+        # means of tied thresholds
+        start = np.asarray(np.linalg.lstsq(tie, v, rcond=None)[0], dtype=np.float64)
+        optimum = maximise(
+            tied,
+            start,
+            tol=flat,
+            max_iter=_MOST_STEPS,
+            total_weight=1.0,
+            rounding=rounding,
+        )
         v = tie @ optimum.x
         path += (-optimum.logliks).tolist()
-        regrouped = _regrouped(v[D:], evaluate(v).gradient[D:], group, slack) if ordered else None
+        regrouped = (
+            _regrouped(v[D:], evaluate(v).gradient[D:], group, slack)
+            if ordered
+            else None
+        )
         if regrouped is None or len(path) > _MOST_STEPS:
             break
         group = regrouped
-    largest, theta = float(np.abs(optimum.at.score).max(initial=0.0)), v[D:]
+    largest = float(np.abs(optimum.at.score).max(initial=0.0))
+    theta = v[D:]
     rising = np.maximum.accumulate(theta)
     if np.allclose(theta, rising, rtol=1e-13, atol=1e-13):  # equal but for rounding
         theta = rising
     return Minimum(coef=v[:D], theta=theta, objective=np.array(path), gradient=largest)
 
 
-def _regrouped(theta: FloatArray, gradient: FloatArray, group: IntArray, slack: float) -> IntArray | None:
-    """Join groups that are out of order, or else cut the tie with the worst multiplier; None if there is nothing to do.
+def _regrouped(
+    theta: FloatArray, gradient: FloatArray, group: IntArray, slack: float
+) -> IntArray | None:
+    """Join groups that are out of order, or else cut the tie with the worst multiplier;
+    None if there is nothing to do.
 
-    The multiplier of theta_k <= theta_{k+1} is minus the sum of the gradients (Q,) of its group up to k.
+    The multiplier of theta_k <= theta_{k+1} is minus the sum of the gradients (Q,) of
+    its group up to k.
     """
     if (np.diff(theta) < 0.0).any():
         apart = (np.diff(group) > 0) & (np.diff(theta) >= 0.0)

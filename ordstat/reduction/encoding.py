@@ -16,7 +16,8 @@ from ..formula.sample import DistinctRows, Rows, Scaling, row_blocks
 from ..judging.costs import is_convex, split_weights
 from .learners import MedianRule, answers, interpolated_median
 
-#: How k enters the examples: one column for each k, steps [k > j], or a separate classifier for every k.
+#: How k enters the examples: one column for each k, steps [k > j], or a separate
+#: classifier for every k.
 ENCODINGS = ("one-hot", "ordinal", "separate")
 
 
@@ -36,11 +37,16 @@ def codes_of(encoding: str, n_levels: int) -> FloatArray | None:
     k = np.arange(n_levels - 1)
     if encoding == "separate":
         return None
-    return np.eye(k.size) if encoding == "one-hot" else np.where(k[:, None] > k[:-1], 1.0, 0.0)
+    return (
+        np.eye(k.size)
+        if encoding == "one-hot"
+        else np.where(k[:, None] > k[:-1], 1.0, 0.0)
+    )
 
 
 def extended_rows(X: FloatArray, codes: FloatArray) -> FloatArray:
-    """(N (K-1), D + E) rows (x_n, code of k), k running fastest, from X (N, D) and codes (K-1, E).
+    """(N (K-1), D + E) rows (x_n, code of k), k running fastest, from X (N, D) and
+    codes (K-1, E).
 
     Examples
     --------
@@ -84,21 +90,28 @@ class EncodedAnswers:
         """(N, K-1) probabilities of "above k"."""
         return self._by_blocks(self.scorer.above, rows)
 
-    def _by_blocks(self, function: Callable[[Rows], FloatArray], rows: Rows) -> FloatArray:
+    def _by_blocks(
+        self, function: Callable[[Rows], FloatArray], rows: Rows
+    ) -> FloatArray:
         """Apply a function to extended rows, one block of rows at a time."""
-        X, codes = self.scaling(rows.X), self.codes
+        X = self.scaling(rows.X)
+        codes = self.codes
         if codes is None:
             return function(Rows(X=X))
         blocks = row_blocks(rows.n, len(codes) * (X.shape[1] + codes.shape[1]))
-        parts = (function(Rows(X=extended_rows(X[block], codes))).reshape(-1, len(codes)) for block in blocks)
+        parts = (
+            function(Rows(X=extended_rows(X[block], codes))).reshape(-1, len(codes))
+            for block in blocks
+        )
         return np.concatenate([np.zeros((0, len(codes))), *parts])
 
 
 def in_order(answers: FloatArray) -> FloatArray:
     """(N, K-1) answers sorted in each row so that they do not increase in k.
 
-    Predicted rank (the number of positive answers) and mean rank (the sum of probabilities) do not change. Sorted
-    values are never farther from the true ones, which do not increase in k either (Chernozhukov et al. 2010).
+    Predicted rank (the number of positive answers) and mean rank (the sum of
+    probabilities) do not change. Sorted values are never farther from the true ones,
+    which do not increase in k either (Chernozhukov et al. 2010).
 
     Examples
     --------
@@ -117,7 +130,9 @@ class CumulativeProbabilities(ABC):
     """Probabilities of ranks from cumulative probabilities."""
 
     @abstractmethod
-    def cum_probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+    def cum_probabilities(
+        self, rows: Rows, scores: FloatArray | None = None
+    ) -> FloatArray:
         """(N, K) P(rank <= k)."""
 
     def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
@@ -129,14 +144,15 @@ class CumulativeProbabilities(ABC):
 class CountingRule(CumulativeProbabilities, MedianRule):
     """rank(x) = 1 + #{k : g(x, k) > 0} [Lin 2008, eq. 4.1].
 
-    The score is the interpolated median of the sorted answers g / (1 + |g|), with thresholds 1, ..., K-1; the gaps are
-    the unsorted answers.
+    The score is the interpolated median of the sorted answers g / (1 + |g|), with
+    thresholds 1, ..., K-1; the gaps are the unsorted answers.
 
     Attributes
     ----------
     potential : EncodedAnswers
     unbiased : bool
-        Whether the examples of each question had equal weights, so that probabilities of answers are those of ranks.
+        Whether the examples of each question had equal weights, so that probabilities
+        of answers are those of ranks.
     """
 
     potential: EncodedAnswers
@@ -152,9 +168,13 @@ class CountingRule(CumulativeProbabilities, MedianRule):
     def scores(self, rows: Rows) -> FloatArray:
         return position(self.potential(rows))
 
-    def cum_probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+    def cum_probabilities(
+        self, rows: Rows, scores: FloatArray | None = None
+    ) -> FloatArray:
         """(N, K) P(rank <= k)."""
-        return np.hstack([1.0 - in_order(self.potential.above(rows)), np.ones((rows.n, 1))])
+        return np.hstack(
+            [1.0 - in_order(self.potential.above(rows)), np.ones((rows.n, 1))]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,14 +195,16 @@ def position(answers: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class LogisticRule(CumulativeProbabilities, ThresholdRule):
-    """rank(x) = 1 + #{k : H(x) > theta_k}, with P(rank > k) = 1 / (1 + exp(theta_k - H(x))).
+    """rank(x) = 1 + #{k : H(x) > theta_k}, with P(rank > k) = 1 / (1 + exp(theta_k -
+    H(x))).
 
     Attributes
     ----------
     potential : Potential
     theta : (K-1,) nondecreasing
     unbiased : bool
-        Whether the examples of each question had equal weights; only then there are probabilities.
+        Whether the examples of each question had equal weights; only then there are
+        probabilities.
     """
 
     unbiased: bool
@@ -192,7 +214,9 @@ class LogisticRule(CumulativeProbabilities, ThresholdRule):
         """Whether there are probabilities of ranks."""
         return self.unbiased
 
-    def cum_probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+    def cum_probabilities(
+        self, rows: Rows, scores: FloatArray | None = None
+    ) -> FloatArray:
         """(N, K) P(rank <= k)."""
         return np.hstack([expit(-self.gaps(rows, scores)), np.ones((rows.n, 1))])
 
@@ -218,7 +242,8 @@ class Extended:
 
 
 def extend(y: IntArray, costs: FloatArray, case_weights: FloatArray) -> Extended:
-    """Reduce a ranking problem to binary examples [Lin 2008, eq. 4.3-4.4, without the common factor K - 1].
+    """Reduce a ranking problem to binary examples [Lin 2008, eq. 4.3-4.4, without the
+    common factor K - 1].
 
     Parameters
     ----------
@@ -236,7 +261,9 @@ def extend(y: IntArray, costs: FloatArray, case_weights: FloatArray) -> Extended
            [ 1.,  1.]]), weights=array([[1., 1.],
            [2., 2.]]))
     """
-    return Extended(answers(y, costs.shape[1]), split_weights(costs) * case_weights[:, None])
+    return Extended(
+        answers(y, costs.shape[1]), split_weights(costs) * case_weights[:, None]
+    )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -247,7 +274,8 @@ class ReductionFit(MarginFit):
     ----------
     bound : CostBound, or None if the theorem does not apply
     crossed : float
-        Weight of the training rows whose answers (or their probabilities) contradict each other.
+        Weight of the training rows whose answers (or their probabilities) contradict
+        each other.
     """
 
     bound: CostBound | None = None
@@ -255,21 +283,32 @@ class ReductionFit(MarginFit):
 
 
 def alike(steps: FloatArray) -> bool:
-    """Whether the weights of every question, the columns of (N, K-1), are the same for all rows."""
+    """Whether the weights of every question, the columns of (N, K-1), are the same for
+    all rows.
+    """
     return bool((np.ptp(steps, axis=0) <= _ALIKE * steps.max()).all())
 
 
 def binary_cost(gaps: FloatArray, extended: Extended) -> float:
     """Weight of the wrong answers among g(x_n, k) (N, K-1); an answer of 0 means no."""
-    return float(extended.weights[np.where(gaps > 0, 1.0, -1.0) != extended.labels].sum())
+    return float(
+        extended.weights[np.where(gaps > 0, 1.0, -1.0) != extended.labels].sum()
+    )
 
 
-def training_bound(train: DistinctRows, gaps: FloatArray, extended: Extended) -> CostBound | None:
-    """Cost of the training rows by the weight of wrong answers [th. 4.1]; None if the theorem does not apply."""
+def training_bound(
+    train: DistinctRows, gaps: FloatArray, extended: Extended
+) -> CostBound | None:
+    """Cost of the training rows by the weight of wrong answers [th. 4.1]; None if the
+    theorem does not apply.
+    """
     if not is_convex(train.costs) and out_of_order(np.sign(gaps)).any():
         return None
     codes = count_above(gaps)
-    above = train.costs[np.arange(train.n), codes] - train.costs[np.arange(train.n), train.y]
+    above = (
+        train.costs[np.arange(train.n), codes]
+        - train.costs[np.arange(train.n), train.y]
+    )
     total = float(train.weights.sum())
     return CostBound(
         value=float(train.weights @ above) / total,

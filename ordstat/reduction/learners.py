@@ -34,7 +34,8 @@ class InRounds(ABC):
         """(N,) scores, or (N, K-1) or (N, K) votes."""
 
     def __getstate__(self) -> dict[str, object]:
-        return {f.name: getattr(self, f.name) for f in fields(self)}  # without cached values
+        # without cached values
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -53,30 +54,45 @@ class StumpSum(InRounds):
 
     @cached_property
     def steps(self) -> dict[int, tuple[FloatArray, FloatArray]]:
-        """For each column: sorted cuts, and the sum of its stumps for values above 0, 1, ... of these cuts."""
+        """For each column: sorted cuts, and the sum of its stumps for values above 0,
+        1, ... of these cuts.
+        """
         merged = {}
         for column in np.unique(self.columns[np.isfinite(self.cuts)]).tolist():
             chosen = (self.columns == column) & np.isfinite(self.cuts)
             cuts, position = np.unique(self.cuts[chosen], return_inverse=True)
-            jumps = np.bincount(position.ravel(), weights=2.0 * self.round_weights[chosen], minlength=cuts.size)
-            merged[column] = cuts, np.cumsum(np.concatenate([[-self.round_weights[chosen].sum()], jumps]))
+            jumps = np.bincount(
+                position.ravel(),
+                weights=2.0 * self.round_weights[chosen],
+                minlength=cuts.size,
+            )
+            merged[column] = (
+                cuts,
+                np.cumsum(np.concatenate([[-self.round_weights[chosen].sum()], jumps])),
+            )
         return merged
 
     def column_sum(self, X: FloatArray, column: int) -> FloatArray:
         """(N,) contribution of the stumps on one column to the scores of rows X (N, D)."""
         cuts, values = self.steps[column]
-        return values[np.searchsorted(cuts, np.ascontiguousarray(X[:, column]), side="left")]
+        return values[
+            np.searchsorted(cuts, np.ascontiguousarray(X[:, column]), side="left")
+        ]
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores."""
-        scores = np.full(rows.n, float(self.round_weights[~np.isfinite(self.cuts)].sum()))
+        scores = np.full(
+            rows.n, float(self.round_weights[~np.isfinite(self.cuts)].sum())
+        )
         for block in row_blocks(rows.n, _WIDTH, CACHED):
             for column in self.steps:
                 scores[block] += self.column_sum(rows.X[block], column)
         return scores
 
     def importance(self, sample: Sample) -> FloatArray:
-        """(D,) standard deviations over the rows of the contribution of each column to H."""
+        """(D,) standard deviations over the rows of the contribution of each column to
+        H.
+        """
         sizes = np.zeros(sample.rows.X.shape[1])
         weights = sample.case_weights / sample.case_weights.sum()
         for column in self.steps:
@@ -110,20 +126,28 @@ class DirectionSum(InRounds):
         """(N,) scores."""
         scores = np.zeros(rows.n)
         for block in row_blocks(rows.n, self.round_weights.size):
-            inner = self.scaling(rows.X[block]) @ self.directions[:, :-1].T + self.directions[:, -1]
+            inner = (
+                self.scaling(rows.X[block]) @ self.directions[:, :-1].T
+                + self.directions[:, -1]
+            )
             scores[block] = self.shape(inner) @ self.round_weights
         return scores
 
     def importance(self, sample: Sample) -> FloatArray:
-        """(D,) sum of absolute round weights, each divided among the scaled columns by the entries of its direction."""
+        """(D,) sum of absolute round weights, each divided among the scaled columns by
+        the entries of its direction.
+        """
         sizes = np.abs(self.directions[:, :-1])
         total = sizes.sum(axis=1, keepdims=True)
-        return np.asarray(np.abs(self.round_weights) @ (sizes / np.where(total > 0.0, total, 1.0)))
+        return np.asarray(
+            np.abs(self.round_weights) @ (sizes / np.where(total > 0.0, total, 1.0))
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MemberSum(InRounds):
-    """H(x) = sum_t weight_t h_t(x) of any hypotheses, or g_k(x) of answers to "rank above k?".
+    """H(x) = sum_t weight_t h_t(x) of any hypotheses, or g_k(x) of answers to "rank
+    above k?".
 
     Attributes
     ----------
@@ -176,7 +200,8 @@ class Rounds:
     alphas : (T,)
         Weight of each hypothesis.
     losses, limits : (T+1,)
-        Mean training loss before the first and after every round, and its limit by the training-error theorem.
+        Mean training loss before the first and after every round, and its limit by the
+        training-error theorem.
     thetas : (T+1, K-1) or None
         Thresholds after every round; None if they are computed at the end.
     start : callable or None
@@ -220,7 +245,8 @@ class EnsembleFit(MarginFit):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RankStumpVotes(InRounds):
-    """Votes of ranking stumps: ranker t puts x above k if sign_t (x[column_t] - cut_tk) > 0; a tie is -sign_t.
+    """Votes of ranking stumps: ranker t puts x above k if sign_t (x[column_t] - cut_tk)
+    > 0; a tie is -sign_t.
 
     Attributes
     ----------
@@ -244,15 +270,22 @@ class RankStumpVotes(InRounds):
         # No row lies above +inf: use a constant with the opposite sign.
         beyond = np.isposinf(self.cuts)
         cuts = np.where(beyond, -np.inf, self.cuts)
-        round_weights = np.where(beyond, -1.0, 1.0) * (self.signs * self.round_weights)[:, None]
+        round_weights = (
+            np.where(beyond, -1.0, 1.0) * (self.signs * self.round_weights)[:, None]
+        )
         return tuple(
             StumpSum(columns=self.columns, cuts=c, round_weights=h)
             for c, h in zip(cuts.T, round_weights.T, strict=True)
         )
 
     def importance(self, sample: Sample) -> FloatArray:
-        """(D,) standard deviations, over the rows, of the contribution of each column to the votes, summed over k."""
-        return np.asarray(np.sum([stumps.importance(sample) for stumps in self.sums], axis=0), dtype=np.float64)
+        """(D,) standard deviations, over the rows, of the contribution of each column
+        to the votes, summed over k.
+        """
+        return np.asarray(
+            np.sum([stumps.importance(sample) for stumps in self.sums], axis=0),
+            dtype=np.float64,
+        )
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K-1) votes."""
@@ -271,10 +304,12 @@ def answers(codes: IntArray, n_levels: int) -> FloatArray:
 
 
 def interpolated_median(votes: FloatArray, total: float) -> FloatArray:
-    """(N,) where the votes g_1 >= ... >= g_{K-1} (N, K-1), with g_0 = total and g_K = -total, cross 0.
+    """(N,) where the votes g_1 >= ... >= g_{K-1} (N, K-1), with g_0 = total and g_K =
+    -total, cross 0.
 
-    The crossing is interpolated linearly, as in the median of grouped data. The number of positive votes is the number
-    of k = 1, ..., K-1 below it, so it is a score with thresholds 1, ..., K-1.
+    The crossing is interpolated linearly, as in the median of grouped data. The number
+    of positive votes is the number of k = 1, ..., K-1 below it, so it is a score with
+    thresholds 1, ..., K-1.
 
     Examples
     --------
@@ -285,16 +320,21 @@ def interpolated_median(votes: FloatArray, total: float) -> FloatArray:
     padded = np.hstack([ends, votes, -ends])
     code = count_above(votes)
     rows = np.arange(len(votes))
-    above, below = padded[rows, code], padded[rows, code + 1]
+    above = padded[rows, code]
+    below = padded[rows, code + 1]
     crossing = code + above / (above - below)
-    return np.asarray(np.maximum(crossing, np.nextafter(code.astype(np.float64), np.inf)))
+    return np.asarray(
+        np.maximum(crossing, np.nextafter(code.astype(np.float64), np.inf))
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class MedianRule:
-    """rank(x) = the weighted median of rankers, 1 + #{k : g_k(x) > 0} [Lin 2008, eq. 4.9-4.10]; ties go to the lower.
+    """rank(x) = the weighted median of rankers, 1 + #{k : g_k(x) > 0} [Lin 2008, eq.
+    4.9-4.10]; ties go to the lower.
 
-    The score is the interpolated median, with thresholds 1, ..., K-1; the gaps are the votes g_k.
+    The score is the interpolated median, with thresholds 1, ..., K-1; the gaps are the
+    votes g_k.
 
     Attributes
     ----------
@@ -314,14 +354,18 @@ class MedianRule:
         return np.arange(1.0, self.n_levels)
 
     def scores(self, rows: Rows) -> FloatArray:
-        return interpolated_median(self.potential(rows), float(np.abs(self.potential.round_weights).sum()))
+        return interpolated_median(
+            self.potential(rows), float(np.abs(self.potential.round_weights).sum())
+        )
 
     def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         """(N, K-1) g_k."""
         return np.asarray(self.potential(rows))
 
     def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
-        return count_above((self.scores(rows) if scores is None else scores)[:, None] - self.theta)
+        return count_above(
+            (self.scores(rows) if scores is None else scores)[:, None] - self.theta
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -358,10 +402,16 @@ class Binary:
     def among(self, mask: BoolArray) -> Binary:
         """The examples of the rows where `mask` (N,) is true."""
         inside = mask[self.index]
-        return Binary(index=self.index[inside], labels=self.labels[inside], weights=self.weights[inside])
+        return Binary(
+            index=self.index[inside],
+            labels=self.labels[inside],
+            weights=self.weights[inside],
+        )
 
     def loss(self, scores: FloatArray) -> float:
-        """Total weight of the examples on the wrong side of scores (N,); a score of 0 means -1."""
+        """Total weight of the examples on the wrong side of scores (N,); a score of 0
+        means -1.
+        """
         answers = np.where(scores[self.index] > 0, 1.0, -1.0)
         return float(self.weights[answers != self.labels].sum())
 
@@ -405,14 +455,20 @@ class BinaryLearner(ABC):
 
     @property
     def counts_rows(self) -> bool:
-        """Whether the number of rows matters besides their weights, as for a minimum size of leaves."""
+        """Whether the number of rows matters besides their weights, as for a minimum
+        size of leaves.
+        """
         return False
 
     @abstractmethod
     def on(self, X: FloatArray, case_weights: FloatArray) -> Trainer:
-        """The trainer for problems among the rows of X (N, D); rows of case weight 0 appear in no problem."""
+        """The trainer for problems among the rows of X (N, D); rows of case weight 0
+        appear in no problem.
+        """
 
-    def fit(self, X: FloatArray, z: FloatArray, w: FloatArray, rng: np.random.Generator) -> Learned:
+    def fit(
+        self, X: FloatArray, z: FloatArray, w: FloatArray, rng: np.random.Generator
+    ) -> Learned:
         """Fit one problem: labels z (N,) of +1 and -1 with weights w (N,) >= 0."""
         problem = Binary.of(np.arange(len(X)), z, w)
         return self.on(X, w).fit((problem,), rng)
@@ -420,7 +476,9 @@ class BinaryLearner(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Weak:
-    """A weak hypothesis in the form of its trainer, and its values (N,) on the training rows."""
+    """A weak hypothesis in the form of its trainer, and its values (N,) on the training
+    rows.
+    """
 
     member: Any
     values: FloatArray
@@ -433,7 +491,8 @@ class HypothesisClass:
     Attributes
     ----------
     log_size : float
-        Logarithm of a bound on the number of distinct label vectors; NaN if unknown or if values are real.
+        Logarithm of a bound on the number of distinct label vectors; NaN if unknown or
+        if values are real.
     squared_lengths : (N,) or None
         |phi(x_n)|^2 of real-valued hypotheses x -> <v, phi(x)>, |v| <= 1, inside a 1-Lipschitz function.
     """
@@ -448,7 +507,8 @@ class WeakTrainer(ABC):
 
     X: FloatArray
 
-    #: Whether a hypothesis worse than chance, such as a sigmoid of a good perceptron, gets a negative weight.
+    #: Whether a hypothesis worse than chance, such as a sigmoid of a good perceptron,
+    #: gets a negative weight.
     reversible: ClassVar[bool] = True
 
     @abstractmethod

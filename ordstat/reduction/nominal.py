@@ -11,7 +11,15 @@ from .._typing import FloatArray, IntArray, Progress
 from ..checks import unknown
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, MarginFit, Trace
-from ..formula.sample import SCALED, Rows, Sample, Scaling, distinct_rows, fit_scaling, row_blocks
+from ..formula.sample import (
+    SCALED,
+    Rows,
+    Sample,
+    Scaling,
+    distinct_rows,
+    fit_scaling,
+    row_blocks,
+)
 from ..judging.costs import CostField
 from ..judging.rankers import ProbabilityResults
 from ..method import Method, cost_option, option, scaling_option
@@ -19,13 +27,22 @@ from ..prediction.probabilities import CumulativeRule, ranked_score
 from ..report.render import Report
 from ..report.sections import error_tables, ranker_report
 from ..threads import one_openmp_thread
-from .classifiers import NOMINAL, copied, is_classifier, refusing, takes_weights, unconverged, written
+from .classifiers import (
+    NOMINAL,
+    copied,
+    is_classifier,
+    refusing,
+    takes_weights,
+    unconverged,
+    written,
+)
 
 
 class NominalResults(ProbabilityResults):
     """A fitted classifier with probabilities of the levels.
 
-    `score` is the interpolated median, with thresholds 1, ..., K-1; margins are P(y > k) - 1/2.
+    `score` is the interpolated median, with thresholds 1, ..., K-1; margins are P(y >
+    k) - 1/2.
 
     Examples
     --------
@@ -68,18 +85,25 @@ class ClassShares:
         with one_openmp_thread(rows.n), refusing(self.model):
             for block in row_blocks(rows.n, self.n_levels):
                 if rows.X[block].size:
-                    above[block] = self._above(np.asarray(self.model.predict_proba(self.scaling(rows.X[block]))))
+                    above[block] = self._above(
+                        np.asarray(
+                            self.model.predict_proba(self.scaling(rows.X[block]))
+                        )
+                    )
         return above
 
     def _above(self, class_probabilities: FloatArray) -> FloatArray:
-        """(n, K-1) from the classifier's probabilities (n, C), which may be of single precision."""
+        """(n, K-1) from the classifier's probabilities (n, C), which may be of single
+        precision.
+        """
         p = np.zeros((len(class_probabilities), self.n_levels))
         p[:, self.codes] = class_probabilities
         total = p.sum(axis=1, keepdims=True)
         if not (np.isfinite(p).all() and (p >= 0.0).all() and (total > 0.0).all()):
             raise DataError(
-                f"{type(self.model).__name__} gives probabilities that are negative, missing or all 0. Rescale the "
-                "columns (scaling= of the method does), or choose another base."
+                f"{type(self.model).__name__} gives probabilities that are negative,"
+                " missing or all 0. Rescale the columns (scaling= of the method does),"
+                " or choose another base."
             )
         from_above = np.cumsum((p / total)[:, :0:-1], axis=1)[:, ::-1]
         return np.asarray(np.minimum(from_above, 1.0))
@@ -98,31 +122,37 @@ def _nominal_base(name: str, value: Any, of: Any) -> None:
         raise unknown(name, value, NOMINAL, of=of, also=also)
     if not hasattr(value, "predict_proba"):
         raise OptionError(
-            f"base of {type(of).__name__}, {type(value).__name__}, must have predict_proba for the probabilities "
-            "of the levels: choose a classifier that has it, or set its option probability=True, if there is one."
+            f"base of {type(of).__name__}, {type(value).__name__}, must have"
+            " predict_proba for the probabilities of the levels: choose a classifier"
+            " that has it, or set its option probability=True, if there is one."
         )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class NominalClassifier(Method):
-    """A classifier that ignores the order of the levels; predictions minimise the expected cost.
+    """A classifier that ignores the order of the levels; predictions minimise the
+    expected cost.
 
-    P(y = k | x) are the probabilities of the classifier; the predicted rank minimises sum_k P(y = k) cost[k, rank]: the
-    median for the absolute cost, the mode for the classification cost. `Reduction(base=..., encoding="separate")` fits
-    one classifier per threshold instead, which uses the order. A classifier among the members of a `Blend` is this
-    method. The classifier gets a row of weight 2 twice; if weights are not whole numbers or sum to more than 200,000
-    rows, it gets identical rows once, with the sum of their weights.
+    P(y = k | x) are the probabilities of the classifier; the predicted rank minimises
+    sum_k P(y = k) cost[k, rank]: the median for the absolute cost, the mode for the
+    classification cost. `Reduction(base=..., encoding="separate")` fits one classifier
+    per threshold instead, which uses the order. A classifier among the members of a
+    `Blend` is this method. The classifier gets a row of weight 2 twice; if weights are
+    not whole numbers or sum to more than 200,000 rows, it gets identical rows once,
+    with the sum of their weights.
 
     Parameters
     ----------
     base : {"logistic", "forest", "hgb", "tree"} or classifier with predict_proba
-        Such as lightgbm.LGBMClassifier(), xgboost.XGBClassifier() or catboost.CatBoostClassifier(). It is cloned, made
-        quiet, and gets a seed if its random_state is None. The names stand for scikit-learn's multinomial logistic
+        Such as lightgbm.LGBMClassifier(), xgboost.XGBClassifier() or
+        catboost.CatBoostClassifier(). It is cloned, made quiet, and gets a seed if its
+        random_state is None. The names stand for scikit-learn's multinomial logistic
         regression, random forest, histogram boosting and tree.
     cost : str or (K, K) array
         Predicted ranks minimise its expectation. Probabilities do not depend on it.
     scaling : {"range", "standard", None}
-        Scale columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or not at all.
+        Scale columns to [-1, 1] on the training rows, to mean 0 and standard deviation
+        1, or not at all.
 
     Raises
     ------
@@ -141,8 +171,11 @@ class NominalClassifier(Method):
 
     results_class: ClassVar[type[Any]] = NominalResults
     papers: ClassVar[tuple[str, ...]] = (
-        "Elkan, C. (2001). The foundations of cost-sensitive learning. Proceedings of the 17th International Joint "
-        "Conference on Artificial Intelligence, 973-978.",
+        (
+            "Elkan, C. (2001). The foundations of cost-sensitive learning. Proceedings"
+            " of the 17th International Joint Conference on Artificial Intelligence,"
+            " 973-978."
+        ),
     )
 
     @property
@@ -150,7 +183,9 @@ class NominalClassifier(Method):
         """The classifier that `base` stands for."""
         return NOMINAL[self.base]() if isinstance(self.base, str) else self.base
 
-    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> MarginFit:
+    def fit(
+        self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None
+    ) -> MarginFit:
         """Fit to arrays.
 
         Parameters
@@ -177,26 +212,39 @@ class NominalClassifier(Method):
                 details=(("training ranked probability score", score),),
                 steps="classifiers fitted",
             ),
-            trace=Trace(iterations=1, objective=np.array([score]), message="classifier fitted"),
+            trace=Trace(
+                iterations=1, objective=np.array([score]), message="classifier fitted"
+            ),
             scores=rule.scores_of(above),
-            facts=(("Classifier", written(self.model)), ("Columns scaled", SCALED[self.scaling])),
+            facts=(
+                ("Classifier", written(self.model)),
+                ("Columns scaled", SCALED[self.scaling]),
+            ),
         )
 
-    def _learned(self, sample: Sample, rng: np.random.Generator) -> tuple[ClassShares, int]:
-        """The class probabilities learned from a sample, and how often the classifier did not converge."""
+    def _learned(
+        self, sample: Sample, rng: np.random.Generator
+    ) -> tuple[ClassShares, int]:
+        """The class probabilities learned from a sample, and how often the classifier
+        did not converge.
+        """
         if sample.X.shape[1] == 0:
-            raise DataError("X must have a column for the classifier; got no column. Add a term.")
+            raise DataError(
+                "X must have a column for the classifier; got no column. Add a term."
+            )
         train = distinct_rows(sample, np.zeros((sample.n, 0))).repeated(_MOST_ROWS)
         model = copied(self.model, rng)
         equal = bool((train.weights == train.weights[0]).all())
         if not equal and not takes_weights(model):
             raise DataError(
-                f"{type(model).__name__} must accept sample_weight in fit, as the weights are not whole numbers. "
-                "Choose a base that does."
+                f"{type(model).__name__} must accept sample_weight in fit, as the"
+                " weights are not whole numbers. Choose a base that does."
             )
         codes, classes = np.unique(train.y, return_inverse=True)
         scaling = fit_scaling(self.scaling, train.X, train.weights)
         weights = {} if equal else {"sample_weight": train.weights}
         with unconverged() as missed, one_openmp_thread(train.n), refusing(model):
             model.fit(scaling(train.X), classes, **weights)
-        return ClassShares(model=model, codes=codes, n_levels=sample.n_levels, scaling=scaling), len(missed)
+        return ClassShares(
+            model=model, codes=codes, n_levels=sample.n_levels, scaling=scaling
+        ), len(missed)

@@ -1,4 +1,6 @@
-"""Any weighted binary classifier as a ranker, and results of rankers with K-1 questions "is the rank above k?"."""
+"""Any weighted binary classifier as a ranker, and results of rankers with K-1 questions
+"is the rank above k?".
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,8 @@ from .encoding import (
 )
 from .learners import Binary, BinaryLearner, Learned
 
-# Rows with whole weights are repeated, up to this number, for a classifier that depends on weights only.
+# Rows with whole weights are repeated, up to this number, for a classifier that depends
+# on weights only.
 _MOST_ROWS = 200_000
 
 
@@ -54,7 +57,9 @@ class QuestionResults(MarginResults):
 
     @property
     def bound(self) -> CostBound | None:
-        """Bound of the training cost by the weighted training error; None if no theorem applies."""
+        """Bound of the training cost by the weighted training error; None if no theorem
+        applies.
+        """
         return self.fit.bound
 
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
@@ -63,12 +68,17 @@ class QuestionResults(MarginResults):
             why = (
                 "its base classifier has no predict_proba"
                 if rule.unbiased
-                else "its costs weight the examples of a question by rank, so answers are not P(rank above k)"
+                else (
+                    "its costs weight the examples of a question by rank, so answers"
+                    " are not P(rank above k)"
+                )
             )
             raise UnavailableError(f"{self.method!r} has no probabilities: {why}.")
         return super()._predicted(target, type)
 
-    def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
+    def _probabilities(
+        self, fit: Fit, rows: Rows, scores: FloatArray
+    ) -> FloatArray | None:
         rule = cast(CountingRule, fit.rule)
         return rule.probabilities(rows) if rule.probable else None
 
@@ -76,7 +86,8 @@ class QuestionResults(MarginResults):
 class ReductionResults(QuestionResults):
     """A fitted ranker that asks a binary classifier "is the rank above k?" for every k.
 
-    `score` is the interpolated median of the answers, with thresholds 1, ..., K-1; margins are the answers.
+    `score` is the interpolated median of the answers, with thresholds 1, ..., K-1;
+    margins are the answers.
 
     Examples
     --------
@@ -93,25 +104,33 @@ class ReductionResults(QuestionResults):
         notes = []
         if self.fit.bound is None:
             notes.append(
-                "No bound of the training cost: theorem 4.1 needs decision='count', and convex costs or answers that "
-                "do not contradict each other."
+                "No bound of the training cost: theorem 4.1 needs decision='count', and"
+                " convex costs or answers that do not contradict each other."
             )
         if self.fit.crossed:
             probable = cast(CountingRule, self.fit.rule).probable
-            rows = f"{count(self.fit.crossed)} of {count(self.nobs)} training rows increase somewhere in k"
+            rows = (
+                f"{count(self.fit.crossed)} of {count(self.nobs)} training rows"
+                " increase somewhere in k"
+            )
             notes.append(
-                f"Probabilities of 'above k' of {rows}: they were sorted, which keeps their sum."
+                f"Probabilities of 'above k' of {rows}: they were sorted, which keeps"
+                " their sum."
                 if probable
                 else f"Answers to 'above k?' of {rows}: they contradict each other."
             )
-        return ranker_report(self, error_tables(self), [bound_header(self.bound)], notes)
+        return ranker_report(
+            self, error_tables(self), [bound_header(self.bound)], notes
+        )
 
 
 class ThresholdLossResults(QuestionResults):
-    """A fitted ranker, rank(x) = 1 + #{k : H(x) > threshold_k}, with logistic losses of the questions "above k?".
+    """A fitted ranker, rank(x) = 1 + #{k : H(x) > threshold_k}, with logistic losses of
+    the questions "above k?".
 
-    With the absolute cost `predict` has "prob" and "cum_prob", from P(rank > k) = 1 / (1 + exp(threshold_k - H)). Each
-    question has its own odds; they do not come from a likelihood of ranks.
+    With the absolute cost `predict` has "prob" and "cum_prob", from P(rank > k) = 1 /
+    (1 + exp(threshold_k - H)). Each question has its own odds; they do not come from a
+    likelihood of ranks.
 
     Examples
     --------
@@ -129,41 +148,52 @@ class ThresholdLossResults(QuestionResults):
 
 
 #: From answers to ranks.
-RULES: dict[str, Callable[[EncodedAnswers, bool], CountingRule]] = {"count": CountingRule, "mode": ModalRule}
+RULES: dict[str, Callable[[EncodedAnswers, bool], CountingRule]] = {
+    "count": CountingRule,
+    "mode": ModalRule,
+}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Reduction(Method):
-    """Ordinal ranking by any weighted binary classifier [Lin 2008, alg. 4.1; Li & Lin 2007].
+    """Ordinal ranking by any weighted binary classifier [Lin 2008, alg. 4.1; Li & Lin
+    2007].
 
-    Row n becomes K - 1 examples ((x_n, k), is y_n > k?) of weight |c_n[k+1] - c_n[k]|, times its case weight. A binary
-    classifier g is fitted to them, and rank(x) = 1 + #{k : g(x, k) > 0}. If costs are convex, or answers do not
-    contradict each other, the training cost is at most the weighted training error of g (theorem 4.1): the summary
-    shows both. Costs must be V-shaped. The classifier gets sorted rows, a row of weight 2 twice. If weights are not
-    whole numbers, it gets identical rows once, with the sum of their weights; so do logistic regression and C4.5, for
-    which this is equivalent, if weights sum to more than 200,000 rows.
+    Row n becomes K - 1 examples ((x_n, k), is y_n > k?) of weight |c_n[k+1] - c_n[k]|,
+    times its case weight. A binary classifier g is fitted to them, and rank(x) = 1 +
+    #{k : g(x, k) > 0}. If costs are convex, or answers do not contradict each other,
+    the training cost is at most the weighted training error of g (theorem 4.1): the
+    summary shows both. Costs must be V-shaped. The classifier gets sorted rows, a row
+    of weight 2 twice. If weights are not whole numbers, it gets identical rows once,
+    with the sum of their weights; so do logistic regression and C4.5, for which this is
+    equivalent, if weights sum to more than 200,000 rows.
 
-    A classifier with predict_proba gives probabilities of the ranks if each question's examples have equal weights, as
-    with the absolute cost. If its P(y > k) increase in k, they are sorted (ranks do not change), and the summary says
-    for how many rows.
+    A classifier with predict_proba gives probabilities of the ranks if each question's
+    examples have equal weights, as with the absolute cost. If its P(y > k) increase in
+    k, they are sorted (ranks do not change), and the summary says for how many rows.
 
     Parameters
     ----------
     base : {"logistic", "c4.5", "tree", "hgb"}, learner or scikit-learn classifier
-        A logistic regression, Quinlan's C4.5, a tree with at least 5 rows per leaf, gradient boosted trees; a learner
-        such as C45(confidence=0.1); or any scikit-learn classifier, also a Pipeline or GridSearchCV. It is cloned and
-        gets a seed if its random_state is None. It must accept sample_weight in fit where examples have different
-        weights: not with the absolute cost and whole case weights.
+        A logistic regression, Quinlan's C4.5, a tree with at least 5 rows per leaf,
+        gradient boosted trees; a learner such as C45(confidence=0.1); or any
+        scikit-learn classifier, also a Pipeline or GridSearchCV. It is cloned and gets
+        a seed if its random_state is None. It must accept sample_weight in fit where
+        examples have different weights: not with the absolute cost and whole case
+        weights.
     encoding : {"one-hot", "ordinal", "separate"}
-        Columns that encode k: one for each k (a linear classifier then has one score and K-1 thresholds), steps [k > j]
-        (a tree then splits k as a number), or no column but a separate classifier for each k [Frank & Hall 2001].
+        Columns that encode k: one for each k (a linear classifier then has one score
+        and K-1 thresholds), steps [k > j] (a tree then splits k as a number), or no
+        column but a separate classifier for each k [Frank & Hall 2001].
     cost : str or (K, K) array
-        "absolute", "classification", "squared", or a V-shaped matrix [true rank, predicted rank]; costs given for
-        single rows replace it.
+        "absolute", "classification", "squared", or a V-shaped matrix [true rank,
+        predicted rank]; costs given for single rows replace it.
     decision : {"count", "mode"}
-        Count positive answers, or take the most probable rank as Frank & Hall (2001) do (method="frank-hall").
+        Count positive answers, or take the most probable rank as Frank & Hall (2001) do
+        (method="frank-hall").
     scaling : {"range", "standard", None}
-        Scale columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or not at all.
+        Scale columns to [-1, 1] on the training rows, to mean 0 and standard deviation
+        1, or not at all.
 
     Raises
     ------
@@ -188,7 +218,8 @@ class Reduction(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.base, str) or self.base != "logistic":  # scikit-learn is imported late
+        # scikit-learn is imported late
+        if not isinstance(self.base, str) or self.base != "logistic":
             parse_base(self.base, self)
 
     def check(self, sample: Sample) -> None:
@@ -196,7 +227,9 @@ class Reduction(Method):
         super().check(sample)
         require_differences(self.costs(sample), sample.case_weights)
 
-    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> ReductionFit:
+    def fit(
+        self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None
+    ) -> ReductionFit:
         """Fit to arrays.
 
         Parameters
@@ -222,8 +255,9 @@ class Reduction(Method):
         rule = RULES[self.decision](answers, alike(split_weights(train.costs)))
         if self.decision == "mode" and not rule.probable:
             raise DataError(
-                "decision='mode' needs probabilities: a base classifier with predict_proba, and costs that weight the "
-                "examples of each question equally, such as the absolute cost."
+                "decision='mode' needs probabilities: a base classifier with"
+                " predict_proba, and costs that weight the examples of each question"
+                " equally, such as the absolute cost."
             )
         gaps = answers(Rows(X=train.X))
         answered = answers.above(Rows(X=train.X)) if rule.probable else gaps
@@ -239,33 +273,67 @@ class Reduction(Method):
             ),
             scores=rule.scores(sample.rows),
             facts=(
-                ("Extended examples", f"{np.count_nonzero(extended.weights)} with positive weight"),
+                (
+                    "Extended examples",
+                    f"{np.count_nonzero(extended.weights)} with positive weight",
+                ),
                 ("Base classifier", str(base)),
                 ("Threshold encoding", self.encoding),
-                ("Rank", "most probable rank" if self.decision == "mode" else "1 + number of positive answers"),
+                (
+                    "Rank",
+                    (
+                        "most probable rank"
+                        if self.decision == "mode"
+                        else "1 + number of positive answers"
+                    ),
+                ),
                 ("Columns scaled", SCALED[self.scaling]),
                 *learned.facts,
             ),
-            bound=training_bound(train, gaps, extended) if self.decision == "count" else None,
+            bound=(
+                training_bound(train, gaps, extended)
+                if self.decision == "count"
+                else None
+            ),
             crossed=float(train.weights @ out_of_order(answered)),
         )
 
     def _learned(
-        self, base: BinaryLearner, X: FloatArray, extended: Extended, scaling: Scaling, rng: np.random.Generator
+        self,
+        base: BinaryLearner,
+        X: FloatArray,
+        extended: Extended,
+        scaling: Scaling,
+        rng: np.random.Generator,
     ) -> tuple[EncodedAnswers, Learned]:
-        """Scale the columns of X (N, D) and fit a base learner to the extended examples with weight > 0."""
-        scaled, n_levels = scaling(X), extended.labels.shape[1] + 1
+        """Scale the columns of X (N, D) and fit a base learner to the extended examples
+        with weight > 0.
+        """
+        scaled = scaling(X)
+        n_levels = extended.labels.shape[1] + 1
         codes = codes_of(self.encoding, n_levels)
         if codes is None:
             rows = np.arange(len(X))
-            problems = [Binary.of(rows, z, w) for z, w in zip(extended.labels.T, extended.weights.T, strict=True)]
+            problems = [
+                Binary.of(rows, z, w)
+                for z, w in zip(extended.labels.T, extended.weights.T, strict=True)
+            ]
             learned = base.on(scaled, extended.weights.sum(axis=1)).fit(problems, rng)
         else:
             weights = extended.weights.ravel()
             inside = weights > 0
             size = 32.0 * weights.size * (X.shape[1] + codes.shape[1])
             instead = "Join levels, take fewer rows, or set encoding='separate'."
-            require_memory(f"The table of {weights.size} extended examples", size, instead)
+            require_memory(
+                f"The table of {weights.size} extended examples", size, instead
+            )
             examples = extended_rows(scaled, codes)[inside]
-            learned = base.fit(examples, extended.labels.ravel()[inside], weights[inside], rng)
-        return EncodedAnswers(scorer=learned.scorer, n_levels=n_levels, codes=codes, scaling=scaling), learned
+            learned = base.fit(
+                examples, extended.labels.ravel()[inside], weights[inside], rng
+            )
+        return (
+            EncodedAnswers(
+                scorer=learned.scorer, n_levels=n_levels, codes=codes, scaling=scaling
+            ),
+            learned,
+        )

@@ -1,4 +1,6 @@
-"""Threshold models that minimise a loss: all-threshold logistic regression and networks."""
+"""Threshold models that minimise a loss: all-threshold logistic regression and
+networks.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,28 @@ from .._typing import FloatArray, Progress
 from ..checks import number, whole
 from ..exceptions import DataError
 from ..fit import Certificate, Fit, LinearPotential, ThresholdRule, Trace
-from ..formula.sample import SCALED, DistinctRows, Rows, Sample, Scaling, distinct_rows, fit_scaling
+from ..formula.sample import (
+    SCALED,
+    DistinctRows,
+    Rows,
+    Sample,
+    Scaling,
+    distinct_rows,
+    fit_scaling,
+)
 from ..judging.costs import CostField, split_weights
 from ..judging.geometry import BallGeometry, ball
 from ..method import LIN, Method, Needs, cost_option, option, scaling_option
 from ..svm.kernels import Linear
 from .convex import Loss, Minimum, in_row_space, minimum, summed
-from .encoding import Extended, LogisticRule, ReductionFit, alike, extend, training_bound
+from .encoding import (
+    Extended,
+    LogisticRule,
+    ReductionFit,
+    alike,
+    extend,
+    training_bound,
+)
 from .reduction import ThresholdLossResults
 
 _TOLERANCE = 1e-9
@@ -48,8 +65,11 @@ class NetworkPotential:
         return np.tanh(self.scaling(rows.X) @ self.inner.T + self.bias) @ self.outer
 
 
-def threshold_logistic(X: FloatArray, extended: Extended, alpha: float, offset: FloatArray) -> Minimum:
-    """The optimum of a linear score with ordered thresholds; its gradient is relative to the total weight.
+def threshold_logistic(
+    X: FloatArray, extended: Extended, alpha: float, offset: FloatArray
+) -> Minimum:
+    """The optimum of a linear score with ordered thresholds; its gradient is relative
+    to the total weight.
 
     Parameters
     ----------
@@ -59,9 +79,12 @@ def threshold_logistic(X: FloatArray, extended: Extended, alpha: float, offset: 
     alpha : float >= 0
     offset : (N,)
     """
-    weights, d = extended.weights, X.shape[1]
+    weights = extended.weights
+    d = X.shape[1]
     total = float(weights.sum())
-    theta = np.maximum.accumulate(log_odds(extended)) + float(np.average(offset, weights=weights.sum(axis=1)))
+    theta = np.maximum.accumulate(log_odds(extended)) + float(
+        np.average(offset, weights=weights.sum(axis=1))
+    )
 
     def loss(v: FloatArray) -> Loss:
         loss = summed(_cells, X, extended.labels, weights, offset, v)
@@ -70,7 +93,14 @@ def threshold_logistic(X: FloatArray, extended: Extended, alpha: float, offset: 
         return loss._replace(value=loss.value + 0.5 * alpha * float(v[:d] @ v[:d]))
 
     least = _TOLERANCE * total
-    optimum = minimum(loss, np.append(np.zeros(d), theta), theta.size, ordered=True, slack=least, flat=least)
+    optimum = minimum(
+        loss,
+        np.append(np.zeros(d), theta),
+        theta.size,
+        ordered=True,
+        slack=least,
+        flat=least,
+    )
     return replace(optimum, gradient=optimum.gradient / total)
 
 
@@ -81,14 +111,21 @@ def log_odds(extended: Extended) -> FloatArray:
     return np.asarray(np.log((weights.sum(axis=0) - yes) / yes))
 
 
-def _cells(margins: FloatArray, weights: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+def _cells(
+    margins: FloatArray, weights: FloatArray
+) -> tuple[float, FloatArray, FloatArray]:
     signal = weights * expit(-margins)
-    return float(np.vdot(weights, np.logaddexp(0.0, -margins))), signal, signal * expit(margins)
+    return (
+        float(np.vdot(weights, np.logaddexp(0.0, -margins))),
+        signal,
+        signal * expit(margins),
+    )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ThresholdNetwork:
-    """The loss of a network with one hidden layer (see `OrdinalNetwork`), minimised by L-BFGS.
+    """The loss of a network with one hidden layer (see `OrdinalNetwork`), minimised by
+    L-BFGS.
 
     Attributes
     ----------
@@ -104,8 +141,11 @@ class ThresholdNetwork:
     penalty: float
     hidden: int
 
-    def solve(self, rng: np.random.Generator, max_iter: int, tolerance: float) -> tuple[FloatArray, FloatArray, float]:
-        """A local minimum from a random start: parameters, objective after every step, largest gradient.
+    def solve(
+        self, rng: np.random.Generator, max_iter: int, tolerance: float
+    ) -> tuple[FloatArray, FloatArray, float]:
+        """A local minimum from a random start: parameters, objective after every step,
+        largest gradient.
 
         The gradient, relative to the total weight, should reach `tolerance`.
         """
@@ -121,25 +161,37 @@ class ThresholdNetwork:
         def note(intermediate_result: Any) -> None:
             objective.append(float(intermediate_result.fun) * total)
 
-        # Hidden units start at random with output weights 0, so that reversed ranks give mirrored results.
+        # Hidden units start at random with output weights 0, so that reversed ranks
+        # give mirrored results.
         units = rng.standard_normal(self.hidden * (self.X.shape[1] + 1))
         start = np.concatenate([units, np.zeros(self.hidden), log_odds(self.extended)])
         objective.append(self.evaluate(start)[0])
-        options = {"maxiter": max_iter, "maxfun": 4 * max_iter, "gtol": 0.1 * tolerance, "ftol": 0.0, "maxcor": 30}
-        end = cast(Any, minimize)(scaled, start, jac=True, method="L-BFGS-B", callback=note, options=options)
+        options = {
+            "maxiter": max_iter,
+            "maxfun": 4 * max_iter,
+            "gtol": 0.1 * tolerance,
+            "ftol": 0.0,
+            "maxcor": 30,
+        }
+        end = cast(Any, minimize)(
+            scaled, start, jac=True, method="L-BFGS-B", callback=note, options=options
+        )
         return end.x, np.array(objective), float(np.abs(end.jac).max())
 
     def evaluate(self, v: FloatArray) -> tuple[float, FloatArray]:
         """Objective and gradient at the parameters v = (inner, bias, outer, theta)."""
         inner, bias, outer, theta = self.parts(v)
         hidden = np.tanh(self.X @ inner.T + bias)
-        z, w = self.extended.labels, self.extended.weights
+        z = self.extended.labels
+        w = self.extended.weights
         m = z * ((hidden @ outer)[:, None] - theta)
         signal = w * z * expit(-m)
         above = signal.sum(axis=1)
         back = -above[:, None] * outer * (1.0 - np.square(hidden))
         value = float((w * np.logaddexp(0.0, -m)).sum())
-        value += 0.5 * self.penalty * float(np.square(inner).sum() + np.square(outer).sum())
+        value += (
+            0.5 * self.penalty * float(np.square(inner).sum() + np.square(outer).sum())
+        )
         parts = (
             (back.T @ self.X + self.penalty * inner).ravel(),
             back.sum(axis=0),
@@ -148,20 +200,25 @@ class ThresholdNetwork:
         )
         return value, np.concatenate(parts)
 
-    def parts(self, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def parts(
+        self, v: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Split v into inner (J, D), bias (J,), outer (J,) and theta (K-1,)."""
-        d, j = self.X.shape[1], self.hidden
+        d = self.X.shape[1]
+        j = self.hidden
         inner, bias, outer, theta = np.split(v, [j * d, j * d + j, j * d + 2 * j])
         return inner.reshape(j, d), bias, outer, theta
 
 
-#: Potential, thresholds (K-1,), objective after every step, and largest gradient per row.
+#: Potential, thresholds (K-1,), objective after every step, and largest gradient per
+#: row.
 Solution = tuple[LinearPotential | NetworkPotential, FloatArray, FloatArray, float]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ThresholdLossMethod(Method):
-    """Base of the methods that minimise sum_nk W_nk log(1 + exp(-Y_nk (H(x_n) - theta_k))) plus a penalty of H.
+    """Base of the methods that minimise sum_nk W_nk log(1 + exp(-Y_nk (H(x_n) -
+    theta_k))) plus a penalty of H.
 
     A concrete class finds H (`solve`).
     """
@@ -175,7 +232,13 @@ class ThresholdLossMethod(Method):
     #: Largest gradient that counts as 0, relative to the total weight.
     tolerance: ClassVar[float] = 1e-7
 
-    def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solution:
+    def solve(
+        self,
+        train: DistinctRows,
+        extended: Extended,
+        scaling: Scaling,
+        rng: np.random.Generator,
+    ) -> Solution:
         """The optimum on unscaled rows."""
         raise TypeError(f"{type(self).__name__} defines no potential")
 
@@ -183,7 +246,9 @@ class ThresholdLossMethod(Method):
         """Additional header lines of the summary."""
         return ()
 
-    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> ReductionFit:
+    def fit(
+        self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None
+    ) -> ReductionFit:
         """Fit to arrays.
 
         Parameters
@@ -196,7 +261,8 @@ class ThresholdLossMethod(Method):
         Raises
         ------
         DataError
-            Costs are not V-shaped, or one answer to some question costs nothing in every row.
+            Costs are not V-shaped, or one answer to some question costs nothing in
+            every row.
         """
         self.check(sample)
         train = distinct_rows(sample, self.costs(sample))
@@ -206,44 +272,63 @@ class ThresholdLossMethod(Method):
         if (short := np.flatnonzero((yes <= 0) | (no <= 0))).size:
             k = int(short[0])
             raise DataError(
-                f"costs must differ between rank codes {k} and {k + 1} for rows above and for rows below; they do not, "
-                "so the threshold between them is infinite. Change the costs."
+                f"costs must differ between rank codes {k} and {k + 1} for rows above"
+                " and for rows below; they do not, so the threshold between them is"
+                " infinite. Change the costs."
             )
         scaling = fit_scaling(self.scaling, train.X, train.weights)
-        potential, theta, objective, gradient = self.solve(train, extended, scaling, rng)
+        potential, theta, objective, gradient = self.solve(
+            train, extended, scaling, rng
+        )
         rule = LogisticRule(potential, theta, alike(split_weights(train.costs)))
         if progress is not None:
             progress(1, 1, "thresholds learned")
         return ReductionFit(
             rule=rule,
-            certificate=Certificate(name="max |gradient| per row", value=gradient, tolerance=self.tolerance),
-            trace=Trace(iterations=objective.size - 1, objective=objective, message="gradient vanished"),
+            certificate=Certificate(
+                name="max |gradient| per row", value=gradient, tolerance=self.tolerance
+            ),
+            trace=Trace(
+                iterations=objective.size - 1,
+                objective=objective,
+                message="gradient vanished",
+            ),
             scores=rule.scores(sample.rows),
-            facts=(*self.facts(train.X.shape[1]), ("Columns scaled", SCALED[self.scaling])),
-            coefficients=potential.slopes if isinstance(potential, LinearPotential) else None,
+            facts=(
+                *self.facts(train.X.shape[1]),
+                ("Columns scaled", SCALED[self.scaling]),
+            ),
+            coefficients=(
+                potential.slopes if isinstance(potential, LinearPotential) else None
+            ),
             bound=training_bound(train, rule.gaps(Rows(X=train.X)), extended),
         )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ThresholdLogisticRegression(ThresholdLossMethod):
-    """Logistic regression of each question "rank above k?" with one slope [Rennie & Srebro 2005; Lin 2008, alg. 4.1].
+    """Logistic regression of each question "rank above k?" with one slope [Rennie &
+    Srebro 2005; Lin 2008, alg. 4.1].
 
-    Minimises penalty/2 |w|^2 + sum_nk W_nk log(1 + exp(-Y_nk (w'x_n - theta_k))) over w and theta_1 <= ... <=
-    theta_{K-1}, with Y_nk = +1 if y_n > k, else -1, and W_nk = |c_n[k+1] - c_n[k]| times the case weight. The
-    absolute cost gives the all-threshold form (LogisticAT of the package mord with alpha=penalty, scaling=None), the
-    classification cost the immediate-threshold form (LogisticIT), the squared cost mord's LogisticSE. This is not a
-    cumulative logit model: the objective sums the losses of K-1 dependent regressions.
+    Minimises penalty/2 |w|^2 + sum_nk W_nk log(1 + exp(-Y_nk (w'x_n - theta_k))) over w
+    and theta_1 <= ... <= theta_{K-1}, with Y_nk = +1 if y_n > k, else -1, and W_nk =
+    |c_n[k+1] - c_n[k]| times the case weight. The absolute cost gives the all-threshold
+    form (LogisticAT of the package mord with alpha=penalty, scaling=None), the
+    classification cost the immediate-threshold form (LogisticIT), the squared cost
+    mord's LogisticSE. This is not a cumulative logit model: the objective sums the
+    losses of K-1 dependent regressions.
 
     Parameters
     ----------
     penalty : float
-        From 1e-100 to 1e100. Applies to the coefficients of the scaled columns, not to the thresholds.
+        From 1e-100 to 1e100. Applies to the coefficients of the scaled columns, not to
+        the thresholds.
     cost : str or (K, K) array
-        "absolute", "classification", "squared", or a V-shaped matrix [true rank, predicted rank]; costs given for
-        single rows replace it.
+        "absolute", "classification", "squared", or a V-shaped matrix [true rank,
+        predicted rank]; costs given for single rows replace it.
     scaling : {"range", "standard", None}
-        Scale columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or not at all.
+        Scale columns to [-1, 1] on the training rows, to mean 0 and standard deviation
+        1, or not at all.
 
     Raises
     ------
@@ -257,36 +342,58 @@ class ThresholdLogisticRegression(ThresholdLossMethod):
     """
 
     papers: ClassVar[tuple[str, ...]] = (
-        "Rennie, J. D. M., & Srebro, N. (2005). Loss functions for preference levels: Regression with discrete ordered "
-        "labels. IJCAI Multidisciplinary Workshop on Advances in Preference Handling.",
+        (
+            "Rennie, J. D. M., & Srebro, N. (2005). Loss functions for preference"
+            " levels: Regression with discrete ordered labels. IJCAI Multidisciplinary"
+            " Workshop on Advances in Preference Handling."
+        ),
         LIN,
     )
 
-    def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solution:
+    def solve(
+        self,
+        train: DistinctRows,
+        extended: Extended,
+        scaling: Scaling,
+        rng: np.random.Generator,
+    ) -> Solution:
         """Newton's method, for more columns than rows in the space of the rows."""
         X, basis = in_row_space(scaling(train.X))
         optimum = threshold_logistic(X, extended, self.penalty, np.zeros(train.n))
         coef = optimum.coef if basis is None else basis @ optimum.coef
         potential = LinearPotential.plain(scaling, coef)
-        return potential, optimum.theta + potential.offset, optimum.objective, optimum.gradient
+        return (
+            potential,
+            optimum.theta + potential.offset,
+            optimum.objective,
+            optimum.gradient,
+        )
 
     def geometry(self, sample: Sample, fit: Fit) -> BallGeometry:
         """Norms of the coefficients of the scaled columns."""
         rule = cast(ThresholdRule, fit.rule)
         potential = cast(LinearPotential, rule.potential)
         theta = rule.theta - potential.offset
-        return ball(Linear(), potential.scaling(sample.X), self.scaling, potential.squared_norm, theta)
+        return ball(
+            Linear(),
+            potential.scaling(sample.X),
+            self.scaling,
+            potential.squared_norm,
+            theta,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OrdinalNetwork(ThresholdLossMethod):
-    """The data replication method with a neural network, oNN [Cardoso & da Costa 2007, sec. 4.2; Lin 2008, table 4.1].
+    """The data replication method with a neural network, oNN [Cardoso & da Costa 2007,
+    sec. 4.2; Lin 2008, table 4.1].
 
-    Every row is replicated K-1 times, as (x_n, k) with the label "rank above k?". A hidden layer maps x to one score H,
-    and k adds a threshold to it, so that boundaries do not cross. Minimises
-    sum_nk W_nk log(1 + exp(-Y_nk (H(x_n) - theta_k))) + penalty/2 (sum_j |w_j|^2 + |v|^2) with
-    H(x) = sum_j v_j tanh(w_j'x + b_j), from a random start, by a quasi-Newton method. The minimum is
-    local: another seed may give a different one.
+    Every row is replicated K-1 times, as (x_n, k) with the label "rank above k?". A
+    hidden layer maps x to one score H, and k adds a threshold to it, so that boundaries
+    do not cross. Minimises sum_nk W_nk log(1 + exp(-Y_nk (H(x_n) - theta_k))) +
+    penalty/2 (sum_j |w_j|^2 + |v|^2) with H(x) = sum_j v_j tanh(w_j'x + b_j), from a
+    random start, by a quasi-Newton method. The minimum is local: another seed may give
+    a different one.
 
     Parameters
     ----------
@@ -315,19 +422,42 @@ class OrdinalNetwork(ThresholdLossMethod):
 
     tolerance: ClassVar[float] = 1e-5
     papers: ClassVar[tuple[str, ...]] = (
-        "Cardoso, J. S., & da Costa, J. F. P. (2007). Learning to classify ordinal data: The data replication method. "
-        "Journal of Machine Learning Research, 8, 1393-1429.",
+        (
+            "Cardoso, J. S., & da Costa, J. F. P. (2007). Learning to classify ordinal"
+            " data: The data replication method. Journal of Machine Learning Research,"
+            " 8, 1393-1429."
+        ),
         LIN,
     )
 
-    def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solution:
+    def solve(
+        self,
+        train: DistinctRows,
+        extended: Extended,
+        scaling: Scaling,
+        rng: np.random.Generator,
+    ) -> Solution:
         """Fit the network, then its ordered thresholds again."""
-        network = ThresholdNetwork(X=scaling(train.X), extended=extended, penalty=self.penalty, hidden=self.hidden)
+        network = ThresholdNetwork(
+            X=scaling(train.X),
+            extended=extended,
+            penalty=self.penalty,
+            hidden=self.hidden,
+        )
         v, objective, gradient = network.solve(rng, self.max_iter, self.tolerance)
         inner, bias, outer, _ = network.parts(v)
-        potential = NetworkPotential(scaling=scaling, inner=inner, bias=bias, outer=outer)
-        last = threshold_logistic(np.zeros((train.n, 0)), extended, 0.0, potential(Rows(X=train.X)))
+        potential = NetworkPotential(
+            scaling=scaling, inner=inner, bias=bias, outer=outer
+        )
+        last = threshold_logistic(
+            np.zeros((train.n, 0)), extended, 0.0, potential(Rows(X=train.X))
+        )
         return potential, last.theta, objective, gradient
 
     def facts(self, n_columns: int) -> tuple[tuple[str, Any], ...]:
-        return (("Network", f"{n_columns} columns, {self.hidden} hidden units (tanh), 1 score"),)
+        return (
+            (
+                "Network",
+                f"{n_columns} columns, {self.hidden} hidden units (tanh), 1 score",
+            ),
+        )

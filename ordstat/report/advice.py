@@ -14,7 +14,9 @@ T = TypeVar("T")
 
 
 def with_advice(thing: T) -> T:
-    """The function, or the class with its public methods, wrapped to answer unknown arguments with a hint."""
+    """The function, or the class with its public methods, wrapped to answer unknown
+    arguments with a hint.
+    """
     if isinstance(thing, type):
         for name, member in list(vars(thing).items()):
             if isfunction(member) and (name == "__init__" or not name.startswith("_")):
@@ -27,12 +29,16 @@ def with_advice(thing: T) -> T:
         try:
             return function(*args, **kwargs)
         except TypeError as caught:
-            if cast(Any, caught.__traceback__).tb_next is not None:  # raised within the function
+            # raised within the function
+            if cast(Any, caught.__traceback__).tb_next is not None:
                 raise
             error = caught
-        path, parameters = function.__qualname__.split("."), list(signature(function).parameters)
+        path = function.__qualname__.split(".")
+        parameters = list(signature(function).parameters)
         owner = path[-2] if path[-1] == "__init__" else path[-1]
-        check_names(kwargs, [name for name in parameters if name != "self"], owner, "argument")
+        check_names(
+            kwargs, [name for name in parameters if name != "self"], owner, "argument"
+        )
         if len(args) > 1 and owner in HINTS and (hint := advice(owner, parameters[0])):
             raise OptionError(f"{error}.{hint}")
         raise error

@@ -14,7 +14,8 @@ import pandas as pd
 
 from .._typing import FloatArray
 
-#: Start of formats that print 0 without decimals: a ratio of 0 is that of an infinite estimate, not a small number.
+#: Start of formats that print 0 without decimals: a ratio of 0 is that of an infinite
+#: estimate, not a small number.
 EXACT = "exact 0 "
 
 
@@ -28,7 +29,10 @@ def cells(text: str) -> int:
     """
     if text.isascii():
         return len(text)
-    return sum(0 if combining(letter) else 1 + (east_asian_width(letter) in "WF") for letter in text)
+    return sum(
+        0 if combining(letter) else 1 + (east_asian_width(letter) in "WF")
+        for letter in text
+    )
 
 
 def filled(text: str, size: int, fill: Callable[[str, int], str]) -> str:
@@ -43,12 +47,15 @@ def filled(text: str, size: int, fill: Callable[[str, int], str]) -> str:
 
 
 _NO_BREAK = "\N{NO-BREAK SPACE}"
-#: Words longer than a line are broken after operators and commas, and names after these signs.
+#: Words longer than a line are broken after operators and commas, and names after these
+#: signs.
 _BREAKS = (r"[^~+*:,/^]+[~+*:,/^]*|[~+*:,/^]+", r"[^_.(\[]+[_.(\[]*|[_.(\[]+")
 
 
 class _Lines(TextWrapper):
-    """Breaks words longer than a line, such as formulas without blanks, at their operators."""
+    """Breaks words longer than a line, such as formulas without blanks, at their
+    operators.
+    """
 
     def _split(self, text: str) -> list[str]:
         room = self.width - max(len(self.initial_indent), len(self.subsequent_indent))
@@ -61,8 +68,11 @@ class _Lines(TextWrapper):
         return parts
 
 
-def wrapped(text: str, width: int, first: str = "", rest: str = "", hyphens: bool = True) -> list[str]:
-    """The text in lines of at most `width` letters, broken at blanks outside quotes, formulas also at operators.
+def wrapped(
+    text: str, width: int, first: str = "", rest: str = "", hyphens: bool = True
+) -> list[str]:
+    """The text in lines of at most `width` letters, broken at blanks outside quotes,
+    formulas also at operators.
 
     Parameters
     ----------
@@ -82,8 +92,12 @@ def wrapped(text: str, width: int, first: str = "", rest: str = "", hyphens: boo
     """
     if len(first) + len(text) <= width and "\n" not in text:
         return [first + text] if text else []
-    whole = re.sub(r"`[^`]*`|\b\w+\(\"[^\"]*\"", lambda name: name[0].replace(" ", _NO_BREAK), text)
-    lines = _Lines(width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=hyphens).wrap(whole)
+    whole = re.sub(
+        r"`[^`]*`|\b\w+\(\"[^\"]*\"", lambda name: name[0].replace(" ", _NO_BREAK), text
+    )
+    lines = _Lines(
+        width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=hyphens
+    ).wrap(whole)
     return lines if whole == text else [line.replace(_NO_BREAK, " ") for line in lines]
 
 
@@ -102,21 +116,28 @@ _MOST_IN_A_COLUMN = 7
 
 
 def column_cells(values: pd.Series, spec: str | None) -> list[str]:
-    """The cells of one column in a format of `Table.formats`; None means that of the dtype."""
+    """The cells of one column in a format of `Table.formats`; None means that of the
+    dtype.
+    """
     if spec is None:
-        spec = {"b": "bool", "i": "int", "u": "int", "f": "estimate"}.get(values.dtype.kind, "text")
+        spec = {"b": "bool", "i": "int", "u": "int", "f": "estimate"}.get(
+            values.dtype.kind, "text"
+        )
     if spec == "estimate":
         spec = _decimals(values)
     elif spec == "brief":
         spec = few_decimals(values)
     exact = spec.startswith(EXACT)
     spec = spec.removeprefix(EXACT)
-    write, texts = _WRITERS.get(spec), []
+    write = _WRITERS.get(spec)
+    texts = []
     for value, gap in zip(values, values.isna(), strict=True):
         if exact and value == 0:
             texts.append("0")
             continue
-        texts.append(MISSING if gap else f"{value:z{spec}}" if write is None else write(value))
+        texts.append(
+            MISSING if gap else f"{value:z{spec}}" if write is None else write(value)
+        )
     return texts
 
 
@@ -144,7 +165,9 @@ def p_in_words(p: float) -> str:
 
 
 def number(x: Any) -> str:
-    """A value of a header pair: numbers with 6 significant digits, the rest as they are."""
+    """A value of a header pair: numbers with 6 significant digits, the rest as they
+    are.
+    """
     if isinstance(x, (bool, np.bool_)):
         return "yes" if x else "no"
     if isinstance(x, (float, np.floating)):
@@ -153,7 +176,8 @@ def number(x: Any) -> str:
 
 
 def count(n: float) -> str:
-    """A number of rows or sum of weights: all digits before the point, or six if it is not whole.
+    """A number of rows or sum of weights: all digits before the point, or six if it is
+    not whole.
 
     Examples
     --------
@@ -181,7 +205,9 @@ def counted(n: int, name: str) -> str:
 
 
 def _decimals(values: pd.Series) -> str:
-    """Four decimals, or as many as show two digits of every number; else four significant digits."""
+    """Four decimals, or as many as show two digits of every number; else four
+    significant digits.
+    """
     sizes = _visible(values)
     if sizes.max(initial=0.0) >= 1e6:
         return ".4g"
@@ -190,7 +216,9 @@ def _decimals(values: pd.Series) -> str:
 
 
 def _two_digits(smallest: float, otherwise: str) -> str:
-    """Decimals that show two digits of the smallest number, for the whole column; else another format."""
+    """Decimals that show two digits of the smallest number, for the whole column; else
+    another format.
+    """
     decimals = 1 - math.floor(math.log10(smallest))
     return f".{decimals}f" if decimals <= _MOST_IN_A_COLUMN else otherwise
 
@@ -214,7 +242,8 @@ def few_decimals(values: pd.Series) -> str:
 def ratio_decimals(values: Any) -> str:
     """Two decimals, or as many as show every ratio and its difference from 1."""
     sizes = np.asarray(values, dtype=np.float64)
-    sizes = sizes[np.isfinite(sizes) & (sizes > 0.0)]  # 0 and infinity: infinite estimates
+    # 0 and infinity: infinite estimates
+    sizes = sizes[np.isfinite(sizes) & (sizes > 0.0)]
     closest = np.abs(sizes - 1.0)[sizes != 1.0].min(initial=1.0)
     smallest = min(closest, sizes.min(initial=1.0))
     if sizes.max(initial=0.0) >= (1e5 if smallest >= 5e-3 else 100.0):
@@ -225,7 +254,8 @@ def ratio_decimals(values: Any) -> str:
 
 
 def brief_ratio(x: float) -> str:
-    """A ratio with two decimals, or as many as show two digits of it and of its difference from 1.
+    """A ratio with two decimals, or as many as show two digits of it and of its
+    difference from 1.
 
     Examples
     --------
@@ -233,8 +263,14 @@ def brief_ratio(x: float) -> str:
     ['24.89', '0.0046', '1.000012', '1.235e+05']
     """
     size = min(abs(x), 2.0 * abs(x - 1.0) or 1.0)
-    decimals = 2 if size >= 0.1 else 1 - math.floor(math.log10(size)) if size > 0.0 else 2
-    return f"{x:.4g}" if abs(x) >= 1e5 or decimals > _MOST_DECIMALS else f"{x:.{decimals}f}"
+    decimals = (
+        2 if size >= 0.1 else 1 - math.floor(math.log10(size)) if size > 0.0 else 2
+    )
+    return (
+        f"{x:.4g}"
+        if abs(x) >= 1e5 or decimals > _MOST_DECIMALS
+        else f"{x:.{decimals}f}"
+    )
 
 
 _WRITERS: dict[str, Callable[[Any], str]] = {
@@ -248,7 +284,8 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
 }
 
 
-#: Signs that LaTeX reads as commands, or prints as other signs in its default font encoding.
+#: Signs that LaTeX reads as commands, or prints as other signs in its default font
+#: encoding.
 _TEX = str.maketrans({
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",

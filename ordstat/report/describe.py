@@ -31,7 +31,8 @@ _ROUNDING = 1e-9
 
 
 def mid_shares(counts: FloatArray) -> FloatArray:
-    """(..., K) share of the answers below each level plus half the share at it; NaN without answers.
+    """(..., K) share of the answers below each level plus half the share at it; NaN
+    without answers.
 
     Examples
     --------
@@ -39,7 +40,10 @@ def mid_shares(counts: FloatArray) -> FloatArray:
     [0.125, 0.375, 0.75]
     """
     with np.errstate(invalid="ignore"):
-        return np.asarray((np.cumsum(counts, axis=-1) - 0.5 * counts) / counts.sum(axis=-1, keepdims=True))
+        return np.asarray(
+            (np.cumsum(counts, axis=-1) - 0.5 * counts)
+            / counts.sum(axis=-1, keepdims=True)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,15 +66,22 @@ class Ridits:
     def means(self) -> FloatArray:
         """(G,) mean ridits; NaN for a sample without answers."""
         with np.errstate(invalid="ignore"):
-            return np.asarray(self.counts @ mid_shares(self.counts.sum(axis=0)) / self.counts.sum(axis=1))
+            return np.asarray(
+                self.counts
+                @ mid_shares(self.counts.sum(axis=0))
+                / self.counts.sum(axis=1)
+            )
 
     def influence(self) -> FloatArray:
-        """(G, G, K) change of the mean ridit of sample g by one answer of sample h at level k.
+        """(G, G, K) change of the mean ridit of sample g by one answer of sample h at
+        level k.
 
-        The answer always belongs to the reference; if h = g, it is also one of the answers that are averaged.
+        The answer always belongs to the reference; if h = g, it is also one of the
+        answers that are averaged.
         """
         n = self.counts.sum(axis=1)
-        ridits, above = mid_shares(self.counts.sum(axis=0)), 1.0 - mid_shares(self.counts)
+        ridits = mid_shares(self.counts.sum(axis=0))
+        above = 1.0 - mid_shares(self.counts)
         with np.errstate(invalid="ignore", divide="ignore"):
             centre = above @ (self.counts / n[:, None]).T
             averaged = (ridits - self.means[:, None]) / n[:, None]
@@ -78,7 +89,9 @@ class Ridits:
         return np.asarray(reference + np.eye(n.size)[:, :, None] * averaged[:, None, :])
 
     def independent_errors(self) -> FloatArray:
-        """(G,) standard errors if every row gives one answer: samples are groups; NaN for fewer than 2 answers."""
+        """(G,) standard errors if every row gives one answer: samples are groups; NaN
+        for fewer than 2 answers.
+        """
         n = self.counts.sum(axis=1)
         several = n > 1.0
         corrected = self.counts[several] * (n[several] / (n[several] - 1.0))[:, None]
@@ -95,15 +108,24 @@ class Ridits:
         """
         answered = codes >= 0
         moved = np.array(
-            [np.where(answered, change[np.arange(len(change)), codes], 0.0).sum(axis=1) for change in self.influence()]
+            [
+                np.where(answered, change[np.arange(len(change)), codes], 0.0).sum(
+                    axis=1
+                )
+                for change in self.influence()
+            ]
         )
         n = float(weights[answered.any(axis=1)].sum())
-        return np.asarray(np.sqrt(moved**2 @ weights * (n / (n - 1.0) if n > 1.0 else np.nan)))
+        return np.asarray(
+            np.sqrt(moved**2 @ weights * (n / (n - 1.0) if n > 1.0 else np.nan))
+        )
 
 
 @dataclass(frozen=True)
 class Superiority:
-    """P(X > Y) + P(X = Y) / 2 of two independent samples, its standard error and degrees of freedom."""
+    """P(X > Y) + P(X = Y) / 2 of two independent samples, its standard error and
+    degrees of freedom.
+    """
 
     probability: float
     std_error: float
@@ -111,16 +133,20 @@ class Superiority:
 
     def limits(self, level: float) -> tuple[float, float]:
         """Confidence limits; see `logit_limits`."""
-        low, high = logit_limits(self.probability, self.std_error, float(stdtrit(self.df, 0.5 + level / 2.0)))
+        low, high = logit_limits(
+            self.probability, self.std_error, float(stdtrit(self.df, 0.5 + level / 2.0))
+        )
         return float(low), float(high)
 
 
 def superiority(x: FloatArray, y: FloatArray) -> Superiority:
-    """The Mann-Whitney probability from the counts (K,) of two samples, with the error of Brunner & Munzel (2000).
+    """The Mann-Whitney probability from the counts (K,) of two samples, with the error
+    of Brunner & Munzel (2000).
 
-    The variance is computed from the placements of each sample among the other [as DeLong, DeLong & Clarke-Pearson
-    1988 for areas under ROC curves]: it does not assume equal distributions, and ties count half. NaN if a sample has
-    fewer than two answers.
+    The variance is computed from the placements of each sample among the other [as
+    DeLong, DeLong & Clarke-Pearson 1988 for areas under ROC curves]: it does not assume
+    equal distributions, and ties count half. NaN if a sample has fewer than two
+    answers.
 
     Examples
     --------
@@ -128,7 +154,8 @@ def superiority(x: FloatArray, y: FloatArray) -> Superiority:
     >>> round(chance.probability, 4), round(chance.std_error, 4)
     (0.84, 0.1273)
     """
-    among_y, above_y = mid_shares(y), 1.0 - mid_shares(x)
+    among_y = mid_shares(y)
+    above_y = 1.0 - mid_shares(x)
     with np.errstate(invalid="ignore", divide="ignore"):
         parts = np.array([_variance(among_y, x), _variance(above_y, y)])
         size = np.array([x.sum(), y.sum()])
@@ -147,15 +174,22 @@ def _variance(values: FloatArray, counts: FloatArray) -> float:
 def logit_limits(
     p: FloatArray | float, std_error: FloatArray | float, quantile: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Limits of a probability, symmetric on the logit scale; NaN where the standard error is 0, as it is at 0 and 1."""
-    p, std_error = np.asarray(p), np.asarray(std_error)
+    """Limits of a probability, symmetric on the logit scale; NaN where the standard
+    error is 0, as it is at 0 and 1.
+    """
+    p = np.asarray(p)
+    std_error = np.asarray(std_error)
     with np.errstate(invalid="ignore", divide="ignore"):
-        half = np.where(std_error > _ROUNDING, quantile * std_error / (p * (1.0 - p)), np.nan)
+        half = np.where(
+            std_error > _ROUNDING, quantile * std_error / (p * (1.0 - p)), np.nan
+        )
         return np.asarray(expit(logit(p) - half)), np.asarray(expit(logit(p) + half))
 
 
-#: Fewest characters of a level's name beside other columns, and characters of those columns.
-_SHORTEST, _FIGURES = 8, 34
+#: Fewest characters of a level's name beside other columns, and characters of those
+#: columns.
+_SHORTEST = 8
+_FIGURES = 34
 #: With more groups, `by` is probably a number that should be cut into classes.
 _MOST_GROUPS = 50
 
@@ -168,18 +202,19 @@ class OrdinalDescription(Reported):
     ----------
     title : str
     counts : pandas.DataFrame
-        Answers: a row for each item, group, or (item, group), a column for each level. A row counts its weight, or
-        once if weights are not numbers of rows.
+        Answers: a row for each item, group, or (item, group), a column for each level.
+        A row counts its weight, or once if weights are not numbers of rows.
     shares : pandas.DataFrame
         Shares of the levels in each row, by the weights; NaN without answers.
     missing : pandas.Series
         Rows without an answer.
     ridits : pandas.DataFrame
-        ridit (mean, against all rows of the table together; with groups of several items, all groups of the item),
-        std_error, lower, upper. A ridit of 0.5 means no difference from the reference.
+        ridit (mean, against all rows of the table together; with groups of several
+        items, all groups of the item), std_error, lower, upper. A ridit of 0.5 means no
+        difference from the reference.
     mann_whitney : pandas.DataFrame
-        A row per pair of groups: probability, P(X > Y) + P(X = Y) / 2 for answers X of the first and Y of the second,
-        std_error, lower, upper. Empty without `by`.
+        A row per pair of groups: probability, P(X > Y) + P(X = Y) / 2 for answers X of
+        the first and Y of the second, std_error, lower, upper. Empty without `by`.
     level : float
         Confidence level of the limits.
     notes : tuple of str
@@ -206,14 +241,26 @@ class OrdinalDescription(Reported):
 
     @property
     def median(self) -> pd.Series:
-        """The median level; the lower one if half of the answers are at or below it. None without answers."""
+        """The median level; the lower one if half of the answers are at or below it.
+        None without answers.
+        """
         cumulative = self.shares.cumsum(axis=1).to_numpy()
         places = (cumulative >= 0.5 * (1.0 - 1e-12)).argmax(axis=1)
-        values = [self.counts.columns[place] if n > 0.0 else None for place, n in zip(places, self.n, strict=True)]
+        values = [
+            self.counts.columns[place] if n > 0.0 else None
+            for place, n in zip(places, self.n, strict=True)
+        ]
         return pd.Series(values, index=self.counts.index, name="median", dtype=object)
 
-    def plot(self, ax: Axes | None = None, *, title: str | None = None, labels: Mapping[str, str] | None = None) -> Any:
-        """Diverging stacked bars of the shares, a bar for each row with its number of answers (Likert chart).
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        title: str | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> Any:
+        """Diverging stacked bars of the shares, a bar for each row with its number of
+        answers (Likert chart).
 
         Parameters
         ----------
@@ -230,10 +277,14 @@ class OrdinalDescription(Reported):
         from ..plots.style import Sheet
 
         pairs = _pairs(self.counts.index)
-        names, headings = [name for _, name in pairs], [heading for heading, _ in pairs]
-        shares, sizes = self.shares.to_numpy(), self.n.to_numpy()
+        names = [name for _, name in pairs]
+        headings = [heading for heading, _ in pairs]
+        shares = self.shares.to_numpy()
+        sizes = self.n.to_numpy()
         sheet = Sheet(ax, title, label_texts(labels))
-        return sheet.show(likert, shares, sizes, list(self.counts.columns), names, headings)
+        return sheet.show(
+            likert, shares, sizes, list(self.counts.columns), names, headings
+        )
 
     def report(self) -> Report:
         """The tables as data."""
@@ -241,9 +292,10 @@ class OrdinalDescription(Reported):
 
 
 _FRACTIONS = (
-    "weights= must be frequency counts; these are not whole numbers. Rows are counted once, percentages and ridits "
-    "use the weights, but standard errors change with the scale of the weights and ignore the sampling design. For "
-    "sampling weights fit ordfit(..., design=SurveyDesign(weights=...))."
+    "weights= must be frequency counts; these are not whole numbers. Rows are counted"
+    " once, percentages and ridits use the weights, but standard errors change with the"
+    " scale of the weights and ignore the sampling design. For sampling weights fit"
+    " ordfit(..., design=SurveyDesign(weights=...))."
 )
 
 
@@ -257,19 +309,21 @@ def describe_ordinal(
     *,
     level: float = 0.95,
 ) -> OrdinalDescription:
-    """Describe one or several ordered columns: counts, medians, ridits and, between groups, Mann-Whitney probabilities.
+    """Describe one or several ordered columns: counts, medians, ridits and, between
+    groups, Mann-Whitney probabilities.
 
     Parameters
     ----------
     df : data frame
         As in `ordfit`. Never changed.
     rows : str or list of str
-        An ordered column, or several with the same levels (the items of a questionnaire).
+        An ordered column, or several with the same levels (the items of a
+        questionnaire).
     by : str, optional
         Column of groups to compare.
     levels : sequence, optional
-        Order of the answers, lowest first; required for unordered strings. Levels of numbers are those that
-        occur in any of the columns.
+        Order of the answers, lowest first; required for unordered strings. Levels of
+        numbers are those that occur in any of the columns.
     weights : str or array of length N, optional
         Case weights: the number of rows that a row stands for.
     level : float in (0, 1)
@@ -278,7 +332,8 @@ def describe_ordinal(
     Returns
     -------
     OrdinalDescription
-        `.counts`, `.percent`, `.median`, `.ridits`, `.mann_whitney` and `.plot()`; it prints its tables.
+        `.counts`, `.percent`, `.median`, `.ridits`, `.mann_whitney` and `.plot()`; it
+        prints its tables.
 
     Raises
     ------
@@ -290,9 +345,9 @@ def describe_ordinal(
     Warns
     -----
     DataWarning
-        Values that may be codes of missing answers; rows left out because their group or weight is missing (missing
-        answers are counted); weights that are not whole; numeric items whose highest answers differ by more than a
-        level.
+        Values that may be codes of missing answers; rows left out because their group
+        or weight is missing (missing answers are counted); weights that are not whole;
+        numeric items whose highest answers differ by more than a level.
 
     Notes
     -----
@@ -312,7 +367,8 @@ def describe_ordinal(
     >>> table.mann_whitney.round(3)["probability"].to_dict()
     {('cold', 'warm'): 0.199}
     """
-    frame, names = as_frame(df), _names(rows)
+    frame = as_frame(df)
+    names = _names(rows)
     fraction("level", level)
     shared, all_codes, item_notes = read_items(frame, names, levels)
     for doubt in item_notes:
@@ -321,8 +377,9 @@ def describe_ordinal(
     if levels is None and frame[names[0]].dtype != "category" and np.ptp(highest) > 1:
         tops = ", ".join(map("{} ({})".format, names, highest))
         item_notes.append(
-            f"Highest answers differ: {tops}. Ridits compare items of one scale. Describe items of different scales "
-            "separately, or give levels=[...] if all have the same scale."
+            f"Highest answers differ: {tops}. Ridits compare items of one scale."
+            " Describe items of different scales separately, or give levels=[...] if"
+            " all have the same scale."
         )
         warn(item_notes[-1], DataWarning)
     groups, labels = _groups(frame, by, names)
@@ -330,25 +387,40 @@ def describe_ordinal(
     keep, note = _kept(groups >= 0, weighted, by)
     if note:
         warn(note, DataWarning)
-    codes, w = all_codes[keep], case_weights[keep]
+    codes = all_codes[keep]
+    w = case_weights[keep]
     counts, missing = _counts(codes, groups[keep], w, len(labels), len(shared))
     answers = counts
     if not np.array_equal(w, np.rint(w)):
-        answers, missing = _counts(codes, groups[keep], (w > 0.0).astype(np.float64), len(labels), len(shared))
+        answers, missing = _counts(
+            codes, groups[keep], (w > 0.0).astype(np.float64), len(labels), len(shared)
+        )
     if not counts.sum() > 0.0:
-        raise DataError(f"rows={names!r} has no answer to describe: all are missing or have weight 0.")
-    index, limits = _index(names, by, labels), f"Limits: {100 * level:g}%."
+        raise DataError(
+            f"rows={names!r} has no answer to describe: all are missing or have"
+            " weight 0."
+        )
+    index = _index(names, by, labels)
+    limits = f"Limits: {100 * level:g}%."
     total = counts.sum(axis=2, keepdims=True)
     shares = counts / np.where(total > 0.0, total, np.nan)
     columns = pd.Index(shared, dtype=object)
     return OrdinalDescription(
         title=", ".join(names) + ("" if by is None else f" by {by}"),
-        counts=pd.DataFrame(answers.reshape(len(index), -1), index=index, columns=columns),
-        shares=pd.DataFrame(shares.reshape(len(index), -1), index=index, columns=columns),
+        counts=pd.DataFrame(
+            answers.reshape(len(index), -1), index=index, columns=columns
+        ),
+        shares=pd.DataFrame(
+            shares.reshape(len(index), -1), index=index, columns=columns
+        ),
         missing=pd.Series(missing.ravel(), index=index, name="missing"),
-        ridits=NotedFrame.of(_ridits(counts, codes, w, index, level), [limits], "Mean ridits"),
+        ridits=NotedFrame.of(
+            _ridits(counts, codes, w, index, level), [limits], "Mean ridits"
+        ),
         mann_whitney=NotedFrame.of(
-            _mann_whitney(counts, names, by, labels, level), [limits], "Mann-Whitney probabilities"
+            _mann_whitney(counts, names, by, labels, level),
+            [limits],
+            "Mann-Whitney probabilities",
         ),
         level=level,
         notes=(*item_notes, *([note] if note else [])),
@@ -359,28 +431,44 @@ def describe_ordinal(
 
 
 def _names(rows: Any) -> list[str]:
-    names = [rows] if isinstance(rows, str) or not isinstance(rows, Iterable) else list(rows)
+    names = (
+        [rows]
+        if isinstance(rows, str) or not isinstance(rows, Iterable)
+        else list(rows)
+    )
     if not names or not all(isinstance(name, str) for name in names):
-        raise OptionError(f"rows must be the name of a column or a list of names; got {rows!r}.")
+        raise OptionError(
+            f"rows must be the name of a column or a list of names; got {rows!r}."
+        )
     if twice := [name for name in names if names.count(name) > 1]:
         raise OptionError(f"rows must name each column once; got {twice[0]!r} twice.")
     return names
 
 
-def _groups(frame: pd.DataFrame, by: Any, names: list[str]) -> tuple[IntArray, tuple[Any, ...]]:
-    """(N,) codes of the groups that occur, -1 where missing, and their labels; one group without `by`."""
+def _groups(
+    frame: pd.DataFrame, by: Any, names: list[str]
+) -> tuple[IntArray, tuple[Any, ...]]:
+    """(N,) codes of the groups that occur, -1 where missing, and their labels; one
+    group without `by`.
+    """
     if by is None:
         return np.zeros(len(frame), dtype=np.intp), ("all",)
     if not isinstance(by, str) or by in names:
-        raise OptionError(f"by must be the name of one column that is not in rows=; got {by!r}.")
+        raise OptionError(
+            f"by must be the name of one column that is not in rows=; got {by!r}."
+        )
     column = read(find_column(frame, by, "by="))
     factor: Factor = factor_of(column.value, by)
-    codes = factor.codes if column.missing is None else np.where(column.missing, -1, factor.codes)
+    codes = (
+        factor.codes
+        if column.missing is None
+        else np.where(column.missing, -1, factor.codes)
+    )
     used, places = np.unique(codes[codes >= 0], return_inverse=True)
     if not 0 < used.size <= _MOST_GROUPS:
         raise DataError(
-            f"by={by!r} must have from 1 to {_MOST_GROUPS} groups; it has {used.size}. Cut numbers into classes with "
-            "pd.cut."
+            f"by={by!r} must have from 1 to {_MOST_GROUPS} groups; it has {used.size}."
+            " Cut numbers into classes with pd.cut."
         )
     groups = np.full(codes.size, -1, dtype=np.intp)
     groups[codes >= 0] = places
@@ -400,12 +488,19 @@ def _weights(frame: pd.DataFrame, weights: Any) -> tuple[FloatArray, BoolArray]:
     return values, every if missing is None else ~missing
 
 
-def _kept(grouped: BoolArray, weighted: BoolArray, by: str | None) -> tuple[BoolArray, str]:
+def _kept(
+    grouped: BoolArray, weighted: BoolArray, by: str | None
+) -> tuple[BoolArray, str]:
     """(N,) mask of the rows with a group and a weight, and a note about the others."""
     causes = {f"{by}": ~grouped, "weights": ~weighted}
-    counts = [f"{name} ({int(lost.sum())})" for name, lost in causes.items() if lost.any()]
+    counts = [
+        f"{name} ({int(lost.sum())})" for name, lost in causes.items() if lost.any()
+    ]
     keep: BoolArray = grouped & weighted
-    lost = f"{int((~keep).sum())} of {counted(keep.size, 'row')} left out for missing values"
+    lost = (
+        f"{int((~keep).sum())} of {counted(keep.size, 'row')} left out for missing"
+        " values"
+    )
     return keep, f"{lost}: {', '.join(counts)}." if counts else ""
 
 
@@ -422,28 +517,44 @@ def _index(names: list[str], by: str | None, labels: tuple[Any, ...]) -> pd.Inde
 # Numbers
 
 
-def _counts(codes: IntArray, groups: IntArray, w: FloatArray, G: int, K: int) -> tuple[FloatArray, FloatArray]:
+def _counts(
+    codes: IntArray, groups: IntArray, w: FloatArray, G: int, K: int
+) -> tuple[FloatArray, FloatArray]:
     """(J, G, K) counts of answers and (J, G) of missing ones, for J items and G groups."""
-    cells = [np.bincount(groups * (K + 1) + item + 1, w, G * (K + 1)).reshape(G, K + 1) for item in codes.T]
+    cells = [
+        np.bincount(groups * (K + 1) + item + 1, w, G * (K + 1)).reshape(G, K + 1)
+        for item in codes.T
+    ]
     both = np.array(cells, dtype=np.float64)
     return both[:, :, 1:], both[:, :, 0]
 
 
-def _ridits(counts: FloatArray, codes: IntArray, w: FloatArray, index: pd.Index, level: float) -> pd.DataFrame:
-    """Mean ridits with limits: groups against all groups of the item, or items against all items of the same rows."""
+def _ridits(
+    counts: FloatArray, codes: IntArray, w: FloatArray, index: pd.Index, level: float
+) -> pd.DataFrame:
+    """Mean ridits with limits: groups against all groups of the item, or items against
+    all items of the same rows.
+    """
     if counts.shape[1] > 1:
         items = [Ridits(item) for item in counts]
         errors = [item.independent_errors() for item in items]
     else:
         items = [Ridits(counts[:, 0])]
         errors = [items[0].paired_errors(codes, w)]
-    mean, error = np.concatenate([item.means for item in items]), np.concatenate(errors)
+    mean = np.concatenate([item.means for item in items])
+    error = np.concatenate(errors)
     lower, upper = logit_limits(mean, error, float(ndtri(0.5 + level / 2.0)))
-    return pd.DataFrame({"ridit": mean, "std_error": error, "lower": lower, "upper": upper}, index=index)
+    return pd.DataFrame(
+        {"ridit": mean, "std_error": error, "lower": lower, "upper": upper}, index=index
+    )
 
 
 def _mann_whitney(
-    counts: FloatArray, names: list[str], by: str | None, labels: tuple[Any, ...], level: float
+    counts: FloatArray,
+    names: list[str],
+    by: str | None,
+    labels: tuple[Any, ...],
+    level: float,
 ) -> pd.DataFrame:
     """Mann-Whitney probabilities with limits for every pair of groups of each item."""
     pairs = list(combinations(range(counts.shape[1]), 2)) if by is not None else []
@@ -451,7 +562,16 @@ def _mann_whitney(
     for name, item in zip(names, counts, strict=True):
         for i, j in pairs:
             estimate = superiority(item[i], item[j])
-            rows.append((name, labels[i], labels[j], estimate.probability, estimate.std_error, *estimate.limits(level)))
+            rows.append(
+                (
+                    name,
+                    labels[i],
+                    labels[j],
+                    estimate.probability,
+                    estimate.std_error,
+                    *estimate.limits(level),
+                )
+            )
     columns = ["item", "first", "second", "probability", "std_error", "lower", "upper"]
     frame = pd.DataFrame(rows, columns=columns).set_index(columns[:3]).astype(float)
     return frame if len(names) > 1 else frame.droplevel("item")
@@ -468,62 +588,113 @@ def _pairs(index: pd.Index) -> list[tuple[str, str]]:
 
 
 def _report(d: OrdinalDescription) -> Report:
-    labels = [f"{heading}: {name}" if heading else name for heading, name in _pairs(d.counts.index)]
-    names = pd.Index(labels, name=": ".join(str(name) for name in d.counts.index.names if name is not None) or None)
+    labels = [
+        f"{heading}: {name}" if heading else name
+        for heading, name in _pairs(d.counts.index)
+    ]
+    names = pd.Index(
+        labels,
+        name=": ".join(str(name) for name in d.counts.index.names if name is not None)
+        or None,
+    )
     header = () if len(names) > 1 else (("Median", d.median.iloc[0]),)
     tables = [_percent_table(d, names)]
     if len(names) > 1:
         tables.append(_ridit_table(d, names))
     if len(d.mann_whitney):
         tables.append(_pair_table(d))
-    return Report(title=f"Ordered answers: {d.title}", header=header, tables=tuple(tables), notes=d.notes)
+    return Report(
+        title=f"Ordered answers: {d.title}",
+        header=header,
+        tables=tuple(tables),
+        notes=d.notes,
+    )
 
 
 def _percent_table(d: OrdinalDescription, names: pd.Index) -> Table:
-    """Percentages under the names of the levels, or under 1..K with a key if the names take too much room."""
+    """Percentages under the names of the levels, or under 1..K with a key if the names
+    take too much room.
+    """
     percent = d.percent.set_axis([str(level) for level in d.counts.columns], axis=1)
     room = SCREEN - max(map(len, names)) - len("  n  missing  ") - 4
     numbered = sum(max(len(name), 5) + 2 for name in percent.columns) > room
     note = ""
     if numbered:
-        key = [f"{k} = {name}" for k, name in enumerate(percent.columns, start=1) if name != str(k)]
+        key = [
+            f"{k} = {name}"
+            for k, name in enumerate(percent.columns, start=1)
+            if name != str(k)
+        ]
         note = f"Levels: {', '.join(key)}." if key else ""
-        percent = percent.set_axis([str(k + 1) for k in range(percent.shape[1])], axis=1)
+        percent = percent.set_axis(
+            [str(k + 1) for k in range(percent.shape[1])], axis=1
+        )
     shown = dict.fromkeys(percent.columns, ".1f")
     frame = pd.concat([d.n, d.missing, percent], axis=1)
     formats = {"n": "int", "missing": "int"} | shown
     return shortened(
-        Table(title="Percent of answers", frame=frame.set_axis(names), formats=formats, note=note), ".percent"
+        Table(
+            title="Percent of answers",
+            frame=frame.set_axis(names),
+            formats=formats,
+            note=note,
+        ),
+        ".percent",
     )
 
 
 def _limit_names(level: float) -> dict[str, str]:
-    return {"std_error": "SE", "lower": f"{50 * (1 - level):.3g}%", "upper": f"{50 * (1 + level):.3g}%"}
+    return {
+        "std_error": "SE",
+        "lower": f"{50 * (1 - level):.3g}%",
+        "upper": f"{50 * (1 + level):.3g}%",
+    }
 
 
 def _ridit_table(d: OrdinalDescription, names: pd.Index) -> Table:
     room = max(_SHORTEST, SCREEN - max(map(len, names)) - _FIGURES)
-    medians = ["NA" if level is None else textwrap.shorten(str(level), room, placeholder="...") for level in d.median]
+    medians = [
+        "NA" if level is None else textwrap.shorten(str(level), room, placeholder="...")
+        for level in d.median
+    ]
     frame = d.ridits.rename(columns=_limit_names(d.level)).set_axis(names)
     frame.insert(0, "median", medians)
     reference = "all groups" if len(d.mann_whitney) else "all items"
     note = (
-        f"Ridit: the probability that an answer is higher than one of {reference} together, a tie counting half; 0.5 "
-        "means no difference."
+        f"Ridit: the probability that an answer is higher than one of {reference}"
+        " together, a tie counting half; 0.5 means no difference."
     )
     return shortened(
-        Table(title="Medians and mean ridits", frame=frame, formats=_decimals(frame), note=note), ".ridits"
+        Table(
+            title="Medians and mean ridits",
+            frame=frame,
+            formats=_decimals(frame),
+            note=note,
+        ),
+        ".ridits",
     )
 
 
 def _pair_table(d: OrdinalDescription) -> Table:
-    names = [f"{': '.join(map(str, head))}{': ' if head else ''}{a} > {b}" for *head, a, b in d.mann_whitney.index]
+    names = [
+        f"{': '.join(map(str, head))}{': ' if head else ''}{a} > {b}"
+        for *head, a, b in d.mann_whitney.index
+    ]
     by = pd.Index(names, name=d.counts.index.names[-1])
-    frame = d.mann_whitney.rename(columns={"probability": "P"} | _limit_names(d.level)).set_axis(by)
+    frame = d.mann_whitney.rename(
+        columns={"probability": "P"} | _limit_names(d.level)
+    ).set_axis(by)
     title = "Probability of a higher answer in the first group, a tie counting half"
     undefined = d.mann_whitney["lower"].isna().any()
-    note = "No limits (NA) where groups do not overlap or have fewer than 2 answers." if undefined else ""
-    return shortened(Table(title=title, frame=frame, formats=_decimals(frame), note=note), ".mann_whitney")
+    note = (
+        "No limits (NA) where groups do not overlap or have fewer than 2 answers."
+        if undefined
+        else ""
+    )
+    return shortened(
+        Table(title=title, frame=frame, formats=_decimals(frame), note=note),
+        ".mann_whitney",
+    )
 
 
 def _decimals(frame: pd.DataFrame) -> dict[str, str]:

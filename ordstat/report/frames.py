@@ -19,7 +19,8 @@ from .files import write_file
 #: Characters of a line.
 SCREEN = 80
 #: Longer labels of rows are broken, into lines of at least `SHORTEST_LABEL` characters.
-_LONGEST_LABEL, SHORTEST_LABEL = 44, 18
+_LONGEST_LABEL = 44
+SHORTEST_LABEL = 18
 #: Names of levels up to this length stay, because numbers would save little room.
 _BRIEF_NAME = 4
 
@@ -32,7 +33,8 @@ class Grid:
     ----------
     title : str
     heads : tuple of tuple of str
-        Lines of the head, a text for every column. Above the last line, equal neighbours are one heading.
+        Lines of the head, a text for every column. Above the last line, equal
+        neighbours are one heading.
     rows : tuple of tuple of str
     align : str
         "l" or "r" for every column.
@@ -70,25 +72,37 @@ def _total(sizes: Sequence[int], gap: int) -> int:
 
 
 def by_numbers(grid: Grid) -> Grid:
-    """The table, with numbers for long names of columns if it is too wide and its rows have the same names."""
+    """The table, with numbers for long names of columns if it is too wide and its rows
+    have the same names.
+    """
     labels = [row[0] for row in grid.rows]
-    names, after = grid.heads[-1], 1 + len(labels)
-    long = max(map(cells, labels), default=0) > _BRIEF_NAME and _total(grid.sizes, 2) > SCREEN
+    names = grid.heads[-1]
+    after = 1 + len(labels)
+    long = (
+        max(map(cells, labels), default=0) > _BRIEF_NAME
+        and _total(grid.sizes, 2) > SCREEN
+    )
     if not long or list(names[1:after]) != labels:
         return grid
     numbers = [str(k) for k in range(1, after)]
-    rows = tuple((f"{k} = {row[0]}", *row[1:]) for k, row in zip(numbers, grid.rows, strict=True))
+    rows = tuple(
+        (f"{k} = {row[0]}", *row[1:]) for k, row in zip(numbers, grid.rows, strict=True)
+    )
     return replace(grid, heads=((names[0], *numbers, *names[after:]),), rows=rows)
 
 
 def grid_lines(grid: Grid) -> list[str]:
-    """Title, head and rows; a table wider than the screen is split into blocks of columns."""
+    """Title, head and rows; a table wider than the screen is split into blocks of
+    columns.
+    """
     if grid.n_labels == 1 and grid.width > SCREEN:
         grid = _with_short_labels(grid)
     sizes = grid.sizes
     lines = wrapped(grid.title, SCREEN)
     if grid.width <= SCREEN:
-        return lines + _block_lines(grid, range(len(sizes)), [*sizes], 1 if _total(sizes, 2) > SCREEN else 2)
+        return lines + _block_lines(
+            grid, range(len(sizes)), [*sizes], 1 if _total(sizes, 2) > SCREEN else 2
+        )
     n_first = _identifying(grid)
     for block in _in_blocks(sizes, n_first):
         lines += [*_block_lines(grid, block, [sizes[i] for i in block], 2), ""]
@@ -96,7 +110,9 @@ def grid_lines(grid: Grid) -> list[str]:
 
 
 def _identifying(grid: Grid) -> int:
-    """Columns at the left that every block repeats: its labels and words, and what else names single rows."""
+    """Columns at the left that every block repeats: its labels and words, and what else
+    names single rows.
+    """
     words = len(grid.align) - len(grid.align.lstrip("l"))
     least = max(grid.n_labels or (words if words < len(grid.align) else 1), 1)
     for count in range(least, len(grid.align)):
@@ -108,24 +124,36 @@ def _identifying(grid: Grid) -> int:
 
 
 def _with_short_labels(grid: Grid) -> Grid:
-    """The table with long labels broken; the name of a factor is on a separate line above its levels."""
+    """The table with long labels broken; the name of a factor is on a separate line
+    above its levels.
+    """
     longest = max((cells(row[0]) for row in grid.rows), default=0)
     room = longest - (grid.width - SCREEN)
     room = room if room >= min(SHORTEST_LABEL, longest) else _LONGEST_LABEL
     rows: list[tuple[str, ...]] = []
-    titles, variable, blank = {}, "", [""] * (len(grid.align) - 1)
+    titles = {}
+    variable = ""
+    blank = [""] * (len(grid.align) - 1)
     for number, (label, *texts) in enumerate(grid.rows):
         if number in grid.titles:
             titles[len(rows)] = grid.titles[number]
         before = " " * (len(label) - len(label.lstrip()))
-        head, colon, level = label.strip().partition(": ") if cells(label) > room else (label, "", "")
+        head, colon, level = (
+            label.strip().partition(": ") if cells(label) > room else (label, "", "")
+        )
         if colon and head != variable and len(rows) in titles:
             rows += [(before + line, *blank) for line in _label_lines(head, room)]
         elif colon and head != variable:
             titles[len(rows)] = head
-        variable, before = head, before + "  " * bool(colon)
-        first, *more = _label_lines(level if colon else label.strip(), room - len(before))
-        rows += [(before + first, *texts), *((f"{before}  {line}", *blank) for line in more)]
+        variable = head
+        before = before + "  " * bool(colon)
+        first, *more = _label_lines(
+            level if colon else label.strip(), room - len(before)
+        )
+        rows += [
+            (before + first, *texts),
+            *((f"{before}  {line}", *blank) for line in more),
+        ]
     return replace(grid, rows=tuple(rows), titles=titles)
 
 
@@ -141,23 +169,34 @@ def _in_blocks(sizes: Sequence[int], n_first: int) -> Iterator[list[int]]:
     first = list(range(n_first))
     block = list(first)
     for column in range(n_first, len(sizes)):
-        if len(block) > n_first and _total([sizes[i] for i in (*block, column)], 2) > SCREEN:
+        if (
+            len(block) > n_first
+            and _total([sizes[i] for i in (*block, column)], 2) > SCREEN
+        ):
             yield block
             block = list(first)
         block.append(column)
     yield block
 
 
-def _block_lines(grid: Grid, columns: Sequence[int], sizes: list[int], gap: int) -> list[str]:
+def _block_lines(
+    grid: Grid, columns: Sequence[int], sizes: list[int], gap: int
+) -> list[str]:
     """Head, rule and rows of some columns."""
-    between, lines = gap * " ", []
+    between = gap * " "
+    lines = []
     upper: list[list[tuple[str, int, int]]] = []
     for texts_of_head in grid.heads[:-1]:
         upper.append(list(spans([texts_of_head[i] for i in columns])))
     for text, start, end in chain.from_iterable(upper):
         sizes[end - 1] += max(cells(text) - _total(sizes[start:end], gap), 0)
     for head in upper:
-        lines.append(between.join(filled(text, _total(sizes[start:end], gap), str.center) for text, start, end in head))
+        lines.append(
+            between.join(
+                filled(text, _total(sizes[start:end], gap), str.center)
+                for text, start, end in head
+            )
+        )
     fills = {"l": str.ljust, "r": str.rjust}
     for row in (grid.heads[-1], *grid.rows):
         texts = []
@@ -171,7 +210,8 @@ def _block_lines(grid: Grid, columns: Sequence[int], sizes: list[int], gap: int)
 
 
 def spans(head: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-    """(heading, start, end) of the columns under each heading; columns without a heading stand alone.
+    """(heading, start, end) of the columns under each heading; columns without a
+    heading stand alone.
 
     Examples
     --------
@@ -184,9 +224,13 @@ def spans(head: Sequence[str]) -> Iterator[tuple[str, int, int]]:
 
 
 _CELL = "padding:.15em .8em;text-align:right;white-space:nowrap"
-LABEL = "padding:.15em .8em .15em 0;text-align:left;white-space:pre"  # the nodes of a tree are indented
+# the nodes of a tree are indented
+LABEL = "padding:.15em .8em .15em 0;text-align:left;white-space:pre"
 RULE = "border-bottom:1px solid currentColor"
-_TABLE = "border-collapse:collapse;margin:.2em 0;font-variant-numeric:tabular-nums;background:transparent"
+_TABLE = (
+    "border-collapse:collapse;margin:.2em"
+    " 0;font-variant-numeric:tabular-nums;background:transparent"
+)
 _ROW = '<tr style="background:transparent">'
 
 
@@ -194,21 +238,34 @@ def html_table(rows: Iterable[str], name: str) -> str:
     """A table element that scrolls, also by keyboard, if the page is narrower."""
     body = "\n".join(f"{_ROW}{row}</tr>" for row in rows)
     return (
-        f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="{escape(name) or "Table"}">'
-        f'<table style="{_TABLE}">{body}</table></div>'
+        '<div style="overflow-x:auto" tabindex="0" role="group"'
+        f' aria-label="{escape(name) or "Table"}"><table'
+        f' style="{_TABLE}">{body}</table></div>'
     )
 
 
 def grid_html(grid: Grid) -> str:
     """The table between its title and its notes."""
-    rows = ["".join(_heading(*span) for span in spans(head)) for head in grid.heads[:-1]]
+    rows = [
+        "".join(_heading(*span) for span in spans(head)) for head in grid.heads[:-1]
+    ]
     rows.append(_cells_html("th", grid.heads[-1], grid.align, f";{RULE}"))
     for number, row in enumerate(grid.rows):
         if number in grid.titles:
-            rows.append(f'<th colspan="{len(row)}" style="{LABEL}">{escape(grid.titles[number])}</th>')
+            rows.append(
+                f'<th colspan="{len(row)}"'
+                f' style="{LABEL}">{escape(grid.titles[number])}</th>'
+            )
         rows.append(_cells_html("td", row, grid.align, ""))
-    title = f'<div style="font-weight:bold">{escape(grid.title)}</div>' if grid.title else ""
-    notes = "".join(f'<div style="margin:.2em 0;opacity:.8">{escape(note)}</div>' for note in grid.notes)
+    title = (
+        f'<div style="font-weight:bold">{escape(grid.title)}</div>'
+        if grid.title
+        else ""
+    )
+    notes = "".join(
+        f'<div style="margin:.2em 0;opacity:.8">{escape(note)}</div>'
+        for note in grid.notes
+    )
     table = html_table(rows, grid.title or grid.heads[-1][0])
     return f'<div style="margin-bottom:1em">{title}{table}{notes}</div>'
 
@@ -225,21 +282,55 @@ def _cells_html(tag: str, texts: Sequence[str], align: str, more: str) -> str:
 
 def _heading(text: str, start: int, end: int) -> str:
     style = f"padding:.15em .8em;text-align:center;{RULE}"
-    return f'<th colspan="{end - start}" style="{style}">{escape(text)}</th>' if text else "<td></td>"
+    return (
+        f'<th colspan="{end - start}" style="{style}">{escape(text)}</th>'
+        if text
+        else "<td></td>"
+    )
 
 
 # Data frames
 
 _FORMATS = {
-    **dict.fromkeys(("estimate", "std_error", "lower", "upper", "difference", "conf_low", "conf_high"), "estimate"),
+    **dict.fromkeys(
+        (
+            "estimate",
+            "std_error",
+            "lower",
+            "upper",
+            "difference",
+            "conf_low",
+            "conf_high",
+        ),
+        "estimate",
+    ),
     **dict.fromkeys(("variance", "sd", "bias"), "estimate"),
-    **dict.fromkeys(("statistic", "chisq", "F", "lr_stat", "lrt", "deff", "riv", "loglik", "null_loglik"), ".3f"),
+    **dict.fromkeys(
+        (
+            "statistic",
+            "chisq",
+            "F",
+            "lr_stat",
+            "lrt",
+            "deff",
+            "riv",
+            "loglik",
+            "null_loglik",
+        ),
+        ".3f",
+    ),
     **dict.fromkeys(("df", "no_par", "nobs", "edf", "df_residual", "lr_df"), "int"),
     **dict.fromkeys(("df_resid", "df_denom"), ".1f"),
     **dict.fromkeys(("aic", "bic"), ".2f"),
 }
 #: Printed heads of columns.
-_HEADS = {"std_error": "SE", "p_value": "p", "conf_low": "lower", "conf_high": "upper", "coef_type": "part"}
+_HEADS = {
+    "std_error": "SE",
+    "p_value": "p",
+    "conf_low": "lower",
+    "conf_high": "upper",
+    "coef_type": "part",
+}
 #: Texts of more characters than this are listed below the rows.
 _LONG = 40
 #: Longer texts are shortened before they are laid out.
@@ -262,10 +353,20 @@ class _Labels(dict[str, str]):
 
 
 def _around_latex(table: str, title: str, notes: Sequence[str]) -> str:
-    """A LaTeX table with a bold title above and small notes below; notes of a float stay within it."""
-    above = f"\\noindent\\textbf{{{in_tex(title)}}}\\par\\nopagebreak\\smallskip\n\\noindent\n" if title else ""
+    """A LaTeX table with a bold title above and small notes below; notes of a float
+    stay within it.
+    """
+    above = (
+        f"\\noindent\\textbf{{{in_tex(title)}}}\\par\\nopagebreak\\smallskip\n\\noindent\n"
+        if title
+        else ""
+    )
     lines = " ".join([in_tex(note) for note in notes])
-    below = f"\\par\\nopagebreak\\smallskip\n\\noindent{{\\footnotesize {lines}\\par}}\n" if notes else ""
+    below = (
+        f"\\par\\nopagebreak\\smallskip\n\\noindent{{\\footnotesize {lines}\\par}}\n"
+        if notes
+        else ""
+    )
     end = "\\end{table}\n"
     if table.endswith(end):
         return table.removesuffix(end) + below + end
@@ -292,7 +393,9 @@ _AROUND: dict[str, Callable[[str, str, Sequence[str]], str]] = {
 
 
 class Exported:
-    """Base class of tables, and of objects that consist of tables, which write them for papers."""
+    """Base class of tables, and of objects that consist of tables, which write them for
+    papers.
+    """
 
     def exported(self) -> list[NotedFrame]:
         """The tables to write."""
@@ -306,7 +409,8 @@ class Exported:
         buf : path or open file, optional
             Where to write; by default the text is returned.
         **options
-            Of pandas' `to_latex`. With `float_format`, `formatters` or `columns` pandas formats the numbers.
+            Of pandas' `to_latex`. With `float_format`, `formatters` or `columns` pandas
+            formats the numbers.
 
         Examples
         --------
@@ -318,7 +422,8 @@ class Exported:
         return self._written("to_latex", buf, options)
 
     def to_markdown(self, buf: Any = None, **options: Any) -> Any:
-        """The printed table as Markdown, with its notes; with `floatfmt` pandas formats the numbers.
+        """The printed table as Markdown, with its notes; with `floatfmt` pandas formats
+        the numbers.
 
         Parameters
         ----------
@@ -329,7 +434,8 @@ class Exported:
         return self._written("to_markdown", buf, options)
 
     def to_html(self, buf: Any = None, **options: Any) -> Any:
-        """The printed table as HTML, with its notes; with `float_format` and the like pandas formats the numbers.
+        """The printed table as HTML, with its notes; with `float_format` and the like
+        pandas formats the numbers.
 
         Parameters
         ----------
@@ -340,7 +446,8 @@ class Exported:
         return self._written("to_html", buf, options)
 
     def to_word(self, path: str | os.PathLike[str]) -> None:
-        """Write the printed table with its notes to a Word file (.docx), a new or an existing one.
+        """Write the printed table with its notes to a Word file (.docx), a new or an
+        existing one.
 
         Tables of an existing file stay; the new ones follow them.
 
@@ -356,7 +463,10 @@ class Exported:
         try:
             from maketables import MTable
         except ImportError as error:
-            raise ImportError("to_word() needs the package maketables. Install it: pip install maketables") from error
+            raise ImportError(
+                "to_word() needs the package maketables. Install it: pip install"
+                " maketables"
+            ) from error
         target = os.path.abspath(path_given("path", path))
         one_of("the ending of path", os.path.splitext(target)[1], (".docx",))
         for table in self.exported():
@@ -368,7 +478,9 @@ class Exported:
 
     def _written(self, name: str, buf: Any, options: Mapping[str, Any]) -> str | None:
         between = "\n\\par\\bigskip\n" if name == "to_latex" else "\n\n"
-        text = between.join([table.in_format(name, options) for table in self.exported()])
+        text = between.join(
+            [table.in_format(name, options) for table in self.exported()]
+        )
         if buf is None:
             return text
         if hasattr(buf, "write"):
@@ -381,8 +493,9 @@ class Exported:
 class NotedFrame(Exported, pd.DataFrame):
     """A data frame that prints with a title and notes, in lines of 80 characters.
 
-    The title is `attrs["title"]`, the notes are `attrs["notes"]`. The numbers are not rounded. A part or a
-    copy of it is a plain data frame. Rows of a default index are printed without labels.
+    The title is `attrs["title"]`, the notes are `attrs["notes"]`. The numbers are not
+    rounded. A part or a copy of it is a plain data frame. Rows of a default index are
+    printed without labels.
 
     """
 
@@ -396,10 +509,12 @@ class NotedFrame(Exported, pd.DataFrame):
         square: bool = False,
         labels: Mapping[str, str] | None = None,
     ) -> NotedFrame:
-        """A frame with a title, notes (by default, those of `frame`), and formats that column names do not imply.
+        """A frame with a title, notes (by default, those of `frame`), and formats that
+        column names do not imply.
 
-        A square frame has the same names in rows and columns; long names of columns are printed as numbers.
-        `labels` are readable names of columns, terms and parameters for `shown` and the exports.
+        A square frame has the same names in rows and columns; long names of columns are
+        printed as numbers. `labels` are readable names of columns, terms and parameters
+        for `shown` and the exports.
         """
         noted = cls(frame)
         noted.attrs = {"notes": [], "title": "", **frame.attrs}
@@ -416,10 +531,12 @@ class NotedFrame(Exported, pd.DataFrame):
         return noted
 
     def tidy(self) -> NotedFrame:
-        """The table with the column names of R's broom, row labels as a column, and a row for each level.
+        """The table with the column names of R's broom, row labels as a column, and a
+        row for each level.
 
-        Confidence limits are "conf_low" and "conf_high", test statistics "statistic", degrees of freedom "df" (those of
-        the denominator of an F test "den_df"), terms "term".
+        Confidence limits are "conf_low" and "conf_high", test statistics "statistic",
+        degrees of freedom "df" (those of the denominator of an F test "den_df"), terms
+        "term".
 
         Examples
         --------
@@ -430,17 +547,29 @@ class NotedFrame(Exported, pd.DataFrame):
         >>> fit.predict(type="prob", interval="confidence").tidy().columns.tolist()
         ['row', 'level', 'estimate', 'conf_low', 'conf_high']
         """
-        kept = {name: self.attrs[name] for name in ("notes", "title", "labels") if name in self.attrs}
+        kept = {
+            name: self.attrs[name]
+            for name in ("notes", "title", "labels")
+            if name in self.attrs
+        }
         return NotedFrame.of(broom_frame(self), **kept)
 
     def _grid(self) -> Grid:
-        more = [f"The first {_MOST_ROWS} of {len(self):,} rows."] if len(self) > _MOST_ROWS else []
-        notes, title = [*self.attrs.get("notes", []), *more], self.attrs.get("title", "")
-        grid = frame_grid(self.head(_MOST_ROWS), notes, title, self.attrs.get("formats"))
+        more = (
+            [f"The first {_MOST_ROWS} of {len(self):,} rows."]
+            if len(self) > _MOST_ROWS
+            else []
+        )
+        notes = [*self.attrs.get("notes", []), *more]
+        title = self.attrs.get("title", "")
+        grid = frame_grid(
+            self.head(_MOST_ROWS), notes, title, self.attrs.get("formats")
+        )
         return by_numbers(grid) if self.attrs.get("square") else grid
 
     def shown(self) -> pd.DataFrame:
-        """The table as it prints, as a frame of texts with readable heads and labels; the exports write it.
+        """The table as it prints, as a frame of texts with readable heads and labels;
+        the exports write it.
 
         Examples
         --------
@@ -451,12 +580,31 @@ class NotedFrame(Exported, pd.DataFrame):
         """
         grid = self._grid()
         labels: Mapping[str, str] = self.attrs.get("labels", {})
-        named = [i for i, text in enumerate(grid.heads[-1]) if i < grid.n_labels or text in _NAMING]
-        rows = [[labels.get(text, text) if i in named else text for i, text in enumerate(row)] for row in grid.rows]
-        heads = [[_HEADS.get(text, labels.get(text, text)) for text in head] for head in grid.heads]
-        columns = pd.Index(heads[0]) if len(heads) == 1 else pd.MultiIndex.from_arrays(heads)
+        named = [
+            i
+            for i, text in enumerate(grid.heads[-1])
+            if i < grid.n_labels or text in _NAMING
+        ]
+        rows = [
+            [
+                labels.get(text, text) if i in named else text
+                for i, text in enumerate(row)
+            ]
+            for row in grid.rows
+        ]
+        heads = [
+            [_HEADS.get(text, labels.get(text, text)) for text in head]
+            for head in grid.heads
+        ]
+        columns = (
+            pd.Index(heads[0]) if len(heads) == 1 else pd.MultiIndex.from_arrays(heads)
+        )
         frame = pd.DataFrame(rows, columns=columns)
-        return frame.set_index(frame.columns[0]).rename_axis(None) if grid.n_labels == 1 else frame
+        return (
+            frame.set_index(frame.columns[0]).rename_axis(None)
+            if grid.n_labels == 1
+            else frame
+        )
 
     def exported(self) -> list[NotedFrame]:
         return [self]
@@ -472,7 +620,8 @@ class NotedFrame(Exported, pd.DataFrame):
         """The method of pandas, with the options that the printed table needs."""
         if {"float_format", "formatters", "floatfmt", "columns"} & set(options):
             return partial(getattr(pd.DataFrame(self), name), **options)
-        shown, align = self.shown(), self._grid().align
+        shown = self.shown()
+        align = self._grid().align
         options = {"index": not isinstance(shown.index, pd.RangeIndex), **options}
         if name == "to_latex":
             shown = shown.map(in_tex).rename(index=in_tex, columns=in_tex)
@@ -484,63 +633,123 @@ class NotedFrame(Exported, pd.DataFrame):
         return partial(getattr(shown, name), **options)
 
     def __repr__(self) -> str:
-        """The printed table; rows of a default index print as in pandas if all columns fit in a line."""
+        """The printed table; rows of a default index print as in pandas if all columns
+        fit in a line.
+        """
         grid = self._grid()
         lines = grid_lines(grid)
         if grid.n_labels == 0 and len(grid.heads) == 1:
-            shown = pd.DataFrame(list(grid.rows), columns=pd.Index(grid.heads[0])).to_string(index=False).split("\n")
-            lines = [*wrapped(grid.title, SCREEN), *shown] if len(shown[0]) <= SCREEN else lines
-        notes = [line for note in grid.notes for line in wrapped(note, SCREEN, rest="  ")]
-        return "\n".join(line.rstrip() for line in (*lines, *([""] if notes else []), *notes))
+            shown = (
+                pd.DataFrame(list(grid.rows), columns=pd.Index(grid.heads[0]))
+                .to_string(index=False)
+                .split("\n")
+            )
+            lines = (
+                [*wrapped(grid.title, SCREEN), *shown]
+                if len(shown[0]) <= SCREEN
+                else lines
+            )
+        notes = [
+            line for note in grid.notes for line in wrapped(note, SCREEN, rest="  ")
+        ]
+        return "\n".join(
+            line.rstrip() for line in (*lines, *([""] if notes else []), *notes)
+        )
 
     def _repr_html_(self) -> str:
         return grid_html(self._grid())
 
 
 def frame_grid(
-    frame: pd.DataFrame, notes: Iterable[str] = (), title: str = "", formats: Mapping[Any, str] | None = None
+    frame: pd.DataFrame,
+    notes: Iterable[str] = (),
+    title: str = "",
+    formats: Mapping[Any, str] | None = None,
 ) -> Grid:
     """A frame as text: the index labels first, columns of long text in the notes."""
     columns = _labels(frame)
-    n_labels, long = len(columns), []
+    n_labels = len(columns)
+    long = []
     for i, name in enumerate(frame.columns):
         values = frame.iloc[:, i]
-        texts = [one_line(text) for text in column_cells(values, _format(name, values, formats))]
+        texts = [
+            one_line(text)
+            for text in column_cells(values, _format(name, values, formats))
+        ]
         if columns and _is_text(texts) and max(map(len, texts)) > _LONG:
             long += [
-                f"{name} of {label}: {text}" for text, label in dict.fromkeys(zip(texts, frame.index, strict=True))
+                f"{name} of {label}: {text}"
+                for text, label in dict.fromkeys(zip(texts, frame.index, strict=True))
             ]
         else:
-            head = tuple(str(part).strip() for part in (name if isinstance(name, tuple) else (name,)))
-            columns.append((head, ["" if text == MISSING else text for text in texts] if n_labels else texts))
+            head = tuple(
+                str(part).strip()
+                for part in (name if isinstance(name, tuple) else (name,))
+            )
+            columns.append(
+                (
+                    head,
+                    (
+                        ["" if text == MISSING else text for text in texts]
+                        if n_labels
+                        else texts
+                    ),
+                )
+            )
     if not columns:
-        columns, n_labels = [(("(no columns)",), [])], 1
-    elif n_labels == 0 and _is_text(columns[0][1]) and max(map(len, columns[0][1])) > _LONG:
+        columns = [(("(no columns)",), [])]
+        n_labels = 1
+    elif (
+        n_labels == 0
+        and _is_text(columns[0][1])
+        and max(map(len, columns[0][1])) > _LONG
+    ):
         n_labels = 1  # long names are broken into lines, like index labels
     if n_labels == 0 and len(frame) == 1 and len(columns) > _WIDE:
         n_labels = 1
-        columns = [(("figure",), [head[-1] for head, _ in columns]), (("value",), [texts[0] for _, texts in columns])]
+        columns = [
+            (("figure",), [head[-1] for head, _ in columns]),
+            (("value",), [texts[0] for _, texts in columns]),
+        ]
     return Grid(
         title=title,
         heads=tuple(zip(*(head for head, _ in columns), strict=True)),
         rows=tuple(zip(*(texts for _, texts in columns), strict=True)),
-        align="".join("l" if i < n_labels or _is_text(texts) else "r" for i, (_, texts) in enumerate(columns)),
+        align="".join(
+            "l" if i < n_labels or _is_text(texts) else "r"
+            for i, (_, texts) in enumerate(columns)
+        ),
         n_labels=n_labels,
         notes=(*long, *notes),
     )
 
 
 def _labels(frame: pd.DataFrame) -> list[tuple[tuple[str, ...], list[str]]]:
-    """Head and texts of each index level, outer labels once; nothing for a default index."""
+    """Head and texts of each index level, outer labels once; nothing for a default
+    index.
+    """
     index = frame.index
-    if isinstance(index, pd.RangeIndex) and frame.columns.nlevels == 1 and index.name is None:
+    if (
+        isinstance(index, pd.RangeIndex)
+        and frame.columns.nlevels == 1
+        and index.name is None
+    ):
         return []
     columns = []
     for level, name in enumerate(index.names):
         texts = [one_line(value) for value in index.get_level_values(level)]
         if level < index.nlevels - 1:
-            texts = [text if i == 0 or text != texts[i - 1] else "" for i, text in enumerate(texts)]
-        columns.append((("",) * (frame.columns.nlevels - 1) + ("" if name is None else str(name),), texts))
+            texts = [
+                text if i == 0 or text != texts[i - 1] else ""
+                for i, text in enumerate(texts)
+            ]
+        columns.append(
+            (
+                ("",) * (frame.columns.nlevels - 1)
+                + ("" if name is None else str(name),),
+                texts,
+            )
+        )
     return columns
 
 
@@ -558,7 +767,9 @@ def _is_text(column: Sequence[str]) -> bool:
     return any(text[:1].isalpha() for text in column if text not in (MISSING, "inf"))
 
 
-def _format(name: Any, column: pd.Series, formats: Mapping[Any, str] | None) -> str | None:
+def _format(
+    name: Any, column: pd.Series, formats: Mapping[Any, str] | None
+) -> str | None:
     """The format of a column, given or implied by its name and its type."""
     if formats is not None and name in formats:
         return formats[name]
@@ -589,17 +800,33 @@ def broom_frame(frame: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     frame : DataFrame
-        Columns of two levels, as in predictions of all levels, become one row for each row and level.
+        Columns of two levels, as in predictions of all levels, become one row for each
+        row and level.
     """
     table = pd.DataFrame(frame)
     if frame.columns.nlevels > 1:
-        levels, kinds = (pd.unique(frame.columns.get_level_values(level)) for level in (1, 0))
-        named = {"row": frame.index.repeat(len(levels)), "level": [*levels] * len(frame)}
-        long = {kind: frame[kind].reindex(columns=levels).to_numpy().reshape(-1) for kind in kinds}
+        levels, kinds = (
+            pd.unique(frame.columns.get_level_values(level)) for level in (1, 0)
+        )
+        named = {
+            "row": frame.index.repeat(len(levels)),
+            "level": [*levels] * len(frame),
+        }
+        long = {
+            kind: frame[kind].reindex(columns=levels).to_numpy().reshape(-1)
+            for kind in kinds
+        }
         table = pd.DataFrame(named | long)
-    elif frame.index.names == [None] and "term" in frame.columns:  # the index only numbers the rows
+    # the index only numbers the rows
+    elif frame.index.names == [None] and "term" in frame.columns:
         table = table.reset_index(drop=True)
     elif not isinstance(frame.index, pd.RangeIndex) or frame.index.name is not None:
-        table = table.reset_index(names=["term" if name is None else name for name in frame.index.names])
+        table = table.reset_index(
+            names=["term" if name is None else name for name in frame.index.names]
+        )
     taken = set(table.columns)
-    return table.rename(columns={old: new for old, new in NAMES.items() if old in taken and new not in taken})
+    return table.rename(
+        columns={
+            old: new for old, new in NAMES.items() if old in taken and new not in taken
+        }
+    )

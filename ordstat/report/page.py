@@ -1,4 +1,6 @@
-"""A page about a fit: question, data, summary, pictures, references, versions, in one HTML file."""
+"""A page about a fit: question, data, summary, pictures, references, versions, in one
+HTML file.
+"""
 
 from __future__ import annotations
 
@@ -33,15 +35,26 @@ from .sections import shortened
 #: Captions by name of the plot, in the order shown.
 CAPTIONS = {
     "forest": "Effects with 95% limits.",
-    "effects": "Probabilities of the levels by {}, with the other variables held fixed.",
+    "effects": (
+        "Probabilities of the levels by {}, with the other variables held fixed."
+    ),
     "ranef": "Conditional modes of the effects of the groups, with 95% limits.",
     "dependence": "Mean predictions over the rows, with {} set to each value in turn.",
     "tree": "The tree, or the first of several.",
-    "latent": "Scores of the rows by observed level, and the thresholds between predicted levels.",
+    "latent": (
+        "Scores of the rows by observed level, and the thresholds between predicted"
+        " levels."
+    ),
     "rounds": "Errors after each round.",
     "confusion": "Observed and predicted levels of the training rows.",
-    "residuals": "Surrogate residuals against their expected quantiles: on the line if the model is true.",
-    "margins": "Margins of the training rows; a row with a margin below 0 is on the wrong side of a threshold.",
+    "residuals": (
+        "Surrogate residuals against their expected quantiles: on the line if the model"
+        " is true."
+    ),
+    "margins": (
+        "Margins of the training rows; a row with a margin below 0 is on the wrong side"
+        " of a threshold."
+    ),
 }
 #: Pictures that pages about likelihood fits leave out.
 _OF_RANKERS = ("confusion", "margins")
@@ -56,16 +69,28 @@ def _drawings(fit: FittedRanker) -> Iterator[str]:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        yield _paragraph("Pictures need the package matplotlib. Install it: pip install matplotlib")
+        yield _paragraph(
+            "Pictures need the package matplotlib. Install it: pip install matplotlib"
+        )
         return
     plots: Any = fit.plot  # type: ignore[attr-defined]  # results classes define it
-    variables = [(variable,) for variable in fit.design.spec.columns or ()][:_MOST_VARIABLES]
+    variables = [(variable,) for variable in fit.design.spec.columns or ()][
+        :_MOST_VARIABLES
+    ]
     for name in CAPTIONS:
         if name in plots.names and not (fit.method.likelihood and name in _OF_RANKERS):
             for arguments in variables if name in ("dependence", "effects") else [()]:
-                yield _figure(name, CAPTIONS[name].format(*arguments), partial(getattr(plots, name), *arguments))
+                yield _figure(
+                    name,
+                    CAPTIONS[name].format(*arguments),
+                    partial(getattr(plots, name), *arguments),
+                )
     left_out = _OF_RANKERS if fit.method.likelihood else ()
-    if others := [f"fit.plot.{name}" for name in plots.names if name not in CAPTIONS or name in left_out]:
+    if others := [
+        f"fit.plot.{name}"
+        for name in plots.names
+        if name not in CAPTIONS or name in left_out
+    ]:
         yield _paragraph(f"More pictures: {', '.join(others)}.")
 
 
@@ -79,20 +104,32 @@ def _figure(name: str, caption: str, draw: Callable[[], Any]) -> str:
         return _paragraph(f"No picture {name!r}: {problem}")
     stream = BytesIO()
     try:
-        box = None if figure.get_layout_engine() else "tight"  # a layout engine has made room for all texts
+        # a layout engine has made room for all texts
+        box = None if figure.get_layout_engine() else "tight"
         figure.savefig(stream, format="png", dpi=_DOTS, bbox_inches=box)
     finally:
         pyplot.close(figure)
     source = f"data:image/png;base64,{b64encode(stream.getvalue()).decode('ascii')}"
     text = escape(caption)
-    return f'<figure><img src="{source}" alt="{text}"><figcaption>{text}</figcaption></figure>'
+    return (
+        f'<figure><img src="{source}"'
+        f' alt="{text}"><figcaption>{text}</figcaption></figure>'
+    )
 
 
 # Page
 
 # Most levels named in a sentence.
 _MOST_LEVELS = 12
-_PACKAGES = ("ordstat", "numpy", "scipy", "pandas", "formulaic", "scikit-learn", "statsmodels")
+_PACKAGES = (
+    "ordstat",
+    "numpy",
+    "scipy",
+    "pandas",
+    "formulaic",
+    "scikit-learn",
+    "statsmodels",
+)
 
 
 def _page(fit: Any, pictures: bool) -> str:
@@ -116,7 +153,8 @@ def _page(fit: Any, pictures: bool) -> str:
     shown = {title: body for title, body in bodies.items() if body}
     links = "".join(f'<a href="#s{i}">{title}</a>' for i, title in enumerate(shown))
     body = "\n".join(
-        f'<section id="s{i}">\n<h2>{title}</h2>\n{body}\n</section>' for i, (title, body) in enumerate(shown.items())
+        f'<section id="s{i}">\n<h2>{title}</h2>\n{body}\n</section>'
+        for i, (title, body) in enumerate(shown.items())
     )
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -153,18 +191,28 @@ def _listed(texts: Iterable[str]) -> str:
 def _summary(fit: Any) -> str:
     """The one-screen summary without the line that names further sections."""
     summary = fit.summary().report
-    blocks = tuple(block for block in summary.blocks if not (isinstance(block, Line) and block.head == "More:"))
+    blocks = tuple(
+        block
+        for block in summary.blocks
+        if not (isinstance(block, Line) and block.head == "More:")
+    )
     shown = replace(summary, title="Results and model fit", tables=blocks)
     return f'<div class="tables">{as_html(shown)}</div>'
 
 
 def _question(fit: FittedRanker) -> Iterator[str]:
-    design, half = fit.design, _MOST_LEVELS // 2
+    design = fit.design
+    half = _MOST_LEVELS // 2
     names = [str(level) for level in fit.levels]
-    levels = " < ".join(names if len(names) <= _MOST_LEVELS else [*names[:half], "...", *names[-half:]])
-    response = design.response if design.response.isidentifier() else f'"{design.response}"'
+    levels = " < ".join(
+        names if len(names) <= _MOST_LEVELS else [*names[:half], "...", *names[-half:]]
+    )
+    response = (
+        design.response if design.response.isidentifier() else f'"{design.response}"'
+    )
     yield _paragraph(
-        f"How does {response}, in {len(fit.levels)} ordered levels ({levels}), depend on the columns of this formula?"
+        f"How does {response}, in {len(fit.levels)} ordered levels ({levels}), depend"
+        " on the columns of this formula?"
     )
     yield _code(design.formula)
     if arguments := arguments_text(design.recipe):
@@ -172,23 +220,41 @@ def _question(fit: FittedRanker) -> Iterator[str]:
 
 
 def _data(fit: FittedRanker) -> Iterator[str]:
-    design, sample = fit.design, fit.design.sample
+    design = fit.design
+    sample = fit.design.sample
     used = f"{counted(sample.n, 'row')} of {design.n_given} are used"
     lost = ", ".join(f"{name} ({n})" for name, n in design.dropped.items())
     weighted = "; means are weighted" if sample.weights is not None else ""
-    yield _paragraph(f"{used}{f'; left out for missing values or weights of 0: {lost}' if lost else ''}{weighted}.")
+    yield _paragraph(
+        f"{used}{f'; left out for missing values or weights of 0: {lost}' if lost else ''}{weighted}."
+    )
     if hasattr(fit, "n_imputations"):
         yield _paragraph(f"Missing values were imputed {fit.n_imputations} times.")
-    elif sample.X.shape[1] == len(design.names) and design.names and not fit.method.pairwise:
+    elif (
+        sample.X.shape[1] == len(design.names)
+        and design.names
+        and not fit.method.pairwise
+    ):
         yield f'<div class="tables">{grid_html(_column_table(fit).grid)}</div>'
 
 
 def _column_table(fit: FittedRanker) -> Table:
     """Mean, standard deviation and range of each column of the model."""
-    X, w, names = fit.design.sample.X, fit.design.sample.case_weights, list(fit.design.names)
+    X = fit.design.sample.X
+    w = fit.design.sample.case_weights
+    names = list(fit.design.names)
     mean = w @ X / w.sum()
-    columns = {"mean": mean, "SD": np.sqrt(w @ (X - mean) ** 2 / w.sum()), "min": X.min(axis=0), "max": X.max(axis=0)}
-    pieces = [piece for name in fit.design.spec.column_names["location"] for piece in name.pieces]
+    columns = {
+        "mean": mean,
+        "SD": np.sqrt(w @ (X - mean) ** 2 / w.sum()),
+        "min": X.min(axis=0),
+        "max": X.max(axis=0),
+    }
+    pieces = [
+        piece
+        for name in fit.design.spec.column_names["location"]
+        for piece in name.pieces
+    ]
     note = "A column such as f: b is 1 where f is b, else 0, so its mean is a share."
     table = Table(
         title="Columns of the model",
@@ -202,10 +268,18 @@ def _column_table(fit: FittedRanker) -> Table:
 
 def _call(fit: FittedRanker) -> str:
     """The call as Python code, with its data; three dots replace arrays."""
-    call = fit.call.replace(repr(fit.design.formula), f"{fit.design.formula!r}, data", 1)
+    call = fit.call.replace(
+        repr(fit.design.formula), f"{fit.design.formula!r}, data", 1
+    )
     pooled = ["pool"] if hasattr(fit, "n_imputations") else []
     names = dict.fromkeys(
-        ["ordfit", *pooled, *re.findall(r"\b([A-Z]\w+)\(", fit.call.replace(repr(fit.design.formula), ""))]
+        [
+            "ordfit",
+            *pooled,
+            *re.findall(
+                r"\b([A-Z]\w+)\(", fit.call.replace(repr(fit.design.formula), "")
+            ),
+        ]
     )
     return f"from ordstat import {', '.join(names)}\n{call}"
 
@@ -242,7 +316,9 @@ _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
 def written_report(fit: Any, path: Any = None, *, pictures: bool = True) -> Any:
-    """Write a page about the fit: question, data, summary, pictures, what to cite, versions."""
+    """Write a page about the fit: question, data, summary, pictures, what to cite,
+    versions.
+    """
     flag("pictures", pictures)
     if path is None:
         return fit.summary("all")
@@ -255,7 +331,12 @@ def page_target(path: Any) -> Path:
     """The path of a page; OptionError if it cannot be used."""
     target = Path(path) if isinstance(path, (str, os.PathLike)) else None
     if target is None or target.suffix.lower() not in (".html", ".htm"):
-        raise OptionError(f"path must be the name of a file that ends in .html; got {path!r}.")
+        raise OptionError(
+            f"path must be the name of a file that ends in .html; got {path!r}."
+        )
     if not target.parent.is_dir():
-        raise OptionError(f"path must be in an existing folder; got {path!r}. Make {str(target.parent)!r} first.")
+        raise OptionError(
+            f"path must be in an existing folder; got {path!r}. Make"
+            f" {str(target.parent)!r} first."
+        )
     return target

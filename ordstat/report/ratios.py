@@ -46,8 +46,9 @@ class Ratio(NamedTuple):
     def exponents(self, kinds: Iterable[str], numbers: FloatArray) -> FloatArray:
         """(n, 3) estimates and limits of parameters of these kinds, exponentiated.
 
-        Nominal effects move thresholds, so their sign is the opposite one: all ratios of
-        a fit point in one direction. Scale effects are on the log scale. Other kinds stay.
+        Nominal effects move thresholds, so their sign is the opposite one: all ratios
+        of a fit point in one direction. Scale effects are on the log scale. Other kinds
+        stay.
         """
         signs = {"location": self.sign, "nominal": -self.sign, "scale": 1.0}
         changed = numbers.copy()
@@ -62,8 +63,16 @@ class Ratio(NamedTuple):
         return changed
 
 
-_NO_RATIO = Ratio(_EXPONENT, 1.0, "Exponents of the location effects; no odds or hazards under this link")
-_SCALED = Ratio(_EXPONENT, 1.0, "Exponents of the location effects: ratios of odds or hazards only at scale 1")
+_NO_RATIO = Ratio(
+    _EXPONENT,
+    1.0,
+    "Exponents of the location effects; no odds or hazards under this link",
+)
+_SCALED = Ratio(
+    _EXPONENT,
+    1.0,
+    "Exponents of the location effects: ratios of odds or hazards only at scale 1",
+)
 
 
 def ratio_of(r: Any) -> Ratio:

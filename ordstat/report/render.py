@@ -1,4 +1,6 @@
-"""A summary as data, and its rendering as text (80 columns, if its tables fit) or as HTML for notebooks."""
+"""A summary as data, and its rendering as text (80 columns, if its tables fit) or as
+HTML for notebooks.
+"""
 
 from __future__ import annotations
 
@@ -51,9 +53,11 @@ class Table:
     brief : Table, optional
         The shorter table for the one-screen summary.
     below : tuple of Table
-        Tables with some of the columns, printed under the same head, each after a line with its title.
+        Tables with some of the columns, printed under the same head, each after a line
+        with its title.
     square : bool
-        Columns and rows have the same names; numbers replace long ones if the table is too wide.
+        Columns and rows have the same names; numbers replace long ones if the table is
+        too wide.
     labels : mapping of str to str
         Readable names of rows.
     """
@@ -74,19 +78,30 @@ class Table:
         """The table as text, including the tables in `below`."""
         names = list(self.frame)
         rows: list[tuple[str, ...]] = []
-        titles, notes = {}, []
+        titles = {}
+        notes = []
         for piece in (self, *self.below):
             if piece is not self:
                 titles[len(rows)] = piece.title
-            frame, blank = piece.frame, [""] * len(piece.frame)
+            frame = piece.frame
+            blank = [""] * len(piece.frame)
             columns = [[one_line(piece.labels.get(name, name)) for name in frame.index]]
             for name in names:
-                columns.append(column_cells(frame[name], piece.formats.get(name)) if name in frame else blank)
+                columns.append(
+                    column_cells(frame[name], piece.formats.get(name))
+                    if name in frame
+                    else blank
+                )
             rows += zip(*columns, strict=True)
             notes += [piece.note] if piece.note else []
         grid = Grid(
             title=self.title,
-            heads=(("" if self.frame.index.name is None else str(self.frame.index.name), *map(str, names)),),
+            heads=(
+                (
+                    "" if self.frame.index.name is None else str(self.frame.index.name),
+                    *map(str, names),
+                ),
+            ),
             rows=tuple(rows),
             align="l" + "r" * len(names),
             notes=tuple(notes),
@@ -193,7 +208,9 @@ class Summary:
     def tables(self) -> dict[str, pd.DataFrame]:
         """All tables by title, unrounded."""
         blocks = (self.data or self.report).blocks
-        return {table.title: table.noted() for table in blocks if isinstance(table, Table)}
+        return {
+            table.title: table.noted() for table in blocks if isinstance(table, Table)
+        }
 
 
 class Reported(Exported):
@@ -230,7 +247,8 @@ def as_text(report: Report) -> str:
     lines += _header_lines(report.header) if report.header else []
     in_table = False
     for block in report.blocks:
-        after_table, in_table = in_table, isinstance(block, Table)
+        after_table = in_table
+        in_table = isinstance(block, Table)
         lines += [""] if after_table or in_table else []
         if isinstance(block, Line):
             lines += lines_of(block)
@@ -254,12 +272,18 @@ def lines_of(line: Line) -> list[str]:
     """The items as lines of text; only long items are broken."""
     head = line.head and line.head + (" " if line.head.endswith(":") else _GAP)
     items = map(kept, line.items, repeat(SCREEN - len(head)))
-    return "\n".join(_hanging(head, line.between.join(items))).replace(_NO_BREAK, " ").split("\n")
+    return (
+        "\n".join(_hanging(head, line.between.join(items)))
+        .replace(_NO_BREAK, " ")
+        .split("\n")
+    )
 
 
 def _header_lines(pairs: Sequence[tuple[str, Any]]) -> list[str]:
     """Pairs below each other, two on a line if both are short."""
-    size, half, lines = max(len(label) for label, _ in pairs), SCREEN // 2, list[str]()
+    size = max(len(label) for label, _ in pairs)
+    half = SCREEN // 2
+    lines = list[str]()
     for label, value in pairs:
         added = _hanging(f"{label:<{size}}{_GAP}", number(value))
         if lines and len(added) == 1 and max(len(lines[-1]), len(added[0])) < half:
@@ -270,7 +294,9 @@ def _header_lines(pairs: Sequence[tuple[str, Any]]) -> list[str]:
 
 
 def _hanging(head: str, text: str) -> list[str]:
-    return wrapped(text, SCREEN, head, " " * len(head), hyphens=_NO_BREAK not in text) or [head]
+    return wrapped(
+        text, SCREEN, head, " " * len(head), hyphens=_NO_BREAK not in text
+    ) or [head]
 
 
 # HTML
@@ -285,11 +311,21 @@ def as_html(report: Report, folded: Report | None = None) -> str:
     ]
     parts = [
         '<div style="color:inherit;font-size:.95em">',
-        f'<div style="font-weight:bold;{RULE};margin-bottom:.4em">{escape(report.title)}</div>',
+        (
+            "<div"
+            f' style="font-weight:bold;{RULE};margin-bottom:.4em">{escape(report.title)}</div>'
+        ),
         html_table(header, "Header") if header else "",
-        *(_line_html(block) if isinstance(block, Line) else grid_html(block.grid) for block in report.blocks),
+        *(
+            _line_html(block) if isinstance(block, Line) else grid_html(block.grid)
+            for block in report.blocks
+        ),
         *(f'<div style="opacity:.8">{escape(note)}</div>' for note in report.all_notes),
-        "" if folded is None else f"<details><summary>All tables</summary>{as_html(folded)}</details>",
+        (
+            ""
+            if folded is None
+            else f"<details><summary>All tables</summary>{as_html(folded)}</details>"
+        ),
         "</div>",
     ]
     return "\n".join(parts)
@@ -298,5 +334,7 @@ def as_html(report: Report, folded: Report | None = None) -> str:
 def _line_html(line: Line) -> str:
     """The items in one line, with commas if only blanks would separate them."""
     head = line.head and f"<b>{escape(line.head)}</b> "
-    words = (line.between if line.between.strip() or line.between == " " else ", ").join(line.items)
+    words = (
+        line.between if line.between.strip() or line.between == " " else ", "
+    ).join(line.items)
     return f'<div style="margin-bottom:.3em">{head}{escape(words)}</div>'

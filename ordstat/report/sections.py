@@ -1,4 +1,6 @@
-"""Contents of a summary: the sections that all methods share, and the one-screen summary."""
+"""Contents of a summary: the sections that all methods share, and the one-screen
+summary.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,15 @@ SECTIONS = ("model", "fit", "errors", "margins", "bounds")
 # With more levels than this, only `.confusion()` shows the full matrix.
 _MOST_LEVELS = 12
 _MOST_ROWS = 20
-_QUANTILES = {"min": 0.0, "10%": 0.1, "25%": 0.25, "median": 0.5, "75%": 0.75, "90%": 0.9, "max": 1.0}
+_QUANTILES = {
+    "min": 0.0,
+    "10%": 0.1,
+    "25%": 0.25,
+    "median": 0.5,
+    "75%": 0.75,
+    "90%": 0.9,
+    "max": 1.0,
+}
 
 # Data and certificate
 
@@ -42,8 +52,11 @@ def alert_notes(r: FittedRanker) -> tuple[str, ...]:
     return tuple(messages)
 
 
-def certificate_text(certificate: Certificate, trace: Trace, details: bool = True) -> str:
-    """Whether the fit reached its optimum, and the number that proves it; with `details` further figures.
+def certificate_text(
+    certificate: Certificate, trace: Trace, details: bool = True
+) -> str:
+    """Whether the fit reached its optimum, and the number that proves it; with
+    `details` further figures.
 
     Of a method that looks for no optimum, what it did, and the further figures.
     """
@@ -54,12 +67,18 @@ def certificate_text(certificate: Certificate, trace: Trace, details: bool = Tru
         figures = []
     for label, value in certificate.details if details or certificate.steps else ():
         if label != "iterations":  # some methods list them again
-            figures.append(f"{label} {value:.4g}" if isinstance(value, (float, np.floating)) else f"{label} {value}")
+            figures.append(
+                f"{label} {value:.4g}"
+                if isinstance(value, (float, np.floating))
+                else f"{label} {value}"
+            )
     iterations = counted(trace.iterations, "iteration")
     if not certificate.reached:
         ended = f"NOT CONVERGED after {iterations}"
     elif certificate.steps:
-        ended = f"{certificate.steps[:1].upper()}{certificate.steps[1:]} {trace.iterations}"
+        ended = (
+            f"{certificate.steps[:1].upper()}{certificate.steps[1:]} {trace.iterations}"
+        )
     elif trace.iterations:
         ended = f"Converged in {iterations}"
     else:
@@ -74,44 +93,75 @@ def training_pair(fit: Fit) -> tuple[str, str]:
 
 
 def fractional(r: FittedRanker) -> bool:
-    """Whether to show percentages in place of counts: in surveys, and where weights are not numbers of rows."""
+    """Whether to show percentages in place of counts: in surveys, and where weights are
+    not numbers of rows.
+    """
     weights = r.design.sample.weights
-    return r.design.survey is not None or not (weights is None or np.array_equal(weights, np.rint(weights)))
+    return r.design.survey is not None or not (
+        weights is None or np.array_equal(weights, np.rint(weights))
+    )
 
 
 def people(r: FittedRanker) -> FloatArray:
-    """(N,) what a row counts in a number of observations: its case weight, or 1 if that is no number of rows."""
+    """(N,) what a row counts in a number of observations: its case weight, or 1 if that
+    is no number of rows.
+    """
     sample = r.design.sample
     return np.ones(sample.n) if fractional(r) else sample.case_weights
 
 
 def observations(r: FittedRanker) -> float:
-    """The number of observations to show: the sum of the case weights, or rows if these are no numbers of rows."""
+    """The number of observations to show: the sum of the case weights, or rows if these
+    are no numbers of rows.
+    """
     return float(r.n_rows) if fractional(r) else r.nobs
 
 
 def levels_of(r: FittedRanker, numbered: bool = False) -> str:
-    """The levels with the rows of each, "1 (5), 2 (22), ..."; numbered if numbers replace the names in tables."""
-    counts, percent, shown = r.level_counts, fractional(r), []
+    """The levels with the rows of each, "1 (5), 2 (22), ..."; numbered if numbers
+    replace the names in tables.
+    """
+    counts = r.level_counts
+    percent = fractional(r)
+    shown = []
     for k, (level, n) in enumerate(zip(r.levels, counts, strict=True), start=1):
         name = kept(f"{k} = {level}") if numbered else level
-        shown.append(f"{name} ({100.0 * n / counts.sum():.1f}%)" if percent else f"{name} ({count(n)})")
-    return ", ".join(shown if len(shown) <= _MOST_LEVELS else [*shown[:5], "...", *shown[-5:]])
+        shown.append(
+            f"{name} ({100.0 * n / counts.sum():.1f}%)"
+            if percent
+            else f"{name} ({count(n)})"
+        )
+    return ", ".join(
+        shown if len(shown) <= _MOST_LEVELS else [*shown[:5], "...", *shown[-5:]]
+    )
 
 
 def data_header(r: FittedRanker) -> tuple[tuple[str, Any], ...]:
     """Header pairs about the method, the data and the cost."""
     sample = r.design.sample
-    rows, left_out = count(r.nobs), r.design.n_given - r.n_rows
+    rows = count(r.nobs)
+    left_out = r.design.n_given - r.n_rows
     if sample.weights is not None and not fractional(r):
         rows += f" (in {r.n_rows} weighted rows)"
     elif sample.weights is not None:
-        rows = f"{r.n_rows} weighted rows" + f", sum of weights {rows}" * (r.design.survey is None)
+        rows = f"{r.n_rows} weighted rows" + f", sum of weights {rows}" * (
+            r.design.survey is None
+        )
     header = [
         ("Method", repr(r.method)),
-        ("Observations", f"{rows}; {counted(left_out, 'row')} left out" if left_out else rows),
+        (
+            "Observations",
+            f"{rows}; {counted(left_out, 'row')} left out" if left_out else rows,
+        ),
         ("Levels", levels_of(r)),
-        ("Cost", "given for each row" if sample.costs is not None else r.method.cost_matrix.label),
+        (
+            "Cost",
+            (
+                "given for each row"
+                if sample.costs is not None
+                else r.method.cost_matrix.label
+            ),
+        ),
     ]
     for label, value in r.fit.facts:
         header.append((label[:1].upper() + label[1:], value))
@@ -124,7 +174,9 @@ def ranker_report(
     header: Sequence[tuple[str, Any]] = (),
     notes: Sequence[str] = (),
 ) -> Report:
-    """The summary of a ranker: the shared part with tables, header pairs and notes of the method."""
+    """The summary of a ranker: the shared part with tables, header pairs and notes of
+    the method.
+    """
     return Report(
         title=r.title,
         header=(*data_header(r), training_pair(r.fit), *header),
@@ -135,11 +187,16 @@ def ranker_report(
 
 
 def bound_header(bound: CostBound | None) -> tuple[str, str]:
-    """Both sides of the inequality between the training cost and binary costs, and its source."""
+    """Both sides of the inequality between the training cost and binary costs, and its
+    source.
+    """
     if bound is None:
         return "Training bound", "none"
     holds = "<=" if bound.value <= bound.limit else "> (VIOLATED)"
-    text = f"cost above the least possible {bound.value:.4g} {holds} {bound.limit:.4g} ({bound.source})"
+    text = (
+        f"cost above the least possible {bound.value:.4g} {holds} {bound.limit:.4g}"
+        f" ({bound.source})"
+    )
     return "Training bound", text
 
 
@@ -149,31 +206,61 @@ def threshold_table(frame: pd.DataFrame) -> Table:
 
 
 def shortened(table: Table, where: str) -> Table:
-    """The table, cut to its first and last rows if it is long; a note says where the full table is."""
-    n, half = len(table.frame), _MOST_ROWS // 2
+    """The table, cut to its first and last rows if it is long; a note says where the
+    full table is.
+    """
+    n = len(table.frame)
+    half = _MOST_ROWS // 2
     if n <= _MOST_ROWS:
         return table
     frame = pd.concat([table.frame.iloc[:half], table.frame.iloc[-half:]])
-    return replace(table, frame=frame, note=f"The first and last {half} of {n} rows; all are in {where}.")
+    return replace(
+        table,
+        frame=frame,
+        note=f"The first and last {half} of {n} rows; all are in {where}.",
+    )
 
 
 def selection_table(selection: Selection) -> Table:
-    """Cross-validated cost of every C tried, or of the best C for each gamma if gamma was chosen too."""
-    frame = pd.DataFrame({"cost": selection.cost, "std. error": selection.error}).dropna(axis=1)
-    tried, best = selection.C, np.arange(selection.C.size)
-    title = f"Cost by {selection.how}" if selection.folds else "Bound of the expected cost, at 95%"
+    """Cross-validated cost of every C tried, or of the best C for each gamma if gamma
+    was chosen too.
+    """
+    frame = pd.DataFrame(
+        {"cost": selection.cost, "std. error": selection.error}
+    ).dropna(axis=1)
+    tried = selection.C
+    best = np.arange(selection.C.size)
+    title = (
+        f"Cost by {selection.how}"
+        if selection.folds
+        else "Bound of the expected cost, at 95%"
+    )
     if selection.gamma is not None:
-        tried, best = selection.gamma, selection.best_of_each_gamma()
+        tried = selection.gamma
+        best = selection.best_of_each_gamma()
         frame.insert(0, "C", [f"{C:g}" for C in selection.C])
-        title += ", at the best C for each gamma" if np.unique(selection.C).size > 1 else ""
-    names = [_power(value) + " chosen" * (i == selection.chosen) for i, value in enumerate(tried)]
+        title += (
+            ", at the best C for each gamma" if np.unique(selection.C).size > 1 else ""
+        )
+    names = [
+        _power(value) + " chosen" * (i == selection.chosen)
+        for i, value in enumerate(tried)
+    ]
     frame.index = pd.Index(names, name="C" if selection.gamma is None else "gamma")
-    return Table(title=title, frame=frame.iloc[best], note=_at_the_end(selection), section="fit")
+    return Table(
+        title=title, frame=frame.iloc[best], note=_at_the_end(selection), section="fit"
+    )
 
 
 def _at_the_end(selection: Selection) -> str:
-    """A note if the best value is the largest or the smallest tried: a better one may lie beyond."""
-    values = {"C": selection.C} if selection.gamma is None else {"C": selection.C, "gamma": selection.gamma}
+    """A note if the best value is the largest or the smallest tried: a better one may
+    lie beyond.
+    """
+    values = (
+        {"C": selection.C}
+        if selection.gamma is None
+        else {"C": selection.C, "gamma": selection.gamma}
+    )
     extremes = {"largest": np.max, "smallest": np.min}
     at_end = [
         f"the {word} {name} tried"
@@ -181,7 +268,12 @@ def _at_the_end(selection: Selection) -> str:
         for word, extreme in extremes.items()
         if np.unique(tried).size > 1 and tried[selection.chosen] == extreme(tried)
     ]
-    return f"Chosen: {' and '.join(at_end)}. Values beyond it may cost less; give them as a list." if at_end else ""
+    return (
+        f"Chosen: {' and '.join(at_end)}. Values beyond it may cost less; give them as"
+        " a list."
+        if at_end
+        else ""
+    )
 
 
 def _power(value: float) -> str:
@@ -197,7 +289,9 @@ def error_tables(r: FittedRanker) -> list[Part]:
     """Confusion and errors: the same for every ranker."""
 
     def make() -> list[Table]:
-        frame = r.training_errors.drop([] if r.own_cost else ["cost"]).to_frame("training")
+        frame = r.training_errors.drop([] if r.own_cost else ["cost"]).to_frame(
+            "training"
+        )
         errors = Table(
             title="Errors and agreement on the training rows",
             frame=frame,
@@ -211,19 +305,30 @@ def error_tables(r: FittedRanker) -> list[Part]:
 
 
 def _confusion_table(r: FittedRanker) -> Table:
-    """Observed by predicted levels, with the errors of every observed level; in shares if weights are not counts."""
-    p, percent = r.training, fractional(r)
+    """Observed by predicted levels, with the errors of every observed level; in shares
+    if weights are not counts.
+    """
+    p = r.training
+    percent = fractional(r)
     cells = confusion(p.y, p.codes, p.weights, p.n_levels)
     cells = cells / cells.sum() if percent else cells
-    names, many = list(map(str, r.levels)), len(r.levels) > _MOST_LEVELS
+    names = list(map(str, r.levels))
+    many = len(r.levels) > _MOST_LEVELS
     frame = pd.DataFrame(cells, index=pd.Index(names, name="observed"), columns=names)
     frame = frame.iloc[:, :0] if many else frame
     formats = dict.fromkeys([*frame.columns, "all"], "percent" if percent else "int")
-    classification, absolute = (level_costs(cells, cost) for cost in ("classification", "absolute"))
-    frame = frame.assign(all=cells.sum(axis=1), **{"error": classification, "abs. error": absolute})
+    classification, absolute = (
+        level_costs(cells, cost) for cost in ("classification", "absolute")
+    )
+    frame = frame.assign(
+        all=cells.sum(axis=1), **{"error": classification, "abs. error": absolute}
+    )
     rows = "training rows, weighted percentages" if percent else "training rows"
     table = Table(
-        title=f"Observed{'' if percent else ' levels (rows)'} by predicted levels (columns), {rows}",
+        title=(
+            f"Observed{'' if percent else ' levels (rows)'} by predicted levels"
+            f" (columns), {rows}"
+        ),
         frame=frame,
         formats=formats | {"error": ".3f", "abs. error": ".3f"},
         note="The full matrix is in .confusion()." if many else "",
@@ -235,52 +340,90 @@ def _confusion_table(r: FittedRanker) -> Table:
 
 def shared_tables(r: FittedRanker) -> list[Part]:
     """Errors, margins and bounds: the same for every threshold ranker."""
-    margins = [Part("margins", lambda: _margin_tables(r)), Part("bounds", lambda: _bound_tables(r))]
+    margins = [
+        Part("margins", lambda: _margin_tables(r)),
+        Part("bounds", lambda: _bound_tables(r)),
+    ]
     return [*error_tables(r), *margins] if r.in_memory else []
 
 
 def _margin_tables(r: FittedRanker) -> list[Table]:
-    """Quantiles of left, right and normalised margins, the share of wrong ones, and errors at a few margins."""
+    """Quantiles of left, right and normalised margins, the share of wrong ones, and
+    errors at a few margins.
+    """
     from ..judging.tables import errors_at_margin
 
-    m, weights, normalised = r.training_margins, r.design.sample.case_weights, r.geometry is not None
+    m = r.training_margins
+    weights = r.design.sample.case_weights
+    normalised = r.geometry is not None
     rows = {"left": m.left, "right": m.right}
     if np.isfinite(m.norm):
-        rows |= {"left, normalised": m.left / m.unit, "right, normalised": m.right / m.unit}
+        rows |= {
+            "left, normalised": m.left / m.unit,
+            "right, normalised": m.right / m.unit,
+        }
     quantiles = Table(
         title="Margins of the rows to the ends of their own interval",
-        frame=pd.DataFrame([_quantiles(values, weights) for values in rows.values()], index=list(rows)),
+        frame=pd.DataFrame(
+            [_quantiles(values, weights) for values in rows.values()], index=list(rows)
+        ),
         formats={"<= 0": "percent"},
-        note="The lowest level has no left margin and the highest no right margin; these are not counted.",
+        note=(
+            "The lowest level has no left margin and the highest no right margin; these"
+            " are not counted."
+        ),
         section="margins",
     )
-    names = {"classification": "classification E_C", "boundary": "boundary E_B", "absolute": "absolute E_A"}
+    names = {
+        "classification": "classification E_C",
+        "boundary": "boundary E_B",
+        "absolute": "absolute E_A",
+    }
     errors = pd.DataFrame(errors_at_margin(r)).rename(columns=names)
     errors = errors.rename(index="{:g}".format)
-    title = "Training errors at normalised margin Delta" if normalised else "Training errors at margin Delta"
+    title = (
+        "Training errors at normalised margin Delta"
+        if normalised
+        else "Training errors at margin Delta"
+    )
     return [quantiles, Table(title=title, frame=errors, section="margins")]
 
 
 def _quantiles(values: FloatArray, weights: FloatArray) -> dict[str, float]:
-    """Quantiles of the finite values (a weight w counts as w equal values), and the share at or below 0."""
+    """Quantiles of the finite values (a weight w counts as w equal values), and the
+    share at or below 0.
+    """
     finite = np.isfinite(values)
     if not weights[finite].sum() > 0.0:
         return dict.fromkeys([*_QUANTILES, "<= 0"], np.nan)
     ordered, mass = sorted_mass(values[finite], weights[finite])
-    places = np.searchsorted(mass, np.array([*_QUANTILES.values()]) * mass[-1] * (1 - 1e-12))
+    places = np.searchsorted(
+        mass, np.array([*_QUANTILES.values()]) * mass[-1] * (1 - 1e-12)
+    )
     shown = ordered[np.minimum(places, ordered.size - 1)]
     share = weights[finite & (values <= 0.0)].sum() / weights[finite].sum()
-    return dict(zip(_QUANTILES, map(float, shown), strict=True)) | {"<= 0": float(share)}
+    return dict(zip(_QUANTILES, map(float, shown), strict=True)) | {
+        "<= 0": float(share)
+    }
 
 
 def _bound_tables(r: FittedRanker) -> list[Table]:
-    """A table of the margin bounds below their trivial values; no table without such bounds (the notes say why)."""
+    """A table of the margin bounds below their trivial values; no table without such
+    bounds (the notes say why).
+    """
     bounds = r.margin_bounds.informative
     if not bounds:
         return []
     values = [(bound.value, bound.trivial, bound.source) for bound in bounds]
-    frame = pd.DataFrame(values, index=[bound.name for bound in bounds], columns=["bound", "trivial", "source"])
-    title = f"Margin bounds of the expected error, each with probability {100 * (1 - bounds[0].delta):g}%"
+    frame = pd.DataFrame(
+        values,
+        index=[bound.name for bound in bounds],
+        columns=["bound", "trivial", "source"],
+    )
+    title = (
+        "Margin bounds of the expected error, each with probability"
+        f" {100 * (1 - bounds[0].delta):g}%"
+    )
     return [Table(title=title, frame=frame, formats={"trivial": "g"}, section="bounds")]
 
 
@@ -289,12 +432,17 @@ def _bound_tables(r: FittedRanker) -> list[Table]:
 
 def figures(fit: FittedRanker) -> pd.DataFrame:
     """One row of figures of the whole fit."""
-    certified = {"certificate": fit.certificate.name, "certificate_value": fit.certificate.value}
+    certified = {
+        "certificate": fit.certificate.name,
+        "certificate_value": fit.certificate.value,
+    }
     reached: bool | None = fit.certificate.reached
     if reached and fit.certificate.steps:
         reached = None  # there is no optimum to reach
     solved = certified | {"iterations": fit.trace.iterations, "converged": reached}
-    return one_row({"nobs": fit.nobs, "n_levels": len(fit.levels)} | error_figures(fit) | solved)
+    return one_row(
+        {"nobs": fit.nobs, "n_levels": len(fit.levels)} | error_figures(fit) | solved
+    )
 
 
 def one_row(values: Mapping[str, Any]) -> NotedFrame:
@@ -305,19 +453,43 @@ def one_row(values: Mapping[str, Any]) -> NotedFrame:
 def error_figures(fit: FittedRanker) -> dict[str, float]:
     """Mean errors on the training rows, by their names in a table of figures."""
     kinds = ("classification", "absolute") if fit.in_memory else ()
-    return {f"{kind}_error": float(fit.training_errors[f"{kind} error"]) for kind in kinds}
+    return {
+        f"{kind}_error": float(fit.training_errors[f"{kind} error"]) for kind in kinds
+    }
 
 
 # One screen
 
-_MEASURES = ("classification error", "absolute error", "macro absolute error", "quadratic kappa", "concordance")
-#: Header pairs that the screen shows first, and those that it shows elsewhere or not at all.
-_FIRST = ("Observations", "Levels", "Cost", "Link", "Threshold", "Penalty", "Groups", "Survey design", "Std. errors")
+_MEASURES = (
+    "classification error",
+    "absolute error",
+    "macro absolute error",
+    "quadratic kappa",
+    "concordance",
+)
+#: Header pairs that the screen shows first, and those that it shows elsewhere or not at
+#: all.
+_FIRST = (
+    "Observations",
+    "Levels",
+    "Cost",
+    "Link",
+    "Threshold",
+    "Penalty",
+    "Groups",
+    "Survey design",
+    "Std. errors",
+)
 _APART = ("Method", "Convergence", "Training")
 #: Header pairs with usual values, which the screen leaves out.
-_USUAL = ("Cost classification", "Threshold flexible", "Std. errors observed information")
+_USUAL = (
+    "Cost classification",
+    "Threshold flexible",
+    "Std. errors observed information",
+)
 #: Most thresholds in lines of text, and most characters of a level's name in a head.
-_MOST_INLINE, _LONGEST_LEVEL = 12, 12
+_MOST_INLINE = 12
+_LONGEST_LEVEL = 12
 #: Most lines of thresholds; if they need more, numbers replace long names of levels.
 _MOST_LINES = 3
 #: Terms with unequal effects at the thresholds are named if the p-value is below this.
@@ -325,20 +497,36 @@ DOUBTFUL = 0.05
 
 
 def shown_part(
-    r: FittedRanker, section: str | None, report: Report, model: Sequence[Table | Line] | None = None
+    r: FittedRanker,
+    section: str | None,
+    report: Report,
+    model: Sequence[Table | Line] | None = None,
 ) -> Summary:
-    """The one-screen summary, with `model` as its estimates, or a section of the whole report."""
-    available = {"fit", *["bounds"] * r.in_memory, *map(attrgetter("section"), report.tables)}
+    """The one-screen summary, with `model` as its estimates, or a section of the whole
+    report.
+    """
+    available = {
+        "fit",
+        *["bounds"] * r.in_memory,
+        *map(attrgetter("section"), report.tables),
+    }
     names = sorted(available, key=SECTIONS.index)
     if section is None:
-        return Summary(_one_screen(r, report, estimates_of(report) if model is None else model, names), report)
+        return Summary(
+            _one_screen(
+                r, report, estimates_of(report) if model is None else model, names
+            ),
+            report,
+        )
     one_of("section", section, (*names, "all"))
     if section == "all":
         return Summary(report)
     tables = [block for block in report.tables if cast(Any, block).section == section]
     header = report.header if section == "fit" else ()
     notes = report.margin_notes if section in ("margins", "bounds") else tuple
-    return Summary(replace(report, header=header, tables=tuple(tables), margin_notes=notes), report)
+    return Summary(
+        replace(report, header=header, tables=tuple(tables), margin_notes=notes), report
+    )
 
 
 def estimates_of(report: Report) -> list[Table | Line]:
@@ -350,30 +538,62 @@ def estimates_of(report: Report) -> list[Table | Line]:
     return blocks
 
 
-def _one_screen(r: FittedRanker, report: Report, model: Sequence[Table | Line], sections: Sequence[str]) -> Report:
-    """Data, estimates, fit, errors and bound of a likelihood fit; errors and bound first for other methods."""
-    likelihood, header = r.method.likelihood, dict(report.header)
+def _one_screen(
+    r: FittedRanker,
+    report: Report,
+    model: Sequence[Table | Line],
+    sections: Sequence[str],
+) -> Report:
+    """Data, estimates, fit, errors and bound of a likelihood fit; errors and bound
+    first for other methods.
+    """
+    likelihood = r.method.likelihood
+    header = dict(report.header)
     judged: list[Table | Line] = []
     if r.in_memory and not r.many_cells:
         judged.append(_error_line(r) if likelihood else _brief_errors(r))
     if not r.many_cells and (r.margin_bounds.informative or not likelihood):
         judged.append(_bound_line(r))
-    numbered = max(map(len, map(str, r.levels))) > _LONGEST_LEVEL and any(map(_is_long, model))
+    numbered = max(map(len, map(str, r.levels))) > _LONGEST_LEVEL and any(
+        map(_is_long, model)
+    )
     if numbered:
         model = list(map(partial(_by_numbers, r), model))
-    if numbered or (judged and isinstance(judged[0], Table) and "always level " in " ".join(map(str, judged[0].frame))):
+    if numbered or (
+        judged
+        and isinstance(judged[0], Table)
+        and "always level " in " ".join(map(str, judged[0].frame))
+    ):
         header["Levels"] = levels_of(r, numbered=True)
     pairs: dict[bool, list[str]] = {True: [], False: []}
     for label, value in header.items():
         pair = f"{label} {number(value)}"
         if label not in _APART and pair not in _USUAL:
             pairs[label in _FIRST].append(pair)
-    rest = [Line(head="Model fit:" if likelihood else "Method:", items=tuple(pairs[False]))] if pairs[False] else []
-    blocks: list[Table | Line] = [Line(items=tuple(pairs[True])), *([] if likelihood else judged)]
+    rest = (
+        [
+            Line(
+                head="Model fit:" if likelihood else "Method:",
+                items=tuple(pairs[False]),
+            )
+        ]
+        if pairs[False]
+        else []
+    )
+    blocks: list[Table | Line] = [
+        Line(items=tuple(pairs[True])),
+        *([] if likelihood else judged),
+    ]
     for block in model:
-        shown, before = getattr(block, "brief", None) or block, blocks[-1]
-        if isinstance(shown, Table) and isinstance(before, Table) and set(shown.frame) <= set(before.frame):
-            blocks[-1] = replace(before, below=(*before.below, shown))  # continues under the same head
+        shown = getattr(block, "brief", None) or block
+        before = blocks[-1]
+        if (
+            isinstance(shown, Table)
+            and isinstance(before, Table)
+            and set(shown.frame) <= set(before.frame)
+        ):
+            # continues under the same head
+            blocks[-1] = replace(before, below=(*before.below, shown))
         else:
             blocks.append(shown)
     after = len(blocks)
@@ -382,12 +602,24 @@ def _one_screen(r: FittedRanker, report: Report, model: Sequence[Table | Line], 
     blocks[after:after] = rest
     named = (f'summary("{sections[0]}")', *map('"{}"'.format, (*sections[1:], "all")))
     ended = Line(items=(certificate_text(r.fit.certificate, r.fit.trace, False),))
-    tables = (*blocks, *(judged if likelihood else []), ended, Line(head="More:", items=named, between=", "))
-    return Report(title=r.title, header=(), tables=tables, notes=(*report.notes, *_of_one_level(r)))
+    tables = (
+        *blocks,
+        *(judged if likelihood else []),
+        ended,
+        Line(head="More:", items=named, between=", "),
+    )
+    return Report(
+        title=r.title,
+        header=(),
+        tables=tables,
+        notes=(*report.notes, *_of_one_level(r)),
+    )
 
 
 def _is_long(block: Table | Line) -> bool:
-    """Whether long names of levels take too much room: in lines of thresholds, or in the head of a table."""
+    """Whether long names of levels take too much room: in lines of thresholds, or in
+    the head of a table.
+    """
     if isinstance(block, Line):
         return len(lines_of(block)) > _MOST_LINES
     return any("|" in str(name) for name in block.frame)
@@ -395,7 +627,10 @@ def _is_long(block: Table | Line) -> bool:
 
 def _by_numbers(r: FittedRanker, block: Table | Line) -> Table | Line:
     """The block with numbers in place of the names of levels."""
-    numbers = {f"{low}|{high}": f"{k}|{k + 1}" for k, (low, high) in enumerate(pairwise(r.levels), start=1)}
+    numbers = {
+        f"{low}|{high}": f"{k}|{k + 1}"
+        for k, (low, high) in enumerate(pairwise(r.levels), start=1)
+    }
     if isinstance(block, Table):
         return replace(block, frame=block.frame.rename(columns=numbers))
     items = []
@@ -407,14 +642,26 @@ def _by_numbers(r: FittedRanker, block: Table | Line) -> Table | Line:
 
 def printed(r: FittedRanker) -> Report:
     """Call, size and estimates: what `print` shows of a fit."""
-    size = (f"{count(observations(r))} observations", f"{len(r.levels)} levels", *r.figures_of_fit())
+    size = (
+        f"{count(observations(r))} observations",
+        f"{len(r.levels)} levels",
+        *r.figures_of_fit(),
+    )
     records = {record.name: record for record in r.all_parameters}
     shown = []
     for title, values in r.estimates().items():
         names = [_under_title(records.get(name), str(name)) for name in values.index]
-        shown += [in_line(Table(title=title, frame=values.set_axis(names).to_frame()))] if names else []
+        shown += (
+            [in_line(Table(title=title, frame=values.set_axis(names).to_frame()))]
+            if names
+            else []
+        )
     about = (Line(head="Call:", items=(r.call,)), Line(items=size, between=", "))
-    return Report(title=r.title, header=(), tables=(*about, *shown, Line(items=("More: .summary()",))))
+    return Report(
+        title=r.title,
+        header=(),
+        tables=(*about, *shown, Line(items=("More: .summary()",))),
+    )
 
 
 def _under_title(record: Parameter | None, name: str) -> str:
@@ -427,35 +674,62 @@ def _under_title(record: Parameter | None, name: str) -> str:
 def in_line(table: Table) -> Line:
     """A table of thresholds as pieces of text, with standard errors in brackets."""
     frame = table.frame
-    items = list(map("{} {}".format, frame.index, column_cells(frame.iloc[:, 0], "brief")))
+    items = list(
+        map("{} {}".format, frame.index, column_cells(frame.iloc[:, 0], "brief"))
+    )
     if frame.shape[1] > 1:
-        items = list(map("{} ({})".format, items, column_cells(frame.iloc[:, 1], "brief")))
+        items = list(
+            map("{} ({})".format, items, column_cells(frame.iloc[:, 1], "brief"))
+        )
     if len(items) > _MOST_INLINE:
         where = ".thresholds" if table.title == "Thresholds" else ".params"
-        items = [*items[: _MOST_INLINE // 2], f"... (all in {where})", *items[-_MOST_INLINE // 2 :]]
+        items = [
+            *items[: _MOST_INLINE // 2],
+            f"... (all in {where})",
+            *items[-_MOST_INLINE // 2 :],
+        ]
     return Line(head=table.title, items=tuple(items), between="   ")
 
 
 def _error_line(r: FittedRanker) -> Line:
     """Errors on the training rows, in words."""
     wrong, away, *cost = measured(r.training, [*_MEASURES[:2], *["cost"] * r.own_cost])
-    text = f"{100.0 * wrong:.1f}% predicted at a wrong level, {away:.2f} levels off on average"
+    text = (
+        f"{100.0 * wrong:.1f}% predicted at a wrong level, {away:.2f} levels off on"
+        " average"
+    )
     text += f", mean cost {cost[0]:.3g}" if cost else ""
-    return Line(head="Training rows:", items=(text, *filter(None, [r.training_note])), between=". ")
+    return Line(
+        head="Training rows:",
+        items=(text, *filter(None, [r.training_note])),
+        between=". ",
+    )
 
 
 def _brief_errors(r: FittedRanker) -> Table:
-    """A few errors on the training rows, beside those of always predicting the level of least cost."""
+    """A few errors on the training rows, beside those of always predicting the level of
+    least cost.
+    """
     names = [*_MEASURES[:2], "cost", *_MEASURES[3:]] if r.own_cost else list(_MEASURES)
-    p, costs = r.training, sample_costs(r.method.cost_matrix, r.design.sample)
+    p = r.training
+    costs = sample_costs(r.method.cost_matrix, r.design.sample)
     code = int((p.weights @ costs).argmin())
-    codes, paid = np.full_like(p.codes, code), None if p.paid is None else costs[:, code]
-    always = replace(p, codes=codes, scores=codes.astype(np.float64), paid=paid, probabilities=None)
+    codes = np.full_like(p.codes, code)
+    paid = None if p.paid is None else costs[:, code]
+    always = replace(
+        p, codes=codes, scores=codes.astype(np.float64), paid=paid, probabilities=None
+    )
     name = str(r.levels[code])
     head = f"always {name if len(name) <= _LONGEST_LEVEL else f'level {code + 1}'}"
     columns = {"fit": measured(p, names), head: measured(always, names)}
     frame = pd.DataFrame(columns, index=pd.Index(names, name="Errors on training rows"))
-    return Table(title="", frame=frame, formats=dict.fromkeys(frame, ".3f"), note=r.training_note, section="errors")
+    return Table(
+        title="",
+        frame=frame,
+        formats=dict.fromkeys(frame, ".3f"),
+        note=r.training_note,
+        section="errors",
+    )
 
 
 def _of_one_level(r: FittedRanker) -> tuple[str, ...]:
@@ -465,15 +739,26 @@ def _of_one_level(r: FittedRanker) -> tuple[str, ...]:
     codes = np.unique(r.training.codes) if r.in_memory else np.zeros(0)
     if codes.size != 1 or not r.design.names:
         return ()
-    return (f"All rows are predicted to be {r.levels[codes[0]]!r}, the level of least cost whatever the predictors.",)
+    return (
+        (
+            f"All rows are predicted to be {r.levels[codes[0]]!r}, the level of least"
+            " cost whatever the predictors."
+        ),
+    )
 
 
 def _bound_line(r: FittedRanker) -> Line:
     bounds = r.margin_bounds.informative
     if not bounds:
-        return Line(items=r.margin_bounds.notes or ("No margin bound is below the largest possible error",))
+        return Line(
+            items=r.margin_bounds.notes
+            or ("No margin bound is below the largest possible error",)
+        )
     best = min(bounds, key=lambda bound: bound.value / bound.trivial)
     sure = f"with probability {100 * (1 - best.delta):g}%"
     text = f"mean {best.name} <= {best.value:.3g} (at worst {best.trivial:g}) {sure}"
     margin = () if np.isnan(best.margin) else (f"Delta {best.margin:.3g}",)
-    return Line(head="Margin bound:", items=(text,) if r.method.likelihood else (text, *margin, best.source))
+    return Line(
+        head="Margin bound:",
+        items=(text,) if r.method.likelihood else (text, *margin, best.source),
+    )

@@ -37,18 +37,32 @@ def per_of_each(fits: Mapping[str, Any], per: Any) -> dict[str, Any]:
     """`per` of each fit: without the variables that only other fits contain."""
     if not isinstance(per, Mapping):
         return dict.fromkeys(fits, per)
-    own = {name: frozenset[str]().union(*fit.design.spec.variables().values()) for name, fit in fits.items()}
+    own = {
+        name: frozenset[str]().union(*fit.design.spec.variables().values())
+        for name, fit in fits.items()
+    }
     used = frozenset[str]().union(*own.values())
-    return {name: {x: per[x] for x in per if x in own[name] or x not in used} or None for name in fits}
+    return {
+        name: {x: per[x] for x in per if x in own[name] or x not in used} or None
+        for name in fits
+    }
 
 
-_FIGURES = {"nobs": "N", "loglik": "Log-likelihood", "aic": "AIC", "bic": "BIC", "mcfadden": "McFadden R²"}
+_FIGURES = {
+    "nobs": "N",
+    "loglik": "Log-likelihood",
+    "aic": "AIC",
+    "bic": "BIC",
+    "mcfadden": "McFadden R²",
+}
 #: Figures that are shown if the user names none.
-_USUAL, _CLINICAL = ("nobs", "loglik", "aic"), ("nobs",)
+_USUAL = ("nobs", "loglik", "aic")
+_CLINICAL = ("nobs",)
 _VALUES = ["estimate", "std_error", "p_value", "conf_low", "conf_high"]
 #: Kinds of parameters in the order of the rows.
 _PARTS = ("location", "nominal", "scale", "lambda", "threshold", "sd", "cor")
-#: Kinds that are effects; the others stay as they are beside ratios, in rows of their own.
+#: Kinds that are effects; the others stay as they are beside ratios, in rows of their
+#: own.
 _EFFECTS = ("location", "nominal", "scale")
 #: Start of the note on effects that need more decimals.
 _SMALL = "Small effects are per unit of "
@@ -138,7 +152,9 @@ class _Column:
     @cached_property
     def numbers(self) -> pd.DataFrame:
         """The values of all parameters, ratios if they are shown."""
-        frame = pd.DataFrame(self.coefficients).reindex(columns=["term", "coef_type", *_VALUES])
+        frame = pd.DataFrame(self.coefficients).reindex(
+            columns=["term", "coef_type", *_VALUES]
+        )
         frame = frame.astype(dict.fromkeys(_VALUES, float))
         if self.ratio is not None:
             columns = ["estimate", "conf_low", "conf_high"]
@@ -151,7 +167,9 @@ class _Column:
     @cached_property
     def records(self) -> list[Parameter | None]:
         """What each parameter is; None for thresholds without a likelihood."""
-        known = {(record.kind, record.name): record for record in self.fitted.all_parameters}
+        known = {
+            (record.kind, record.name): record for record in self.fitted.all_parameters
+        }
         pairs = zip(self.numbers["coef_type"], self.numbers["term"], strict=True)
         return [known.get(pair) for pair in pairs]
 
@@ -170,7 +188,9 @@ class _Column:
 
     @cached_property
     def curves(self) -> dict[int, _Row]:
-        """One row for a term of several columns of numbers, by the place of each column."""
+        """One row for a term of several columns of numbers, by the place of each
+        column.
+        """
         rows: dict[int, _Row] = {}
         terms = self.fitted.design.spec.curves if self.inferential else ()
         for kind, term, columns in terms:
@@ -181,13 +201,19 @@ class _Column:
                 label = f"{label} (scale)"
             row = _Row(label=label, part=_PARTS.index(kind), values=values, words=words)
             for place, record in enumerate(self.records):
-                if record is not None and record.kind == kind and record.column in columns:
+                if (
+                    record is not None
+                    and record.kind == kind
+                    and record.column in columns
+                ):
                     rows[place] = row
         return rows
 
     @cached_property
     def decimals(self) -> int:
-        """Decimals of the whole column: as many as its small effects need, within reason."""
+        """Decimals of the whole column: as many as its small effects need, within
+        reason.
+        """
         if self.digits is not None:
             return self.digits
         needed = []
@@ -216,8 +242,12 @@ class _Column:
         if self.digits is not None or self.per is not None:
             return []
         names = []
-        for record, needed, label in zip(self.records, self._needed, self.shown_labels, strict=True):
-            column = None if record is None or record.kind != "location" else record.column
+        for record, needed, label in zip(
+            self.records, self._needed, self.shown_labels, strict=True
+        ):
+            column = (
+                None if record is None or record.kind != "location" else record.column
+            )
             if needed > self.usual and column is not None and column.variables:
                 names.append(label)
         return names
@@ -230,10 +260,14 @@ class _Column:
         return [name[:1].upper() + name[1:], *inference]
 
     def without_value(self, infinite: bool) -> list[str]:
-        """Labels of effects with an infinite estimate and its sign, or of those not estimated."""
+        """Labels of effects with an infinite estimate and its sign, or of those not
+        estimated.
+        """
         coefficients = self.coefficients["estimate"].to_numpy(dtype=np.float64)
         labels = []
-        for place, (label, value) in enumerate(zip(self.shown_labels, coefficients, strict=True)):
+        for place, (label, value) in enumerate(
+            zip(self.shown_labels, coefficients, strict=True)
+        ):
             if not self.shown(place):
                 continue
             if infinite and np.isinf(value):
@@ -249,7 +283,9 @@ class _Column:
         lost = finite & self.numbers["std_error"].isna().to_numpy()
         labels = []
         for place in np.flatnonzero(lost):
-            if self.numbers["coef_type"].iloc[place] in _EFFECTS and self.shown(int(place)):
+            if self.numbers["coef_type"].iloc[place] in _EFFECTS and self.shown(
+                int(place)
+            ):
                 labels.append(self.shown_labels[place])
         return labels
 
@@ -262,7 +298,9 @@ class _Column:
         """The rows, with those of reference levels in clinical tables."""
         references = self.fitted.design.spec.references if self.clinical else {}
         done = set[str]()
-        for place, (record, label) in enumerate(zip(self.records, self.shown_labels, strict=True)):
+        for place, (record, label) in enumerate(
+            zip(self.records, self.shown_labels, strict=True)
+        ):
             kind = str(self.numbers["coef_type"].iloc[place])
             if not self.shown(place):
                 continue
@@ -277,9 +315,16 @@ class _Column:
                 level = references[column].shown(self.labels)
                 if level not in done:
                     reference = f"{0 if self.ratio is None else 1} (reference)"
-                    yield _Row(label=level, part=_PARTS.index(kind), words=(reference, ""))
+                    yield _Row(
+                        label=level, part=_PARTS.index(kind), words=(reference, "")
+                    )
                 done.add(level)
-            yield _Row(label=label, part=_PARTS.index(kind), values=self.numbers.iloc[place], place=place)
+            yield _Row(
+                label=label,
+                part=_PARTS.index(kind),
+                values=self.numbers.iloc[place],
+                place=place,
+            )
 
     def _number(self, value: float) -> str:
         if np.isnan(value):
@@ -310,7 +355,11 @@ class _Column:
             "p_value": p and f"({p})",
         }
         if row.words[1]:
-            return ["\n".join(filter(None, [interval, p and f"(p {p})".replace("p .", "p = .")]))]
+            return [
+                "\n".join(
+                    filter(None, [interval, p and f"(p {p})".replace("p .", "p = .")])
+                )
+            ]
         return ["\n".join(filter(None, [estimate, below.get(str(self.below))]))]
 
     def _estimate(self, values: pd.Series, place: int) -> str:
@@ -321,12 +370,17 @@ class _Column:
         return _INFINITE if np.isinf(coefficient) else self._number(values["estimate"])
 
     def cells(self) -> pd.DataFrame:
-        """Cells by label; the last two columns hold the group and the parts of the rows."""
+        """Cells by label; the last two columns hold the group and the parts of the
+        rows.
+        """
         heads = self.heads if self.clinical else [""]
-        made, labels = [], []
+        made = []
+        labels = []
         for row in self.rows():
             apart = self.ratio is not None and _PARTS[row.part] not in _EFFECTS
-            made.append([*self.texts(row)[: len(heads)], "other" if apart else "coef", row.part])
+            made.append(
+                [*self.texts(row)[: len(heads)], "other" if apart else "coef", row.part]
+            )
             labels.append(row.label)
         return pd.DataFrame(made, labels, [*heads, "group", "part"])
 
@@ -335,11 +389,16 @@ class _Column:
         digits = 3 if self.digits is None else self.digits
         known = self.known_figures
         values = [(name, float(known.get(name, np.nan))) for name in names]
-        return ["" if np.isnan(x) else count(x) if name == "nobs" else f"{x:.{digits}f}" for name, x in values]
+        return [
+            "" if np.isnan(x) else count(x) if name == "nobs" else f"{x:.{digits}f}"
+            for name, x in values
+        ]
 
     @property
     def known_figures(self) -> Mapping[str, Any]:
-        """Figures of `glance`, with the number of people for weights that are no numbers of rows."""
+        """Figures of `glance`, with the number of people for weights that are no
+        numbers of rows.
+        """
         figures = cast(dict[str, Any], self.fit.glance().iloc[0].to_dict())
         return figures | {"nobs": observations(self.fitted)}
 
@@ -347,7 +406,11 @@ class _Column:
     def names(self) -> set[str]:
         """What the user may label."""
         spec = self.fitted.design.spec
-        names = {self.fitted.design.response, *self.fitted.names_shown(), *self.numbers["term"]}
+        names = {
+            self.fitted.design.response,
+            *self.fitted.names_shown(),
+            *self.numbers["term"],
+        }
         for factor in (*spec.factors.values(), *spec.groups.values()):
             names |= {factor.label, *factor.names}
         return names | {term.group for term in spec.random}
@@ -383,43 +446,53 @@ def table(
     title: str | None = None,
     notes: str = "",
 ) -> Any:
-    """Table of fits for a paper: side by side, or with estimate, interval and p-value in separate columns.
+    """Table of fits for a paper: side by side, or with estimate, interval and p-value
+    in separate columns.
 
     Parameters
     ----------
     fits : fit, list of fits, or mapping of names to fits
-        Fits of methods with coefficients or thresholds, or pooled over imputations. Names are heads of columns.
+        Fits of methods with coefficients or thresholds, or pooled over imputations.
+        Names are heads of columns.
     style : {"paper", "clinical"}
-        "paper": a column for each fit, a row for each parameter. "clinical": odds ratios (or hazard ratios, or
-        coefficients, by the link), interval and p-value side by side, with reference levels, without thresholds.
+        "paper": a column for each fit, a row for each parameter. "clinical": odds
+        ratios (or hazard ratios, or coefficients, by the link), interval and p-value
+        side by side, with reference levels, without thresholds.
     exponentiate : bool, optional
-        Whether to show effects of likelihood fits as ratios; by default in clinical tables, if the link has ratios.
-        Thresholds and random effects stay as they are, in rows of their own.
+        Whether to show effects of likelihood fits as ratios; by default in clinical
+        tables, if the link has ratios. Thresholds and random effects stay as they are,
+        in rows of their own.
     below : {"std_error", "interval", "p_value"} or None
-        Figure below each estimate in the style "paper". Standard errors of ratios are by the delta method.
+        Figure below each estimate in the style "paper". Standard errors of ratios are
+        by the delta method.
     labels : mapping of str to str, optional
-        Labels of terms, variables and the response, by name; {"income": "Income"} also labels log(income).
+        Labels of terms, variables and the response, by name; {"income": "Income"} also
+        labels log(income).
     thresholds : bool, optional
         Whether to show thresholds; by default in the style "paper".
     gof : sequence of str, optional
-        Names of figures in `glance`; by default nobs and, in the style "paper", loglik and aic of fits that have them.
+        Names of figures in `glance`; by default nobs and, in the style "paper", loglik
+        and aic of fits that have them.
     stars : bool
         One star for p < .05, two for p < .01, three for p < .001.
     digits : int from 0 to 15, optional
-        Decimals of estimates, errors and limits. By default 2 for ratios and 3 for coefficients, and up to two more
-        in the whole column for small effects, which a note names.
+        Decimals of estimates, errors and limits. By default 2 for ratios and 3 for
+        coefficients, and up to two more in the whole column for small effects, which a
+        note names.
     level : float in (0, 1)
         Confidence level of the limits.
     per : dict of variable to number, or "sd", optional
-        The change in numeric variables that effects refer to, as in `tidy`: {"age": 10}.
+        The change in numeric variables that effects refer to, as in `tidy`: {"age":
+        10}.
     title, notes : str, optional
 
     Returns
     -------
     maketables.MTable
-        Prints as text and shows in notebooks. `.make("tex")`, `.make("typst")` and `.make("html")` return text,
-        `.save("table.docx")` writes a file (tex, typ, docx or html), `.df` is a data frame of the cells. LaTeX needs
-        the packages booktabs, makecell, tabularx and threeparttable.
+        Prints as text and shows in notebooks. `.make("tex")`, `.make("typst")` and
+        `.make("html")` return text, `.save("table.docx")` writes a file (tex, typ, docx
+        or html), `.df` is a data frame of the cells. LaTeX needs the packages booktabs,
+        makecell, tabularx and threeparttable.
 
     Raises
     ------
@@ -449,11 +522,16 @@ def table(
     try:
         from maketables import MTable
     except ImportError as error:
-        raise ImportError("table() needs the package maketables. Install it: pip install maketables") from error
+        raise ImportError(
+            "table() needs the package maketables. Install it: pip install maketables"
+        ) from error
     one_of("below", below, ("std_error", "interval", "p_value", None))
     one_of("style", style, ("paper", "clinical"))
     fraction("level", level)
-    _check_kinds({"exponentiate": exponentiate, "thresholds": thresholds}, {"title": title, "notes": notes})
+    _check_kinds(
+        {"exponentiate": exponentiate, "thresholds": thresholds},
+        {"title": title, "notes": notes},
+    )
     flag("stars", stars)
     labels = mapping("labels", labels, "{'temp': 'Temperature'}")
     clinical = style == "clinical"
@@ -463,11 +541,18 @@ def table(
         listed = fits if isinstance(fits, (list, tuple)) else [fits]
         by_name = {f"({number})": fit for number, fit in enumerate(listed, start=1)}
     _check_fits(by_name, per)
-    options: dict[str, Any] = {"exponentiate": exponentiate, "thresholds": thresholds, "below": below}
+    options: dict[str, Any] = {
+        "exponentiate": exponentiate,
+        "thresholds": thresholds,
+        "below": below,
+    }
     options |= {"clinical": clinical, "labels": labels, "stars": stars, "level": level}
     digits = None if digits is None else whole("digits", digits, 0, 15)
     pers = per_of_each(by_name, per)
-    columns = [_Column(name=name, fit=fit, digits=digits, per=pers[name], **options) for name, fit in by_name.items()]
+    columns = [
+        _Column(name=name, fit=fit, digits=digits, per=pers[name], **options)
+        for name, fit in by_name.items()
+    ]
     _check_labels(labels, columns)
     cells = [column.cells() for column in columns]
     order = pd.concat(cells).sort_values(["group", "part"], kind="stable")
@@ -479,10 +564,17 @@ def table(
     values: dict[tuple[str, str], list[str]] = {}
     for name, column, texts in zip(by_name, columns, cells, strict=True):
         response = column.fitted.design.response
-        top = name if clinical and len(columns) > 1 else str(labels.get(response, response))
+        top = (
+            name
+            if clinical and len(columns) > 1
+            else str(labels.get(response, response))
+        )
         blank = [""] * len(figures)
         for i, head in enumerate(column.heads if clinical else [""]):
-            rows = [*texts[head].reindex(list(groups)).fillna(""), *(blank if i else column.figures(figures))]
+            rows = [
+                *texts[head].reindex(list(groups)).fillna(""),
+                *(blank if i else column.figures(figures)),
+            ]
             values[top, head or name] = rows
     frame = pd.DataFrame(values, index=pd.MultiIndex.from_tuples(index))
     remarks = [*filter(None, [notes]), *_remarks(columns)]
@@ -498,19 +590,37 @@ def table(
                 if place == 0 or kinds[place] != kinds[place - 1]:
                     lines.insert(first + place, rule)
             hint = [_PER] if any(text.startswith(_SMALL) for text in remarks) else []
-            wide = [line for text in (*remarks, *hint) for line in wrapped(text, max(len(rule), SCREEN))]
+            wide = [
+                line
+                for text in (*remarks, *hint)
+                for line in wrapped(text, max(len(rule), SCREEN))
+            ]
             return "\n".join(map(str.rstrip, [*filter(None, [title]), *lines, *wide]))
 
         def save(self, file_name: str, type: str | None = None, **more: Any) -> None:  # type: ignore[override]
             """Write a file of the kind that its ending names."""
-            ending = os.path.splitext(path_given("file_name", file_name))[1].removeprefix(".")
+            ending = os.path.splitext(path_given("file_name", file_name))[
+                1
+            ].removeprefix(".")
             kind = type or {"typ": "typst"}.get(ending, ending)
-            one_of("the ending of file_name", kind, ("tex", "typ", "typst", "docx", "html"))
-            MTable.save(self, kind, os.path.abspath(file_name), **{"show": False, "replace": True, **more})
+            one_of(
+                "the ending of file_name", kind, ("tex", "typ", "typst", "docx", "html")
+            )
+            MTable.save(
+                self,
+                kind,
+                os.path.abspath(file_name),
+                **{"show": False, "replace": True, **more},
+            )
 
         def _output_tex(self, *args: Any, **more: Any) -> str:
             texts = self.df.map(in_tex).rename(index=in_tex, columns=in_tex)
-            escaped = MTable(texts, in_tex(self.notes), self.caption and in_tex(self.caption), rgroup_display=False)
+            escaped = MTable(
+                texts,
+                in_tex(self.notes),
+                self.caption and in_tex(self.caption),
+                rgroup_display=False,
+            )
             return str(escaped._output_tex(*args, **more))
 
     return _Table(frame, " ".join(remarks), title, rgroup_display=False)
@@ -532,10 +642,14 @@ def _check_fits(fits: Mapping[str, Any], per: Any) -> None:
     for name, fit in fits.items():
         if not hasattr(fit, "tidy") or not hasattr(fit, "glance"):
             raise OptionError(
-                f"fits must be fits with coefficients or thresholds; {name} is a {type(fit).__name__}. Leave it out."
+                f"fits must be fits with coefficients or thresholds; {name} is a"
+                f" {type(fit).__name__}. Leave it out."
             )
         if per is not None and not fit.method.likelihood:
-            raise OptionError(f"per must be left out for a {type(fit).__name__}; got {per!r}. Rescale the column.")
+            raise OptionError(
+                f"per must be left out for a {type(fit).__name__}; got {per!r}. Rescale"
+                " the column."
+            )
 
 
 def _check_labels(labels: Mapping[str, str], columns: Sequence[_Column]) -> None:
@@ -544,10 +658,15 @@ def _check_labels(labels: Mapping[str, str], columns: Sequence[_Column]) -> None
     for name in labels:
         if name not in known:
             hint = did_you_mean(name, sorted(known))
-            raise OptionError(f"labels must name variables, terms or the response of the fits; got {name!r}.{hint}")
+            raise OptionError(
+                "labels must name variables, terms or the response of the fits; got"
+                f" {name!r}.{hint}"
+            )
 
 
-def _chosen_figures(gof: Sequence[str] | None, columns: Sequence[_Column], clinical: bool) -> list[str]:
+def _chosen_figures(
+    gof: Sequence[str] | None, columns: Sequence[_Column], clinical: bool
+) -> list[str]:
     """Names of the figures: those of the user, or the usual ones that a fit has."""
     available = dict.fromkeys(key for column in columns for key in column.known_figures)
     if gof is not None:
@@ -570,7 +689,9 @@ def _said_of(texts: Mapping[str, str], columns: Sequence[_Column]) -> Iterator[s
 
 def _remarks(columns: Sequence[_Column]) -> Iterator[str]:
     """Notes that explain the numbers."""
-    yield from _said_of({column.name: _direction(column) for column in columns}, columns)
+    yield from _said_of(
+        {column.name: _direction(column) for column in columns}, columns
+    )
     inferential = [column for column in columns if column.inferential]
     ratios = [column for column in inferential if column.ratio is not None]
     yield from _of_cells(columns[0], bool(inferential), bool(ratios))
@@ -582,22 +703,46 @@ def _remarks(columns: Sequence[_Column]) -> Iterator[str]:
     if not ratios and "nominal" in parts:
         yield "Effects at a threshold, such as A|B: positive = lower response."
     if any(column.curves for column in columns):
-        yield "Terms of several columns, such as splines, have one Wald test of the whole term."
-    infinite = dict.fromkeys(label for column in columns for label in column.without_value(infinite=True))
+        yield (
+            "Terms of several columns, such as splines, have one Wald test of the whole"
+            " term."
+        )
+    infinite = dict.fromkeys(
+        label for column in columns for label in column.without_value(infinite=True)
+    )
     if infinite:
-        yield f"{_INFINITE.capitalize()}, as the response is separated: {', '.join(infinite)}."
-    aliased = dict.fromkeys(label for column in columns for label in column.without_value(infinite=False))
+        yield (
+            f"{_INFINITE.capitalize()}, as the response is separated:"
+            f" {', '.join(infinite)}."
+        )
+    aliased = dict.fromkeys(
+        label for column in columns for label in column.without_value(infinite=False)
+    )
     if aliased:
-        yield f"{_ALIASED.capitalize()}, as the data or other columns do not determine them: {', '.join(aliased)}."
-    lone = dict.fromkeys(label for column in inferential for label in column.without_error)
+        yield (
+            f"{_ALIASED.capitalize()}, as the data or other columns do not determine"
+            f" them: {', '.join(aliased)}."
+        )
+    lone = dict.fromkeys(
+        label for column in inferential for label in column.without_error
+    )
     if lone:
-        yield f"Without a standard error, for the reason that the fit gives: {', '.join(lone)}."
+        yield (
+            "Without a standard error, for the reason that the fit gives:"
+            f" {', '.join(lone)}."
+        )
     if any(column.fitted.own_covariance.name != "model" for column in inferential):
-        words = {column.name: f"Standard errors: {column.fitted.own_covariance.words}." for column in inferential}
+        words = {
+            column.name: f"Standard errors: {column.fitted.own_covariance.words}."
+            for column in inferential
+        }
         yield from _said_of(words, columns)
     pooled = [column for column in columns if column.pooled]
     rules = "Pooled over {} imputations by Rubin's rules."
-    yield from _said_of({column.name: rules.format(column.fit.n_imputations) for column in pooled}, columns)
+    yield from _said_of(
+        {column.name: rules.format(column.fit.n_imputations) for column in pooled},
+        columns,
+    )
     small = dict.fromkeys(label for column in columns for label in column.small)
     if small:
         yield f"{_SMALL}{', '.join(small)}."

@@ -9,7 +9,12 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
-from ..exceptions import ConvergenceWarning, DataWarning, OrdstatWarning, SeparationWarning
+from ..exceptions import (
+    ConvergenceWarning,
+    DataWarning,
+    OrdstatWarning,
+    SeparationWarning,
+)
 from ..fit import Fit, MarginFit
 from ..formula.names import ColumnName
 from ..likelihood.fit import LikelihoodFit
@@ -40,25 +45,45 @@ Alert = tuple[type[OrdstatWarning], str]
 
 
 #: Names that columns of counts often have.
-_COUNTS = {"count", "counts", "freq", "freqs", "frequency", "n", "nobs", "w", "weight", "weights", "wt"}
+_COUNTS = {
+    "count",
+    "counts",
+    "freq",
+    "freqs",
+    "frequency",
+    "n",
+    "nobs",
+    "w",
+    "weight",
+    "weights",
+    "wt",
+}
 _BALANCED = (
-    "all effects are zero: every level is equally frequent in all combinations of the variables. If column {0!r} "
-    "holds the number of rows that each row stands for, set weights={0!r}."
+    "all effects are zero: every level is equally frequent in all combinations of the"
+    " variables. If column {0!r} holds the number of rows that each row stands for, set"
+    " weights={0!r}."
 )
 
 
 def alerts(design: Design, fit: Fit) -> Iterator[Alert]:
-    """Rows and levels left out, a tolerance not reached, and scores dominated by rounding."""
+    """Rows and levels left out, a tolerance not reached, and scores dominated by
+    rounding.
+    """
     for note in design.notes:
         yield DataWarning, note
-    if not fit.certificate.reached and not (isinstance(fit, LikelihoodFit) and fit.unbounded.any()):
+    if not fit.certificate.reached and not (
+        isinstance(fit, LikelihoodFit) and fit.unbounded.any()
+    ):
         yield ConvergenceWarning, not_reached(fit) + _off_centre(design)
     if isinstance(fit, MarginFit) and fit.rounding > _VISIBLE:
         yield (
             DataWarning,
-            f"scores of new rows carry rounding errors of {fit.rounding:.2g} (margin: 1), so ranks near a threshold "
-            "are unreliable: the columns are too large, or too far from 0, for this kernel. Set "
-            "scaling='range' or 'standard', or centre and scale them.",
+            (
+                f"scores of new rows carry rounding errors of {fit.rounding:.2g}"
+                " (margin: 1), so ranks near a threshold are unreliable: the columns"
+                " are too large, or too far from 0, for this kernel. Set"
+                " scaling='range' or 'standard', or centre and scale them."
+            ),
         )
     if fit.calibration is not None:
         yield from calibration_alerts(fit.calibration)
@@ -69,73 +94,117 @@ def calibration_alerts(calibration: Calibration) -> Iterator[Alert]:
     if calibration.map.slope == 0.0:
         yield (
             DataWarning,
-            "the scores of held-out rows do not rise with their level and carry no information about it, so the "
-            "calibrated probabilities of every row are the shares of the levels.",
+            (
+                "the scores of held-out rows do not rise with their level and carry no"
+                " information about it, so the calibrated probabilities of every row"
+                " are the shares of the levels."
+            ),
         )
     if calibration.separated:
         yield (
             SeparationWarning,
-            "the scores order the held-out rows by their levels without a mistake, so the likelihood of the "
-            "calibration has no maximum: probabilities near 0 and 1 depend on smoothing by the weight of one "
-            "observation. Do not trust them.",
+            (
+                "the scores order the held-out rows by their levels without a mistake,"
+                " so the likelihood of the calibration has no maximum: probabilities"
+                " near 0 and 1 depend on smoothing by the weight of one observation. Do"
+                " not trust them."
+            ),
         )
 
 
 def not_reached(fit: Fit) -> str:
     """The certificate that failed, and what to do."""
-    c, t = fit.certificate, fit.trace
+    c = fit.certificate
+    t = fit.trace
     flexible = isinstance(fit, LikelihoodFit) and fit.n_lambda > 0
     hint = (
-        " Lambda may have no finite estimate in these data: fix it, as in link=('log-gamma', 0.5)." if flexible else ""
+        " Lambda may have no finite estimate in these data: fix it, as in"
+        " link=('log-gamma', 0.5)."
+        if flexible
+        else ""
     )
-    allow = "allow more iterations, a larger tolerance" if isinstance(fit, LikelihoodFit) else "allow a larger tol"
+    allow = (
+        "allow more iterations, a larger tolerance"
+        if isinstance(fit, LikelihoodFit)
+        else "allow a larger tol"
+    )
     return (
-        f"the fit did not reach its optimum: {c.name} is {c.value:.3g}, above the tolerance {c.tolerance:.3g}, after "
-        f"{t.iterations} iterations ({t.message}). The numbers may be off: {allow}, or look for a nearly redundant or "
-        f"badly scaled column.{hint}"
+        f"the fit did not reach its optimum: {c.name} is {c.value:.3g}, above the"
+        f" tolerance {c.tolerance:.3g}, after {t.iterations} iterations ({t.message})."
+        f" The numbers may be off: {allow}, or look for a nearly redundant or badly"
+        f" scaled column.{hint}"
     )
 
 
 def _off_centre(design: Design) -> str:
-    """A hint if columns of the log scale are so far from 0 that exp() of their effects overflows."""
+    """A hint if columns of the log scale are so far from 0 that exp() of their effects
+    overflows.
+    """
     scale = design.sample.rows.scale
     if scale is None:
         return ""
     far = np.abs(scale.mean(axis=0)) > _FAR * scale.std(axis=0)
-    names = [name for name, off in zip(design.scale_names, far, strict=True) if off and not name.startswith("(")]
+    names = [
+        name
+        for name, off in zip(design.scale_names, far, strict=True)
+        if off and not name.startswith("(")
+    ]
     if not names:
         return ""
     return (
-        f" The scale column {names[0]} lies far from 0, where its effect dominates all others: centre "
-        f"it, as in scale='~ center({names[0]})'."
+        f" The scale column {names[0]} lies far from 0, where its effect dominates all"
+        f" others: centre it, as in scale='~ center({names[0]})'."
     )
 
 
-def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design | None = None) -> Iterator[Alert]:
+def likelihood_alerts(
+    fit: LikelihoodFit, parameters: Parameters, design: Design | None = None
+) -> Iterator[Alert]:
     """Aliased columns, infinite estimates, and likelihoods without a maximum."""
-    # Beside a level without rows neither the threshold nor effects on it are estimated; a note of the design says so.
+    # Beside a level without rows neither the threshold nor effects on it are estimated;
+    # a note of the design says so.
     without_rows = np.zeros(fit.aliased.size, dtype=bool)
     of_alpha = parameters.of("threshold", "nominal")
-    without_rows[of_alpha] = np.resize(fit.aliased[parameters.of("threshold")], of_alpha.size)
+    without_rows[of_alpha] = np.resize(
+        fit.aliased[parameters.of("threshold")], of_alpha.size
+    )
     aliased = fit.aliased & ~without_rows
-    names = [parameters.names[j] for j in np.flatnonzero(aliased) if j not in fit.confounded]
+    names = [
+        parameters.names[j] for j in np.flatnonzero(aliased) if j not in fit.confounded
+    ]
     if design is not None and names:
-        cells = {name: cell for name, cell in _empty_cells(parameters, design).items() if name in names}
+        cells = {
+            name: cell
+            for name, cell in _empty_cells(parameters, design).items()
+            if name in names
+        }
         if cells:
             yield (
                 DataWarning,
-                "no row used has the combination of levels "
-                f"{first_few(list(dict.fromkeys(cells.values())), _NAMED)}, so not estimated (NA): "
-                f"{first_few(list(cells), _NAMED)}. Merge levels, or leave the interaction out.",
+                (
+                    "no row used has the combination of levels"
+                    f" {first_few(list(dict.fromkeys(cells.values())), _NAMED)}, so not"
+                    f" estimated (NA): {first_few(list(cells), _NAMED)}. Merge levels,"
+                    " or leave the interaction out."
+                ),
             )
             names = [name for name in names if name not in cells]
-        constant = {name: size for name, size in _constant(design).items() if name in names}
+        constant = {
+            name: size for name, size in _constant(design).items() if name in names
+        }
         if constant:
-            centre = " Centre a column that varies in later digits." if any(constant.values()) else ""
+            centre = (
+                " Centre a column that varies in later digits."
+                if any(constant.values())
+                else ""
+            )
             yield (
                 DataWarning,
-                "constant to 7 digits in the rows used, so aliased with the thresholds and not estimated (NA): "
-                f"{', '.join(constant)}.{centre}",
+                (
+                    "constant to 7 digits in the rows used, so aliased with the"
+                    " thresholds and not estimated (NA):"
+                    f" {', '.join(constant)}.{centre}"
+                ),
             )
             names = [name for name in names if name not in constant]
     if design is not None:
@@ -144,37 +213,56 @@ def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design
             if term in design.nominal_terms and set(aliased_here) <= set(names):
                 yield (
                     DataWarning,
-                    f"nominal= gives {term} an effect at each threshold: its location effect is aliased, not estimated "
-                    f"(NA). Leave it out: update('~ . - {term}').",
+                    (
+                        f"nominal= gives {term} an effect at each threshold: its"
+                        " location effect is aliased, not estimated (NA). Leave it"
+                        f" out: update('~ . - {term}')."
+                    ),
                 )
                 names = [name for name in names if name not in aliased_here]
     if names:
-        yield DataWarning, f"aliased with earlier columns, so not estimated (NA): {', '.join(names)}."
+        yield (
+            DataWarning,
+            f"aliased with earlier columns, so not estimated (NA): {', '.join(names)}.",
+        )
     for i in fit.confounded:
         yield DataWarning, why_confounded(i, fit, parameters)
     if fit.infinite.any():
         yield SeparationWarning, _separated(fit, parameters, design)
     if fit.unbounded.any():
-        listed = first_few([parameters.names[i] for i in np.flatnonzero(fit.unbounded)], _NAMED)
+        listed = first_few(
+            [parameters.names[i] for i in np.flatnonzero(fit.unbounded)], _NAMED
+        )
         yield (
             ConvergenceWarning,
-            f"the likelihood has no maximum: it rises without end along {listed}. The estimates are those where "
-            "the search stopped, and have no standard errors. Drop a scale effect, merge levels, or fit with a ridge "
-            f"(penalty=1.0).{_off_centre(design) if design is not None else ''}",
+            (
+                f"the likelihood has no maximum: it rises without end along {listed}."
+                " The estimates are those where the search stopped, and have no"
+                " standard errors. Drop a scale effect, merge levels, or fit with a"
+                " ridge"
+                f" (penalty=1.0).{_off_centre(design) if design is not None else ''}"
+            ),
         )
 
     if fit.rising is not None:
-        listed = first_few([parameters.names[i] for i in np.flatnonzero(fit.rising)], _NAMED)
+        listed = first_few(
+            [parameters.names[i] for i in np.flatnonzero(fit.rising)], _NAMED
+        )
         yield (
             ConvergenceWarning,
-            f"the log-likelihood is higher (by {fit.rise:.2f}) along a path without a maximum, on which {listed} "
-            "diverge: the estimates are a local maximum. Drop a scale effect, merge levels, or fit with a "
-            "ridge (penalty=1.0), and compare.",
+            (
+                f"the log-likelihood is higher (by {fit.rise:.2f}) along a path without"
+                f" a maximum, on which {listed} diverge: the estimates are a local"
+                " maximum. Drop a scale effect, merge levels, or fit with a ridge"
+                " (penalty=1.0), and compare."
+            ),
         )
 
 
 def _constant(design: Design) -> dict[str, float]:
-    """The largest size of location columns that are constant up to rounding errors, by name."""
+    """The largest size of location columns that are constant up to rounding errors, by
+    name.
+    """
     sample = design.sample
     X = sample.X[sample.case_weights > 0]
     sizes = np.abs(X).max(axis=0)
@@ -188,9 +276,15 @@ def _empty_cells(parameters: Parameters, design: Design) -> dict[str, str]:
     used = design.sample.case_weights > 0
     columns = design.spec.column_names
     zero = set()
-    for kind, matrix in (("location", rows.X), ("nominal", rows.nominal), ("scale", rows.scale)):
+    for kind, matrix in (
+        ("location", rows.X),
+        ("nominal", rows.nominal),
+        ("scale", rows.scale),
+    ):
         if matrix is not None:
-            zero |= {columns[kind][j] for j in np.flatnonzero(~matrix[used].any(axis=0))}
+            zero |= {
+                columns[kind][j] for j in np.flatnonzero(~matrix[used].any(axis=0))
+            }
     cells = {}
     for record in parameters.records:
         if record.column is None:
@@ -203,37 +297,60 @@ def _empty_cells(parameters: Parameters, design: Design) -> dict[str, str]:
 
 
 def forgotten_counts(design: Design, fit: LikelihoodFit) -> Iterator[Alert]:
-    """A warning if all effects are zero because the counts of a table were not given as weights."""
-    sample, data = design.sample, design.data
-    flat = abs(fit.loglik - fit.null_loglik) <= 1e-9 * sample.n and fit.edf >= sample.n_levels
+    """A warning if all effects are zero because the counts of a table were not given as
+    weights.
+    """
+    sample = design.sample
+    data = design.data
+    flat = (
+        abs(fit.loglik - fit.null_loglik) <= 1e-9 * sample.n
+        and fit.edf >= sample.n_levels
+    )
     if not flat or sample.weights is not None or not isinstance(data, pd.DataFrame):
         return
     used = {design.response, *(design.spec.columns or ())}
-    named = [name for name in data.columns if str(name).lower() in _COUNTS and name not in used]
-    counts = [name for name in named if data[name].dtype.kind in "iu" and data[name].nunique() > 1]
+    named = [
+        name
+        for name in data.columns
+        if str(name).lower() in _COUNTS and name not in used
+    ]
+    counts = [
+        name
+        for name in named
+        if data[name].dtype.kind in "iu" and data[name].nunique() > 1
+    ]
     if counts:
         yield DataWarning, _BALANCED.format(counts[0])
 
 
-def _separated(fit: LikelihoodFit, parameters: Parameters, design: Design | None) -> str:
+def _separated(
+    fit: LikelihoodFit, parameters: Parameters, design: Design | None
+) -> str:
     """What is infinite, what holds all the same, and what to do."""
     infinite = np.flatnonzero(fit.infinite)
-    effects = [i for i in infinite if parameters.kinds[i] != "threshold"] or list(infinite)
-    listed = first_few([_end(fit.limits[i], parameters.names[i]) for i in effects], _NAMED)
+    effects = [i for i in infinite if parameters.kinds[i] != "threshold"] or list(
+        infinite
+    )
+    listed = first_few(
+        [_end(fit.limits[i], parameters.names[i]) for i in effects], _NAMED
+    )
     if fit.all_certain:
         found = (
-            f"the response is separated completely: every row gets its level for certain, so nothing is estimated "
-            f"({listed}). No parameter has a standard error or a test."
+            "the response is separated completely: every row gets its level for"
+            f" certain, so nothing is estimated ({listed}). No parameter has a standard"
+            " error or a test."
         )
     elif np.isnan(fit.information.variances).all():
         found = (
-            f"the response is separated, so that some maximum likelihood estimates are not finite ({listed}). They "
-            "have no standard errors, nor have the others, which depend on them. drop1() tests terms."
+            "the response is separated, so that some maximum likelihood estimates are"
+            f" not finite ({listed}). They have no standard errors, nor have the"
+            " others, which depend on them. drop1() tests terms."
         )
     else:
         found = (
-            f"the response is separated, so that some maximum likelihood estimates are not finite ({listed}). They "
-            "have no standard errors; the other estimates and their standard errors hold. drop1() tests terms."
+            "the response is separated, so that some maximum likelihood estimates are"
+            f" not finite ({listed}). They have no standard errors; the other estimates"
+            " and their standard errors hold. drop1() tests terms."
         )
     if design is not None and not fit.all_certain:
         found += "".join(_references(fit, parameters, design))
@@ -251,8 +368,12 @@ def _end(limit: float, name: str) -> str:
     return f"{name} to {'+' if limit > 0 else '-'}infinity"
 
 
-def _references(fit: LikelihoodFit, parameters: Parameters, design: Design) -> Iterator[str]:
-    """A sentence for each factor whose reference level is separated: its differences are finite."""
+def _references(
+    fit: LikelihoodFit, parameters: Parameters, design: Design
+) -> Iterator[str]:
+    """A sentence for each factor whose reference level is separated: its differences
+    are finite.
+    """
     location = parameters.of("location")
     estimated = np.flatnonzero(~fit.aliased)
     for term, columns in design.terms.items():
@@ -262,40 +383,57 @@ def _references(fit: LikelihoodFit, parameters: Parameters, design: Design) -> I
         coefficients = np.eye(estimated.size)[places]
         if not fit.ends(np.diff(coefficients, axis=0)).any():
             yield (
-                f" The differences between the coefficients of {term} are finite, as its reference level is the one "
-                "that is separated: contrasts and tests of the other levels hold, and another reference level gives "
-                "them finite coefficients."
+                f" The differences between the coefficients of {term} are finite, as"
+                " its reference level is the one that is separated: contrasts and"
+                " tests of the other levels hold, and another reference level gives"
+                " them finite coefficients."
             )
 
 
 def outside_text(labels: FloatArray, n: int, names: list[str]) -> str:
     """Rows outside the row space of the rows of the fit."""
     return (
-        f"{labels.size} of {n} rows of newdata (rows {first_few([str(label) for label in labels], _NAMED)}) have no "
-        f"prediction (NA): the fit did not estimate {first_few(names, _NAMED)}, which other columns determined in the "
-        "rows of the fit and do not determine in these. Leave that column out, or fit to data in which it varies on "
-        "its own."
+        f"{labels.size} of {n} rows of newdata (rows"
+        f" {first_few([str(label) for label in labels], _NAMED)}) have no prediction"
+        f" (NA): the fit did not estimate {first_few(names, _NAMED)}, which other"
+        " columns determined in the rows of the fit and do not determine in these."
+        " Leave that column out, or fit to data in which it varies on its own."
     )
 
 
 def undetermined_text(labels: FloatArray, n: int) -> str:
     """Rows whose predictions separation leaves without a value."""
     return (
-        f"{labels.size} of {n} rows (rows {first_few([str(label) for label in labels], _NAMED)}) have predictions that "
-        "the data do not determine (NA): the response is separated, and the likelihood has the same limit whatever "
-        "they are. Fit with a ridge (penalty=1.0), or merge levels."
+        f"{labels.size} of {n} rows (rows"
+        f" {first_few([str(label) for label in labels], _NAMED)}) have predictions that"
+        " the data do not determine (NA): the response is separated, and the"
+        " likelihood has the same limit whatever they are. Fit with a ridge"
+        " (penalty=1.0), or merge levels."
     )
 
 
-def without_end(fit: LikelihoodFit, parameters: Parameters, combined: bool = False) -> Iterator[str]:
-    """A note for a table that names the infinite estimates; `combined` adds a note on their differences."""
+def without_end(
+    fit: LikelihoodFit, parameters: Parameters, combined: bool = False
+) -> Iterator[str]:
+    """A note for a table that names the infinite estimates; `combined` adds a note on
+    their differences.
+    """
     if np.isinf(fit.limits).any():
         indices = np.flatnonzero(np.isinf(fit.limits))
-        infinite = [f"{parameters.names[i]} ({'+' if fit.limits[i] > 0 else '-'})" for i in indices]
-        yield f"The response is separated; infinite: {first_few(infinite, _NAMED)}.{_OPEN * combined}"
+        infinite = [
+            f"{parameters.names[i]} ({'+' if fit.limits[i] > 0 else '-'})"
+            for i in indices
+        ]
+        yield (
+            "The response is separated; infinite:"
+            f" {first_few(infinite, _NAMED)}.{_OPEN * combined}"
+        )
     if fit.undetermined.any():
         names = [parameters.names[i] for i in np.flatnonzero(fit.undetermined)]
         yield f"The response is separated; not determined: {first_few(names, _NAMED)}."
     if fit.unbounded.any():
         names = [parameters.names[i] for i in np.flatnonzero(fit.unbounded)]
-        yield f"The likelihood has no maximum along {first_few(names, _NAMED)}; what moves with them has no error."
+        yield (
+            f"The likelihood has no maximum along {first_few(names, _NAMED)}; what"
+            " moves with them has no error."
+        )

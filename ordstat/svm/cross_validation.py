@@ -1,4 +1,6 @@
-"""The choice of C and of a kernel's gamma by cross-validation, with a path of growing C for each gamma and fold."""
+"""The choice of C and of a kernel's gamma by cross-validation, with a path of growing C
+for each gamma and fold.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from .gram import LinearGram
 
 T = TypeVar("T")
 
-#: Values for C="cv", kappa in the papers [Lin 2008, sec. 2.4.2]: 2^-17, 2^-15, ..., 2^3.
+#: Values for C="cv", kappa in the papers [Lin 2008, sec. 2.4.2]: 2^-17, 2^-15, ...,
+#: 2^3.
 GRID: FloatArray = np.exp2(np.arange(-17.0, 4.0, 2.0))
 
 # Mean costs closer than this share are ties.
@@ -35,7 +38,8 @@ class Plan:
     tol : float
         Relative duality gap of each solve.
     n_jobs : int
-        Folds fitted at the same time, in threads that share the kernel matrix; -1 for one fold per processor.
+        Folds fitted at the same time, in threads that share the kernel matrix; -1 for
+        one fold per processor.
     """
 
     C: Sequence[float]
@@ -43,9 +47,13 @@ class Plan:
     n_jobs: int = 1
 
 
-#: Predicts the rows of a fold, a mask (N,), from fits of a candidate to the other rows; calls its last argument with
-#: the name of each step. Returns codes (n,) at every C, and the largest relative duality gap of the fits.
-Judge = Callable[[T, BoolArray, Plan, np.random.Generator, Callable[[str], None]], tuple[list[IntArray], float]]
+#: Predicts the rows of a fold, a mask (N,), from fits of a candidate to the other rows;
+#: calls its last argument with the name of each step. Returns codes (n,) at every C,
+#: and the largest relative duality gap of the fits.
+Judge = Callable[
+    [T, BoolArray, Plan, np.random.Generator, Callable[[str], None]],
+    tuple[list[IntArray], float],
+]
 
 
 def select(
@@ -58,7 +66,8 @@ def select(
     rng: np.random.Generator,
     tick: Callable[[str], None],
 ) -> Selection:
-    """Mean held-out cost at every point of the grid of gamma and C, and the point with the smallest cost.
+    """Mean held-out cost at every point of the grid of gamma and C, and the point with
+    the smallest cost.
 
     Parameters
     ----------
@@ -70,32 +79,56 @@ def select(
     costs : (N, K) cost of every prediction
     case_weights : (N,)
     rng : numpy.random.Generator
-        Seeds one generator for each fold, so that the result does not depend on `plan.n_jobs`.
+        Seeds one generator for each fold, so that the result does not depend on
+        `plan.n_jobs`.
     tick : callable(message)
         Called after each step of the judge.
     """
     seeds = rng.integers(2**63, size=int(fold.max()) + 1)
     share = np.array([case_weights[fold == k].sum() for k in range(seeds.size)])
-    gammas, judged = [], []
+    gammas = []
+    judged = []
     for gamma, candidate in candidates:
         named = "" if gamma is None else f"gamma = {gamma:.3g}, "
 
-        def trial(k: int, seed: int, candidate: T = candidate, named: str = named) -> tuple[FloatArray, float]:
-            name, test = f"{named}fold {k + 1} of {seeds.size}, ", fold == k
-            codes, gap = judge(candidate, test, plan, np.random.default_rng(seed), lambda step: tick(name + step))
-            prices, rows = costs[test], np.arange(np.count_nonzero(test))
-            return np.array([case_weights[test] @ prices[rows, chosen] for chosen in codes]) / share[k], gap
+        def trial(
+            k: int, seed: int, candidate: T = candidate, named: str = named
+        ) -> tuple[FloatArray, float]:
+            name = f"{named}fold {k + 1} of {seeds.size}, "
+            test = fold == k
+            codes, gap = judge(
+                candidate,
+                test,
+                plan,
+                np.random.default_rng(seed),
+                lambda step: tick(name + step),
+            )
+            prices = costs[test]
+            rows = np.arange(np.count_nonzero(test))
+            return (
+                np.array(
+                    [case_weights[test] @ prices[rows, chosen] for chosen in codes]
+                )
+                / share[k],
+                gap,
+            )
 
         judged.append(in_threads(trial, list(enumerate(seeds)), plan.n_jobs))
         gammas.append(gamma)
-    means = np.concatenate([np.stack([paid for paid, _ in folds], axis=1) for folds in judged])
+    means = np.concatenate(
+        [np.stack([paid for paid, _ in folds], axis=1) for folds in judged]
+    )
     share = share / share.sum()
     cost = means @ share
     C = np.tile(np.asarray(plan.C, dtype=np.float64), len(gammas))
     ties = np.flatnonzero(cost <= cost.min() * (1.0 + _TIE))
     return Selection(
         C=C,
-        gamma=None if gammas[0] is None else np.repeat(np.array(gammas, dtype=np.float64), len(plan.C)),
+        gamma=(
+            None
+            if gammas[0] is None
+            else np.repeat(np.array(gammas, dtype=np.float64), len(plan.C))
+        ),
         cost=cost,
         error=np.sqrt(np.square(means - cost[:, None]) @ share / (share.size - 1)),
         # Stable sort: among equal C the smaller gamma comes first.
@@ -106,19 +139,35 @@ def select(
 
 
 def path_judge(
-    route: Route, problem: Any, test: BoolArray, plan: Plan, rng: np.random.Generator, note: Callable[[str], None]
+    route: Route,
+    problem: Any,
+    test: BoolArray,
+    plan: Plan,
+    rng: np.random.Generator,
+    note: Callable[[str], None],
 ) -> tuple[list[IntArray], float]:
-    """The `Judge` of a problem: solves it for growing C, starting each time where the last solve ended."""
+    """The `Judge` of a problem: solves it for growing C, starting each time where the
+    last solve ended.
+    """
     training, gram_means = problem.centred(~test)
-    solver, gram = route(training, rng), problem.gram
-    across = gram.X[test] if isinstance(gram, LinearGram) else gram.matrix[np.ix_(test, ~test)]
-    codes, gap = [], 0.0
+    solver = route(training, rng)
+    gram = problem.gram
+    across = (
+        gram.X[test]
+        if isinstance(gram, LinearGram)
+        else gram.matrix[np.ix_(test, ~test)]
+    )
+    codes = []
+    gap = 0.0
     for C in plan.C:
         solution = solver.solve(float(C), plan.tol).solution
         coef = solution.beta if solution.w is None else solution.w
-        # Scores of the centred kernel differ from those of the kernel itself by a constant.
+        # Scores of the centred kernel differ from those of the kernel itself by a
+        # constant.
         scores = across @ coef + (solution.offset or 0.0) - float(gram_means @ coef)
-        codes.append(count_above(cleared(scores[:, None] - solution.theta, tolerance(scores))))
+        codes.append(
+            count_above(cleared(scores[:, None] - solution.theta, tolerance(scores)))
+        )
         gap = max(gap, solution.gap)
         note(f"C = {C:.3g}")
     return codes, gap

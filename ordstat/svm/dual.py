@@ -1,4 +1,6 @@
-"""The dual problem of the thresholded support vector machines, and the proof of how far a point is from its optimum."""
+"""The dual problem of the thresholded support vector machines, and the proof of how far
+a point is from its optimum.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,8 @@ class Solution:
     offset : float or None
         b for the centred kernel; None if the thresholds contain it.
     w : (D,) or None
-        Coefficients of the columns that give the scores; None if the kernel matrix has no stored columns.
+        Coefficients of the columns that give the scores; None if the kernel matrix has
+        no stored columns.
     """
 
     beta: FloatArray
@@ -67,7 +70,9 @@ class DualSolution(Solution):
 
     @property
     def sizes(self) -> FloatArray:
-        """(N,) row sums of |u|, positive for support rows even if their u sum to beta = 0."""
+        """(N,) row sums of |u|, positive for support rows even if their u sum to beta =
+        0.
+        """
         return np.asarray(np.abs(self.u).sum(axis=1))
 
 
@@ -94,10 +99,14 @@ class Outcome(Generic[S]):
 
 
 class Solver(Protocol[S]):
-    """Solves one problem: made from (problem, rng), then called with growing values of C."""
+    """Solves one problem: made from (problem, rng), then called with growing values of
+    C.
+    """
 
     def solve(self, C: float, tol: float) -> Outcome[S]:
-        """The best certified point; its relative duality gap is at most `tol` if the solver can reach it."""
+        """The best certified point; its relative duality gap is at most `tol` if the
+        solver can reach it.
+        """
 
 
 #: Makes a solver from a problem and a generator.
@@ -116,15 +125,18 @@ class ExtendedDual:
     Attributes
     ----------
     gram : Gram
-        Products of N rows; solvers take a kernel matrix centred in rows and columns (see `centred`).
+        Products of N rows; solvers take a kernel matrix centred in rows and columns
+        (see `centred`).
     labels : (N, Q)
         Y_nk = +1 or -1; Q = K - 1.
     weights : (N, Q)
         W_nk >= 0.
     gamma : float
-        Scale of the thresholds' penalty |theta|^2 / (2 gamma^2), > 0; inf leaves them free.
+        Scale of the thresholds' penalty |theta|^2 / (2 gamma^2), > 0; inf leaves them
+        free.
     ordered : bool
-        Whether theta_1 <= ... <= theta_Q is a constraint (needed if costs are not convex).
+        Whether theta_1 <= ... <= theta_Q is a constraint (needed if costs are not
+        convex).
     """
 
     gram: Gram
@@ -147,8 +159,9 @@ class ExtendedDual:
     def live(self) -> FloatArray:
         """(N, Q) weights, with 0 for thresholds whose dual variables are all 0.
 
-        A free threshold is finite only if it has labels of both signs. If thresholds are ordered, a threshold with
-        positive labels only is bounded from below by a lower threshold that has negative labels.
+        A free threshold is finite only if it has labels of both signs. If thresholds
+        are ordered, a threshold with positive labels only is bounded from below by a
+        lower threshold that has negative labels.
         """
         if not self.free:
             return self.weights
@@ -161,40 +174,65 @@ class ExtendedDual:
 
     @cached_property
     def steps(self) -> FloatArray:
-        """(R, Q) differences of neighbouring thresholds that must not be negative; R = 0 if the order is no constraint.
+        """(R, Q) differences of neighbouring thresholds that must not be negative; R =
+        0 if the order is no constraint.
 
         Free thresholds without live weights are left out.
         """
-        held = np.asarray(self.live.any(axis=0)) if self.free else np.ones(self.labels.shape[1], dtype=np.bool_)
-        return np.diff(np.eye(held.size)[held], axis=0) if self.ordered else np.zeros((0, held.size))
+        held = (
+            np.asarray(self.live.any(axis=0))
+            if self.free
+            else np.ones(self.labels.shape[1], dtype=np.bool_)
+        )
+        return (
+            np.diff(np.eye(held.size)[held], axis=0)
+            if self.ordered
+            else np.zeros((0, held.size))
+        )
 
     def centred(self, rows: BoolArray | None = None) -> tuple[ExtendedDual, FloatArray]:
-        """The problem of some rows with a centred kernel, and the means that were subtracted.
+        """The problem of some rows with a centred kernel, and the means that were
+        subtracted.
 
         Without `rows` the kernel matrix of this problem may be overwritten.
         """
         gram, means = (self.gram if rows is None else self.gram.part(rows)).centred()
         kept = slice(None) if rows is None else rows
-        return replace(self, gram=gram, labels=self.labels[kept], weights=self.weights[kept]), means
+        return (
+            replace(
+                self, gram=gram, labels=self.labels[kept], weights=self.weights[kept]
+            ),
+            means,
+        )
 
 
-def _minimisers(knots: FloatArray, weights: FloatArray, falling: BoolArray) -> tuple[float, float]:
-    """Both ends of the interval of minimisers of a sum of hinges; the finite end twice if the interval is unbounded.
+def _minimisers(
+    knots: FloatArray, weights: FloatArray, falling: BoolArray
+) -> tuple[float, float]:
+    """Both ends of the interval of minimisers of a sum of hinges; the finite end twice
+    if the interval is unbounded.
 
-    The slope starts at minus the weights of the `falling` hinges and grows by `weights` at `knots`.
+    The slope starts at minus the weights of the `falling` hinges and grows by `weights`
+    at `knots`.
     """
-    target, order = weights[falling].sum(), np.argsort(knots)
+    target = weights[falling].sum()
+    order = np.argsort(knots)
     reached = np.cumsum(weights[order])
     slack = _TIE * reached[-1]
     first = min(int(np.searchsorted(reached, target - slack)), order.size - 1)
-    last = min(int(np.searchsorted(reached, target + slack, side="right")), order.size - 1)
+    last = min(
+        int(np.searchsorted(reached, target + slack, side="right")), order.size - 1
+    )
     if target <= slack:
         last = first
     return float(knots[order[first]]), float(knots[order[last]])
 
 
-def best_offset(labels: FloatArray, weights: FloatArray, scores: FloatArray, theta: FloatArray) -> float:
-    """The b that minimises sum_nk W_nk [1 - Y_nk (f_n + b - theta_k)]_+; 0 if all weights are 0.
+def best_offset(
+    labels: FloatArray, weights: FloatArray, scores: FloatArray, theta: FloatArray
+) -> float:
+    """The b that minimises sum_nk W_nk [1 - Y_nk (f_n + b - theta_k)]_+; 0 if all
+    weights are 0.
 
     Parameters
     ----------
@@ -205,10 +243,16 @@ def best_offset(labels: FloatArray, weights: FloatArray, scores: FloatArray, the
     used = weights > 0
     if not used.any():
         return 0.0
-    return 0.5 * sum(_minimisers((labels - scores[:, None] + theta)[used], weights[used], labels[used] > 0))
+    return 0.5 * sum(
+        _minimisers(
+            (labels - scores[:, None] + theta)[used], weights[used], labels[used] > 0
+        )
+    )
 
 
-def best_thresholds(labels: FloatArray, weights: FloatArray, scores: FloatArray, *, ordered: bool) -> FloatArray:
+def best_thresholds(
+    labels: FloatArray, weights: FloatArray, scores: FloatArray, *, ordered: bool
+) -> FloatArray:
     """(Q,) the theta that minimises sum_nk W_nk [1 - Y_nk (f_n - theta_k)]_+.
 
     Parameters
@@ -223,7 +267,8 @@ def best_thresholds(labels: FloatArray, weights: FloatArray, scores: FloatArray,
     A threshold with all rows on one side takes the nearest value without loss. A threshold without rows takes the
     value of the threshold before it, or after it at the lower end. All are 0 if no row has weight.
     """
-    used, knots = weights > 0, scores[:, None] - labels
+    used = weights > 0
+    knots = scores[:, None] - labels
     columns = np.flatnonzero(used.any(axis=0))
     if not columns.size:
         return np.zeros(labels.shape[1])
@@ -231,7 +276,9 @@ def best_thresholds(labels: FloatArray, weights: FloatArray, scores: FloatArray,
     def joint(first: int, last: int) -> tuple[float, float]:
         """Minimisers of the loss of some neighbouring thresholds that are equal."""
         cells = used[:, columns[first:last]]
-        knot, weight, label = (array[:, columns[first:last]][cells] for array in (knots, weights, labels))
+        knot, weight, label = (
+            array[:, columns[first:last]][cells] for array in (knots, weights, labels)
+        )
         return _minimisers(knot, weight, label < 0)
 
     if ordered:
@@ -243,11 +290,16 @@ def best_thresholds(labels: FloatArray, weights: FloatArray, scores: FloatArray,
     return np.asarray(ends.mean(axis=1)[np.maximum(nearest, 0)])
 
 
-def _pooled(joint: Callable[[int, int], tuple[float, float]], size: int, end: int) -> list[float]:
-    """Minimisers in order, by pooling adjacent violators; `end` selects an end of the intervals of minimisers."""
+def _pooled(
+    joint: Callable[[int, int], tuple[float, float]], size: int, end: int
+) -> list[float]:
+    """Minimisers in order, by pooling adjacent violators; `end` selects an end of the
+    intervals of minimisers.
+    """
     blocks: list[tuple[float, int, int]] = []
     for k in range(size):
-        first, value = k, joint(k, k + 1)[end]
+        first = k
+        value = joint(k, k + 1)[end]
         while blocks and blocks[-1][0] > value:
             first = blocks.pop()[1]
             value = joint(first, k + 1)[end]
@@ -256,12 +308,18 @@ def _pooled(joint: Callable[[int, int], tuple[float, float]], size: int, end: in
 
 
 def balanced(
-    labels: FloatArray, caps: FloatArray, u: FloatArray, *, by_column: bool = False, ordered: bool = False
+    labels: FloatArray,
+    caps: FloatArray,
+    u: FloatArray,
+    *,
+    by_column: bool = False,
+    ordered: bool = False,
 ) -> FloatArray:
     """u (N, Q), inside its boxes, moved so that it sums to zero.
 
-    The excess is subtracted from the variables strictly inside their boxes, in proportion to their room, so that
-    variables at a bound stay there. If that is not enough, it is subtracted from all variables of one sign.
+    The excess is subtracted from the variables strictly inside their boxes, in
+    proportion to their room, so that variables at a bound stay there. If that is not
+    enough, it is subtracted from all variables of one sign.
 
     Parameters
     ----------
@@ -269,7 +327,8 @@ def balanced(
     by_column : bool
         Every column sums to zero, as free thresholds require.
     ordered : bool
-        With by_column: the total is zero and no partial sum of columns is above 0, as ordered free thresholds require.
+        With by_column: the total is zero and no partial sum of columns is above 0, as
+        ordered free thresholds require.
     """
     axis = 0 if by_column else None
     excess = np.asarray(u.sum(axis=axis))
@@ -280,7 +339,8 @@ def balanced(
     size = labels * u
     room = np.where(labels * excess > 0, size, caps - size)
     room[(size <= 0.0) | (size >= caps)] = 0.0
-    # Variables that move towards zero always have enough room: the totals of both signs differ by the excess.
+    # Variables that move towards zero always have enough room: the totals of both signs
+    # differ by the excess.
     short = room.sum(axis=axis) < np.abs(excess)
     room = np.where(short, np.maximum(np.sign(excess) * u, 0.0), room)
     total = np.asarray(room.sum(axis=axis))
@@ -289,7 +349,9 @@ def balanced(
 
 
 def falling(totals: FloatArray) -> FloatArray:
-    """Column sums between 0 and the given ones that add up to zero, with no partial sum above 0."""
+    """Column sums between 0 and the given ones that add up to zero, with no partial sum
+    above 0.
+    """
     if totals.sum() >= 0.0:
         return np.diff(np.minimum(np.cumsum(totals), 0.0), prepend=0.0)
     return -np.diff(np.maximum(np.cumsum(totals[::-1])[::-1], 0.0), append=0.0)
@@ -308,14 +370,19 @@ def _in_order(theta: FloatArray) -> FloatArray:
     return np.asarray(isotonic_regression(theta).x)
 
 
-def hinge(problem: ExtendedDual, C: float, scores: FloatArray, theta: FloatArray) -> float:
+def hinge(
+    problem: ExtendedDual, C: float, scores: FloatArray, theta: FloatArray
+) -> float:
     """Sum of C_nk [1 - Y_nk (scores_n - theta_k)]_+."""
     slack = 1.0 - problem.labels * (scores[:, None] - theta)
     return C * float(np.vdot(problem.weights, np.maximum(slack, 0.0, out=slack)))
 
 
-def certify(problem: ExtendedDual, C: float, u: FloatArray, theta: FloatArray | None = None) -> DualSolution:
-    """Turn any u (N, Q) into a feasible dual point and the best primal point available, and evaluate both.
+def certify(
+    problem: ExtendedDual, C: float, u: FloatArray, theta: FloatArray | None = None
+) -> DualSolution:
+    """Turn any u (N, Q) into a feasible dual point and the best primal point available,
+    and evaluate both.
 
     Parameters
     ----------
@@ -324,19 +391,24 @@ def certify(problem: ExtendedDual, C: float, u: FloatArray, theta: FloatArray | 
     u : (N, Q)
         It is moved into its boxes and made feasible first, so that D is a bound.
     theta : (Q,), optional
-        Thresholds of the solver. They replace those computed from u, because they are more accurate when the sums of u
-        cancel. b is always the best one for theta, so that all solvers agree if b is not unique. Free thresholds are
-        always the best ones for the scores.
+        Thresholds of the solver. They replace those computed from u, because they are
+        more accurate when the sums of u cancel. b is always the best one for theta, so
+        that all solvers agree if b is not unique. Free thresholds are always the best
+        ones for the scores.
     """
-    labels, caps = problem.labels, C * problem.live
+    labels = problem.labels
+    caps = C * problem.live
     u = labels * np.clip(labels * u, 0.0, caps)
     u = balanced(labels, caps, u, by_column=problem.free, ordered=problem.ordered)
     beta = u.sum(axis=1)
     scores, w = problem.gram.scored(beta)
     norm = max(float(beta @ scores), 0.0)
-    dual, offset = float(np.abs(u).sum()) - 0.5 * norm, None
+    dual = float(np.abs(u).sum()) - 0.5 * norm
+    offset = None
     if problem.free:
-        theta = best_thresholds(labels, problem.weights, scores, ordered=problem.ordered)
+        theta = best_thresholds(
+            labels, problem.weights, scores, ordered=problem.ordered
+        )
     else:
         penalised = thresholds(problem, u.sum(axis=0))
         dual -= 0.5 * problem.ridge * float(penalised @ penalised)
@@ -346,8 +418,19 @@ def certify(problem: ExtendedDual, C: float, u: FloatArray, theta: FloatArray | 
         theta = _in_order(theta) if problem.ordered else np.sort(theta)
     if not problem.free:
         offset = best_offset(labels, problem.weights, scores, theta)
-    primal = 0.5 * (norm + problem.ridge * float(theta @ theta)) + hinge(problem, C, scores + (offset or 0.0), theta)
-    return DualSolution(u=u, beta=beta, scores=scores, offset=offset, theta=theta, primal=primal, dual=dual, w=w)
+    primal = 0.5 * (norm + problem.ridge * float(theta @ theta)) + hinge(
+        problem, C, scores + (offset or 0.0), theta
+    )
+    return DualSolution(
+        u=u,
+        beta=beta,
+        scores=scores,
+        offset=offset,
+        theta=theta,
+        primal=primal,
+        dual=dual,
+        w=w,
+    )
 
 
 # A distance to a bound below this share of the margin's distance to 1 is rounding.
@@ -355,13 +438,17 @@ _CLEAR = 1e-2
 
 
 def snapped(problem: ExtendedDual, C: float, point: DualSolution) -> DualSolution:
-    """Move variables that differ from a bound only by rounding onto it, and evaluate the point again.
+    """Move variables that differ from a bound only by rounding onto it, and evaluate
+    the point again.
 
-    At the optimum either the distance to the bound (as a share of the box) or the distance of the margin to 1 is 0. A
-    variable is moved if the first is far below the second; the better the point, the larger this factor.
+    At the optimum either the distance to the bound (as a share of the box) or the
+    distance of the margin to 1 is 0. A variable is moved if the first is far below the
+    second; the better the point, the larger this factor.
     """
     caps = C * problem.weights
-    margins = problem.labels * (point.scores[:, None] + (point.offset or 0.0) - point.theta)
+    margins = problem.labels * (
+        point.scores[:, None] + (point.offset or 0.0) - point.theta
+    )
     slack = min(_CLEAR, float(np.sqrt(point.gap))) * (margins - 1.0)
     share = np.divide(np.abs(point.u), caps, out=np.zeros_like(caps), where=caps > 0)
     u = np.where(share < slack, 0.0, point.u)

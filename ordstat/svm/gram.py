@@ -1,7 +1,8 @@
-"""The kernel matrix G of a problem as the solvers use it: an N x N matrix, or X X' that is never computed.
+"""The kernel matrix G of a problem as the solvers use it: an N x N matrix, or X X' that
+is never computed.
 
-Both classes give products, the array for coordinate ascent, linear solves for the interior point, and a form for cvxpy.
-G is symmetric and positive semi-definite.
+Both classes give products, the array for coordinate ascent, linear solves for the
+interior point, and a form for cvxpy. G is symmetric and positive semi-definite.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ _NULL = 1e-12
 
 
 def cvxpy() -> Any:
-    """Return the module cvxpy; importing it takes most of a second, so that it is imported only when used."""
+    """Return the module cvxpy; importing it takes most of a second, so that it is
+    imported only when used.
+    """
     import cvxpy as module
 
     return module
@@ -35,11 +38,12 @@ def cvxpy() -> Any:
 def solve_with_clarabel(model: Any, tol: float) -> int:
     """Solve a cvxpy problem in place, and return the number of iterations.
 
-    If Clarabel ends without an iterate, as for a huge C, the variables are set to 0, and the caller's certificate shows
-    that the optimum was missed.
+    If Clarabel ends without an iterate, as for a huge C, the variables are set to 0,
+    and the caller's certificate shows that the optimum was missed.
     """
     cp = cvxpy()
-    tol, failed = min(tol, _TOLERANCE), False
+    tol = min(tol, _TOLERANCE)
+    failed = False
     try:
         with FILTERS, warnings.catch_warnings():
             # "Solution may be inaccurate": the certificate says by how much.
@@ -91,7 +95,9 @@ class DenseGram:
 
     def __matmul__(self, v: FloatArray) -> FloatArray:
         """(N,) or (N, J) product G v."""
-        return np.asarray(self.matrix @ v if v.ndim > 1 else dsymv(1.0, self.matrix.T, v, lower=1))
+        return np.asarray(
+            self.matrix @ v if v.ndim > 1 else dsymv(1.0, self.matrix.T, v, lower=1)
+        )
 
     def block(self, rows: IntArray) -> FloatArray:
         """(R, R) G at some rows, a new array."""
@@ -128,17 +134,24 @@ class DenseGram:
             return 0.0 * cp.sum(beta), []
         if 2 * np.count_nonzero(kept) > len(self.matrix):
             return 0.5 * cp.quad_form(beta, cp.psd_wrap(self.matrix)), []
-        # A low rank, as of a polynomial of few columns: the solver does better without rounding in other directions.
-        return LinearGram(np.ascontiguousarray(vectors[:, kept] * np.sqrt(value[kept]))).half_square(beta)
+        # A low rank, as of a polynomial of few columns: the solver does better without
+        # rounding in other directions.
+        return LinearGram(
+            np.ascontiguousarray(vectors[:, kept] * np.sqrt(value[kept]))
+        ).half_square(beta)
 
     def scored(self, beta: FloatArray) -> tuple[FloatArray, FloatArray | None]:
-        """(N,) G beta, and (D,) w with G beta = X w, or None if the columns are unknown."""
+        """(N,) G beta, and (D,) w with G beta = X w, or None if the columns are
+        unknown.
+        """
         return self @ beta, None
 
     def centred(self) -> tuple[Gram, FloatArray]:
-        """The matrix without row and column means, and these means m; may reuse the memory.
+        """The matrix without row and column means, and these means m; may reuse the
+        memory.
 
-        If the columns are stored, m has their means and m @ w is the mean of G beta; otherwise m @ beta is the mean.
+        If the columns are stored, m has their means and m @ w is the mean of G beta;
+        otherwise m @ beta is the mean.
         """
         matrix, means = centred(self.matrix)
         return DenseGram(matrix), means
@@ -213,8 +226,8 @@ Gram = DenseGram | LinearGram
 def centred(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Remove row and column means from a symmetric matrix, in place.
 
-    A kernel that is positive definite only on coefficients summing to zero becomes positive semi-definite; the
-    objective is unchanged on such coefficients.
+    A kernel that is positive definite only on coefficients summing to zero becomes
+    positive semi-definite; the objective is unchanged on such coefficients.
 
     Returns
     -------

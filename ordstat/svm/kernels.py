@@ -14,12 +14,14 @@ from ..checks import canonical, number, require_memory, unknown, whole
 from ..exceptions import DataError, OptionError
 from ..formula.sample import CACHED, row_blocks
 
-# |x|^2 + |z|^2 - 2 x'z loses digits if it is a small share of |x|^2 + |z|^2; below this share, x - z is used instead.
+# |x|^2 + |z|^2 - 2 x'z loses digits if it is a small share of |x|^2 + |z|^2; below this
+# share, x - z is used instead.
 _CLOSE = 1e-6
 
 
 def squared_euclidean(X: FloatArray, Z: FloatArray) -> FloatArray:
-    """(n, m) squared distances |x_i - z_j|^2 of X (n, D) and Z (m, D); exactly 0 for equal rows.
+    """(n, m) squared distances |x_i - z_j|^2 of X (n, D) and Z (m, D); exactly 0 for
+    equal rows.
 
     Examples
     --------
@@ -30,7 +32,8 @@ def squared_euclidean(X: FloatArray, Z: FloatArray) -> FloatArray:
     # The product of a matrix with its own transpose is symmetric to the last bit.
     Zc = Z - centre
     Xc = Zc if X is Z else X - centre
-    x, z = np.einsum("nd,nd->n", Xc, Xc), np.einsum("nd,nd->n", Zc, Zc)
+    x = np.einsum("nd,nd->n", Xc, Xc)
+    z = np.einsum("nd,nd->n", Zc, Zc)
     distance: FloatArray = Xc @ Zc.T
     for some in row_blocks(len(X), len(Z), CACHED):
         rows = distance[some]
@@ -54,28 +57,34 @@ def manhattan(X: FloatArray, Z: FloatArray) -> FloatArray:
     return cdist(X, Z, "cityblock")
 
 
-#: gamma="cv": 2^-15, 2^-13, ..., 2^3 [Hsu, Chang & Lin 2003]. With 55 fits each to choose C, these are the 550 problems
-#: of a Gaussian kernel in Lin [2008, sec. 5.3].
+#: gamma="cv": 2^-15, 2^-13, ..., 2^3 [Hsu, Chang & Lin 2003]. With 55 fits each to
+#: choose C, these are the 550 problems of a Gaussian kernel in Lin [2008, sec. 5.3].
 GAMMAS: tuple[float, ...] = tuple(2.0**exponent for exponent in range(-15, 4, 2))
 
 
 class Kernel(ABC):
-    """A similarity k(x, x') of rows, positive definite at least on coefficients that sum to zero.
+    """A similarity k(x, x') of rows, positive definite at least on coefficients that
+    sum to zero.
 
-    Every kernel is a frozen dataclass; calling it with X (n, D) and Z (m, D) gives the (n, m) matrix k(x_i, z_j).
+    Every kernel is a frozen dataclass; calling it with X (n, D) and Z (m, D) gives the
+    (n, m) matrix k(x_i, z_j).
 
     Attributes
     ----------
     name : str
     conditionally_definite : bool
-        Whether k is positive definite only on coefficients that sum to zero. Margins then use the form
-        k(x, x') - k(x, 0) - k(0, x') + k(0, 0), the same function of the rows up to a constant.
+        Whether k is positive definite only on coefficients that sum to zero. Margins
+        then use the form k(x, x') - k(x, 0) - k(0, x') + k(0, 0), the same function of
+        the rows up to a constant.
     linear : bool
-        Whether k is x'x'. A shift of all rows then changes nothing on coefficients that sum to zero.
+        Whether k is x'x'. A shift of all rows then changes nothing on coefficients that
+        sum to zero.
     trusted : bool
-        Whether (conditional) positive definiteness is a theorem; otherwise each Gram matrix is checked.
+        Whether (conditional) positive definiteness is a theorem; otherwise each Gram
+        matrix is checked.
     pairwise : bool
-        Whether the columns of X are values of the kernel at the training rows instead of coordinates.
+        Whether the columns of X are values of the kernel at the training rows instead
+        of coordinates.
     """
 
     name: ClassVar[str]
@@ -90,10 +99,14 @@ class Kernel(ABC):
 
     @abstractmethod
     def diagonal(self, X: FloatArray) -> FloatArray:
-        """(N,) k(x, x) of the positive definite form, the squared length of x in feature space."""
+        """(N,) k(x, x) of the positive definite form, the squared length of x in
+        feature space.
+        """
 
     def radius(self, n_columns: int, half_width: float = 1.0) -> float:
-        """The largest `diagonal` over the box [-half_width, half_width]^D; infinite if unknown."""
+        """The largest `diagonal` over the box [-half_width, half_width]^D; infinite if
+        unknown.
+        """
         return np.inf
 
     def gram(self, X: FloatArray, rows: IntArray) -> FloatArray:
@@ -112,25 +125,38 @@ class Kernel(ABC):
         return self
 
     def settled(self, n_columns: int) -> Kernel:
-        """The kernel with all parameters as numbers, for rows with this number of columns."""
+        """The kernel with all parameters as numbers, for rows with this number of
+        columns.
+        """
         return self
 
-    def grams(self, X: FloatArray, rows: IntArray) -> Iterator[tuple[float, FloatArray]]:
+    def grams(
+        self, X: FloatArray, rows: IntArray
+    ) -> Iterator[tuple[float, FloatArray]]:
         """Yield each of `gammas` with the `gram` of its kernel."""
         return iter(())
 
     def origin(self, X: FloatArray) -> FloatArray:
-        """(N,) k(x, 0) if `diagonal` belongs to the kernel moved to the origin; otherwise zeros."""
+        """(N,) k(x, 0) if `diagonal` belongs to the kernel moved to the origin;
+        otherwise zeros.
+        """
         return np.zeros(X.shape[0])
 
     def anchors(self, X: FloatArray, support: IntArray) -> AnyArray:
-        """The part of the training rows X that a fitted expansion keeps: the rows at `support`."""
+        """The part of the training rows X that a fitted expansion keeps: the rows at
+        `support`.
+        """
         return X[support]
 
 
 def require_room(n: int) -> None:
-    """Raise DataError if the kernel matrix of n rows and the solvers' copy of it do not fit into memory."""
-    instead = "Take fewer rows, or set landmarks=2000 with redsvm, svor-imc, svor-exc or kernel-clm."
+    """Raise DataError if the kernel matrix of n rows and the solvers' copy of it do not
+    fit into memory.
+    """
+    instead = (
+        "Take fewer rows, or set landmarks=2000 with redsvm, svor-imc, svor-exc or"
+        " kernel-clm."
+    )
     require_memory(f"The kernel matrix of {n} x {n} rows", 16.0 * n**2, instead)
 
 
@@ -141,10 +167,13 @@ def squared_length(X: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Distance(Kernel):
-    """Minus the distance of two rows; the origin of the columns is the origin of feature space."""
+    """Minus the distance of two rows; the origin of the columns is the origin of
+    feature space.
+    """
 
     conditionally_definite = True
-    #: 1 for the sum of absolute differences of the columns, 2 for the Euclidean distance.
+    #: 1 for the sum of absolute differences of the columns, 2 for the Euclidean
+    #: distance.
     order: ClassVar[int]
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
@@ -157,7 +186,9 @@ class Distance(Kernel):
         return -2.0 * self.origin(X)
 
     def origin(self, X: FloatArray) -> FloatArray:
-        return np.asarray(-(np.abs(X).sum(axis=1) if self.order == 1 else np.sqrt(squared_length(X))))
+        return np.asarray(
+            -(np.abs(X).sum(axis=1) if self.order == 1 else np.sqrt(squared_length(X)))
+        )
 
     def radius(self, n_columns: int, half_width: float = 1.0) -> float:
         return 2.0 * half_width * float(n_columns ** (1.0 / self.order))
@@ -165,7 +196,8 @@ class Distance(Kernel):
 
 @dataclass(frozen=True)
 class Perceptron(Distance):
-    """-|x - x'|_2, an ensemble of infinitely many perceptrons [Lin 2008, sec. 5.1]; it has no scale parameter.
+    """-|x - x'|_2, an ensemble of infinitely many perceptrons [Lin 2008, sec. 5.1]; it
+    has no scale parameter.
 
     Examples
     --------
@@ -195,7 +227,8 @@ class Stump(Distance):
 class Scaled(Kernel):
     """A function of gamma times a measure of two rows.
 
-    gamma=None means 1 / D. With gamma="cv" or a sequence of values, the method chooses gamma by cross-validation.
+    gamma=None means 1 / D. With gamma="cv" or a sequence of values, the method chooses
+    gamma by cross-validation.
     """
 
     gamma: float | str | Sequence[float] | None = None
@@ -206,8 +239,14 @@ class Scaled(Kernel):
         several = isinstance(self.gamma, (tuple, list, np.ndarray))
         values: Any = self.gamma if several else (self.gamma,)
         if not len(values):
-            raise OptionError(f"gamma of the {self.name} kernel must have at least one value; got {values!r}.")
-        checked = {number("gamma", value, above=0.0, of=f"the {self.name} kernel") for value in values}
+            raise OptionError(
+                f"gamma of the {self.name} kernel must have at least one value; got"
+                f" {values!r}."
+            )
+        checked = {
+            number("gamma", value, above=0.0, of=f"the {self.name} kernel")
+            for value in values
+        }
         if several:
             object.__setattr__(self, "gamma", tuple(sorted(checked)))
 
@@ -227,8 +266,8 @@ class Scaled(Kernel):
         """
         if self.gammas:
             raise OptionError(
-                f"gamma={self.gamma!r} of the {self.name} kernel needs a method with C='cv'; give one positive number "
-                "here."
+                f"gamma={self.gamma!r} of the {self.name} kernel needs a method with"
+                " C='cv'; give one positive number here."
             )
         return 1.0 / max(n_columns, 1) if self.gamma is None else float(self.gamma)  # type: ignore[arg-type]
 
@@ -251,7 +290,9 @@ class Scaled(Kernel):
     def settled(self, n_columns: int) -> Kernel:
         return replace(self, gamma=self.gamma_for(n_columns))
 
-    def grams(self, X: FloatArray, rows: IntArray) -> Iterator[tuple[float, FloatArray]]:
+    def grams(
+        self, X: FloatArray, rows: IntArray
+    ) -> Iterator[tuple[float, FloatArray]]:
         require_room(rows.size)
         chosen = X[rows]
         measure = self.measure(chosen, chosen)
@@ -267,7 +308,8 @@ class Scaled(Kernel):
 
 @dataclass(frozen=True)
 class Gaussian(Scaled):
-    """exp(-gamma |x - x'|_2^2); gamma=None means 1 / D, and "cv" or several values a choice by cross-validation.
+    """exp(-gamma |x - x'|_2^2); gamma=None means 1 / D, and "cv" or several values a
+    choice by cross-validation.
 
     Examples
     --------
@@ -285,7 +327,8 @@ class Gaussian(Scaled):
 
 @dataclass(frozen=True)
 class Laplacian(Scaled):
-    """exp(-gamma |x - x'|_1); gamma=None means 1 / D, and "cv" or several values a choice by cross-validation.
+    """exp(-gamma |x - x'|_1); gamma=None means 1 / D, and "cv" or several values a
+    choice by cross-validation.
 
     Examples
     --------
@@ -301,7 +344,8 @@ class Laplacian(Scaled):
 
 @dataclass(frozen=True)
 class Polynomial(Scaled):
-    """(gamma x'x' + coef0)^degree; gamma=None means 1 / D, and "cv" or several values a choice by cross-validation.
+    """(gamma x'x' + coef0)^degree; gamma=None means 1 / D, and "cv" or several values a
+    choice by cross-validation.
 
     Examples
     --------
@@ -329,7 +373,10 @@ class Polynomial(Scaled):
         return self.of(self.gamma_for(X.shape[1]) * squared_length(X))
 
     def radius(self, n_columns: int, half_width: float = 1.0) -> float:
-        return float((self.gamma_for(n_columns) * n_columns * half_width**2 + self.coef0) ** self.degree)
+        return float(
+            (self.gamma_for(n_columns) * n_columns * half_width**2 + self.coef0)
+            ** self.degree
+        )
 
 
 @dataclass(frozen=True)
@@ -357,7 +404,8 @@ class Linear(Kernel):
 
 @dataclass(frozen=True)
 class Custom(Kernel):
-    """A caller's function: function(X (n, D), Z (m, D)) -> (n, m), symmetric and (conditionally) positive definite.
+    """A caller's function: function(X (n, D), Z (m, D)) -> (n, m), symmetric and
+    (conditionally) positive definite.
 
     Attributes
     ----------
@@ -374,12 +422,22 @@ class Custom(Kernel):
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         try:
             values = np.array(self.function(X, Z), dtype=np.float64)
-        except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError) as error:
-            raise OptionError(f"kernel must be a function of X (n, D) and Z (m, D); it failed: {error}.") from error
+        except (
+            TypeError,
+            ValueError,
+            LookupError,
+            ArithmeticError,
+            AttributeError,
+        ) as error:
+            raise OptionError(
+                "kernel must be a function of X (n, D) and Z (m, D); it failed:"
+                f" {error}."
+            ) from error
         if values.shape != (X.shape[0], Z.shape[0]):
             raise OptionError(
-                f"kernel must be a function of X (n, D) and Z (m, D) that returns an (n, m) array; "
-                f"for n = {X.shape[0]} and m = {Z.shape[0]} it returned shape {values.shape}."
+                "kernel must be a function of X (n, D) and Z (m, D) that returns an"
+                f" (n, m) array; for n = {X.shape[0]} and m = {Z.shape[0]} it returned"
+                f" shape {values.shape}."
             )
         return values
 
@@ -394,9 +452,11 @@ class Custom(Kernel):
 
 @dataclass(frozen=True)
 class Precomputed(Kernel):
-    """A kernel matrix in place of X: N x N for the fit, and n x N (against the training rows) for predictions.
+    """A kernel matrix in place of X: N x N for the fit, and n x N (against the training
+    rows) for predictions.
 
-    The columns are the training rows in their order. The first training row is the origin of feature space.
+    The columns are the training rows in their order. The first training row is the
+    origin of feature space.
 
     Examples
     --------
@@ -419,9 +479,10 @@ class Precomputed(Kernel):
     def gram(self, X: FloatArray, rows: IntArray) -> FloatArray:
         if X.shape[0] != X.shape[1]:
             raise DataError(
-                "kernel='precomputed' takes the square kernel matrix of the training rows in place of X, one row and "
-                f"one column for each; got shape {X.shape}. If rows are left out (weight 0 or missing values), remove "
-                "their columns too."
+                "kernel='precomputed' takes the square kernel matrix of the training"
+                " rows in place of X, one row and one column for each; got shape"
+                f" {X.shape}. If rows are left out (weight 0 or missing values), remove"
+                " their columns too."
             )
         require_room(rows.size)
         return X[np.ix_(rows, rows)]
@@ -438,7 +499,16 @@ class Precomputed(Kernel):
 
 #: Kernels by name; each value makes the kernel with its default settings.
 KERNELS: dict[str, Callable[[], Kernel]] = {
-    kernel.name: kernel for kernel in (Perceptron, Stump, Gaussian, Laplacian, Polynomial, Linear, Precomputed)
+    kernel.name: kernel
+    for kernel in (
+        Perceptron,
+        Stump,
+        Gaussian,
+        Laplacian,
+        Polynomial,
+        Linear,
+        Precomputed,
+    )
 }
 
 
@@ -461,10 +531,16 @@ def parse_kernel(kernel: Any) -> Kernel:
         return KERNELS[name]()
     if callable(kernel) and not isinstance(kernel, type):
         return Custom(kernel)
-    raise unknown("kernel", kernel, KERNELS, also=", a Kernel such as Gaussian(gamma=0.5), or a function")
+    raise unknown(
+        "kernel",
+        kernel,
+        KERNELS,
+        also=", a Kernel such as Gaussian(gamma=0.5), or a function",
+    )
 
 
-# Asymmetry beyond this share of the largest entry is not rounding: a matrix computed in single precision still passes.
+# Asymmetry beyond this share of the largest entry is not rounding: a matrix computed in
+# single precision still passes.
 _ASYMMETRY = 1e-6
 #: An eigenvalue below minus this share of the trace is not rounding.
 NEGATIVE = 1e-7
@@ -473,14 +549,18 @@ _LARGEST = 1e100
 
 
 def require_finite(gram: FloatArray) -> None:
-    """Raise DataError if a kernel matrix (N, N) or its diagonal (N,) holds NaN or values too large for a solver."""
+    """Raise DataError if a kernel matrix (N, N) or its diagonal (N,) holds NaN or
+    values too large for a solver.
+    """
     sized = (gram >= -_LARGEST) & (gram <= _LARGEST)
     if not sized.all():
         position = np.argwhere(~sized)[0]
-        i, j = position[0], position[-1]
+        i = position[0]
+        j = position[-1]
         raise DataError(
-            f"kernel values must be finite and at most {_LARGEST:g} in size; got {gram[tuple(position)]:g} for "
-            f"training rows {i} and {j}. Scale the columns, or check these rows."
+            f"kernel values must be finite and at most {_LARGEST:g} in size; got"
+            f" {gram[tuple(position)]:g} for training rows {i} and {j}. Scale the"
+            " columns, or check these rows."
         )
 
 
@@ -496,31 +576,37 @@ def require_symmetric(gram: FloatArray) -> FloatArray:
     if difference.max(initial=0.0) > _ASYMMETRY * np.abs(gram).max(initial=0.0):
         i, j = np.unravel_index(int(difference.argmax()), gram.shape)
         raise DataError(
-            f"the kernel is not symmetric: k(row {i}, row {j}) = {gram[i, j]:g}, but k(row {j}, row {i}) = "
-            f"{gram[j, i]:g}."
+            f"the kernel is not symmetric: k(row {i}, row {j}) = {gram[i, j]:g}, but"
+            f" k(row {j}, row {i}) = {gram[j, i]:g}."
         )
     return 0.5 * (gram + gram.T)
 
 
 def require_definite(gram: FloatArray) -> None:
-    """Raise DataError if a centred kernel matrix (N, N) has an eigenvalue that is negative beyond rounding."""
+    """Raise DataError if a centred kernel matrix (N, N) has an eigenvalue that is
+    negative beyond rounding.
+    """
     from scipy.linalg import cholesky
 
     trace = float(np.trace(gram))
-    lifted = gram + np.diag(np.full(len(gram), NEGATIVE * abs(trace) + np.finfo(float).tiny))
+    lifted = gram + np.diag(
+        np.full(len(gram), NEGATIVE * abs(trace) + np.finfo(float).tiny)
+    )
     try:
         cholesky(lifted, lower=True, overwrite_a=True, check_finite=False)
     except np.linalg.LinAlgError:
         smallest = float(np.linalg.eigvalsh(gram)[0])
         raise DataError(
-            "the kernel is not positive definite on coefficients that sum to zero: the centred kernel matrix of the "
-            f"training rows has the eigenvalue {smallest:g} (its trace is {trace:g}). Use another kernel, or remove "
-            "the negative eigenvalues of a precomputed matrix."
+            "the kernel is not positive definite on coefficients that sum to zero: the"
+            " centred kernel matrix of the training rows has the eigenvalue"
+            f" {smallest:g} (its trace is {trace:g}). Use another kernel, or remove the"
+            " negative eigenvalues of a precomputed matrix."
         ) from None
 
 
 def checked_gram(kernel: Kernel, X: FloatArray, rows: IntArray) -> FloatArray:
-    """Kernel matrix (M, M) of `rows` (M,) of X (N, D), a new array that is finite and symmetric.
+    """Kernel matrix (M, M) of `rows` (M,) of X (N, D), a new array that is finite and
+    symmetric.
 
     Raises
     ------

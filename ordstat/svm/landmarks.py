@@ -1,7 +1,9 @@
-"""Features of a kernel from some of the rows, the landmarks [Williams & Seeger 2001; Chen et al. 2025].
+"""Features of a kernel from some of the rows, the landmarks [Williams & Seeger 2001;
+Chen et al. 2025].
 
-With landmarks Z, K the kernel of all rows at Z and L L' = K_ZZ, the rows of K L'^-1 are coordinates of the rows in the
-span of the landmarks: a linear model of these features is a kernel model that needs no N x N matrix.
+With landmarks Z, K the kernel of all rows at Z and L L' = K_ZZ, the rows of K L'^-1 are
+coordinates of the rows in the span of the landmarks: a linear model of these features
+is a kernel model that needs no N x N matrix.
 """
 
 from __future__ import annotations
@@ -54,7 +56,8 @@ class Features:
 
 @dataclass(frozen=True, eq=False)
 class _Definite:
-    """A kernel in positive definite form; k(x,z) - k(x,o) - k(o,z) + k(o,o) if it is only conditionally definite.
+    """A kernel in positive definite form; k(x,z) - k(x,o) - k(o,z) + k(o,o) if it is
+    only conditionally definite.
 
     The origin o is 0 on the scaled columns.
     """
@@ -84,12 +87,18 @@ class _Definite:
 
 
 def landmark_features(
-    kernel: Kernel, X: FloatArray, rows: IntArray, weights: FloatArray, most: int, rng: np.random.Generator
+    kernel: Kernel,
+    X: FloatArray,
+    rows: IntArray,
+    weights: FloatArray,
+    most: int,
+    rng: np.random.Generator,
 ) -> Features:
-    """Features from at most `most` landmarks; fewer if these represent the kernel exactly.
+    """Features from at most `most` landmarks; fewer if these represent the kernel
+    exactly.
 
-    A row becomes a landmark with a probability proportional to its weight and to the part of k(x, x) that the landmarks
-    before it do not represent.
+    A row becomes a landmark with a probability proportional to its weight and to the
+    part of k(x, x) that the landmarks before it do not represent.
 
     Parameters
     ----------
@@ -105,28 +114,40 @@ def landmark_features(
     Raises
     ------
     DataError
-        The features do not fit into memory, or the kernel is not finite, symmetric and (conditionally) positive
-        definite at the landmarks.
+        The features do not fit into memory, or the kernel is not finite, symmetric and
+        (conditionally) positive definite at the landmarks.
     """
     size = 16.0 * rows.size * min(most, rows.size)
-    require_memory(f"The kernel of {rows.size} rows at {most} landmarks", size, "Take fewer landmarks.")
+    require_memory(
+        f"The kernel of {rows.size} rows at {most} landmarks",
+        size,
+        "Take fewer landmarks.",
+    )
     form = _Definite(kernel, X, rows)
     to_origin, at_origin = form.from_origin()
     left = form.lengths()
     total = float(left.sum())
     _require_definite(left, total)
     least = _NOTHING_LEFT * float(left.max(initial=0.0))
-    Z, drawn = np.zeros((rows.size, min(most, rows.size))), np.zeros(0, dtype=np.intp)
+    Z = np.zeros((rows.size, min(most, rows.size)))
+    drawn = np.zeros(0, dtype=np.intp)
     while drawn.size < Z.shape[1] and (left > least).any():
         chance = np.where(left > least, weights * left, 0.0)
         size = min(_BLOCK, Z.shape[1] - drawn.size, int(np.count_nonzero(chance)))
         batch = rng.choice(rows.size, size=size, replace=False, p=chance / chance.sum())
-        K = kernel(X[rows], kernel.anchors(X, rows[batch])) - to_origin[:, None] - to_origin[batch] + at_origin
+        K = (
+            kernel(X[rows], kernel.anchors(X, rows[batch]))
+            - to_origin[:, None]
+            - to_origin[batch]
+            + at_origin
+        )
         require_finite(K)
         K -= Z[:, : drawn.size] @ Z[batch, : drawn.size].T
         L, order, rank, _ = dpstrf(K[batch], lower=1, tol=least)
         order = order[:rank] - 1
-        part = solve_triangular(L[:rank, :rank], K[:, order].T, lower=True, check_finite=False).T
+        part = solve_triangular(
+            L[:rank, :rank], K[:, order].T, lower=True, check_finite=False
+        ).T
         Z[:, drawn.size : drawn.size + rank] = part
         left -= np.square(part).sum(axis=1)
         if not kernel.trusted:
@@ -135,27 +156,52 @@ def landmark_features(
         left[batch] = 0.0
         drawn = np.append(drawn, batch[order])
     features = _of_landmarks(form, Z[:, : drawn.size], drawn, to_origin, at_origin)
-    return replace(features, share=1.0 - float(np.maximum(left, 0.0).sum()) / total if total else 1.0)
+    return replace(
+        features,
+        share=1.0 - float(np.maximum(left, 0.0).sum()) / total if total else 1.0,
+    )
 
 
 def _require_definite(left: FloatArray, total: float) -> None:
-    """Raise DataError if a row less its projection on the landmarks has a negative squared length."""
+    """Raise DataError if a row less its projection on the landmarks has a negative
+    squared length.
+    """
     if left.min() < -NEGATIVE * abs(total):
         raise DataError(
-            f"the kernel is not positive definite: row {int(left.argmin())} less its projection on the "
-            f"landmarks has the squared length {left.min():g}. Use another kernel."
+            f"the kernel is not positive definite: row {int(left.argmin())} less its"
+            f" projection on the landmarks has the squared length {left.min():g}. Use"
+            " another kernel."
         )
 
 
-def _of_landmarks(form: _Definite, Z: FloatArray, drawn: IntArray, to_origin: FloatArray, at_origin: float) -> Features:
-    """Features of drawn landmarks, centred in place, with the origin as an additional anchor if the kernel needs it."""
-    kernel, X, rows = form.kernel, form.X, form.rows
-    coef = solve_triangular(Z[drawn], np.eye(drawn.size), lower=True, trans="T", check_finite=False)
+def _of_landmarks(
+    form: _Definite,
+    Z: FloatArray,
+    drawn: IntArray,
+    to_origin: FloatArray,
+    at_origin: float,
+) -> Features:
+    """Features of drawn landmarks, centred in place, with the origin as an additional
+    anchor if the kernel needs it.
+    """
+    kernel = form.kernel
+    X = form.X
+    rows = form.rows
+    coef = solve_triangular(
+        Z[drawn], np.eye(drawn.size), lower=True, trans="T", check_finite=False
+    )
     means = Z.mean(axis=0)
-    anchors, constants = kernel.anchors(X, rows[drawn]), -means
+    anchors = kernel.anchors(X, rows[drawn])
+    constants = -means
     if kernel.conditionally_definite:
         constants = constants + (at_origin - to_origin[drawn]) @ coef
         anchors = np.concatenate([anchors, form.origin])
         coef = np.vstack([coef, -coef.sum(axis=0)])
     Z -= means
-    return Features(values=np.ascontiguousarray(Z), anchors=anchors, coef=coef, constants=constants, landmarks=drawn)
+    return Features(
+        values=np.ascontiguousarray(Z),
+        anchors=anchors,
+        coef=coef,
+        constants=constants,
+        landmarks=drawn,
+    )

@@ -1,6 +1,8 @@
-"""Soft-margin support vector machines that share one kernel matrix, and the choice of C by their held-out votes.
+"""Soft-margin support vector machines that share one kernel matrix, and the choice of C
+by their held-out votes.
 
-Each problem is the dual of RED-SVM with one threshold, whose penalty is zero at the optimum because b is free.
+Each problem is the dual of RED-SVM with one threshold, whose penalty is zero at the
+optimum because b is free.
 """
 
 from __future__ import annotations
@@ -53,7 +55,8 @@ class SVM(BinaryLearner):
         Raises
         ------
         DataError
-            The kernel matrix is not finite, symmetric and (conditionally) positive definite.
+            The kernel matrix is not finite, symmetric and (conditionally) positive
+            definite.
         """
         scaling, scaled = self._scaled(X, case_weights)
         gram = checked_gram(self.kernel, scaled, np.arange(len(X)))
@@ -62,15 +65,21 @@ class SVM(BinaryLearner):
             require_definite(centred(gram[np.ix_(used, used)])[0])
         return SharedGram(learner=self, scaling=scaling, X=scaled, gram=gram)
 
-    def each(self, X: FloatArray, case_weights: FloatArray) -> Iterator[tuple[float, SharedGram]]:
+    def each(
+        self, X: FloatArray, case_weights: FloatArray
+    ) -> Iterator[tuple[float, SharedGram]]:
         """`on` for every gamma of the cross-validation."""
         scaling, scaled = self._scaled(X, case_weights)
         for width, gram in self.kernel.grams(scaled, np.arange(len(X))):
             yield width, SharedGram(learner=self, scaling=scaling, X=scaled, gram=gram)
 
-    def _scaled(self, X: FloatArray, case_weights: FloatArray) -> tuple[Scaling, FloatArray]:
+    def _scaled(
+        self, X: FloatArray, case_weights: FloatArray
+    ) -> tuple[Scaling, FloatArray]:
         used = case_weights > 0
-        scaling = fit_scaling(self.scaling, X[used], case_weights[used], about_mean=self.kernel.linear)
+        scaling = fit_scaling(
+            self.scaling, X[used], case_weights[used], about_mean=self.kernel.linear
+        )
         return scaling, scaling(X)
 
 
@@ -99,8 +108,12 @@ class SharedGram:
         """Solve all problems at the learner's C and tolerance."""
         svm = self.learner
         route = SOLVERS[svm.solver]
-        coefs, offsets, gaps, steps = zip(*(self.path(p, (svm.C,), svm.tol, route, rng) for p in problems), strict=True)
-        coef, offset = np.column_stack([coef[0] for coef in coefs]), np.concatenate(offsets)
+        coefs, offsets, gaps, steps = zip(
+            *(self.path(p, (svm.C,), svm.tol, route, rng) for p in problems),
+            strict=True,
+        )
+        coef = np.column_stack([coef[0] for coef in coefs])
+        offset = np.concatenate(offsets)
         support: IntArray = np.flatnonzero(coef.any(axis=1))
         scorer = KernelExpansion(
             kernel=svm.kernel,
@@ -113,24 +126,47 @@ class SharedGram:
         return Learned(
             scorer=scorer,
             scores=self.gram[:, support] @ coef[support] + offset,
-            certificate=Certificate(name="largest relative duality gap", value=max(gaps), tolerance=svm.tol),
+            certificate=Certificate(
+                name="largest relative duality gap", value=max(gaps), tolerance=svm.tol
+            ),
             iterations=sum(steps),
-            facts=(("Support vectors", f"{each.min()} to {each.max()} per problem, {support.size} in total"),),
+            facts=(
+                (
+                    "Support vectors",
+                    (
+                        f"{each.min()} to {each.max()} per problem, {support.size} in"
+                        " total"
+                    ),
+                ),
+            ),
         )
 
     def path(
-        self, problem: Binary, values: Sequence[float], tol: float, route: Route, rng: np.random.Generator
+        self,
+        problem: Binary,
+        values: Sequence[float],
+        tol: float,
+        route: Route,
+        rng: np.random.Generator,
     ) -> tuple[FloatArray, FloatArray, float, int]:
-        """Coefficients of the rows (G, N) and offsets (G,) for the raw kernel, the largest gap, the sum of iterations.
+        """Coefficients of the rows (G, N) and offsets (G,) for the raw kernel, the
+        largest gap, the sum of iterations.
 
-        `values` are G growing values of C; each solve starts where the previous one ended.
+        `values` are G growing values of C; each solve starts where the previous one
+        ended.
         """
-        coef, offset, gap, iterations = np.zeros((len(values), len(self.gram))), np.full(len(values), 0.0), 0.0, 0
+        coef = np.zeros((len(values), len(self.gram)))
+        offset = np.full(len(values), 0.0)
+        gap = 0.0
+        iterations = 0
         if problem.one_sided:
             return coef, offset + problem.side, gap, iterations
         gram, means = centred(self.gram[np.ix_(problem.index, problem.index)])
         dual = ExtendedDual(
-            gram=DenseGram(gram), labels=problem.labels[:, None], weights=problem.weights[:, None], gamma=1.0
+            gram=DenseGram(gram),
+            labels=problem.labels[:, None],
+            weights=problem.weights[:, None],
+            gamma=1.0,
         )
         solver = route(dual, rng)
         for i, C in enumerate(values):
@@ -138,10 +174,17 @@ class SharedGram:
             point = outcome.solution
             size = np.abs(point.beta)
             beta = np.where(size > _NO_SUPPORT * size.max(initial=0.0), point.beta, 0.0)
-            np.add.at(coef[i], problem.index, beta)  # adds up the coefficients of a row with both labels
-            # Scores of the centred kernel differ from those of the raw kernel by means'beta.
-            offset[i] = (point.offset or 0.0) - float(means @ point.beta) - float(point.theta[0])
-            gap, iterations = max(gap, point.gap), iterations + outcome.iterations
+            # adds up the coefficients of a row with both labels
+            np.add.at(coef[i], problem.index, beta)
+            # Scores of the centred kernel differ from those of the raw kernel by
+            # means'beta.
+            offset[i] = (
+                (point.offset or 0.0)
+                - float(means @ point.beta)
+                - float(point.theta[0])
+            )
+            gap = max(gap, point.gap)
+            iterations = iterations + outcome.iterations
         return coef, offset, gap, iterations
 
 
@@ -173,11 +216,16 @@ def votes_judge(
     rng: np.random.Generator,
     note: Callable[[str], None],
 ) -> tuple[list[IntArray], float]:
-    """The `Judge` of a kernel: votes of machines fitted to the other folds, a path of growing C for each problem."""
-    across, largest = shared.gram[test], 0.0
+    """The `Judge` of a kernel: votes of machines fitted to the other folds, a path of
+    growing C for each problem.
+    """
+    across = shared.gram[test]
+    largest = 0.0
     scores = np.empty((len(plan.C), across.shape[0], len(problems)))
     for p, problem in enumerate(problems):
-        coef, offset, gap, _ = shared.path(problem.among(~test), plan.C, plan.tol, route, rng)
+        coef, offset, gap, _ = shared.path(
+            problem.among(~test), plan.C, plan.tol, route, rng
+        )
         scores[:, :, p] = coef @ across.T
         scores[:, :, p] += offset[:, None]
         largest = max(largest, gap)

@@ -1,4 +1,6 @@
-"""The machine that learns from pairs of rows: its problem, its solvers, and the rank boundaries."""
+"""The machine that learns from pairs of rows: its problem, its solvers, and the rank
+boundaries.
+"""
 
 from __future__ import annotations
 
@@ -17,60 +19,96 @@ from ..threads import one_blas_thread
 from .dual import Outcome, Route, Solution, better
 from .gram import Gram, LinearGram, cvxpy, solve_with_clarabel
 
-# The least and the greatest tolerance within which a score difference counts as 1: the pair is on the margin.
-_EXACT_BOUNDARIES, _ROUGH = 1e-7, 1e-2
+# The least and the greatest tolerance within which a score difference counts as 1: the
+# pair is on the margin.
+_EXACT_BOUNDARIES = 1e-7
+_ROUGH = 1e-2
 # Costs that differ by less than this share of all are equal.
 _TIE = 1e-9
 
 
-def boundaries(problem: PairProblem, scores: FloatArray, slack: float) -> tuple[FloatArray, str]:
-    """(K-1,) rank boundaries of scores (N,), and how they were computed, for the summary.
+def boundaries(
+    problem: PairProblem, scores: FloatArray, slack: float
+) -> tuple[FloatArray, str]:
+    """(K-1,) rank boundaries of scores (N,), and how they were computed, for the
+    summary.
 
     `slack` is how far a difference of two scores may be from its value at the optimum.
     """
     scores = merged(scores)
-    theta = _middle_boundaries(problem, scores, min(max(slack, _EXACT_BOUNDARIES), _ROUGH))
+    theta = _middle_boundaries(
+        problem, scores, min(max(slack, _EXACT_BOUNDARIES), _ROUGH)
+    )
     if not isinstance(theta, str):
         return theta, "midpoints of free support pairs (eq. 7.27)"
-    return least_cost_thresholds(scores, problem.costs, problem.weights), f"of least training cost: {theta}"
+    return (
+        least_cost_thresholds(scores, problem.costs, problem.weights),
+        f"of least training cost: {theta}",
+    )
 
 
-def _middle_boundaries(problem: PairProblem, scores: FloatArray, tolerance: float) -> FloatArray | str:
+def _middle_boundaries(
+    problem: PairProblem, scores: FloatArray, tolerance: float
+) -> FloatArray | str:
     """(K-1,) midpoints of free support pairs, or the reason why they cannot be used."""
     if problem.squared:
         return "the squared hinge has no free support pairs"
-    theta, costs = np.empty(problem.n_levels - 1), problem.costs
+    theta = np.empty(problem.n_levels - 1)
+    costs = problem.costs
     for k in range(theta.size):
-        middles = _middles(scores[problem.y == k], scores[problem.y == k + 1], tolerance)
+        middles = _middles(
+            scores[problem.y == k], scores[problem.y == k + 1], tolerance
+        )
         if middles.size == 0:
             return f"no free support pair joins ranks {k + 1} and {k + 2}"
-        theta[k] = _best_middle(middles, scores, problem.weights * (costs[:, k + 1] - costs[:, k]), tolerance)
-    return "the midpoints of free support pairs are out of order" if (np.diff(theta) < 0).any() else theta
+        theta[k] = _best_middle(
+            middles,
+            scores,
+            problem.weights * (costs[:, k + 1] - costs[:, k]),
+            tolerance,
+        )
+    return (
+        "the midpoints of free support pairs are out of order"
+        if (np.diff(theta) < 0).any()
+        else theta
+    )
 
 
 def _middles(lower: FloatArray, upper: FloatArray, tolerance: float) -> FloatArray:
-    """Midpoints of pairs whose scores differ by 1; each upper row takes the partner nearest to this difference."""
+    """Midpoints of pairs whose scores differ by 1; each upper row takes the partner
+    nearest to this difference.
+    """
     if lower.size == 0:
         return np.zeros(0)
     ordered = np.sort(lower)
     right = np.clip(np.searchsorted(ordered, upper - 1.0), 1, max(ordered.size - 1, 1))
     near = ordered[np.minimum(np.stack([right - 1, right]), ordered.size - 1)]
-    partner = np.where(np.abs(upper - 1.0 - near[0]) <= np.abs(upper - 1.0 - near[1]), near[0], near[1])
+    partner = np.where(
+        np.abs(upper - 1.0 - near[0]) <= np.abs(upper - 1.0 - near[1]), near[0], near[1]
+    )
     on_margin = np.abs(upper - partner - 1.0) <= tolerance
     return np.asarray(0.5 * (upper + partner)[on_margin])
 
 
 def _onto_scores(ordered: FloatArray, middles: FloatArray) -> FloatArray:
-    """Move each midpoint onto the last of the increasing scores that equals it up to rounding."""
-    last = ordered[np.searchsorted(ordered, middles + _EXACT_BOUNDARIES, side="right") - 1]
+    """Move each midpoint onto the last of the increasing scores that equals it up to
+    rounding.
+    """
+    last = ordered[
+        np.searchsorted(ordered, middles + _EXACT_BOUNDARIES, side="right") - 1
+    ]
     return np.where(np.abs(last - middles) <= _EXACT_BOUNDARIES, last, middles)
 
 
-def _best_middle(middles: FloatArray, scores: FloatArray, steps: FloatArray, tolerance: float) -> float:
-    """The midpoint of least cost, where each row above it costs steps_n; among equals the one farthest from any score.
+def _best_middle(
+    middles: FloatArray, scores: FloatArray, steps: FloatArray, tolerance: float
+) -> float:
+    """The midpoint of least cost, where each row above it costs steps_n; among equals
+    the one farthest from any score.
 
-    Distances that differ by less than `tolerance` are equal, and the lowest midpoint wins. A midpoint that equals a
-    score up to rounding is moved onto it, and the row is not above it.
+    Distances that differ by less than `tolerance` are equal, and the lowest midpoint
+    wins. A midpoint that equals a score up to rounding is moved onto it, and the row is
+    not above it.
     """
     order = np.argsort(scores)
     ordered = scores[order]
@@ -88,7 +126,8 @@ def _best_middle(middles: FloatArray, scores: FloatArray, steps: FloatArray, tol
 class PairProblem:
     """The problem for any C.
 
-    The loss of a pair with margin m is [1 - m]_+, or its square with the columns of a linear kernel.
+    The loss of a pair with margin m is [1 - m]_+, or its square with the columns of a
+    linear kernel.
 
     Attributes
     ----------
@@ -109,10 +148,21 @@ class PairProblem:
     squared: bool
 
     def centred(self, rows: BoolArray | None = None) -> tuple[PairProblem, FloatArray]:
-        """The problem of some rows with a centred kernel, and the subtracted means; see `ExtendedDual.centred`."""
+        """The problem of some rows with a centred kernel, and the subtracted means; see
+        `ExtendedDual.centred`.
+        """
         gram, means = (self.gram if rows is None else self.gram.part(rows)).centred()
         kept = slice(None) if rows is None else rows
-        return replace(self, gram=gram, y=self.y[kept], weights=self.weights[kept], costs=self.costs[kept]), means
+        return (
+            replace(
+                self,
+                gram=gram,
+                y=self.y[kept],
+                weights=self.weights[kept],
+                costs=self.costs[kept],
+            ),
+            means,
+        )
 
     @property
     def n_levels(self) -> int:
@@ -130,7 +180,9 @@ class PairProblem:
         lower_rows = np.searchsorted(self.y[rows], self.y[rows])
         ends = np.cumsum(lower_rows)
         positions = np.arange(int(ends[-1])) - np.repeat(ends - lower_rows, lower_rows)
-        return np.repeat(rows, lower_rows).astype(np.int32), rows[positions].astype(np.int32)
+        return np.repeat(rows, lower_rows).astype(np.int32), rows[positions].astype(
+            np.int32
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -146,60 +198,87 @@ class PairSolution(Solution):
     boundaries: str = ""
 
 
-def counted(problem: PairProblem, scores: FloatArray, X: FloatArray, order: IntArray) -> FloatArray:
-    """Sums (N, 3 + D) of w_j (1, s_j, s_j^2, x_j) for each row i, over rows j of a lower rank with s_j > s_i - 1.
+def counted(
+    problem: PairProblem, scores: FloatArray, X: FloatArray, order: IntArray
+) -> FloatArray:
+    """Sums (N, 3 + D) of w_j (1, s_j, s_j^2, x_j) for each row i, over rows j of a
+    lower rank with s_j > s_i - 1.
 
     `order` (N,) sorts the scores.
     """
     width = 3 + X.shape[1]
-    sums, by_row = np.empty((scores.size, width)), np.empty((scores.size, width))
+    sums = np.empty((scores.size, width))
+    by_row = np.empty((scores.size, width))
     y = np.ascontiguousarray(problem.y[order], dtype=np.intp)
     totals = np.zeros((problem.n_levels, width))
-    pairs_below(scores[order], y, problem.weights[order], np.ascontiguousarray(X[order]), sums, totals)
+    pairs_below(
+        scores[order],
+        y,
+        problem.weights[order],
+        np.ascontiguousarray(X[order]),
+        sums,
+        totals,
+    )
     by_row[order] = sums
     return by_row
 
 
-def evaluated(problem: PairProblem, C: float, beta: FloatArray, size: float, square: float) -> PairSolution:
-    """P at v = sum_n beta_n phi(x_n), and D from size = sum a_p and square = sum a_p^2 / w_p; without thresholds."""
+def evaluated(
+    problem: PairProblem, C: float, beta: FloatArray, size: float, square: float
+) -> PairSolution:
+    """P at v = sum_n beta_n phi(x_n), and D from size = sum a_p and square = sum a_p^2
+    / w_p; without thresholds.
+    """
     scores, w = problem.gram.scored(beta)
     norm = max(float(beta @ scores), 0.0)
     s = scores - scores.mean()
     count, total, squares = counted(problem, s, np.empty((s.size, 0)), np.argsort(s)).T
     room = 1.0 - s
     if problem.squared:
-        loss = max(float(problem.weights @ (count * room**2 + 2.0 * room * total + squares)), 0.0)
+        loss = max(
+            float(problem.weights @ (count * room**2 + 2.0 * room * total + squares)),
+            0.0,
+        )
         size -= 0.25 / C * square
     else:
         loss = float(problem.weights @ (count * room + total))
-    primal, dual = 0.5 * norm + C * loss, size - 0.5 * norm
-    return PairSolution(beta=beta, scores=scores, theta=np.zeros(0), primal=primal, dual=dual, w=w)
+    primal = 0.5 * norm + C * loss
+    dual = size - 0.5 * norm
+    return PairSolution(
+        beta=beta, scores=scores, theta=np.zeros(0), primal=primal, dual=dual, w=w
+    )
 
 
 def solved(problem: PairProblem, point: PairSolution) -> PairSolution:
     """The point with its rank boundaries."""
-    slack = np.sqrt(2.0 * point.gap * abs(point.primal) * float(problem.gram.diagonal.mean()))
+    slack = np.sqrt(
+        2.0 * point.gap * abs(point.primal) * float(problem.gram.diagonal.mean())
+    )
     theta, how = boundaries(problem, point.scores, slack)
     return replace(point, theta=theta, boundaries=how)
 
 
 # Most updates of single pairs in one solve.
 _MOST_STEPS = 4_000_000_000
-_LEAST_EPOCHS, _MOST_EPOCHS = 300, 100_000
+_LEAST_EPOCHS = 300
+_MOST_EPOCHS = 100_000
 # All pairs are visited at least once in this number of epochs.
 _EPOCHS_A_LIST = 10
 # Pairs with a violation below this share of the inner tolerance wait for a later epoch.
 _SKIP = 0.1
-# Pairs that fit into memory with their dual variables (about 1 GB while an epoch is shuffled).
+# Pairs that fit into memory with their dual variables (about 1 GB while an epoch is
+# shuffled).
 MOST_PAIRS = 20_000_000
 # Problems of at most _SMALL pairs are solved until the gap is rounding.
-_SMALL, _ROUNDING_ASCENT = 20_000, 1e-11
+_SMALL = 20_000
+_ROUNDING_ASCENT = 1e-11
 # After this number of checks that do not halve the gap, only rounding is left.
 _PATIENCE = 8
 
 
 class PairAscent:
-    """Coordinate ascent over pairs for the hinge and growing C; each solve starts where the last one ended.
+    """Coordinate ascent over pairs for the hinge and growing C; each solve starts where
+    the last one ended.
 
     Parameters
     ----------
@@ -217,28 +296,42 @@ class PairAscent:
 
     name = "pair ascent"
 
-    def __init__(self, problem: PairProblem, rng: np.random.Generator, max_epochs: int | None = None) -> None:
+    def __init__(
+        self,
+        problem: PairProblem,
+        rng: np.random.Generator,
+        max_epochs: int | None = None,
+    ) -> None:
         if problem.n_pairs > MOST_PAIRS:
             raise DataError(
-                f"{problem.y.size} rows make {problem.n_pairs} pairs of different rank, and at most {MOST_PAIRS} can "
-                "be listed. Take fewer rows, or loss='squared_hinge' with kernel='linear' or landmarks=2000."
+                f"{problem.y.size} rows make {problem.n_pairs} pairs of different rank,"
+                f" and at most {MOST_PAIRS} can be listed. Take fewer rows, or"
+                " loss='squared_hinge' with kernel='linear' or landmarks=2000."
             )
         self.problem = problem
         self.rng = rng
         self.upper, self.lower = problem.pairs()
         self.weights = problem.weights[self.upper] * problem.weights[self.lower]
         self.alpha = np.zeros(self.upper.size)
-        self.max_epochs = max_epochs or min(max(_LEAST_EPOCHS, _MOST_STEPS // max(self.alpha.size, 1)), _MOST_EPOCHS)
+        self.max_epochs = max_epochs or min(
+            max(_LEAST_EPOCHS, _MOST_STEPS // max(self.alpha.size, 1)), _MOST_EPOCHS
+        )
 
     def solve(self, C: float, tol: float) -> Outcome[PairSolution]:
-        """Ascend until the relative duality gap is at most `tol`, or for `max_epochs` epochs."""
-        wanted, stalled = tol, 0
+        """Ascend until the relative duality gap is at most `tol`, or for `max_epochs`
+        epochs.
+        """
+        wanted = tol
+        stalled = 0
         if self.alpha.size <= _SMALL:
             tol = min(tol, _ROUNDING_ASCENT)
         problem = self.problem
         np.minimum(self.alpha, C * self.weights, out=self.alpha)
         state = problem.gram.state(self._beta())
-        order, shrink, inner, check = self._shuffled(), np.inf, 1.0, 3
+        order = self._shuffled()
+        shrink = np.inf
+        inner = 1.0
+        check = 3
         best: PairSolution | None = None
         path: list[float] = []
         epoch = 0
@@ -256,14 +349,23 @@ class PairAscent:
                 order = self.rng.permutation(order[:kept])
             if epoch >= check or epoch >= self.max_epochs:
                 check = int(1.3 * epoch) + 2
-                point = evaluated(problem, C, self._beta(), float(self.alpha.sum()), 0.0)
+                point = evaluated(
+                    problem, C, self._beta(), float(self.alpha.sum()), 0.0
+                )
                 path.append(point.primal)
-                stalled = 0 if best is None or point.gap < 0.5 * best.gap else stalled + 1
+                stalled = (
+                    0 if best is None or point.gap < 0.5 * best.gap else stalled + 1
+                )
                 best = point if best is None or point.gap < best.gap else best
                 if best.gap <= wanted and stalled >= _PATIENCE:
                     break
                 state = problem.gram.state(point.beta)
-        return Outcome(solution=solved(problem, best), solver=self.name, iterations=epoch, path=np.array(path))
+        return Outcome(
+            solution=solved(problem, best),
+            solver=self.name,
+            iterations=epoch,
+            path=np.array(path),
+        )
 
     def _beta(self) -> FloatArray:
         n = self.problem.y.size
@@ -274,13 +376,16 @@ class PairAscent:
         return self.rng.permutation(self.alpha.size).astype(np.intp)
 
 
-# Shares of the objective below which Newton's decrement is rounding, tried in turn: for large C, the w that the dual
-# variables give needs a far smaller share. A gap of at most _EXACT is rounding.
-_ROUNDING, _EXACT = (1e-15, 1e-20, 1e-25, 1e-30), 1e-13
+# Shares of the objective below which Newton's decrement is rounding, tried in turn: for
+# large C, the w that the dual variables give needs a far smaller share. A gap of at
+# most _EXACT is rounding.
+_ROUNDING = (1e-15, 1e-20, 1e-25, 1e-30)
+_EXACT = 1e-13
 
 
 class PairNewton:
-    """Newton's method for the squared hinge and a linear kernel, counting pairs; each C starts where the last ended.
+    """Newton's method for the squared hinge and a linear kernel, counting pairs; each C
+    starts where the last ended.
 
     Parameters
     ----------
@@ -298,7 +403,9 @@ class PairNewton:
         self.w = np.zeros(self.X.shape[1])
 
     def solve(self, C: float, tol: float) -> Outcome[PairSolution]:
-        """Iterate until the gap is rounding or Newton's steps no longer improve P: well below any usual `tol`."""
+        """Iterate until the gap is rounding or Newton's steps no longer improve P: well
+        below any usual `tol`.
+        """
         path: list[float] = []
         points: list[PairSolution] = []
         with one_blas_thread():
@@ -306,33 +413,48 @@ class PairNewton:
                 optimum = minimum(partial(self._evaluate, C), self.w, rounding=rounding)
                 self.w = optimum.coef
                 path += optimum.objective.tolist()
-                # The dual variables of w are a_p = 2 C w_p (violation); P is evaluated at the w that they give.
+                # The dual variables of w are a_p = 2 C w_p (violation); P is evaluated
+                # at the w that they give.
                 loss, linear, slope, _, _ = self._sums(self.w)
                 a = 2.0 * C
-                points.append(evaluated(self.problem, C, a * slope, a * linear, a * a * loss))
+                points.append(
+                    evaluated(self.problem, C, a * slope, a * linear, a * a * loss)
+                )
                 if points[-1].gap <= _EXACT:
                     break
         solution = solved(self.problem, min(points, key=lambda point: point.gap))
-        return Outcome(solution=solution, solver=self.name, iterations=len(path) - 1, path=np.array(path))
+        return Outcome(
+            solution=solution,
+            solver=self.name,
+            iterations=len(path) - 1,
+            path=np.array(path),
+        )
 
     def _evaluate(self, C: float, w: FloatArray) -> Loss:
         """P with its derivatives."""
         loss, _, slope, degree, partners = self._sums(w)
-        # X' (diag(degree) - A) X is the sum of half and its transpose: A has each pair twice, as (i, j) and (j, i).
+        # X' (diag(degree) - A) X is the sum of half and its transpose: A has each pair
+        # twice, as (i, j) and (j, i).
         part = partners * -self.problem.weights[:, None]
         part += self.X * (0.5 * degree)[:, None]
         half = 2.0 * C * (self.X.T @ part)
         gradient = w - 2.0 * C * (self.X.T @ slope)
-        return Loss(0.5 * float(w @ w) + C * loss, gradient, np.eye(w.size) + half + half.T)
+        return Loss(
+            0.5 * float(w @ w) + C * loss, gradient, np.eye(w.size) + half + half.T
+        )
 
-    def _sums(self, w: FloatArray) -> tuple[float, float, FloatArray, FloatArray, FloatArray]:
+    def _sums(
+        self, w: FloatArray
+    ) -> tuple[float, float, FloatArray, FloatArray, FloatArray]:
         """The sums that P and its derivatives at w (D,) consist of.
 
-        Returns the sums of the squared violations and of the violations; minus half the derivative of the first by the
-        scores (N,); for each row its weight times the weight of its violating partners (N,); and for each row the sum
-        of w_j x_j over its violating partners of a lower rank (N, D).
+        Returns the sums of the squared violations and of the violations; minus half the
+        derivative of the first by the scores (N,); for each row its weight times the
+        weight of its violating partners (N,); and for each row the sum of w_j x_j over
+        its violating partners of a lower rank (N, D).
         """
-        problem, v = self.problem, self.problem.weights
+        problem = self.problem
+        v = self.problem.weights
         s = self.X @ w
         order = np.argsort(s)
         lower = counted(problem, s, self.X, order)
@@ -345,7 +467,13 @@ class PairNewton:
         # For the lower row of a pair: 1 - (s_i - s_j), summed over i.
         pressed = upper[:, 0] * (1.0 + s) + upper[:, 1]
         degree = v * (lower[:, 0] + upper[:, 0])
-        return max(float(v @ square), 0.0), float(v @ linear), v * (linear - pressed), degree, lower[:, 3:]
+        return (
+            max(float(v @ square), 0.0),
+            float(v @ linear),
+            v * (linear - pressed),
+            degree,
+            lower[:, 3:],
+        )
 
 
 # A general solver takes seconds up to this number of pairs.
@@ -356,8 +484,9 @@ _EPOCHS = 3000
 class CvxpyPairs:
     """The dual of the hinge solved by cvxpy, for any C: the reference route.
 
-    The variables are tau = a / c with c = min(C, sqrt(C)), after C is scaled to pairs with a mean weight of 1: boxes
-    and dual variables are then neither too small nor too large for the solver's tolerances.
+    The variables are tau = a / c with c = min(C, sqrt(C)), after C is scaled to pairs
+    with a mean weight of 1: boxes and dual variables are then neither too small nor too
+    large for the solver's tolerances.
 
     Parameters
     ----------
@@ -376,12 +505,18 @@ class CvxpyPairs:
         self.weights = weights / self.unit
         m = upper.size
         signs = np.concatenate([np.ones(m), -np.ones(m)])
-        cells = (np.concatenate([upper, lower]), np.concatenate([np.arange(m), np.arange(m)]))
+        cells = (
+            np.concatenate([upper, lower]),
+            np.concatenate([np.arange(m), np.arange(m)]),
+        )
         self.incidence = csr_array((signs, cells), shape=(problem.y.size, m))
 
     def solve(self, C: float, tol: float) -> Outcome[PairSolution]:
-        """Solve to Clarabel's tolerance; the certificate gives the relative duality gap that this leaves."""
-        cp, problem = cvxpy(), self.problem
+        """Solve to Clarabel's tolerance; the certificate gives the relative duality gap
+        that this leaves.
+        """
+        cp = cvxpy()
+        problem = self.problem
         price = C * self.unit
         c = min(price, np.sqrt(price))
         tau = cp.Variable(self.weights.size, nonneg=True)
@@ -393,14 +528,20 @@ class CvxpyPairs:
         alpha = np.clip(c * tau.value, 0.0, price * self.weights)
         point = evaluated(problem, C, self.incidence @ alpha, float(alpha.sum()), 0.0)
         solution = solved(problem, point)
-        return Outcome(solution=solution, solver=self.name, iterations=iterations, path=np.array([point.primal]))
+        return Outcome(
+            solution=solution,
+            solver=self.name,
+            iterations=iterations,
+            path=np.array([point.primal]),
+        )
 
 
 class AutomaticPairs:
-    """Coordinate ascent, then cvxpy if that misses the tolerance and there are few pairs.
+    """Coordinate ascent, then cvxpy if that misses the tolerance and there are few
+    pairs.
 
-    Coordinate ascent is slow if C is huge and the rows cannot be ordered without an error, as for a polynomial of few
-    columns and noisy ranks.
+    Coordinate ascent is slow if C is huge and the rows cannot be ordered without an
+    error, as for a polynomial of few columns and noisy ranks.
 
     Parameters
     ----------
@@ -409,7 +550,11 @@ class AutomaticPairs:
     """
 
     def __init__(self, problem: PairProblem, rng: np.random.Generator) -> None:
-        self.problem, self.rng, self.small = problem, rng, problem.n_pairs <= _SMALL_ROUTES
+        self.problem, self.rng, self.small = (
+            problem,
+            rng,
+            problem.n_pairs <= _SMALL_ROUTES,
+        )
         self.ascent = PairAscent(problem, rng, _EPOCHS if self.small else None)
 
     def solve(self, C: float, tol: float) -> Outcome[PairSolution]:

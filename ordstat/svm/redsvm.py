@@ -1,4 +1,6 @@
-"""Support vector ordinal ranking: RED-SVM, SVOR with implicit and with explicit constraints, and a machine on pairs."""
+"""Support vector ordinal ranking: RED-SVM, SVOR with implicit and with explicit
+constraints, and a machine on pairs.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,8 @@ from .routes import LOSSES, hard_margin
 
 # Step of the grid of origins for columns scaled to a box.
 _STEP = 0.5
-# Scores that vary by less than this are a constant (the margin is 1): their order would be rounding.
+# Scores that vary by less than this are a constant (the margin is 1): their order would
+# be rounding.
 _FLAT = 1e-9
 # About this many rows are scored again after the fit.
 _CHECKED = 8
@@ -54,19 +57,23 @@ _NO_SUPPORT = 1e-12
 class KernelMachine(CrossValidated, Method):
     """Base of the machines that minimise
 
-    1/2 |v|^2 + |theta|^2 / (2 gamma^2) + C sum_nk W_nk [1 - Y_nk (<v, phi(x_n)> + b - theta_k)]_+ .
+    1/2 |v|^2 + |theta|^2 / (2 gamma^2) + C sum_nk W_nk [1 - Y_nk (<v, phi(x_n)> + b -
+    theta_k)]_+ .
 
-    A concrete class sets gamma (inf: theta free) and whether the order of theta is a constraint, or defines another
-    problem of <v, phi(x)> with other losses and solvers. A linear kernel takes the means of the scaled columns as its
-    origin, which changes only the norm in its margins and bounds.
+    A concrete class sets gamma (inf: theta free) and whether the order of theta is a
+    constraint, or defines another problem of <v, phi(x)> with other losses and solvers.
+    A linear kernel takes the means of the scaled columns as its origin, which changes
+    only the norm in its margins and bounds.
 
     Parameters
     ----------
     loss : {"hinge", "squared_hinge"}
-        The squared hinge needs kernel="linear" or landmarks; Newton's method fits 10^6 rows of few columns in seconds.
+        The squared hinge needs kernel="linear" or landmarks; Newton's method fits 10^6
+        rows of few columns in seconds.
     landmarks : int or None
-        Number of training rows, drawn at random, whose span <v, phi(x)> is restricted to. The fit then needs no N x N
-        matrix, and predictions need the kernel only at these rows. None takes all rows.
+        Number of training rows, drawn at random, whose span <v, phi(x)> is restricted
+        to. The fit then needs no N x N matrix, and predictions need the kernel only at
+        these rows. None takes all rows.
     solver : {"auto", "coordinate", "interior-point", "cvxpy"}
         Solver of the hinge; the squared hinge has only "auto".
     C, kernel, cost, scaling, tol, folds, n_jobs
@@ -86,7 +93,8 @@ class KernelMachine(CrossValidated, Method):
     results_class: ClassVar[type[Any]] = MarginResults
     #: Solvers of each loss.
     routes: ClassVar[Mapping[str, Mapping[str, Route]]] = LOSSES
-    #: Whether theta_1 <= ... <= theta_{K-1} is a constraint even under convex costs, which imply this order.
+    #: Whether theta_1 <= ... <= theta_{K-1} is a constraint even under convex costs,
+    #: which imply this order.
     explicit: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -95,17 +103,40 @@ class KernelMachine(CrossValidated, Method):
         one_of("solver", self.solver, self.routes["hinge"], of=self)
         hard = isinstance(self.C, float) and np.isinf(self.C)
         if self.similarity.gammas and hard:
-            raise OptionError(f"C must be finite if cross-validation chooses gamma of {self.kernel!r}; got C=inf.")
-        if self.loss != "hinge" and not self.similarity.linear and self.landmarks is None:
-            raise OptionError(f"loss={self.loss!r} needs kernel='linear' or landmarks=; got kernel={self.kernel!r}.")
+            raise OptionError(
+                "C must be finite if cross-validation chooses gamma of"
+                f" {self.kernel!r}; got C=inf."
+            )
+        if (
+            self.loss != "hinge"
+            and not self.similarity.linear
+            and self.landmarks is None
+        ):
+            raise OptionError(
+                f"loss={self.loss!r} needs kernel='linear' or landmarks=; got"
+                f" kernel={self.kernel!r}."
+            )
         if self.solver not in self.routes[self.loss]:
-            raise OptionError(f"solver must be 'auto' with loss={self.loss!r}; got {self.solver!r}. Leave it out.")
+            raise OptionError(
+                f"solver must be 'auto' with loss={self.loss!r}; got {self.solver!r}."
+                " Leave it out."
+            )
         if self.loss != "hinge" and hard:
-            raise OptionError(f"C must be finite with loss={self.loss!r}; got C=inf. A hard margin has no loss.")
+            raise OptionError(
+                f"C must be finite with loss={self.loss!r}; got C=inf. A hard margin"
+                " has no loss."
+            )
         if self.landmarks is not None:
             if self.pairwise or self.similarity.linear:
-                raise OptionError(f"kernel={self.similarity.name!r} does not support landmarks=; remove it.")
-            self._settle(landmarks=whole("landmarks", self.landmarks, 2, of=self, also=" or None"))
+                raise OptionError(
+                    f"kernel={self.similarity.name!r} does not support landmarks=;"
+                    " remove it."
+                )
+            self._settle(
+                landmarks=whole(
+                    "landmarks", self.landmarks, 2, of=self, also=" or None"
+                )
+            )
 
     # What a concrete class may replace
 
@@ -114,7 +145,9 @@ class KernelMachine(CrossValidated, Method):
         return np.inf
 
     def problem(self, sample: Sample, gram: Gram, costs: FloatArray) -> Any:
-        """The problem of rows of positive weight, with their raw kernel matrix and costs (N, K)."""
+        """The problem of rows of positive weight, with their raw kernel matrix and
+        costs (N, K).
+        """
         extended = extend(sample.y, costs, sample.case_weights)
         return ExtendedDual(
             gram=gram,
@@ -128,8 +161,18 @@ class KernelMachine(CrossValidated, Method):
         """Lines of the summary's header that are specific to this method."""
         return (
             ("Loss", self.loss.replace("_", " ")),
-            ("Thresholds", "free" if problem.free else f"penalised, threshold_gamma = {problem.gamma:g}"),
-            ("Threshold order", "constrained" if problem.ordered else "implied by the convex cost"),
+            (
+                "Thresholds",
+                (
+                    "free"
+                    if problem.free
+                    else f"penalised, threshold_gamma = {problem.gamma:g}"
+                ),
+            ),
+            (
+                "Threshold order",
+                "constrained" if problem.ordered else "implied by the convex cost",
+            ),
         )
 
     # Fits
@@ -139,7 +182,9 @@ class KernelMachine(CrossValidated, Method):
         super().check(sample)
         require_folds(self, sample, "set C='cv'")
 
-    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> MarginFit:
+    def fit(
+        self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None
+    ) -> MarginFit:
         """Fit to arrays.
 
         Parameters
@@ -153,55 +198,93 @@ class KernelMachine(CrossValidated, Method):
         Raises
         ------
         DataError
-            The costs are equal or cannot be used by the method; the kernel matrix is not finite, symmetric and
-            (conditionally) positive definite.
+            The costs are equal or cannot be used by the method; the kernel matrix is
+            not finite, symmetric and (conditionally) positive definite.
         """
         self.check(sample)
         rows = np.flatnonzero(sample.case_weights > 0)
         used = sample.take(rows)
-        costs, kernel, selection = self.costs(used), self.similarity, None
+        costs = self.costs(used)
+        kernel = self.similarity
+        selection = None
         require_differences(costs, used.case_weights)
-        scaling = fit_scaling(self.scaling, used.X, used.case_weights, about_mean=kernel.linear)
+        scaling = fit_scaling(
+            self.scaling, used.X, used.case_weights, about_mean=kernel.linear
+        )
         X = scaling(sample.X)
         route = self.routes[self.loss][self.solver]
 
         def chosen(candidates: Iterable[tuple[float | None, Any]]) -> Selection:
-            return self.choose(candidates, partial(path_judge, route), len(self.grid), used, costs, rng, progress)
+            return self.choose(
+                candidates,
+                partial(path_judge, route),
+                len(self.grid),
+                used,
+                costs,
+                rng,
+                progress,
+            )
 
         seed = 0 if self.landmarks is None else int(rng.integers(2**63))
 
         def drawn(kernel: Kernel) -> Features:
             most = cast(int, self.landmarks)
-            return landmark_features(kernel, X, rows, used.case_weights, most, np.random.default_rng(seed))
+            return landmark_features(
+                kernel, X, rows, used.case_weights, most, np.random.default_rng(seed)
+            )
 
         if kernel.gammas:
             grams: Iterable[tuple[float, Gram]]
             if self.landmarks is None:
-                grams = ((gamma, DenseGram(matrix)) for gamma, matrix in kernel.grams(X, rows))
+                grams = (
+                    (gamma, DenseGram(matrix))
+                    for gamma, matrix in kernel.grams(X, rows)
+                )
             else:
-                grams = ((gamma, LinearGram(drawn(kernel.at(gamma)).values)) for gamma in kernel.gammas)
-            selection = chosen((gamma, self.problem(used, gram, costs)) for gamma, gram in grams)
+                grams = (
+                    (gamma, LinearGram(drawn(kernel.at(gamma)).values))
+                    for gamma in kernel.gammas
+                )
+            selection = chosen(
+                (gamma, self.problem(used, gram, costs)) for gamma, gram in grams
+            )
             kernel = kernel.at(selection.best_gamma)
         features = None if self.landmarks is None else drawn(kernel)
-        gram, basis = (LinearGram(features.values), None) if features else _gram(kernel, X, rows, self.loss != "hinge")
+        gram, basis = (
+            (LinearGram(features.values), None)
+            if features
+            else _gram(kernel, X, rows, self.loss != "hinge")
+        )
         problem = self.problem(used, gram, costs)
         if self.selects and selection is None:
             selection = chosen([(None, problem)])
         C = cast(float, self.C) if selection is None else selection.best_C
         problem, means = problem.centred()
-        solve: Any = partial(hard_margin, route, problem, rng) if np.isinf(C) else partial(route(problem, rng).solve, C)
+        solve: Any = (
+            partial(hard_margin, route, problem, rng)
+            if np.isinf(C)
+            else partial(route(problem, rng).solve, C)
+        )
         outcome: Outcome[Any] = solve(self.tol)
         point = outcome.solution
         if np.ptp(point.scores) <= _FLAT:
             w = None if point.w is None else 0.0 * point.w
-            point = replace(point, beta=0.0 * point.beta, scores=0.0 * point.scores, w=w)
+            point = replace(
+                point, beta=0.0 * point.beta, scores=0.0 * point.scores, w=w
+            )
         if basis is not None:
             point = replace(point, w=basis @ point.w)
             means = basis @ means
-        rule, slopes, scores, support = _ranked(sample, kernel, scaling, X, rows, point, means, features)
+        rule, slopes, scores, support = _ranked(
+            sample, kernel, scaling, X, rows, point, means, features
+        )
         facts = (
             *self.settled_facts(selection, used.X.shape[1]),
-            *(() if features is None else (("Landmarks", _approximation(features, rows.size)),)),
+            *(
+                ()
+                if features is None
+                else (("Landmarks", _approximation(features, rows.size)),)
+            ),
             *self.method_facts(problem, point),
             ("Solver", outcome.solver),
             ("Support vectors", f"{support.size} of {rows.size}"),
@@ -210,57 +293,85 @@ class KernelMachine(CrossValidated, Method):
         return MarginFit(
             rule=rule,
             certificate=Certificate(
-                name="relative duality gap" + (" of the problem with landmarks" if features else ""),
+                name="relative duality gap"
+                + (" of the problem with landmarks" if features else ""),
                 value=point.gap,
                 tolerance=self.tol,
                 details=(("primal value", point.primal), ("dual value", point.dual)),
             ),
-            trace=Trace(iterations=outcome.iterations, objective=outcome.path, message=f"solver {outcome.solver}"),
+            trace=Trace(
+                iterations=outcome.iterations,
+                objective=outcome.path,
+                message=f"solver {outcome.solver}",
+            ),
             scores=scores,
             facts=facts,
             support=rows[support],
             coefficients=slopes,
             selection=selection,
-            rounding=float(np.abs(rule.scores(sample.rows.take(checked)) - scores[checked]).max()),
+            rounding=float(
+                np.abs(rule.scores(sample.rows.take(checked)) - scores[checked]).max()
+            ),
         )
 
     def geometry(self, sample: Sample, fit: Fit) -> BallGeometry:
         """Norms in the feature space of the scaled columns.
 
-        Kernels that are only conditionally positive definite are used as k(x, x') - k(x, 0) - k(0, x') + k(0, 0). If
-        columns are scaled to a box, the point of a grid nearest to their means is a second origin; the bound then pays
-        for the choice of this point.
+        Kernels that are only conditionally positive definite are used as k(x, x') -
+        k(x, 0) - k(0, x') + k(0, 0). If columns are scaled to a box, the point of a
+        grid nearest to their means is a second origin; the bound then pays for the
+        choice of this point.
         """
         rule = cast(ThresholdRule, fit.rule)
         potential = cast(KernelExpansion | LinearPotential, rule.potential)
-        kernel = potential.kernel if isinstance(potential, KernelExpansion) else self.similarity
+        kernel = (
+            potential.kernel
+            if isinstance(potential, KernelExpansion)
+            else self.similarity
+        )
         X = potential.scaling(sample.X)
 
         def counted_from(origin: FloatArray, price: float) -> BallGeometry:
-            Z, shift = X - origin, potential.offset
+            Z = X - origin
+            shift = potential.offset
             if isinstance(potential, KernelExpansion) and kernel.conditionally_definite:
                 anchors = potential.anchors
-                at_origin = kernel.origin(Z)[anchors] if kernel.pairwise else kernel.origin(anchors - origin)
+                at_origin = (
+                    kernel.origin(Z)[anchors]
+                    if kernel.pairwise
+                    else kernel.origin(anchors - origin)
+                )
                 shift += float(potential.coef @ at_origin)
-            geometry = ball(kernel, Z, self.scaling, potential.squared_norm, rule.theta - shift)
+            geometry = ball(
+                kernel, Z, self.scaling, potential.squared_norm, rule.theta - shift
+            )
             return replace(geometry, price=price)
 
-        zero, D = np.zeros(X.shape[1]), X.shape[1]
+        zero = np.zeros(X.shape[1])
+        D = X.shape[1]
         # A gamma chosen by these rows has a price too.
         price = float(np.log(max(len(self.similarity.gammas), 1)))
-        if not (kernel.conditionally_definite and kernel.trusted and self.scaling == "range"):
+        if not (
+            kernel.conditionally_definite and kernel.trusted and self.scaling == "range"
+        ):
             return counted_from(zero, price)
         weights = sample.case_weights
         centre = np.rint(weights @ X / weights.sum() / _STEP) * _STEP
         price += float(np.log(2.0))
-        moved = counted_from(centre, price + D * float(np.log(np.rint(2.0 / _STEP) + 1.0)))
+        moved = counted_from(
+            centre, price + D * float(np.log(np.rint(2.0 / _STEP) + 1.0))
+        )
         return replace(counted_from(zero, price), moved=(moved,))
 
 
-def _gram(kernel: Kernel, X: FloatArray, rows: IntArray, squared: bool) -> tuple[Gram, FloatArray | None]:
-    """The checked kernel matrix of the training rows at `rows`; a linear kernel as its factor if that is smaller.
+def _gram(
+    kernel: Kernel, X: FloatArray, rows: IntArray, squared: bool
+) -> tuple[Gram, FloatArray | None]:
+    """The checked kernel matrix of the training rows at `rows`; a linear kernel as its
+    factor if that is smaller.
 
-    The squared hinge needs a factor: if there are more columns than rows, it is in the basis that is returned too.
+    The squared hinge needs a factor: if there are more columns than rows, it is in the
+    basis that is returned too.
     """
     chosen = np.ascontiguousarray(X[rows])
     if kernel.linear and (squared or 0 < X.shape[1] < rows.size):
@@ -277,7 +388,10 @@ def _gram(kernel: Kernel, X: FloatArray, rows: IntArray, squared: bool) -> tuple
 def _approximation(features: Features, n_rows: int) -> str:
     """Number of landmarks, rank and share of the approximate kernel, for the summary."""
     rank = features.values.shape[1]
-    return f"{rank} of {n_rows} rows (rank {rank}, {100.0 * features.share:.3g}% of the kernel's trace)"
+    return (
+        f"{rank} of {n_rows} rows (rank {rank}, {100.0 * features.share:.3g}% of the"
+        " kernel's trace)"
+    )
 
 
 def _ranked(
@@ -290,21 +404,29 @@ def _ranked(
     means: FloatArray,
     features: Features | None,
 ) -> tuple[ThresholdRule, FloatArray | None, FloatArray, IntArray]:
-    """The rule for the raw kernel, slopes (D,) of a linear kernel, scores (N,) of all rows, and support rows.
+    """The rule for the raw kernel, slopes (D,) of a linear kernel, scores (N,) of all
+    rows, and support rows.
 
-    `rows` have positive weight, and support rows are positions in them; `X` (N, D) are the scaled columns, `means` were
-    subtracted by centring.
+    `rows` have positive weight, and support rows are positions in them; `X` (N, D) are
+    the scaled columns, `means` were subtracted by centring.
     """
     support = np.flatnonzero(point.sizes > _NO_SUPPORT * point.sizes.max(initial=0.0))
-    # Scores of the centred kernel differ from those of the raw kernel by a constant, which goes into the offset, or
-    # into the thresholds if there is no offset.
+    # Scores of the centred kernel differ from those of the raw kernel by a constant,
+    # which goes into the offset, or into the thresholds if there is no offset.
     w = point.beta if point.w is None else point.w
     constant = float((means if features is None else means - features.constants) @ w)
-    b, theta = (0.0, point.theta + constant) if point.offset is None else (point.offset - constant, point.theta)
+    b, theta = (
+        (0.0, point.theta + constant)
+        if point.offset is None
+        else (point.offset - constant, point.theta)
+    )
     potential: KernelExpansion | LinearPotential
     if kernel.linear:
-        # The offset turns the coefficients into those of the unscaled columns; the thresholds move with it.
-        potential = LinearPotential.plain(scaling, point.beta @ X[rows] if point.w is None else point.w)
+        # The offset turns the coefficients into those of the unscaled columns; the
+        # thresholds move with it.
+        potential = LinearPotential.plain(
+            scaling, point.beta @ X[rows] if point.w is None else point.w
+        )
     elif features is not None:
         potential = KernelExpansion(
             kernel=kernel,
@@ -325,7 +447,9 @@ def _ranked(
         )
     scores = np.empty(sample.n)
     scores[rows] = point.scores + constant + potential.offset
-    rule = ThresholdRule(potential, theta + (potential.offset - b), tie=tolerance(scores[rows]))
+    rule = ThresholdRule(
+        potential, theta + (potential.offset - b), tie=tolerance(scores[rows])
+    )
     absent = sample.case_weights == 0
     scores[absent] = rule.scores(sample.rows.take(absent))
     return rule, potential.slopes, scores, support
@@ -333,23 +457,27 @@ def _ranked(
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class REDSVM(KernelMachine):
-    """Support vector ordinal ranking by reduction to binary classification [Lin 2008, eq. 4.8; Li & Lin 2007].
+    """Support vector ordinal ranking by reduction to binary classification [Lin 2008,
+    eq. 4.8; Li & Lin 2007].
 
-    Minimises 1/2 |v|^2 + |theta|^2 / (2 gamma^2) + C sum_nk W_nk [1 - Y_nk (<v, phi(x_n)> + b - theta_k)]_+ with
-    Y_nk = +1 where y_n > k, else -1, W_nk = |c_n[k+1] - c_n[k]|, c_n the costs of row n times its case weight, and
-    gamma the option `threshold_gamma`.
-    Convex costs imply ordered thresholds. If costs are only V-shaped, theta_1 <= ... <= theta_{K-1} is a constraint.
-    With the absolute cost it is the oSVM of Cardoso & da Costa (2007), gamma their h.
+    Minimises 1/2 |v|^2 + |theta|^2 / (2 gamma^2) + C sum_nk W_nk [1 - Y_nk (<v,
+    phi(x_n)> + b - theta_k)]_+ with Y_nk = +1 where y_n > k, else -1, W_nk = |c_n[k+1]
+    - c_n[k]|, c_n the costs of row n times its case weight, and gamma the option
+    `threshold_gamma`. Convex costs imply ordered thresholds. If costs are only
+    V-shaped, theta_1 <= ... <= theta_{K-1} is a constraint. With the absolute cost it
+    is the oSVM of Cardoso & da Costa (2007), gamma their h.
 
     C=1, the default, is rarely the best value for a data set. Take C="cv" to predict.
 
     Parameters
     ----------
     threshold_gamma : float
-        Scale of the thresholds' penalty, 1e-6 to 1e6; large values leave theta nearly free. It is not the gamma of a
-        kernel, which is set by kernel=Gaussian(gamma=0.5).
+        Scale of the thresholds' penalty, 1e-6 to 1e6; large values leave theta nearly
+        free. It is not the gamma of a kernel, which is set by
+        kernel=Gaussian(gamma=0.5).
     C, kernel, landmarks, cost, scaling, loss, solver, tol, folds, n_jobs
-        See `ordstat.svm.redsvm.KernelMachine` and `ordstat.judging.selection.CrossValidated`.
+        See `ordstat.svm.redsvm.KernelMachine` and
+        `ordstat.judging.selection.CrossValidated`.
 
     Raises
     ------
@@ -373,18 +501,22 @@ class REDSVM(KernelMachine):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SVORIMC(KernelMachine):
-    """Support vector ordinal regression with implicitly ordered thresholds [Chu & Keerthi 2007; Lin 2008, sec. 4.2.1].
+    """Support vector ordinal regression with implicitly ordered thresholds [Chu &
+    Keerthi 2007; Lin 2008, sec. 4.2.1].
 
-    Minimises 1/2 |v|^2 + C sum_nk [1 - Y_nk (<v, phi(x_n)> - theta_k)]_+ with Y_nk = +1 where y_n > k, else -1: RED-SVM
-    with the absolute cost and free thresholds. Under another cost the terms weigh |c_n[k+1] - c_n[k]|, and where it is
-    not convex theta_1 <= ... <= theta_{K-1} is a constraint.
+    Minimises 1/2 |v|^2 + C sum_nk [1 - Y_nk (<v, phi(x_n)> - theta_k)]_+ with Y_nk = +1
+    where y_n > k, else -1: RED-SVM with the absolute cost and free thresholds. Under
+    another cost the terms weigh |c_n[k+1] - c_n[k]|, and where it is not convex theta_1
+    <= ... <= theta_{K-1} is a constraint.
 
     Parameters
     ----------
     C : float, sequence of floats or "cv"
-        Price of a violated margin; inf is the hard margin: every row is on its side of all thresholds by a margin of 1.
+        Price of a violated margin; inf is the hard margin: every row is on its side of
+        all thresholds by a margin of 1.
     kernel, cost, scaling, loss, solver, tol, folds, n_jobs
-        See `ordstat.svm.redsvm.KernelMachine` and `ordstat.judging.selection.CrossValidated`.
+        See `ordstat.svm.redsvm.KernelMachine` and
+        `ordstat.judging.selection.CrossValidated`.
 
     Raises
     ------
@@ -403,19 +535,22 @@ class SVORIMC(KernelMachine):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SVOREXC(KernelMachine):
-    """Support vector ordinal regression with ordered thresholds [Chu & Keerthi 2007; Lin 2008, sec. 4.2.1].
+    """Support vector ordinal regression with ordered thresholds [Chu & Keerthi 2007;
+    Lin 2008, sec. 4.2.1].
 
-    Minimises 1/2 |v|^2 + C sum_n ([1 - <v, phi(x_n)> + theta_{y-1}]_+ + [1 + <v, phi(x_n)> - theta_y]_+) subject to
-    theta_1 <= ... <= theta_{K-1}: each row enters at the two ends of its interval only, which is the classification
-    cost. Under another V-shaped cost every threshold counts, with the weight |c_n[k+1] - c_n[k]|.
+    Minimises 1/2 |v|^2 + C sum_n ([1 - <v, phi(x_n)> + theta_{y-1}]_+ + [1 + <v,
+    phi(x_n)> - theta_y]_+) subject to theta_1 <= ... <= theta_{K-1}: each row enters at
+    the two ends of its interval only, which is the classification cost. Under another
+    V-shaped cost every threshold counts, with the weight |c_n[k+1] - c_n[k]|.
 
     Parameters
     ----------
     C : float, sequence of floats or "cv"
-        Price of a violated margin; inf is the hard margin, as in the kernel ranking of Rajaram et al. (2003): every row
-        is inside its interval by a margin of 1.
+        Price of a violated margin; inf is the hard margin, as in the kernel ranking of
+        Rajaram et al. (2003): every row is inside its interval by a margin of 1.
     kernel, cost, scaling, loss, solver, tol, folds, n_jobs
-        See `ordstat.svm.redsvm.KernelMachine` and `ordstat.judging.selection.CrossValidated`.
+        See `ordstat.svm.redsvm.KernelMachine` and
+        `ordstat.judging.selection.CrossValidated`.
 
     Raises
     ------
@@ -437,26 +572,32 @@ class SVOREXC(KernelMachine):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RankBoundarySVM(KernelMachine):
-    """Large margin rank boundaries: a potential learned from pairs of rows [Herbrich, Graepel & Obermayer 2000].
+    """Large margin rank boundaries: a potential learned from pairs of rows [Herbrich,
+    Graepel & Obermayer 2000].
 
-    Minimises 1/2 |v|^2 + C sum over pairs of w_i w_j [1 - (<v, phi(x_i)> - <v, phi(x_j)>)]_+, over all pairs with
-    y_i > y_j, w the case weights. The boundaries between ranks are the midpoints of free support pairs (eq. 7.26-7.28).
-    Without such pairs, or if these are out of order, they minimise the training cost. The summary says which.
+    Minimises 1/2 |v|^2 + C sum over pairs of w_i w_j [1 - (<v, phi(x_i)> - <v,
+    phi(x_j)>)]_+, over all pairs with y_i > y_j, w the case weights. The boundaries
+    between ranks are the midpoints of free support pairs (eq. 7.26-7.28). Without such
+    pairs, or if these are out of order, they minimise the training cost. The summary
+    says which.
 
     Parameters
     ----------
     cost : str or (K, K) array
-        Cost by which boundaries and C are chosen: "absolute", "classification", "squared", or a matrix [true rank,
-        predicted rank]. Costs given for single rows replace it. The potential does not depend on it.
+        Cost by which boundaries and C are chosen: "absolute", "classification",
+        "squared", or a matrix [true rank, predicted rank]. Costs given for single rows
+        replace it. The potential does not depend on it.
     loss : {"hinge", "squared_hinge"}
-        The squared hinge takes kernel="linear" or landmarks, and counts pairs instead of listing them, for a million
-        rows and more.
+        The squared hinge takes kernel="linear" or landmarks, and counts pairs instead
+        of listing them, for a million rows and more.
     solver : {"auto", "cvxpy"}
-        "auto" is coordinate ascent over pairs under the hinge; the squared hinge has only "auto", Newton's method.
+        "auto" is coordinate ascent over pairs under the hinge; the squared hinge has
+        only "auto", Newton's method.
     C, kernel, landmarks, scaling, tol, folds, n_jobs
-        See `ordstat.judging.selection.CrossValidated`. C is the price of a violated margin of one pair. A row
-        is in a pair with every row of another rank, so that C=1 here is similar to C=N in the other machines and often
-        gives no training errors. C="cv" tries values down to 2^-17; give a list for smaller values.
+        See `ordstat.judging.selection.CrossValidated`. C is the price of a violated
+        margin of one pair. A row is in a pair with every row of another rank, so that
+        C=1 here is similar to C=N in the other machines and often gives no training
+        errors. C="cv" tries values down to 2^-17; give a list for smaller values.
 
     Raises
     ------
@@ -472,21 +613,36 @@ class RankBoundarySVM(KernelMachine):
     needs: ClassVar[Needs] = Needs(row_costs=True, cluster=True)
     routes: ClassVar[Mapping[str, Mapping[str, Route]]] = PAIR_LOSSES
     papers: ClassVar[tuple[str, ...]] = (
-        "Herbrich, R., Graepel, T., & Obermayer, K. (2000). Large margin rank boundaries for ordinal regression. "
-        "Advances in Large Margin Classifiers, 115-132. MIT Press.",
+        (
+            "Herbrich, R., Graepel, T., & Obermayer, K. (2000). Large margin rank"
+            " boundaries for ordinal regression. Advances in Large Margin Classifiers,"
+            " 115-132. MIT Press."
+        ),
     )
 
     def problem(self, sample: Sample, gram: Gram, costs: FloatArray) -> PairProblem:
         squared = self.loss == "squared_hinge"
-        return PairProblem(gram=gram, y=sample.y, costs=costs, weights=sample.case_weights, squared=squared)
+        return PairProblem(
+            gram=gram,
+            y=sample.y,
+            costs=costs,
+            weights=sample.case_weights,
+            squared=squared,
+        )
 
-    def method_facts(self, problem: PairProblem, solution: PairSolution) -> tuple[tuple[str, Any], ...]:
+    def method_facts(
+        self, problem: PairProblem, solution: PairSolution
+    ) -> tuple[tuple[str, Any], ...]:
         return (
             ("Pairs", f"{problem.n_pairs} of rows with different ranks"),
             ("Loss", self.loss.replace("_", " ")),
             ("Boundaries", solution.boundaries),
         )
 
-    def extra_bounds(self, sample: Sample, fit: Fit, geometry: Geometry, delta: float) -> MarginBounds:
+    def extra_bounds(
+        self, sample: Sample, fit: Fit, geometry: Geometry, delta: float
+    ) -> MarginBounds:
         """Theorem 7.2 for the risk of a pair in the wrong order."""
-        return preference_bounds(fit.scores, cast(BallGeometry, geometry), sample, delta)
+        return preference_bounds(
+            fit.scores, cast(BallGeometry, geometry), sample, delta
+        )

@@ -1,4 +1,6 @@
-"""Two solvers of the hinge's dual that need only NumPy and SciPy: coordinate ascent and an interior-point method."""
+"""Two solvers of the hinge's dual that need only NumPy and SciPy: coordinate ascent and
+an interior-point method.
+"""
 
 from __future__ import annotations
 
@@ -14,39 +16,62 @@ from ..threads import one_blas_thread
 from .dual import DualSolution, ExtendedDual, Outcome, certify, snapped
 from .gram import DenseGram
 
-# The multiplier b and the centre theta_0 are updated at least once in this number of epochs.
+# The multiplier b and the centre theta_0 are updated at least once in this number of
+# epochs.
 _EPOCHS_A_STEP = 5
-# tau is _TAU times the mean of G's diagonal, or _REACH times it over the mean sum of a threshold's boxes if that is
-# larger: if C is small, b and theta would otherwise need many steps.
-_TAU, _REACH = 0.1, 10.0
+# tau is _TAU times the mean of G's diagonal, or _REACH times it over the mean sum of a
+# threshold's boxes if that is larger: if C is small, b and theta would otherwise need
+# many steps.
+_TAU = 0.1
+_REACH = 10.0
 # Rows with a violation below this share of the inner tolerance wait for a later epoch.
 _SKIP = 0.1
-# Updates of single scores that a small problem may spend beyond 10 000 epochs, and the least that an epoch counts as.
-_STEPS, _LEAST = 10**9, 20_000
-# An ascent with a limit on its epochs gives up after the share _PATIENT of them if its pace would need _HOPELESS times
-# the remaining epochs to reach the gap max(tol, _END). Below _END the linear system usually ends the solve.
-_PATIENT, _HOPELESS, _END = 0.15, 2.0, 1e-3
-# Scores are recomputed after this number of epochs, to remove the accumulated rounding of the updates.
+# Updates of single scores that a small problem may spend beyond 10 000 epochs, and the
+# least that an epoch counts as.
+_STEPS = 10**9
+_LEAST = 20_000
+# An ascent with a limit on its epochs gives up after the share _PATIENT of them if its
+# pace would need _HOPELESS times the remaining epochs to reach the gap max(tol, _END).
+# Below _END the linear system usually ends the solve.
+_PATIENT = 0.15
+_HOPELESS = 2.0
+_END = 1e-3
+# Scores are recomputed after this number of epochs, to remove the accumulated rounding
+# of the updates.
 _DRIFT = 100
-# From epoch _SETTLED, only rows that may change are visited, if they are at most the share _FEW of all rows: rows with
-# a variable inside its box, or within _NEAR times the last violation of leaving its bound.
-_SETTLED, _FEW, _NEAR = 30, 0.8, 0.5
-# The linear system is tried below the gap _FINISH with at most _MOST_FREE free variables, whose number changed by at
-# most the share _STEADY since the last certificate. After a try, the gap must fall to the share _AGAIN of its value.
-_FINISH, _MOST_FREE, _STEADY, _AGAIN = 0.3, 4000, 0.05, 0.4
-# Cost of updating a score, in multiplications of a factorisation; cost of a try besides the factorisation, in epochs.
-_UPDATE, _AROUND = 2.0, 20.0
-# Most solves with one factorisation, and the largest share of the free variables that may leave their boxes at once.
-_ROUNDS, _UNSETTLED = 6, 0.1
-# Added to the diagonal, as a share of the mean of G's diagonal: repeated rows would make the system singular.
+# From epoch _SETTLED, only rows that may change are visited, if they are at most the
+# share _FEW of all rows: rows with a variable inside its box, or within _NEAR times the
+# last violation of leaving its bound.
+_SETTLED = 30
+_FEW = 0.8
+_NEAR = 0.5
+# The linear system is tried below the gap _FINISH with at most _MOST_FREE free
+# variables, whose number changed by at most the share _STEADY since the last
+# certificate. After a try, the gap must fall to the share _AGAIN of its value.
+_FINISH = 0.3
+_MOST_FREE = 4000
+_STEADY = 0.05
+_AGAIN = 0.4
+# Cost of updating a score, in multiplications of a factorisation; cost of a try besides
+# the factorisation, in epochs.
+_UPDATE = 2.0
+_AROUND = 20.0
+# Most solves with one factorisation, and the largest share of the free variables that
+# may leave their boxes at once.
+_ROUNDS = 6
+_UNSETTLED = 0.1
+# Added to the diagonal, as a share of the mean of G's diagonal: repeated rows would
+# make the system singular.
 _LIFT = 1e-10
 
 
 class CoordinateAscent:
-    """Block coordinate ascent for one problem and growing C; each solve starts where the last one ended.
+    """Block coordinate ascent for one problem and growing C; each solve starts where
+    the last one ended.
 
-    Each step updates one row exactly; later epochs visit only rows that may change. When few variables enter or leave
-    the interior of their boxes, the linear system of the optimality conditions ends the solve (`finished`).
+    Each step updates one row exactly; later epochs visit only rows that may change.
+    When few variables enter or leave the interior of their boxes, the linear system of
+    the optimality conditions ends the solve (`finished`).
 
     Parameters
     ----------
@@ -54,56 +79,87 @@ class CoordinateAscent:
     rng : numpy.random.Generator
         Order of the rows in each epoch.
     max_epochs : int, optional
-        Limit on the epochs of one solve, which gives up earlier if the limit is too low to converge. By default as
-        many epochs as take seconds, and at least 10 000.
+        Limit on the epochs of one solve, which gives up earlier if the limit is too low
+        to converge. By default as many epochs as take seconds, and at least 10 000.
     """
 
     name = "coordinate"
 
-    def __init__(self, problem: ExtendedDual, rng: np.random.Generator, max_epochs: int | None = None) -> None:
+    def __init__(
+        self,
+        problem: ExtendedDual,
+        rng: np.random.Generator,
+        max_epochs: int | None = None,
+    ) -> None:
         self.problem = problem
         self.rng = rng
         self.gives_up = max_epochs is not None
         n_rows, n_thresholds = problem.labels.shape
-        self.max_epochs = 10_000 + _STEPS // max(n_rows**2, _LEAST) if max_epochs is None else max_epochs
+        self.max_epochs = (
+            10_000 + _STEPS // max(n_rows**2, _LEAST)
+            if max_epochs is None
+            else max_epochs
+        )
         self.scale = float(problem.gram.diagonal.mean()) or 1.0
         self.u = np.zeros_like(problem.labels)
-        # Multiplier of sum(beta) = 0, centre theta_0 of a proximal term, multipliers of the order of the thresholds.
+        # Multiplier of sum(beta) = 0, centre theta_0 of a proximal term, multipliers of
+        # the order of the thresholds.
         self.b, self.centre = 0.0, np.zeros(n_thresholds)
         self.mu = np.zeros(n_thresholds - 1 if problem.ordered else 0)
 
     def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
-        """Ascend until the relative duality gap is at most `tol`, or for `max_epochs` epochs.
+        """Ascend until the relative duality gap is at most `tol`, or for `max_epochs`
+        epochs.
 
         Parameters
         ----------
         C : float
-            At least the C of the previous call; otherwise the start is clipped to the smaller boxes.
+            At least the C of the previous call; otherwise the start is clipped to the
+            smaller boxes.
         tol : float
         """
         with one_blas_thread():
             return self._solve(C, tol)
 
     def _solve(self, C: float, tol: float) -> Outcome[DualSolution]:
-        problem, caps = self.problem, C * self.problem.live
+        problem = self.problem
+        caps = C * self.problem.live
         self.u = problem.labels * np.clip(problem.labels * self.u, 0.0, caps)
         boxes = float(caps.sum()) / caps.shape[1]
         tau = self.scale * max(_TAU, _REACH / boxes if boxes > 0.0 else 0.0)
-        omega, penalty = 1.0 / (problem.ridge + 1.0 / tau), 0.0 if problem.free else tau  # free thresholds need no b
+        # free thresholds need no b
+        omega = 1.0 / (problem.ridge + 1.0 / tau)
+        penalty = 0.0 if problem.free else tau
         epoch_cost = _UPDATE * len(caps) * problem.gram.rank_limit
         best: DualSolution | None = None
         path: list[float] = []
-        epoch, check, certified, exact, n_free = 0, 4, 0, 0, 0
-        inner, shrink, last_gap, below, near = 1.0, np.inf, np.inf, _FINISH, np.inf
+        epoch = 0
+        check = 4
+        certified = 0
+        exact = 0
+        n_free = 0
+        inner = 1.0
+        shrink = np.inf
+        last_gap = np.inf
+        below = _FINISH
+        near = np.inf
         stale = True
         while best is None or (best.gap > tol and epoch < self.max_epochs):
             if stale:
                 beta, state, theta = self._state(omega, tau)
-                rows = self._visited(caps, state, theta, self.b + penalty * float(beta.sum()), near)
-                gram = problem.gram if isinstance(rows, slice) else problem.gram.part(rows)
-                arrays = [array[rows] for array in (problem.labels, caps, self.u, beta, state)]
+                rows = self._visited(
+                    caps, state, theta, self.b + penalty * float(beta.sum()), near
+                )
+                gram = (
+                    problem.gram if isinstance(rows, slice) else problem.gram.part(rows)
+                )
+                arrays = [
+                    array[rows] for array in (problem.labels, caps, self.u, beta, state)
+                ]
                 rest = float(beta.sum() - arrays[3].sum())
-                order, exact, stale = self._shuffled(len(arrays[0])), epoch, False
+                order = self._shuffled(len(arrays[0]))
+                exact = epoch
+                stale = False
             epoch += 1
             violation, kept = row_sweep(
                 gram.array, gram.factored, gram.diagonal, *arrays, theta, self.mu, order,
@@ -122,20 +178,40 @@ class CoordinateAscent:
             # A certificate costs about as much as several epochs: 4, 7, 12, 19, 30, ...
             check = int(1.5 * epoch) + 1
             self.u[rows] = arrays[2]
-            point = certify(problem, C, self.u, theta.copy())  # epochs change theta in place
+            # epochs change theta in place
+            point = certify(problem, C, self.u, theta.copy())
             path.append(point.primal)
-            pace = np.log(last_gap / point.gap) / (epoch - certified) if 0.0 < point.gap < last_gap else 0.0
-            last_gap, certified, earlier = point.gap, epoch, n_free
+            pace = (
+                np.log(last_gap / point.gap) / (epoch - certified)
+                if 0.0 < point.gap < last_gap
+                else 0.0
+            )
+            last_gap = point.gap
+            certified = epoch
+            earlier = n_free
             n_free = int(np.count_nonzero((point.u != 0.0) & (np.abs(point.u) < caps)))
-            slow = np.log(max(point.gap / tol, 1.0)) * epoch_cost > pace * (n_free**3 / 3.0 + _AROUND * epoch_cost)
-            ready = below == np.inf or (slow and abs(n_free - earlier) <= _STEADY * earlier)
+            slow = np.log(max(point.gap / tol, 1.0)) * epoch_cost > pace * (
+                n_free**3 / 3.0 + _AROUND * epoch_cost
+            )
+            ready = below == np.inf or (
+                slow and abs(n_free - earlier) <= _STEADY * earlier
+            )
             if tol < point.gap < below and 0 < n_free <= _MOST_FREE and ready:
-                stale, below, candidate = True, _AGAIN * point.gap, finished(problem, C, point)
+                stale = True
+                below = _AGAIN * point.gap
+                candidate = finished(problem, C, point)
                 if candidate is not None and candidate.gap < point.gap:
-                    if candidate.gap < 0.5 * point.gap:  # two epochs free variables that it wrongly fixed
-                        check, below = epoch + 2, np.inf
-                    point, last_gap = candidate, candidate.gap
-                    self.u, self.b, self.centre = candidate.u.copy(), candidate.offset or 0.0, candidate.theta
+                    # two epochs free variables that it wrongly fixed
+                    if candidate.gap < 0.5 * point.gap:
+                        check = epoch + 2
+                        below = np.inf
+                    point = candidate
+                    last_gap = candidate.gap
+                    self.u, self.b, self.centre = (
+                        candidate.u.copy(),
+                        candidate.offset or 0.0,
+                        candidate.theta,
+                    )
             best = point if best is None or point.gap < best.gap else best
             if self.gives_up and below < np.inf and epoch >= _PATIENT * self.max_epochs:
                 left = np.log(max(point.gap / max(tol, _END), 1.0))
@@ -143,22 +219,38 @@ class CoordinateAscent:
                     break
             near = _NEAR * violation if epoch >= _SETTLED and below < np.inf else np.inf
             stale = stale or near < np.inf or epoch - exact > _DRIFT
-        return Outcome(solution=best, solver=self.name, iterations=epoch, path=np.array(path))
+        return Outcome(
+            solution=best, solver=self.name, iterations=epoch, path=np.array(path)
+        )
 
-    def _state(self, omega: float, tau: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return beta, f (w of a linear kernel) and theta, recomputed from u and mu without accumulated rounding."""
-        beta, sums = self.u.sum(axis=1), self.u.sum(axis=0)
+    def _state(
+        self, omega: float, tau: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return beta, f (w of a linear kernel) and theta, recomputed from u and mu
+        without accumulated rounding.
+        """
+        beta = self.u.sum(axis=1)
+        sums = self.u.sum(axis=0)
         if self.problem.ordered:
             sums += np.diff(self.mu, prepend=0.0, append=0.0)
         return beta, self.problem.gram.state(beta), omega * (self.centre / tau - sums)
 
     def _visited(
-        self, caps: FloatArray, state: FloatArray, theta: FloatArray, b: float, near: float
+        self,
+        caps: FloatArray,
+        state: FloatArray,
+        theta: FloatArray,
+        b: float,
+        near: float,
     ) -> IntArray | slice:
-        """Rows with a variable inside its box, or within `near` of leaving its bound; all rows if those are many."""
+        """Rows with a variable inside its box, or within `near` of leaving its bound;
+        all rows if those are many.
+        """
         if near < np.inf and isinstance(self.problem.gram, DenseGram):
             slack = self.problem.labels * ((state + b)[:, None] - theta) - 1.0
-            settled = ((self.u == 0.0) & (slack > near)) | ((np.abs(self.u) == caps) & (slack < -near))
+            settled = ((self.u == 0.0) & (slack > near)) | (
+                (np.abs(self.u) == caps) & (slack < -near)
+            )
             rows = np.flatnonzero(~settled.all(axis=1))
             if 0 < rows.size <= _FEW * len(caps):
                 return rows
@@ -168,23 +260,37 @@ class CoordinateAscent:
         return self.rng.permutation(n_rows).astype(np.intp)
 
 
-def finished(problem: ExtendedDual, C: float, point: DualSolution) -> DualSolution | None:
-    """The optimum over the free variables of a point: those strictly inside their boxes.
+def finished(
+    problem: ExtendedDual, C: float, point: DualSolution
+) -> DualSolution | None:
+    """The optimum over the free variables of a point: those strictly inside their
+    boxes.
 
-    Solves f_n + b - theta_k = Y_nk for every free u_nk with sum_n u_nk + theta_k / gamma^2 = 0 and sum u = 0. Ordered
-    thresholds that are equal count as one. Variables that would leave their boxes are fixed at the bound, and the
-    system is solved again. Returns None if too many would leave at once, or if the system is singular.
+    Solves f_n + b - theta_k = Y_nk for every free u_nk with sum_n u_nk + theta_k /
+    gamma^2 = 0 and sum u = 0. Ordered thresholds that are equal count as one. Variables
+    that would leave their boxes are fixed at the bound, and the system is solved again.
+    Returns None if too many would leave at once, or if the system is singular.
     """
     free = (point.u != 0.0) & (np.abs(point.u) < C * problem.live)
     rows, columns = np.nonzero(free)
-    n, label, cap, start = rows.size, problem.labels[free], (C * problem.live)[free], point.u[free]
-    apart = np.diff(point.theta) > 0 if problem.ordered else np.ones(point.theta.size - 1)
-    group = np.append(0, np.cumsum(apart)).astype(np.intp)[:, None] == np.arange(np.count_nonzero(apart) + 1)
-    # Unknowns in addition to the change of u: the change of theta, and of b unless theta is free.
+    n = rows.size
+    label = problem.labels[free]
+    cap = (C * problem.live)[free]
+    start = point.u[free]
+    apart = (
+        np.diff(point.theta) > 0 if problem.ordered else np.ones(point.theta.size - 1)
+    )
+    group = np.append(0, np.cumsum(apart)).astype(np.intp)[:, None] == np.arange(
+        np.count_nonzero(apart) + 1
+    )
+    # Unknowns in addition to the change of u: the change of theta, and of b unless
+    # theta is free.
     R = group.shape[1] + (not problem.free)
     B = np.column_stack([-group[columns].astype(np.float64), np.ones(n)])[:, :R]
     weight = np.append(problem.ridge * group.sum(axis=0), 0.0)[:R]
-    excess = np.append(group.T @ (point.u.sum(axis=0) + problem.ridge * point.theta), -point.u.sum())[:R]
+    excess = np.append(
+        group.T @ (point.u.sum(axis=0) + problem.ridge * point.theta), -point.u.sum()
+    )[:R]
     unused = ~B.any(axis=0) & (weight == 0.0)
     excess[unused], weight[unused] = 0.0, 1.0
     system = np.block([[problem.gram.block(rows), B], [B.T, -np.diag(weight)]])
@@ -194,7 +300,8 @@ def finished(problem: ExtendedDual, C: float, point: DualSolution) -> DualSoluti
         return None
     goal = label - point.scores[rows] - (point.offset or 0.0) + point.theta[columns]
     change = first = dgetrs(factor, pivots, np.append(goal, excess))[0]
-    held, clipped = np.zeros(n, dtype=np.bool_), start
+    held = np.zeros(n, dtype=np.bool_)
+    clipped = start
     for _ in range(_ROUNDS):
         wanted = np.where(held, clipped, start + change[:n])
         clipped = label * np.clip(label * wanted, 0.0, cap)
@@ -205,7 +312,9 @@ def finished(problem: ExtendedDual, C: float, point: DualSolution) -> DualSoluti
             break
         held |= leaving
         pulls = dgetrs(factor, pivots, np.eye(n + R)[:, :n][:, held])[0]
-        change = first + pulls @ np.linalg.solve(pulls[:n][held], (clipped - start - first[:n])[held])
+        change = first + pulls @ np.linalg.solve(
+            pulls[:n][held], (clipped - start - first[:n])[held]
+        )
     u = point.u.copy()
     u[free] = clipped
     return certify(problem, C, u, point.theta + group @ change[n : n + group.shape[1]])
@@ -218,7 +327,8 @@ _MAX_ITERATIONS = 100
 _LARGE = 100.0
 # Iterations without a better gap before giving up.
 _PATIENCE = 8
-# Above this gap, iterations without progress are not counted: the centring may improve while the gap does not.
+# Above this gap, iterations without progress are not counted: the centring may improve
+# while the gap does not.
 _FAR = 0.1
 # Matrices smaller than this are factored on one thread.
 _SMALL = 1500
@@ -226,7 +336,8 @@ _SMALL = 1500
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Point:
-    """An interior point: alpha, room = C_nk - alpha, z, w (N, Q), b, theta (Q,), sigma and mu (Q-1 or 0,).
+    """An interior point: alpha, room = C_nk - alpha, z, w (N, Q), b, theta (Q,), sigma
+    and mu (Q-1 or 0,).
 
     Cells without weight always have alpha = room = 1 and z = w = 0.
     """
@@ -242,34 +353,50 @@ class _Point:
 
     def moved(self, d: _Point, step: float) -> _Point:
         """This point plus step times the direction d."""
-        return _Point(**{name: value + step * getattr(d, name) for name, value in vars(self).items()})
+        return _Point(
+            **{
+                name: value + step * getattr(d, name)
+                for name, value in vars(self).items()
+            }
+        )
 
 
 class _Newton:
-    """The Newton system at one point: factored once, solved for several right-hand sides.
+    """The Newton system at one point: factored once, solved for several right-hand
+    sides.
 
-    The system in alpha is a diagonal plus the kernel. It reduces to one Cholesky factorisation of S = I + L G L (N, N),
-    with L^2 = Lambda the row sums of the diagonal, and a system in (b, theta) of 1 + Q unknowns. Ordered thresholds add
-    slacks sigma_j = theta_{j+1} - theta_j with multipliers mu_j to the small system only; free thresholds need no b.
+    The system in alpha is a diagonal plus the kernel. It reduces to one Cholesky
+    factorisation of S = I + L G L (N, N), with L^2 = Lambda the row sums of the
+    diagonal, and a system in (b, theta) of 1 + Q unknowns. Ordered thresholds add
+    slacks sigma_j = theta_{j+1} - theta_j with multipliers mu_j to the small system
+    only; free thresholds need no b.
     """
 
     def __init__(self, problem: ExtendedDual, point: _Point) -> None:
         self.problem, self.point, self.used = problem, point, problem.live > 0
         # Cells without weight get the label 0.
         self.Y = Y = problem.labels * self.used
-        self.P = 1.0 / np.where(self.used, point.z / point.alpha + point.w / point.room, np.inf)
+        self.P = 1.0 / np.where(
+            self.used, point.z / point.alpha + point.w / point.room, np.inf
+        )
         total = self.P.sum(axis=1)
-        self.share = np.divide(self.P, total[:, None], out=np.zeros_like(self.P), where=total[:, None] > 0)
+        self.share = np.divide(
+            self.P, total[:, None], out=np.zeros_like(self.P), where=total[:, None] > 0
+        )
         self.L = np.sqrt(total)
         self.solve = problem.gram.resolvent(self.L)
-        # Unknowns of the small system: b (unless theta is free and replaces it), then theta.
+        # Unknowns of the small system: b (unless theta is free and replaces it), then
+        # theta.
         self.n_b = 0 if problem.free else 1
         self.D = D = problem.steps
-        self.H = self.L[:, None] * np.column_stack([-np.ones((len(total), self.n_b)), self.share])
+        self.H = self.L[:, None] * np.column_stack(
+            [-np.ones((len(total), self.n_b)), self.share]
+        )
         self.SH = self.solve(self.H)
         self.A = self.H.T @ self.SH
         T = self.A[self.n_b :, self.n_b :]
-        # diag(sum_n P_nk) - P' Lambda^-1 P, computed as a Laplacian with row sums of zero, so that no digits cancel.
+        # diag(sum_n P_nk) - P' Lambda^-1 P, computed as a Laplacian with row sums of
+        # zero, so that no digits cancel.
         links = -self.P.T @ self.share
         np.fill_diagonal(links, 0.0)
         T += links - np.diag(links.sum(axis=1)) + np.eye(len(links)) * problem.ridge
@@ -278,7 +405,8 @@ class _Newton:
         T += np.diag((np.diagonal(T) == 0.0).astype(np.float64))
         u = Y * point.alpha
         beta = u.sum(axis=1)
-        # Recomputed at each point: a sum of steps would keep the rounding of the first, largest steps.
+        # Recomputed at each point: a sum of steps would keep the rounding of the first,
+        # largest steps.
         f = problem.gram @ beta
         self.r_d = Y * ((f + point.b)[:, None] - point.theta) - 1.0 - point.z + point.w
         self.r_theta = point.theta * problem.ridge + u.sum(axis=0) - D.T @ point.mu
@@ -286,9 +414,14 @@ class _Newton:
         self.r_sigma = D @ point.theta - point.sigma
 
     def direction(self, centre: float, predictor: _Point | None) -> _Point:
-        """The step towards complementarity products `centre`, with the second-order terms of a predictor."""
-        x, Y = self.point, self.Y
-        t_z, t_w, t_mu = centre / x.alpha - x.z, centre / x.room - x.w, centre / x.sigma - x.mu
+        """The step towards complementarity products `centre`, with the second-order
+        terms of a predictor.
+        """
+        x = self.point
+        Y = self.Y
+        t_z = centre / x.alpha - x.z
+        t_w = centre / x.room - x.w
+        t_mu = centre / x.sigma - x.mu
         if predictor is not None:
             t_z -= predictor.alpha * predictor.z / x.alpha
             t_w -= predictor.room * predictor.w / x.room
@@ -299,14 +432,18 @@ class _Newton:
         Sm = self.solve(self.L * mean)
         right = -self.H.T @ Sm
         right[: self.n_b] += self.r_b
-        right[self.n_b :] += (self.P * (mean[:, None] - goal)).sum(axis=0) - self.r_theta
+        right[self.n_b :] += (self.P * (mean[:, None] - goal)).sum(
+            axis=0
+        ) - self.r_theta
         right[self.n_b :] += self.D.T @ (t_mu - x.mu / x.sigma * self.r_sigma)
         small = np.linalg.solve(self.A, right)
-        db, dtheta = float(small[: self.n_b].sum()), small[self.n_b :]
+        db = float(small[: self.n_b].sum())
+        dtheta = small[self.n_b :]
         dbeta = self.L * (Sm + self.SH @ small)
         df = self.problem.gram @ dbeta
         du = self.P * (goal - (df + db)[:, None] + dtheta)
-        # Where alpha is free, P is huge and multiplies a rounding error: the row sums are more accurate.
+        # Where alpha is free, P is huge and multiplies a rounding error: the row sums
+        # are more accurate.
         du += self.share * (dbeta - du.sum(axis=1))[:, None]
         dalpha = Y * du
         dsigma = self.D @ dtheta + self.r_sigma
@@ -322,12 +459,20 @@ class _Newton:
         )
 
     def moved(self, d: _Point, share: float) -> _Point:
-        """The point after a step along d: `share` of the way to the nearest bound, and at most d itself."""
-        x, step = self.point, 1.0
+        """The point after a step along d: `share` of the way to the nearest bound, and
+        at most d itself.
+        """
+        x = self.point
+        step = 1.0
         for name in ("alpha", "room", "z", "w", "sigma", "mu"):
-            value, change = getattr(x, name), getattr(d, name)
+            value = getattr(x, name)
+            change = getattr(d, name)
             falling = change < 0
-            step = min(step, share * float(np.min(-value[falling] / change[falling], initial=np.inf)))
+            step = min(
+                step,
+                share
+                * float(np.min(-value[falling] / change[falling], initial=np.inf)),
+            )
         return x.moved(d, step)
 
     def complementarity(self, x: _Point) -> float:
@@ -340,11 +485,14 @@ class _Newton:
         predictor = self.direction(0.0, None)
         mean = self.complementarity(self.point)
         affine = self.complementarity(self.moved(predictor, 1.0))
-        return self.moved(self.direction((affine / mean) ** 3 * mean, predictor), _TO_BOUNDARY)
+        return self.moved(
+            self.direction((affine / mean) ** 3 * mean, predictor), _TO_BOUNDARY
+        )
 
 
 class InteriorPoint:
-    """Primal-dual interior-point method for one problem and any C; each solve starts afresh: warm starts do not help.
+    """Primal-dual interior-point method for one problem and any C; each solve starts
+    afresh: warm starts do not help.
 
     Parameters
     ----------
@@ -359,18 +507,30 @@ class InteriorPoint:
         self.problem = problem
 
     def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
-        """Iterate until the relative duality gap is at most `tol`, or no further progress is made."""
-        # For a small matrix or a narrow factor, several threads cost more than they save.
-        with one_blas_thread() if self.problem.gram.rank_limit < _SMALL else nullcontext():
+        """Iterate until the relative duality gap is at most `tol`, or no further
+        progress is made.
+        """
+        # For a small matrix or a narrow factor, several threads cost more than they
+        # save.
+        with (
+            one_blas_thread()
+            if self.problem.gram.rank_limit < _SMALL
+            else nullcontext()
+        ):
             return self._solve(C, tol)
 
     def _solve(self, C: float, tol: float) -> Outcome[DualSolution]:
-        problem, x = self.problem, _start(self.problem, C)
+        problem = self.problem
+        x = _start(self.problem, C)
         best = certify(problem, C, problem.labels * x.alpha, x.theta)
         sparse: DualSolution | None = None
         path = [best.primal]
         stalled = 0
-        while (sparse is None or sparse.gap > tol) and stalled < _PATIENCE and len(path) <= _MAX_ITERATIONS:
+        while (
+            (sparse is None or sparse.gap > tol)
+            and stalled < _PATIENCE
+            and len(path) <= _MAX_ITERATIONS
+        ):
             if best.primal == 0.0:
                 break
             try:
@@ -380,21 +540,33 @@ class InteriorPoint:
                 break
             point = certify(problem, C, problem.labels * x.alpha, x.theta)
             path.append(point.primal)
-            stalled = 0 if point.gap < 0.99 * best.gap or best.gap > _FAR else stalled + 1
+            stalled = (
+                0 if point.gap < 0.99 * best.gap or best.gap > _FAR else stalled + 1
+            )
             if point.gap < best.gap:
                 best = point
-                # An interior point has no zeros. The optimum has, and only nonzero variables make support vectors.
+                # An interior point has no zeros. The optimum has, and only nonzero
+                # variables make support vectors.
                 sparse = snapped(problem, C, point) if point.gap <= tol else None
         solution = best if sparse is None or sparse.gap > max(tol, best.gap) else sparse
-        return Outcome(solution=solution, solver=self.name, iterations=len(path) - 1, path=np.array(path))
+        return Outcome(
+            solution=solution,
+            solver=self.name,
+            iterations=len(path) - 1,
+            path=np.array(path),
+        )
 
 
 def _start(problem: ExtendedDual, C: float) -> _Point:
-    """The middle of the boxes (at most _LARGE), unit multipliers, and evenly spaced thresholds."""
+    """The middle of the boxes (at most _LARGE), unit multipliers, and evenly spaced
+    thresholds.
+    """
     middle = 0.5 * C * problem.live
     used = (middle > 0).astype(np.float64)
     alpha = np.where(used > 0, np.minimum(middle, _LARGE), 1.0)
-    theta = np.linspace(-1.0, 1.0, middle.shape[1]) if middle.shape[1] > 1 else np.zeros(1)
+    theta = (
+        np.linspace(-1.0, 1.0, middle.shape[1]) if middle.shape[1] > 1 else np.zeros(1)
+    )
     sigma = problem.steps @ theta
     return _Point(
         alpha=alpha,

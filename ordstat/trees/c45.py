@@ -15,7 +15,8 @@ from ..formula.sample import Rows
 from ..reduction.learners import Binary, BinaryLearner, Learned
 from .tree import Tree, TreePanel
 
-#: Upper tails of the normal distribution and their points. C4.5 interpolates linearly between these.
+#: Upper tails of the normal distribution and their points. C4.5 interpolates linearly
+#: between these.
 _TAILS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.00)
 _POINTS = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.00)
 # A simpler tree is preferred if it promises at most this many more errors.
@@ -25,8 +26,9 @@ _TOLERATED = 0.1
 def extra_errors(weight: float, errors: float, confidence: float) -> float:
     """Upper confidence limit of the errors of a leaf, minus the observed errors.
 
-    Without errors the limit is exact, weight (1 - confidence^(1/weight)). From one error on it is Wilson's limit with a
-    continuity correction of 1/2. In between it is interpolated.
+    Without errors the limit is exact, weight (1 - confidence^(1/weight)). From one
+    error on it is Wilson's limit with a continuity correction of 1/2. In between it is
+    interpolated.
 
     Examples
     --------
@@ -89,8 +91,11 @@ class Pruner:
         nodes = list(range(len(self.column) - 1, -1, -1))
         self._collapse(nodes)
         for node in nodes:
-            self.promised[node] = self._leaf_errors(self.positive[node], self.negative[node])
-        # Nodes are taken from the end of the list, so children come before their parents.
+            self.promised[node] = self._leaf_errors(
+                self.positive[node], self.negative[node]
+            )
+        # Nodes are taken from the end of the list, so children come before their
+        # parents.
         pending = self._inside(0)
         while pending:
             pending.extend(self._settle(pending.pop()))
@@ -103,18 +108,22 @@ class Pruner:
             if self.column[node] < 0:
                 continue
             below = errors[self.left[node]] + errors[self.right[node]]
-            if below >= errors[node] - 1e-9 * (self.positive[node] + self.negative[node]):
+            if below >= errors[node] - 1e-9 * (
+                self.positive[node] + self.negative[node]
+            ):
                 self.column[node] = -1
             else:
                 errors[node] = below
 
     def _leaf_errors(self, positive: float, negative: float) -> float:
-        weight, errors = float(positive + negative), float(min(positive, negative))
+        weight = float(positive + negative)
+        errors = float(min(positive, negative))
         return errors + extra_errors(weight, errors, self.confidence)
 
     def _inside(self, root: int) -> list[int]:
         """Inner nodes of a subtree, parents first."""
-        inner, pending = [], [root]
+        inner = []
+        pending = [root]
         while pending:
             node = pending.pop()
             if self.column[node] >= 0:
@@ -123,15 +132,23 @@ class Pruner:
         return inner
 
     def _settle(self, node: int) -> list[int]:
-        """Keep a node, make it a leaf, or replace it by its larger branch; return the nodes to look at again."""
-        left, right = int(self.left[node]), int(self.right[node])
+        """Keep a node, make it a leaf, or replace it by its larger branch; return the
+        nodes to look at again.
+        """
+        left = int(self.left[node])
+        right = int(self.right[node])
         tree = self.promised[left] + self.promised[right]
         leaf = self._leaf_errors(self.positive[node], self.negative[node])
-        on_left = self.positive[left] + self.negative[left] >= self.positive[right] + self.negative[right]
+        on_left = (
+            self.positive[left] + self.negative[left]
+            >= self.positive[right] + self.negative[right]
+        )
         branch, other = (left, right) if on_left else (right, left)
         changed = list(self._joined(branch, self.items[other]))
         raised = self.promised[branch] + sum(
-            self._leaf_errors(p, n) - self.promised[at] for at, _, p, n in changed if self.column[at] < 0
+            self._leaf_errors(p, n) - self.promised[at]
+            for at, _, p, n in changed
+            if self.column[at] < 0
         )
         if leaf <= min(tree, raised) + _TOLERATED:
             self.column[node] = -1
@@ -142,20 +159,35 @@ class Pruner:
         self.promised[node] = tree
         return []
 
-    def _joined(self, root: int, rows: IntArray) -> Iterator[tuple[int, IntArray, float, float]]:
-        """Nodes of a subtree that additional rows would reach, with these rows and the new weights of both labels."""
+    def _joined(
+        self, root: int, rows: IntArray
+    ) -> Iterator[tuple[int, IntArray, float, float]]:
+        """Nodes of a subtree that additional rows would reach, with these rows and the
+        new weights of both labels.
+        """
         pending = [(root, rows)]
         while pending:
             node, some = pending.pop()
             signs = self.label[some] > 0
-            p, n = float(self.w[some[signs]].sum()), float(self.w[some[~signs]].sum())
-            yield node, some, float(self.positive[node]) + p, float(self.negative[node]) + n
+            p = float(self.w[some[signs]].sum())
+            n = float(self.w[some[~signs]].sum())
+            yield (
+                node,
+                some,
+                float(self.positive[node]) + p,
+                float(self.negative[node]) + n,
+            )
             if self.column[node] >= 0:
                 below = self.X[some, self.column[node]] <= self.cut[node]
-                children = ((int(self.left[node]), some[below]), (int(self.right[node]), some[~below]))
+                children = (
+                    (int(self.left[node]), some[below]),
+                    (int(self.right[node]), some[~below]),
+                )
                 pending += [(child, part) for child, part in children if part.size]
 
-    def _raise(self, node: int, branch: int, changed: list[tuple[int, IntArray, float, float]]) -> list[int]:
+    def _raise(
+        self, node: int, branch: int, changed: list[tuple[int, IntArray, float, float]]
+    ) -> list[int]:
         """Replace a node by one of its branches, which gets all rows of the node."""
         for at, rows, positive, negative in changed:
             self.items[at] = np.concatenate([self.items[at], rows])
@@ -163,12 +195,16 @@ class Pruner:
             self.promised[at] = self._leaf_errors(positive, negative)
         for values in (self.column, self.cut, self.left, self.right):
             values[node] = values[branch]
-        self.promised[node] = self._leaf_errors(self.positive[node], self.negative[node])
+        self.promised[node] = self._leaf_errors(
+            self.positive[node], self.negative[node]
+        )
         return self._inside(node)
 
     def _compact(self) -> Tree:
         """The remaining nodes, parents before children, left before right."""
-        kept, parents, children = [0], [-1], []
+        kept = [0]
+        parents = [-1]
+        children = []
         for place, node in enumerate(kept):
             inner = bool(self.column[node] >= 0)
             children.append(len(kept) if inner else -1)
@@ -189,13 +225,15 @@ class Pruner:
 class C45(BinaryLearner):
     """C4.5: a decision tree by gain ratio, with error-based pruning [Quinlan 1993].
 
-    Each node is cut on the column with the largest gain ratio among the columns whose information gain is at least the
-    average. The cut is the largest training value at or below the middle of the gap. Each side of a cut must weigh at
-    least `min_cases`, and at least 5% of the node or 25, whichever is less.
+    Each node is cut on the column with the largest gain ratio among the columns whose
+    information gain is at least the average. The cut is the largest training value at
+    or below the middle of the gap. Each side of a cut must weigh at least `min_cases`,
+    and at least 5% of the node or 25, whichever is less.
 
-    Pruning replaces a subtree by a leaf, or by its larger branch, if an upper confidence limit of its errors does not
-    rise. Gains follow the book (release 7), without the correction of release 8. A weight of 2 counts as two cases, so
-    larger weights or costs prune less.
+    Pruning replaces a subtree by a leaf, or by its larger branch, if an upper
+    confidence limit of its errors does not rise. Gains follow the book (release 7),
+    without the correction of release 8. A weight of 2 counts as two cases, so larger
+    weights or costs prune less.
 
     Parameters
     ----------
@@ -244,7 +282,9 @@ class C45Trainer:
         return Learned(
             scorer=scorer,
             scores=scorer(Rows(X=self.X)),
-            certificate=Certificate(name="trees not grown", value=0.0, tolerance=0.0, steps="trees grown"),
+            certificate=Certificate(
+                name="trees not grown", value=0.0, tolerance=0.0, steps="trees grown"
+            ),
             iterations=len(problems),
             facts=(("Leaves", ", ".join(str(n) for n in leaves)),),
         )
@@ -253,7 +293,9 @@ class C45Trainer:
         """The pruned tree of one problem."""
         if problem.one_sided:
             return _constant(problem)
-        X, label, w = self.X[problem.index], problem.labels > 0, problem.weights
+        X = self.X[problem.index]
+        label = problem.labels > 0
+        w = problem.weights
         return _grown(X, label.astype(np.uint8), w, self.settings).pruned()
 
 
@@ -262,7 +304,14 @@ def _constant(problem: Binary) -> Tree:
     none = np.full(1, -1, dtype=np.int32)
     values = np.zeros((1, 2))
     values[0, int(problem.side > 0)] = problem.weights.sum()
-    return Tree(column=none, cut=np.zeros(1), child=none, parent=none, values=values, gains=np.zeros(1))
+    return Tree(
+        column=none,
+        cut=np.zeros(1),
+        child=none,
+        parent=none,
+        values=values,
+        gains=np.zeros(1),
+    )
 
 
 def _grown(X: FloatArray, label: FloatArray, w: FloatArray, settings: C45) -> Pruner:
@@ -271,7 +320,9 @@ def _grown(X: FloatArray, label: FloatArray, w: FloatArray, settings: C45) -> Pr
     n, d = X.shape
     columns = np.ascontiguousarray(X.T)
     # One column after another, so that Ctrl-C need not wait for all.
-    order = np.array([np.argsort(x, kind="stable") for x in columns], dtype=np.int32).reshape(columns.shape)
+    order = np.array(
+        [np.argsort(x, kind="stable") for x in columns], dtype=np.int32
+    ).reshape(columns.shape)
     if d == 0:
         order = np.arange(n, dtype=np.int32)[None, :]
         columns = np.zeros((1, n))
@@ -279,7 +330,9 @@ def _grown(X: FloatArray, label: FloatArray, w: FloatArray, settings: C45) -> Pr
     size = 2 * n - 1
     column, left, right, start, stop = np.zeros((5, size), dtype=np.int32)
     low, high, positive, negative = np.zeros((4, size))
-    gains, splits, places = np.zeros(len(order)), np.zeros(len(order)), np.zeros(len(order), dtype=np.int64)
+    gains = np.zeros(len(order))
+    splits = np.zeros(len(order))
+    places = np.zeros(len(order), dtype=np.int64)
     made = grow_c45(
         columns, order, np.ascontiguousarray(label), np.ascontiguousarray(w, dtype=np.float64), settings.min_cases,
         column, low, high, left, right, start, stop, positive, negative,
@@ -296,18 +349,27 @@ def _grown(X: FloatArray, label: FloatArray, w: FloatArray, settings: C45) -> Pr
         right=right[:made].astype(np.intp),
         positive=positive[:made].copy(),
         negative=negative[:made].copy(),
-        items=[rows[a:b] for a, b in zip(start[:made].tolist(), stop[:made].tolist(), strict=True)],
+        items=[
+            rows[a:b]
+            for a, b in zip(start[:made].tolist(), stop[:made].tolist(), strict=True)
+        ],
         confidence=settings.confidence,
     )
 
 
-def _cuts(ascending: FloatArray, column: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """(M,) cuts: the largest value of a column (D, N), sorted, at or below the middle of each gap."""
+def _cuts(
+    ascending: FloatArray, column: FloatArray, low: FloatArray, high: FloatArray
+) -> FloatArray:
+    """(M,) cuts: the largest value of a column (D, N), sorted, at or below the middle
+    of each gap.
+    """
     middle = low + (high - low) / 2.0
     # Two neighbouring floating-point numbers have no middle.
     middle = np.where(middle < high, middle, low)
     cuts = np.full(column.size, np.nan)
     for d in np.unique(column[column >= 0]):
         at = column == d
-        cuts[at] = ascending[d, np.searchsorted(ascending[d], middle[at], side="right") - 1]
+        cuts[at] = ascending[
+            d, np.searchsorted(ascending[d], middle[at], side="right") - 1
+        ]
     return cuts

@@ -28,11 +28,15 @@ _EXACT = 36
 def shares(votes: FloatArray) -> FloatArray:
     """(N, K) votes divided by their sum; equal shares if there are no votes."""
     total = votes.sum(axis=1, keepdims=True)
-    return np.where(total > 0.0, votes / np.where(total > 0.0, total, 1.0), 1.0 / votes.shape[1])
+    return np.where(
+        total > 0.0, votes / np.where(total > 0.0, total, 1.0), 1.0 / votes.shape[1]
+    )
 
 
 def inverse_log_ratios(votes: FloatArray) -> FloatArray:
-    """(N, K) probabilities p with votes f_j = 1/2 (log p_j - mean over l != j of log p_l)."""
+    """(N, K) probabilities p with votes f_j = 1/2 (log p_j - mean over l != j of log
+    p_l).
+    """
     n_levels = votes.shape[1]
     return np.asarray(softmax(2.0 * (n_levels - 1) / n_levels * votes, axis=1))
 
@@ -51,7 +55,9 @@ class Aggregation(ABC):
 
     @abstractmethod
     def answers(self, forest: Forest, leaves: IntArray) -> FloatArray:
-        """(N, K) votes of a round for rows in leaves (N, S); (N, 2, S) if thresholds vote separately."""
+        """(N, K) votes of a round for rows in leaves (N, S); (N, 2, S) if thresholds
+        vote separately.
+        """
 
     def tally(self, total: FloatArray) -> FloatArray:
         """(N, K) votes from the weighted sum of the answers."""
@@ -72,7 +78,8 @@ class LeafShares(Aggregation):
 
 @dataclass(frozen=True, kw_only=True)
 class Plurality(Aggregation):
-    """One vote for the level predicted by a tree, or by the trees of all thresholds (rule 2).
+    """One vote for the level predicted by a tree, or by the trees of all thresholds
+    (rule 2).
 
     Attributes
     ----------
@@ -91,11 +98,13 @@ class Plurality(Aggregation):
 
 @dataclass(frozen=True, kw_only=True)
 class LogRatios(Aggregation):
-    """Votes of real AdaBoost: f_j = 1/2 log of the score of level j over a mean of the others.
+    """Votes of real AdaBoost: f_j = 1/2 log of the score of level j over a mean of the
+    others.
 
-    Scores are the shares in a leaf, or the scores of trees of all thresholds (eq. 6). The mean is geometric, or
-    weighted by |j - l|. The paper weights by the distance from the true level, which is unknown at prediction; at the
-    true level both are the same.
+    Scores are the shares in a leaf, or the scores of trees of all thresholds (eq. 6).
+    The mean is geometric, or weighted by |j - l|. The paper weights by the distance
+    from the true level, which is unknown at prediction; at the true level both are the
+    same.
 
     Attributes
     ----------
@@ -112,20 +121,30 @@ class LogRatios(Aggregation):
     by_distance: bool = False
 
     def answers(self, forest: Forest, leaves: IntArray) -> FloatArray:
-        shares = share_scores(forest.shares[leaves, 1]) if self.of_splits else forest.shares[leaves[:, 0]]
+        shares = (
+            share_scores(forest.shares[leaves, 1])
+            if self.of_splits
+            else forest.shares[leaves[:, 0]]
+        )
         scores = shares + self.smoothing
         if self.by_distance:
             ranks = np.arange(self.n_levels)
             distance = np.abs(ranks[:, None] - ranks)
-            return np.asarray(0.5 * np.log(scores / (scores @ (distance / distance.sum(axis=0)))))
+            return np.asarray(
+                0.5 * np.log(scores / (scores @ (distance / distance.sum(axis=0))))
+            )
         logs = np.log(scores)
-        return np.asarray(0.5 * (logs - (logs.sum(axis=1, keepdims=True) - logs) / (self.n_levels - 1)))
+        return np.asarray(
+            0.5
+            * (logs - (logs.sum(axis=1, keepdims=True) - logs) / (self.n_levels - 1))
+        )
 
     def probabilities(self, votes: FloatArray) -> FloatArray:
         return inverse_log_ratios(votes)
 
 
-#: Weights of the splits in the scores of the ranks: all the same, or the share of the votes for the winning side.
+#: Weights of the splits in the scores of the ranks: all the same, or the share of the
+#: votes for the winning side.
 COMBINATIONS = ("plain", "votes")
 
 
@@ -133,8 +152,8 @@ COMBINATIONS = ("plain", "votes")
 class SplitVotes(Aggregation):
     """Votes of each threshold, summed over rounds and combined by rule 2 at the end.
 
-    A tree gives one vote to the side of its answer, or |f| for the sign of f = 1/2 log(p_r / (1 - p_r)), with
-    p_r = P(Y <= r).
+    A tree gives one vote to the side of its answer, or |f| for the sign of f = 1/2
+    log(p_r / (1 - p_r)), with p_r = P(Y <= r).
 
     Attributes
     ----------
@@ -156,7 +175,9 @@ class SplitVotes(Aggregation):
         return np.stack([np.maximum(f, 0.0), np.maximum(-f, 0.0)], axis=1)
 
     def tally(self, total: FloatArray) -> FloatArray:
-        """(N, K) scores of the rule (2) from votes (N, 2, K-1) for "at most r" and "above r"; a tie is "at most r"."""
+        """(N, K) scores of the rule (2) from votes (N, 2, K-1) for "at most r" and
+        "above r"; a tie is "at most r".
+        """
         whole = total.sum(axis=1)
         shares = total.max(axis=1) / np.where(whole > 0.0, whole, 1.0)
         above = (total[:, 1] > total[:, 0]).astype(np.float64)
@@ -182,10 +203,11 @@ def below(y: IntArray, n_levels: int) -> IntArray:
 
 
 def split_scores(above: FloatArray, weights: FloatArray | None = None) -> FloatArray:
-    """(N, K) scores s_j = sum_r PV_r yhat_j^(r) of rule 2: each threshold shares its vote among the levels on its side.
+    """(N, K) scores s_j = sum_r PV_r yhat_j^(r) of rule 2: each threshold shares its
+    vote among the levels on its side.
 
-    yhat_j^(r) is 1/r for the levels j <= r if the answer is "at most r", 1/(K-r) for the levels above if it is "above
-    r", and else 0.
+    yhat_j^(r) is 1/r for the levels j <= r if the answer is "at most r", 1/(K-r) for
+    the levels above if it is "above r", and else 0.
 
     Parameters
     ----------
@@ -202,14 +224,20 @@ def split_scores(above: FloatArray, weights: FloatArray | None = None) -> FloatA
     n_splits = above.shape[1]
     ranks = np.arange(1, n_splits + 1)
     # Integers are added without rounding, so that ties stay ties.
-    common = float(lcm(*range(1, n_splits + 1))) if weights is None and n_splits < _EXACT else 1.0
+    common = (
+        float(lcm(*range(1, n_splits + 1)))
+        if weights is None and n_splits < _EXACT
+        else 1.0
+    )
     weight = np.ones_like(above) if weights is None else weights
-    low, high = (1.0 - above) * weight * (common / ranks), above * weight * (common / (n_splits + 1 - ranks))
+    low = (1.0 - above) * weight * (common / ranks)
+    high = above * weight * (common / (n_splits + 1 - ranks))
     return _spread(low, high) / common
 
 
 def share_scores(above: FloatArray) -> FloatArray:
-    """(N, K) yhat_j = sum_{r >= j} p_r + sum_{r < j} (1 - p_r) of eq. 6, p_r = P(Y <= r).
+    """(N, K) yhat_j = sum_{r >= j} p_r + sum_{r < j} (1 - p_r) of eq. 6, p_r = P(Y <=
+    r).
 
     Parameters
     ----------
@@ -228,7 +256,9 @@ def _spread(low: FloatArray, high: FloatArray) -> FloatArray:
     """(N, K) sum_{r >= j} low_r + sum_{r < j} high_r."""
     none = np.zeros((len(low), 1))
     from_below = np.concatenate([none, np.cumsum(high, axis=1)], axis=1)
-    from_above = np.concatenate([np.cumsum(low[:, ::-1], axis=1)[:, ::-1], none], axis=1)
+    from_above = np.concatenate(
+        [np.cumsum(low[:, ::-1], axis=1)[:, ::-1], none], axis=1
+    )
     return np.asarray(from_below + from_above)
 
 
@@ -272,27 +302,45 @@ class TreeVotes(InRounds):
 
     def upto(self, rounds: int) -> Self:
         """The votes of the first rounds."""
-        return replace(self, trees=self.trees[: rounds * self.per_round], round_weights=self.round_weights[:rounds])
+        return replace(
+            self,
+            trees=self.trees[: rounds * self.per_round],
+            round_weights=self.round_weights[:rounds],
+        )
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K)."""
         blocks = row_blocks(rows.n, len(self.trees))
-        last = (votes for block in blocks for votes in self.staged(rows.take(block), frozenset((self.rounds,))))
+        last = (
+            votes
+            for block in blocks
+            for votes in self.staged(rows.take(block), frozenset((self.rounds,)))
+        )
         return np.concatenate([np.zeros((0, self.n_levels)), *last])
 
     def codes(self, rows: Rows, stages: frozenset[int]) -> IntArray:
         """(len(stages), N) predicted codes after increasing numbers of rounds."""
         parts = [np.zeros((len(stages), 0), dtype=np.intp)]
         for block in row_blocks(rows.n, len(self.trees)):
-            parts.append(np.stack([most_votes(votes) for votes in self.staged(rows.take(block), stages)]))
+            parts.append(
+                np.stack(
+                    [
+                        most_votes(votes)
+                        for votes in self.staged(rows.take(block), stages)
+                    ]
+                )
+            )
         return np.concatenate(parts, axis=1)
 
     def staged(self, rows: Rows, stages: frozenset[int]) -> Iterator[FloatArray]:
         """(N, K) votes after increasing numbers of rounds."""
         leaves = self.forest.leaves(rows.X)
-        total, width = np.zeros(1), self.per_round
+        total = np.zeros(1)
+        width = self.per_round
         for t, round_weight in enumerate(self.round_weights):
-            total = total + round_weight * self.aggregation.answers(self.forest, leaves[:, t * width : (t + 1) * width])
+            total = total + round_weight * self.aggregation.answers(
+                self.forest, leaves[:, t * width : (t + 1) * width]
+            )
             if t + 1 in stages:
                 yield self.aggregation.tally(total)
 
@@ -321,7 +369,9 @@ class TreeFit(VoteFit):
         return range(1, self.votes.rounds + 1)
 
     def upto(self, rounds: int, rows: Rows) -> TreeFit:
-        """The fit after the first rounds, without calibration (which belongs to all rounds)."""
+        """The fit after the first rounds, without calibration (which belongs to all
+        rounds).
+        """
         votes = self.votes.upto(rounds)
         rule = ScoreRule(votes)
         return replace(
@@ -330,8 +380,13 @@ class TreeFit(VoteFit):
             votes=votes,
             scores=rule.scores(rows),
             errors=self.errors[:rounds],
-            trace=replace(self.trace, iterations=rounds, objective=self.trace.objective[:rounds]),
-            facts=(*(fact for fact in self.facts if fact[0] != "Rounds"), ("Rounds", f"the first {rounds} used")),
+            trace=replace(
+                self.trace, iterations=rounds, objective=self.trace.objective[:rounds]
+            ),
+            facts=(
+                *(fact for fact in self.facts if fact[0] != "Rounds"),
+                ("Rounds", f"the first {rounds} used"),
+            ),
             calibration=self.calibration if rounds == self.votes.rounds else None,
         )
 
@@ -362,7 +417,9 @@ def _normalised(weights: FloatArray) -> FloatArray:
 
 def _log_odds(error: FloatArray, smoothing: float) -> FloatArray:
     """(P,) log((1 - e) / (e + smoothing)), finite for e = 1 too."""
-    return np.log(np.maximum(1.0 - error, np.finfo(np.float64).tiny) / (error + smoothing))
+    return np.log(
+        np.maximum(1.0 - error, np.finfo(np.float64).tiny) / (error + smoothing)
+    )
 
 
 def unweighted(answers: FloatArray, weights: FloatArray) -> Update:
@@ -370,8 +427,11 @@ def unweighted(answers: FloatArray, weights: FloatArray) -> Update:
     return Update(np.full(len(weights), np.nan), np.ones(len(weights)), weights)
 
 
-def discrete_splits(above: IntArray, smoothing: float, answers: FloatArray, weights: FloatArray) -> Update:
-    """Discrete AdaBoost of each threshold: c = log((1 - e) / (e + 1/n)), w exp(c [wrong]).
+def discrete_splits(
+    above: IntArray, smoothing: float, answers: FloatArray, weights: FloatArray
+) -> Update:
+    """Discrete AdaBoost of each threshold: c = log((1 - e) / (e + 1/n)), w exp(c
+    [wrong]).
 
     Parameters
     ----------
@@ -386,26 +446,39 @@ def discrete_splits(above: IntArray, smoothing: float, answers: FloatArray, weig
 
 
 def real_splits(above: IntArray, answers: FloatArray, weights: FloatArray) -> Update:
-    """Real AdaBoost of each threshold: weights w exp(-f) for rows below, w exp(f) above (S, M)."""
+    """Real AdaBoost of each threshold: weights w exp(-f) for rows below, w exp(f) above
+    (S, M).
+    """
     f = (answers[:, 0] - answers[:, 1]).T
     margin = np.where(above > 0, -f, f)
     wrong = np.where(above > 0, f >= 0.0, f < 0.0)
-    return Update((weights * wrong).sum(axis=1), np.ones(len(weights)), _normalised(weights * np.exp(-margin)))
+    return Update(
+        (weights * wrong).sum(axis=1),
+        np.ones(len(weights)),
+        _normalised(weights * np.exp(-margin)),
+    )
 
 
 def discrete_ranks(
-    y: IntArray, errors: FloatArray, bonus: float, smoothing: float, answers: FloatArray, weights: FloatArray
+    y: IntArray,
+    errors: FloatArray,
+    bonus: float,
+    smoothing: float,
+    answers: FloatArray,
+    weights: FloatArray,
 ) -> Update:
     """Discrete AdaBoost of rankers with a graded error eps[true, predicted].
 
-    e = sum_i w_i eps_i / max eps, c = log((1 - e) / (e + `smoothing`)) + `bonus`, w exp(c eps).
+    e = sum_i w_i eps_i / max eps, c = log((1 - e) / (e + `smoothing`)) + `bonus`, w
+    exp(c eps).
 
     Parameters
     ----------
     y : (M,) ranks
     errors : (K, K) eps
     bonus : float
-        log(K - 1) for misclassification, where a constant answer has an error up to (K-1)/K.
+        log(K - 1) for misclassification, where a constant answer has an error up to
+        (K-1)/K.
     smoothing : float
         1/(n (K-1)).
     """
@@ -419,11 +492,14 @@ def real_ranks(y: IntArray, answers: FloatArray, weights: FloatArray) -> Update:
     """Real AdaBoost of rankers: weights w exp(-f_y), with answers f and levels y (M,)."""
     error = (weights * (np.argmax(answers, axis=1) != y)).sum(axis=1)
     of_true_rank = answers[np.arange(y.size), y]
-    return Update(error, np.ones(len(weights)), _normalised(weights * np.exp(-of_true_rank)))
+    return Update(
+        error, np.ones(len(weights)), _normalised(weights * np.exp(-of_true_rank))
+    )
 
 
 # Tolerance for whole weights, and largest number of rows in a sample.
-_WHOLE, _MOST = 1e-12, 2**27
+_WHOLE = 1e-12
+_MOST = 2**27
 
 
 @dataclass(eq=False, kw_only=True)
@@ -464,11 +540,19 @@ class TreeRounds:
     def __post_init__(self) -> None:
         width = len(self.classes)
         self._trainer = TreeTrainer.of(self.tree, self.rows.X)
-        self._weights = np.tile(self.rows.weights / self.rows.weights.sum(), (width if self.apart else 1, 1))
+        self._weights = np.tile(
+            self.rows.weights / self.rows.weights.sum(), (width if self.apart else 1, 1)
+        )
         self._active = np.ones(len(self._weights), dtype=np.bool_)
         self._bag = Bag.of(self.rows) if self.draw else None
 
-    def run(self, rounds: int, rng: np.random.Generator, n_jobs: int, progress: Progress | None) -> None:
+    def run(
+        self,
+        rounds: int,
+        rng: np.random.Generator,
+        n_jobs: int,
+        progress: Progress | None,
+    ) -> None:
         """Add rounds, until no classifier is better than chance."""
         for made in range(1, rounds + 1):
             self._add(rng, n_jobs)
@@ -489,9 +573,16 @@ class TreeRounds:
         )
 
     def _add(self, rng: np.random.Generator, n_jobs: int) -> None:
-        width, total = len(self.classes), self.rows.weights.sum()
-        grown_on = self._weights * total if self._bag is None else self._bag.draw(self._weights, rng)
-        trees = list(self.grown[len(self.trees) : len(self.trees) + width]) or self._grown(grown_on, n_jobs)
+        width = len(self.classes)
+        total = self.rows.weights.sum()
+        grown_on = (
+            self._weights * total
+            if self._bag is None
+            else self._bag.draw(self._weights, rng)
+        )
+        trees = list(
+            self.grown[len(self.trees) : len(self.trees) + width]
+        ) or self._grown(grown_on, n_jobs)
         forest = Forest.of(trees, self.n_classes)
         answers = self.aggregation.answers(forest, forest.leaves(self.rows.X))
         update = self.reweighting(answers, self._weights)
@@ -503,20 +594,30 @@ class TreeRounds:
         self.errors.append(update.error)
 
     def _grown(self, grown_on: FloatArray, n_jobs: int) -> list[Tree]:
-        """The trees of a round, for weights (P, M); an ended problem repeats its last tree, with weight 0."""
+        """The trees of a round, for weights (P, M); an ended problem repeats its last
+        tree, with weight 0.
+        """
         width = len(self.classes)
 
         def grow(s: int) -> Tree:
-            return self._trainer.grow(self.classes[s], grown_on[min(s, len(grown_on) - 1)], self.n_classes)
+            return self._trainer.grow(
+                self.classes[s], grown_on[min(s, len(grown_on) - 1)], self.n_classes
+            )
 
         tasks = [s for s in range(width) if self._active[min(s, len(self._active) - 1)]]
         parallel = n_jobs != 1 and len(tasks) > 1
-        trees = in_threads(grow, [(s,) for s in tasks], n_jobs) if parallel else list(map(grow, tasks))
+        trees = (
+            in_threads(grow, [(s,) for s in tasks], n_jobs)
+            if parallel
+            else list(map(grow, tasks))
+        )
         grown = dict(zip(tasks, trees, strict=True))
         return [grown[s] if s in grown else self.trees[s - width] for s in range(width)]
 
     def _settled(self, update: Update) -> FloatArray:
-        """(P,) weights of the round: 0 for an ended problem, 1 if it ends in the first round."""
+        """(P,) weights of the round: 0 for an ended problem, 1 if it ends in the first
+        round.
+        """
         ends = update.vote <= 0.0
         round_weight = np.where(self._active & ~ends, update.vote, 0.0)
         if not self.round_weights:
@@ -529,8 +630,12 @@ class TreeRounds:
 def drawn(weights: FloatArray, size: int, rng: np.random.Generator) -> IntArray:
     """(E,) counts of each row in a weighted sample of `size` rows with replacement."""
     chances = np.cumsum(weights)
-    rows = np.searchsorted(chances, np.sort(rng.random(size)) * chances[-1], side="right")
-    return np.bincount(np.minimum(rows, weights.size - 1), minlength=weights.size).astype(np.intp)
+    rows = np.searchsorted(
+        chances, np.sort(rng.random(size)) * chances[-1], side="right"
+    )
+    return np.bincount(
+        np.minimum(rows, weights.size - 1), minlength=weights.size
+    ).astype(np.intp)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -563,10 +668,15 @@ class Bag:
         total = float(rows.weights.sum())
         if not 1.0 - _WHOLE <= total <= _MOST:
             raise DataError(
-                f"the sum of the weights must be from 1 to {_MOST:g}, as samples are drawn row by row; got {total:g}. "
-                "Multiply the weights by a factor, or use sampling='weight' where the method has it."
+                f"the sum of the weights must be from 1 to {_MOST:g}, as samples are"
+                f" drawn row by row; got {total:g}. Multiply the weights by a factor,"
+                " or use sampling='weight' where the method has it."
             )
-        require_memory(f"Drawing samples of {total:,.0f} rows, the sum of the weights,", 40.0 * total, SMALLER_WEIGHTS)
+        require_memory(
+            f"Drawing samples of {total:,.0f} rows, the sum of the weights,",
+            40.0 * total,
+            SMALLER_WEIGHTS,
+        )
         copies = np.maximum(np.ceil(rows.weights * (1.0 - _WHOLE)), 1.0).astype(np.intp)
         row = np.repeat(np.arange(rows.n), copies)
         return cls(weights=(rows.weights / copies)[row], row=row, n_rows=rows.n)
@@ -574,6 +684,12 @@ class Bag:
     def draw(self, weights: FloatArray, rng: np.random.Generator) -> FloatArray:
         """(P, M) counts of each distinct row in bootstrap samples with weights (P, M)."""
         size = max(int(np.rint(self.weights.sum())), 1)
-        share_of_row = self.weights / np.bincount(self.row, weights=self.weights)[self.row]
-        counts = np.stack([drawn(w[self.row] * share_of_row, size, rng) for w in weights])
-        return np.stack([np.bincount(self.row, weights=c, minlength=self.n_rows) for c in counts]).astype(np.float64)
+        share_of_row = (
+            self.weights / np.bincount(self.row, weights=self.weights)[self.row]
+        )
+        counts = np.stack(
+            [drawn(w[self.row] * share_of_row, size, rng) for w in weights]
+        )
+        return np.stack(
+            [np.bincount(self.row, weights=c, minlength=self.n_rows) for c in counts]
+        ).astype(np.float64)

@@ -24,8 +24,11 @@ from ..report.sections import error_tables, figures, ranker_report
 from .ensembles import TreeFit
 from .tree import Tree
 
-# Most leaves of a tree in a summary; most nodes, and depth of larger trees, in a short summary.
-_DRAWN, _SHORT, _UPPER = 16, 12, 2
+# Most leaves of a tree in a summary; most nodes, and depth of larger trees, in a short
+# summary.
+_DRAWN = 16
+_SHORT = 12
+_UPPER = 2
 
 
 def _shares(fit: TreeFit, votes: FloatArray) -> FloatArray:
@@ -54,10 +57,14 @@ class ShareResults(VoteResults):
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
         if type in ("prob", "cum_prob"):
             p = _shares(self.fit, target.scores)
-            return target.frame(p if type == "prob" else np.cumsum(p, axis=1).clip(max=1.0), self.levels)
+            return target.frame(
+                p if type == "prob" else np.cumsum(p, axis=1).clip(max=1.0), self.levels
+            )
         return super()._predicted(target, type)
 
-    def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
+    def _probabilities(
+        self, fit: Fit, rows: Rows, scores: FloatArray
+    ) -> FloatArray | None:
         if self._uncalibrated(fit):
             return None
         return _shares(cast(TreeFit, fit), scores)
@@ -84,20 +91,31 @@ class TreeResults(RoundsResults, ShareResults):
 
     @property
     def prediction_types(self) -> tuple[str, ...]:
-        """Values of `type` in `predict`; without probabilities if a calibration belongs to other rounds."""
+        """Values of `type` in `predict`; without probabilities if a calibration belongs
+        to other rounds.
+        """
         lost = ("prob", "cum_prob") if self._uncalibrated(self.fit) else ()
         return tuple(type for type in super().prediction_types if type not in lost)
 
     @property
     def rounds(self) -> pd.DataFrame:
-        """One row for each round: weighted error (NaN without weights) and vote. If thresholds are boosted separately,
-        each has its own columns, with a vote of 0 after it ended."""
-        errors, round_weights = self.fit.errors, self.fit.votes.round_weights
+        """One row for each round: weighted error (NaN without weights) and vote. If
+        thresholds are boosted separately, each has its own columns, with a vote of 0
+        after it ended.
+        """
+        errors = self.fit.errors
+        round_weights = self.fit.votes.round_weights
         index = pd.RangeIndex(1, len(round_weights) + 1, name="round")
         if round_weights.shape[1] == 1:
-            return pd.DataFrame({"error": errors[:, 0], "vote": round_weights[:, 0]}, index=index)
-        columns = pd.MultiIndex.from_product([["error", "vote"], self.threshold_names], names=["", "split"])
-        return pd.DataFrame(np.hstack([errors, round_weights]), index=index, columns=columns)
+            return pd.DataFrame(
+                {"error": errors[:, 0], "vote": round_weights[:, 0]}, index=index
+            )
+        columns = pd.MultiIndex.from_product(
+            [["error", "vote"], self.threshold_names], names=["", "split"]
+        )
+        return pd.DataFrame(
+            np.hstack([errors, round_weights]), index=index, columns=columns
+        )
 
     def glance(self) -> pd.DataFrame:
         """One row of figures of the whole fit."""
@@ -109,16 +127,24 @@ class TreeResults(RoundsResults, ShareResults):
         Returns
         -------
         pandas.DataFrame
-            importance: share of the fall of the deviance, over all trees weighted by the votes of their rounds. cuts:
-            number of cuts on the column.
+            importance: share of the fall of the deviance, over all trees weighted by
+            the votes of their rounds. cuts: number of cuts on the column.
         """
-        votes, n_columns = self.fit.votes, len(self.design.names)
-        fall, cuts = np.zeros(n_columns), np.zeros(n_columns, dtype=np.int64)
+        votes = self.fit.votes
+        n_columns = len(self.design.names)
+        fall = np.zeros(n_columns)
+        cuts = np.zeros(n_columns, dtype=np.int64)
         for i, tree in enumerate(votes.trees):
             round_, s = divmod(i, votes.per_round)
-            round_weight = votes.round_weights[round_, min(s, votes.round_weights.shape[1] - 1)]
+            round_weight = votes.round_weights[
+                round_, min(s, votes.round_weights.shape[1] - 1)
+            ]
             if round_weight > 0:
-                fall += round_weight * tree.importance(n_columns) / float(tree.values[0].sum())
+                fall += (
+                    round_weight
+                    * tree.importance(n_columns)
+                    / float(tree.values[0].sum())
+                )
                 cuts += np.bincount(tree.column[tree.column >= 0], minlength=n_columns)
         return importance_frame(self, importance=fall / (fall.sum() or 1.0), cuts=cuts)
 
@@ -130,13 +156,15 @@ class TreeResults(RoundsResults, ShareResults):
         round : int
             1, 2, ...
         split : int, optional
-            1, ..., K-1: the tree of "above level `split`?". Only if trees belong to thresholds.
+            1, ..., K-1: the tree of "above level `split`?". Only if trees belong to
+            thresholds.
 
         Returns
         -------
         pandas.DataFrame
-            Index: node 1 is the root, and 2i and 2i + 1 are the children of i. Columns cut (the condition from the
-            parent to this node), weight, deviance, level (predicted), leaf, and the share of each level.
+            Index: node 1 is the root, and 2i and 2i + 1 are the children of i. Columns
+            cut (the condition from the parent to this node), weight, deviance, level
+            (predicted), leaf, and the share of each level.
 
         Raises
         ------
@@ -152,9 +180,16 @@ class TreeResults(RoundsResults, ShareResults):
         """
         votes = self.fit.votes
         by_split = votes.n_classes != self.design.sample.n_levels or votes.per_round > 1
-        if by_split != (split is not None) and not (votes.n_levels == 2 and split in (None, 1)):
-            fix = f"give split=1 to {votes.per_round}" if by_split else "leave split out"
-            raise OptionError(f"split must {'' if by_split else 'not '}be given for {self.method!r}: {fix}.")
+        if by_split != (split is not None) and not (
+            votes.n_levels == 2 and split in (None, 1)
+        ):
+            fix = (
+                f"give split=1 to {votes.per_round}" if by_split else "leave split out"
+            )
+            raise OptionError(
+                f"split must {'' if by_split else 'not '}be given for {self.method!r}:"
+                f" {fix}."
+            )
         whole("round", round, 1, votes.rounds)
         whole("split", split or 1, 1, votes.per_round)
         classes = [str(level) for level in self.levels]
@@ -186,33 +221,55 @@ class TreeResults(RoundsResults, ShareResults):
         nodes = self.nodes(round, split)
         lines = ["node) cut  weight  deviance  level"]
         for number, row in zip(nodes.index, nodes.itertuples(index=False), strict=True):
-            indent, star = "  " * (int(number).bit_length() - 1), " *" if row.leaf else ""
-            lines.append(f"{indent}{number}) {row.cut}  {row.weight:.6g}  {row.deviance:.4g}  {row.level}{star}")
+            indent = "  " * (int(number).bit_length() - 1)
+            star = " *" if row.leaf else ""
+            lines.append(
+                f"{indent}{number}) {row.cut}  {row.weight:.6g}  {row.deviance:.4g} "
+                f" {row.level}{star}"
+            )
         return "\n".join(lines)
 
     def summary_data(self) -> Report:
         """The summary as data."""
         votes = self.fit.votes
-        drawn = [self._node_table()] if len(votes.trees) == 1 and votes.trees[0].n_leaves <= _DRAWN else []
+        drawn = (
+            [self._node_table()]
+            if len(votes.trees) == 1 and votes.trees[0].n_leaves <= _DRAWN
+            else []
+        )
         section = "fit" if drawn else "model"
-        importance = importance_table(self.gain_importance(), "the fall of the deviance", section=section)
+        importance = importance_table(
+            self.gain_importance(), "the fall of the deviance", section=section
+        )
         return ranker_report(self, [*drawn, importance, *error_tables(self)])
 
     def _node_table(self) -> Table:
         nodes = self.nodes()
         depth = np.array([int(number).bit_length() - 1 for number in nodes.index])
         names = ["  " * d + cut for d, cut in zip(depth, nodes["cut"], strict=True)]
-        frame = nodes[["weight", "deviance", "level"]].set_axis(pd.Index(names, name="node"), axis=0)
+        frame = nodes[["weight", "deviance", "level"]].set_axis(
+            pd.Index(names, name="node"), axis=0
+        )
         frame["leaf"] = np.where(nodes["leaf"], "*", "")
-        title, formats = "The tree: cuts, and the predicted level of each node", {"weight": "g", "deviance": ".1f"}
-        table, upper = Table(title=title, frame=frame, formats=formats), depth <= _UPPER
+        title = "The tree: cuts, and the predicted level of each node"
+        formats = {
+            "weight": "g",
+            "deviance": ".1f",
+        }
+        table = Table(title=title, frame=frame, formats=formats)
+        upper = depth <= _UPPER
         if len(frame) <= _SHORT or upper.all():
             return table
-        note = f"The upper {upper.sum()} of {len(frame)} nodes; all are in summary('model') and .text()."
+        note = (
+            f"The upper {upper.sum()} of {len(frame)} nodes; all are in"
+            " summary('model') and .text()."
+        )
         return replace(table, brief=replace(table, frame=frame[upper], note=note))
 
 
-def node_frame(tree: Tree, names: Sequence[str], classes: Sequence[str], lower: bool) -> pd.DataFrame:
+def node_frame(
+    tree: Tree, names: Sequence[str], classes: Sequence[str], lower: bool
+) -> pd.DataFrame:
     """One row for each node, from the root down, left before right.
 
     Parameters
@@ -234,13 +291,17 @@ def node_frame(tree: Tree, names: Sequence[str], classes: Sequence[str], lower: 
         "leaf": (tree.column < 0)[order],
     }
     frame = pd.DataFrame(columns, index=pd.Index(numbers, name="node"))
-    shares = pd.DataFrame((tree.values / totals[:, None])[order], columns=list(classes), index=frame.index)
+    shares = pd.DataFrame(
+        (tree.values / totals[:, None])[order], columns=list(classes), index=frame.index
+    )
     return pd.concat([frame, shares], axis=1)
 
 
 def _walk(tree: Tree) -> tuple[list[int], list[int]]:
     """Nodes from the root down, left before right, and their numbers 1, 2 i, 2 i + 1."""
-    order, numbers, stack = [], [], [(0, 1)]
+    order = []
+    numbers = []
+    stack = [(0, 1)]
     while stack:
         node, number = stack.pop()
         order.append(node)

@@ -15,9 +15,16 @@ from ..checks import number, one_of, whole
 from ..compiled.trees import find_leaves, grow
 from ..exceptions import DataError
 from ..formula.sample import Rows, Sample, row_blocks
-from ..reduction.learners import HypothesisClass, InRounds, Weak, WeakLearner, WeakTrainer
+from ..reduction.learners import (
+    HypothesisClass,
+    InRounds,
+    Weak,
+    WeakLearner,
+    WeakTrainer,
+)
 
-# Gains and prices that differ by less than this share of the weights are ties; the first wins.
+# Gains and prices that differ by less than this share of the weights are ties; the
+# first wins.
 _TIE = 1e-12
 
 
@@ -54,13 +61,16 @@ class Tree:
 
     @property
     def labels(self) -> IntArray:
-        """(M,) class with the largest weight; ties go to the class of the parent if possible, else to the lowest.
+        """(M,) class with the largest weight; ties go to the class of the parent if
+        possible, else to the lowest.
 
         If all ties went to the lower class, a tree and its mirror image would differ.
         """
         labels: IntArray = np.argmax(self.values, axis=1).astype(np.intp)
         largest = self.values.max(axis=1)
-        for node in np.flatnonzero(np.count_nonzero(self.values == largest[:, None], axis=1) > 1):
+        for node in np.flatnonzero(
+            np.count_nonzero(self.values == largest[:, None], axis=1) > 1
+        ):
             inherited = labels[self.parent[node]] if node else labels[0]
             if self.values[node, inherited] == largest[node]:
                 labels[node] = inherited
@@ -74,20 +84,27 @@ class Tree:
     def importance(self, n_columns: int) -> FloatArray:
         """(D,) fall of the deviance by the cuts of each column."""
         inner = self.column >= 0
-        return np.bincount(self.column[inner], weights=2.0 * self.gains[inner], minlength=n_columns).astype(np.float64)
+        return np.bincount(
+            self.column[inner], weights=2.0 * self.gains[inner], minlength=n_columns
+        ).astype(np.float64)
 
     def leaves(self, X: FloatArray) -> IntArray:
         """(N,) leaf of each row of X (N, D)."""
-        return _leaves(X, np.zeros(1, dtype=np.int32), self.column, self.cut, self.child)[:, 0]
+        return _leaves(
+            X, np.zeros(1, dtype=np.int32), self.column, self.cut, self.child
+        )[:, 0]
 
     def kept(self, leaf: AnyArray) -> Tree:
-        """The tree after nodes with true `leaf` (M,) become leaves, without the nodes below them."""
+        """The tree after nodes with true `leaf` (M,) become leaves, without the nodes
+        below them.
+        """
         gone = np.zeros(self.column.size, dtype=np.bool_)
         for node in range(1, gone.size):
             gone[node] = gone[self.parent[node]] or leaf[self.parent[node]]
         place = np.cumsum(~gone) - 1
         cutless = (leaf | (self.column < 0))[~gone]
-        child, parent = place[self.child[~gone]], place[self.parent[~gone]]
+        child = place[self.child[~gone]]
+        parent = place[self.parent[~gone]]
         return Tree(
             column=np.where(cutless, -1, self.column[~gone]).astype(np.int32),
             cut=np.where(cutless, 0.0, self.cut[~gone]),
@@ -132,8 +149,13 @@ class Forest:
         """Join trees; there may be none."""
         sizes = np.array([tree.column.size for tree in trees], dtype=np.int64)
         starts = np.cumsum(sizes) - sizes
-        child = [np.where(tree.child < 0, -1, tree.child + s) for tree, s in zip(trees, starts, strict=True)]
-        values = np.concatenate([np.zeros((0, n_classes)), *(tree.values for tree in trees)])
+        child = [
+            np.where(tree.child < 0, -1, tree.child + s)
+            for tree, s in zip(trees, starts, strict=True)
+        ]
+        values = np.concatenate(
+            [np.zeros((0, n_classes)), *(tree.values for tree in trees)]
+        )
         return cls(
             roots=starts.astype(np.int32),
             column=_joined([tree.column for tree in trees]).astype(np.int32),
@@ -145,12 +167,23 @@ class Forest:
 
     def leaves(self, X: FloatArray, trees: slice = slice(None)) -> IntArray:
         """(N, T') leaf of each row of X (N, D) in some of the trees."""
-        return _leaves(X, np.ascontiguousarray(self.roots[trees]), self.column, self.cut, self.child)
+        return _leaves(
+            X,
+            np.ascontiguousarray(self.roots[trees]),
+            self.column,
+            self.cut,
+            self.child,
+        )
 
 
-def _leaves(X: FloatArray, roots: AnyArray, column: AnyArray, cut: FloatArray, child: AnyArray) -> IntArray:
+def _leaves(
+    X: FloatArray, roots: AnyArray, column: AnyArray, cut: FloatArray, child: AnyArray
+) -> IntArray:
     if column.max(initial=-1) >= X.shape[1]:
-        raise DataError(f"X must have the columns of the trees, at least {column.max() + 1}; got {X.shape[1]}.")
+        raise DataError(
+            f"X must have the columns of the trees, at least {column.max() + 1}; got"
+            f" {X.shape[1]}."
+        )
     leaves = np.empty((len(X), roots.size), dtype=np.int32)
     find_leaves(np.ascontiguousarray(X), roots, column, cut, child, leaves)
     return leaves.astype(np.intp)
@@ -174,7 +207,8 @@ class TreeSum(InRounds):
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores."""
-        forest, scores = Forest.of(self.trees, 2), np.zeros(rows.n)
+        forest = Forest.of(self.trees, 2)
+        scores = np.zeros(rows.n)
         signs = np.where(forest.labels > 0, 1.0, -1.0)
         for block in row_blocks(rows.n, self.round_weights.size):
             leaves = forest.leaves(rows.X[block])
@@ -184,9 +218,13 @@ class TreeSum(InRounds):
         return scores
 
     def importance(self, sample: Sample) -> FloatArray:
-        """(D,) |weights| of the trees, each shared among the columns by the fall of the deviance."""
+        """(D,) |weights| of the trees, each shared among the columns by the fall of the
+        deviance.
+        """
         sizes = np.zeros(sample.rows.X.shape[1])
-        for tree, round_weight in zip(self.trees, np.abs(self.round_weights), strict=True):
+        for tree, round_weight in zip(
+            self.trees, np.abs(self.round_weights), strict=True
+        ):
             fall = tree.importance(sizes.size)
             sizes += round_weight * fall / (fall.sum() or 1.0)
         return sizes
@@ -205,9 +243,16 @@ class TreePanel:
     probable: ClassVar[bool] = True
 
     def above(self, rows: Rows) -> FloatArray:
-        """(N, P) share of the label +1 in the leaf, with one case of each label added (Laplace)."""
+        """(N, P) share of the label +1 in the leaf, with one case of each label added
+        (Laplace).
+        """
         counts = [tree.values[tree.leaves(rows.X)] for tree in self.trees]
-        return np.column_stack([np.zeros((rows.n, 0)), *((c[:, 1] + 1.0) / (c.sum(axis=1) + 2.0) for c in counts)])
+        return np.column_stack(
+            [
+                np.zeros((rows.n, 0)),
+                *((c[:, 1] + 1.0) / (c.sum(axis=1) + 2.0) for c in counts),
+            ]
+        )
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, P) scores."""
@@ -216,7 +261,9 @@ class TreePanel:
 
 #: Measures (M,) for pruning: the weight of misclassified rows, or the deviance.
 MEASURES: dict[str, Callable[[Tree], FloatArray]] = {
-    "misclassification": lambda tree: np.asarray(tree.values.sum(axis=1) - tree.values.max(axis=1)),
+    "misclassification": lambda tree: np.asarray(
+        tree.values.sum(axis=1) - tree.values.max(axis=1)
+    ),
     "deviance": lambda tree: tree.deviances,
 }
 
@@ -224,8 +271,8 @@ MEASURES: dict[str, Callable[[Tree], FloatArray]] = {
 def pruned(tree: Tree, measure: str, leaves: int) -> Tree:
     """The smallest tree in the cost-complexity sequence with at least `leaves` leaves.
 
-    The sequence repeatedly removes the branches with the smallest reduction of the measure per additional leaf, all
-    ties at once.
+    The sequence repeatedly removes the branches with the smallest reduction of the
+    measure per additional leaf, all ties at once.
 
     Parameters
     ----------
@@ -237,8 +284,13 @@ def pruned(tree: Tree, measure: str, leaves: int) -> Tree:
     sequence = _Sequence(tree, MEASURES[measure](tree))
     slack = _TIE * float(tree.values[0].sum())
     while sequence.count[0] > leaves:
-        weakest = sequence.topmost(np.flatnonzero(sequence.price <= sequence.price.min() + slack))
-        if sequence.count[0] - sum(sequence.count[node] - 1 for node in weakest) < leaves:
+        weakest = sequence.topmost(
+            np.flatnonzero(sequence.price <= sequence.price.min() + slack)
+        )
+        if (
+            sequence.count[0] - sum(sequence.count[node] - 1 for node in weakest)
+            < leaves
+        ):
             break
         for node in weakest:
             sequence.collapse(node)
@@ -255,17 +307,25 @@ class _Sequence:
     count : (M,)
         Number of leaves below a node.
     price : (M,)
-        Reduction of the measure per additional leaf; infinite for leaves and removed nodes.
+        Reduction of the measure per additional leaf; infinite for leaves and removed
+        nodes.
     """
 
     def __init__(self, tree: Tree, at: FloatArray) -> None:
-        self._parent, self._child, self._at = tree.parent.tolist(), tree.child.tolist(), at
+        self._parent, self._child, self._at = (
+            tree.parent.tolist(),
+            tree.child.tolist(),
+            at,
+        )
         self.leaf: BoolArray = tree.column < 0
         self.count, self._below = np.ones(at.size, dtype=np.intp), at.copy()
         self.price = np.full(at.size, np.inf)
         for node in np.flatnonzero(~self.leaf)[::-1]:
             pair = slice(self._child[node], self._child[node] + 2)
-            self.count[node], self._below[node] = self.count[pair].sum(), self._below[pair].sum()
+            self.count[node], self._below[node] = (
+                self.count[pair].sum(),
+                self._below[pair].sum(),
+            )
             self._set_price(node)
 
     def topmost(self, nodes: Sequence[int] | IntArray) -> list[int]:
@@ -281,7 +341,8 @@ class _Sequence:
 
     def collapse(self, node: int) -> None:
         """Make a branch a leaf."""
-        fewer, more = self.count[node] - 1, self._at[node] - self._below[node]
+        fewer = self.count[node] - 1
+        more = self._at[node] - self._below[node]
         self._forget(node)
         while node >= 0:
             self.count[node] -= fewer
@@ -304,12 +365,15 @@ class _Sequence:
 
 @dataclass(frozen=True)
 class DecisionTree(WeakLearner):
-    """A classification tree by the deviance [Breiman et al. 1984; Clark & Pregibon 1992].
+    """A classification tree by the deviance [Breiman et al. 1984; Clark & Pregibon
+    1992].
 
-    Without pruning, the leaf whose best cut most reduces the deviance -2 sum_c w_c log(w_c / w) is split next, until
-    there are enough leaves (as in scikit-learn with criterion="log_loss" and max_leaf_nodes). With pruning, the tree
-    grows until its leaves are pure, and is cut back along the cost-complexity sequence to the smallest tree with at
-    least `leaves` leaves (R's prune.misclass(tree, best=leaves), as in Tutz & Hechenbichler 2003).
+    Without pruning, the leaf whose best cut most reduces the deviance -2 sum_c w_c
+    log(w_c / w) is split next, until there are enough leaves (as in scikit-learn with
+    criterion="log_loss" and max_leaf_nodes). With pruning, the tree grows until its
+    leaves are pure, and is cut back along the cost-complexity sequence to the smallest
+    tree with at least `leaves` leaves (R's prune.misclass(tree, best=leaves), as in
+    Tutz & Hechenbichler 2003).
 
     Parameters
     ----------
@@ -378,12 +442,16 @@ class TreeTrainer(WeakTrainer):
         return cls(settings=settings, X=X, order=presorted.order, ranks=ranks)
 
     def grow(self, classes: IntArray, weights: FloatArray, n_classes: int) -> Tree:
-        """Grow a tree of classes (N,) 0..C-1 with weights (N,) >= 0, not all 0; releases the GIL."""
+        """Grow a tree of classes (N,) 0..C-1 with weights (N,) >= 0, not all 0;
+        releases the GIL.
+        """
         s = self.settings
         leaves = s.leaves if s.prune is None else int(np.count_nonzero(weights))
         size = 2 * max(min(leaves, self.n), 1) - 1
         column, child, parent = (np.empty(size, dtype=np.int32) for _ in range(3))
-        ends, values, gains = np.empty((size, 2), dtype=np.int32), np.empty((size, n_classes)), np.empty(size)
+        ends = np.empty((size, 2), dtype=np.int32)
+        values = np.empty((size, n_classes))
+        gains = np.empty(size)
         made = grow(
             self.order,
             self.ranks,
@@ -413,7 +481,8 @@ class TreeTrainer(WeakTrainer):
 
     def _cuts(self, column: AnyArray, ends: AnyArray) -> FloatArray:
         """(M,) cuts half way between the neighbouring values."""
-        cuts, inner = np.zeros(column.size), column >= 0
+        cuts = np.zeros(column.size)
+        inner = column >= 0
         cuts[inner] = middle(*(self.X[rows, column[inner]] for rows in ends[inner].T))
         return cuts
 
@@ -424,16 +493,22 @@ class TreeTrainer(WeakTrainer):
         if not weights.any():
             weights = np.ones(self.n)
         tree = self.grow((u > 0).astype(np.intp), weights, 2)
-        return Weak(tree, TreeSum(trees=(tree,), round_weights=np.ones(1))(Rows(X=self.X)))
+        return Weak(
+            tree, TreeSum(trees=(tree,), round_weights=np.ones(1))(Rows(X=self.X))
+        )
 
     def combine(self, members: Sequence[Tree], round_weights: FloatArray) -> TreeSum:
         return TreeSum(trees=tuple(members), round_weights=np.asarray(round_weights))
 
     def richness(self) -> HypothesisClass:
-        """Bound the number of trees by shapes, times cuts of inner nodes, times two answers of each leaf."""
+        """Bound the number of trees by shapes, times cuts of inner nodes, times two
+        answers of each leaf.
+        """
         s = self.settings
         leaves = min(s.leaves, self.n) if s.prune is None else self.n
         cuts = max(int(self.ranks.max(axis=1, initial=0).sum()), 1)
         shapes = lgamma(2 * leaves - 1) - lgamma(leaves) - lgamma(leaves + 1)
-        size = min(shapes + (leaves - 1) * log(cuts) + leaves * log(2.0), self.n * log(2.0))
+        size = min(
+            shapes + (leaves - 1) * log(cuts) + leaves * log(2.0), self.n * log(2.0)
+        )
         return HypothesisClass(log_size=float(size))

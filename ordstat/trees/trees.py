@@ -40,7 +40,8 @@ from .tree import DecisionTree, Tree, entropies
 
 #: Kinds of trees: of all levels, or of one threshold.
 RESPONSES = ("nominal", "ordinal")
-# Default number of leaves of a tree of all levels, and of a tree of one threshold, as in the paper.
+# Default number of leaves of a tree of all levels, and of a tree of one threshold, as
+# in the paper.
 _LEAVES = {"nominal": 15, "ordinal": 5}
 # Rounding errors of deviances.
 _ROUNDING = 1e-9
@@ -55,10 +56,12 @@ class TreeMethod(Method):
     Parameters
     ----------
     leaves : int or None
-        Leaves of each tree, at least 2. None means 15 for trees of all levels and 5 for trees of one threshold.
+        Leaves of each tree, at least 2. None means 15 for trees of all levels and 5 for
+        trees of one threshold.
     prune : {None, "misclassification", "deviance"}
-        None splits the best leaf first until there are enough leaves. Otherwise trees grow until their leaves are pure,
-        and are pruned to this number of leaves (or the next larger one in the cost-complexity sequence).
+        None splits the best leaf first until there are enough leaves. Otherwise trees
+        grow until their leaves are pure, and are pruned to this number of leaves (or
+        the next larger one in the cost-complexity sequence).
     max_depth : int or None
         Largest number of cuts on a path.
     min_weight : float
@@ -100,7 +103,9 @@ class TreeMethod(Method):
 
     @property
     def kind(self) -> str:
-        """Whether a tree predicts all levels ("nominal"), or belongs to one threshold ("ordinal")."""
+        """Whether a tree predicts all levels ("nominal"), or belongs to one threshold
+        ("ordinal").
+        """
         return str(getattr(self, "response", "ordinal"))
 
     @property
@@ -121,7 +126,9 @@ class TreeMethod(Method):
         """How the weights of the rows change after a round."""
         return unweighted
 
-    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> TreeFit:
+    def fit(
+        self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None
+    ) -> TreeFit:
         """Fit to arrays.
 
         Parameters
@@ -145,17 +152,34 @@ class TreeMethod(Method):
         """
         whole("rounds", rounds, 1, of=self)
         if not hasattr(self, "rounds"):
-            raise OptionError(f"{self!r} has a single round and cannot add more. Use 'ordinal-bagging'.")
-        return self._run(sample, fit.votes.trees, fit.votes.rounds + int(rounds), continued(fit.state), None)
+            raise OptionError(
+                f"{self!r} has a single round and cannot add more. Use"
+                " 'ordinal-bagging'."
+            )
+        return self._run(
+            sample,
+            fit.votes.trees,
+            fit.votes.rounds + int(rounds),
+            continued(fit.state),
+            None,
+        )
 
     def _run(
-        self, sample: Sample, grown: tuple[Tree, ...], made: int, rng: np.random.Generator, progress: Progress | None
+        self,
+        sample: Sample,
+        grown: tuple[Tree, ...],
+        made: int,
+        rng: np.random.Generator,
+        progress: Progress | None,
     ) -> TreeFit:
         """Fit a number of rounds; the trees of the first rounds may be given."""
-        K, nominal = sample.n_levels, self.kind == "nominal"
+        K = sample.n_levels
+        nominal = self.kind == "nominal"
         rows = distinct_rows(sample, CostMatrix.classification().rows(sample.y, K))
         # Rows are sorted by X alone, so that reversed levels give the same samples.
-        rows = rows.take(np.lexsort(rows.X.T[::-1]) if rows.X.shape[1] else np.arange(rows.n))
+        rows = rows.take(
+            np.lexsort(rows.X.T[::-1]) if rows.X.shape[1] else np.arange(rows.n)
+        )
         rounds = TreeRounds(
             rows=rows,
             tree=self.tree(),
@@ -171,7 +195,12 @@ class TreeMethod(Method):
         rounds.run(made, rng, self.n_jobs, progress)
         votes = rounds.votes
         rule = ScoreRule(votes)
-        deviances = np.array([tree.deviances[tree.column < 0].sum() / tree.values[0].sum() for tree in rounds.trees])
+        deviances = np.array(
+            [
+                tree.deviances[tree.column < 0].sum() / tree.values[0].sum()
+                for tree in rounds.trees
+            ]
+        )
         return TreeFit(
             rule=rule,
             certificate=_accounted(rounds.trees),
@@ -200,18 +229,35 @@ class TreeMethod(Method):
         return fit.upto(int(rounds), sample.rows)
 
     def staged_codes(
-        self, sample: Sample, fit: TreeFit, targets: Sequence[Rows], stages: Sequence[int]
+        self,
+        sample: Sample,
+        fit: TreeFit,
+        targets: Sequence[Rows],
+        stages: Sequence[int],
     ) -> Iterator[list[IntArray]]:
-        """Predicted codes of several sets of rows after each of some increasing numbers of rounds."""
+        """Predicted codes of several sets of rows after each of some increasing numbers
+        of rounds.
+        """
         codes = [fit.votes.codes(rows, frozenset(stages)) for rows in targets]
         return map(list, zip(*codes, strict=True))
 
     def _facts(self, rounds: TreeRounds) -> tuple[tuple[str, Any], ...]:
-        width, made, tree = len(rounds.classes), len(rounds.round_weights), rounds.tree
+        width = len(rounds.classes)
+        made = len(rounds.round_weights)
+        tree = rounds.tree
         ended = f" ({rounds.message})" if rounds.message != "all rounds made" else ""
         return (
-            ("Trees", f"{made * width}{', one for each threshold and round' * (width > 1)}"),
-            ("Leaves", f"{tree.leaves} per tree{'' if tree.prune is None else f', pruned by {tree.prune}'}"),
+            (
+                "Trees",
+                f"{made * width}{', one for each threshold and round' * (width > 1)}",
+            ),
+            (
+                "Leaves",
+                (
+                    f"{tree.leaves} per"
+                    f" tree{'' if tree.prune is None else f', pruned by {tree.prune}'}"
+                ),
+            ),
             *([("Rounds", f"{made}{ended}")] if hasattr(self, "rounds") else []),
         )
 
@@ -222,10 +268,13 @@ def smoothing(rows: DistinctRows) -> float:
 
 
 def _accounted(trees: list[Tree]) -> Certificate:
-    """The largest difference between the fall of the deviance of a tree and the sum of its cuts, per row."""
+    """The largest difference between the fall of the deviance of a tree and the sum of
+    its cuts, per row.
+    """
     worst = 0.0
     for tree in trees:
-        entropy, leaf = entropies(tree.values), tree.column < 0
+        entropy = entropies(tree.values)
+        leaf = tree.column < 0
         left = abs(entropy[0] - entropy[leaf].sum() - tree.gains.sum())
         worst = max(worst, float(left / tree.values[0].sum()))
     name = "deviance not explained by cuts, per row"
@@ -254,22 +303,25 @@ CRITERIA = {
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OrdinalTree(TreeMethod):
-    """Classification trees by the deviance [Breiman et al. 1984; Tutz & Hechenbichler 2003, sec. 4.1].
+    """Classification trees by the deviance [Breiman et al. 1984; Tutz & Hechenbichler
+    2003, sec. 4.1].
 
     Use a tree if people have to follow the rule by hand.
 
-    `cart` grows one tree that predicts the level with the largest share in a leaf; the shares are the probabilities.
-    `ordinal-cart` grows one tree for each threshold "above level r?". Each tree gives one vote, shared equally among
-    the levels on the side of its answer (rule 2 of the paper). The level with the most votes is predicted; shares of
-    the votes are the probabilities.
+    `cart` grows one tree that predicts the level with the largest share in a leaf; the
+    shares are the probabilities. `ordinal-cart` grows one tree for each threshold
+    "above level r?". Each tree gives one vote, shared equally among the levels on the
+    side of its answer (rule 2 of the paper). The level with the most votes is
+    predicted; shares of the votes are the probabilities.
 
     Parameters
     ----------
     response : {"nominal", "ordinal"}
         One tree of all levels, or one for each threshold.
     leaves, prune, max_depth, min_weight, n_jobs
-        Settings of the trees, and number of threads: see `DecisionTree`. leaves=None means 15 for one tree and
-        5 for trees of thresholds. The paper uses prune="misclassification".
+        Settings of the trees, and number of threads: see `DecisionTree`. leaves=None
+        means 15 for one tree and 5 for trees of thresholds. The paper uses
+        prune="misclassification".
     cost : "classification"
 
     Raises
@@ -295,8 +347,10 @@ class OrdinalTree(TreeMethod):
     response: str = option("nominal", one_of, RESPONSES)
     papers: ClassVar[tuple[str, ...]] = (
         TUTZ,
-        "Breiman, L., Friedman, J. H., Olshen, R. A., & Stone, C. J. (1984). Classification and Regression Trees. "
-        "Wadsworth.",
+        (
+            "Breiman, L., Friedman, J. H., Olshen, R. A., & Stone, C. J. (1984)."
+            " Classification and Regression Trees. Wadsworth."
+        ),
     )
 
     def aggregation(self, rows: DistinctRows, n_levels: int) -> Aggregation:
@@ -305,13 +359,15 @@ class OrdinalTree(TreeMethod):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OrdinalBagging(TreeMethod):
-    """Bagging: trees on bootstrap samples of the rows [Breiman 1996; Tutz & Hechenbichler 2003, sec. 2 and 4.1].
+    """Bagging: trees on bootstrap samples of the rows [Breiman 1996; Tutz &
+    Hechenbichler 2003, sec. 2 and 4.1].
 
     Use it as a stable version of a single tree; "rps-forest" usually predicts better.
 
-    In `bagging` each tree votes for one level. In `ordinal-bagging` the trees of each threshold vote for one side, and
-    the winning sides are combined by rule 2 (see `OrdinalTree`). Shares of the votes are the probabilities. A row of
-    case weight w counts as w rows, each drawn separately.
+    In `bagging` each tree votes for one level. In `ordinal-bagging` the trees of each
+    threshold vote for one side, and the winning sides are combined by rule 2 (see
+    `OrdinalTree`). Shares of the votes are the probabilities. A row of case weight w
+    counts as w rows, each drawn separately.
 
     Parameters
     ----------
@@ -320,8 +376,8 @@ class OrdinalBagging(TreeMethod):
     rounds : int
         Number of samples (cycles in the paper).
     leaves, prune, max_depth, min_weight, n_jobs
-        Settings of the trees, and number of threads: see `DecisionTree`. leaves=None means 15, or 5 for
-        trees of thresholds.
+        Settings of the trees, and number of threads: see `DecisionTree`. leaves=None
+        means 15, or 5 for trees of thresholds.
     cost : "classification"
 
     Raises
@@ -355,30 +411,34 @@ class OrdinalBagging(TreeMethod):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class NominalAdaBoost(Boosted, TreeMethod):
-    """AdaBoost of trees that ignores the order of the levels [Tutz & Hechenbichler 2003, sec. 2 and 3.2].
+    """AdaBoost of trees that ignores the order of the levels [Tutz & Hechenbichler
+    2003, sec. 2 and 3.2].
 
     Use it to measure what the order of the levels is worth, against "ordinal-adaboost".
 
     version="discrete": e is the weight of the rows that a tree gets wrong. Its vote is
-    c = log((1 - e) / (e + 1/(n (K-1)))) + log(K-1), positive if e < (K-1)/K. The weights of wrong rows are multiplied
-    by exp(c). Rounds end when c <= 0.
+    c = log((1 - e) / (e + 1/(n (K-1)))) + log(K-1), positive if e < (K-1)/K. The
+    weights of wrong rows are multiplied by exp(c). Rounds end when c <= 0.
 
-    version="real": the shares p_j in the leaf give f_j = 1/2 (log(p_j + 1/n) - mean over l != j of log(p_l + 1/n)).
-    Weights are multiplied by exp(-f_y). The level with the largest sum of f is predicted.
+    version="real": the shares p_j in the leaf give f_j = 1/2 (log(p_j + 1/n) - mean
+    over l != j of log(p_l + 1/n)). Weights are multiplied by exp(-f_y). The level with
+    the largest sum of f is predicted.
 
-    Probabilities are the shares of the votes. With version="real" they are the p that belong to the sum of f (for K = 2
-    as in Friedman, Hastie & Tibshirani 2000); the paper does not define them, and they become too extreme with many
-    rounds.
+    Probabilities are the shares of the votes. With version="real" they are the p that
+    belong to the sum of f (for K = 2 as in Friedman, Hastie & Tibshirani 2000); the
+    paper does not define them, and they become too extreme with many rounds.
 
     Parameters
     ----------
     version : {"discrete", "real"}
     sampling : {"resample", "weight"}
-        Grow trees on samples drawn in proportion to the weights (as in the paper), or on weighted rows.
+        Grow trees on samples drawn in proportion to the weights (as in the paper), or
+        on weighted rows.
     rounds : int
         Largest number of rounds (cycles in the paper).
     leaves, prune, max_depth, min_weight, n_jobs
-        Settings of the trees, and number of threads: see `DecisionTree`. leaves=None means 15.
+        Settings of the trees, and number of threads: see `DecisionTree`. leaves=None
+        means 15.
     cost : "classification"
 
     Raises
@@ -410,36 +470,48 @@ class NominalAdaBoost(Boosted, TreeMethod):
         if self.version == "real":
             return partial(real_ranks, rows.y)
         bonus = float(np.log(n_levels - 1))
-        return partial(discrete_ranks, rows.y, 1.0 - np.eye(n_levels), bonus, smoothing(rows) / (n_levels - 1))
+        return partial(
+            discrete_ranks,
+            rows.y,
+            1.0 - np.eye(n_levels),
+            bonus,
+            smoothing(rows) / (n_levels - 1),
+        )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class FixedSplitBoosting(Boosted, TreeMethod):
-    """AdaBoost for each threshold separately, combined at the end [Tutz & Hechenbichler 2003, sec. 3.1].
+    """AdaBoost for each threshold separately, combined at the end [Tutz & Hechenbichler
+    2003, sec. 3.1].
 
     Use it as a boosted version of "ordinal-cart".
 
-    version="discrete": for each threshold "above level r?", e is the weight of the rows on the wrong side, and the vote
-    of a tree is c = log((1 - e) / (e + 1/n)). The weights of wrong rows are multiplied by exp(c). The rounds of a
-    threshold end when c <= 0.
+    version="discrete": for each threshold "above level r?", e is the weight of the rows
+    on the wrong side, and the vote of a tree is c = log((1 - e) / (e + 1/n)). The
+    weights of wrong rows are multiplied by exp(c). The rounds of a threshold end when c
+    <= 0.
 
-    version="real": with p the share of "at most r" in a leaf, f = 1/2 log((p + 1/n) / (1 - p + 1/n)) is a vote of |f|
-    for its sign. Weights are multiplied by exp(-f), or exp(f) for rows above r.
+    version="real": with p the share of "at most r" in a leaf, f = 1/2 log((p + 1/n) /
+    (1 - p + 1/n)) is a vote of |f| for its sign. Weights are multiplied by exp(-f), or
+    exp(f) for rows above r.
 
-    Each threshold then shares its vote equally among the levels of the winning side. The level with the largest sum s_j
-    is predicted. Probabilities are s_j / sum_l s_l.
+    Each threshold then shares its vote equally among the levels of the winning side.
+    The level with the largest sum s_j is predicted. Probabilities are s_j / sum_l s_l.
 
     Parameters
     ----------
     version : {"discrete", "real"}
     combination : {"plain", "votes"}
-        Thresholds have equal weights, or the share of the votes for the winning side ("prediction votes").
+        Thresholds have equal weights, or the share of the votes for the winning side
+        ("prediction votes").
     sampling : {"resample", "weight"}
-        Grow trees on samples drawn in proportion to the weights (as in the paper), or on weighted rows.
+        Grow trees on samples drawn in proportion to the weights (as in the paper), or
+        on weighted rows.
     rounds : int
         Largest number of rounds of each threshold (cycles in the paper).
     leaves, prune, max_depth, min_weight, n_jobs
-        Settings of the trees, and number of threads: see `DecisionTree`. leaves=None means 5.
+        Settings of the trees, and number of threads: see `DecisionTree`. leaves=None
+        means 5.
     cost : "classification"
 
     Raises
@@ -461,18 +533,23 @@ class FixedSplitBoosting(Boosted, TreeMethod):
 
     def aggregation(self, rows: DistinctRows, n_levels: int) -> Aggregation:
         smoothed = None if self.version == "discrete" else smoothing(rows)
-        return SplitVotes(n_levels=n_levels, combination=self.combination, smoothing=smoothed)
+        return SplitVotes(
+            n_levels=n_levels, combination=self.combination, smoothing=smoothed
+        )
 
     def reweighting(self, rows: DistinctRows, n_levels: int) -> Reweighting:
         above = below(rows.y, n_levels)
         return (
-            partial(real_splits, above) if self.version == "real" else partial(discrete_splits, above, smoothing(rows))
+            partial(real_splits, above)
+            if self.version == "real"
+            else partial(discrete_splits, above, smoothing(rows))
         )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OrdinalAdaBoost(Boosted, TreeMethod):
-    """Ordinal AdaBoost: each round combines one tree for each threshold [Tutz & Hechenbichler 2003, sec. 3.2].
+    """Ordinal AdaBoost: each round combines one tree for each threshold [Tutz &
+    Hechenbichler 2003, sec. 3.2].
 
     Use it if errors by several levels are worse than errors by one.
 
@@ -482,14 +559,16 @@ class OrdinalAdaBoost(Boosted, TreeMethod):
     vote is c = log((1 - e) / (e + 1/(n (K-1)))), plus log(K-1) for misclassification. Weights are multiplied by
     exp(c eps). Rounds end when c <= 0. The level with the most votes is predicted.
 
-    version="real": the shares p_r = P(y <= r) give scores yhat_j = sum_{r >= j} p_r + sum_{r < j} (1 - p_r) (eq. 6) and
-    f_j = 1/2 log((yhat_j + 1/n) / m_j), with m_j the geometric mean of the scores of the other levels
-    ("misclassification") or their mean weighted by |j - l| ("distance"). Weights are multiplied by exp(-f_y). The level
+    version="real": the shares p_r = P(y <= r) give scores yhat_j = sum_{r >= j} p_r +
+    sum_{r < j} (1 - p_r) (eq. 6) and f_j = 1/2 log((yhat_j + 1/n) / m_j), with m_j the
+    geometric mean of the scores of the other levels ("misclassification") or their mean
+    weighted by |j - l| ("distance"). Weights are multiplied by exp(-f_y). The level
     with the largest sum of f is predicted.
 
-    Two misprints of the paper are corrected. For the raw distance, c uses the standardised distance, as its own formula
-    has no logarithm if e > 1. The distances of the real version are from level j, as the true level is unknown at
-    prediction (for j = y both are the same).
+    Two misprints of the paper are corrected. For the raw distance, c uses the
+    standardised distance, as its own formula has no logarithm if e > 1. The distances
+    of the real version are from level j, as the true level is unknown at prediction
+    (for j = y both are the same).
 
     Probabilities are as in `NominalAdaBoost`.
 
@@ -499,18 +578,20 @@ class OrdinalAdaBoost(Boosted, TreeMethod):
     criterion : {"distance", "misclassification", "raw distance", "squared distance"}
         version="real" supports the first two.
     sampling : {"resample", "weight"}
-        Grow the trees of a round on one sample drawn in proportion to the weights (as in the paper), or on weighted
-        rows.
+        Grow the trees of a round on one sample drawn in proportion to the weights (as
+        in the paper), or on weighted rows.
     rounds : int
         Largest number of rounds (cycles in the paper).
     leaves, prune, max_depth, min_weight, n_jobs
-        Settings of the trees, and number of threads: see `DecisionTree`. leaves=None means 5.
+        Settings of the trees, and number of threads: see `DecisionTree`. leaves=None
+        means 5.
     cost : "classification"
 
     Raises
     ------
     OptionError
-        An option has a value outside its range, or the criterion does not go with the version.
+        An option has a value outside its range, or the criterion does not go with the
+        version.
 
     Examples
     --------
@@ -527,8 +608,9 @@ class OrdinalAdaBoost(Boosted, TreeMethod):
         super().__post_init__()
         if self.criterion not in CRITERIA[self.version]:
             raise OptionError(
-                f"criterion of OrdinalAdaBoost must be {' or '.join(map(repr, CRITERIA['real']))} with version='real'; "
-                f"got {self.criterion!r}. Use version='discrete' for it."
+                "criterion of OrdinalAdaBoost must be"
+                f" {' or '.join(map(repr, CRITERIA['real']))} with version='real'; got"
+                f" {self.criterion!r}. Use version='discrete' for it."
             )
 
     @property
@@ -539,12 +621,18 @@ class OrdinalAdaBoost(Boosted, TreeMethod):
         if self.version == "discrete":
             return Plurality(n_levels=n_levels, of_splits=True)
         far = self.criterion == "distance"
-        return LogRatios(n_levels=n_levels, smoothing=smoothing(rows), of_splits=True, by_distance=far)
+        return LogRatios(
+            n_levels=n_levels,
+            smoothing=smoothing(rows),
+            of_splits=True,
+            by_distance=far,
+        )
 
     def reweighting(self, rows: DistinctRows, n_levels: int) -> Reweighting:
         if self.version == "real":
             return partial(real_ranks, rows.y)
-        ranks, most = np.arange(n_levels), n_levels - 1.0
+        ranks = np.arange(n_levels)
+        most = n_levels - 1.0
         distance = np.abs(ranks[:, None] - ranks).astype(np.float64)
         errors = {
             "misclassification": np.minimum(distance, 1.0),
