@@ -399,6 +399,21 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             order = [label for label in order if label in kept]
             _tell_doubtful(y if weights is None else y[weights > 0], order)
         frame = self._named(as_frame(given) if categories else X)
+        rows = pd.Index(order).get_indexer(pd.Index(y)) >= 0
+        if (
+            weights is not None
+            and not rows.all()
+            and self.levels is None
+            and classes is None
+        ):
+            lost = pd.unique(y[~rows])  # rows of weight 0 are no rows, as in ordfit
+            warn(
+                f"Levels of y without rows of positive weight were left out: {shown_labels(lost)}.",
+                DataWarning,
+            )
+            frame = frame[rows]
+            y = y[rows]
+            weights = weights[rows]
         if categories and whole and not method.needs.categories:
             frame = _without_constants(frame, weights)
         design = self._design(

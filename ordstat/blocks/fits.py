@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from functools import partial, reduce
+from itertools import pairwise
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,11 +19,13 @@ from ..likelihood.clm import OrdinalRegression
 from ..likelihood.columns import CONSTANT, Columns, sweep
 from ..likelihood.covariance import LikelihoodAtEstimates
 from ..likelihood.fit import WITHOUT_CR2, LikelihoodFit
+from ..likelihood.parameters import parameters
 from ..likelihood.problem import Problem, kept_columns
 from ..newton import Blocks as Information
 from ..newton import Evaluation
 from ..online.online import OnlineMethod
 from ..reduction.convex import Loss
+from ..report.cells import first_few
 from ..svm.gram import LinearGram
 from ..svm.redsvm import KernelMachine
 from ..svm.routes import SquaredHingeNewton
@@ -72,10 +75,19 @@ def likelihood_fit(method: OrdinalRegression, design: BlockDesign) -> Likelihood
             sample, BlockProblem(**counted, blocks=design.blocks, reader=design.reader)
         )
     if fit.separation is not None and not design.whole:
+        levels = design.levels.values
+        every = parameters(
+            design, [f"{low}|{high}" for low, high in pairwise(levels)], fit
+        )
+        names = [
+            every.names[i]
+            for i in np.flatnonzero(fit.infinite)
+            if every.kinds[i] != "threshold"
+        ]
         raise DataError(
-            "The response may be separated: some effects may be infinite, and only all"
-            " rows together show which. Fit with penalty=1.0, merge levels, or fit to a"
-            " sample of rows in memory."
+            f"The response may be separated: effects may be infinite ({first_few(names or ['thresholds'], 5)}), and "
+            "only all rows together show which. Fit with penalty=1.0, merge levels, drop the column, or fit to a "
+            "sample of rows in memory."
         )
     return replace(fit, likelihood=BlockLikelihood(**_fields(fit.likelihood)))
 

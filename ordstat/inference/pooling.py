@@ -25,6 +25,7 @@ from ..report.frames import NotedFrame
 from ..report.ratios import ratio_of
 from ..report.render import Report, Summary, Table
 from ..report.sections import observations, one_row, shortened
+from ..report.warnings import not_estimated
 from ..results import known_type
 from .comparison import described, estimated_places
 from .predictions import delta_df, prediction_columns
@@ -617,9 +618,10 @@ class PooledResults:
             dict(zip(("lower", "upper"), limits, strict=True)),
             index=self.parameters.names,
         )
+        notes = not_estimated(self.fits[0].fit, self.parameters)
         return NotedFrame.of(
             frame,
-            (),
+            tuple(notes),
             f"Pooled limits, {100 * level:g}%",
             labels=self.fits[0].names_shown(),
         )
@@ -730,7 +732,8 @@ class PooledResults:
                 [frame, random.reindex(columns=frame.columns)], ignore_index=True
             )
         frame.attrs |= {"per": suffixes} if suffixes else {}
-        notes = [f"{name}: {suffix}." for name, suffix in suffixes.items()]
+        notes = [*not_estimated(first.fit, self.parameters)]
+        notes += [f"{name}: {suffix}." for name, suffix in suffixes.items()]
         if exponentiate:
             notes += exponent_notes(first)
         title = (

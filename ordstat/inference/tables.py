@@ -19,6 +19,7 @@ from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
 from ..report.ratios import ratio_of
 from ..report.sections import fractional
+from ..report.warnings import not_estimated
 
 #: Reach of a profile without a finite limit, in standard errors (in units of the
 #: parameter if it has none).
@@ -75,10 +76,8 @@ def tidy_parameters(
             [frame, more.reindex(columns=frame.columns)], ignore_index=True
         )
     frame.attrs |= {"per": suffixes} if suffixes else {}
-    notes = [
-        *of_errors(r),
-        *(f"{name}: {suffix}." for name, suffix in suffixes.items()),
-    ]
+    notes = [*of_errors(r), *not_estimated(r.fit, r.parameters)]
+    notes += [f"{name}: {suffix}." for name, suffix in suffixes.items()]
     if exponentiate:
         notes += exponent_notes(r)
     title = "Parameters; effects exponentiated" if exponentiate else "Parameters"
@@ -94,6 +93,10 @@ def exponent_notes(r: FittedLikelihood) -> list[str]:
         notes.append(
             f"Nominal effects are exp({sign}estimate): ratios for a higher response, as"
             " location effects are."
+        )
+    if np.isinf(r.fit.limits).any():
+        notes.append(
+            "The ratio of an infinite estimate is 0 or infinite, and has no limits."
         )
     return [*notes, "Standard errors and statistics are those of the coefficients."]
 
@@ -207,7 +210,7 @@ def confidence_limits(
         limits = tidy_parameters(r, level=level)[["conf_low", "conf_high"]].to_numpy()[
             chosen
         ]
-        notes = list(of_errors(r))
+        notes = [*of_errors(r), *not_estimated(r.fit, r.parameters)]
         title = f"Wald limits, {100 * level:g}%"
     else:
         check_available(r, "confint(type='profile')")

@@ -32,8 +32,13 @@ _SOFT = 1e-4
 #: Curvatures below this, for each row and a column of unit deviation, are rounding of
 #: 0.
 _NO_CURVATURE = 1e-9
-#: A log-likelihood that falls by less, where a spread changes by the factor e, has no
-#: maximum there.
+#: Spreads of which the rows tell less than this share, once the other parameters are estimated, run off together.
+_SHARED = 1e-2
+#: Spreads whose directions differ by less run off on their own.
+_APART = 1e-2
+#: A spread of whose size the rows tell less than this, for each of them, has run off on its own.
+_TOLD = 1e-6
+#: A log-likelihood that falls by less, where a spread changes by the factor e, has no maximum there.
 _LEVEL = 1e-6
 #: A function of unit length that moves by less, where a spread changes by the factor e,
 #: has a limit.
@@ -62,6 +67,8 @@ class Determined:
         Directions along which a spread and what it stretches grow, or shrink, together.
     axes : (P', P')
         From the solver's coordinates to the user's; they measure `adrift`.
+    errors : (P', k)
+        The rows of a function times these have the length of its standard error in the limiting model, for one row.
     """
 
     moves: FloatArray
@@ -70,6 +77,7 @@ class Determined:
     sizes: FloatArray
     adrift: FloatArray
     axes: FloatArray
+    errors: FloatArray
 
     @property
     def direction(self) -> FloatArray | None:
@@ -161,10 +169,11 @@ class Determined:
         """(h,) whether functions (h, P') move with a spread that has no estimate."""
         if not self.adrift.size:
             return np.zeros(len(functions), dtype=bool)
-        size = np.linalg.norm(functions @ self.axes, axis=1)
-        return np.asarray(
-            (np.abs(functions @ self.adrift) > _STILL * size[:, None]).any(axis=1)
-        )
+        moved = np.abs(functions @ self.adrift)
+        size = np.linalg.norm(functions @ self.axes, axis=1)[:, None]
+        errors = np.linalg.norm(functions @ self.errors, axis=1)[:, None]
+        least = np.minimum(_STILL * size, np.maximum(_STILL * errors, _ROUNDING * size))
+        return np.asarray((moved > least).any(axis=1))
 
 
 def complement(columns: FloatArray) -> FloatArray:
@@ -225,17 +234,47 @@ def spreads_adrift(
             known and _is_level(problem, optimum, tangent, int(scale), widest)
         ):
             found.append(tangent)
-    tangents = np.array(found).reshape(-1, problem.n_parameters).T
-    return (
-        tangents
-        if not found
-        else np.hstack(
-            [
-                tangents,
-                _level_plane(optimum, recession, tangents, float(problem.counts.sum())),
-            ]
-        )
+    total_weight = float(problem.counts.sum())
+    if not found:
+        return np.zeros((problem.n_parameters, 0))
+    tangents = np.array(found).T
+    together = _together(optimum.at.information.dense(), scales, total_weight)
+    missed = (
+        tangents[scales]
+        - together[scales]
+        @ np.linalg.lstsq(together[scales], tangents[scales], rcond=None)[0]
     )
+    if together.shape[1] != len(found) or np.abs(missed).max() > _APART:
+        tangents = together
+    return np.hstack(
+        [tangents, _level_plane(optimum, recession, tangents, total_weight)]
+    )
+
+
+def _together(
+    information: FloatArray, spreads: IntArray, total_weight: float
+) -> FloatArray:
+    """(P', f) the combinations of spreads (indices) along which the log-likelihood is level.
+
+    If the reference level is the one without an estimate, the spreads of all other levels move together, and their
+    ratios are determined. The curvature along spreads, maximised over the other parameters, tells the combinations.
+    """
+    others = np.setdiff1d(np.arange(len(information)), spreads)
+    units = np.sqrt(np.maximum(np.diagonal(information), _TOLD * total_weight))
+    scaled = information / np.outer(units, units)
+    drawn = (
+        -np.linalg.pinv(scaled[np.ix_(others, others)], hermitian=True)
+        @ scaled[np.ix_(others, spreads)]
+    )
+    curvature = (
+        scaled[np.ix_(spreads, spreads)] + scaled[np.ix_(spreads, others)] @ drawn
+    )
+    values, vectors = np.linalg.eigh(curvature)
+    level = values <= max(_SHARED, values[0])
+    tangents = np.zeros((len(information), int(level.sum())))
+    tangents[spreads] = vectors[:, level]
+    tangents[others] = drawn @ vectors[:, level]
+    return tangents / units[:, None]
 
 
 def _level_plane(
@@ -318,7 +357,7 @@ def settled(
 
 
 def determined(
-    problem: Problem, recession: Recession | None, adrift: FloatArray
+    problem: Problem, optimum: Optimum, recession: Recession | None, adrift: FloatArray
 ) -> Determined | None:
     """The directions without end on the user's scale; None if there are none."""
     if recession is None and not adrift.size:
@@ -328,6 +367,15 @@ def determined(
     if recession is not None:
         moves = coefficients(recession.moves)
         sizes = 2.0**53 * problem.user.rounding(recession.moves)
+    errors = np.zeros((problem.n_parameters, 0))
+    if adrift.size:
+        held = adrift if recession is None else np.hstack([recession.moves, adrift])
+        free = complement(held)
+        inverse = np.linalg.pinv(
+            free.T @ optimum.at.information.dense() @ free, hermitian=True
+        )
+        values, vectors = np.linalg.eigh(float(problem.counts.sum()) * inverse)
+        errors = coefficients(free) @ vectors * np.sqrt(np.maximum(values, 0.0))
     return Determined(
         moves=moves,
         sizes=sizes,
@@ -335,4 +383,5 @@ def determined(
         inside=np.zeros(0) if recession is None else recession.inside,
         adrift=coefficients(adrift) if adrift.size else adrift,
         axes=coefficients(np.eye(problem.n_parameters)),
+        errors=errors,
     )

@@ -538,7 +538,7 @@ class Estimate:
         """What the data determine; None if every estimate is finite."""
         if self.adrift is None:
             return None
-        return determined(self.problem, self.recession, self.adrift)
+        return determined(self.problem, self.optimum, self.recession, self.adrift)
 
     @property
     def infinite(self) -> BoolArray:

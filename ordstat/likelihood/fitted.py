@@ -125,6 +125,11 @@ class FittedLikelihood(FittedRanker):
             refuse=self.method.refuses_crossing,
         )
 
+    @property
+    def stopped(self) -> list[str]:
+        """Names of the parameters whose estimates show where a search without a maximum stopped."""
+        return [self.parameters.names[i] for i in np.flatnonzero(self.fit.unbounded)]
+
     @cached_property
     def aliasing(self) -> Aliasing | None:
         """How columns without an estimate depended on others in the rows of the fit;

@@ -81,6 +81,9 @@ def _effects(name: str, fit: Any, per: Any, level: float) -> pd.DataFrame:
     """Coefficients of one fit with their limits."""
     if fit.method.likelihood:
         table = fit.tidy(level=level, per=per)
+        stopped = table["term"].isin(getattr(fit, "fits", (fit,))[0].stopped)
+        # where a search without a maximum stopped
+        table.loc[stopped, ["estimate", *_LIMITS]] = np.nan
     elif per is None:
         table = fit.tidy().assign(conf_low=np.nan, conf_high=np.nan)
     else:

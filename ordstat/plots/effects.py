@@ -113,6 +113,7 @@ def draw_effects(
     re: str | None,
 ) -> Axes | AnyArray:
     """All levels in one frame, or panels by level or by the values of another variable."""
+    _check_known(table)
     words = _probability(sheet, results, re)
     levels = results.levels
     single = by is None and not facets
@@ -173,6 +174,15 @@ def draw_effects(
         else:
             style.panel_key(panels, key, lines, sheet.given)
     return panels[0] if single else np.array(panels, dtype=object)
+
+
+def _check_known(table: pd.DataFrame) -> None:
+    """DataError for a picture without a finite mean."""
+    if not np.isfinite(table["estimate"]).any():
+        raise DataError(
+            "the picture would be empty: the data determine none of its means, for the reason that the fit's warnings "
+            "give. Fit with a ridge (penalty=1.0), merge levels, or draw another variable."
+        )
 
 
 def _probability(sheet: Sheet, results: Any, re: str | None) -> str:
@@ -240,6 +250,7 @@ def draw_emmeans(
     """A line for each value of `by`, like R's emmip; parallel lines mean no
     interaction.
     """
+    _check_known(table)
     groups = (
         [table]
         if by is None
@@ -300,6 +311,7 @@ def draw_stacked(
     re: str | None,
     data: Any,
 ) -> Axes:
+    _check_known(table)
     ax = sheet.axes(height=4.0)
     K = len(results.levels)
     colours = style.level_colours(K)

@@ -164,6 +164,11 @@ class _Column:
             frame.loc[changed, "std_error"] *= frame["estimate"]  # delta method
         return frame
 
+    @property
+    def stopped(self) -> list[str]:
+        """Parameters along which the likelihood has no maximum."""
+        return self.fitted.stopped if self.inferential else []
+
     @cached_property
     def records(self) -> list[Parameter | None]:
         """What each parameter is; None for thresholds without a likelihood."""
@@ -277,14 +282,27 @@ class _Column:
         return labels
 
     @property
+    def without_maximum(self) -> list[str]:
+        """Labels of the parameters along which the likelihood has no maximum."""
+        labels = zip(self.shown_labels, self.numbers["term"], strict=True)
+        return [
+            label
+            for place, (label, term) in enumerate(labels)
+            if term in self.stopped and self.shown(place)
+        ]
+
+    @property
     def without_error(self) -> list[str]:
         """Labels of effects with a finite estimate and no standard error."""
         finite = np.isfinite(self.coefficients["estimate"].to_numpy(dtype=np.float64))
         lost = finite & self.numbers["std_error"].isna().to_numpy()
         labels = []
         for place in np.flatnonzero(lost):
-            if self.numbers["coef_type"].iloc[place] in _EFFECTS and self.shown(
-                int(place)
+            effect = self.numbers["coef_type"].iloc[place] in _EFFECTS
+            if (
+                effect
+                and self.shown(int(place))
+                and self.numbers["term"].iloc[place] not in self.stopped
             ):
                 labels.append(self.shown_labels[place])
         return labels
@@ -367,7 +385,8 @@ class _Column:
         if np.isnan(values["estimate"]):
             return _ALIASED
         coefficient = self.coefficients["estimate"].iloc[place]
-        return _INFINITE if np.isinf(coefficient) else self._number(values["estimate"])
+        endless = np.isinf(coefficient) or values["term"] in self.stopped
+        return _INFINITE if endless else self._number(values["estimate"])
 
     def cells(self) -> pd.DataFrame:
         """Cells by label; the last two columns hold the group and the parts of the
@@ -390,7 +409,7 @@ class _Column:
         known = self.known_figures
         values = [(name, float(known.get(name, np.nan))) for name in names]
         return [
-            "" if np.isnan(x) else count(x) if name == "nobs" else f"{x:.{digits}f}"
+            "" if np.isnan(x) else count(x) if name == "nobs" else f"{x:z.{digits}f}"
             for name, x in values
         ]
 
@@ -711,10 +730,12 @@ def _remarks(columns: Sequence[_Column]) -> Iterator[str]:
         label for column in columns for label in column.without_value(infinite=True)
     )
     if infinite:
-        yield (
-            f"{_INFINITE.capitalize()}, as the response is separated:"
-            f" {', '.join(infinite)}."
-        )
+        yield f"{_INFINITE.capitalize()}, as the response is separated: {', '.join(infinite)}."
+    endless = dict.fromkeys(
+        label for column in columns for label in column.without_maximum
+    )
+    if endless:
+        yield f"{_INFINITE.capitalize()}, as the likelihood has no maximum: {', '.join(endless)}."
     aliased = dict.fromkeys(
         label for column in columns for label in column.without_value(infinite=False)
     )

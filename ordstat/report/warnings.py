@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..exceptions import (
     SeparationWarning,
 )
 from ..fit import Fit, MarginFit
-from ..formula.names import ColumnName
+from ..formula.names import ColumnName, Parameter, coded_variable
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.parameters import Parameters, why_confounded
 from .cells import first_few
@@ -178,6 +179,9 @@ def likelihood_alerts(
             for name, cell in _empty_cells(parameters, design).items()
             if name in names
         }
+        cells |= _cells_elsewhere(
+            parameters, design, [name for name in names if name not in cells], cells
+        )
         if cells:
             yield (
                 DataWarning,
@@ -285,7 +289,7 @@ def _empty_cells(parameters: Parameters, design: Design) -> dict[str, str]:
             zero |= {
                 columns[kind][j] for j in np.flatnonzero(~matrix[used].any(axis=0))
             }
-    cells = {}
+    cells: dict[str, str] = {}
     for record in parameters.records:
         if record.column is None:
             continue
@@ -293,6 +297,49 @@ def _empty_cells(parameters: Parameters, design: Design) -> dict[str, str]:
         cell = ColumnName(tuple(levels))
         if len(levels) > 1 and cell in zero:
             cells[record.name] = cell.shown()
+    return cells
+
+
+def _cells_elsewhere(
+    parameters: Parameters, design: Design, names: list[str], told: Mapping[str, str]
+) -> dict[str, str]:
+    """Empty combinations that leave columns of other combinations without an estimate, by the names of these.
+
+    Where a reference level is part of the combination, or under other contrasts than treatment, the column that is
+    aliased is not that of the combination. Only rows in memory tell of it, and of factors that are columns of the data.
+    """
+    data = design.data
+    if not (
+        names
+        and isinstance(data, pd.DataFrame)
+        and data.index.is_unique
+        and design.index.isin(data.index).all()
+    ):
+        return {}
+    rows = data.loc[design.index][design.sample.case_weights > 0]
+    levels = design.spec.categories()
+    aliased: dict[tuple[str, ...], list[Parameter]] = {}
+    for record in parameters.records:
+        if record.name in names and record.column is not None:
+            coded = [
+                coded_variable(piece.factor.tree) for piece in record.column.pieces
+            ]
+            variables = tuple(name for name in coded if name in levels and name in rows)
+            if len(variables) > 1:
+                aliased.setdefault(variables, []).append(record)
+    cells: dict[str, str] = {}
+    for variables, records in aliased.items():
+        present = set(rows[list(variables)].itertuples(index=False, name=None))
+        every = list(product(*(levels[name] for name in variables)))
+        empty = [
+            " × ".join(map("{}: {}".format, variables, cell))
+            for cell in every
+            if cell not in present
+        ]
+        empty = [cell for cell in empty if cell not in told.values()]
+        columns = {record.column for record in records}
+        if present.issubset(every) and len(columns) <= len(empty):
+            cells |= {record.name: first_few(empty, _NAMED) for record in records}
     return cells
 
 
@@ -410,6 +457,13 @@ def undetermined_text(labels: FloatArray, n: int) -> str:
         " likelihood has the same limit whatever they are. Fit with a ridge"
         " (penalty=1.0), or merge levels."
     )
+
+
+def not_estimated(fit: LikelihoodFit, parameters: Parameters) -> Iterator[str]:
+    """A note for a table with rows of parameters that have no estimate."""
+    if fit.aliased.any():
+        names = [parameters.names[i] for i in np.flatnonzero(fit.aliased)]
+        yield f"Not estimated (NA), as the data or other columns do not determine them: {first_few(names, _NAMED)}."
 
 
 def without_end(

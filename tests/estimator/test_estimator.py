@@ -14,7 +14,12 @@ from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, make_scorer
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, cross_validate
+from sklearn.model_selection import (
+    GridSearchCV,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_validate,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -68,8 +73,12 @@ def strings(codes):
     [
         lambda codes: pd.Series(pd.Categorical.from_codes(codes, LEVELS, ordered=True)),
         lambda codes: pd.Categorical.from_codes(codes, LEVELS, ordered=True),
-        lambda codes: polars().Series(np.array(LEVELS)[codes], dtype=polars().Enum(LEVELS)),
-        lambda codes: pd.DataFrame({"y": pd.Categorical.from_codes(codes, LEVELS, ordered=True)}),
+        lambda codes: polars().Series(
+            np.array(LEVELS)[codes], dtype=polars().Enum(LEVELS)
+        ),
+        lambda codes: pd.DataFrame(
+            {"y": pd.Categorical.from_codes(codes, LEVELS, ordered=True)}
+        ),
     ],
     ids=["Series", "Categorical", "polars Enum", "frame of one column"],
 )
@@ -87,17 +96,23 @@ def test_declared_orders_are_kept(X, codes, labels):
 def test_levels_order_strings(X, codes, strings, dtype):
     y = strings.tolist() if dtype == "list" else strings.astype(dtype)
     model = OrdinalClassifier(levels=LEVELS).fit(X, y)
-    np.testing.assert_array_equal(model.thresholds_, OrdinalClassifier().fit(X, codes).thresholds_)
+    np.testing.assert_array_equal(
+        model.thresholds_, OrdinalClassifier().fit(X, codes).thresholds_
+    )
     assert model.predict(X).dtype == np.asarray(y).dtype
 
 
 def test_strings_without_an_order_are_sorted_with_a_warning(X, strings):
-    with pytest.warns(DataWarning, match=r"sorted, 'high' < 'low' < 'medium'.*levels=\["):
+    with pytest.warns(
+        DataWarning, match=r"sorted, 'high' < 'low' < 'medium'.*levels=\["
+    ):
         model = OrdinalClassifier().fit(X, strings)
     assert model.levels_.tolist() == ["high", "low", "medium"]
 
 
-@pytest.mark.parametrize("labels", [[10, 20, 50], [-1.0, 0.0, 7.0], [2**40, 2**41, 2**50]])
+@pytest.mark.parametrize(
+    "labels", [[10, 20, 50], [-1.0, 0.0, 7.0], [2**40, 2**41, 2**50]]
+)
 def test_numbers_are_sorted(X, codes, labels):
     model = OrdinalClassifier().fit(X, np.array(labels)[codes])
     assert model.levels_.tolist() == model.classes_.tolist() == labels
@@ -109,7 +124,9 @@ def test_levels_may_reverse_numbers(X, codes):
     forward = OrdinalClassifier().fit(X, codes)
     backward = OrdinalClassifier(levels=[2, 1, 0]).fit(X, codes)
     np.testing.assert_allclose(backward.coef_, -forward.coef_, rtol=1e-6)
-    np.testing.assert_allclose(backward.predict_proba(X), forward.predict_proba(X), rtol=1e-6)
+    np.testing.assert_allclose(
+        backward.predict_proba(X), forward.predict_proba(X), rtol=1e-6
+    )
 
 
 def test_booleans_are_fine(X, codes):
@@ -125,9 +142,13 @@ def test_intervals_of_a_cut_are_fine(X):
     assert (model.predict(X) == cut.to_numpy()).mean() > 0.8
 
 
-@pytest.mark.parametrize("method", ["logit", "acat", "cratio", "redsvm", "ordboost", "bagging"])
+@pytest.mark.parametrize(
+    "method", ["logit", "acat", "cratio", "redsvm", "ordboost", "bagging"]
+)
 def test_levels_without_rows_are_classes_of_probability_0(X, codes, method):
-    model = OrdinalClassifier(method, levels=[0, 7, 1, 2, 3], calibrate=method == "redsvm")
+    model = OrdinalClassifier(
+        method, levels=[0, 7, 1, 2, 3], calibrate=method == "redsvm"
+    )
     with pytest.warns(DataWarning, match="No row has the levels 7, 3 of the response"):
         model.fit(X, codes)
     assert model.levels_.tolist() == [0, 7, 1, 2, 3]
@@ -146,7 +167,11 @@ def test_categories_without_rows_are_no_classes(X, codes):
 @pytest.mark.parametrize(
     ("levels", "error", "message"),
     [
-        (["low", "high"], DataError, r"not among the levels \['low', 'high'\]: \['medium'\]"),
+        (
+            ["low", "high"],
+            DataError,
+            r"not among the levels \['low', 'high'\]: \['medium'\]",
+        ),
         (["low", "low", "high"], OptionError, r"names a label twice"),
         ("low", OptionError, r"levels must list the labels.*'low'"),
     ],
@@ -160,10 +185,14 @@ def test_probabilities_follow_the_sorted_classes(X, strings):
     """scikit-learn's scorers take the columns to be sorted labels; ours in rank order would score the wrong ones."""
     model = OrdinalClassifier(levels=LEVELS).fit(X, strings)
     frame = model.results_.predict(X, type="prob")
-    np.testing.assert_array_equal(model.predict_proba(X), frame[["high", "low", "medium"]])
+    np.testing.assert_array_equal(
+        model.predict_proba(X), frame[["high", "low", "medium"]]
+    )
     by_hand = -np.log([frame.loc[n, label] for n, label in enumerate(strings)]).mean()
     assert log_loss(strings, model.predict_proba(X)) == pytest.approx(by_hand)
-    assert make_scorer(log_loss, response_method="predict_proba")(model, X, strings) == pytest.approx(by_hand)
+    assert make_scorer(log_loss, response_method="predict_proba")(
+        model, X, strings
+    ) == pytest.approx(by_hand)
 
 
 # Rows
@@ -176,7 +205,9 @@ def references(X, codes):
 
 
 @pytest.mark.parametrize("method", MANY)
-@pytest.mark.parametrize("kind", ["pandas", "polars", "list", "integers", "fortran", "objects"])
+@pytest.mark.parametrize(
+    "kind", ["pandas", "polars", "list", "integers", "fortran", "objects"]
+)
 def test_kinds_of_x_agree(X, codes, references, method, kind):
     whole = np.round(10 * X)
     make = {
@@ -189,7 +220,9 @@ def test_kinds_of_x_agree(X, codes, references, method, kind):
     }[kind]
     model, reference = OrdinalClassifier(method).fit(make(), codes), references(method)
     assert model.predict(make()).tolist() == reference.predict(whole).tolist()
-    np.testing.assert_array_equal(*(getattr(m, "thresholds_", m.results_.fit.scores) for m in (model, reference)))
+    np.testing.assert_array_equal(
+        *(getattr(m, "thresholds_", m.results_.fit.scores) for m in (model, reference))
+    )
     if kind in ("pandas", "polars"):
         assert model.feature_names_in_.tolist() == ["a", "b"]
         assert model.results_.design.names == ("a", "b")
@@ -203,22 +236,42 @@ def test_text_is_encoded_and_dates_are_refused_by_name(X, codes, library):
     dated = frame.assign(b=pd.Timestamp("2020-01-01"))
     if library == "polars":
         frame, dated = polars().from_pandas(frame), polars().from_pandas(dated)
-    assert OrdinalClassifier().fit(frame, codes).results_.design.names == ("a", "b[T.2]", "b[T.3]")
+    assert OrdinalClassifier().fit(frame, codes).results_.design.names == (
+        "a",
+        "b[T.2]",
+        "b[T.3]",
+    )
     with pytest.raises(DataError, match="'b'"):
         OrdinalClassifier().fit(dated, codes)
-    batches = OrdinalClassifier("prank").partial_fit(frame, codes).partial_fit(frame[:9], codes[:9])
+    batches = (
+        OrdinalClassifier("prank")
+        .partial_fit(frame, codes)
+        .partial_fit(frame[:9], codes[:9])
+    )
     numbers = np.column_stack([X[:, 0], np.eye(3)[[0, 1, 2] * 30, 1:]])
-    plain = OrdinalClassifier("prank").partial_fit(numbers, codes).partial_fit(numbers[:9], codes[:9])
-    np.testing.assert_array_equal(batches.decision_function(frame), plain.decision_function(numbers))
+    plain = (
+        OrdinalClassifier("prank")
+        .partial_fit(numbers, codes)
+        .partial_fit(numbers[:9], codes[:9])
+    )
+    np.testing.assert_array_equal(
+        batches.decision_function(frame), plain.decision_function(numbers)
+    )
 
 
 #: Columns that hold two values, by what holds them.
 HOLDERS = {
-    "text": lambda values: pd.DataFrame({"b": pd.Series(np.where(values, "u", "t"), dtype=object)}),
+    "text": lambda values: pd.DataFrame(
+        {"b": pd.Series(np.where(values, "u", "t"), dtype=object)}
+    ),
     "booleans": lambda values: pd.DataFrame({"b": pd.Series(values, dtype=object)}),
     "nullable": lambda values: pd.DataFrame({"b": pd.Series(values, dtype="boolean")}),
-    "category": lambda values: pd.DataFrame({"b": pd.Categorical(np.where(values, "u", "t"))}),
-    "decimals": lambda values: pd.DataFrame({"b": pd.Series([Decimal(int(value)) for value in values])}),
+    "category": lambda values: pd.DataFrame(
+        {"b": pd.Categorical(np.where(values, "u", "t"))}
+    ),
+    "decimals": lambda values: pd.DataFrame(
+        {"b": pd.Series([Decimal(int(value)) for value in values])}
+    ),
     "array": lambda values: np.array(values, dtype=object)[:, None],
 }
 
@@ -234,7 +287,11 @@ def test_a_missing_value_is_missing_in_every_dtype(codes, holder, gap, method):
     else:
         holed[4, 0] = gap
     model = OrdinalClassifier(method).fit(whole, codes)
-    asked = [lambda X: OrdinalClassifier(method).fit(X, codes), model.predict, model.decision_function]
+    asked = [
+        lambda X: OrdinalClassifier(method).fit(X, codes),
+        model.predict,
+        model.decision_function,
+    ]
     for ask in asked:
         with pytest.raises(DataError, match=r"'(b|x1)' \(1 row\)"):
             ask(holed)
@@ -251,7 +308,9 @@ def test_ordboost_keeps_missing_truth_values_as_missing(codes, holder):
         holed[rows % 3 == 1, 0] = None
     model = OrdinalClassifier("ordboost").fit(holed, codes)
     plain = OrdinalClassifier("ordboost").fit(numbers, codes)
-    np.testing.assert_allclose(model.predict_proba(holed), plain.predict_proba(numbers), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        model.predict_proba(holed), plain.predict_proba(numbers), rtol=0, atol=1e-9
+    )
 
 
 def test_masked_values_are_missing(X, codes):
@@ -282,8 +341,14 @@ def test_missing_and_infinite_values_are_refused(X, codes, value):
 def test_sample_weight_counts_rows(X, codes, method):
     weight = np.random.default_rng(2).integers(1, 4, 90)
     model = OrdinalClassifier(method, tol=1e-9).fit(X, codes, sample_weight=weight)
-    repeated = OrdinalClassifier(method, tol=1e-9).fit(X.repeat(weight, axis=0), codes.repeat(weight))
-    np.testing.assert_allclose(model.thresholds_, repeated.thresholds_, atol=1e-3 if method == "redsvm" else 1e-8)
+    repeated = OrdinalClassifier(method, tol=1e-9).fit(
+        X.repeat(weight, axis=0), codes.repeat(weight)
+    )
+    np.testing.assert_allclose(
+        model.thresholds_,
+        repeated.thresholds_,
+        atol=1e-3 if method == "redsvm" else 1e-8,
+    )
     assert model.results_.nobs == weight.sum()
 
 
@@ -295,20 +360,33 @@ def test_get_params_lists_every_option(method):
     entry = METHODS[method]
     value = entry.method(**entry.preset)
     params = OrdinalClassifier(method).get_params()
-    assert {"method", "levels", "random_state", *({"cost"} - set(entry.preset))} <= set(params)
-    for name in set(params) - {"method", "levels", "random_state", "calibrate", "constraints", "random"}:
+    assert {"method", "levels", "random_state", *({"cost"} - set(entry.preset))} <= set(
+        params
+    )
+    for name in set(params) - {
+        "method",
+        "levels",
+        "random_state",
+        "calibrate",
+        "constraints",
+        "random",
+    }:
         assert params[name] == getattr(value, name)
     assert not set(params) & set(entry.preset)
 
 
 def test_options_reach_the_method(X, codes):
-    model = OrdinalClassifier("redsvm", C=3.0, kernel="gaussian", cost="squared").fit(X, codes)
+    model = OrdinalClassifier("redsvm", C=3.0, kernel="gaussian", cost="squared").fit(
+        X, codes
+    )
     assert model.results_.method == REDSVM(C=3.0, kernel="gaussian", cost="squared")
 
 
 def test_a_method_value_is_a_method(X, codes):
     model = OrdinalClassifier(CumulativeLink(link="probit")).fit(X, codes)
-    np.testing.assert_array_equal(model.thresholds_, OrdinalClassifier("probit").fit(X, codes).thresholds_)
+    np.testing.assert_array_equal(
+        model.thresholds_, OrdinalClassifier("probit").fit(X, codes).thresholds_
+    )
     with pytest.raises(OptionError, match="already carries its options"):
         OrdinalClassifier(REDSVM(), C=3).fit(X, codes)
 
@@ -318,7 +396,10 @@ def test_set_params_and_clone():
     assert model.set_params(kernel="gaussian", random_state=7) is model
     assert clone(model).get_params() == model.get_params()
     assert model.get_params()["kernel"] == "gaussian"
-    assert repr(model) == "OrdinalClassifier('redsvm', random_state=7, C=3.0, kernel='gaussian')"
+    assert (
+        repr(model)
+        == "OrdinalClassifier('redsvm', random_state=7, C=3.0, kernel='gaussian')"
+    )
     assert eval(repr(model)).get_params() == model.get_params()
 
 
@@ -340,16 +421,29 @@ def test_an_unknown_parameter_is_refused_with_the_known_ones():
 
 
 def test_another_method_forgets_the_options_it_does_not_have():
-    model = clone(OrdinalClassifier("redsvm", C=3.0, cost="squared")).set_params(method="probit")
+    model = clone(OrdinalClassifier("redsvm", C=3.0, cost="squared")).set_params(
+        method="probit"
+    )
     assert "C" not in model.get_params()
     assert model.get_params()["cost"] == "squared"  # both have it, and it was asked for
-    assert clone(OrdinalClassifier("redsvm")).set_params(method="probit").get_params()["cost"] == "classification"
+    assert (
+        clone(OrdinalClassifier("redsvm"))
+        .set_params(method="probit")
+        .get_params()["cost"]
+        == "classification"
+    )
 
 
-@pytest.mark.parametrize("make", [lambda: 7, lambda: np.random.RandomState(7), lambda: np.random.default_rng(7)])
+@pytest.mark.parametrize(
+    "make",
+    [lambda: 7, lambda: np.random.RandomState(7), lambda: np.random.default_rng(7)],
+)
 def test_random_state_fixes_the_answer(X, codes, make):
     chosen = [
-        OrdinalClassifier("redsvm", C="cv", folds=3, random_state=make()).fit(X, codes).thresholds_ for _ in range(2)
+        OrdinalClassifier("redsvm", C="cv", folds=3, random_state=make())
+        .fit(X, codes)
+        .thresholds_
+        for _ in range(2)
     ]
     np.testing.assert_array_equal(*chosen)
 
@@ -360,7 +454,10 @@ def test_random_state_fixes_the_answer(X, codes, make):
 def test_pipeline_and_grid_search(X, strings):
     pipe = make_pipeline(StandardScaler(), OrdinalClassifier("redsvm", levels=LEVELS))
     grid = [
-        {"ordinalclassifier__C": [0.01, 1.0], "ordinalclassifier__kernel": ["linear", "gaussian"]},
+        {
+            "ordinalclassifier__C": [0.01, 1.0],
+            "ordinalclassifier__kernel": ["linear", "gaussian"],
+        },
         {"ordinalclassifier__method": ["logit", "probit"]},
         {"ordinalclassifier__method": [REDSVM(C=0.1)]},
     ]
@@ -373,11 +470,20 @@ def test_pipeline_and_grid_search(X, strings):
 
 def test_set_output_and_named_columns(X, codes):
     wine = datasets.load("wine")
-    encode = make_column_transformer((OneHotEncoder(drop="first", sparse_output=False), ["temp", "contact"]))
-    pipe = make_pipeline(encode, OrdinalClassifier()).set_output(transform="pandas").fit(wine, wine["rating"])
+    encode = make_column_transformer(
+        (OneHotEncoder(drop="first", sparse_output=False), ["temp", "contact"])
+    )
+    pipe = (
+        make_pipeline(encode, OrdinalClassifier())
+        .set_output(transform="pandas")
+        .fit(wine, wine["rating"])
+    )
     fit = ordfit("rating ~ temp + contact", wine)
     np.testing.assert_allclose(pipe[-1].coef_, fit.coef, rtol=1e-9)
-    assert pipe[-1].results_.design.names == ("onehotencoder__temp_warm", "onehotencoder__contact_yes")
+    assert pipe[-1].results_.design.names == (
+        "onehotencoder__temp_warm",
+        "onehotencoder__contact_yes",
+    )
     assert pipe.predict(wine).tolist() == fit.predict().tolist()
     assert pipe.score(wine, wine["rating"]) == (fit.predict() == wine["rating"]).mean()
 
@@ -387,27 +493,55 @@ def test_cross_validation_of_strings(X, strings, method):
     ordered = pd.Series(pd.Categorical(strings, categories=LEVELS, ordered=True))
     folds = StratifiedKFold(3)
     model = OrdinalClassifier(method)
-    judged = cross_validate(model.set_params(levels=LEVELS), X, strings, cv=folds, return_estimator=True)
-    by_category = cross_val_predict(clone(model).set_params(levels=None), X, ordered, cv=folds)
+    judged = cross_validate(
+        model.set_params(levels=LEVELS), X, strings, cv=folds, return_estimator=True
+    )
+    by_category = cross_val_predict(
+        clone(model).set_params(levels=None), X, ordered, cv=folds
+    )
     by_levels, by_hand = np.empty((2, 90), dtype=object)
-    for one, (train, test) in zip(judged["estimator"], folds.split(X, strings), strict=True):
+    for one, (train, test) in zip(
+        judged["estimator"], folds.split(X, strings), strict=True
+    ):
         by_levels[test] = one.predict(X[test])
-        by_hand[test] = OrdinalClassifier(method, levels=LEVELS).fit(X[train], strings[train]).predict(X[test])
+        by_hand[test] = (
+            OrdinalClassifier(method, levels=LEVELS)
+            .fit(X[train], strings[train])
+            .predict(X[test])
+        )
     assert by_levels.tolist() == by_category.tolist() == by_hand.tolist()
-    assert judged["test_score"].mean() == pytest.approx((by_hand == strings).mean(), abs=1e-12)
+    assert judged["test_score"].mean() == pytest.approx(
+        (by_hand == strings).mean(), abs=1e-12
+    )
 
 
 def test_labels_replaced_by_sorted_codes_are_noticed(X, codes, strings):
-    with pytest.raises(DataError, match=r"not among the levels.*cross_val_predict of probabilities.*integers"):
-        cross_val_predict(OrdinalClassifier(levels=LEVELS), X, strings, cv=3, method="predict_proba")
-    by_code = cross_val_predict(OrdinalClassifier(), X, codes, cv=3, method="predict_proba")
-    assert log_loss(codes, by_code) < log_loss(codes, np.tile(np.bincount(codes) / 90, (90, 1)))
+    with pytest.raises(
+        DataError,
+        match=r"not among the levels.*cross_val_predict of probabilities.*integers",
+    ):
+        cross_val_predict(
+            OrdinalClassifier(levels=LEVELS), X, strings, cv=3, method="predict_proba"
+        )
+    by_code = cross_val_predict(
+        OrdinalClassifier(), X, codes, cv=3, method="predict_proba"
+    )
+    assert log_loss(codes, by_code) < log_loss(
+        codes, np.tile(np.bincount(codes) / 90, (90, 1))
+    )
 
 
 def test_scorer_of_ranks(X, strings):
-    scorer = make_scorer(mean_absolute_rank_error, greater_is_better=False, levels=LEVELS)
+    scorer = make_scorer(
+        mean_absolute_rank_error, greater_is_better=False, levels=LEVELS
+    )
     model = OrdinalClassifier(levels=LEVELS).fit(X, strings)
-    error = np.mean([abs(CODES[a] - CODES[b]) for a, b in zip(strings, model.predict(X), strict=True)])
+    error = np.mean(
+        [
+            abs(CODES[a] - CODES[b])
+            for a, b in zip(strings, model.predict(X), strict=True)
+        ]
+    )
     assert scorer(model, X, strings) == pytest.approx(-error)
     assert mean_absolute_rank_error([10, 20, 50], [10, 10, 10]) == 1.0
     ordered = pd.Series(pd.Categorical(strings, categories=LEVELS, ordered=True))
@@ -418,11 +552,16 @@ def test_precomputed_kernels_are_sliced_on_both_sides(X, codes):
     from ordstat import Linear
 
     gram = X @ X.T
-    precomputed = OrdinalClassifier("redsvm", kernel="precomputed", scaling=None, tol=1e-8)
+    precomputed = OrdinalClassifier(
+        "redsvm", kernel="precomputed", scaling=None, tol=1e-8
+    )
     direct = OrdinalClassifier("redsvm", kernel=Linear(), scaling=None, tol=1e-8)
     assert precomputed.__sklearn_tags__().input_tags.pairwise
     assert not direct.__sklearn_tags__().input_tags.pairwise
-    scores = [cross_val_predict(m, Z, codes, cv=3) for m, Z in ((precomputed, gram), (direct, X))]
+    scores = [
+        cross_val_predict(m, Z, codes, cv=3)
+        for m, Z in ((precomputed, gram), (direct, X))
+    ]
     assert scores[0].tolist() == scores[1].tolist()
 
 
@@ -439,7 +578,9 @@ def test_two_classes_equal_logistic_regression(X, codes):
     model = OrdinalClassifier().fit(X, y)
     other = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000).fit(X, y)
     np.testing.assert_allclose(model.coef_, other.coef_[0], rtol=1e-4)
-    np.testing.assert_allclose(model.predict_proba(X), other.predict_proba(X), atol=1e-5)
+    np.testing.assert_allclose(
+        model.predict_proba(X), other.predict_proba(X), atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("method", MANY)
@@ -452,8 +593,12 @@ def test_pickle(X, references, method):
 
 
 def test_two_columns_of_one_name() -> None:
-    X = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 3)), columns=["a", "b", "a"])
-    with pytest.raises(DataError, match="2 columns named 'a'; rename them so that X is clear"):
+    X = pd.DataFrame(
+        np.random.default_rng(0).normal(size=(30, 3)), columns=["a", "b", "a"]
+    )
+    with pytest.raises(
+        DataError, match="2 columns named 'a'; rename them so that X is clear"
+    ):
         OrdinalClassifier("logit").fit(X, np.arange(30) % 3)
 
 
@@ -464,7 +609,9 @@ def test_coefficients_of_separated_rows_are_those_that_predict() -> None:
         model = OrdinalClassifier("logit").fit(X, y)
     assert np.isposinf(model.results_.coef).all() and np.isfinite(model.coef_).all()
     score = X @ model.coef_
-    np.testing.assert_array_equal(1 + (score[:, None] > model.thresholds_).sum(axis=1), model.predict(X))
+    np.testing.assert_array_equal(
+        1 + (score[:, None] > model.thresholds_).sum(axis=1), model.predict(X)
+    )
 
 
 @pytest.mark.parametrize("method", ["logit", "prank"])
@@ -474,7 +621,9 @@ def test_labels_of_other_number_types(method, dtype):
     rng = np.random.default_rng(4)
     x = rng.normal(size=(60, 1))
     y = np.digitize(x[:, 0] + rng.normal(size=60), [-0.5, 0.5])
-    usual = OrdinalClassifier(method, levels=["0", "1", "2"] if dtype == ">U1" else None)
+    usual = OrdinalClassifier(
+        method, levels=["0", "1", "2"] if dtype == ">U1" else None
+    )
     other = clone(usual).fit(x.astype(">f8"), y.astype(dtype))
     usual.fit(x, y.astype(str) if dtype == ">U1" else y)
     assert other.predict(x).tolist() == usual.predict(x).tolist()
@@ -482,7 +631,10 @@ def test_labels_of_other_number_types(method, dtype):
 
 
 def test_labels_of_bytes_are_refused():
-    with pytest.raises(DataError, match=r"y must hold numbers, booleans or text; got bytes. Use y.astype\(str\)"):
+    with pytest.raises(
+        DataError,
+        match=r"y must hold numbers, booleans or text; got bytes. Use y.astype\(str\)",
+    ):
         OrdinalClassifier().fit(np.arange(6.0)[:, None], np.array([b"a", b"b"] * 3))
 
 
@@ -507,21 +659,52 @@ def _masked(values, place):
     return np.ma.masked_array(values, mask=np.arange(len(values)) == place)
 
 
+@pytest.mark.parametrize("method", ["logit", "redsvm", "cart"])
+@pytest.mark.parametrize("masked", [0, 1, 2])
+@pytest.mark.parametrize("labels", [[0, 1, 2], ["low", "mid", "top"]])
+def test_a_label_of_rows_of_weight_0_alone_is_left_out_as_by_ordfit(
+    X, codes, method, masked, labels
+):
+    y = pd.Series(pd.Categorical.from_codes(codes, labels, ordered=True))
+    weights = np.where(codes == masked, 0.0, 1.0)
+    with pytest.warns(
+        DataWarning,
+        match=f"without rows of positive weight were left out: {labels[masked]!r}",
+    ):
+        model = OrdinalClassifier(method).fit(X, y, sample_weight=weights)
+    used = weights > 0
+    alone = OrdinalClassifier(method).fit(X[used], y[used], sample_weight=weights[used])
+    assert list(model.classes_) == sorted(set(y[used]))
+    assert list(model.predict(X)) == list(alone.predict(X))
+
+
 def test_masked_labels_and_weights_are_refused(X, codes):
     weights = _masked(np.ones(90), 4)
-    hidden = _masked(np.where(np.arange(90) == 4, 9, codes), 4)  # the value below the mask is no label
-    with pytest.raises(DataError, match=r"^y must have no missing values; got 1 masked of 90"):
+    hidden = _masked(
+        np.where(np.arange(90) == 4, 9, codes), 4
+    )  # the value below the mask is no label
+    with pytest.raises(
+        DataError, match=r"^y must have no missing values; got 1 masked of 90"
+    ):
         OrdinalClassifier().fit(X, hidden)
-    with pytest.raises(DataError, match=r"^sample_weight must have no missing values; got 1 masked of 90"):
+    with pytest.raises(
+        DataError,
+        match=r"^sample_weight must have no missing values; got 1 masked of 90",
+    ):
         OrdinalClassifier().fit(X, codes, sample_weight=weights)
     with pytest.raises(DataError, match=r"^y must have no missing values"):
         OrdinalClassifier("cusum").partial_fit(X, codes).partial_fit(X, hidden)
     with pytest.raises(DataError, match=r"^y_true must have no missing values"):
         mean_absolute_rank_error(hidden, codes)
     model = OrdinalClassifier().fit(X, codes)
-    with pytest.raises(DataError, match=r"^y must have no missing values; got 1 masked of 90"):
+    with pytest.raises(
+        DataError, match=r"^y must have no missing values; got 1 masked of 90"
+    ):
         model.score(X, hidden)
-    with pytest.raises(DataError, match=r"^sample_weight must have no missing values; got 1 masked of 90"):
+    with pytest.raises(
+        DataError,
+        match=r"^sample_weight must have no missing values; got 1 masked of 90",
+    ):
         model.score(X, codes, sample_weight=weights)
 
 
@@ -530,20 +713,49 @@ def test_the_score_is_the_share_of_right_labels(X, codes):
     right = model.predict(X) == codes
     weights = np.arange(90.0)
     assert model.score(X, codes) == pytest.approx(right.mean(), rel=1e-12)
-    assert model.score(X, codes, weights) == pytest.approx(weights[right].sum() / weights.sum(), rel=1e-12)
+    assert model.score(X, codes, weights) == pytest.approx(
+        weights[right].sum() / weights.sum(), rel=1e-12
+    )
 
 
 #: Calls with an argument of the wrong kind, and what the error names.
 ODD = {
-    "weights text": (lambda X, y: OrdinalClassifier().fit(X, y, ["a"] * 90), "sample_weight must be one number"),
-    "weights mapping": (lambda X, y: OrdinalClassifier().fit(X, y, {}), "sample_weight must be one number"),
-    "weights few": (lambda X, y: OrdinalClassifier().fit(X, y, np.ones(2)), "sample_weight must be one number"),
-    "no classes": (lambda X, y: OrdinalClassifier("prank").partial_fit(X, y, []), "classes must list the labels"),
-    "mapping": (lambda X, y: OrdinalClassifier("prank").partial_fit(X, y, {0: 1}), "classes must list the labels"),
-    "scalar": (lambda X, y: mean_absolute_rank_error(3, y), "y_true must have one label for each row"),
-    "empty": (lambda X, y: mean_absolute_rank_error([], []), "y_true must have one label for each row"),
-    "lengths": (lambda X, y: mean_absolute_rank_error(y, y[:3]), "y_pred must have one label for each row"),
-    "table": (lambda X, y: mean_absolute_rank_error(X, y), "y_true must have one label for each row"),
+    "weights text": (
+        lambda X, y: OrdinalClassifier().fit(X, y, ["a"] * 90),
+        "sample_weight must be one number",
+    ),
+    "weights mapping": (
+        lambda X, y: OrdinalClassifier().fit(X, y, {}),
+        "sample_weight must be one number",
+    ),
+    "weights few": (
+        lambda X, y: OrdinalClassifier().fit(X, y, np.ones(2)),
+        "sample_weight must be one number",
+    ),
+    "no classes": (
+        lambda X, y: OrdinalClassifier("prank").partial_fit(X, y, []),
+        "classes must list the labels",
+    ),
+    "mapping": (
+        lambda X, y: OrdinalClassifier("prank").partial_fit(X, y, {0: 1}),
+        "classes must list the labels",
+    ),
+    "scalar": (
+        lambda X, y: mean_absolute_rank_error(3, y),
+        "y_true must have one label for each row",
+    ),
+    "empty": (
+        lambda X, y: mean_absolute_rank_error([], []),
+        "y_true must have one label for each row",
+    ),
+    "lengths": (
+        lambda X, y: mean_absolute_rank_error(y, y[:3]),
+        "y_pred must have one label for each row",
+    ),
+    "table": (
+        lambda X, y: mean_absolute_rank_error(X, y),
+        "y_true must have one label for each row",
+    ),
 }
 
 
@@ -556,7 +768,11 @@ def test_odd_arguments_are_refused_by_name(name, X, codes):
 
 def test_masked_arrays_without_a_masked_value_are_plain(X, codes):
     plain = OrdinalClassifier().fit(X, codes)
-    masked = OrdinalClassifier().fit(np.ma.masked_array(X), _masked(codes, -1), sample_weight=_masked(np.ones(90), -1))
+    masked = OrdinalClassifier().fit(
+        np.ma.masked_array(X),
+        _masked(codes, -1),
+        sample_weight=_masked(np.ones(90), -1),
+    )
     assert_allclose(masked.coef_, plain.coef_, rtol=1e-10)
 
 
@@ -565,16 +781,23 @@ def test_codes_of_missing_answers_among_the_labels_are_told(code, last):
     y = np.tile(np.arange(1, last + 1), 20)
     X = np.random.default_rng(last).normal(size=(y.size, 1))
     y[:4] = code
-    with pytest.warns(DataWarning, match=f"y has the level {code} in 4 rows, far from the others"):
+    with pytest.warns(
+        DataWarning, match=f"y has the level {code} in 4 rows, far from the others"
+    ):
         OrdinalClassifier().fit(X, y)
-    OrdinalClassifier(levels=sorted({*y.tolist()})).fit(X, y)  # no warning: warnings are errors
+    OrdinalClassifier(levels=sorted({*y.tolist()})).fit(
+        X, y
+    )  # no warning: warnings are errors
 
 
 @pytest.mark.parametrize("stars", [[0.5, 1.0, 1.5, 2.0], [1.0, 1.25, 1.5]])
 def test_labels_that_are_not_whole_need_levels(stars):
     y = np.tile(stars, 20)
     X = np.random.default_rng(1).normal(size=(y.size, 1)) + y[:, None]
-    with pytest.raises(DataError, match=rf"^Unknown label type: continuous.* y has {len(stars)} different .*levels=\["):
+    with pytest.raises(
+        DataError,
+        match=rf"^Unknown label type: continuous.* y has {len(stars)} different .*levels=\[",
+    ):
         OrdinalClassifier().fit(X, y)
     model = OrdinalClassifier(levels=stars).fit(X, y)
     ranks = OrdinalClassifier().fit(X, np.searchsorted(stars, y))
