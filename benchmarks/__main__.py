@@ -1,10 +1,13 @@
-"""`python -m benchmarks [clm svm boosting ...] [--quick]`: run suites, print tables, write CSV files.
+"""`python -m benchmarks [clm svm boosting ...] [--quick]`: run suites, print tables,
+write CSV files.
 
-`python -m benchmarks leaderboard` keeps results of its own (`--quick`: one split, `--done`: the page of what is done);
-its rivals are `pip install ".[boosters]" mord`. `python -m benchmarks against_r` compares answers, not seconds;
-`--help` after it tells of its own options.
+`python -m benchmarks leaderboard` keeps results of its own (`--quick`: one split,
+`--done`: the page of what is done); its rivals are `pip install ".[boosters]" mord`.
+`python -m benchmarks against_r` compares answers, not seconds; `--help` after it tells
+of its own options.
 
-One BLAS thread for everybody: the variables are set before NumPy is loaded, and R inherits them.
+One BLAS thread for everybody: the variables are set before NumPy is loaded, and R
+inherits them.
 """
 
 from __future__ import annotations
@@ -68,18 +71,27 @@ RESULTS = Path(__file__).parent / "results"
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("suite", nargs="*", choices=[[], *SUITES], help="default: all of them")
-    parser.add_argument("--quick", action="store_true", help="small sizes and few rounds")
+    parser.add_argument(
+        "suite", nargs="*", choices=[[], *SUITES], help="default: all of them"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="small sizes and few rounds"
+    )
     wanted = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
     for suite in wanted.suite or SUITES:
         table = pd.DataFrame(SUITES[suite](quick=wanted.quick))
         table.to_csv(RESULTS / f"{suite}.csv", index=False)
-        print(f"\n{suite}\n{table.to_string(index=False, float_format=lambda v: f'{v:.4g}')}", flush=True)
+        print(
+            f"\n{suite}\n{table.to_string(index=False, float_format=lambda v: f'{v:.4g}')}",
+            flush=True,
+        )
 
 
 def leaders(quick: bool, done: bool) -> None:
-    """The leaderboard keeps a file of its own; of a run that goes on, its page tells of the splits that are done."""
+    """The leaderboard keeps a file of its own; of a run that goes on, its page tells of
+    the splits that are done.
+    """
     if not done:
         leaderboard.run(quick)
     results = pd.read_csv(leaderboard.RESULTS)

@@ -1,9 +1,11 @@
-"""Rows larger than memory, p = 20, K = 5: a fit from Parquet beside the fit in memory and beside a plain read.
+"""Rows larger than memory, p = 20, K = 5: a fit from Parquet beside the fit in memory
+and beside a plain read.
 
-Every contestant runs in a process of its own, which tells its seconds and the most memory it held. What it should reach
-at n = 1e7: the numbers of the fit in memory to 1e-9, 1 GB of memory, and at most the seconds of a plain read for every
-pass plus those of the passes in memory; n = 1e8 generated rows in the same memory; two processes of a Dask cluster 1.6
-times as fast as one.
+Every contestant runs in a process of its own, which tells its seconds and the most
+memory it held. What it should reach at n = 1e7: the numbers of the fit in memory to
+1e-9, 1 GB of memory, and at most the seconds of a plain read for every pass plus those
+of the passes in memory; n = 1e8 generated rows in the same memory; two processes of a
+Dask cluster 1.6 times as fast as one.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-P, K, BLOCK = 20, 5, 250_000
+P = 20
+K = 5
+BLOCK = 250_000
 NAMES = [f"x{j}" for j in range(P)]
 FORMULA = f"y ~ {' + '.join(NAMES)}"
 
@@ -48,9 +52,15 @@ class Generated:
 
         beta = np.linspace(-0.5, 0.5, P)
         for start in range(0, self.n, BLOCK):
-            rng, m = np.random.default_rng([7, start]), min(BLOCK, self.n - start)
-            X = np.asfortranarray(rng.standard_normal((m, P), dtype=np.float32).astype(np.float64))
-            y = np.searchsorted([-1.5, -0.5, 0.5, 1.5], X @ beta + rng.logistic(size=m)) + 1
+            rng = np.random.default_rng([7, start])
+            m = min(BLOCK, self.n - start)
+            X = np.asfortranarray(
+                rng.standard_normal((m, P), dtype=np.float32).astype(np.float64)
+            )
+            y = (
+                np.searchsorted([-1.5, -0.5, 0.5, 1.5], X @ beta + rng.logistic(size=m))
+                + 1
+            )
             yield pa.table(dict(zip(NAMES, X.T, strict=True)) | {"y": y})
 
 
@@ -70,7 +80,8 @@ def counted(data: object) -> tuple[float, int, list[float]]:
     from ordstat import ordfit
     from ordstat.blocks.sources import Blocks
 
-    passes, frames = 0, Blocks.frames
+    passes = 0
+    frames = Blocks.frames
 
     def counting(self: Blocks) -> Iterator[object]:
         nonlocal passes
@@ -79,7 +90,9 @@ def counted(data: object) -> tuple[float, int, list[float]]:
 
     Blocks.frames = counting
     start = time.perf_counter()
-    params = ordfit(FORMULA, pd.read_parquet(data[0]) if isinstance(data, list) else data).params.tolist()
+    params = ordfit(
+        FORMULA, pd.read_parquet(data[0]) if isinstance(data, list) else data
+    ).params.tolist()
     return time.perf_counter() - start, passes, params
 
 
@@ -99,13 +112,20 @@ def cluster(path: str, workers: int) -> tuple[float, int, list[float]]:
     from distributed import Client, LocalCluster
 
     rows = dd.read_parquet(path, split_row_groups=1)
-    with LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as here, Client(here):
+    with (
+        LocalCluster(
+            n_workers=workers, threads_per_worker=1, dashboard_address=None
+        ) as here,
+        Client(here),
+    ):
         counted(rows)
         return counted(rows)
 
 
 def run(quick: bool = False) -> list[dict[str, object]]:
-    """One row a contestant: seconds, GB, passes, and the largest difference from the estimates in memory."""
+    """One row a contestant: seconds, GB, passes, and the largest difference from the
+    estimates in memory.
+    """
     n = 200_000 if quick else 10_000_000
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"
@@ -113,7 +133,10 @@ def run(quick: bool = False) -> list[dict[str, object]]:
         calls = {
             "plain read": ("", f"plain_read({str(path)!r})"),
             "in memory, with reading": ("", f"counted([{str(path)!r}])"),
-            "in memory": (f"import pandas as pd\ndata = pd.read_parquet({str(path)!r})", "counted(data)"),
+            "in memory": (
+                f"import pandas as pd\ndata = pd.read_parquet({str(path)!r})",
+                "counted(data)",
+            ),
             "Parquet": ("", f"counted({str(path)!r})"),
             "Dask, 1 process": ("", f"cluster({str(path)!r}, 1)"),
             "Dask, 2 processes": ("", f"cluster({str(path)!r}, 2)"),
@@ -135,6 +158,10 @@ def _measured(prepare: str, call: str) -> tuple[float, float, int, list[float]]:
         program.flush()
         paths = {"PYTHONPATH": str(Path(__file__).parents[1])}
         done = subprocess.run(
-            [sys.executable, program.name], check=True, stdout=subprocess.PIPE, text=True, env=os.environ | paths
+            [sys.executable, program.name],
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | paths,
         )
     return tuple(json.loads(done.stdout.splitlines()[-1]))

@@ -1,7 +1,8 @@
-"""Boosting at N = 6000, D = 16, K = 10: time a round beside the authors' program and scikit-learn, and a first fit.
+"""Boosting at N = 6000, D = 16, K = 10: time a round beside the authors' program and
+scikit-learn, and a first fit.
 
-What it should reach: stumps 50 and perceptrons 12 times faster a round than the authors' C++ program, AdaBoost.OR on
-1000 ranking stumps in 7 s.
+What it should reach: stumps 50 and perceptrons 12 times faster a round than the
+authors' C++ program, AdaBoost.OR on 1000 ranking stumps in 7 s.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ from benchmarks.data import smooth_utility
 from benchmarks.timing import rounds
 from ordstat import AdaBoostOR, ORBoost, RankBoost
 
-N, D, K = 6000, 16, 10
+N = 6000
+D = 16
+K = 10
 
-#: Milliseconds a round of the authors' C++ program as it was measured on another day and machine, on data of this
-#: shape: beside the ratios of this run, not one of them.
+#: Milliseconds a round of the authors' C++ program as it was measured on another day
+#: and machine, on data of this shape: beside the ratios of this run, not one of them.
 RECORDED = {
     "orboost-all, stumps": 17.7,
     "orboost-lr, stumps": 16.3,
@@ -52,7 +55,9 @@ print(json.dumps(taken))
 
 
 def run(quick: bool = False) -> list[dict[str, object]]:
-    """One row a method and contestant; "over ordstat" compares the time a round within this run."""
+    """One row a method and contestant; "over ordstat" compares the time a round within
+    this run.
+    """
     X, y = smooth_utility(N, K, D)
     T, few = (200, 10) if quick else (2000, 200)
     shown: list[dict[str, object]] = []
@@ -73,17 +78,43 @@ def run(quick: bool = False) -> list[dict[str, object]]:
 
 def _fields(X: np.ndarray, y: np.ndarray, T: int, few: int) -> dict[str, list[Boosted]]:
     """Contestants by method, ordstat first; slow ones make fewer rounds."""
-    stumps = [contestants.extended_adaboost(X, y, 10), contestants.single_stumps(X, y, 10)]
+    stumps = [
+        contestants.extended_adaboost(X, y, 10),
+        contestants.single_stumps(X, y, 10),
+    ]
     fields = {}
-    for name, form, cost in (("all", "full", "absolute"), ("lr", "lr", "classification")):
-        for learner, our_time, theirs in (("stump", T, T // 10), ("perceptron", few, few // 10)):
-            boosted = contestants.ordstat(X, y, ORBoost(rounds=our_time, learner=learner, cost=cost))
+    for name, form, cost in (
+        ("all", "full", "absolute"),
+        ("lr", "lr", "classification"),
+    ):
+        for learner, our_time, theirs in (
+            ("stump", T, T // 10),
+            ("perceptron", few, few // 10),
+        ):
+            boosted = contestants.ordstat(
+                X, y, ORBoost(rounds=our_time, learner=learner, cost=cost)
+            )
             peer = contestants.authors(X, y, form, learner, max(theirs, 5))
-            fields[f"orboost-{name}, {learner}s"] = [boosted, peer, *(stumps if learner == "stump" else ())]
-    fields["orboost-all, sigmoids"] = [contestants.ordstat(X, y, ORBoost(rounds=few, learner="sigmoid"))]
-    fields["rankboost-or, stumps"] = [contestants.ordstat(X, y, RankBoost(rounds=T)), *stumps]
-    fields["rankboost-ae, stumps"] = [contestants.ordstat(X, y, RankBoost(rounds=T, step="tight")), *stumps]
-    fields["adaboost-or, ranking stumps"] = [contestants.ordstat(X, y, AdaBoostOR(rounds=T // 2)), stumps[0]]
+            fields[f"orboost-{name}, {learner}s"] = [
+                boosted,
+                peer,
+                *(stumps if learner == "stump" else ()),
+            ]
+    fields["orboost-all, sigmoids"] = [
+        contestants.ordstat(X, y, ORBoost(rounds=few, learner="sigmoid"))
+    ]
+    fields["rankboost-or, stumps"] = [
+        contestants.ordstat(X, y, RankBoost(rounds=T)),
+        *stumps,
+    ]
+    fields["rankboost-ae, stumps"] = [
+        contestants.ordstat(X, y, RankBoost(rounds=T, step="tight")),
+        *stumps,
+    ]
+    fields["adaboost-or, ranking stumps"] = [
+        contestants.ordstat(X, y, AdaBoostOR(rounds=T // 2)),
+        stumps[0],
+    ]
     return fields
 
 
@@ -106,8 +137,14 @@ def _first_fits(T: int, few: int) -> list[dict[str, object]]:
     shown: list[dict[str, object]] = []
     for task, method in methods.items():
         code = FRESH.format(N=N, K=K, D=D, names=type(method).__name__, method=method)
-        done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-        for name, seconds in zip(("imports and data", "first fit", "second fit"), json.loads(done.stdout), strict=True):
+        done = subprocess.run(
+            [sys.executable, "-c", code], check=True, capture_output=True, text=True
+        )
+        for name, seconds in zip(
+            ("imports and data", "first fit", "second fit"),
+            json.loads(done.stdout),
+            strict=True,
+        ):
             shown.append(
                 {"method": task, "contestant": f"ordstat, fresh process: {name}", "rounds": method.rounds,
                  "seconds": seconds, "ms a round": np.nan if "data" in name else 1000.0 * seconds / method.rounds}

@@ -1,7 +1,8 @@
-"""Bounds of RED-SVM on the shared sets, C that of the smallest bound: from the training rows alone, and from the rows
-kept aside.
+"""Bounds of RED-SVM on the shared sets, C that of the smallest bound: from the training
+rows alone, and from the rows kept aside.
 
-The test MAE is that of the rows kept aside; the bound from them ("new") is of the same rows, as a user would have it.
+The test MAE is that of the rows kept aside; the bound from them ("new") is of the same
+rows, as a user would have it.
 """
 
 from __future__ import annotations
@@ -23,24 +24,35 @@ TRAIN = {
 }  # fmt: skip
 #: Values of C that are tried.
 VALUES = tuple(2.0**e for e in range(-17, 4, 2))
-SMALLEST, KINDS = 600, ("quantised", "ordinal", "nominal", "binary")
+SMALLEST = 600
+KINDS = ("quantised", "ordinal", "nominal", "binary")
 #: Targets, labels and weights, which are no features.
 NO_FEATURES = ["y", "rank", "rank_tied", "target", "part", "freq"]
 
 
 def sets(names: set[str] | None = None) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Name and rows of each set that leaves rows aside after `SMALLEST`: features x0, x1, ... and the level `rank`."""
-    for path in sorted(path for kind in KINDS for path in (FOLDER / kind).glob("*.parquet")):
+    """Name and rows of each set that leaves rows aside after `SMALLEST`: features x0,
+    x1, ... and the level `rank`.
+    """
+    for path in sorted(
+        path for kind in KINDS for path in (FOLDER / kind).glob("*.parquet")
+    ):
         if names is not None and path.stem not in names:
             continue
         frame = pd.read_parquet(path)
-        if len(frame) > SMALLEST + 20 and {"rank", "target"} & set(frame) and "partition" not in frame:
+        if (
+            len(frame) > SMALLEST + 20
+            and {"rank", "target"} & set(frame)
+            and "partition" not in frame
+        ):
             yield path.stem, prepared(frame)
 
 
 def prepared(frame: pd.DataFrame) -> pd.DataFrame:
     """Numbers alone; a factor gives an indicator of each of its levels but the first."""
-    features = pd.get_dummies(frame.drop(columns=NO_FEATURES, errors="ignore"), drop_first=True).astype(float)
+    features = pd.get_dummies(
+        frame.drop(columns=NO_FEATURES, errors="ignore"), drop_first=True
+    ).astype(float)
     features.columns = [f"x{j}" for j in range(features.shape[1])]
     level = frame["rank"] if "rank" in frame else frame["target"]
     return features.assign(rank=pd.Categorical(level, ordered=True))

@@ -1,4 +1,6 @@
-"""Cumulative logit: whole call and fit alone against R, statsmodels, skordinal and the arithmetic limit."""
+"""Cumulative logit: whole call and fit alone against R, statsmodels, skordinal and the
+arithmetic limit.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ SLOW_R_UP_TO = 1_000_000
 
 
 def run(quick: bool = False) -> list[dict[str, object]]:
-    """One row a size and contestant: median seconds, and ratios to the limit, to ordstat and to ordstat's fit."""
+    """One row a size and contestant: median seconds, and ratios to the limit, to
+    ordstat and to ordstat's fit.
+    """
     rows: list[dict[str, object]] = []
     if not r_clm.has("ordinal"):
         print("Rscript with the package ordinal is not here: R's rows are left out.")
@@ -30,7 +34,12 @@ def _size(n: int, p: int, K: int, n_rounds: int) -> list[dict[str, object]]:
     frame = cumulative_logit(n, p, K)
     slow = ("polr", "orm", "vglm") if n * p <= SLOW_R_UP_TO and K <= 5 else ()
     clm = r_clm.contestants(frame, ("clm", "clm.fit", *slow))
-    field: list[Contestant] = [py.limit(frame), py.ordstat_call(frame), py.ordstat_fit(frame), py.skordinal_pom(frame)]
+    field: list[Contestant] = [
+        py.limit(frame),
+        py.ordstat_call(frame),
+        py.ordstat_fit(frame),
+        py.skordinal_pom(frame),
+    ]
     if n * p <= STATSMODELS_UP_TO:
         field.append(py.statsmodels_bfgs(frame))
     taken = rounds([*field, *clm], n_rounds, tries=2)
@@ -48,7 +57,9 @@ def _size(n: int, p: int, K: int, n_rounds: int) -> list[dict[str, object]]:
 
 
 def profiles(quick: bool = False) -> list[dict[str, object]]:
-    """Profile-likelihood intervals of all location coefficients, the fit itself not counted."""
+    """Profile-likelihood intervals of all location coefficients, the fit itself not
+    counted.
+    """
     rows: list[dict[str, object]] = []
     for n, p in ((1_000, 10),) if quick else ((1_000, 10), (10_000, 10)):
         frame = cumulative_logit(n, p, 5)

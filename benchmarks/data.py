@@ -7,7 +7,9 @@ import pandas as pd
 
 
 def cumulative_logit(n: int, p: int, K: int, seed: int = 1) -> pd.DataFrame:
-    """Normal columns x1..xp, logistic latent variable cut at quantiles of its distribution into K levels."""
+    """Normal columns x1..xp, logistic latent variable cut at quantiles of its
+    distribution into K levels.
+    """
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, p))
     beta = rng.normal(0.0, 1.0, p) / np.sqrt(p)
@@ -19,7 +21,9 @@ def cumulative_logit(n: int, p: int, K: int, seed: int = 1) -> pd.DataFrame:
 
 
 def with_factors(n: int, K: int = 5, seed: int = 1) -> pd.DataFrame:
-    """`cumulative_logit` of 8 columns, with codes of factors of 4 and 6 levels as x9 and x10, which is nominal."""
+    """`cumulative_logit` of 8 columns, with codes of factors of 4 and 6 levels as x9
+    and x10, which is nominal.
+    """
     rng = np.random.default_rng(seed)
     frame = cumulative_logit(n, 8, K, seed)
     latent = frame.pop("y").to_numpy() + rng.logistic(size=n)
@@ -29,18 +33,31 @@ def with_factors(n: int, K: int = 5, seed: int = 1) -> pd.DataFrame:
     return frame
 
 
-def smooth_utility(N: int, K: int, D: int = 8, seed: int = 2) -> tuple[np.ndarray, np.ndarray]:
-    """D Gaussian features, a smooth utility plus noise cut at quantiles: X (N, D) and codes (N,)."""
+def smooth_utility(
+    N: int, K: int, D: int = 8, seed: int = 2
+) -> tuple[np.ndarray, np.ndarray]:
+    """D Gaussian features, a smooth utility plus noise cut at quantiles: X (N, D) and
+    codes (N,).
+    """
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((N, D))
-    utility = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] / 2 + X[:, 3] ** 2 / 3 + X[:, 4:].sum(axis=1) / 4
+    utility = (
+        np.sin(X[:, 0])
+        + X[:, 1] * X[:, 2] / 2
+        + X[:, 3] ** 2 / 3
+        + X[:, 4:].sum(axis=1) / 4
+    )
     utility = utility + 0.3 * rng.standard_normal(N)
     cuts = np.quantile(utility, np.arange(1, K) / K)
     return X, np.searchsorted(cuts, utility).astype(np.intp)
 
 
-def linear_utility(n: int, p: int, K: int, seed: int = 4) -> tuple[np.ndarray, np.ndarray]:
-    """Normal columns and a linear utility with a little logistic noise, cut at quantiles: X (n, p) and codes (n,)."""
+def linear_utility(
+    n: int, p: int, K: int, seed: int = 4
+) -> tuple[np.ndarray, np.ndarray]:
+    """Normal columns and a linear utility with a little logistic noise, cut at
+    quantiles: X (n, p) and codes (n,).
+    """
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, p))
     utility = X @ rng.normal(size=p) / np.sqrt(p) + 0.3 * rng.logistic(size=n)

@@ -14,10 +14,11 @@ T = TypeVar("T")
 
 
 def within(seconds: float, work: Callable[[], T]) -> T | None:
-    """What `work` returns, or None where it was cut off after `seconds` of the processor, rounded up.
+    """What `work` returns, or None where it was cut off after `seconds` of the
+    processor, rounded up.
 
-    Compiled code that holds the interpreter can only be ended from outside: the call runs in a forked child, and the
-    system ends that (`RLIMIT_CPU`).
+    Compiled code that holds the interpreter can only be ended from outside: the call
+    runs in a forked child, and the system ends that (`RLIMIT_CPU`).
     """
     fork = get_context("fork")
     receiver, sender = fork.Pipe(duplex=False)
@@ -30,7 +31,10 @@ def within(seconds: float, work: Callable[[], T]) -> T | None:
         actual = None
     child.join()
     if child.exitcode not in (0, -SIGXCPU):
-        raise RuntimeError(f"the call ended with exit code {child.exitcode}, neither done nor out of time")
+        raise RuntimeError(
+            f"the call ended with exit code {child.exitcode}, neither done nor out of"
+            " time"
+        )
     return actual
 
 

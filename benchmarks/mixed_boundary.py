@@ -1,8 +1,10 @@
-"""The level of tests of random effects at their boundary, and the coverage of prediction sets of new groups.
+"""The level of tests of random effects at their boundary, and the coverage of
+prediction sets of new groups.
 
-Data have no variance of what is tested: no groups, no slopes beside intercepts, no second grouping. Shares of p-values
-up to 0.05 and 0.1 should be these, by the mixtures of chi-squares of `anova`; "chi2" has the plain law beside. The last
-rows have the share of rows of new groups in the sets of `conformal(0.8)`.
+Data have no variance of what is tested: no groups, no slopes beside intercepts, no
+second grouping. Shares of p-values up to 0.05 and 0.1 should be these, by the mixtures
+of chi-squares of `anova`; "chi2" has the plain law beside. The last rows have the share
+of rows of new groups in the sets of `conformal(0.8)`.
 """
 
 from __future__ import annotations
@@ -30,7 +32,14 @@ def drawn(groups: int, size: int, sd: float, seed: int) -> pd.DataFrame:
     g = np.repeat(np.arange(groups), size)
     x = rng.standard_normal(g.size)
     latent = 0.7 * x + sd * rng.standard_normal(groups)[g] + rng.logistic(size=g.size)
-    return pd.DataFrame({"x": x, "y": np.digitize(latent, [-1.5, 0.0, 1.5]), "g": g, "h": rng.integers(0, 15, g.size)})
+    return pd.DataFrame(
+        {
+            "x": x,
+            "y": np.digitize(latent, [-1.5, 0.0, 1.5]),
+            "g": g,
+            "h": rng.integers(0, 15, g.size),
+        }
+    )
 
 
 def run(quick: bool = False) -> list[dict[str, object]]:
@@ -42,7 +51,9 @@ def run(quick: bool = False) -> list[dict[str, object]]:
 
 def _level(name: str, count: int) -> dict[str, object]:
     small, large, sd = TESTS[name]
-    p, plain = np.array([_tested(small, large, drawn(40, 8, sd, seed)) for seed in range(count)]).T
+    p, plain = np.array(
+        [_tested(small, large, drawn(40, 8, sd, seed)) for seed in range(count)]
+    ).T
     return {
         "what": name,
         "data sets": count,
@@ -63,10 +74,14 @@ def _coverage(size: int, count: int) -> dict[str, object]:
     held = []
     for seed in range(count):
         data = drawn(50, size, 1.0, seed)
-        sets = ordfit("y ~ x + (1 | g)", data[data["g"] < 25], levels=[0, 1, 2, 3]).conformal(
-            0.8, data[data["g"].between(25, 43)]
-        )
+        sets = ordfit(
+            "y ~ x + (1 | g)", data[data["g"] < 25], levels=[0, 1, 2, 3]
+        ).conformal(0.8, data[data["g"].between(25, 43)])
         new = data[data["g"] >= 44]
         ends = sets.predict(new).astype(int)
         held.append(new["y"].between(ends["lower"], ends["upper"]).mean())
-    return {"what": f"prediction sets, {size} rows a group", "data sets": count, "coverage": np.mean(held)}
+    return {
+        "what": f"prediction sets, {size} rows a group",
+        "data sets": count,
+        "coverage": np.mean(held),
+    }

@@ -1,9 +1,11 @@
-"""Random effects on 500 simulated data sets: does every fit end well, and do its numbers keep what they promise?
+"""Random effects on 500 simulated data sets: does every fit end well, and do its
+numbers keep what they promise?
 
-Every fit must have its certificate, or a warning that says why not. The slope is compared with the truth in standard
-errors of its mean, the mean standard deviation of effects with 1, of which maximum likelihood comes short with few
-groups, and Laplace's approximation where they are small. Limits should hold the truth 95 times in 100, Wald's of the
-slope, the profile's of a standard deviation.
+Every fit must have its certificate, or a warning that says why not. The slope is
+compared with the truth in standard errors of its mean, the mean standard deviation of
+effects with 1, of which maximum likelihood comes short with few groups, and Laplace's
+approximation where they are small. Limits should hold the truth 95 times in 100, Wald's
+of the slope, the profile's of a standard deviation.
 """
 
 from __future__ import annotations
@@ -18,7 +20,10 @@ from ordstat import ordfit
 from ordstat.exceptions import OrdstatWarning
 
 #: Of x; standard deviations of the effects of g, of its slopes and of h.
-BETA, SD, SLOPE, OTHER = 0.7, 1.0, 0.6, 0.7
+BETA = 0.7
+SD = 1.0
+SLOPE = 0.6
+OTHER = 0.7
 CUTS = np.array([-1.5, 0.0, 1.5])
 
 
@@ -44,7 +49,9 @@ DESIGNS = (
     Design("few groups", "y ~ x + (1 | g)", 120, 8),
     Design("slopes", "y ~ x + (1 + x | g)", 800, 50, slopes=True),
     Design("crossed", "y ~ x + (1 | g) + (1 | h)", 600, 40, others=20),
-    Design("nested", "y ~ x + (1 | h/g)", 600, 60, others=20, nested=True, profile=False),
+    Design(
+        "nested", "y ~ x + (1 | h/g)", 600, 60, others=20, nested=True, profile=False
+    ),
 )
 
 
@@ -82,7 +89,13 @@ def _one(design: Design, seed: int) -> dict[str, float]:
         fit = ordfit(design.formula, data, design.link, quadrature=design.quadrature)
     limits = fit.confint("x").iloc[0]
     sd = fit.varcorr()["sd"]
-    deviation = sd.loc[next(key for key in sd.index if key[0] in ("g", "h:g") and key[1] == "(Intercept)")]
+    deviation = sd.loc[
+        next(
+            key
+            for key in sd.index
+            if key[0] in ("g", "h:g") and key[1] == "(Intercept)"
+        )
+    ]
     row = {
         "certificate": fit.certificate.reached,
         "singular": any(term.boundary for term in fit.fit.marginal.terms),
@@ -101,13 +114,22 @@ def _one(design: Design, seed: int) -> dict[str, float]:
 def simulated(design: Design, seed: int) -> pd.DataFrame:
     """Four levels of a latent score."""
     rng = np.random.default_rng([seed, design.n, design.groups])
-    x, g = rng.standard_normal(design.n), np.arange(design.n) % design.groups
+    x = rng.standard_normal(design.n)
+    g = np.arange(design.n) % design.groups
     score = BETA * x + SD * rng.standard_normal(design.groups)[g]
     data = pd.DataFrame({"x": x, "g": g})
     if design.slopes:
         score += SLOPE * rng.standard_normal(design.groups)[g] * x
     if design.others:
-        data["h"] = g % design.others if design.nested else rng.integers(0, design.others, design.n)
+        data["h"] = (
+            g % design.others
+            if design.nested
+            else rng.integers(0, design.others, design.n)
+        )
         score += OTHER * rng.standard_normal(design.others)[data["h"]]
-    error = rng.logistic(size=design.n) if design.link == "logit" else rng.standard_normal(design.n)
+    error = (
+        rng.logistic(size=design.n)
+        if design.link == "logit"
+        else rng.standard_normal(design.n)
+    )
     return data.assign(y=np.digitize(score + error, CUTS))

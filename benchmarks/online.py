@@ -1,7 +1,9 @@
-"""Online rankers at p = 20, K = 5: examples a second of a pass and of batches, beside scikit-learn's SGDClassifier.
+"""Online rankers at p = 20, K = 5: examples a second of a pass and of batches, beside
+scikit-learn's SGDClassifier.
 
-What it should reach: 1.5e7 examples a second of a pass, and ten times scikit-learn's partial_fit. A first batch and the
-later ones are timed apart, for levels and scale are settled in the first.
+What it should reach: 1.5e7 examples a second of a pass, and ten times scikit-learn's
+partial_fit. A first batch and the later ones are timed apart, for levels and scale are
+settled in the first.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from ordstat.judging.costs import CostMatrix
 from ordstat.online.online import OnlineMethod
 from ordstat.online.perceptron import Examples
 
-P, K = 20, 5
+P = 20
+K = 5
 ONCE: dict[str, Any] = {"epochs": 1, "scaling": None, "presentation": "order"}
 METHODS: dict[str, OnlineMethod] = {
     "prank": PRank(**ONCE),
@@ -54,14 +57,26 @@ print(json.dumps(taken))
 
 
 def run(quick: bool = False) -> list[dict[str, object]]:
-    """One row a way of learning and contestant: the fastest of five rounds, "over cusum" the median of their ratios."""
+    """One row a way of learning and contestant: the fastest of five rounds, "over
+    cusum" the median of their ratios.
+    """
     n = 100_000 if quick else 1_000_000
     X, y = linear_utility(n, P, K)
-    ways: list[tuple[str, int, list[Timed]]] = [("one pass", n, [*_passes(X, y), *_fits(X, y)])]
+    ways: list[tuple[str, int, list[Timed]]] = [
+        ("one pass", n, [*_passes(X, y), *_fits(X, y)])
+    ]
     for size in BATCHES:
         ways += [
-            (f"partial_fit, first batch, {size} rows", size, _first_batches(X[:size], y[:size])),
-            (f"partial_fit, later batches of {size} rows", n, _later_batches(X, y, size)),
+            (
+                f"partial_fit, first batch, {size} rows",
+                size,
+                _first_batches(X[:size], y[:size]),
+            ),
+            (
+                f"partial_fit, later batches of {size} rows",
+                n,
+                _later_batches(X, y, size),
+            ),
             (f"partial_fit, later frames of {size} rows", n, _later_frames(X, y, size)),
         ]
     shown: list[dict[str, object]] = []
@@ -77,10 +92,18 @@ def run(quick: bool = False) -> list[dict[str, object]]:
 
 
 def _passes(X: np.ndarray, y: np.ndarray) -> list[Timed]:
-    """The compiled pass over rows that are ready for it, going on from one call to the next."""
-    examples = Examples.as_given(Sample(rows=Rows(X=X), y=y, n_levels=K), CostMatrix.absolute())
-    scaling, order = fit_scaling(None, X, examples.weights), np.arange(len(y))
-    return [Timed(name, partial(method.learner(examples, scaling).learn, order)) for name, method in METHODS.items()]
+    """The compiled pass over rows that are ready for it, going on from one call to the
+    next.
+    """
+    examples = Examples.as_given(
+        Sample(rows=Rows(X=X), y=y, n_levels=K), CostMatrix.absolute()
+    )
+    scaling = fit_scaling(None, X, examples.weights)
+    order = np.arange(len(y))
+    return [
+        Timed(name, partial(method.learner(examples, scaling).learn, order))
+        for name, method in METHODS.items()
+    ]
 
 
 def _fits(X: np.ndarray, y: np.ndarray) -> list[Timed]:
@@ -90,33 +113,51 @@ def _fits(X: np.ndarray, y: np.ndarray) -> list[Timed]:
     def fitting(method: OnlineMethod) -> Callable[[], object]:
         return lambda: method.fit(sample, np.random.default_rng(0))
 
-    return [Timed(f"{name}, whole fit", fitting(method)) for name, method in METHODS.items()]
+    return [
+        Timed(f"{name}, whole fit", fitting(method)) for name, method in METHODS.items()
+    ]
 
 
 def _first_batches(X: np.ndarray, y: np.ndarray) -> list[Timed]:
     """`partial_fit` of new models, where levels and scale are settled."""
     return [
-        *(Timed(name, partial(lambda name: _ranker(name).partial_fit(X, y), name)) for name in METHODS),
+        *(
+            Timed(name, partial(lambda name: _ranker(name).partial_fit(X, y), name))
+            for name in METHODS
+        ),
         Timed(SGD, lambda: _sgd().partial_fit(X, y, classes=np.arange(K))),
     ]
 
 
 def _later_batches(X: np.ndarray, y: np.ndarray, size: int) -> list[Timed]:
     """`partial_fit` of batches by models that had one before."""
-    batches = [(X[start : start + size], y[start : start + size]) for start in range(0, len(y), size)]
+    batches = [
+        (X[start : start + size], y[start : start + size])
+        for start in range(0, len(y), size)
+    ]
 
     def learning(model: Any) -> Callable[[], object]:
         return lambda: [model.partial_fit(*batch) for batch in batches]
 
-    rankers = [Timed(name, learning(_ranker(name).partial_fit(*batches[0]))) for name in METHODS]
-    return [*rankers, Timed(SGD, learning(_sgd().partial_fit(*batches[0], classes=np.arange(K))))]
+    rankers = [
+        Timed(name, learning(_ranker(name).partial_fit(*batches[0])))
+        for name in METHODS
+    ]
+    return [
+        *rankers,
+        Timed(SGD, learning(_sgd().partial_fit(*batches[0], classes=np.arange(K)))),
+    ]
 
 
 def _later_frames(X: np.ndarray, y: np.ndarray, size: int) -> list[Timed]:
-    """`partial_fit` of an iterator of frames by fits to a frame before; of their columns, one after another, by SGD."""
+    """`partial_fit` of an iterator of frames by fits to a frame before; of their
+    columns, one after another, by SGD.
+    """
     names = [f"x{j}" for j in range(P)]
     whole = pd.DataFrame(X, columns=names).assign(y=y)
-    frames = [whole.iloc[start : start + size].copy() for start in range(0, len(y), size)]
+    frames = [
+        whole.iloc[start : start + size].copy() for start in range(0, len(y), size)
+    ]
     formula = f"y ~ {' + '.join(names)}"
 
     def ranker(name: str) -> Callable[[], object]:
@@ -126,7 +167,10 @@ def _later_frames(X: np.ndarray, y: np.ndarray, size: int) -> list[Timed]:
     model = _sgd().partial_fit(frames[0][names], frames[0]["y"], classes=np.arange(K))
     return [
         *(Timed(name, ranker(name)) for name in METHODS),
-        Timed(SGD, lambda: [model.partial_fit(frame[names], frame["y"]) for frame in frames]),
+        Timed(
+            SGD,
+            lambda: [model.partial_fit(frame[names], frame["y"]) for frame in frames],
+        ),
     ]
 
 
@@ -138,12 +182,20 @@ def _sgd() -> Any:
     """scikit-learn's averaged perceptrons, one a level."""
     from sklearn.linear_model import SGDClassifier
 
-    return SGDClassifier(loss="perceptron", average=True, learning_rate="constant", eta0=1.0, penalty=None)
+    return SGDClassifier(
+        loss="perceptron",
+        average=True,
+        learning_rate="constant",
+        eta0=1.0,
+        penalty=None,
+    )
 
 
 def _first_fit(n: int) -> list[dict[str, object]]:
     code = FRESH.format(n=n, P=P, K=K)
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
     names = ("imports and data", "first fit", "second fit")
     return [
         {"way": "fresh process", "contestant": f"cusum: {name}", "examples": n, "seconds": seconds,

@@ -1,8 +1,11 @@
-"""`python -m benchmarks.pairs --against FOLDER`: this checkout and another in turn, job by job.
+"""`python -m benchmarks.pairs --against FOLDER`: this checkout and another in turn, job
+by job.
 
-Each has a process of its own, which loads the package of its folder (compiled in place: `make .venv/dev` there, or the
-`.so` files of a wheel put into it), and does the same calls of the public interface. A job is done by each in turn; its
-figure is the median over the rounds of processor seconds here over those there, so that values above 1 are slower here.
+Each has a process of its own, which loads the package of its folder (compiled in place:
+`make .venv/dev` there, or the `.so` files of a wheel put into it), and does the same
+calls of the public interface. A job is done by each in turn; its figure is the median
+over the rounds of processor seconds here over those there, so that values above 1 are
+slower here.
 """
 
 from __future__ import annotations
@@ -34,7 +37,9 @@ FITS = {
     "redsvm, linear kernel": "ordfit(x, data(1000), 'redsvm', kernel='linear')",
     "svor-imc, 400 rows": "ordfit(x, data(400), 'svor-imc')",
     "orboost-all, stumps": "ordfit(x, data(2000), 'orboost-all', rounds=200)",
-    "orboost-lr, perceptrons": "ordfit(x, data(500), 'orboost-lr', learner='perceptron', rounds=50, seed=1)",
+    "orboost-lr, perceptrons": (
+        "ordfit(x, data(500), 'orboost-lr', learner='perceptron', rounds=50, seed=1)"
+    ),
     "rankboost-ae": "ordfit(x, data(1000), 'rankboost-ae', rounds=100)",
     "adaboost-or": "ordfit(x, data(1000), 'adaboost-or', rounds=100)",
     "cart": "ordfit(x, data(5000), 'cart')",
@@ -47,7 +52,8 @@ FITS = {
 #: Seconds that a short job is repeated to fill.
 _FILLED = 0.1
 START = (
-    "from ordstat import datasets, ordfit;str(ordfit('rating ~ temp + contact', data=datasets.load('wine')).summary())"
+    "from ordstat import datasets, ordfit;str(ordfit('rating ~ temp + contact',"
+    " data=datasets.load('wine')).summary())"
 )
 
 
@@ -67,7 +73,9 @@ def work() -> None:
     def data(n: int) -> pd.DataFrame:
         rng = np.random.default_rng(n)
         X = rng.normal(size=(n, 8))
-        latent = X @ np.array([1.0, -0.5, 0.25, 0.0, 0.8, 0.1, -0.3, 0.0]) + rng.logistic(size=n)
+        latent = X @ np.array(
+            [1.0, -0.5, 0.25, 0.0, 0.8, 0.1, -0.3, 0.0]
+        ) + rng.logistic(size=n)
         frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(8)])
         return frame.assign(y=np.searchsorted([-2.0, -0.5, 0.5, 2.0], latent) + 1)
 
@@ -90,11 +98,20 @@ class Side:
 
     def __init__(self, folder: Path) -> None:
         # Compiled files of Python are kept, as installed packages have them.
-        self.environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": ""}
+        self.environment = {
+            **os.environ,
+            "PYTHONPATH": str(folder),
+            "PYTHONDONTWRITEBYTECODE": "",
+        }
         self.folder = folder
         command = [sys.executable, "-P", str(Path(__file__).resolve()), "--work"]
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=folder, env=self.environment
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=folder,
+            env=self.environment,
         )
 
     def seconds(self, job: str) -> float:
@@ -108,7 +125,13 @@ class Side:
         """From the start of a process to the first summary."""
         begun = os.times().children_user + os.times().children_system
         command = [sys.executable, "-c", START]
-        subprocess.run(command, check=True, capture_output=True, cwd=self.folder, env=self.environment)
+        subprocess.run(
+            command,
+            check=True,
+            capture_output=True,
+            cwd=self.folder,
+            env=self.environment,
+        )
         return os.times().children_user + os.times().children_system - begun
 
 
@@ -120,10 +143,16 @@ def compared(job: str, ways: list[Callable[[str], float]], n_rounds: int) -> str
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.pairs", description=__doc__)
-    parser.add_argument("--against", type=Path, metavar="FOLDER", help="the other checkout")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.pairs", description=__doc__
+    )
+    parser.add_argument(
+        "--against", type=Path, metavar="FOLDER", help="the other checkout"
+    )
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--only", metavar="TEXT", default="", help="jobs that have this in their names")
+    parser.add_argument(
+        "--only", metavar="TEXT", default="", help="jobs that have this in their names"
+    )
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     wanted = parser.parse_args()
     if wanted.work:
@@ -134,9 +163,16 @@ def main() -> None:
     sides = [Side(Path(__file__).resolve().parents[1]), Side(wanted.against.resolve())]
     print(f"{'job':28}{'here':>12}{'there':>12}{'ratio':>10}", flush=True)
     if wanted.only in "start":
-        print(compared("start to first summary", [side.start for side in sides], wanted.rounds), flush=True)
+        print(
+            compared(
+                "start to first summary", [side.start for side in sides], wanted.rounds
+            ),
+            flush=True,
+        )
     for job in (job for job in FITS if wanted.only in job):
-        print(compared(job, [side.seconds for side in sides], wanted.rounds), flush=True)
+        print(
+            compared(job, [side.seconds for side in sides], wanted.rounds), flush=True
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Predicting very many rows with 2000 stumps, or perceptrons: against a loop over them and scikit-learn's AdaBoost.
+"""Predicting very many rows with 2000 stumps, or perceptrons: against a loop over them
+and scikit-learn's AdaBoost.
 
 What it should reach: 1e6 rows x 16 columns with 2000 stumps in 1.2 s.
 """
@@ -14,20 +15,27 @@ from ordstat.fit import Fit
 from ordstat.formula.sample import Rows, Sample
 from ordstat.reduction.learners import StumpSum
 
-N, D, K = 6000, 16, 10
-#: Peers do their share of the rows, for they would take minutes; their seconds are of that share.
+N = 6000
+D = 16
+K = 10
+#: Peers do their share of the rows, for they would take minutes; their seconds are of
+#: that share.
 SHARE = 50
 
 
 def run(quick: bool = False) -> list[dict[str, object]]:
-    """One row per contestant: the fastest of five rounds, and the median ratio of the time a row to that of ordstat."""
+    """One row per contestant: the fastest of five rounds, and the median ratio of the
+    time a row to that of ordstat.
+    """
     n, T = (100_000, 200) if quick else (1_000_000, 2000)
     X, y = smooth_utility(N, K, D)
     new = np.random.default_rng(3).standard_normal((n, D))
     sample = Sample(rows=Rows(X=X), y=y, n_levels=K)
     shown: list[dict[str, object]] = []
     for learner, made in (("stump", T), ("perceptron", T // 10)):
-        fit = ORBoost(rounds=made, learner=learner).fit(sample, np.random.default_rng(0))
+        fit = ORBoost(rounds=made, learner=learner).fit(
+            sample, np.random.default_rng(0)
+        )
         field: dict[str, tuple[Contestant, int]] = {"ordstat": (_ranks(fit, new), n)}
         if learner == "stump":
             few = new[: n // SHARE]
@@ -54,7 +62,9 @@ def _loop(fit: Fit, new: np.ndarray) -> Timed:
 
     def predict() -> np.ndarray:
         scores = np.zeros(len(new))
-        for column, cut, height in zip(stumps.columns, stumps.cuts, stumps.round_weights, strict=True):
+        for column, cut, height in zip(
+            stumps.columns, stumps.cuts, stumps.round_weights, strict=True
+        ):
             scores += height * np.where(new[:, column] > cut, 1.0, -1.0)
         return np.searchsorted(theta, scores, side="left")
 
@@ -62,8 +72,14 @@ def _loop(fit: Fit, new: np.ndarray) -> Timed:
 
 
 def _peer(X: np.ndarray, y: np.ndarray, new: np.ndarray, made: int) -> Timed:
-    """As many depth-1 trees for two levels: a tenth of them, and their seconds ten times."""
+    """As many depth-1 trees for two levels: a tenth of them, and their seconds ten
+    times.
+    """
     from sklearn.ensemble import AdaBoostClassifier
 
-    tenth = AdaBoostClassifier(n_estimators=max(made // 10, 1), random_state=0).fit(X, y > K // 2)
-    return Timed("scikit-learn AdaBoost", lambda: [tenth.predict(new) for _ in range(10)])
+    tenth = AdaBoostClassifier(n_estimators=max(made // 10, 1), random_state=0).fit(
+        X, y > K // 2
+    )
+    return Timed(
+        "scikit-learn AdaBoost", lambda: [tenth.predict(new) for _ in range(10)]
+    )

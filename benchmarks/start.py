@@ -1,4 +1,6 @@
-"""From the start of a process to the first summary: Python with ordstat, and R with ordinal."""
+"""From the start of a process to the first summary: Python with ordstat, and R with
+ordinal.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,21 @@ from benchmarks.timing import Timed, ratio, rounds
 #: With compiled files of Python kept, as installed packages have them.
 ENVIRONMENT = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
 PYTHON = (
-    "from ordstat import datasets, ordfit;str(ordfit('rating ~ temp + contact', data=datasets.load('wine')).summary())"
+    "from ordstat import datasets, ordfit;str(ordfit('rating ~ temp + contact',"
+    " data=datasets.load('wine')).summary())"
 )
-R = "suppressMessages(library(ordinal)); invisible(capture.output(summary(clm(rating ~ temp + contact, data = wine))))"
+R = (
+    "suppressMessages(library(ordinal)); invisible(capture.output(summary(clm(rating ~"
+    " temp + contact, data = wine))))"
+)
 
 
 def run(quick: bool = False) -> list[dict[str, object]]:
     """Median seconds of each, and the ratio to ordstat."""
-    field = [_process("ordstat", [sys.executable, "-c", PYTHON]), _process("Python alone", [sys.executable, "-c", ""])]
+    field = [
+        _process("ordstat", [sys.executable, "-c", PYTHON]),
+        _process("Python alone", [sys.executable, "-c", ""]),
+    ]
     if r_clm.has("ordinal"):
         field.append(_process("R clm", ["Rscript", "-e", R]))
     taken = rounds(list(field), 3 if quick else 9)
@@ -31,4 +40,9 @@ def run(quick: bool = False) -> list[dict[str, object]]:
 
 
 def _process(name: str, command: list[str]) -> Timed:
-    return Timed(name, lambda: subprocess.run(command, check=True, capture_output=True, env=ENVIRONMENT))
+    return Timed(
+        name,
+        lambda: subprocess.run(
+            command, check=True, capture_output=True, env=ENVIRONMENT
+        ),
+    )

@@ -1,4 +1,6 @@
-"""Survey designs: a fit with its linearised errors against the same fit with the model's, from formula to errors."""
+"""Survey designs: a fit with its linearised errors against the same fit with the
+model's, from formula to errors.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +10,18 @@ import pandas as pd
 from benchmarks.data import cumulative_logit
 from benchmarks.timing import Contestant, Timed, ratio, rounds
 
-UNITS, STRATA = 1000, 50
+UNITS = 1000
+STRATA = 50
 
 
 def run(quick: bool = False) -> list[dict[str, object]]:
-    """One row a size and covariance: median seconds, and the ratio to the model-based call of the same round."""
+    """One row a size and covariance: median seconds, and the ratio to the model-based
+    call of the same round.
+    """
     rows: list[dict[str, object]] = []
-    for n, p in ((20_000, 5),) if quick else ((100_000, 10), (1_000_000, 5), (1_000_000, 10)):
+    for n, p in (
+        ((20_000, 5),) if quick else ((100_000, 10), (1_000_000, 5), (1_000_000, 10))
+    ):
         taken = rounds(_calls(_sampled(n, p), p), 5, tries=2)
         rows += [
             {"n": n, "p": p, "covariance": name, "seconds": float(np.median(seconds)),
@@ -39,4 +46,6 @@ def _sampled(n: int, p: int) -> pd.DataFrame:
     """Rows of a cumulative logit model in units within strata, with whole weights."""
     rng = np.random.default_rng(0)
     psu = rng.integers(0, UNITS, n)
-    return cumulative_logit(n, p, 5).assign(psu=psu, stratum=psu % STRATA, w=rng.integers(1, 6, n).astype(float))
+    return cumulative_logit(n, p, 5).assign(
+        psu=psu, stratum=psu % STRATA, w=rng.integers(1, 6, n).astype(float)
+    )

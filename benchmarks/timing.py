@@ -1,4 +1,6 @@
-"""Paired rounds: every contestant once a round, in turn, so that ratios hold while the machine drifts."""
+"""Paired rounds: every contestant once a round, in turn, so that ratios hold while the
+machine drifts.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ class Contestant(Protocol):
 
 @dataclass
 class Timed:
-    """A Python callable as a contestant; by `time.process_time` its seconds are of the processor."""
+    """A Python callable as a contestant; by `time.process_time` its seconds are of the
+    processor.
+    """
 
     name: str
     call: Callable[[], object]
@@ -36,13 +40,17 @@ class Timed:
 def rounds(
     contestants: list[Contestant], n_rounds: int, at_least: float = 0.02, tries: int = 1
 ) -> dict[str, list[float]]:
-    """Seconds of each contestant in each round, after one warm-up; short calls are repeated to fill `at_least`.
+    """Seconds of each contestant in each round, after one warm-up; short calls are
+    repeated to fill `at_least`.
 
-    The fastest of `tries` in a row counts: while others run for long, a virtual machine may take back free memory, and
-    whoever touches it first would pay for that (0.8 s for 400 MB were seen).
+    The fastest of `tries` in a row counts: while others run for long, a virtual machine
+    may take back free memory, and whoever touches it first would pay for that (0.8 s
+    for 400 MB were seen).
     """
     first = {c.name: c.seconds(1) for c in contestants}
-    repeats = {name: max(1, min(50, int(at_least / max(s, 1e-6)))) for name, s in first.items()}
+    repeats = {
+        name: max(1, min(50, int(at_least / max(s, 1e-6)))) for name, s in first.items()
+    }
     taken: dict[str, list[float]] = {c.name: [] for c in contestants}
     for _ in range(n_rounds):
         for c in contestants:

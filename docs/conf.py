@@ -1,4 +1,6 @@
-"""How Sphinx builds the site; `generate.py` writes the pages that come from the code and from the benchmarks."""
+"""How Sphinx builds the site; `generate.py` writes the pages that come from the code
+and from the benchmarks.
+"""
 
 from __future__ import annotations
 
@@ -42,26 +44,37 @@ add_module_names = False
 
 # Pages are executed when their cells or the package change.
 
-_SOURCES = sorted(path for path in (ROOT / "ordstat").rglob("*") if path.suffix in {".py", ".pyx", ".pxd", ".h"})
-_HASH = hashlib.sha256(b"".join(path.read_bytes() for path in [*_SOURCES, *sorted((ROOT / "data").glob("*.csv"))]))
+_SOURCES = sorted(
+    path
+    for path in (ROOT / "ordstat").rglob("*")
+    if path.suffix in {".py", ".pyx", ".pxd", ".h"}
+)
+_HASH = hashlib.sha256(
+    b"".join(
+        path.read_bytes()
+        for path in [*_SOURCES, *sorted((ROOT / "data").glob("*.csv"))]
+    )
+)
 _CACHE = BUILD / "cache" / _HASH.hexdigest()[:16]
 for _older in (BUILD / "cache").glob("*"):
     if _older != _CACHE:
         shutil.rmtree(_older)
 
-# Cells import this tree; errors and warnings show their message alone, numbers of NumPy their digits; kernels keep no
-# history.
+# Cells import this tree; errors and warnings show their message alone, numbers of NumPy
+# their digits; kernels keep no history.
 _PROFILE = BUILD / "ipython" / "profile_default" / "ipython_config.py"
 _PROFILE.parent.mkdir(parents=True, exist_ok=True)
 _PROFILE.write_text(
-    "c.InteractiveShell.xmode = 'Minimal'\n"
-    "c.HistoryManager.enabled = False\n"
-    "c.InteractiveShellApp.exec_lines = ['import numpy, warnings', "
-    "'warnings.formatwarning = lambda text, kind, *_, **__: f\"{kind.__name__}: {text}\\\\n\"', "
-    "'numpy.set_printoptions(legacy=\"1.25\")', 'del numpy, warnings']\n"
+    "c.InteractiveShell.xmode = 'Minimal'\nc.HistoryManager.enabled ="
+    " False\nc.InteractiveShellApp.exec_lines = ['import numpy, warnings',"
+    " 'warnings.formatwarning = lambda text, kind, *_, **__: f\"{kind.__name__}:"
+    " {text}\\\\n\"', 'numpy.set_printoptions(legacy=\"1.25\")', 'del numpy,"
+    " warnings']\n"
 )
 os.environ["IPYTHONDIR"] = str(BUILD / "ipython")
-os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+)
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 nb_execution_mode = "cache"
@@ -72,14 +85,22 @@ nb_merge_streams = True
 # Tables offer Typst beside HTML, which is shown.
 suppress_warnings = ["mystnb.unknown_mime_type"]
 
-myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = [
+    "amsmath",
+    "attrs_inline",
+    "colon_fence",
+    "deflist",
+    "dollarmath",
+]
 myst_heading_anchors = 3
 
 # Mathematics without a network: one script that draws SVG.
 
 _SCRIPT = BUILD / "static" / "mathjax" / "tex-svg.js"
 _SCRIPT.parent.mkdir(parents=True, exist_ok=True)
-shutil.copyfile(str(files("mathjax") / "static" / "mathjax" / "es5" / "tex-svg.js"), _SCRIPT)
+shutil.copyfile(
+    str(files("mathjax") / "static" / "mathjax" / "es5" / "tex-svg.js"), _SCRIPT
+)
 mathjax_path = "mathjax/tex-svg.js"
 mathjax3_config = {"options": {"enableMenu": False}, "svg": {"fontCache": "global"}}
 
@@ -111,16 +132,32 @@ html_theme_options = {
     "logo": {"text": "ordstat"},
 }
 # Pages without pages below them need no list of those.
-_ALONE = ["index", "getting-started", "formula", "datasets", "glossary", "numerics", "match-r", "changelog"]
+_ALONE = [
+    "index",
+    "getting-started",
+    "formula",
+    "datasets",
+    "glossary",
+    "numerics",
+    "match-r",
+    "changelog",
+]
 html_sidebars: dict[str, list[str]] = {page: [] for page in _ALONE}
 
 
-def plain_marks(app: object, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
-    """Escape the norms and products of docstrings, which reStructuredText would take for its own marks."""
+def plain_marks(
+    app: object, what: str, name: str, obj: object, options: object, lines: list[str]
+) -> None:
+    """Escape the norms and products of docstrings, which reStructuredText would take
+    for its own marks.
+    """
     for number, line in enumerate(lines):
         if not line.lstrip().startswith((">>>", "...")):
             parts = re.split(r"(``?[^`]+``?)", line)
-            parts[::2] = [re.sub(r"(?<![\\:])([|*])(?!\*\w)", r"\\\1", part) for part in parts[::2]]
+            parts[::2] = [
+                re.sub(r"(?<![\\:])([|*])(?!\*\w)", r"\\\1", part)
+                for part in parts[::2]
+            ]
             lines[number] = "".join(parts)
 
 

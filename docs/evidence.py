@@ -18,19 +18,46 @@ REPRODUCED = ROOT / "benchmarks" / "reproduce" / "results"
 
 #: Title, explanation and columns of the tables of speed.
 SPEED = {
-    "start": ("Start of a process to a printed summary", "Python with ordstat, Python alone, R with `clm`.", None),
+    "start": (
+        "Start of a process to a printed summary",
+        "Python with ordstat, Python alone, R with `clm`.",
+        None,
+    ),
     "clm": (
         "Cumulative link models",
-        'n rows, p columns, K levels. "limit" is one pass over the rows in C for each Newton step; "ordstat" is the '
-        'whole call, "ordstat fit" the fit alone.',
+        (
+            'n rows, p columns, K levels. "limit" is one pass over the rows in C for'
+            ' each Newton step; "ordstat" is the whole call, "ordstat fit" the fit'
+            " alone."
+        ),
         ["n", "p", "K", "contestant", "seconds", "over ordstat"],
     ),
-    "effects": ("Nominal effects, scale effects and flexible links", "Beside R's `clm`.", None),
-    "survey": ("Surveys", "Standard errors of a design beside those of the model.", None),
-    "linear": ("Linear support vector machines", "One fit; `gap` is the relative duality gap.", None),
+    "effects": (
+        "Nominal effects, scale effects and flexible links",
+        "Beside R's `clm`.",
+        None,
+    ),
+    "survey": (
+        "Surveys",
+        "Standard errors of a design beside those of the model.",
+        None,
+    ),
+    "linear": (
+        "Linear support vector machines",
+        "One fit; `gap` is the relative duality gap.",
+        None,
+    ),
     "selection": ("Choice of C by cross-validation", "All fits of the search.", None),
-    "boosting": ("Boosting of weak learners", "Beside the authors' program and scikit-learn.", None),
-    "ordboost": ("Gradient boosting", "500 rounds of depth 3 beside LightGBM, 100,000 rows.", None),
+    "boosting": (
+        "Boosting of weak learners",
+        "Beside the authors' program and scikit-learn.",
+        None,
+    ),
+    "ordboost": (
+        "Gradient boosting",
+        "500 rounds of depth 3 beside LightGBM, 100,000 rows.",
+        None,
+    ),
     "online": (
         "Online rankers",
         'A pass over the rows, and the same rows in batches. "whole fit" is the call.',
@@ -39,7 +66,10 @@ SPEED = {
     "prediction": ("Prediction by ensembles", "Seconds for all rows.", None),
 }
 #: Rows that the page leaves out: other runs of what it shows.
-LEFT_OUT = {"online": "first batch|later frames|fresh process", "boosting": "recorded elsewhere|fresh process"}
+LEFT_OUT = {
+    "online": "first batch|later frames|fresh process",
+    "boosting": "recorded elsewhere|fresh process",
+}
 
 
 def shown(value: object, decimals: int | None = None) -> str:
@@ -47,12 +77,24 @@ def shown(value: object, decimals: int | None = None) -> str:
     if isinstance(value, (float, np.floating)):
         if decimals is not None:
             return f"{np.round(value, decimals):.{decimals}f}"
-        return "" if np.isnan(value) else f"{float(f'{value:.3g}'):,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-    return f"{value:,}" if isinstance(value, (int, np.integer)) else str(value).replace("|", r"\|")
+        return (
+            ""
+            if np.isnan(value)
+            else (
+                f"{float(f'{value:.3g}'):,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+            )
+        )
+    return (
+        f"{value:,}"
+        if isinstance(value, (int, np.integer))
+        else str(value).replace("|", r"\|")
+    )
 
 
 def frame_table(frame: pd.DataFrame, decimals: int | None = None) -> str:
-    """A frame as a table in Markdown; floats with three digits, or with the decimals given."""
+    """A frame as a table in Markdown; floats with three digits, or with the decimals
+    given.
+    """
     rows = [[shown(v, decimals) for v in row] for row in frame.to_numpy(object)]
     return table([str(name) for name in frame.columns], rows)
 
@@ -70,27 +112,46 @@ def write_evidence() -> None:
 
 def _write_speed() -> None:
     text = (
-        "Seconds of one thread, measured side by side in one run. The last column is how many times as long a "
-        "contestant takes: the median ratio of rounds side by side, not quite the ratio of the seconds. "
-        "`make bench` measures them again; `benchmarks/results` has all rows as CSV and says how each was measured."
+        "Seconds of one thread, measured side by side in one run. The last column is"
+        " how many times as long a contestant takes: the median ratio of rounds side by"
+        " side, not quite the ratio of the seconds. `make bench` measures them again;"
+        " `benchmarks/results` has all rows as CSV and says how each was measured."
     )
     lines = ["# Speed", "", text, ""]
     for name, (title, about, columns) in SPEED.items():
         frame = pd.read_csv(RESULTS / f"{name}.csv")
         if name in LEFT_OUT:
-            frame = frame[~frame.iloc[:, 0].str.cat(frame["contestant"], ": ").str.contains(LEFT_OUT[name])]
-        lines += [f"## {title}", "", about, "", frame_table(frame[columns] if columns else frame), ""]
+            frame = frame[
+                ~frame.iloc[:, 0]
+                .str.cat(frame["contestant"], ": ")
+                .str.contains(LEFT_OUT[name])
+            ]
+        lines += [
+            f"## {title}",
+            "",
+            about,
+            "",
+            frame_table(frame[columns] if columns else frame),
+            "",
+        ]
     svm = pd.read_csv(RESULTS / "svm.csv")
     ratio = "over ordstat at its gap"
-    rivals = svm[~svm["contestant"].str.startswith("ordstat") & (svm["gap"] < 0.01)].groupby(
-        ["method", "kernel", "K", "contestant"]
+    rivals = svm[
+        ~svm["contestant"].str.startswith("ordstat") & (svm["gap"] < 0.01)
+    ].groupby(["method", "kernel", "K", "contestant"])
+    summary = (
+        rivals[ratio].agg(["median", "min", "max", "count"]).dropna().reset_index()
     )
-    summary = rivals[ratio].agg(["median", "min", "max", "count"]).dropna().reset_index()
     about = (
-        "Seconds of a rival over those of ordstat at the same duality gap, over numbers of rows and values of C. Fits "
-        "whose gap is above 0.01 are left out."
+        "Seconds of a rival over those of ordstat at the same duality gap, over numbers"
+        " of rows and values of C. Fits whose gap is above 0.01 are left out."
     )
-    write("evidence/speed.md", "\n".join([*lines, "## Kernel machines", "", about, "", frame_table(summary), ""]))
+    write(
+        "evidence/speed.md",
+        "\n".join(
+            [*lines, "## Kernel machines", "", about, "", frame_table(summary), ""]
+        ),
+    )
 
 
 # Tables of the papers
@@ -118,24 +179,62 @@ def published() -> dict[str, list[list[str]]]:
 
 
 def _write_reproduction() -> None:
-    report, readme = (REPRODUCED / "REPORT.md").read_text(), (REPRODUCED / "README.md").read_text()
+    report = (REPRODUCED / "REPORT.md").read_text()
+    readme = (REPRODUCED / "README.md").read_text()
     methods = published()
     rows = [
-        [name, str(len(cells)), str(sum(abs(float(row[-1].strip("*"))) <= 2 for row in cells))]
+        [
+            name,
+            str(len(cells)),
+            str(sum(abs(float(row[-1].strip("*"))) <= 2 for row in cells)),
+        ]
         for name, cells in sorted(methods.items())
     ]
     n, near = (sum(int(row[i]) for row in rows) for i in (1, 2))
     lines = [
         *["# Tables of the papers, run again", ""],
-        f"Of {n} published figures, {near} are within two combined standard errors of ours. The difference is (ours - "
-        "published) over the standard error; positive is a larger error than the published one, beyond 2 it is bold.",
-        *["", "## By method", "", table(["method", "figures", "within two standard errors"], rows), ""],
+        (
+            f"Of {n} published figures, {near} are within two combined standard errors"
+            " of ours. The difference is (ours - published) over the standard error;"
+            " positive is a larger error than the published one, beyond 2 it is bold."
+        ),
+        *[
+            "",
+            "## By method",
+            "",
+            table(["method", "figures", "within two standard errors"], rows),
+            "",
+        ],
         "## What does not agree, and why",
         _part(readme, "## Cells that are off, and why"),
-        *["## How they were run", _part(readme, "## Protocol"), "## What was not run", _part(readme, "## Not run")],
-        *["", "## The tables", "", *_folded(report[report.index("## Table") : report.index(_TUTZ)], "## Table "), ""],
-        *[_TUTZ, "", "Test errors, means of 50 splits. The report in `benchmarks/reproduce/results` has each set with"],
-        *["training and standard errors.", "", *_folded(_part(report, _TUTZ).split("\n### toy")[0], "### ")],
+        *[
+            "## How they were run",
+            _part(readme, "## Protocol"),
+            "## What was not run",
+            _part(readme, "## Not run"),
+        ],
+        *[
+            "",
+            "## The tables",
+            "",
+            *_folded(
+                report[report.index("## Table") : report.index(_TUTZ)], "## Table "
+            ),
+            "",
+        ],
+        *[
+            _TUTZ,
+            "",
+            (
+                "Test errors, means of 50 splits. The report in"
+                " `benchmarks/reproduce/results` has each set with"
+            ),
+        ],
+        *[
+            "training and standard errors.",
+            "",
+            *_folded(_part(report, _TUTZ).split("\n### toy")[0], "### "),
+        ],
     ]
     write("evidence/reproduction.md", "\n".join(lines))
 
@@ -158,7 +257,9 @@ def _part(text: str, head: str) -> str:
 
 
 def _means() -> pd.DataFrame:
-    """Mean errors of each set and contestant, over the splits that every contestant has been through."""
+    """Mean errors of each set and contestant, over the splits that every contestant has
+    been through.
+    """
     results = pd.read_csv(RESULTS / "leaderboard.csv")
     count = results["contestant"].nunique()
     used = results.groupby(["set", "split"]).filter(lambda split: len(split) == count)
@@ -167,7 +268,13 @@ def _means() -> pd.DataFrame:
 
 def _ranks(means: pd.DataFrame) -> pd.DataFrame:
     ranks = {
-        name: means[name].groupby("set").rank(ascending=not larger_is_better).groupby("contestant").mean()
+        name: (
+            means[name]
+            .groupby("set")
+            .rank(ascending=not larger_is_better)
+            .groupby("contestant")
+            .mean()
+        )
         for name, larger_is_better in MEASURES.items()
     }
     ranks["seconds a fit"] = means["seconds"].groupby("contestant").mean()
@@ -177,9 +284,14 @@ def _ranks(means: pd.DataFrame) -> pd.DataFrame:
 def board() -> dict[str, str]:
     """A sentence for each contestant."""
     ranks = _ranks(_means())
-    words = "Leaderboard: mean rank {:.2f} of {} by absolute error, {:.2f} by ranked probability score."
+    words = (
+        "Leaderboard: mean rank {:.2f} of {} by absolute error, {:.2f} by ranked"
+        " probability score."
+    )
     return {
-        row.contestant: words.format(np.round(row.mae, 2), len(ranks), np.round(row.rps, 2))
+        row.contestant: words.format(
+            np.round(row.mae, 2), len(ranks), np.round(row.rps, 2)
+        )
         for row in ranks.itertuples()
     }
 
@@ -190,21 +302,43 @@ def _write_leaderboard() -> None:
     mae = means["mae"].unstack("contestant")[ranks["contestant"][:7]].reset_index()
     critical = critical_difference(len(ranks), len(mae))
     for name in ("mae", "rps"):
-        shutil.copyfile(RESULTS / f"leaderboard-{name}.png", HERE / "evidence" / f"leaderboard-{name}.png")
+        shutil.copyfile(
+            RESULTS / f"leaderboard-{name}.png",
+            HERE / "evidence" / f"leaderboard-{name}.png",
+        )
     lines = [
         *["# Leaderboard", ""],
-        f"{len(mae)} public data sets, one to four random splits each, the same for every contestant. Ranks "
-        f"are over the sets, 1 is best. Mean ranks that differ by less than {critical:.1f} may differ by chance "
-        "(Nemenyi's test, 5%).",
-        *["", 'Options of ordstat are the defaults; rivals that are "searched" have the best of ten settings.', ""],
+        (
+            f"{len(mae)} public data sets, one to four random splits each, the same for"
+            " every contestant. Ranks are over the sets, 1 is best. Mean ranks that"
+            f" differ by less than {critical:.1f} may differ by chance (Nemenyi's test,"
+            " 5%)."
+        ),
+        *[
+            "",
+            (
+                'Options of ordstat are the defaults; rivals that are "searched" have'
+                " the best of ten settings."
+            ),
+            "",
+        ],
         *["## Mean ranks", "", frame_table(ranks, 2), ""],
-        "`mae`: absolute error; `rps`: ranked probability score; `error`: share of wrong levels; `amae`: absolute "
-        "error averaged over the levels; `kappa`: quadratic kappa; `log_loss`: mean of -log P(y).",
+        (
+            "`mae`: absolute error; `rps`: ranked probability score; `error`: share of"
+            " wrong levels; `amae`: absolute error averaged over the levels; `kappa`:"
+            " quadratic kappa; `log_loss`: mean of -log P(y)."
+        ),
         *["", "Contestants joined by a bar do not differ beyond chance.", ""],
         *["![Mean ranks by absolute error](leaderboard-mae.png)", ""],
         *["![Mean ranks by ranked probability score](leaderboard-rps.png)", ""],
         *["## Absolute error", ""],
-        *["By set, for the first seven; `benchmarks/results/leaderboard.csv` has every split.", ""],
+        *[
+            (
+                "By set, for the first seven; `benchmarks/results/leaderboard.csv` has"
+                " every split."
+            ),
+            "",
+        ],
         *[frame_table(mae, 3), ""],
     ]
     write("evidence/leaderboard.md", "\n".join(lines))
@@ -212,12 +346,19 @@ def _write_leaderboard() -> None:
 
 def _write_bounds() -> None:
     frame = pd.read_csv(RESULTS / "bounds.csv").drop(columns="seconds")
-    held = (frame["bound"] >= frame["test MAE"]).sum(), (frame["bound (new)"] >= frame["test MAE"]).sum()
+    held = (
+        (frame["bound"] >= frame["test MAE"]).sum(),
+        (frame["bound (new)"] >= frame["test MAE"]).sum(),
+    )
     text = (
-        "RED-SVM with the perceptron kernel and the C of the smallest bound. `bound` limits the expected "
-        "absolute error by the training rows alone, `bound (new)` by the new rows; both hold with probability 95%. "
-        "`trivial` is the largest possible error. "
-        f"`bound` was above the error on the new rows on {held[0]} of {len(frame)} sets, `bound (new)` on {held[1]}."
+        "RED-SVM with the perceptron kernel and the C of the smallest bound. `bound`"
+        " limits the expected absolute error by the training rows alone, `bound (new)`"
+        " by the new rows; both hold with probability 95%. `trivial` is the largest"
+        f" possible error. `bound` was above the error on the new rows on {held[0]} of"
+        f" {len(frame)} sets, `bound (new)` on {held[1]}."
     )
     frame["C"] = [f"2^{np.log2(value):.0f}" for value in frame["C"]]
-    write("evidence/bounds.md", "\n".join(["# Margin bounds", "", text, "", frame_table(frame, 3), ""]))
+    write(
+        "evidence/bounds.md",
+        "\n".join(["# Margin bounds", "", text, "", frame_table(frame, 3), ""]),
+    )

@@ -1,4 +1,6 @@
-"""Writes the pages of the site that come from the code, the tests, the benchmarks and the analyses."""
+"""Writes the pages of the site that come from the code, the tests, the benchmarks and
+the analyses.
+"""
 
 from __future__ import annotations
 
@@ -51,18 +53,46 @@ RESULTS = {"likelihood": "../api/likelihood.md"}
 def write_methods() -> None:
     """A page for each class of the registry, and the table of all names."""
     texts = tomllib.loads((HERE / "methods.toml").read_text())
-    published, board = evidence.published(), evidence.board()
-    lines = ["# Methods", "", 'A method is a name, `ordfit(..., method="redsvm", C=10)`, or a value, ']
-    lines += ["`ordfit(..., method=REDSVM(C=10))`. Names take hyphens, underscores or blanks.", ""]
+    published = evidence.published()
+    board = evidence.board()
+    lines = [
+        "# Methods",
+        "",
+        'A method is a name, `ordfit(..., method="redsvm", C=10)`, or a value, ',
+    ]
+    lines += [
+        (
+            "`ordfit(..., method=REDSVM(C=10))`. Names take hyphens, underscores or"
+            " blanks."
+        ),
+        "",
+    ]
     for family, title in FAMILIES.items():
-        rows, pages = [], []
+        rows = []
+        pages = []
         for name, names in classes(family).items():
-            method, text = METHODS[name].method, texts[METHODS[name].method.__name__]
-            write(f"methods/{name}.md", method_page(name, names, method, text, published, board))
+            method = METHODS[name].method
+            text = texts[METHODS[name].method.__name__]
+            write(
+                f"methods/{name}.md",
+                method_page(name, names, method, text, published, board),
+            )
             pages.append(name)
-            rows.append([f"[{text['title']}]({name}.md)", ", ".join(f"`{n}`" for n in names), text["use"]])
+            rows.append(
+                [
+                    f"[{text['title']}]({name}.md)",
+                    ", ".join(f"`{n}`" for n in names),
+                    text["use"],
+                ]
+            )
         toctree = ["```{toctree}", ":hidden:", "", *pages, "```", ""]
-        lines += [f"## {title}", "", table(["method", "names", "use it if"], rows), "", *toctree]
+        lines += [
+            f"## {title}",
+            "",
+            table(["method", "names", "use it if"], rows),
+            "",
+            *toctree,
+        ]
     write("methods/index.md", "\n".join(lines))
 
 
@@ -83,7 +113,9 @@ def method_page(
     published: dict[str, list[list[str]]],
     board: dict[str, str],
 ) -> str:
-    """What it minimises, when to use it, options, an example, what it returns, paper, and what was measured."""
+    """What it minimises, when to use it, options, an example, what it returns, paper,
+    and what was measured.
+    """
     doc = NumpyDocString(inspect.getdoc(method))
     code, formula = EXAMPLES[text.get("example", "wine")]
     options = f", {text['options']}" if "options" in text else ""
@@ -94,14 +126,31 @@ def method_page(
     results = RESULTS.get(METHODS[name].path.split(".")[0], "../api/rankers.md")
     lines = [
         *["# " + text["title"], "", prose(doc["Summary"]), "", use(text["use"]), ""],
-        *["## What it minimises", "", f"$$\n{lines_of(text['objective'])}\n$$", "", text.get("note", ""), ""],
+        *[
+            "## What it minimises",
+            "",
+            f"$$\n{lines_of(text['objective'])}\n$$",
+            "",
+            text.get("note", ""),
+            "",
+        ],
         *[prose(explained(doc["Extended Summary"])), ""],
         *["## Names and options", "", names_table(names), "", *option_list(method), ""],
-        *["## Example", "", executed(f"from ordstat import datasets, ordfit\n\n{code}\n{call}\nfit.summary()"), ""],
+        *[
+            "## Example",
+            "",
+            executed(
+                f"from ordstat import datasets, ordfit\n\n{code}\n{call}\nfit.summary()"
+            ),
+            "",
+        ],
         *[executed(f'fit.predict(data.head(3), type="{shown}").round(3)'), ""],
         *["## What it returns", ""],
-        f"`{method.results_class.__name__}`: [what every fit answers](../api/results.md), and [what is special to "
-        f"its kind]({results}). `predict` takes `type=` {types}.",
+        (
+            f"`{method.results_class.__name__}`: [what every fit"
+            " answers](../api/results.md), and [what is special to its"
+            f" kind]({results}). `predict` takes `type=` {types}."
+        ),
         *["", "## Papers", "", *(f"- {paper}" for paper in method.papers), ""],
         *["## What was measured", "", *measured(text, published, board), ""],
     ]
@@ -109,18 +158,30 @@ def method_page(
 
 
 def lines_of(objective: str) -> str:
-    """An objective with a line for each of its equations, so that it fits a narrow screen."""
+    """An objective with a line for each of its equations, so that it fits a narrow
+    screen.
+    """
     parts = objective.split(r", \qquad ")
-    return objective if len(parts) == 1 else r"\begin{gathered}" + r", \\ ".join(parts) + r"\end{gathered}"
+    return (
+        objective
+        if len(parts) == 1
+        else r"\begin{gathered}" + r", \\ ".join(parts) + r"\end{gathered}"
+    )
 
 
 def use(text: str) -> str:
     """When to use a method, as a sentence."""
-    return ("Use it " if text.startswith("As ") else "Use it if ") + text[0].lower() + text[1:]
+    return (
+        ("Use it " if text.startswith("As ") else "Use it if ")
+        + text[0].lower()
+        + text[1:]
+    )
 
 
 def prose(lines: Iterable[str]) -> str:
-    """Paragraphs of a docstring as Markdown: marks of Markdown are escaped outside of code, names of files left out."""
+    """Paragraphs of a docstring as Markdown: marks of Markdown are escaped outside of
+    code, names of files left out.
+    """
     text = re.sub(r"``(.+?)``", r"`\1`", "\n".join(lines))
     text = re.sub(r"[,;]\s+see\s+`?[\w/]+\.py`?", "", text)
     parts = re.split(r"(`[^`]+`)", text)
@@ -129,9 +190,17 @@ def prose(lines: Iterable[str]) -> str:
 
 
 def explained(lines: list[str]) -> list[str]:
-    """The explanation without what the page says already: when to use it, and the objective in letters."""
-    paragraphs = [part for part in "\n".join(lines).split("\n\n") if not re.match("Use (it|a)|A good|Usually", part)]
-    objective = re.compile(r"(?:It m|M)inimises [^`]*?[_^(].*?(?<!\.)\.(?=\s+[A-Z]|\s*$)\s*", re.DOTALL)
+    """The explanation without what the page says already: when to use it, and the
+    objective in letters.
+    """
+    paragraphs = [
+        part
+        for part in "\n".join(lines).split("\n\n")
+        if not re.match("Use (it|a)|A good|Usually", part)
+    ]
+    objective = re.compile(
+        r"(?:It m|M)inimises [^`]*?[_^(].*?(?<!\.)\.(?=\s+[A-Z]|\s*$)\s*", re.DOTALL
+    )
     return [objective.sub("", part) + "\n" for part in paragraphs]
 
 
@@ -139,7 +208,9 @@ def names_table(names: list[str]) -> str:
     """What each name fixes."""
     rows = []
     for name in names:
-        preset = ", ".join(f"`{key}={value!r}`" for key, value in METHODS[name].preset.items())
+        preset = ", ".join(
+            f"`{key}={value!r}`" for key, value in METHODS[name].preset.items()
+        )
         rows.append([f"`{name}`", preset or "nothing"])
     return table(["name", "fixes"], rows)
 
@@ -148,7 +219,10 @@ def option_list(method: type[Method]) -> Iterator[str]:
     """Each option with its type, range, default and meaning."""
     for f in fields(method):
         kind, meaning = described(method, f.name)
-        yield f"`{f.name}`{': ' + prose([kind]) if kind else ''}; default `{f.default!r}`{limits(f)}"
+        yield (
+            f"`{f.name}`{': ' + prose([kind]) if kind else ''}; default"
+            f" `{f.default!r}`{limits(f)}"
+        )
         text = prose(meaning).replace("\n", "\n  ")
         only = re.fullmatch(r'"[^"]+"', kind)
         yield f": {text or ('Nothing else is possible.' if only else 'See above.')}\n"
@@ -159,10 +233,25 @@ def limits(f: Any) -> str:
     if "check" not in f.metadata:
         return ""
     outer = inspect.getclosurevars(f.metadata["check"]).nonlocals
-    words = {"above": "more than {}", "least": "at least {}", "below": "less than {}", "most": "at most {}"}
-    bounds = dict(zip(("least", "most"), outer.get("bounds", ()), strict=False)) if _whole(outer) else {}
-    bounds |= {key: value for key, value in outer.get("settings", {}).items() if key in words}
-    return "".join(f"; {words[key].format(f'{value:,g}')}" for key, value in bounds.items() if value is not None)
+    words = {
+        "above": "more than {}",
+        "least": "at least {}",
+        "below": "less than {}",
+        "most": "at most {}",
+    }
+    bounds = (
+        dict(zip(("least", "most"), outer.get("bounds", ()), strict=False))
+        if _whole(outer)
+        else {}
+    )
+    bounds |= {
+        key: value for key, value in outer.get("settings", {}).items() if key in words
+    }
+    return "".join(
+        f"; {words[key].format(f'{value:,g}')}"
+        for key, value in bounds.items()
+        if value is not None
+    )
 
 
 def _whole(outer: Mapping[str, Any]) -> bool:
@@ -170,9 +259,13 @@ def _whole(outer: Mapping[str, Any]) -> bool:
 
 
 def described(method: type[Any], option: str) -> tuple[str, list[str]]:
-    """Type and meaning of an option, from the docstring of the class or of the classes that it refers to."""
+    """Type and meaning of an option, from the docstring of the class or of the classes
+    that it refers to.
+    """
     for kind in method.__mro__:
-        for names, type_, lines in NumpyDocString(inspect.getdoc(kind) or "")["Parameters"]:
+        for names, type_, lines in NumpyDocString(inspect.getdoc(kind) or "")[
+            "Parameters"
+        ]:
             if option not in re.split(r",\s*", names):
                 continue
             text = " ".join(lines)
@@ -181,10 +274,16 @@ def described(method: type[Any], option: str) -> tuple[str, list[str]]:
                 return type_, lines
             # What the classes do not have, RED-SVM has: threads and landmarks.
             bases = [base for base in method.__mro__ if base.__name__ in referred]
-            bases += [getattr(ordstat, name) for name in referred if hasattr(ordstat, name)]
+            bases += [
+                getattr(ordstat, name) for name in referred if hasattr(ordstat, name)
+            ]
             others = (described(other, option) for other in [*bases, ordstat.REDSVM])
-            type_, meaning = next((other for other in others if other[1]), (type_, lines))
-            more = re.findall(rf"(?<=[.;] )[^.;]*\b{option}(?:=| is | > )[^.;]*[.;]?", text)
+            type_, meaning = next(
+                (other for other in others if other[1]), (type_, lines)
+            )
+            more = re.findall(
+                rf"(?<=[.;] )[^.;]*\b{option}(?:=| is | > )[^.;]*[.;]?", text
+            )
             return type_, [*meaning, *(_ended(sentence, option) for sentence in more)]
     return "", []
 
@@ -195,18 +294,30 @@ def _ended(sentence: str, option: str) -> str:
     return f"{first}{sentence[1:].rstrip('.;')}."
 
 
-def measured(text: Mapping[str, str], published: dict[str, list[list[str]]], board: dict[str, str]) -> Iterator[str]:
+def measured(
+    text: Mapping[str, str],
+    published: dict[str, list[list[str]]],
+    board: dict[str, str],
+) -> Iterator[str]:
     """Comparisons with the paper's figures, and the place on the leaderboard."""
     begin = text.get("published")
-    rows = [row for name, cells in published.items() if begin and name.startswith(begin) for row in cells]
+    rows = [
+        row
+        for name, cells in published.items()
+        if begin and name.startswith(begin)
+        for row in cells
+    ]
     if rows:
         near = sum(abs(float(row[-1].strip("*"))) <= 2 for row in rows)
         yield (
-            f"- Of {len(rows)} published figures, {near} are within two standard errors of ours: "
-            "[reproduction of the papers](../evidence/reproduction.md)."
+            f"- Of {len(rows)} published figures, {near} are within two standard errors"
+            " of ours: [reproduction of the papers](../evidence/reproduction.md)."
         )
     if text.get("board") in board:
-        yield f"- {board[text['board']]} See the [leaderboard](../evidence/leaderboard.md)."
+        yield (
+            f"- {board[text['board']]} See the"
+            " [leaderboard](../evidence/leaderboard.md)."
+        )
     yield "- Speed: [seconds beside other packages](../evidence/speed.md)."
 
 
@@ -215,21 +326,42 @@ def measured(text: Mapping[str, str], published: dict[str, list[list[str]]], boa
 
 def write_datasets() -> None:
     """The data sets, each with its first rows."""
-    lines = ["# Data sets", "", "Small sets to try things on; each call returns a fresh frame.", ""]
+    lines = [
+        "# Data sets",
+        "",
+        "Small sets to try things on; each call returns a fresh frame.",
+        "",
+    ]
     for name in datasets.NAMES:
         code = f'data = datasets.load("{name}")\nprint(len(data), "rows")\ndata.head(3)'
-        imported = "from ordstat import datasets\n\n" if name == datasets.NAMES[0] else ""
+        imported = (
+            "from ordstat import datasets\n\n" if name == datasets.NAMES[0] else ""
+        )
         lines += [f"## {name}", "", executed(imported + code), ""]
     lines += ["## Simulated", "", executed("datasets.herbrich(3, seed=1)"), ""]
     lines += [executed("datasets.quadratic_bands(3, seed=1)"), "", "## Sources", ""]
     readme = (ROOT / "data" / "README.md").read_text().split("\n")[2:]
     reference = ["## Reference", "", "```{eval-rst}"]
-    reference += [f".. autofunction:: ordstat.datasets.{name}" for name in ("load", "herbrich", "quadratic_bands")]
+    reference += [
+        f".. autofunction:: ordstat.datasets.{name}"
+        for name in ("load", "herbrich", "quadratic_bands")
+    ]
     write("datasets.md", HEAD + "\n".join([*lines, *readme, *reference, "```", ""]))
 
 
 #: The analyses in reading order; a new one comes last.
-ANALYSES = ["wine", "survey", "clinical", "raters", "choosing", "credit", "margins", "stream", "million", "textbook"]
+ANALYSES = [
+    "wine",
+    "survey",
+    "clinical",
+    "raters",
+    "choosing",
+    "credit",
+    "margins",
+    "stream",
+    "million",
+    "textbook",
+]
 
 
 def write_analyses() -> None:
@@ -241,19 +373,34 @@ def write_analyses() -> None:
             write(f"analyses/{page.name}", text)
             names.append(page.stem)
     text = (
-        "Whole analyses, from the data to the sentence that reports them. Each page is executed when the site is built."
+        "Whole analyses, from the data to the sentence that reports them. Each page is"
+        " executed when the site is built."
     )
-    write("analyses/index.md", "\n".join(["# Worked analyses", "", text, "", "```{toctree}", "", *names, "```", ""]))
+    write(
+        "analyses/index.md",
+        "\n".join(
+            ["# Worked analyses", "", text, "", "```{toctree}", "", *names, "```", ""]
+        ),
+    )
 
 
 def write_llms() -> None:
     """`llms.txt`: a line for each page, with its title and first sentence."""
-    lines = ["# ordstat", "", "> Ordinal regression in Python: models, rankers, tests, predictions.", ""]
+    lines = [
+        "# ordstat",
+        "",
+        "> Ordinal regression in Python: models, rankers, tests, predictions.",
+        "",
+    ]
     for page in sorted(HERE.rglob("*.md")):
         text = page.read_text()
-        if "_build" in page.parts or not (title := re.search(r"^# (.+)$", text, re.MULTILINE)):
+        if "_build" in page.parts or not (
+            title := re.search(r"^# (.+)$", text, re.MULTILINE)
+        ):
             continue
-        first = re.search(r"^(?![`:{#|!\[<$-])[^\n]+", text[title.end() :].strip(), re.MULTILINE)
+        first = re.search(
+            r"^(?![`:{#|!\[<$-])[^\n]+", text[title.end() :].strip(), re.MULTILINE
+        )
         path = page.relative_to(HERE).with_suffix(".html")
         lines.append(f"- [{title[1]}]({path}){': ' + first[0] if first else ''}")
     write("_build/extra/llms.txt", "\n".join([*lines, ""]))

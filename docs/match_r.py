@@ -1,4 +1,6 @@
-"""The page "Does ordstat match R?": every reference case is fitted while the site is built."""
+"""The page "Does ordstat match R?": every reference case is fitted while the site is
+built.
+"""
 
 from __future__ import annotations
 
@@ -19,31 +21,60 @@ from golden import test_r_clm
 from mixed import test_r_clmm
 from reference_cases import case_names, load_case
 
-#: Cases that have no finite estimates in R or ordstat, or where R is known to stop early: the tests treat them alone.
+#: Cases that have no finite estimates in R or ordstat, or where R is known to stop
+#: early: the tests treat them alone.
 APART = {
-    "wine_nominal_both": "separated data: R's estimates run away until it stops, ours are infinite and named",
-    "separation_complete, separation_quasi": "as above; signs, limits of the likelihood and finite estimates agree",
-    "wine_confint_cauchit_scale": "R has thresholds of 1e5 for infinity; estimates agree to 1e-3, ours is likelier",
-    "flexlink (2 cases)": "R stops early, with a numeric gradient; estimates agree to 1e-3, ours are never less likely",
+    "wine_nominal_both": (
+        "separated data: R's estimates run away until it stops, ours are infinite and"
+        " named"
+    ),
+    "separation_complete, separation_quasi": (
+        "as above; signs, limits of the likelihood and finite estimates agree"
+    ),
+    "wine_confint_cauchit_scale": (
+        "R has thresholds of 1e5 for infinity; estimates agree to 1e-3, ours is"
+        " likelier"
+    ),
+    "flexlink (2 cases)": (
+        "R stops early, with a numeric gradient; estimates agree to 1e-3, ours are"
+        " never less likely"
+    ),
     "clmm2 (2 cases)": "R reports that it has not converged; estimates agree to 1e-4",
 }
 #: Where ordstat does something else than R on purpose.
 CHOICES = {
-    "limits of cumulative probabilities": "R's leave [0, 1]; ordstat forms them on the logit scale",
-    "`test()` in surveys": "denominator degrees of freedom as in Stata; R's `regTermTest` uses others",
-    "`anova()` of type III": 'ordstat averages over levels, as car::Anova; `type="baseline"` is ordinal 2022.11',
-    "levels without rows": "those that `levels=` names keep their places, with probability 0; R drops them",
-    "knots, means and bases": "`ns`, `bs`, `scale` and `poly` come from the rows that are fitted, with their weights; "
-    "R takes all rows of the model frame, without weights",
+    "limits of cumulative probabilities": (
+        "R's leave [0, 1]; ordstat forms them on the logit scale"
+    ),
+    "`test()` in surveys": (
+        "denominator degrees of freedom as in Stata; R's `regTermTest` uses others"
+    ),
+    "`anova()` of type III": (
+        'ordstat averages over levels, as car::Anova; `type="baseline"` is ordinal'
+        " 2022.11"
+    ),
+    "levels without rows": (
+        "those that `levels=` names keep their places, with probability 0; R drops them"
+    ),
+    "knots, means and bases": (
+        "`ns`, `bs`, `scale` and `poly` come from the rows that are fitted, with their"
+        " weights; R takes all rows of the model frame, without weights"
+    ),
     "tests of a variance": "the p-value is halved at the boundary; R's is not",
-    "clusters": "fewer than 20 clusters have CR2 errors with Satterthwaite's degrees of freedom",
+    "clusters": (
+        "fewer than 20 clusters have CR2 errors with Satterthwaite's degrees of freedom"
+    ),
 }
 
 
 def _clm(name: str) -> dict[str, Any]:
-    ours, case = test_r_clm.fitted(name), load_case(name)
-    fit, theirs, errors = ours.fit, test_r_clm.best(name, "coefficients"), test_r_clm.best(name, "std_errors")
-    mine, kept = np.sqrt(fit.information.variances), ~np.isnan(theirs)
+    ours = test_r_clm.fitted(name)
+    case = load_case(name)
+    fit = ours.fit
+    theirs = test_r_clm.best(name, "coefficients")
+    errors = test_r_clm.best(name, "std_errors")
+    mine = np.sqrt(fit.information.variances)
+    kept = ~np.isnan(theirs)
     scale = np.maximum(np.abs(theirs[kept]), mine)
     return {
         "model": "clm",
@@ -55,13 +86,20 @@ def _clm(name: str) -> dict[str, Any]:
 
 
 def _clmm(name: str) -> dict[str, Any]:
-    case, fit = load_case(name), test_r_clmm.fitted(load_case(name))
+    case = load_case(name)
+    fit = test_r_clmm.fitted(load_case(name))
     comparable = name not in test_r_clmm.NO_ERRORS
     return {
         "model": "clmm",
         "group": "random effects",
-        "estimates": np.max(np.abs(fit.params.to_numpy() / case.coefficients.to_numpy() - 1.0)),
-        "standard errors": np.max(np.abs(fit.se.to_numpy() / case.std_errors.to_numpy() - 1.0)) if comparable else 0.0,
+        "estimates": np.max(
+            np.abs(fit.params.to_numpy() / case.coefficients.to_numpy() - 1.0)
+        ),
+        "standard errors": (
+            np.max(np.abs(fit.se.to_numpy() / case.std_errors.to_numpy() - 1.0))
+            if comparable
+            else 0.0
+        ),
         "log-likelihood": abs(fit.loglik - case.loglik),
     }
 
@@ -70,9 +108,16 @@ def _other(name: str) -> dict[str, Any]:
     fit, theirs, _ = test_r_clm.other_package(name)
     case = load_case(name)
     return {
-        "model": {"polr": "MASS::polr", "orm": "rms::orm", "lrm": "rms::lrm", "vglm": "VGAM::vglm"}[case.raw["model"]],
+        "model": {
+            "polr": "MASS::polr",
+            "orm": "rms::orm",
+            "lrm": "rms::lrm",
+            "vglm": "VGAM::vglm",
+        }[case.raw["model"]],
         "group": "cumulative models",
-        "estimates": np.max(np.abs(fit.coefficients - theirs) / np.maximum(np.abs(theirs), 1.0)),
+        "estimates": np.max(
+            np.abs(fit.coefficients - theirs) / np.maximum(np.abs(theirs), 1.0)
+        ),
         "standard errors": np.nan,
         "log-likelihood": abs(fit.loglik - case.raw["tight"]["logLik"]),
     }
@@ -84,7 +129,11 @@ def _rows() -> Iterator[dict[str, Any]]:
         warnings.simplefilter("ignore")
         yield from map(_clm, test_r_clm.comparable())
         yield from map(_clmm, case_names("clmm"))
-        yield from (_other(name) for name in others if "acat" not in name and "ratio" not in name)
+        yield from (
+            _other(name)
+            for name in others
+            if "acat" not in name and "ratio" not in name
+        )
 
 
 def write_match() -> None:
@@ -97,7 +146,11 @@ def write_match() -> None:
         .assign(cases=rows.groupby(["model", "group"]).size())
     )
     cells = [
-        [*key, str(row["cases"]), *("" if np.isnan(row[f]) else f"{row[f]:.0e}" for f in figures)]
+        [
+            *key,
+            str(row["cases"]),
+            *("" if np.isnan(row[f]) else f"{row[f]:.0e}" for f in figures),
+        ]
         for key, row in groups.astype(object).iterrows()
     ]
     worst = rows[rows["model"] == "clm"]

@@ -23,7 +23,9 @@ kernelspec:
 
 
 def write(path: str, text: str) -> None:
-    """Write a page of the site, unless it says that already: Sphinx reads again what changed."""
+    """Write a page of the site, unless it says that already: Sphinx reads again what
+    changed.
+    """
     page = HERE / path
     page.parent.mkdir(parents=True, exist_ok=True)
     if not page.is_file() or page.read_text() != text:

@@ -20,12 +20,20 @@ anes = datasets.load("anes96")
 fit = ordfit("PID ~ selfLR + educ + age", anes)
 labels = {"selfLR": "own view, from 1 = liberal to 7 = conservative", "PID": "party"}
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained", facecolor="white")
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(11, 3.8), layout="constrained", facecolor="white"
+)
 fit.plot.effects("selfLR", ax=left, labels=labels)
 fit.plot.latent(ax=right, labels=labels)
 write(figure, "ordstat")
 # Small ones for the two columns of the first page, so that their letters are large.
 for name in ("predicted", "latent"):
-    figure, ax = plt.subplots(figsize=(5.2, 3.8), layout="constrained", facecolor="white")
-    fit.plot.effects("selfLR", ax=ax, labels=labels) if name == "predicted" else fit.plot.latent(ax=ax, labels=labels)
+    figure, ax = plt.subplots(
+        figsize=(5.2, 3.8), layout="constrained", facecolor="white"
+    )
+    (
+        fit.plot.effects("selfLR", ax=ax, labels=labels)
+        if name == "predicted"
+        else fit.plot.latent(ax=ax, labels=labels)
+    )
     write(figure, name)

@@ -408,7 +408,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ):
             lost = pd.unique(y[~rows])  # rows of weight 0 are no rows, as in ordfit
             warn(
-                f"Levels of y without rows of positive weight were left out: {shown_labels(lost)}.",
+                "Levels of y without rows of positive weight were left out:"
+                f" {shown_labels(lost)}.",
                 DataWarning,
             )
             frame = frame[rows]

@@ -1,4 +1,6 @@
-"""What tests of many cases run always: light options, one name of each class, each value of a grid once."""
+"""What tests of many cases run always: light options, one name of each class, each
+value of a grid once.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +19,34 @@ LIGHT: dict[str, dict[str, Any]] = {
 }
 
 
-def one_of_each(names: Iterable[str] = METHODS, later: Collection[str] = ()) -> list[Any]:
-    """All names; second and later names of a class, and some others, only run in `make test-all`."""
+def one_of_each(
+    names: Iterable[str] = METHODS, later: Collection[str] = ()
+) -> list[Any]:
+    """All names; second and later names of a class, and some others, only run in `make
+    test-all`.
+    """
     seen: set[type] = set()
     out: list[Any] = []
     for name in names:
         kind = METHODS[name].method
-        out.append(pytest.param(name, marks=pytest.mark.slow) if kind in seen or name in later else name)
+        out.append(
+            pytest.param(name, marks=pytest.mark.slow)
+            if kind in seen or name in later
+            else name
+        )
         seen.add(kind)
     return out
 
 
 def in_turn(*axes: Iterable[Any]) -> list[Any]:
-    """All combinations of values; those in which each axis cycles through its values always run."""
+    """All combinations of values; those in which each axis cycles through its values
+    always run.
+    """
     values: list[Sequence[Any]] = [list(axis) for axis in axes]
-    always = {tuple(turn % len(axis) for axis in values) for turn in range(max(map(len, values)))}
+    always = {
+        tuple(turn % len(axis) for axis in values)
+        for turn in range(max(map(len, values)))
+    }
     places = product(*(range(len(axis)) for axis in values))
     return [
         pytest.param(

@@ -16,7 +16,9 @@ SPECIAL = {"Inf": np.inf, "-Inf": -np.inf, "NaN": np.nan}
 
 
 def number(value: Any) -> Any:
-    """A JSON value of a case as a float: null is NaN, "Inf" infinity; labels stay as they are."""
+    """A JSON value of a case as a float: null is NaN, "Inf" infinity; labels stay as
+    they are.
+    """
     if value is None:
         return np.nan
     return SPECIAL.get(value, value) if isinstance(value, str) else value
@@ -24,7 +26,9 @@ def number(value: Any) -> Any:
 
 def named(values: dict[str, Any]) -> pd.Series:
     """A mapping of label to number as a series of floats, in R's order."""
-    return pd.Series({label: number(value) for label, value in values.items()}, dtype=float)
+    return pd.Series(
+        {label: number(value) for label, value in values.items()}, dtype=float
+    )
 
 
 def matrix(block: dict[str, Any]) -> pd.DataFrame:
@@ -41,18 +45,33 @@ def schema() -> dict[str, Any]:
 
 def _typed(column: pd.Series, kind: dict[str, Any]) -> pd.Series:
     if kind["type"] in ("factor", "ordered"):
-        return column.astype(pd.CategoricalDtype(kind["levels"], ordered=kind["type"] == "ordered"))
+        return column.astype(
+            pd.CategoricalDtype(kind["levels"], ordered=kind["type"] == "ordered")
+        )
     if kind["type"] == "integer" and column.notna().all():
         return column.astype(np.int64)
     return column.astype(float)
 
 
 def load_data(name: str) -> pd.DataFrame:
-    """A fresh data frame: factors are categoricals (strings in the schema's order), ordered ones ordered."""
+    """A fresh data frame: factors are categoricals (strings in the schema's order),
+    ordered ones ordered.
+    """
     kinds = schema()[name]
-    text = {column: str for column, kind in kinds.items() if kind["type"] in ("factor", "ordered")}
-    raw = pd.read_csv(FOLDER / "data" / f"{name}.csv", dtype=text, keep_default_na=False, na_values=[""])
-    return pd.DataFrame({column: _typed(raw[column], kind) for column, kind in kinds.items()})
+    text = {
+        column: str
+        for column, kind in kinds.items()
+        if kind["type"] in ("factor", "ordered")
+    }
+    raw = pd.read_csv(
+        FOLDER / "data" / f"{name}.csv",
+        dtype=text,
+        keep_default_na=False,
+        na_values=[""],
+    )
+    return pd.DataFrame(
+        {column: _typed(raw[column], kind) for column, kind in kinds.items()}
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +105,9 @@ class Case:
 
     @property
     def coefficients(self) -> pd.Series:
-        """The best known coefficients (`exact`, else `tight`, else R's own), NaN where aliased."""
+        """The best known coefficients (`exact`, else `tight`, else R's own), NaN where
+        aliased.
+        """
         return named(self._best("coefficients"))
 
     @property
@@ -104,7 +125,9 @@ class Case:
         return self.raw[field]
 
     def matrix(self, *path: str) -> pd.DataFrame | None:
-        """The block {rows, cols, values} at `path`, such as ("vcov",) or ("design_head", "X"); None where absent."""
+        """The block {rows, cols, values} at `path`, such as ("vcov",) or
+        ("design_head", "X"); None where absent.
+        """
         block: Any = self.raw
         for step in path:
             block = None if block is None else block.get(step)
@@ -119,6 +142,8 @@ def load_case(name: str) -> Case:
 
 
 def case_names(*groups: str) -> list[str]:
-    """Names of all copied cases, or of those in the given groups, sorted (for pytest.mark.parametrize)."""
+    """Names of all copied cases, or of those in the given groups, sorted (for
+    pytest.mark.parametrize).
+    """
     names = sorted(path.stem for path in (FOLDER / "cases").glob("*.json"))
     return [name for name in names if not groups or load_case(name).group in groups]

@@ -13,9 +13,19 @@ import ordstat
 
 PACKAGE = Path(ordstat.__file__).parent
 SOURCES = sorted(PACKAGE.rglob("*.py"))
-HEAVY = ("scipy.stats", "scipy.optimize", "sklearn", "cvxpy", "statsmodels", "matplotlib", "joblib", "formulaic")
+HEAVY = (
+    "scipy.stats",
+    "scipy.optimize",
+    "sklearn",
+    "cvxpy",
+    "statsmodels",
+    "matplotlib",
+    "joblib",
+    "formulaic",
+)
 
-#: Rooms from the bottom up; a room imports rooms of its own level and of those below, families only what FAMILIES says.
+#: Rooms from the bottom up; a room imports rooms of its own level and of those below,
+#: families only what FAMILIES says.
 LEVELS = (
     {"_typing", "checks", "compiled", "exceptions", "threads"},
     {"fit", "fitted", "formula", "judging", "method", "newton", "persistence", "plots", "report",
@@ -24,7 +34,8 @@ LEVELS = (
      "trees"},
     {"__init__", "__main__", "api", "cli", "comparison", "datasets", "estimator", "registry"},
 )  # fmt: skip
-#: Families that a family builds on; `likelihood/results.py` also imports the topics that are its methods.
+#: Families that a family builds on; `likelihood/results.py` also imports the topics
+#: that are its methods.
 FAMILIES = {
     "blocks": {"likelihood", "online", "reduction", "svm"},
     "boosting": {"reduction"},
@@ -53,7 +64,9 @@ KNOWN = {
 
 
 def _module(path):
-    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(
+        ".__init__"
+    )
 
 
 MODULES = {_module(path): path for path in SOURCES}
@@ -64,12 +77,23 @@ def _imports(path):
     package = ".".join(("ordstat", *path.parent.relative_to(PACKAGE).parts))
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
-            stem = resolve_name("." * node.level + (node.module or ""), package) if node.level else node.module
+            stem = (
+                resolve_name("." * node.level + (node.module or ""), package)
+                if node.level
+                else node.module
+            )
             names = [stem, *(f"{stem}.{alias.name}" for alias in node.names)]
-            yield from (name.removeprefix("ordstat.") for name in names if name.removeprefix("ordstat.") in MODULES)
+            yield from (
+                name.removeprefix("ordstat.")
+                for name in names
+                if name.removeprefix("ordstat.") in MODULES
+            )
 
 
-GRAPH = {name: {other for other in _imports(path) if other != name} for name, path in MODULES.items()}
+GRAPH = {
+    name: {other for other in _imports(path) if other != name}
+    for name, path in MODULES.items()
+}
 
 
 def _level(module):
@@ -78,7 +102,8 @@ def _level(module):
 
 
 def _allowed(module, other):
-    room, target = module.partition(".")[0], other.partition(".")[0]
+    room = module.partition(".")[0]
+    target = other.partition(".")[0]
     if room == target or module == "likelihood.results":
         return True
     if _level(module) == _level(other) == 2:
@@ -87,7 +112,12 @@ def _allowed(module, other):
 
 
 def test_imports_go_down():
-    broken = {f"{a} -> {b}" for a, others in GRAPH.items() for b in others if not _allowed(a, b)}
+    broken = {
+        f"{a} -> {b}"
+        for a, others in GRAPH.items()
+        for b in others
+        if not _allowed(a, b)
+    }
     assert broken == KNOWN
 
 
@@ -102,21 +132,41 @@ def test_folders_are_two_levels_deep():
 FORBIDDEN = {
     "catches everything": lambda node: (
         isinstance(node, ast.ExceptHandler)
-        and (node.type is None or "Exception" in {n.id for n in ast.walk(node.type) if isinstance(n, ast.Name)})
+        and (
+            node.type is None
+            or "Exception"
+            in {n.id for n in ast.walk(node.type) if isinstance(n, ast.Name)}
+        )
     ),
-    "NotImplementedError": lambda node: isinstance(node, ast.Name) and node.id == "NotImplementedError",
+    "NotImplementedError": (
+        lambda node: isinstance(node, ast.Name) and node.id == "NotImplementedError"
+    ),
     "global variable": lambda node: isinstance(node, ast.Global),
-    "prints": lambda node: isinstance(node, ast.Call) and ast.unparse(node.func) == "print",
+    "prints": (
+        lambda node: isinstance(node, ast.Call) and ast.unparse(node.func) == "print"
+    ),
     "NumPy's global random state": lambda node: (
         isinstance(node, ast.Attribute)
         and ast.unparse(node.value) == "np.random"
-        and node.attr not in ("Generator", "default_rng", "SeedSequence", "RandomState", "BitGenerator", "MT19937")
+        and node.attr
+        not in (
+            "Generator",
+            "default_rng",
+            "SeedSequence",
+            "RandomState",
+            "BitGenerator",
+            "MT19937",
+        )
     ),
 }
 
 
 def test_nothing_forbidden_in_library_code():
-    nodes = ((path, node) for path in SOURCES for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    nodes = (
+        (path, node)
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    )
     assert not [
         f"{path}:{node.lineno} {name}"
         for path, node in nodes
@@ -131,16 +181,25 @@ str(ordfit("rating ~ temp + contact", data=datasets.load("wine")).summary())
 """
 
 
-@pytest.mark.parametrize("program", ["import ordstat", FIRST_SUMMARY], ids=["import", "first summary"])
+@pytest.mark.parametrize(
+    "program", ["import ordstat", FIRST_SUMMARY], ids=["import", "first summary"]
+)
 def test_start_up_imports_nothing_heavy(program):
     report = f"import sys\n{program}\nprint([m for m in {HEAVY!r} if m in sys.modules])"
     done = subprocess.run(
-        [sys.executable, "-c", report], capture_output=True, text=True, check=True, cwd=PACKAGE.parent
+        [sys.executable, "-c", report],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=PACKAGE.parent,
     )
     assert done.stdout.strip() == "[]"
 
 
 def test_every_folder_is_installed():
     listed = (Path(__file__).parents[1] / "setup.cfg").read_text(encoding="utf-8")
-    folders = {".".join(("ordstat", *path.parent.relative_to(PACKAGE).parts)) for path in PACKAGE.rglob("__init__.py")}
+    folders = {
+        ".".join(("ordstat", *path.parent.relative_to(PACKAGE).parts))
+        for path in PACKAGE.rglob("__init__.py")
+    }
     assert folders <= {line.strip() for line in listed.splitlines()}

@@ -1,4 +1,6 @@
-"""Compiled loops refuse arrays that do not fit each other: they would read and write beyond their ends."""
+"""Compiled loops refuse arrays that do not fit each other: they would read and write
+beyond their ends.
+"""
 
 import shutil
 import subprocess
@@ -11,7 +13,9 @@ import pytest
 import ordstat
 from ordstat.compiled import boost, mixed, online, sums, svm, trees, weak
 
-N, D, K = 6, 2, 3
+N = 6
+D = 2
+K = 3
 X = np.arange(12.0).reshape(N, D)
 Y = np.array([0, 1, 2, 0, 1, 2])
 SHORT = Y.astype(np.uint16)
@@ -32,50 +36,144 @@ CALLS = {
     "prank_pass": (
         online.prank_pass,
         lambda: [
-            *(X, ones(2), ones(2), Y, COSTS, Y, ones(N), ROWS, 0.0, ones(4), ones(4), ones(4), ones(4), ones(4)),
+            *(
+                X,
+                ones(2),
+                ones(2),
+                Y,
+                COSTS,
+                Y,
+                ones(N),
+                ROWS,
+                0.0,
+                ones(4),
+                ones(4),
+                ones(4),
+                ones(4),
+                ones(4),
+            ),
             *(0, ones(4)),
         ],
         {4, 7},
     ),
     "cusum_pass": (
         online.cusum_pass,
-        lambda: [X, ones(2), ones(2), Y, COSTS, Y, ROWS, 0.0, False, ones(2, 3), ones(2, 3), ones(4), 0, ones(4)],
+        lambda: [
+            X,
+            ones(2),
+            ones(2),
+            Y,
+            COSTS,
+            Y,
+            ROWS,
+            0.0,
+            False,
+            ones(2, 3),
+            ones(2, 3),
+            ones(4),
+            0,
+            ones(4),
+        ],
         {4, 6},
     ),
     "kernel_prank_pass": (
         online.kernel_prank_pass,
         lambda: [
-            *(X @ X.T, Y, COSTS, Y, ROWS, 0.0, ones(N), ones(N), ones(2), ones(2), ones(N), ones(2), 0, ones(4)),
+            *(
+                X @ X.T,
+                Y,
+                COSTS,
+                Y,
+                ROWS,
+                0.0,
+                ones(N),
+                ones(N),
+                ones(2),
+                ones(2),
+                ones(N),
+                ones(2),
+                0,
+                ones(4),
+            )
         ],
         {2, 4},
     ),
     "kernel_cusum_pass": (
         online.kernel_cusum_pass,
         lambda: [
-            *(X @ X.T, Y, COSTS, Y, ROWS, 0.0, False, ones(2, N), ones(2, N), ones(2, N), ones(2), 0, ones(4)),
+            *(
+                X @ X.T,
+                Y,
+                COSTS,
+                Y,
+                ROWS,
+                0.0,
+                False,
+                ones(2, N),
+                ones(2, N),
+                ones(2, N),
+                ones(2),
+                0,
+                ones(4),
+            )
         ],
         {2, 4},
     ),
-    "pairs_below": (svm.pairs_below, lambda: [np.arange(6.0), Y, ones(N), X, ones(N, 5), np.zeros((K, 5))], {5}),
+    "pairs_below": (
+        svm.pairs_below,
+        lambda: [np.arange(6.0), Y, ones(N), X, ones(N, 5), np.zeros((K, 5))],
+        {5},
+    ),
     "best_cut": (weak.best_cut, lambda: [ORDER, DISTINCT, ones(N), 0.0], set()),
-    "best_column": (weak.best_column, lambda: [ORDER, DISTINCT, ones(D, N + 1), ones(N, 2), 0.0], set()),
-    "climb": (weak.climb, lambda: [X.T.copy(), LEAF, ones(N), 0.0, ones(N), ones(1)], {0}),
-    "find_leaves": (
-        trees.find_leaves,
-        lambda: [X, LEAF + 1, LEAF.repeat(2), ones(2), LEAF.repeat(2), np.zeros((N, 1), dtype=np.int32)],
+    "best_column": (
+        weak.best_column,
+        lambda: [ORDER, DISTINCT, ones(D, N + 1), ones(N, 2), 0.0],
         set(),
     ),
-    "logit_slopes": (boost.logit_slopes, lambda: [SHORT, ones(N), THETA, ones(N), ones(N), ones(N)], {2}),
+    "climb": (
+        weak.climb,
+        lambda: [X.T.copy(), LEAF, ones(N), 0.0, ones(N), ones(1)],
+        {0},
+    ),
+    "find_leaves": (
+        trees.find_leaves,
+        lambda: [
+            X,
+            LEAF + 1,
+            LEAF.repeat(2),
+            ones(2),
+            LEAF.repeat(2),
+            np.zeros((N, 1), dtype=np.int32),
+        ],
+        set(),
+    ),
+    "logit_slopes": (
+        boost.logit_slopes,
+        lambda: [SHORT, ones(N), THETA, ones(N), ones(N), ones(N)],
+        {2},
+    ),
     "logit_thresholds": (
         boost.logit_thresholds,
         lambda: [SHORT, ones(N), THETA, ones(N), ones(2), ones(2), ones(2)],
         set(),
     ),
-    "location_terms": (mixed.location_terms, lambda: [1, *(ones(N) for _ in range(8))], set()),
-    "coupled": (mixed.coupled, lambda: [np.array([0, 2]), np.arange(2), ones(2), ones(2, 2), ones(2)], {0, 3}),
+    "location_terms": (
+        mixed.location_terms,
+        lambda: [1, *(ones(N) for _ in range(8))],
+        set(),
+    ),
+    "coupled": (
+        mixed.coupled,
+        lambda: [np.array([0, 2]), np.arange(2), ones(2), ones(2, 2), ones(2)],
+        {0, 3},
+    ),
     "add_by": (sums.add_by, lambda: [Y, X, ones(N), ones(K, D)], {3}),
     "spreads": (sums.spreads, lambda: [X, ones(N), ones(D), ones(D), ones(D)], set()),
-    "gather": (sums.gather, lambda: [[ones(N), ones(N)], np.arange(2), ones(N, 2), ones(2)], set()),
+    "gather": (
+        sums.gather,
+        lambda: [[ones(N), ones(N)], np.arange(2), ones(N, 2), ones(2)],
+        set(),
+    ),
 }
 
 
@@ -83,12 +181,18 @@ CALLS = {
 def test_arrays_that_do_not_fit_are_refused_at_the_entry(name):
     loop, arguments, free = CALLS[name]
     loop(*arguments())
-    places = [place for place, given in enumerate(arguments()) if hasattr(given, "__len__") and place not in free]
+    places = [
+        place
+        for place, given in enumerate(arguments())
+        if hasattr(given, "__len__") and place not in free
+    ]
     assert places
     for place in places:
         shortened = arguments()
         shortened[place] = shortened[place][:-1]
-        with pytest.raises(ValueError, match=f"^{name}: the arrays must have the lengths"):
+        with pytest.raises(
+            ValueError, match=f"^{name}: the arrays must have the lengths"
+        ):
             loop(*shortened)
 
 
@@ -96,6 +200,11 @@ def test_a_source_tree_that_is_not_built_says_what_to_do(tmp_path):
     ignored = shutil.ignore_patterns("*.so", "__pycache__")
     shutil.copytree(Path(ordstat.__file__).parent, tmp_path / "ordstat", ignore=ignored)
     run = subprocess.run(
-        [sys.executable, "-c", "import ordstat; ordstat.ordfit"], cwd=tmp_path, capture_output=True, text=True
+        [sys.executable, "-c", "import ordstat; ordstat.ordfit"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
     )
-    assert run.stderr.splitlines()[-1].startswith("ImportError: ordstat is not built in this folder. Run `pip install")
+    assert run.stderr.splitlines()[-1].startswith(
+        "ImportError: ordstat is not built in this folder. Run `pip install"
+    )

@@ -1,6 +1,8 @@
-"""The real sets hold the published values; the generators have the moments their definitions imply.
+"""The real sets hold the published values; the generators have the moments their
+definitions imply.
 
-Sampling checks: seeds are fixed, and every tolerance is a stated number of standard errors.
+Sampling checks: seeds are fixed, and every tolerance is a stated number of standard
+errors.
 """
 
 import numpy as np
@@ -42,13 +44,21 @@ def test_wine_is_the_published_table():
     assert wine.shape == (72, 6)
     assert wine["rating"].cat.ordered
     assert wine["rating"].cat.categories.tolist() == [1, 2, 3, 4, 5]
-    assert wine["rating"].value_counts(sort=False).tolist() == [5, 22, 26, 12, 7]  # Randall 1989
+    # Randall 1989
+    assert wine["rating"].value_counts(sort=False).tolist() == [5, 22, 26, 12, 7]
     # Randall's cross-classification of rating by temperature and contact.
     table = pd.crosstab([wine["temp"], wine["contact"]], wine["rating"])
-    assert table.to_numpy().tolist() == [[4, 9, 5, 0, 0], [1, 7, 8, 2, 0], [0, 5, 8, 3, 2], [0, 1, 5, 7, 5]]
+    assert table.to_numpy().tolist() == [
+        [4, 9, 5, 0, 0],
+        [1, 7, 8, 2, 0],
+        [0, 5, 8, 3, 2],
+        [0, 1, 5, 7, 5],
+    ]
     assert wine.groupby("judge", observed=True).size().tolist() == [8] * 9
     assert wine["response"].between(0, 100).all()
-    assert not any(wine[name].cat.ordered for name in ("temp", "contact", "bottle", "judge"))
+    assert not any(
+        wine[name].cat.ordered for name in ("temp", "contact", "bottle", "judge")
+    )
 
 
 def test_housing_is_the_published_table():
@@ -57,8 +67,17 @@ def test_housing_is_the_published_table():
     assert housing["Sat"].cat.ordered
     assert housing["Sat"].cat.categories.tolist() == ["Low", "Medium", "High"]
     assert housing["Freq"].sum() == 1681  # respondents in Madsen 1976
-    assert housing.groupby("Sat", observed=True)["Freq"].sum().tolist() == [567, 446, 668]
-    assert housing["Type"].cat.categories.tolist() == ["Tower", "Apartment", "Atrium", "Terrace"]
+    assert housing.groupby("Sat", observed=True)["Freq"].sum().tolist() == [
+        567,
+        446,
+        668,
+    ]
+    assert housing["Type"].cat.categories.tolist() == [
+        "Tower",
+        "Apartment",
+        "Atrium",
+        "Terrace",
+    ]
 
 
 def test_anes96_names_the_levels_that_its_codebook_numbers():
@@ -68,7 +87,11 @@ def test_anes96_names_the_levels_that_its_codebook_numbers():
     frame = datasets.load("anes96")
     assert frame["PID"].cat.ordered
     assert frame["PID"].cat.codes.tolist() == raw["PID"].tolist()
-    assert frame["PID"].cat.categories[[0, 3, 6]].tolist() == ["Strong Democrat", "Independent", "Strong Republican"]
+    assert frame["PID"].cat.categories[[0, 3, 6]].tolist() == [
+        "Strong Democrat",
+        "Independent",
+        "Strong Republican",
+    ]
     assert (frame["vote"] == "Dole").astype(float).tolist() == raw["vote"].tolist()
     assert "public domain" in anes96.COPYRIGHT
 
@@ -80,7 +103,10 @@ def test_every_load_is_a_fresh_copy():
 
 
 def test_unknown_name_lists_the_sets():
-    with pytest.raises(OptionError, match=r"'wine', 'housing', 'anes96'.*got 'wines'\. Did you mean 'wine'"):
+    with pytest.raises(
+        OptionError,
+        match=r"'wine', 'housing', 'anes96'.*got 'wines'\. Did you mean 'wine'",
+    ):
         datasets.load("wines")
 
 
@@ -91,7 +117,9 @@ def test_unknown_name_lists_the_sets():
 def test_generators_are_seeded_and_typed(name):
     make, features, levels = GENERATORS[name]
     frame = make(50, seed=3)
-    assert frame.columns.tolist() == [f"x{d}" for d in range(1, features + 1)] + ["rank"]
+    assert frame.columns.tolist() == [f"x{d}" for d in range(1, features + 1)] + [
+        "rank"
+    ]
     assert frame["rank"].cat.ordered
     assert frame["rank"].cat.categories.tolist() == levels
     assert len(frame) == 50
@@ -127,13 +155,17 @@ def test_herbrich_ranks_have_the_probabilities_of_the_formula(noise):
         for rank in range(5):
             p = expected[rows, rank]
             error = np.sqrt((p * (1 - p)).sum()) / p.size
-            assert (codes[rows] == rank).mean() == pytest.approx(p.mean(), abs=SIGMAS * error)
+            assert (codes[rows] == rank).mean() == pytest.approx(
+                p.mean(), abs=SIGMAS * error
+            )
 
 
 def test_herbrich_without_noise_is_the_step_function():
     frame = datasets.herbrich(500, noise=0.0, seed=2)
     f = 10 * (frame["x1"] - 0.5) * (frame["x2"] - 0.5)
-    expected = pd.cut(f, [-np.inf, -1.0, -0.1, 0.25, 1.0, np.inf], labels=[1, 2, 3, 4, 5])
+    expected = pd.cut(
+        f, [-np.inf, -1.0, -0.1, 0.25, 1.0, np.inf], labels=[1, 2, 3, 4, 5]
+    )
     assert frame["rank"].astype(int).tolist() == expected.astype(int).tolist()
 
 
@@ -141,9 +173,11 @@ def test_quadratic_bands_have_equal_areas_and_three_curves():
     frame = datasets.quadratic_bands(N, seed=3)
     for rank in (1, 2, 3, 4):
         _assert_share(frame["rank"] == rank, 0.25)
-    # Interpolating a boundary: its second difference over x1 = 0, 1/2, 1 is that of (x1 - 1/2)^2.
+    # Interpolating a boundary: its second difference over x1 = 0, 1/2, 1 is that of (x1
+    # - 1/2)^2.
     tops = [
-        frame.loc[(frame["rank"] == 2) & (frame["x1"] - at).abs().lt(0.01), "x2"].max() for at in (0.005, 0.5, 0.995)
+        frame.loc[(frame["rank"] == 2) & (frame["x1"] - at).abs().lt(0.01), "x2"].max()
+        for at in (0.005, 0.5, 0.995)
     ]
     assert tops[0] - 2 * tops[1] + tops[2] == pytest.approx(2 * 0.495**2, abs=0.03)
 
@@ -157,12 +191,17 @@ def test_breiman_classes_are_equally_likely(name, features):
 
 
 def _moments(name: str, rank: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and covariance of a class in 20 dimensions, by hand from Breiman's definitions."""
-    a, ones, eye = 2 / np.sqrt(20), np.ones(20), np.eye(20)
+    """Mean and covariance of a class in 20 dimensions, by hand from Breiman's
+    definitions.
+    """
+    a = 2 / np.sqrt(20)
+    ones = np.ones(20)
+    eye = np.eye(20)
     return {
         ("twonorm", 1): (a * ones, eye),
         ("twonorm", -1): (-a * ones, eye),
-        ("threenorm", 1): (0 * ones, eye + a**2 * np.ones((20, 20))),  # a half-half mixture at +-a
+        # a half-half mixture at +-a
+        ("threenorm", 1): (0 * ones, eye + a**2 * np.ones((20, 20))),
         ("threenorm", -1): (a * np.resize([1.0, -1.0], 20), eye),
         ("ringnorm", 1): (0 * ones, 4 * eye),
         ("ringnorm", -1): (a * ones, eye),
@@ -177,16 +216,24 @@ def test_breiman_classes_have_the_moments_of_the_definition(name, rank):
     mean, covariance = _moments(name, rank)
     scale = np.sqrt(covariance.diagonal().max() / len(x))
     assert np.abs(x.mean(axis=0) - mean).max() < SIGMAS * scale
-    assert np.abs(np.cov(x.T) - covariance).max() < SIGMAS * np.sqrt(2) * covariance.max() / np.sqrt(len(x))
+    assert np.abs(np.cov(x.T) - covariance).max() < SIGMAS * np.sqrt(
+        2
+    ) * covariance.max() / np.sqrt(len(x))
 
 
 @pytest.mark.parametrize(
     ("name", "best", "atol"),
-    [("twonorm", norm.cdf(-2), 1e-3), ("threenorm", 0.105, 1e-3), ("ringnorm", 0.013, 5e-4)],  # atol: printed digits
+    # atol: printed digits
+    [
+        ("twonorm", norm.cdf(-2), 1e-3),
+        ("threenorm", 0.105, 1e-3),
+        ("ringnorm", 0.013, 5e-4),
+    ],
 )
 def test_breiman_best_error_is_the_published_one(name, best, atol):
     frame = GENERATORS[name][0](N, seed=7)
-    x, a = _columns(frame), 2 / np.sqrt(20)
+    x = _columns(frame)
+    a = 2 / np.sqrt(20)
 
     def log_density(centre, variance=1.0):
         return -((x - centre) ** 2).sum(axis=1) / (2 * variance) - 10 * np.log(variance)
@@ -194,7 +241,9 @@ def test_breiman_best_error_is_the_published_one(name, best, atol):
     ratio = {
         "twonorm": lambda: log_density(a) - log_density(-a),
         "threenorm": lambda: (
-            np.logaddexp(log_density(a), log_density(-a)) - np.log(2) - log_density(a * np.resize([1.0, -1.0], 20))
+            np.logaddexp(log_density(a), log_density(-a))
+            - np.log(2)
+            - log_density(a * np.resize([1.0, -1.0], 20))
         ),
         "ringnorm": lambda: log_density(0.0, 4.0) - log_density(a),
     }[name]()
@@ -207,5 +256,7 @@ def test_flip_turns_that_share_of_the_labels_and_nothing_else(name):
     clean, noisy = (GENERATORS[name][0](300, flip=flip, seed=8) for flip in (0.0, 0.1))
     np.testing.assert_array_equal(_columns(clean), _columns(noisy))
     assert (clean["rank"].astype(int) != noisy["rank"].astype(int)).sum() == 30
-    with pytest.raises(OptionError, match=r"flip must be a number from 0 to 1; got 1\.5"):
+    with pytest.raises(
+        OptionError, match=r"flip must be a number from 0 to 1; got 1\.5"
+    ):
         GENERATORS[name][0](10, flip=1.5)

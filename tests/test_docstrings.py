@@ -26,10 +26,26 @@ def _is_own(value: Any, module: Any) -> bool:
     return inspect.isfunction(value) and value.__module__ == module.__name__
 
 
-PUBLIC = {name: getattr(ordstat, name) for name in dir(ordstat) if name not in ("datasets", "__version__")}
-PUBLIC |= {f"datasets.{name}": value for name, value in vars(datasets).items() if _is_own(value, datasets)}
-PUBLIC = {name: value for name, value in PUBLIC.items() if not name.rpartition(".")[2].startswith("_")}
-SHOWN = {n: v for n, v in PUBLIC.items() if not (inspect.isclass(v) and issubclass(v, (Exception, Warning)))}
+PUBLIC = {
+    name: getattr(ordstat, name)
+    for name in dir(ordstat)
+    if name not in ("datasets", "__version__")
+}
+PUBLIC |= {
+    f"datasets.{name}": value
+    for name, value in vars(datasets).items()
+    if _is_own(value, datasets)
+}
+PUBLIC = {
+    name: value
+    for name, value in PUBLIC.items()
+    if not name.rpartition(".")[2].startswith("_")
+}
+SHOWN = {
+    n: v
+    for n, v in PUBLIC.items()
+    if not (inspect.isclass(v) and issubclass(v, (Exception, Warning)))
+}
 
 ANSWERING = {entry.method.results_class for entry in METHODS.values()}
 ANSWERING |= {
@@ -53,7 +69,11 @@ def _methods() -> Iterator[tuple[str, Any]]:
         for base in kind.__mro__:
             for name, value in list(vars(base).items()):
                 function = inspect.unwrap(value) if inspect.isfunction(value) else None
-                inherits = function is not None and function.__doc__ is None and inspect.getdoc(getattr(kind, name))
+                inherits = (
+                    function is not None
+                    and function.__doc__ is None
+                    and inspect.getdoc(getattr(kind, name))
+                )
                 if (
                     function is not None
                     and not inherits
@@ -79,7 +99,8 @@ def test_public_names_are_shown_in_use(name):
 
 @pytest.mark.parametrize("name", CALLED)
 def test_parameters_are_described(name):
-    given = list(inspect.signature(CALLED[name]).parameters.values())[1:]  # the first is the object itself
+    # the first is the object itself
+    given = list(inspect.signature(CALLED[name]).parameters.values())[1:]
     assert not [p.name for p in given if p.name not in CALLED[name].__doc__]
     assert len(given) < 2 or "Parameters\n" in CALLED[name].__doc__
 
@@ -87,11 +108,22 @@ def test_parameters_are_described(name):
 def _raised(function: Any) -> set[str]:
     """Names of our own errors that the body itself raises."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    calls = [node.exc for node in ast.walk(tree) if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)]
-    return {ast.unparse(call.func) for call in calls} & {"OptionError", "DataError", "FormulaError", "UnavailableError"}
+    calls = [
+        node.exc
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)
+    ]
+    return {ast.unparse(call.func) for call in calls} & {
+        "OptionError",
+        "DataError",
+        "FormulaError",
+        "UnavailableError",
+    }
 
 
-@pytest.mark.parametrize("name", [name for name, function in CALLED.items() if _raised(function)])
+@pytest.mark.parametrize(
+    "name", [name for name, function in CALLED.items() if _raised(function)]
+)
 def test_errors_are_described(name):
     assert all(error in CALLED[name].__doc__ for error in _raised(CALLED[name]))
 

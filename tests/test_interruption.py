@@ -1,4 +1,6 @@
-"""Ctrl-C ends a fit, kill -9 loses no file, a full disk is an error: each in a process to which it happens."""
+"""Ctrl-C ends a fit, kill -9 loses no file, a full disk is an error: each in a process
+to which it happens.
+"""
 
 import os
 import signal
@@ -36,8 +38,14 @@ CASES = {
 
 
 def _started(program):
-    command = f"import signal; signal.signal(2, signal.default_int_handler); exec({program!r})"  # 2 may be ignored
-    process = subprocess.Popen([sys.executable, "-c", command], stdout=subprocess.PIPE, text=True)
+    # 2 may be ignored
+    command = (
+        "import signal; signal.signal(2, signal.default_int_handler);"
+        f" exec({program!r})"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", command], stdout=subprocess.PIPE, text=True
+    )
     assert process.stdout.readline() == "ready\n"
     return process
 
@@ -45,7 +53,11 @@ def _started(program):
 @pytest.mark.parametrize(
     "name",
     [
-        case if case in ("redsvm", "ordboost", "online") else pytest.param(case, marks=pytest.mark.slow)
+        (
+            case
+            if case in ("redsvm", "ordboost", "online")
+            else pytest.param(case, marks=pytest.mark.slow)
+        )
         for case in CASES
     ],
 )
@@ -69,7 +81,9 @@ def test_ctrl_c_ends_the_processes_of_joblib():
     process.send_signal(signal.SIGINT)
     process.wait(timeout=10)
     time.sleep(1.0)
-    assert children and not [child for child in children if os.path.exists(f"/proc/{child}/exe")]
+    assert children and not [
+        child for child in children if os.path.exists(f"/proc/{child}/exe")
+    ]
 
 
 BOOTSTRAP = """
@@ -91,7 +105,8 @@ def test_a_process_killed_while_it_saves(tmp_path):
     process = _started(SAVE.format(path=path) + f"while True: fit.save({path!r})")
     for _ in range(5):
         time.sleep(0.037)
-        assert load(path).formula == "rating ~ temp + contact"  # at any time it is whole
+        # at any time it is whole
+        assert load(path).formula == "rating ~ temp + contact"
     process.kill()
     process.wait()
     assert load(path).formula == "rating ~ temp + contact"
@@ -109,4 +124,7 @@ except ordstat.DataError as error:
 """
     process = _started(SAVE.format(path=path) + limit)
     assert process.communicate()[0] == f"{path} cannot be written: File too large.\n"
-    assert os.listdir(tmp_path) == ["wine.ordstat"] and load(path).formula == "rating ~ temp + contact"
+    assert (
+        os.listdir(tmp_path) == ["wine.ordstat"]
+        and load(path).formula == "rating ~ temp + contact"
+    )

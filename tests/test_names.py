@@ -20,12 +20,21 @@ from ordstat.registry import METHODS, resolve
 @pytest.mark.parametrize("names", [METHODS, LINK_NAMES, THRESHOLDS])
 def test_other_spellings_are_not_ambiguous(names):
     for name in names:
-        for spelled in (name, name.upper(), name.title(), name.replace("-", "_"), name.replace("-", " "), f" {name}"):
+        for spelled in (
+            name,
+            name.upper(),
+            name.title(),
+            name.replace("-", "_"),
+            name.replace("-", " "),
+            f" {name}",
+        ):
             assert canonical(spelled, names) == name
         assert canonical(name.replace("-", ""), names) == name
 
 
-@pytest.mark.parametrize("given", [None, 3, ("logit",), "", "-", "logi", "lógit", b"logit"])
+@pytest.mark.parametrize(
+    "given", [None, 3, ("logit",), "", "-", "logi", "lógit", b"logit"]
+)
 def test_what_is_no_name(given):
     assert canonical(given, LINK_NAMES) is None
 
@@ -45,8 +54,14 @@ def test_what_is_no_name(given):
 )
 def test_links(given, link):
     """The value kept is the name of the list, so that values, reprs and hashes agree."""
-    one, other = CumulativeLink(link=given), CumulativeLink(link=link)
-    assert one.link == link and one == other and hash(one) == hash(other) and repr(one) == repr(other)
+    one = CumulativeLink(link=given)
+    other = CumulativeLink(link=link)
+    assert (
+        one.link == link
+        and one == other
+        and hash(one) == hash(other)
+        and repr(one) == repr(other)
+    )
 
 
 @pytest.mark.parametrize("given", ["Symmetric2", "SYMMETRIC 2", "symmetric-2"])
@@ -56,11 +71,20 @@ def test_thresholds(given):
 
 @pytest.mark.parametrize(
     ("given", "name"),
-    [("Logit", "logit"), ("CLM", "clm"), ("RED-SVM", "redsvm"), ("svor_imc", "svor-imc"), ("AdaBoost.OR", None)],
+    [
+        ("Logit", "logit"),
+        ("CLM", "clm"),
+        ("RED-SVM", "redsvm"),
+        ("svor_imc", "svor-imc"),
+        ("AdaBoost.OR", None),
+    ],
 )
 def test_methods(given, name):
     if name is None:
-        with pytest.raises(OptionError, match=r"method must be .*got 'AdaBoost\.OR'\. Did you mean 'adaboost-or'"):
+        with pytest.raises(
+            OptionError,
+            match=r"method must be .*got 'AdaBoost\.OR'\. Did you mean 'adaboost-or'",
+        ):
             resolve(given)
     else:
         assert resolve(given) == resolve(name)
@@ -70,24 +94,32 @@ def test_fits_are_the_same():
     wine = load_data("wine")
     one = ordfit("rating ~ temp", wine, "Probit", threshold="Equidistant")
     other = ordfit("rating ~ temp", wine, "probit", threshold="equidistant")
-    assert one.params.equals(other.params) and str(one.summary()) == str(other.summary())
+    assert one.params.equals(other.params) and str(one.summary()) == str(
+        other.summary()
+    )
     assert (
-        one.update(link="C-Log-Log").method.link == "cloglog" and pickle.loads(pickle.dumps(one)).method == one.method
+        one.update(link="C-Log-Log").method.link == "cloglog"
+        and pickle.loads(pickle.dumps(one)).method == one.method
     )
 
 
 def test_an_estimator_keeps_what_it_was_given():
-    X, y = np.arange(12.0)[:, None], np.tile([0, 1, 2], 4)
+    X = np.arange(12.0)[:, None]
+    y = np.tile([0, 1, 2], 4)
     model = OrdinalClassifier("CLM", link="Cauchit", threshold="Symmetric")
-    assert {name: model.get_params()[name] for name in ("method", "link", "threshold")} == {
-        "method": "CLM",
-        "link": "Cauchit",
-        "threshold": "Symmetric",
-    }
+    assert {
+        name: model.get_params()[name] for name in ("method", "link", "threshold")
+    } == {"method": "CLM", "link": "Cauchit", "threshold": "Symmetric"}
     same = clone(model).fit(X, y)
-    assert same.get_params() == model.get_params() and "'CLM', link='Cauchit', threshold='Symmetric'" in repr(same)
+    assert (
+        same.get_params() == model.get_params()
+        and "'CLM', link='Cauchit', threshold='Symmetric'" in repr(same)
+    )
     assert same.results_.method == CumulativeLink(link="cauchit", threshold="symmetric")
-    assert OrdinalClassifier("LOGIT").get_params().keys() == OrdinalClassifier("logit").get_params().keys()
+    assert (
+        OrdinalClassifier("LOGIT").get_params().keys()
+        == OrdinalClassifier("logit").get_params().keys()
+    )
 
 
 @pytest.mark.parametrize(
@@ -113,24 +145,41 @@ def test_contrasts(given, kind):
 
 
 def test_unknown_names_are_still_refused():
-    with pytest.raises(OptionError, match=r"link must be one of 'logit', .*; got 'logistic'"):
+    with pytest.raises(
+        OptionError, match=r"link must be one of 'logit', .*; got 'logistic'"
+    ):
         CumulativeLink(link="logistic")
-    with pytest.raises(OptionError, match=r"threshold must be one of 'flexible', .*; got 'sym'"):
+    with pytest.raises(
+        OptionError, match=r"threshold must be one of 'flexible', .*; got 'sym'"
+    ):
         CumulativeLink(threshold="sym")
-    with pytest.raises(FormulaError, match=r"'contr.summ' is not a known contrast; did you mean 'sum'"):
+    with pytest.raises(
+        FormulaError, match=r"'contr.summ' is not a known contrast; did you mean 'sum'"
+    ):
         contrast("contr.summ")
 
 
 def test_names_of_other_packages_in_ordstat_itself():
-    for name, hint in (("clm", "Use ordfit"), ("OrderedModel", "Use ordfit"), ("nothing", "'$")):
-        with pytest.raises(AttributeError, match=f"no attribute '{name}'.*{hint}" if hint[0] != "'" else f"'{name}'$"):
+    for name, hint in (
+        ("clm", "Use ordfit"),
+        ("OrderedModel", "Use ordfit"),
+        ("nothing", "'$"),
+    ):
+        with pytest.raises(
+            AttributeError,
+            match=f"no attribute '{name}'.*{hint}" if hint[0] != "'" else f"'{name}'$",
+        ):
             getattr(ordstat, name)
 
 
 def test_a_class_is_no_method_value():
     wine = datasets.load("wine")
-    with pytest.raises(OptionError, match=r"method must be a value, not its class: write REDSVM\(\)\."):
+    with pytest.raises(
+        OptionError, match=r"method must be a value, not its class: write REDSVM\(\)\."
+    ):
         ordfit("rating ~ temp", wine, ordstat.REDSVM)
     boosted = ordfit("rating ~ temp", wine, "ordboost", rounds=3)
-    with pytest.raises(OptionError, match=r"Use \.predict\(type='score'\) for its values\.$"):
+    with pytest.raises(
+        OptionError, match=r"Use \.predict\(type='score'\) for its values\.$"
+    ):
         _ = boosted.coef

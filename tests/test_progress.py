@@ -48,7 +48,18 @@ def test_nobody_hears_without_a_terminal_or_without_tqdm(monkeypatch):
     assert reporter(None) is None
 
 
-@pytest.mark.parametrize("ask", [lambda fit: fit.errors(cv=3, callback=3), lambda fit: fit.bootstrap(10, callback=len)])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda fit: fit.errors(cv=3, callback=3),
+        lambda fit: fit.bootstrap(10, callback=len),
+    ],
+)
 def test_callbacks_that_are_no_functions_are_named(ask):
-    with pytest.raises(OptionError, match=r"callback must be a function of step, total and message; got (3|<built-in)"):
+    with pytest.raises(
+        OptionError,
+        match=(
+            r"callback must be a function of step, total and message; got (3|<built-in)"
+        ),
+    ):
         ask(ordfit("rating ~ temp", datasets.load("wine")))

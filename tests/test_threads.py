@@ -11,8 +11,12 @@ from ordstat import ordfit
 from ordstat.threads import one_blas_thread
 
 RNG = np.random.default_rng(3)
-DATA = pd.DataFrame(RNG.normal(size=(400, 3)), columns=["a", "b", "c"]).assign(g=RNG.integers(0, 25, 400))
-DATA["y"] = np.digitize(DATA.a - DATA.b + RNG.normal(size=25)[DATA.g] + RNG.logistic(size=400), [-1, 0, 1.5])
+DATA = pd.DataFrame(RNG.normal(size=(400, 3)), columns=["a", "b", "c"]).assign(
+    g=RNG.integers(0, 25, 400)
+)
+DATA["y"] = np.digitize(
+    DATA.a - DATA.b + RNG.normal(size=25)[DATA.g] + RNG.logistic(size=400), [-1, 0, 1.5]
+)
 CASES = {
     "clm": ("y ~ a * b + C(g > 9)", "clm", {}), "mixed": ("y ~ a + b + (1 | g)", "clm", {"quadrature": 5}),
     "redsvm": ("y ~ a + b + c", "redsvm", {}), "cv": ("y ~ a + b", "redsvm", {"C": [0.1, 1.0, 10.0], "n_jobs": 2}),
@@ -38,15 +42,22 @@ def test_eight_threads_are_one(name):
     alone = list(map(scores, calls))
     with ThreadPoolExecutor(8) as pool:
         together = list(pool.map(scores, calls))
-    for one, other in zip(alone, together, strict=True):  # BLAS may round otherwise on another number of threads
+    # BLAS may round otherwise on another number of threads
+    for one, other in zip(alone, together, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)
 
 
 def test_the_number_of_blas_threads_is_set_back_by_the_last():
     def threads():
-        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+        return [
+            library["num_threads"]
+            for library in threadpool_info()
+            if library["user_api"] == "blas"
+        ]
 
-    before, first, second = threads(), one_blas_thread(), one_blas_thread()
+    before = threads()
+    first = one_blas_thread()
+    second = one_blas_thread()
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)

@@ -51,7 +51,12 @@ def test_methods(given, meant):
 
 @pytest.mark.parametrize(
     ("given", "meant"),
-    [("ordinal", "logit"), ("stereotype", "acat"), ("gologit2", "logit"), ("xgboost", "ordboost")],
+    [
+        ("ordinal", "logit"),
+        ("stereotype", "acat"),
+        ("gologit2", "logit"),
+        ("xgboost", "ordboost"),
+    ],
 )
 def test_names_that_are_not_quite_ours(given, meant):
     with pytest.raises(OptionError, match=f"Did you mean '{meant}'"):
@@ -62,25 +67,38 @@ def test_robust_errors():
     with pytest.raises(OptionError, match="vcov='HC1'"):
         ordfit(FORMULA, WINE, robust=True)
     fit = ordfit(FORMULA, WINE, vcov="robust")
-    assert fit.se.equals(ordfit(FORMULA, WINE, vcov="HC1").se) and fit.vcov("robust").equals(fit.vcov())
+    assert fit.se.equals(ordfit(FORMULA, WINE, vcov="HC1").se) and fit.vcov(
+        "robust"
+    ).equals(fit.vcov())
 
 
-@pytest.mark.parametrize("given", ["log-gamma", "Log_Gamma", "aranda-ordaz", "ArandaOrdaz"])
+@pytest.mark.parametrize(
+    "given", ["log-gamma", "Log_Gamma", "aranda-ordaz", "ArandaOrdaz"]
+)
 def test_links_given_as_methods(given):
     link = "log-gamma" if given[0] in "lL" else "aranda-ordaz"
-    with pytest.raises(OptionError, match=f"got '{given}'. It is a link: give link='{link}'."):
+    with pytest.raises(
+        OptionError, match=f"got '{given}'. It is a link: give link='{link}'."
+    ):
         ordfit(FORMULA, WINE, given)
 
 
 def test_text_that_reads_as_numbers_is_sorted_as_numbers():
     data = WINE.assign(grade=(WINE["rating"].astype(int) * 3 - 2).astype(str))
     with pytest.raises(
-        DataError, match=r"reads as numbers\. Give levels=\['1', '4', '7', '10', '13'\].*to_numeric\(data\['grade'\]"
+        DataError,
+        match=(
+            r"reads as numbers\. Give levels=\['1', '4', '7', '10',"
+            r" '13'\].*to_numeric\(data\['grade'\]"
+        ),
     ):
         ordfit("grade ~ temp", data)
 
 
-@pytest.mark.parametrize("right", ["(temp + contact)^2", "I(x^2)", "poly(x, 2) + log(x ** 2)", "I((x + 1) ** 2)"])
+@pytest.mark.parametrize(
+    "right",
+    ["(temp + contact)^2", "I(x^2)", "poly(x, 2) + log(x ** 2)", "I((x + 1) ** 2)"],
+)
 def test_powers_that_mean_what_they_say(right):
     ordfit(f"rating ~ {right}", WINE.assign(x=np.arange(72) % 7 + 1.0))
 
@@ -94,7 +112,9 @@ def test_a_table_without_its_counts():
 
 
 def test_kernels_links_and_types():
-    one, other = (ordfit(FORMULA, WINE, "svm", kernel=kernel) for kernel in ("RBF", "gaussian"))
+    one, other = (
+        ordfit(FORMULA, WINE, "svm", kernel=kernel) for kernel in ("RBF", "gaussian")
+    )
     assert one.thresholds.equals(other.thresholds)
     fit = ordfit(FORMULA, WINE)
     assert fit.predict(type="probs").equals(fit.predict(type="prob"))
@@ -103,7 +123,8 @@ def test_kernels_links_and_types():
 
 
 @pytest.mark.parametrize(
-    ("option", "match"), [("Hess", "leave it out"), ("freq", "weights="), ("random", r"\(1 \| g\)")]
+    ("option", "match"),
+    [("Hess", "leave it out"), ("freq", "weights="), ("random", r"\(1 \| g\)")],
 )
 def test_options(option, match):
     with pytest.raises(OptionError, match=match):
@@ -115,7 +136,9 @@ def test_attributes(name):
     fit = ordfit(FORMULA + " + (1 | judge)" * (name == "VarCorr"), WINE)
     other = ATTRIBUTES[name]
     if other.isidentifier():
-        assert repr(getattr(fit, name)) == repr(getattr(fit, other)) and name not in dir(fit)
+        assert repr(getattr(fit, name)) == repr(
+            getattr(fit, other)
+        ) and name not in dir(fit)
     else:
         with pytest.raises(AttributeError, match="Use " + re.escape(other)):
             getattr(fit, name)
@@ -147,11 +170,20 @@ def test_figures_by_the_names_of_statsmodels():
 @pytest.mark.parametrize(
     ("call", "match"),
     [
-        (lambda fit: fit.emmeans("temp").contrasts(reverse=True), "method='revpairwise'"),
+        (
+            lambda fit: fit.emmeans("temp").contrasts(reverse=True),
+            "method='revpairwise'",
+        ),
         (lambda fit: fit.emmeans("temp", mode="prob"), "scale='prob'"),
-        (lambda fit: fit.emmeans("temp").contrasts("pairwise", exponentiate=True), r"Write numpy\.exp"),
+        (
+            lambda fit: fit.emmeans("temp").contrasts("pairwise", exponentiate=True),
+            r"Write numpy\.exp",
+        ),
         (lambda fit: table(fit, fit), r"as a list, as in table\(\[fit1, fit2\]\)"),
-        (lambda fit: table(fit, keep=["temp"]), r"table has no argument 'keep'\. Take rows"),
+        (
+            lambda fit: table(fit, keep=["temp"]),
+            r"table has no argument 'keep'\. Take rows",
+        ),
         (lambda fit: fit.margins(dydx="temp"), r"marginal_effects\('x'\)"),
         (lambda fit: describe_ordinal(WINE, "rating", group="temp"), "Write by="),
         (lambda fit: SurveyDesign(ids="judge", weights="w"), "Write clusters="),
@@ -167,10 +199,14 @@ def test_arguments_of_other_packages(call, match):
 
 
 def test_errors_within_a_method_stay_what_they_are():
-    with pytest.raises(TypeError, match="missing 1 required positional argument: 'rows'"):
+    with pytest.raises(
+        TypeError, match="missing 1 required positional argument: 'rows'"
+    ):
         describe_ordinal(WINE)
     with pytest.raises(TypeError, match="unexpected keyword argument 'other'"):
-        ordfit(FORMULA, WINE).bootstrap(2, statistic=lambda fit: (lambda: None)(other=1))
+        ordfit(FORMULA, WINE).bootstrap(
+            2, statistic=lambda fit: (lambda: None)(other=1)
+        )
 
 
 def test_coef_with_brackets():
@@ -193,7 +229,10 @@ def test_hints_name_what_is_there():
         ("as.ordered(rating) ~ temp", "levels="),
         (
             "cbind(normal, mild) ~ temp",
-            r"long = data.melt\(.* write ordfit\('level ~ x', long, levels=.*, weights='count'\)",
+            (
+                r"long = data.melt\(.* write ordfit\('level ~ x', long, levels=.*,"
+                r" weights='count'\)"
+            ),
         ),
         ("wine$rating ~ temp", "without 'data\\$'"),
         ("rating ~ relevel(temp, 'warm')", "Treatment"),
@@ -212,7 +251,10 @@ def test_formulas(formula, match):
 
 @pytest.mark.parametrize(
     ("arguments", "match"),
-    [((WINE, FORMULA), "the formula comes first"), ((WINE[["temp"]], WINE["rating"]), "OrdinalClassifier")],
+    [
+        ((WINE, FORMULA), "the formula comes first"),
+        ((WINE[["temp"]], WINE["rating"]), "OrdinalClassifier"),
+    ],
 )
 def test_arguments_in_another_order(arguments, match):
     with pytest.raises(DataError, match=match):
@@ -220,7 +262,9 @@ def test_arguments_in_another_order(arguments, match):
 
 
 def test_levels_are_no_mapping():
-    with pytest.raises(DataError, match="levels= must be a list of labels in order, lowest first; got"):
+    with pytest.raises(
+        DataError, match="levels= must be a list of labels in order, lowest first; got"
+    ):
         ordfit(FORMULA, WINE, levels={1: "a", 2: "b", 3: "c", 4: "d", 5: "e"})
 
 
@@ -231,7 +275,10 @@ def test_plot_names_a_picture():
 
 def test_contrasts_of_a_factor_that_the_formula_codes_by_a_call():
     data = WINE.assign(day=WINE["bottle"].astype(int) % 3)
-    with pytest.raises(FormulaError, match=r"names 'day', which is not a factor .*; write 'C\(day\)'\.$"):
+    with pytest.raises(
+        FormulaError,
+        match=r"names 'day', which is not a factor .*; write 'C\(day\)'\.$",
+    ):
         ordfit("rating ~ temp + C(day)", data, contrasts={"day": "sum"})
     coded = ordfit("rating ~ temp + C(day)", data, contrasts={"C(day)": "sum"})
     assert coded.loglik == pytest.approx(ordfit("rating ~ temp + C(day)", data).loglik)

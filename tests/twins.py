@@ -1,4 +1,6 @@
-"""Plain NumPy twins of the compiled loops: the same signature, the readable specification and the oracle."""
+"""Plain NumPy twins of the compiled loops: the same signature, the readable
+specification and the oracle.
+"""
 
 from __future__ import annotations
 
@@ -8,45 +10,79 @@ import numpy as np
 
 
 def _row_score(label, cap, u, theta, start, curvature, beta, weight):
-    """The root g of h(g) = (g - start)/curvature + beta - sum_k u_k(g), by its breakpoints.
+    """The root g of h(g) = (g - start)/curvature + beta - sum_k u_k(g), by its
+    breakpoints.
 
-    u_k(g) = clip(u_k + (Y_k - g + theta_k)/weight) falls in g, so h rises and is linear between breakpoints.
+    u_k(g) = clip(u_k + (Y_k - g + theta_k)/weight) falls in g, so h rises and is linear
+    between breakpoints.
     """
-    low, high = np.where(label > 0, 0.0, -cap), np.where(label > 0, cap, 0.0)
+    low = np.where(label > 0, 0.0, -cap)
+    high = np.where(label > 0, cap, 0.0)
 
     def h(g):
-        return (g - start) / curvature + beta - np.clip(u + (label - g + theta) / weight, low, high).sum()
+        return (
+            (g - start) / curvature
+            + beta
+            - np.clip(u + (label - g + theta) / weight, low, high).sum()
+        )
 
     centre = label + theta + weight * u
     knots = np.unique(np.concatenate([centre - weight * low, centre - weight * high]))
     values = np.array([h(g) for g in knots])
     after = int(np.searchsorted(values, 0.0))
-    # Outside the outermost knots every variable is at a bound, and h has the slope 1/curvature.
+    # Outside the outermost knots every variable is at a bound, and h has the slope
+    # 1/curvature.
     if after == 0:
         return knots[0] - values[0] * curvature
     if after == len(knots):
         return knots[-1] - values[-1] * curvature
-    left, right = knots[after - 1], knots[after]
+    left = knots[after - 1]
+    right = knots[after]
     rise = values[after] - values[after - 1]
     return left - values[after - 1] * (right - left) / rise
 
 
-def sweep(gram, factored, lengths, labels, caps, u, beta, f, theta, mu, order, weight, offset, penalty, skip, shrink):
-    """Twin of `ordstat.compiled.svm.row_sweep`: one epoch of row-exact coordinate ascent, in place.
+def sweep(
+    gram,
+    factored,
+    lengths,
+    labels,
+    caps,
+    u,
+    beta,
+    f,
+    theta,
+    mu,
+    order,
+    weight,
+    offset,
+    penalty,
+    skip,
+    shrink,
+):
+    """Twin of `ordstat.compiled.svm.row_sweep`: one epoch of row-exact coordinate
+    ascent, in place.
 
-    Row n maximises, over its own u_n1 ... u_nQ, the dual with the equality's multiplier and penalty:
-    with g the row's score after the step, u_k = clip(u_k + (Y_nk - g + theta_k)/gamma^2) and
-    g = f_n + b0 + rho S + (G_nn + rho) delta, delta = sum_k u_k - beta_n. Then f += delta G_n,
-    theta_k -= gamma^2 (change of u_k), and mu_j <- max(0, mu_j - (theta_{j+1} - theta_j)/(2 gamma^2)) in turn.
+    Row n maximises, over its own u_n1 ... u_nQ, the dual with the equality's multiplier
+    and penalty: with g the row's score after the step, u_k = clip(u_k + (Y_nk - g +
+    theta_k)/gamma^2) and g = f_n + b0 + rho S + (G_nn + rho) delta, delta = sum_k u_k -
+    beta_n. Then f += delta G_n, theta_k -= gamma^2 (change of u_k), and mu_j <- max(0,
+    mu_j - (theta_{j+1} - theta_j)/(2 gamma^2)) in turn.
     """
-    violation, kept = 0.0, 0
+    violation = 0.0
+    kept = 0
     for n in order.copy():
-        label, cap = labels[n], caps[n]
-        low, high = np.where(label > 0, 0.0, -cap), np.where(label > 0, cap, 0.0)
+        label = labels[n]
+        cap = caps[n]
+        low = np.where(label > 0, 0.0, -cap)
+        high = np.where(label > 0, cap, 0.0)
         start = f[n] + offset + penalty * beta.sum()
         e = label - start + theta
         used = cap > 0
-        worst = max(e[used & (u[n] < high)].max(initial=0.0), -e[used & (u[n] > low)].min(initial=0.0))
+        worst = max(
+            e[used & (u[n] < high)].max(initial=0.0),
+            -e[used & (u[n] > low)].min(initial=0.0),
+        )
         violation = max(violation, worst)
         inside = used & (u[n] > low) & (u[n] < high)
         margin = 0.0 if inside.any() else np.abs(e[used]).min(initial=np.inf)
@@ -56,7 +92,9 @@ def sweep(gram, factored, lengths, labels, caps, u, beta, f, theta, mu, order, w
         kept += 1
         if worst <= skip:
             continue
-        g = _row_score(label, cap, u[n], theta, start, lengths[n] + penalty, beta[n], weight)
+        g = _row_score(
+            label, cap, u[n], theta, start, lengths[n] + penalty, beta[n], weight
+        )
         new = np.clip(u[n] + (label - g + theta) / weight, low, high)
         delta = (new - u[n]).sum()
         theta -= weight * (new - u[n])
@@ -72,22 +110,31 @@ def sweep(gram, factored, lengths, labels, caps, u, beta, f, theta, mu, order, w
 
 
 def best_cut(order, distinct, u, slack):
-    """Twin of `ordstat.compiled.weak.best_cut`: the cut with the largest |sum_n u_n sign(x_nd - t)|, by column."""
+    """Twin of `ordstat.compiled.weak.best_cut`: the cut with the largest |sum_n u_n
+    sign(x_nd - t)|, by column.
+    """
     total = u.sum()
     best = (abs(total), -1, -1, 1.0 if total >= 0 else -1.0)
     for column, rows in enumerate(order):
         values = total - 2.0 * np.cumsum(u[rows])[:-1]
         for place in np.flatnonzero(distinct[column]):
             if abs(values[place]) > best[0] + slack:
-                best = (abs(values[place]), column, int(place), 1.0 if values[place] > 0 else -1.0)
+                best = (
+                    abs(values[place]),
+                    column,
+                    int(place),
+                    1.0 if values[place] > 0 else -1.0,
+                )
     return best
 
 
 def climb(projections, moves, u, slack, scores, steps):
-    """Twin of `ordstat.compiled.weak.climb`: each move to the step t with the largest sum_n u_n sign(s_n + t d_n).
+    """Twin of `ordstat.compiled.weak.climb`: each move to the step t with the largest
+    sum_n u_n sign(s_n + t d_n).
 
-    Row n changes its answer at a_n = -s_n / d_n, by which a step beyond it gains b_n = sign(d_n) u_n. Steps lie in the
-    middle between two values of a, or 1 beyond the last; ties go to the largest.
+    Row n changes its answer at a_n = -s_n / d_n, by which a step beyond it gains b_n =
+    sign(d_n) u_n. Steps lie in the middle between two values of a, or 1 beyond the
+    last; ties go to the largest.
     """
     for m, move in enumerate(moves):
         d = np.ones(u.size) if move < 0 else projections[move]
@@ -99,22 +146,30 @@ def climb(projections, moves, u, slack, scores, steps):
             continue
         knots, place = np.unique(a[used] + 0.0, return_inverse=True)
         gains = np.cumsum(np.bincount(place, weights=np.sign(d[used]) * u[used]))
-        options = np.concatenate([[knots[0] - 1.0], 0.5 * (knots[:-1] + knots[1:]), [knots[-1] + 1.0]])
-        best, step = 0.0, options[0]
+        options = np.concatenate(
+            [[knots[0] - 1.0], 0.5 * (knots[:-1] + knots[1:]), [knots[-1] + 1.0]]
+        )
+        best = 0.0
+        step = options[0]
         for value, option in zip(gains, options[1:], strict=True):
             if value >= best - slack:
-                best, step = max(best, value), option
+                best = max(best, value)
+                step = option
         steps[m] = step
         scores += step * d
 
 
 def best_column(order, distinct, bonus, gains, slack):
-    """Twin of `ordstat.compiled.weak.best_column`: F_k(n) = G_k(n) + min_{m <= n} F_{k-1}(m), both ways."""
+    """Twin of `ordstat.compiled.weak.best_column`: F_k(n) = G_k(n) + min_{m <= n}
+    F_{k-1}(m), both ways.
+    """
     best = (np.inf, 0, 1.0)
     for column, rows in enumerate(order):
         allowed = np.concatenate([[True], distinct[column] > 0, [True]])
         for sign, walk in ((1.0, slice(None)), (-1.0, slice(None, None, -1))):
-            G = np.vstack([np.zeros(gains.shape[1]), np.cumsum(gains[rows[walk]], axis=0)])
+            G = np.vstack(
+                [np.zeros(gains.shape[1]), np.cumsum(gains[rows[walk]], axis=0)]
+            )
             extra = np.where(allowed, -bonus[column], np.inf)[walk]
             F = np.zeros(len(G))
             for k in range(gains.shape[1]):
@@ -124,15 +179,20 @@ def best_column(order, distinct, bonus, gains, slack):
     return best
 
 
-def pair_sweep(gram, factored, upper, lower, weights, alpha, f, order, price, skip, shrink):
-    """Twin of `ordstat.compiled.svm.pair_sweep`: one epoch over pairs (i, j), y_i > y_j, in place.
+def pair_sweep(
+    gram, factored, upper, lower, weights, alpha, f, order, price, skip, shrink
+):
+    """Twin of `ordstat.compiled.svm.pair_sweep`: one epoch over pairs (i, j), y_i >
+    y_j, in place.
 
-    The dual has the slope g = 1 - (f_i - f_j) and the curvature G_ii + G_jj - 2 G_ij in a, which moves to its best
-    place in [0, price w_i w_j].
+    The dual has the slope g = 1 - (f_i - f_j) and the curvature G_ii + G_jj - 2 G_ij in
+    a, which moves to its best place in [0, price w_i w_j].
     """
-    violation, kept = 0.0, 0
+    violation = 0.0
+    kept = 0
     for p in order.copy():
-        i, j = upper[p], lower[p]
+        i = upper[p]
+        j = lower[p]
         cap = price * weights[i] * weights[j]
         g = 1.0 - (f[i] - f[j])
         worst = max(g if alpha[p] < cap else 0.0, -g if alpha[p] > 0.0 else 0.0, 0.0)
@@ -151,14 +211,20 @@ def pair_sweep(gram, factored, upper, lower, weights, alpha, f, order, price, sk
 
 
 def below(scores, y, weights, X):
-    """Twin of `ordstat.compiled.svm.pairs_below`: sums over rows j of a lower rank with s_j > s_i - 1."""
+    """Twin of `ordstat.compiled.svm.pairs_below`: sums over rows j of a lower rank with
+    s_j > s_i - 1.
+    """
     violating = (y[:, None] > y) & (scores > scores[:, None] - 1.0)
-    parts = np.column_stack([np.ones_like(scores), scores, scores**2, X]) * weights[:, None]
+    parts = (
+        np.column_stack([np.ones_like(scores), scores, scores**2, X]) * weights[:, None]
+    )
     return violating @ parts
 
 
 def structured_answer(gaps, cost, margin):
-    """The first rank with the largest sum of the gaps below it plus margin times its cost."""
+    """The first rank with the largest sum of the gaps below it plus margin times its
+    cost.
+    """
     return int(np.argmax(np.concatenate([[0.0], np.cumsum(gaps)]) + margin * cost))
 
 
@@ -169,14 +235,38 @@ def _count(tally, distance, cost, change, margin, aggressive=False):
         tally[3] += cost**2 / change if aggressive else change + 2.0 * margin * cost
 
 
-def prank_pass(X, centre, factor, y, costs, kinds, weights, order, margin, w, sums, work, pocket, record, seen, tally):
-    """Twin of `ordstat.compiled.online.prank_pass`: PRank over the rows in `order`, with a pocket where it has room."""
+def prank_pass(
+    X,
+    centre,
+    factor,
+    y,
+    costs,
+    kinds,
+    weights,
+    order,
+    margin,
+    w,
+    sums,
+    work,
+    pocket,
+    record,
+    seen,
+    tally,
+):
+    """Twin of `ordstat.compiled.online.prank_pass`: PRank over the rows in `order`,
+    with a pocket where it has room.
+    """
     D = X.shape[1]
-    X, costs = (X - centre) * factor if factor.size else X, costs[kinds]
+    X = (X - centre) * factor if factor.size else X
+    costs = costs[kinds]
     for i, n in enumerate(order):
         answer = structured_answer(X[n] @ w[:D] - w[D:], costs[n], margin)
-        between = (np.arange(w.size - D) >= min(y[n], answer)) & (np.arange(w.size - D) < max(y[n], answer))
-        step = np.concatenate([(y[n] - answer) * X[n], -np.sign(y[n] - answer) * between])
+        between = (np.arange(w.size - D) >= min(y[n], answer)) & (
+            np.arange(w.size - D) < max(y[n], answer)
+        )
+        step = np.concatenate(
+            [(y[n] - answer) * X[n], -np.sign(y[n] - answer) * between]
+        )
         w += step
         sums += (seen + i + 1) * step
         _count(tally, abs(y[n] - answer), costs[n, answer], step @ step, margin)
@@ -206,28 +296,76 @@ def _cusum_step(gaps, y, answer, cost, square, aggressive):
     return step
 
 
-def cusum_pass(X, centre, factor, y, costs, kinds, order, margin, aggressive, w, sums, work, seen, tally):
-    """Twin of `ordstat.compiled.online.cusum_pass`: CuSum Rank over the rows in `order`."""
-    X, costs = (X - centre) * factor if factor.size else X, costs[kinds]
+def cusum_pass(
+    X,
+    centre,
+    factor,
+    y,
+    costs,
+    kinds,
+    order,
+    margin,
+    aggressive,
+    w,
+    sums,
+    work,
+    seen,
+    tally,
+):
+    """Twin of `ordstat.compiled.online.cusum_pass`: CuSum Rank over the rows in
+    `order`.
+    """
+    X = (X - centre) * factor if factor.size else X
+    costs = costs[kinds]
     for i, n in enumerate(order):
         x = np.append(X[n], -1.0)
         answer = structured_answer(w @ x, costs[n], margin)
-        step = _cusum_step(w @ x, y[n], answer, costs[n, answer], x @ x, aggressive)[:, None] * x
+        step = (
+            _cusum_step(w @ x, y[n], answer, costs[n, answer], x @ x, aggressive)[
+                :, None
+            ]
+            * x
+        )
         distance = abs(y[n] - answer)
-        _count(tally, distance, costs[n, answer], distance * (x @ x), margin, aggressive)
+        _count(
+            tally, distance, costs[n, answer], distance * (x @ x), margin, aggressive
+        )
         w += step
         sums += (seen + i + 1) * step
 
 
-def kernel_prank_pass(gram, y, costs, kinds, order, margin, beta, sums, b, b_sums, scores, work, seen, tally):
+def kernel_prank_pass(
+    gram,
+    y,
+    costs,
+    kinds,
+    order,
+    margin,
+    beta,
+    sums,
+    b,
+    b_sums,
+    scores,
+    work,
+    seen,
+    tally,
+):
     """Twin of `ordstat.compiled.online.kernel_prank_pass`."""
     costs = costs[kinds]
     for i, n in enumerate(order):
         answer = structured_answer(scores[n] - b, costs[n], margin)
         k = np.arange(b.size)
-        step = -np.sign(y[n] - answer) * ((k >= min(y[n], answer)) & (k < max(y[n], answer)))
+        step = -np.sign(y[n] - answer) * (
+            (k >= min(y[n], answer)) & (k < max(y[n], answer))
+        )
         move = y[n] - answer
-        _count(tally, abs(move), costs[n, answer], move**2 * gram[n, n] + step @ step, margin)
+        _count(
+            tally,
+            abs(move),
+            costs[n, answer],
+            move**2 * gram[n, n] + step @ step,
+            margin,
+        )
         beta[n] += move
         sums[n] += (seen + i + 1) * move
         scores += move * gram[n]
@@ -235,14 +373,32 @@ def kernel_prank_pass(gram, y, costs, kinds, order, margin, beta, sums, b, b_sum
         b_sums += (seen + i + 1) * step
 
 
-def kernel_cusum_pass(gram, y, costs, kinds, order, margin, aggressive, beta, sums, scores, work, seen, tally):
+def kernel_cusum_pass(
+    gram,
+    y,
+    costs,
+    kinds,
+    order,
+    margin,
+    aggressive,
+    beta,
+    sums,
+    scores,
+    work,
+    seen,
+    tally,
+):
     """Twin of `ordstat.compiled.online.kernel_cusum_pass`."""
     costs = costs[kinds]
     for i, n in enumerate(order):
         answer = structured_answer(scores[:, n], costs[n], margin)
-        step = _cusum_step(scores[:, n], y[n], answer, costs[n, answer], gram[n, n], aggressive)
+        step = _cusum_step(
+            scores[:, n], y[n], answer, costs[n, answer], gram[n, n], aggressive
+        )
         distance = abs(y[n] - answer)
-        _count(tally, distance, costs[n, answer], distance * gram[n, n], margin, aggressive)
+        _count(
+            tally, distance, costs[n, answer], distance * gram[n, n], margin, aggressive
+        )
         beta[:, n] += step
         sums[:, n] += (seen + i + 1) * step
         scores += np.outer(step, gram[n])
@@ -251,14 +407,21 @@ def kernel_cusum_pass(gram, y, costs, kinds, order, margin, aggressive, beta, su
 def _bits(positive, negative):
     """Weight times entropy."""
     weights = np.array([positive, negative], dtype=float)
-    total, inside = weights.sum(), weights[weights > 0]
+    total = weights.sum()
+    inside = weights[weights > 0]
     return float(-(inside * np.log2(inside / total)).sum())
 
 
 def gain_ratio_cut(X, label, w, min_cases):
-    """The cut of C4.5 in a node: (column, low, high), or None; a step of `ordstat.compiled.trees.grow_c45`."""
-    total, positive = w.sum(), w[label == 1].sum()
-    if min(positive, total - positive) <= 1e-11 * total or total < 2 * min_cases - 1e-11 * total:
+    """The cut of C4.5 in a node: (column, low, high), or None; a step of
+    `ordstat.compiled.trees.grow_c45`.
+    """
+    total = w.sum()
+    positive = w[label == 1].sum()
+    if (
+        min(positive, total - positive) <= 1e-11 * total
+        or total < 2 * min_cases - 1e-11 * total
+    ):
         return None
     least = max(min(0.05 * total, 25.0), min_cases) - 1e-11 * total
     best = {}
@@ -266,17 +429,33 @@ def gain_ratio_cut(X, label, w, min_cases):
         values = np.unique(X[:, d])
         for low, high in pairwise(values):
             below = X[:, d] <= low
-            sides = [(w[s & (label == 1)].sum(), w[s & (label == 0)].sum()) for s in (below, ~below)]
+            sides = [
+                (w[s & (label == 1)].sum(), w[s & (label == 0)].sum())
+                for s in (below, ~below)
+            ]
             if min(sum(side) for side in sides) < least:
                 continue
-            gain = _bits(positive, total - positive) - sum(_bits(*side) for side in sides)
+            gain = _bits(positive, total - positive) - sum(
+                _bits(*side) for side in sides
+            )
             if d not in best or gain > best[d][0] + 1e-11 * total:
-                best[d] = (max(gain, 0.0), _bits(*(sum(side) for side in sides)), low, high)
+                best[d] = (
+                    max(gain, 0.0),
+                    _bits(*(sum(side) for side in sides)),
+                    low,
+                    high,
+                )
     if not best:
         return None
     mean = np.mean([gain for gain, *_ in best.values()])
-    chosen, ratio = None, 0.0
+    chosen = None
+    ratio = 0.0
     for d, (gain, split, low, high) in best.items():
-        if gain > 1e-11 * total and gain >= mean - 1e-11 * total and gain / split > ratio + 1e-11:
-            chosen, ratio = (d, low, high), gain / split
+        if (
+            gain > 1e-11 * total
+            and gain >= mean - 1e-11 * total
+            and gain / split > ratio + 1e-11
+        ):
+            chosen = (d, low, high)
+            ratio = gain / split
     return chosen

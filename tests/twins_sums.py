@@ -8,26 +8,39 @@ from ordstat.likelihood.links import LINKS
 
 
 def spreads(X, weights, shift, sums, squares):
-    """Twin of `ordstat.compiled.sums.spreads`: sums of columns and of their squares about `shift`."""
+    """Twin of `ordstat.compiled.sums.spreads`: sums of columns and of their squares
+    about `shift`.
+    """
     v = np.ones(len(X)) if weights is None else weights
     sums += v @ (X - shift)
     squares += v @ (X - shift) ** 2
 
 
 def gather(columns, places, matrix, squares):
-    """Twin of `ordstat.compiled.sums.gather`: columns side by side, and their sums of squares."""
+    """Twin of `ordstat.compiled.sums.gather`: columns side by side, and their sums of
+    squares.
+    """
     for column, place in zip(columns, places, strict=True):
         matrix[:, place] = column
         squares[place] += matrix[:, place] @ matrix[:, place]
 
 
 def row_terms(interval, s, upper, lower, width):
-    """Score (4, n) by theta_y, theta_{y-1}, H and tau, and curvature (4, 4, n), from the derivatives of intervals."""
+    """Score (4, n) by theta_y, theta_{y-1}, H and tau, and curvature (4, 4, n), from
+    the derivatives of intervals.
+    """
     a, b, c, W, r_u, r_l, h_ul = interval
     u, lo, d = (np.where(np.isinf(end), 0.0, end) for end in (upper, lower, width))
-    e = np.where(np.isinf(upper), -b * lo, np.where(np.isinf(lower), a * u, c * u + b * d))
+    e = np.where(
+        np.isinf(upper), -b * lo, np.where(np.isinf(lower), a * u, c * u + b * d)
+    )
     rows = (
-        (-s * s * (r_u - h_ul), -s * s * h_ul, s * s * r_u, s * (r_u * u - h_ul * d + a)),
+        (
+            -s * s * (r_u - h_ul),
+            -s * s * h_ul,
+            s * s * r_u,
+            s * (r_u * u - h_ul * d + a),
+        ),
         (-s * s * (r_l - h_ul), s * s * r_l, s * (r_l * lo + h_ul * d - b)),
         (s * s * W, -s * (r_u * u + r_l * lo + c)),
         (-(r_u * u * u + r_l * lo * lo - h_ul * d * d + e),),
@@ -43,20 +56,37 @@ def interval_sums(
     X, Z, w, pattern, y, weights, offset, scale_offset, mean, inverse, last, theta, step, by, farthest, largest, link,
     parts, alpha, pairs, cross, rest, gram, second,
 ):  # fmt: skip
-    """Twin of `ordstat.compiled.sums.interval_sums`: by row, the outer products of the lines of its Jacobian."""
+    """Twin of `ordstat.compiled.sums.interval_sums`: by row, the outer products of the
+    lines of its Jacobian.
+    """
     (n, p), (count, m) = X.shape, theta.shape
     z = np.zeros((n, 0)) if Z is None else Z * inverse[p:]
-    x, w = (X - mean[:p]) * inverse[:p], np.ones((n, 1)) if w is None else w
+    x = (X - mean[:p]) * inverse[:p]
+    w = np.ones((n, 1)) if w is None else w
     H = x @ by[:p] + (0.0 if offset is None else offset)
     tau = z @ by[p:] + (0.0 if scale_offset is None else scale_offset)
-    v, s, first = np.ones(n) if weights is None else weights, np.exp(-tau), 0 if pattern is None else pattern * last
-    high, low = first + np.minimum(y, last - 1), first + np.maximum(y - 1, 0)
-    theta_u, theta_l, width = ((w * table[k]).sum(axis=1) for table, k in ((theta, high), (theta, low), (step, high)))
-    top, bottom = y == last, y == 0
-    ends = np.where(top, np.inf, s * (theta_u - H)), np.where(bottom, -np.inf, s * (theta_l - H))
+    v = np.ones(n) if weights is None else weights
+    s = np.exp(-tau)
+    first = 0 if pattern is None else pattern * last
+    high = first + np.minimum(y, last - 1)
+    low = first + np.maximum(y - 1, 0)
+    theta_u, theta_l, width = (
+        (w * table[k]).sum(axis=1)
+        for table, k in ((theta, high), (theta, low), (step, high))
+    )
+    top = y == last
+    bottom = y == 0
+    ends = (
+        np.where(top, np.inf, s * (theta_u - H)),
+        np.where(bottom, -np.inf, s * (theta_l - H)),
+    )
     width = np.where(top | bottom, np.inf, s * width)
     if parts is None:
-        if not (np.all(width > 0.0) and np.all(s <= farthest) and np.all(np.abs(tau) <= largest)):
+        if not (
+            np.all(width > 0.0)
+            and np.all(s <= farthest)
+            and np.all(np.abs(tau) <= largest)
+        ):
             return np.nan
         at = list(LINKS.values())[link - 1].interval(*ends, width)
         parts = np.stack([at.log_p, at.a, at.b, at.c, at.W, at.r_u, at.r_l, at.h_ul])

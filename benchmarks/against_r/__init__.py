@@ -1,4 +1,6 @@
-"""Random cumulative link models, fitted here and by R's clm, and everything both say of them compared."""
+"""Random cumulative link models, fitted here and by R's clm, and everything both say of
+them compared.
+"""
 
 from benchmarks.against_r.command import main
 

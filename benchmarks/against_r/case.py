@@ -10,7 +10,15 @@ import numpy as np
 
 from benchmarks.against_r import ours as ordstat_side
 from benchmarks.against_r import precise
-from benchmarks.against_r.compare import LOGLIKS, MENDED, NUMERICAL, PREDICTED, SLACK, Check, compare
+from benchmarks.against_r.compare import (
+    LOGLIKS,
+    MENDED,
+    NUMERICAL,
+    PREDICTED,
+    SLACK,
+    Check,
+    compare,
+)
 from benchmarks.against_r.exact import Rows
 from benchmarks.against_r.session import Answer, Session
 from benchmarks.against_r.specs import FLEXIBLE, Spec
@@ -43,7 +51,9 @@ class Case:
     theirs: Answer
     fit: Any
     session: Session
-    _mended: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[str, Check]] = field(default_factory=dict)
+    _mended: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[str, Check]] = field(
+        default_factory=dict
+    )
 
     @classmethod
     def of(cls, spec: Spec, kinds: tuple[str, ...], session: Session) -> Case:
@@ -58,26 +68,46 @@ class Case:
 
     @cached_property
     def checks(self) -> list[Check]:
-        """All comparisons; of a cauchit, whose ends R cuts off, all but the log-likelihood are with the mended R."""
+        """All comparisons; of a cauchit, whose ends R cuts off, all but the
+        log-likelihood are with the mended R.
+        """
         checks = compare(self.ours, self.theirs, self.slack)
         if self.spec.link != "cauchit" or checks[-1].agrees:
             return checks
         figures = self._compared(MENDS, self.kinds)
-        renamed = [replace(check, kind=MENDED) for kind, check in figures.items() if kind in LOGLIKS]
-        others = [check for kind, check in figures.items() if kind not in ("convergence", *LOGLIKS)]
+        renamed = [
+            replace(check, kind=MENDED)
+            for kind, check in figures.items()
+            if kind in LOGLIKS
+        ]
+        others = [
+            check
+            for kind, check in figures.items()
+            if kind not in ("convergence", *LOGLIKS)
+        ]
         return [*checks[:2], *renamed, *others]
 
     def mended(self, kind: str, mends: tuple[str, ...]) -> Check | None:
-        """One comparison with an R whose faults of these names are mended; None where it cannot be made."""
-        return self._compared(mends, tuple(table for table in self.kinds if table in _asked(kind))).get(kind)
+        """One comparison with an R whose faults of these names are mended; None where
+        it cannot be made.
+        """
+        return self._compared(
+            mends, tuple(table for table in self.kinds if table in _asked(kind))
+        ).get(kind)
 
-    def _compared(self, mends: tuple[str, ...], kinds: tuple[str, ...]) -> dict[str, Check]:
+    def _compared(
+        self, mends: tuple[str, ...], kinds: tuple[str, ...]
+    ) -> dict[str, Check]:
         if (mends, kinds) not in self._mended:
             checks = compare(self.ours, self._answer(mends, kinds), self.slack)
-            self._mended[mends, kinds] = {check.kind.removesuffix(".df"): check for check in checks}
+            self._mended[mends, kinds] = {
+                check.kind.removesuffix(".df"): check for check in checks
+            }
         return self._mended[mends, kinds]
 
-    def _answer(self, mends: tuple[str, ...] = MENDS, kinds: tuple[str, ...] = ()) -> Answer:
+    def _answer(
+        self, mends: tuple[str, ...] = MENDS, kinds: tuple[str, ...] = ()
+    ) -> Answer:
         used = [mend for mend in mends if mend != "weights" or self.spec.weights]
         return self.session.answer(self.spec, kinds, used)
 
@@ -98,8 +128,11 @@ class Case:
         return self._rows_of_theirs().loglik(_estimated(self.theirs))
 
     def above_theirs(self) -> float:
-        """How much higher than at R's estimates NumPy finds the log-likelihood, going up from there."""
-        rows, start = self._rows_of_theirs(), _estimated(self.theirs)
+        """How much higher than at R's estimates NumPy finds the log-likelihood, going
+        up from there.
+        """
+        rows = self._rows_of_theirs()
+        start = _estimated(self.theirs)
         return rows.highest(start) - rows.loglik(start)
 
     def _rows_of_theirs(self) -> Rows:
@@ -110,26 +143,37 @@ class Case:
     def estimates(self) -> np.ndarray:
         """Ours, without those of aliased columns.
 
-        Where ours leaves out what the probabilities do not determine, log-scale effects are 0 and lambda is that of the
-        link in use.
+        Where ours leaves out what the probabilities do not determine, log-scale effects
+        are 0 and lambda is that of the link in use.
         """
         return settled(self.spec.link, self.ours)
 
     def higher(self) -> bool:
-        """Whether the likelihood, computed in NumPy, is what ours is said to be, and no lower than R's."""
+        """Whether the likelihood, computed in NumPy, is what ours is said to be, and no
+        lower than R's.
+        """
         if "fit.error" in self.theirs.words:
             return False
-        return self.right() and self.rows.loglik(self.estimates) >= self.theirs.number("loglik") - _SAME
+        return (
+            self.right()
+            and self.rows.loglik(self.estimates) >= self.theirs.number("loglik") - _SAME
+        )
 
     def right(self) -> bool:
-        """Whether the likelihood, computed in NumPy with R's contrasts mended, is what ours is said to be."""
+        """Whether the likelihood, computed in NumPy with R's contrasts mended, is what
+        ours is said to be.
+        """
         if "fit.error" in self.ours.words:
             return False
         loglik = self.ours.number("loglik")
-        return abs(self.rows.loglik(self.estimates) - loglik) <= _SAME * (1.0 + abs(loglik))
+        return abs(self.rows.loglik(self.estimates) - loglik) <= _SAME * (
+            1.0 + abs(loglik)
+        )
 
     def variant(self, kind: str, term: str) -> Case:
-        """The model of one row of drop1(), nominal_test() or scale_test(), fitted by both."""
+        """The model of one row of drop1(), nominal_test() or scale_test(), fitted by
+        both.
+        """
         spec = self.spec
         if kind == "drop1":
             changed = replace(spec, formula=f"{spec.formula} - {term}")
@@ -140,18 +184,31 @@ class Case:
         return Case.of(changed, (), self.session)
 
     def held(self, place: int, value: float) -> float:
-        """R's deviance above our maximum with one location or scale effect, none of them aliased, held at a value."""
+        """R's deviance above our maximum with one location or scale effect, none of
+        them aliased, held at a value.
+        """
         self._answer()
-        return 2.0 * (self.ours.number("loglik") - self.session.held(place, float(value)))
+        return 2.0 * (
+            self.ours.number("loglik") - self.session.held(place, float(value))
+        )
 
     def followed(self, place: int, value: float) -> float:
         """As `held`, by NumPy, which comes from our maximum in small steps."""
-        return 2.0 * (self.ours.number("loglik") - self.rows.followed(self.estimates, self._first + place, value))
+        return 2.0 * (
+            self.ours.number("loglik")
+            - self.rows.followed(self.estimates, self._first + place, value)
+        )
 
     def at_ours(self, place: int, value: float) -> float:
-        """As `held`, by NumPy at the point that ours has with the effect held; infinite where there is none."""
+        """As `held`, by NumPy at the point that ours has with the effect held; infinite
+        where there is none.
+        """
         point = ordstat_side.profile_point(self.fit, self._first + place, value)
-        return np.inf if point is None else 2.0 * (self.ours.number("loglik") - self.rows.loglik(point))
+        return (
+            np.inf
+            if point is None
+            else 2.0 * (self.ours.number("loglik") - self.rows.loglik(point))
+        )
 
     @property
     def _first(self) -> int:

@@ -5,18 +5,26 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-#: Integer weights, and multiples of a quarter: R is asked for repeated rows in the place of them.
+#: Integer weights, and multiples of a quarter: R is asked for repeated rows in the
+#: place of them.
 WEIGHTS = ("wi", "wf")
 FACTORS = {"f1": "ab", "f2": "abc", "f3": "abcd", "o1": "pqr"}
 #: Share of the frames with missing values, and of the values missing there.
-MISSING, OF_VALUES = 0.15, 0.03
+MISSING = 0.15
+OF_VALUES = 0.03
 
 
-def random_columns(rng: np.random.Generator, n: int, K: int, scaled: bool) -> pd.DataFrame:
-    """(n rows) every column that a specification may use, and y with all of 1..K; `scaled` noise differs by row."""
+def random_columns(
+    rng: np.random.Generator, n: int, K: int, scaled: bool
+) -> pd.DataFrame:
+    """(n rows) every column that a specification may use, and y with all of 1..K;
+    `scaled` noise differs by row.
+    """
     frame = _explaining(rng, n)
     location = _effects(rng, frame, 0.6)
-    noise = rng.choice([rng.logistic(size=n), 1.5 * rng.normal(size=n), rng.standard_cauchy(size=n)])
+    noise = rng.choice(
+        [rng.logistic(size=n), 1.5 * rng.normal(size=n), rng.standard_cauchy(size=n)]
+    )
     if scaled:
         noise = noise * np.exp(_effects(rng, frame, 0.3))
     frame["y"] = _cut(rng, location + frame["known"].to_numpy() + noise, K)
@@ -34,8 +42,12 @@ def _explaining(rng: np.random.Generator, n: int) -> pd.DataFrame:
     }
     frame = pd.DataFrame(values)
     for name, levels in FACTORS.items():
-        drawn = rng.choice(list(levels), size=n, p=rng.dirichlet(np.full(len(levels), 8.0)))
-        frame[name] = pd.Categorical(drawn, categories=sorted(set(drawn.tolist())), ordered=name.startswith("o"))
+        drawn = rng.choice(
+            list(levels), size=n, p=rng.dirichlet(np.full(len(levels), 8.0))
+        )
+        frame[name] = pd.Categorical(
+            drawn, categories=sorted(set(drawn.tolist())), ordered=name.startswith("o")
+        )
     frame["known"] = 0.5 * rng.normal(size=n)
     frame["kscale"] = 0.2 * rng.normal(size=n)
     frame["wi"] = rng.integers(1, 5, size=n) * (rng.random(n) > 0.02)
@@ -56,7 +68,12 @@ def _effects(rng: np.random.Generator, frame: pd.DataFrame, size: float) -> np.n
             x = frame[name].to_numpy()
             total += size * rng.normal() * (x - x.mean()) / x.std()
     if rng.random() < 0.3:
-        total += size * rng.normal() * frame["x1"].to_numpy() * frame["f1"].cat.codes.to_numpy()
+        total += (
+            size
+            * rng.normal()
+            * frame["x1"].to_numpy()
+            * frame["f1"].cat.codes.to_numpy()
+        )
     return total
 
 

@@ -1,12 +1,14 @@
 """Two answers side by side: which figures agree, and by how much the others differ.
 
-R is asked for a gradient below 1e-9 (`specs.R_CONTROL`), and its last step V g, by its own covariance V and gradient g,
-says how far its estimates are from its optimum. `slack` is 1e-5, what ordstat's own tolerance leaves and rounding in
-covariances costs (1e-2 where R differentiates numerically, by the parameter of a link), plus twice that step in
-standard errors. Estimates, predictions and their standard errors may differ by `slack` standard errors; a Wald
-statistic X2, which moves by its root times that, by slack (1 + X2); log-likelihoods by 1e-7 plus the square of the
-step, and likelihood-ratio statistics by 1e-5. R interpolates its profiles by splines, which is good to 0.02 standard
-errors where they are smooth.
+R is asked for a gradient below 1e-9 (`specs.R_CONTROL`), and its last step V g, by its
+own covariance V and gradient g, says how far its estimates are from its optimum.
+`slack` is 1e-5, what ordstat's own tolerance leaves and rounding in covariances costs
+(1e-2 where R differentiates numerically, by the parameter of a link), plus twice that
+step in standard errors. Estimates, predictions and their standard errors may differ by
+`slack` standard errors; a Wald statistic X2, which moves by its root times that, by
+slack (1 + X2); log-likelihoods by 1e-7 plus the square of the step, and
+likelihood-ratio statistics by 1e-5. R interpolates its profiles by splines, which is
+good to 0.02 standard errors where they are smooth.
 """
 
 from __future__ import annotations
@@ -18,10 +20,13 @@ import numpy as np
 
 from benchmarks.against_r.session import Answer
 
-SLACK, NUMERICAL = 1e-5, 1e-2
+SLACK = 1e-5
+NUMERICAL = 1e-2
 #: R's log-likelihood above ordstat's by more than this is never excused.
 ABOVE = 1e-6
-LOGLIK, RATIO, SPLINE = 1e-7, 1e-5, 0.02
+LOGLIK = 1e-7
+RATIO = 1e-5
+SPLINE = 0.02
 #: A last step longer than this, in standard errors, is no end.
 NEAR = 1e-3
 #: The log-likelihood where one side or both have not ended.
@@ -61,15 +66,25 @@ class Check:
 def compare(ours: Answer, theirs: Answer, slack: float = SLACK) -> list[Check]:
     """All comparisons that can be made of two answers.
 
-    If both sides say that they did not converge, they agree, and there is nothing more to compare. The same holds if
-    ours is refused where R did not converge.
+    If both sides say that they did not converge, they agree, and there is nothing more
+    to compare. The same holds if ours is refused where R did not converge.
     """
     refused = ["fit.error" in answer.words for answer in (ours, theirs)]
     if any(refused):
         words = [answer.words.get("fit.error", "fitted") for answer in (ours, theirs)]
-        return [Check("refusal", all(refused) or (refused[0] and not has_end(theirs)), *words)]
+        return [
+            Check(
+                "refusal", all(refused) or (refused[0] and not has_end(theirs)), *words
+            )
+        ]
     ends = has_end(ours), has_end(theirs)
-    checks = [Check("convergence", ends[0] == ends[1], *(_state(answer) for answer in (ours, theirs)))]
+    checks = [
+        Check(
+            "convergence",
+            ends[0] == ends[1],
+            *(_state(answer) for answer in (ours, theirs)),
+        )
+    ]
     if not any(ends):
         return checks
     checks.append(_loglik(ours, theirs, all(ends)))
@@ -85,7 +100,9 @@ def has_end(answer: Answer) -> bool:
         return False
     if "reached" in answer.numbers:
         return bool(answer.number("reached"))
-    return last_step(answer) < NEAR and "iteration limit" not in answer.words.get("message", "")
+    return last_step(answer) < NEAR and "iteration limit" not in answer.words.get(
+        "message", ""
+    )
 
 
 def last_step(answer: Answer) -> float:
@@ -105,7 +122,11 @@ def _loglik(ours: Answer, theirs: Answer, both: bool) -> Check:
     amount = abs(above) if both else above
     agrees = amount <= allowed and above <= ABOVE
     return Check(
-        "loglik" if both else NO_END, agrees, ours.numbers["loglik"], theirs.numbers["loglik"], amount / allowed
+        "loglik" if both else NO_END,
+        agrees,
+        ours.numbers["loglik"],
+        theirs.numbers["loglik"],
+        amount / allowed,
     )
 
 
@@ -117,7 +138,11 @@ def _figures(ours: Answer, theirs: Answer, slack: float) -> Iterator[Check]:
     yield _numbers("se", ours, theirs, slack * se)
     for kind in PREDICTED:
         if _both(kind, ours, theirs):
-            allowed = slack * np.fmax(ours.numbers[f"{kind}.se"], theirs.numbers[f"{kind}.se"]) + 1e-9
+            allowed = (
+                slack
+                * np.fmax(ours.numbers[f"{kind}.se"], theirs.numbers[f"{kind}.se"])
+                + 1e-9
+            )
             yield _numbers(kind, ours, theirs, allowed)
             yield _numbers(f"{kind}.se", ours, theirs, allowed)
     for kind in (*WALD, *REFITS, "profile"):
@@ -129,20 +154,31 @@ def _table(kind: str, ours: Answer, theirs: Answer, slack: float) -> Iterator[Ch
     if not any(given):
         return
     if not all(given):
-        yield Check(kind, False, *(answer.words.get(f"{kind}.error", "given") for answer in (ours, theirs)))
+        yield Check(
+            kind,
+            False,
+            *(answer.words.get(f"{kind}.error", "given") for answer in (ours, theirs)),
+        )
         return
     actual = theirs.numbers[kind]
     if kind == "profile":
         yield _numbers(kind, ours, theirs, spline_error(theirs))
         return
     allowed = slack * (1.0 + np.abs(actual)) if kind in WALD else RATIO
-    df = _numbers(f"{kind}.df", *(_tested(kind, answer, ours, theirs) for answer in (ours, theirs)), RATIO)
+    df = _numbers(
+        f"{kind}.df",
+        *(_tested(kind, answer, ours, theirs) for answer in (ours, theirs)),
+        RATIO,
+    )
     yield _numbers(kind, ours, theirs, allowed) if df.agrees else df
 
 
 def _tested(kind: str, answer: Answer, ours: Answer, theirs: Answer) -> Answer:
-    """Degrees of freedom of the rows that both sides have a statistic of; NaN elsewhere."""
-    df, statistics = answer.numbers[f"{kind}.df"], [side.numbers[kind] for side in (ours, theirs)]
+    """Degrees of freedom of the rows that both sides have a statistic of; NaN
+    elsewhere.
+    """
+    df = answer.numbers[f"{kind}.df"]
+    statistics = [side.numbers[kind] for side in (ours, theirs)]
     if statistics[0].shape != statistics[1].shape:
         return answer
     tested = ~np.isnan(statistics[0]) & ~np.isnan(statistics[1])
@@ -152,7 +188,8 @@ def _tested(kind: str, answer: Answer, ours: Answer, theirs: Answer) -> Answer:
 def spline_error(answer: Answer) -> np.ndarray:
     """What R's interpolation costs each limit, in the order of "profile".
 
-    The estimated location and scale effects are the last ones of those that are estimated.
+    The estimated location and scale effects are the last ones of those that are
+    estimated.
     """
     estimated = np.flatnonzero(~np.isnan(answer.numbers["estimates"]))
     places = estimated[-answer.numbers["profile"].size // 2 :]
@@ -163,18 +200,29 @@ def _both(kind: str, ours: Answer, theirs: Answer) -> bool:
     return kind in ours.numbers and kind in theirs.numbers
 
 
-def _numbers(kind: str, ours: Answer, theirs: Answer, allowed: np.ndarray | float) -> Check:
-    """Whether all numbers of a kind agree; a number that one side does not have is a disagreement."""
-    a, b = ours.numbers[kind], theirs.numbers[kind]
+def _numbers(
+    kind: str, ours: Answer, theirs: Answer, allowed: np.ndarray | float
+) -> Check:
+    """Whether all numbers of a kind agree; a number that one side does not have is a
+    disagreement.
+    """
+    a = ours.numbers[kind]
+    b = theirs.numbers[kind]
     if a.shape != b.shape:
         return Check(kind, False, a, b, np.inf)
     beyond = excess(a, b, allowed)
     place = int(np.argmax(beyond)) if beyond.size else 0
-    return Check(kind, bool(np.all(beyond <= 1.0)), a, b, float(beyond.max(initial=0.0)), place)
+    return Check(
+        kind, bool(np.all(beyond <= 1.0)), a, b, float(beyond.max(initial=0.0)), place
+    )
 
 
 def excess(a: np.ndarray, b: np.ndarray, allowed: np.ndarray | float) -> np.ndarray:
-    """Differences as multiples of the tolerance; infinite if only one side has a number."""
+    """Differences as multiples of the tolerance; infinite if only one side has a
+    number.
+    """
     with np.errstate(invalid="ignore"):
         beyond = np.where(a == b, 0.0, np.abs(a - b) / allowed)
-    return np.where(np.isnan(a) & np.isnan(b), 0.0, np.where(np.isnan(beyond), np.inf, beyond))
+    return np.where(
+        np.isnan(a) & np.isnan(b), 0.0, np.where(np.isnan(beyond), np.inf, beyond)
+    )

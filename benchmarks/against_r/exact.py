@@ -1,4 +1,6 @@
-"""The likelihood of a cumulative link model in plain NumPy, on the rows that R made of a specification."""
+"""The likelihood of a cumulative link model in plain NumPy, on the rows that R made of
+a specification.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,15 @@ from benchmarks.against_r.session import Answer
 Function = Callable[[np.ndarray], np.ndarray]
 #: R's ends of the line are +-1e5 and wider.
 _END = 5e4
-#: Steps of central differences, in units of the parameter: of probabilities, and of scores.
-_STEP, _WIDE = 1e-5, 1e-4
-#: Smallest eigenvalue of an information with unit diagonal that differences can tell from 0.
+#: Steps of central differences, in units of the parameter: of probabilities, and of
+#: scores.
+_STEP = 1e-5
+_WIDE = 1e-4
+#: Smallest eigenvalue of an information with unit diagonal that differences can tell
+#: from 0.
 _CURVED = 1e-4
-#: Directions in which the scores of all rows are below this share of the largest are not identified.
+#: Directions in which the scores of all rows are below this share of the largest are
+#: not identified.
 _RANK = 1e-6
 #: Where exp(u) is no longer a full double.
 _UNDERFLOW = -600.0
@@ -32,14 +38,22 @@ _TAILS: dict[str, tuple[Function, Function]] = {
     "probit": (ndtr, lambda x: ndtr(-x)),
     "cloglog": (lambda x: -np.expm1(-np.exp(x)), lambda x: np.exp(-np.exp(x))),
     "loglog": (lambda x: np.exp(-np.exp(-x)), lambda x: -np.expm1(-np.exp(-x))),
-    "cauchit": (lambda x: np.arctan2(1.0, -x) / np.pi, lambda x: np.arctan2(1.0, x) / np.pi),
+    "cauchit": (
+        lambda x: np.arctan2(1.0, -x) / np.pi,
+        lambda x: np.arctan2(1.0, x) / np.pi,
+    ),
 }
 
 
 def tails(link: str, shape: float) -> tuple[Function, Function]:
-    """Distribution function of a link and its complement; `shape` is lambda of the two that have one."""
+    """Distribution function of a link and its complement; `shape` is lambda of the two
+    that have one.
+    """
     if link == "aranda-ordaz":
-        above: Function = lambda x: np.exp(-np.logaddexp(0.0, np.log(shape) + x) / shape)  # noqa: E731
+
+        def above(x: float) -> float:
+            return np.exp(-np.logaddexp(0.0, np.log(shape) + x) / shape)
+
         return lambda x: 1.0 - above(x), above
     if link == "log-gamma" and shape == 0.0:
         return _TAILS["probit"]
@@ -47,15 +61,23 @@ def tails(link: str, shape: float) -> tuple[Function, Function]:
         k = shape**-2.0
         left, right = _gamma_tails(k)
         below, above = (left, right) if shape > 0.0 else (right, left)
-        return lambda x: below(np.log(k) + shape * x), lambda x: above(np.log(k) + shape * x)
+        return lambda x: below(np.log(k) + shape * x), lambda x: above(
+            np.log(k) + shape * x
+        )
     return _TAILS[link]
 
 
 def _gamma_tails(k: float) -> tuple[Function, Function]:
-    """Tails of a gamma variable of shape k at exp(u), the lower exp(k u) / Gamma(k + 1) where that underflows."""
+    """Tails of a gamma variable of shape k at exp(u), the lower exp(k u) / Gamma(k + 1)
+    where that underflows.
+    """
 
     def lower(u: np.ndarray) -> np.ndarray:
-        return np.where(u < _UNDERFLOW, np.exp(k * np.minimum(u, 0.0) - gammaln(k + 1.0)), gammainc(k, np.exp(u)))
+        return np.where(
+            u < _UNDERFLOW,
+            np.exp(k * np.minimum(u, 0.0) - gammaln(k + 1.0)),
+            gammainc(k, np.exp(u)),
+        )
 
     def upper(u: np.ndarray) -> np.ndarray:
         return np.where(u < _UNDERFLOW, 1.0 - lower(u), gammaincc(k, np.exp(u)))
@@ -65,12 +87,14 @@ def _gamma_tails(k: float) -> tuple[Function, Function]:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """P(row) = F((upper psi + upper_offset) / s) - F((lower psi + lower_offset) / s), s = scale_offset exp(scale zeta).
+    """P(row) = F((upper psi + upper_offset) / s) - F((lower psi + lower_offset) / s), s
+    = scale_offset exp(scale zeta).
 
     Attributes
     ----------
     upper, lower : (N, P)
-        Columns of thresholds, nominal and location effects, below and above the level of the row.
+        Columns of thresholds, nominal and location effects, below and above the level
+        of the row.
     scale : (N, Z)
     upper_offset, lower_offset, scale_offset, weights : (N,)
         Infinite at the ends of the line.
@@ -88,22 +112,42 @@ class Rows:
     @classmethod
     def of(cls, link: str, answer: Answer) -> Rows:
         """From what `Session.rows` answers."""
-        collected = {name.replace(".", "_"): values for name, values in answer.numbers.items()}
+        collected = {
+            name.replace(".", "_"): values for name, values in answer.numbers.items()
+        }
         n = collected["weights"].size
-        parts: dict[str, Any] = {name: collected[name].reshape(n, -1) for name in ("upper", "lower", "scale")}
-        ends = {name: _open_ends(collected[name]) for name in ("upper_offset", "lower_offset")}
-        return cls(link=link, **parts, **ends, scale_offset=collected["scale_offset"], weights=collected["weights"])
+        parts: dict[str, Any] = {
+            name: collected[name].reshape(n, -1) for name in ("upper", "lower", "scale")
+        }
+        ends = {
+            name: _open_ends(collected[name])
+            for name in ("upper_offset", "lower_offset")
+        }
+        return cls(
+            link=link,
+            **parts,
+            **ends,
+            scale_offset=collected["scale_offset"],
+            weights=collected["weights"],
+        )
 
     def probabilities(self, parameters: np.ndarray) -> np.ndarray:
-        """(N,) probability of each row's level at parameters in R's order, without aliased ones."""
-        P, Z = self.upper.shape[1], self.scale.shape[1]
-        psi, zeta, shape = parameters[:P], parameters[P : P + Z], parameters[P + Z :]
+        """(N,) probability of each row's level at parameters in R's order, without
+        aliased ones.
+        """
+        P = self.upper.shape[1]
+        Z = self.scale.shape[1]
+        psi = parameters[:P]
+        zeta = parameters[P : P + Z]
+        shape = parameters[P + Z :]
         spread = self.scale_offset * np.exp(self.scale @ zeta)
         upper = (self.upper @ psi + self.upper_offset) / spread
         lower = (self.lower @ psi + self.lower_offset) / spread
         cdf, above = tails(self.link, float(shape[0]) if shape.size else np.nan)
         with np.errstate(over="ignore"):
-            return np.where(cdf(lower) > 0.5, above(lower) - above(upper), cdf(upper) - cdf(lower))
+            return np.where(
+                cdf(lower) > 0.5, above(lower) - above(upper), cdf(upper) - cdf(lower)
+            )
 
     def loglik(self, parameters: np.ndarray) -> float:
         """Weighted log-likelihood; NaN where a probability is negative."""
@@ -111,13 +155,22 @@ class Rows:
             return float(self.weights @ np.log(self.probabilities(parameters)))
 
     def highest(self, parameters: np.ndarray, n_held: int = 0) -> float:
-        """The highest log-likelihood found from some parameters, with the last of them held."""
+        """The highest log-likelihood found from some parameters, with the last of them
+        held.
+        """
         free, held = np.split(parameters, [parameters.size - n_held])
-        collected = minimize(lambda moved: _finite(-self.loglik(np.append(moved, held))), free, method="BFGS", tol=1e-8)
+        collected = minimize(
+            lambda moved: _finite(-self.loglik(np.append(moved, held))),
+            free,
+            method="BFGS",
+            tol=1e-8,
+        )
         return -float(collected.fun)
 
     def followed(self, parameters: np.ndarray, place: int, value: float) -> float:
-        """The highest log-likelihood with one parameter held at a value, on the way there from a maximum."""
+        """The highest log-likelihood with one parameter held at a value, on the way
+        there from a maximum.
+        """
         way = parameters.copy()
         free = np.arange(parameters.size) != place
         for held in np.linspace(parameters[place], value, _STAGES)[1:]:
@@ -133,13 +186,22 @@ class Rows:
         """(N, P) derivatives of `probabilities`, by central differences."""
         steps = _STEP * np.eye(parameters.size)
         return np.column_stack(
-            [(self.probabilities(parameters + h) - self.probabilities(parameters - h)) / (2.0 * _STEP) for h in steps]
+            [
+                (
+                    self.probabilities(parameters + h)
+                    - self.probabilities(parameters - h)
+                )
+                / (2.0 * _STEP)
+                for h in steps
+            ]
         )
 
     def identified(self, parameters: np.ndarray) -> bool:
-        """Whether the scores of the rows span as many directions as there are parameters, or the likelihood is curved.
+        """Whether the scores of the rows span as many directions as there are
+        parameters, or the likelihood is curved.
 
-        At a maximum the former is enough, but not needed: a direction may change no row's probability to first order.
+        At a maximum the former is enough, but not needed: a direction may change no
+        row's probability to first order.
         """
         return self._spanned(parameters) or self._curved(parameters)
 
@@ -151,7 +213,9 @@ class Rows:
 
         steps = _WIDE * np.eye(parameters.size)
         with np.errstate(all="ignore"):
-            information = np.array([score(parameters - h) - score(parameters + h) for h in steps]) / (2.0 * _WIDE)
+            information = np.array(
+                [score(parameters - h) - score(parameters + h) for h in steps]
+            ) / (2.0 * _WIDE)
         size = np.diag(information)
         if not (np.isfinite(information).all() and np.all(size > 0.0)):
             return False

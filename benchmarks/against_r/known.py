@@ -1,4 +1,6 @@
-"""What R's ordinal gets wrong, each with the proof that a disagreement has to pass to be put down to it."""
+"""What R's ordinal gets wrong, each with the proof that a disagreement has to pass to
+be put down to it.
+"""
 
 from __future__ import annotations
 
@@ -31,32 +33,40 @@ class Fault:
 def explanation(case: Case | Heights, check: Check) -> Fault | None:
     """The fault behind a disagreement; None if it may be ours.
 
-    R's log-likelihood above ours is a fault of ours, unless R fitted another model than the one it was asked for, or
-    computed it wrongly.
+    R's log-likelihood above ours is a fault of ours, unless R fitted another model than
+    the one it was asked for, or computed it wrongly.
     """
     if isinstance(case, Heights):
         return None
     if check.kind in LOGLIKS and float(check.theirs[0]) > float(check.ours[0]) + ABOVE:
-        return next((fault for fault in (CONTRASTS, MISCOMPUTED) if fault.explains(case, check)), None)
+        return next(
+            (
+                fault
+                for fault in (CONTRASTS, MISCOMPUTED)
+                if fault.explains(case, check)
+            ),
+            None,
+        )
     return next((fault for fault in FAULTS if fault.explains(case, check)), None)
 
 
 CONTRASTS = Fault(
     "contrasts dropped",
-    "R ignores contrasts= of a factor that is in interactions only; with contrasts() of the column it agrees, or stops "
-    "without converging and no higher than ours.",
+    "R ignores contrasts= of a factor that is in interactions only; with contrasts() of"
+    " the column it agrees, or stops without converging and no higher than ours.",
     proofs.absent_contrasts,
 )
 MISCOMPUTED = Fault(
     "log-likelihood miscomputed",
-    "R's log-likelihood is not that of its estimates, which NumPy finds no higher than ours.",
+    "R's log-likelihood is not that of its estimates, which NumPy finds no higher than"
+    " ours.",
     proofs.miscomputed,
 )
 FAULTS = (
     Fault(
         "cauchit cut off",
-        "R has +-1e5 for the ends of the line, beyond which a Cauchy variable lies with probability 6e-6; with 1e12 it "
-        "agrees.",
+        "R has +-1e5 for the ends of the line, beyond which a Cauchy variable lies with"
+        " probability 6e-6; with 1e12 it agrees.",
         proofs.cut_ends,
     ),
     CONTRASTS,
@@ -68,15 +78,20 @@ FAULTS = (
     ),
     Fault(
         "type II of overlapping terms",
-        "R overlooks variables of a term whose margins are not in the model when it asks which terms contain which; "
-        "for all variables together it agrees.",
+        "R overlooks variables of a term whose margins are not in the model when it"
+        " asks which terms contain which; for all variables together it agrees.",
         proofs.overlooked_variables,
     ),
-    Fault("several of these", "none of the above mended alone, but all together, make R agree.", proofs.several),
+    Fault(
+        "several of these",
+        "none of the above mended alone, but all together, make R agree.",
+        proofs.several,
+    ),
     Fault(
         "type III with aliased columns",
-        "R tests what is left of a term after going over to treatment contrasts, which depends on the order of levels; "
-        "ours gives no number, or tests the columns of the model as they are, as type II does.",
+        "R tests what is left of a term after going over to treatment contrasts, which"
+        " depends on the order of levels; ours gives no number, or tests the columns of"
+        " the model as they are, as type II does.",
         proofs.aliased_columns,
     ),
     Fault(
@@ -86,73 +101,91 @@ FAULTS = (
     ),
     Fault(
         "type III where the coding matters",
-        "R tests the coefficients of treatment contrasts, with which the formula is another model (interactions "
-        "without their margins): neither side's test is of the model.",
+        "R tests the coefficients of treatment contrasts, with which the formula is"
+        " another model (interactions without their margins): neither side's test is of"
+        " the model.",
         proofs.coding_matters,
     ),
     Fault(
-        "anova() and profiles without effects", "R ends in an error; ours is an empty table.", proofs.no_location_terms
+        "anova() and profiles without effects",
+        "R ends in an error; ours is an empty table.",
+        proofs.no_location_terms,
     ),
     Fault("stops", "R raises an error; ours has a fit.", proofs.stops),
     Fault(
         "no convergence",
-        "R stops before it converges; NumPy confirms that ours is a maximum, and identified.",
+        "R stops before it converges; NumPy confirms that ours is a maximum, and"
+        " identified.",
         proofs.no_end,
     ),
     Fault(
         "not identified",
-        "R gives standard errors of parameters whose scores depend on each other, as NumPy confirms; ours says so.",
+        "R gives standard errors of parameters whose scores depend on each other, as"
+        " NumPy confirms; ours says so.",
         proofs.not_identified,
     ),
-    Fault("lower maximum", "R converges at a lower log-likelihood than ours, as NumPy confirms.", proofs.lower_maximum),
     Fault(
-        "infinite estimates", "R shows them as converged; ours says that they are infinite.", proofs.infinite_estimates
+        "lower maximum",
+        "R converges at a lower log-likelihood than ours, as NumPy confirms.",
+        proofs.lower_maximum,
+    ),
+    Fault(
+        "infinite estimates",
+        "R shows them as converged; ours says that they are infinite.",
+        proofs.infinite_estimates,
     ),
     Fault(
         "below a rising likelihood",
-        "R says that it converged where the likelihood rises without end; ours says that there is no maximum.",
+        "R says that it converged where the likelihood rises without end; ours says"
+        " that there is no maximum.",
         proofs.below_a_way_without_end,
     ),
     Fault(
         "second derivatives by differences",
-        "R's standard errors, and with them its Wald tests, are off where a link has a parameter; differences to 50 "
-        "digits give ours.",
+        "R's standard errors, and with them its Wald tests, are off where a link has a"
+        " parameter; differences to 50 digits give ours.",
         proofs.second_derivatives,
     ),
     Fault(
         "predict() without lambda",
-        "R's standard errors leave out that the parameter of the link is estimated; the delta method agrees with ours.",
+        "R's standard errors leave out that the parameter of the link is estimated; the"
+        " delta method agrees with ours.",
         proofs.predict_without_lambda,
     ),
     Fault(
         "refit stopped short",
-        "a model of drop1(), nominal_test() or scale_test() that R, asked for it alone, does not fit, finds singular, "
-        "or fits to a lower maximum.",
+        "a model of drop1(), nominal_test() or scale_test() that R, asked for it alone,"
+        " does not fit, finds singular, or fits to a lower maximum.",
         proofs.refit_stopped_short,
     ),
     Fault(
         "refit not identified",
-        "R counts parameters that the probabilities of the model do not determine; ours leaves them out and says so.",
+        "R counts parameters that the probabilities of the model do not determine; ours"
+        " leaves them out and says so.",
         proofs.not_identified_when_refitted,
     ),
     Fault(
         "interaction freed alone",
-        "R's nominal_test() and scale_test() free an interaction without its margins, so that the origin of a numeric "
-        "variable changes them; ours frees the margins too, as R's clm does where it is asked for that model.",
+        "R's nominal_test() and scale_test() free an interaction without its margins,"
+        " so that the origin of a numeric variable changes them; ours frees the margins"
+        " too, as R's clm does where it is asked for that model.",
         proofs.freed_alone,
     ),
     Fault(
         "missing values in a term",
-        "R's drop1() and tests stop where a term has missing values; ours keeps the rows of the fit.",
+        "R's drop1() and tests stop where a term has missing values; ours keeps the"
+        " rows of the fit.",
         proofs.rows_changed,
     ),
     Fault(
-        "profiles beside aliased columns", "R refuses them all; ours has those of the others.", proofs.profile_refused
+        "profiles beside aliased columns",
+        "R refuses them all; ours has those of the others.",
+        proofs.profile_refused,
     ),
     Fault(
         "profile limits",
-        "R's interpolated limits are off, or it stops; with an effect held at ours the deviance, by R or by NumPy, is "
-        "the quantile.",
+        "R's interpolated limits are off, or it stops; with an effect held at ours the"
+        " deviance, by R or by NumPy, is the quantile.",
         proofs.profile_off,
     ),
 )

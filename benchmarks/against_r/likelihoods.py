@@ -1,4 +1,6 @@
-"""Log-likelihoods alone, of models that may have several maxima: none of ours below R's."""
+"""Log-likelihoods alone, of models that may have several maxima: none of ours below
+R's.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,8 @@ class Heights:
     spec : Spec
     ours : Answer
     answers : tuple of Answer
-        R with contrasts and the ends of the line mended, so that it fits this model; and as it is, where contrasts
-        are not asked for. The higher one counts.
+        R with contrasts and the ends of the line mended, so that it fits this model;
+        and as it is, where contrasts are not asked for. The higher one counts.
     session : Session
     """
 
@@ -44,7 +46,12 @@ class Heights:
         theirs = [session.read()]
         if spec.link == "cauchit" and not spec.contrasts:
             theirs.append(session.answer(spec))
-        return cls(spec, ours, tuple(answer for answer in theirs if "loglik" in answer.numbers), session)
+        return cls(
+            spec,
+            ours,
+            tuple(answer for answer in theirs if "loglik" in answer.numbers),
+            session,
+        )
 
     @property
     def theirs(self) -> Answer:
@@ -69,12 +76,27 @@ class Heights:
             return []
         best = self.theirs
         if "fit.error" in self.ours.words:
-            return [Check("refusal", False, self.ours.words["fit.error"], best.numbers["loglik"])]
+            return [
+                Check(
+                    "refusal",
+                    False,
+                    self.ours.words["fit.error"],
+                    best.numbers["loglik"],
+                )
+            ]
         below = best.number("loglik") - self.ours.number("loglik")
         kind = f"loglik: R {_state(best)}, ours {_state(self.ours)}"
         ends = has_end(best) or has_end(self.ours)
         agrees = below <= ABOVE or not ends
-        return [Check(kind, agrees, self.ours.numbers["loglik"], best.numbers["loglik"], below / ABOVE)]
+        return [
+            Check(
+                kind,
+                agrees,
+                self.ours.numbers["loglik"],
+                best.numbers["loglik"],
+                below / ABOVE,
+            )
+        ]
 
 
 def _state(answer: Answer) -> str:

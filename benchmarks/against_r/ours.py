@@ -17,7 +17,8 @@ from ordstat.likelihood.profile import ProfileLikelihood
 
 #: Values of a held parameter on the way to the last.
 _STAGES = 11
-#: What `anova` calls R's type III, where that is balanced and where it is that of older versions of ordinal.
+#: What `anova` calls R's type III, where that is balanced and where it is that of older
+#: versions of ordinal.
 TYPE_III = {True: "III", False: "baseline"}
 
 
@@ -38,7 +39,9 @@ def answer(spec: Spec, kinds: Sequence[str], balanced: bool) -> tuple[Answer, An
             except OrdstatError as problem:
                 actual.words[f"{kind}.error"] = str(problem)
     if caught:
-        actual.words["fit.warning"] = "; ".join(f"{type(w.message).__name__}: {w.message}" for w in caught)
+        actual.words["fit.warning"] = "; ".join(
+            f"{type(w.message).__name__}: {w.message}" for w in caught
+        )
     return actual, fit
 
 
@@ -61,14 +64,18 @@ def _predictions(actual: Answer, fit: Any, balanced: bool) -> None:
     rows = _some_rows(fit)
     for kind in ("prob", "cum_prob", "linear_predictor"):
         out = fit.predict(rows, type=kind, se=True)
-        below = slice(None) if kind != "cum_prob" else slice(0, len(fit.threshold_names))
+        below = (
+            slice(None) if kind != "cum_prob" else slice(0, len(fit.threshold_names))
+        )
         actual.numbers[kind] = out["estimate"].to_numpy()[:, below].ravel()
         actual.numbers[f"{kind}.se"] = out["std_error"].to_numpy()[:, below].ravel()
 
 
 def _observed(actual: Answer, fit: Any, balanced: bool) -> None:
     """The probability of the level that each of the first ten rows has."""
-    out = fit.predict(fit.design.data.loc[fit.design.index].head(10), type="prob", se=True)
+    out = fit.predict(
+        fit.design.data.loc[fit.design.index].head(10), type="prob", se=True
+    )
     y = fit.design.sample.y[:10]
     places = np.arange(y.size), y
     actual.numbers["observed"] = out["estimate"].to_numpy()[places]
@@ -101,7 +108,9 @@ def _refits(name: str) -> Callable[[Answer, Any, bool], None]:
 
 
 def profile_point(fit: Any, place: int, value: float) -> np.ndarray | None:
-    """The estimates with one parameter held at a value; None if the profile does not reach it."""
+    """The estimates with one parameter held at a value; None if the profile does not
+    reach it.
+    """
     profile = fit.fit.likelihood.profile()
     if not isinstance(profile, ProfileLikelihood):
         return None

@@ -1,6 +1,8 @@
-"""How a disagreement is shown to be a fault of R: by R mended, by R asked otherwise, or by the likelihood in NumPy.
+"""How a disagreement is shown to be a fault of R: by R mended, by R asked otherwise, or
+by the likelihood in NumPy.
 
-Each function takes a case and a comparison that disagrees, and says whether its fault is behind it.
+Each function takes a case and a comparison that disagrees, and says whether its fault
+is behind it.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ from benchmarks.against_r.specs import FLEXIBLE
 
 #: R's deviance at a right profile limit is the chi-squared quantile within this.
 _DEVIANCE = 1e-3
-#: Log-likelihoods on the way to an infinite estimate, which a cauchit approaches slowly.
+#: Log-likelihoods on the way to an infinite estimate, which a cauchit approaches
+#: slowly.
 _ON_THE_WAY = 1e-2
 #: Numerical derivatives and R's own slack leave this share of a standard error.
 _DELTA = 1e-3
@@ -45,7 +48,9 @@ def _agrees_with(case: Case, check: Check, *mends: str) -> bool:
 
 def _comparable(check: Check) -> bool:
     """Whether both sides have numbers, and as many."""
-    return not isinstance(check.ours, str) and np.shape(check.ours) == np.shape(check.theirs)
+    return not isinstance(check.ours, str) and np.shape(check.ours) == np.shape(
+        check.theirs
+    )
 
 
 def cut_ends(case: Case, check: Check) -> bool:
@@ -53,18 +58,26 @@ def cut_ends(case: Case, check: Check) -> bool:
 
 
 def absent_contrasts(case: Case, check: Check) -> bool:
-    """With contrasts of the column R agrees, or does not converge and is no higher than ours."""
+    """With contrasts of the column R agrees, or does not converge and is no higher than
+    ours.
+    """
     if not case.spec.contrasts:
         return False
     mends = ("contrasts", "ends") if case.spec.link == "cauchit" else ("contrasts",)
     if _agrees_with(case, check, *mends):
         return True
     stopped = case.mended(NO_END, mends) if check.kind in LOGLIKS else None
-    return stopped is not None and stopped.agrees and has_end(case.ours) and case.right()
+    return (
+        stopped is not None and stopped.agrees and has_end(case.ours) and case.right()
+    )
 
 
 def weightless_contrasts(case: Case, check: Check) -> bool:
-    return case.spec.weights is not None and check.kind in WALD[:2] and _agrees_with(case, check, "weights")
+    return (
+        case.spec.weights is not None
+        and check.kind in WALD[:2]
+        and _agrees_with(case, check, "weights")
+    )
 
 
 def overlooked_variables(case: Case, check: Check) -> bool:
@@ -72,26 +85,41 @@ def overlooked_variables(case: Case, check: Check) -> bool:
 
 
 def miscomputed(case: Case, check: Check) -> bool:
-    """R's estimates do not have the log-likelihood that R gives them, but one that is no higher than ours."""
+    """R's estimates do not have the log-likelihood that R gives them, but one that is
+    no higher than ours.
+    """
     if check.kind not in ("loglik", NO_END):
         return False
     exact = case.loglik_of_theirs()
-    return exact < case.theirs.number("loglik") - ABOVE and exact <= case.ours.number("loglik") + ABOVE
+    return (
+        exact < case.theirs.number("loglik") - ABOVE
+        and exact <= case.ours.number("loglik") + ABOVE
+    )
 
 
 def several(case: Case, check: Check) -> bool:
-    return check.kind not in ("convergence", *LOGLIKS) and _agrees_with(case, check, *MENDS)
+    return check.kind not in ("convergence", *LOGLIKS) and _agrees_with(
+        case, check, *MENDS
+    )
 
 
 def no_end(case: Case, check: Check) -> bool:
-    """R did not converge, and ours is the maximum of a likelihood whose parameters are identified."""
-    if check.kind not in ("convergence", *LOGLIKS) or not has_end(case.ours) or has_end(case.theirs):
+    """R did not converge, and ours is the maximum of a likelihood whose parameters are
+    identified.
+    """
+    if (
+        check.kind not in ("convergence", *LOGLIKS)
+        or not has_end(case.ours)
+        or has_end(case.theirs)
+    ):
         return False
     return case.higher() and case.rows.identified(case.estimates)
 
 
 def not_identified(case: Case, check: Check) -> bool:
-    """Neither side has more than a point of a ridge, which ours does not call an end, or ours leaves parameters out."""
+    """Neither side has more than a point of a ridge, which ours does not call an end,
+    or ours leaves parameters out.
+    """
     if case.fit is not None and case.fit.fit.confounded:
         return check.kind not in LOGLIKS and not case.rows.identified(case.estimates)
     if check.kind != "convergence" or has_end(case.ours) or not has_end(case.theirs):
@@ -100,23 +128,33 @@ def not_identified(case: Case, check: Check) -> bool:
 
 
 def not_identified_when_refitted(case: Case, check: Check) -> bool:
-    """Rows of scale_test() or nominal_test() that differ are of models of which ours leaves parameters out."""
+    """Rows of scale_test() or nominal_test() that differ are of models of which ours
+    leaves parameters out.
+    """
     kind = check.kind.removesuffix(".df")
     if kind not in REFITS or not _comparable(check):
         return False
     terms = case.ours.words[f"{kind}.terms"].split("\t")
-    differ = np.flatnonzero(excess(np.asarray(check.ours), np.asarray(check.theirs), RATIO) > 1.0)
+    differ = np.flatnonzero(
+        excess(np.asarray(check.ours), np.asarray(check.theirs), RATIO) > 1.0
+    )
     models = [case.variant(kind, terms[row]) for row in differ]
-    return bool(models) and all(model.fit is not None and bool(model.fit.fit.confounded) for model in models)
+    return bool(models) and all(
+        model.fit is not None and bool(model.fit.fit.confounded) for model in models
+    )
 
 
 def freed_alone(case: Case, check: Check) -> bool:
-    """Rows of scale_test() or nominal_test() that differ are of interactions; R's fit with their margins is ours."""
+    """Rows of scale_test() or nominal_test() that differ are of interactions; R's fit
+    with their margins is ours.
+    """
     kind = check.kind.removesuffix(".df")
     if kind not in ("nominal_test", "scale_test") or not _comparable(check):
         return False
     terms = case.ours.words[f"{kind}.terms"].split("\t")
-    differ = np.flatnonzero(excess(np.asarray(check.ours), np.asarray(check.theirs), RATIO) > 1.0)
+    differ = np.flatnonzero(
+        excess(np.asarray(check.ours), np.asarray(check.theirs), RATIO) > 1.0
+    )
     for row in differ:
         if ":" not in terms[row]:
             return False
@@ -143,21 +181,37 @@ def infinite_estimates(case: Case, check: Check) -> bool:
 
 def below_a_way_without_end(case: Case, check: Check) -> bool:
     """R stops below a point on a way on which ours has found no end, and ours says so."""
-    return check.kind == "convergence" and has_end(case.theirs) and not has_end(case.ours) and case.higher()
+    return (
+        check.kind == "convergence"
+        and has_end(case.theirs)
+        and not has_end(case.ours)
+        and case.higher()
+    )
 
 
 def second_derivatives(case: Case, check: Check) -> bool:
-    """R takes them of a link with a parameter by differences of the likelihood; those to 50 digits give ours.
+    """R takes them of a link with a parameter by differences of the likelihood; those
+    to 50 digits give ours.
 
     Where R's errors are off, so are its Wald tests.
     """
-    if check.kind not in ("se", *WALD) or case.spec.link not in FLEXIBLE or not has_end(case.ours):
+    if (
+        check.kind not in ("se", *WALD)
+        or case.spec.link not in FLEXIBLE
+        or not has_end(case.ours)
+    ):
         return False
-    if check.kind in WALD and (not _comparable(check) or all(one.agrees for one in case.checks if one.kind == "se")):
+    if check.kind in WALD and (
+        not _comparable(check)
+        or all(one.agrees for one in case.checks if one.kind == "se")
+    ):
         return False
-    ours, exact = case.fit.vcov().to_numpy(), case.covariance
+    ours = case.fit.vcov().to_numpy()
+    exact = case.covariance
     errors = np.sqrt(np.diag(exact))
-    return ours.shape == exact.shape and bool(np.all(np.abs(ours - exact) <= _DELTA * np.outer(errors, errors)))
+    return ours.shape == exact.shape and bool(
+        np.all(np.abs(ours - exact) <= _DELTA * np.outer(errors, errors))
+    )
 
 
 def predict_without_lambda(case: Case, check: Check) -> bool:
@@ -167,34 +221,56 @@ def predict_without_lambda(case: Case, check: Check) -> bool:
     slopes = case.rows.slopes(case.estimates)[: np.size(check.ours)]
     covariance = case.fit.vcov().to_numpy()
     errors = np.sqrt(np.einsum("np,pq,nq->n", slopes, covariance, slopes))
-    return bool(np.all(excess(np.asarray(check.ours), errors, _DELTA * errors + _NO_ERROR) <= 1.0))
+    return bool(
+        np.all(
+            excess(np.asarray(check.ours), errors, _DELTA * errors + _NO_ERROR) <= 1.0
+        )
+    )
 
 
 def refit_stopped_short(case: Case, check: Check) -> bool:
-    """Every row that differs, also where R drops no contrasts, is of a model that R fits to a lower maximum or not."""
+    """Every row that differs, also where R drops no contrasts, is of a model that R
+    fits to a lower maximum or not.
+    """
     if check.kind not in REFITS or not _comparable(check):
         return False
     mended = case.mended(check.kind, ("contrasts",)) if case.spec.contrasts else None
     if mended is not None and _comparable(mended):
         check = mended
     terms = case.ours.words[f"{check.kind}.terms"].split("\t")
-    ours, theirs = np.asarray(check.ours), np.asarray(check.theirs)
+    ours = np.asarray(check.ours)
+    theirs = np.asarray(check.theirs)
     differ = np.flatnonzero(excess(ours, theirs, RATIO) > 1.0)
-    return all(_stopped_short(case, check.kind, terms[row], float(ours[row]), float(theirs[row])) for row in differ)
+    return all(
+        _stopped_short(
+            case, check.kind, terms[row], float(ours[row]), float(theirs[row])
+        )
+        for row in differ
+    )
 
 
-def _stopped_short(case: Case, kind: str, term: str, ours: float, theirs: float) -> bool:
-    """Whether R, asked for the model itself, has no end where one side has no statistic, or a lower log-likelihood.
+def _stopped_short(
+    case: Case, kind: str, term: str, ours: float, theirs: float
+) -> bool:
+    """Whether R, asked for the model itself, has no end where one side has no
+    statistic, or a lower log-likelihood.
 
-    A statistic of ours has to be that of the model, fitted by itself, but for what is left on a way to infinity, where
-    the scores of the rows depend on each other; where neither side ends, ours has to be the higher one. Where ours has
-    none, R's may also be of a point below a way on which ours, fitted by itself, finds no end.
+    A statistic of ours has to be that of the model, fitted by itself, but for what is
+    left on a way to infinity, where the scores of the rows depend on each other; where
+    neither side ends, ours has to be the higher one. Where ours has none, R's may also
+    be of a point below a way on which ours, fitted by itself, finds no end.
     """
     model = case.variant(kind, term)
     if np.isnan(ours):
-        if model.fit is None or "fit.error" in model.theirs.words or not has_end(model.theirs):
+        if (
+            model.fit is None
+            or "fit.error" in model.theirs.words
+            or not has_end(model.theirs)
+        ):
             return model.fit is not None
-        return not model.rows.identified(model.estimates) or (not has_end(model.ours) and model.higher())
+        return not model.rows.identified(model.estimates) or (
+            not has_end(model.ours) and model.higher()
+        )
     loglik = case.ours.number("loglik") + (-0.5 if kind == "drop1" else 0.5) * ours
     if model.fit is None:
         return False
@@ -202,7 +278,12 @@ def _stopped_short(case: Case, kind: str, term: str, ours: float, theirs: float)
     if apart > _ON_THE_WAY or (apart > RATIO and not _on_the_way(model)):
         return False
     stopped = "fit.error" in model.theirs.words
-    if not (stopped or has_end(model.ours) or model.fit.fit.separation is not None or model.higher()):
+    if not (
+        stopped
+        or has_end(model.ours)
+        or model.fit.fit.separation is not None
+        or model.higher()
+    ):
         return False
     if np.isnan(theirs) and (stopped or model.theirs.number("code") < 0.0):
         return True
@@ -210,39 +291,66 @@ def _stopped_short(case: Case, kind: str, term: str, ours: float, theirs: float)
 
 
 def _on_the_way(model: Case) -> bool:
-    """Whether our estimates of a model are a point on a way to infinity, be it said or not."""
+    """Whether our estimates of a model are a point on a way to infinity, be it said or
+    not.
+    """
     return not has_end(model.ours) or (
-        "fit.error" not in model.theirs.words and not model.rows.identified(model.estimates)
+        "fit.error" not in model.theirs.words
+        and not model.rows.identified(model.estimates)
     )
 
 
 def aliased_columns(case: Case, check: Check) -> bool:
-    """Beside aliased columns ours has no number, or that of type II for a term that is part of no other, or R's."""
-    if check.kind != "anova.III" or not _comparable(check) or not case.fit.fit.aliased.any():
+    """Beside aliased columns ours has no number, or that of type II for a term that is
+    part of no other, or R's.
+    """
+    if (
+        check.kind != "anova.III"
+        or not _comparable(check)
+        or not case.fit.fit.aliased.any()
+    ):
         return False
-    ours, theirs = np.asarray(check.ours), np.asarray(check.theirs)
+    ours = np.asarray(check.ours)
+    theirs = np.asarray(check.theirs)
     as_type_2 = np.isclose(ours, case.ours.numbers["anova.II"], rtol=1e-9)
-    return bool(np.all(np.isnan(ours) | as_type_2 | (excess(ours, theirs, RATIO) <= 1.0)))
+    return bool(
+        np.all(np.isnan(ours) | as_type_2 | (excess(ours, theirs, RATIO) <= 1.0))
+    )
 
 
 def stops_at_aliased_columns(case: Case, check: Check) -> bool:
-    return check.kind in WALD and isinstance(check.theirs, str) and bool(case.fit.fit.aliased.any())
+    return (
+        check.kind in WALD
+        and isinstance(check.theirs, str)
+        and bool(case.fit.fit.aliased.any())
+    )
 
 
 def coding_matters(case: Case, check: Check) -> bool:
-    """With treatment contrasts, which R goes over to, the formula is another model with another maximum."""
+    """With treatment contrasts, which R goes over to, the formula is another model with
+    another maximum.
+    """
     if check.kind != "anova.III" or not _comparable(check):
         return False
     treatment = dict.fromkeys(FACTORS, "treatment")
-    other, _ = ordstat_side.answer(replace(case.spec, contrasts=treatment), (), case.session.balanced)
-    return "loglik" in other.numbers and abs(other.number("loglik") - case.ours.number("loglik")) > ABOVE
+    other, _ = ordstat_side.answer(
+        replace(case.spec, contrasts=treatment), (), case.session.balanced
+    )
+    return (
+        "loglik" in other.numbers
+        and abs(other.number("loglik") - case.ours.number("loglik")) > ABOVE
+    )
 
 
 def no_location_terms(case: Case, check: Check) -> bool:
     """Nothing to test or to profile, which ours says by an empty table."""
     if check.kind == "profile" and isinstance(check.theirs, str):
         return case.ours.numbers.get("profile", np.ones(1)).size == 0
-    return check.kind in WALD and isinstance(check.theirs, str) and not case.fit.design.terms
+    return (
+        check.kind in WALD
+        and isinstance(check.theirs, str)
+        and not case.fit.design.terms
+    )
 
 
 def stops(case: Case, check: Check) -> bool:
@@ -255,33 +363,57 @@ def rows_changed(case: Case, check: Check) -> bool:
 
 def profile_refused(case: Case, check: Check) -> bool:
     return (
-        check.kind == "profile" and "standard errors are NA" in str(check.theirs) and bool(case.fit.fit.aliased.any())
+        check.kind == "profile"
+        and "standard errors are NA" in str(check.theirs)
+        and bool(case.fit.fit.aliased.any())
     )
 
 
 def profile_off(case: Case, check: Check) -> bool:
-    """With an effect held at our limit, the deviance equals the quantile, if there is a fit.
+    """With an effect held at our limit, the deviance equals the quantile, if there is a
+    fit.
 
-    R's own deviance, or, where R's fit with the effect held is a lower maximum (of a cauchit, say), the least that
-    NumPy has: from our maximum in small steps, or at the point that ours has with the effect held. Where ours has no
-    limit, as the likelihood levels off, R's own deviance at R's limit is less than the quantile.
+    R's own deviance, or, where R's fit with the effect held is a lower maximum (of a
+    cauchit, say), the least that NumPy has: from our maximum in small steps, or at the
+    point that ours has with the effect held. Where ours has no limit, as the likelihood
+    levels off, R's own deviance at R's limit is less than the quantile.
     """
-    if check.kind != "profile" or "profile" not in case.ours.numbers or case.fit.fit.aliased.any():
+    if (
+        check.kind != "profile"
+        or "profile" not in case.ours.numbers
+        or case.fit.fit.aliased.any()
+    ):
         return False
     limits = case.ours.numbers["profile"].reshape(-1, 2)
-    theirs = np.asarray(check.theirs).reshape(-1, 2) if _comparable(check) else np.full_like(limits, np.nan)
+    theirs = (
+        np.asarray(check.theirs).reshape(-1, 2)
+        if _comparable(check)
+        else np.full_like(limits, np.nan)
+    )
     beyond = np.full(limits.size, np.inf)
     if _comparable(check):
-        beyond = excess(np.asarray(check.ours), np.asarray(check.theirs), spline_error(case.ours))
+        beyond = excess(
+            np.asarray(check.ours), np.asarray(check.theirs), spline_error(case.ours)
+        )
     differ = (beyond > 1.0).reshape(limits.shape)
     at_ours = _above_quantile(case, limits, differ & np.isfinite(limits))
-    at_theirs = _above_quantile(case, theirs, differ & ~np.isfinite(limits) & np.isfinite(theirs))
+    at_theirs = _above_quantile(
+        case, theirs, differ & ~np.isfinite(limits) & np.isfinite(theirs)
+    )
     right = all(abs(above) < _DEVIANCE for above in at_ours)
-    return bool(at_ours or at_theirs) and right and all(above < -_DEVIANCE for above in at_theirs)
+    return (
+        bool(at_ours or at_theirs)
+        and right
+        and all(above < -_DEVIANCE for above in at_theirs)
+    )
 
 
-def _above_quantile(case: Case, limits: np.ndarray, quantiles: np.ndarray) -> list[float]:
-    """Deviances minus the quantile, with effects held at some limits, where there is a fit."""
+def _above_quantile(
+    case: Case, limits: np.ndarray, quantiles: np.ndarray
+) -> list[float]:
+    """Deviances minus the quantile, with effects held at some limits, where there is a
+    fit.
+    """
     quantile = float(chi2.ppf(0.95, 1))
     collected = []
     for place, side in np.argwhere(quantiles):
@@ -289,7 +421,9 @@ def _above_quantile(case: Case, limits: np.ndarray, quantiles: np.ndarray) -> li
         above = case.held(int(place), value) - quantile
         if not above < _DEVIANCE:  # above it, or R has no fit
             others = case.followed(int(place), value), case.at_ours(int(place), value)
-            above = float(np.fmin.reduce([above, *(other - quantile for other in others)]))
+            above = float(
+                np.fmin.reduce([above, *(other - quantile for other in others)])
+            )
         if np.isfinite(above):
             collected.append(above)
     return collected

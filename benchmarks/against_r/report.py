@@ -1,4 +1,6 @@
-"""What came of the comparisons: a line a disagreement, tables of counts, and failing specifications as files."""
+"""What came of the comparisons: a line a disagreement, tables of counts, and failing
+specifications as files.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,11 @@ class Tally:
                 self.agreed[check.kind] += 1
                 continue
             fault = explanation(case, check)
-            if fault is None and check.kind == "refusal" and "fit.error" in case.ours.words:
+            if (
+                fault is None
+                and check.kind == "refusal"
+                and "fit.error" in case.ours.words
+            ):
                 self.refused.append(case.spec.number)
             elif fault is None:
                 unexplained.append(check)
@@ -52,7 +58,9 @@ class Tally:
                 save(case, unexplained, self.save)
 
     def counts(self) -> pd.DataFrame:
-        """One row a kind of comparison: made, agreed, explained by faults of R, refused by ordstat, and the rest."""
+        """One row a kind of comparison: made, agreed, explained by faults of R, refused
+        by ordstat, and the rest.
+        """
         by_kind = Counter[str]()
         for (kind, _), count in self.explained.items():
             by_kind[kind] += count
@@ -62,38 +70,63 @@ class Tally:
             for kind, made in self.made.items()
             for refused in [len(self.refused) if kind == "refusal" else 0]
         ]  # fmt: skip
-        table = pd.DataFrame(rows, columns=["comparison", "made", "agree", "R's fault", "refused", "disagree"])
+        table = pd.DataFrame(
+            rows,
+            columns=["comparison", "made", "agree", "R's fault", "refused", "disagree"],
+        )
         total = {"comparison": "all"} | table.drop(columns="comparison").sum().to_dict()
         return pd.concat([table, pd.DataFrame([total])], ignore_index=True)
 
     def faults(self) -> list[str]:
-        """One line a fault of R that was met: how many disagreements it explains, and why it is R's."""
+        """One line a fault of R that was met: how many disagreements it explains, and
+        why it is R's.
+        """
         by_name = Counter[str]()
         for (_, name), count in self.explained.items():
             by_name[name] += count
-        return [f"{by_name[fault.name]:5d} {fault.name}: {fault.reason}" for fault in FAULTS if by_name[fault.name]]
+        return [
+            f"{by_name[fault.name]:5d} {fault.name}: {fault.reason}"
+            for fault in FAULTS
+            if by_name[fault.name]
+        ]
 
 
 def line(case: Case | Heights, check: Check, fault: Fault | None) -> str:
-    """One disagreement: number, kind, both sides where they are furthest apart, and the fault behind it."""
+    """One disagreement: number, kind, both sides where they are furthest apart, and the
+    fault behind it.
+    """
     why = "" if fault is None else f" [{fault.name}]"
-    beyond = "" if np.isnan(check.excess) else f", {check.excess:.3g} times what is allowed"
+    beyond = (
+        "" if np.isnan(check.excess) else f", {check.excess:.3g} times what is allowed"
+    )
     sides = f"ours {_shown(check.ours, check)}, R {_shown(check.theirs, check)}"
-    return f"{case.spec.number:5d} {check.kind}{_place(case, check)}: {sides}{beyond}{why}"
+    return (
+        f"{case.spec.number:5d} {check.kind}{_place(case, check)}: {sides}{beyond}{why}"
+    )
 
 
 def _place(case: Case | Heights, check: Check) -> str:
     """Which of the numbers, by the term where there is one."""
     if np.size(check.ours) == 1:
         return ""
-    terms = case.ours.words.get(f"{check.kind.removesuffix('.df')}.terms", "").split("\t")
-    return f" {terms[check.place]}" if check.place < len(terms) and terms != [""] else f" {check.place}"
+    terms = case.ours.words.get(f"{check.kind.removesuffix('.df')}.terms", "").split(
+        "\t"
+    )
+    return (
+        f" {terms[check.place]}"
+        if check.place < len(terms) and terms != [""]
+        else f" {check.place}"
+    )
 
 
 def _shown(side: np.ndarray | str, check: Check) -> str:
     if isinstance(side, str):
         return side
-    return f"{side[check.place]:.10g}" if check.place < side.size else f"{side.size} numbers"
+    return (
+        f"{side[check.place]:.10g}"
+        if check.place < side.size
+        else f"{side.size} numbers"
+    )
 
 
 def save(case: Case | Heights, checks: list[Check], folder: Path) -> None:
@@ -104,8 +137,8 @@ def save(case: Case | Heights, checks: list[Check], folder: Path) -> None:
     lines = "\n".join("# " + line(case, check, None) for check in checks)
     dtypes = {name: "category" for name in spec.data if name[0] in "fo"}
     text = (
-        "import pandas as pd\n\nfrom ordstat import ordfit\n\n"
-        f"data = pd.read_csv({f'{spec.number}.csv'!r}, dtype={dtypes!r})\n"
-        f"fit = {spec.python}\nprint(fit.summary(), fit.loglik)\n\n# R: {spec.r}\n{lines}\n"
+        "import pandas as pd\n\nfrom ordstat import ordfit\n\ndata ="
+        f" pd.read_csv({f'{spec.number}.csv'!r}, dtype={dtypes!r})\nfit ="
+        f" {spec.python}\nprint(fit.summary(), fit.loglik)\n\n# R: {spec.r}\n{lines}\n"
     )
     (folder / f"{spec.number}.py").write_text(text)

@@ -22,7 +22,8 @@ class Answer:
     Attributes
     ----------
     numbers : dict of str to array
-        "loglik", "estimates", "se", "prob" (row by row), "anova.I" (statistics), "anova.I.df", "drop1", ...
+        "loglik", "estimates", "se", "prob" (row by row), "anova.I" (statistics),
+        "anova.I.df", "drop1", ...
     words : dict of str to str
         Errors and warnings: "fit.error", "drop1.warning", ...
     """
@@ -42,7 +43,8 @@ class Session:
     version : str
         Of the package ordinal.
     balanced : bool
-        Whether its type III averages over the levels of other factors, as later versions do.
+        Whether its type III averages over the levels of other factors, as later
+        versions do.
     """
 
     def __init__(self) -> None:
@@ -55,7 +57,10 @@ class Session:
             text=True,
         )
         about = self.read()
-        self.version, self.balanced = about.words["version"], bool(about.number("balanced"))
+        self.version, self.balanced = (
+            about.words["version"],
+            bool(about.number("balanced")),
+        )
 
     def __enter__(self) -> Session:
         return self
@@ -67,12 +72,16 @@ class Session:
         self._folder.cleanup()
 
     def ask(self, spec: Spec, kinds: Sequence[str], mends: Sequence[str] = ()) -> None:
-        """Send a specification, and which faults of R to mend for it; `read` waits for the answer."""
+        """Send a specification, and which faults of R to mend for it; `read` waits for
+        the answer.
+        """
         path = Path(self._folder.name) / "data.csv"
         write_csv(spec, path)
         self._send("fit", str(path), spec.r, ",".join(mends) or "none", *kinds)
 
-    def answer(self, spec: Spec, kinds: Sequence[str] = (), mends: Sequence[str] = ()) -> Answer:
+    def answer(
+        self, spec: Spec, kinds: Sequence[str] = (), mends: Sequence[str] = ()
+    ) -> Answer:
         """What R says of a specification."""
         self.ask(spec, kinds, mends)
         return self.read()
@@ -83,7 +92,9 @@ class Session:
         return self.read()
 
     def held(self, place: int, value: float) -> float:
-        """R's log-likelihood of the last model with a location or scale effect held; NaN where it stops."""
+        """R's log-likelihood of the last model with a location or scale effect held;
+        NaN where it stops.
+        """
         self._send("held", str(place + 1), repr(value))
         actual = self.read()
         return actual.number("loglik") if "loglik" in actual.numbers else float("nan")
@@ -105,7 +116,9 @@ class Session:
             elif kind == "w":
                 answer.words[words[0]] = words[1]
             else:
-                raise RuntimeError(f"R printed {line!r}, which is no line of an answer.")
+                raise RuntimeError(
+                    f"R printed {line!r}, which is no line of an answer."
+                )
         raise RuntimeError("R ended before its answer did.")
 
 

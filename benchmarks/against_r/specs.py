@@ -1,4 +1,6 @@
-"""Random specifications: data, formulas and options of a cumulative link model, the same by seed and number."""
+"""Random specifications: data, formulas and options of a cumulative link model, the
+same by seed and number.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +32,19 @@ LINKS = {
     "aranda-ordaz": 0.03,
     "log-gamma": 0.03,
 }
-THRESHOLDS = {"flexible": 0.55, "symmetric": 0.15, "symmetric2": 0.1, "equidistant": 0.2}
+THRESHOLDS = {
+    "flexible": 0.55,
+    "symmetric": 0.15,
+    "symmetric2": 0.1,
+    "equidistant": 0.2,
+}
 CONTRASTS = ("sum", "helmert")
 #: Links with a parameter that is estimated.
 FLEXIBLE = ("aranda-ordaz", "log-gamma")
 #: R's names of the links that it writes otherwise.
 R_LINKS = {"aranda-ordaz": "Aranda-Ordaz"}
-#: Sharper than R's own 1e-6, so that what is left of R's last step is far below a standard error.
+#: Sharper than R's own 1e-6, so that what is left of R's last step is far below a
+#: standard error.
 R_CONTROL = "maxIter = 200, gradTol = 1e-9, relTol = 1e-9"
 
 
@@ -48,7 +56,8 @@ class Spec:
     ----------
     number : int
     frame : pandas.DataFrame
-        y in 1..K, numeric x1..x3, factors f1..f3 and ordered o1, `known` and `kscale` for offsets, and weights.
+        y in 1..K, numeric x1..x3, factors f1..f3 and ordered o1, `known` and `kscale`
+        for offsets, and weights.
     formula, nominal, scale, link, threshold, weights
         As in `ordfit`.
     contrasts : mapping of factor to "sum" or "helmert"
@@ -68,7 +77,14 @@ class Spec:
     @cached_property
     def data(self) -> pd.DataFrame:
         """The columns in use."""
-        named = set(re.findall(r"\w+", " ".join(filter(None, (self.formula, self.nominal, self.scale, self.weights)))))
+        named = set(
+            re.findall(
+                r"\w+",
+                " ".join(
+                    filter(None, (self.formula, self.nominal, self.scale, self.weights))
+                ),
+            )
+        )
         return self.frame[[name for name in self.frame if name in named]]
 
     @property
@@ -81,7 +97,9 @@ class Spec:
             "nominal": self.nominal,
             "scale": self.scale,
             "weights": self.weights,
-            "contrasts": {name: kind for name, kind in coded.items() if name in self.data},
+            "contrasts": {
+                name: kind for name, kind in coded.items() if name in self.data
+            },
         }
         return {name: value for name, value in collected.items() if value}
 
@@ -95,38 +113,67 @@ class Spec:
     def r(self) -> str:
         """The call of R as text."""
         given = {"nominal": self.nominal, "scale": self.scale, "weights": self.weights}
-        parts = [self.formula, "data = data", *(f"{name} = {value}" for name, value in given.items() if value)]
-        parts += [f'link = "{R_LINKS.get(self.link, self.link)}"', f'threshold = "{self.threshold}"', R_CONTROL]
-        user_contrasts = {name: kind for name, kind in self.contrasts.items() if name in self.data}
+        parts = [
+            self.formula,
+            "data = data",
+            *(f"{name} = {value}" for name, value in given.items() if value),
+        ]
+        parts += [
+            f'link = "{R_LINKS.get(self.link, self.link)}"',
+            f'threshold = "{self.threshold}"',
+            R_CONTROL,
+        ]
+        user_contrasts = {
+            name: kind for name, kind in self.contrasts.items() if name in self.data
+        }
         if user_contrasts:
-            coded = ", ".join(f'{name} = "contr.{kind}"' for name, kind in user_contrasts.items())
+            coded = ", ".join(
+                f'{name} = "contr.{kind}"' for name, kind in user_contrasts.items()
+            )
             parts.append(f"contrasts = list({coded})")
         return f"clm({', '.join(parts)})"
 
 
 def random_spec(seed: int, number: int) -> Spec:
-    """The specification of this number: any link, thresholds, nominal and scale effects."""
+    """The specification of this number: any link, thresholds, nominal and scale
+    effects.
+    """
     rng = np.random.default_rng([seed, number])
     link = _drawn(rng, LINKS)
     nominal = _perhaps(rng, 0.0 if link in FLEXIBLE else 0.2, NOMINAL)
     scale = _perhaps(rng, 0.0 if link in FLEXIBLE else 0.3, SCALE)
-    threshold = "flexible" if nominal and rng.random() < 0.7 else _drawn(rng, THRESHOLDS)
+    threshold = (
+        "flexible" if nominal and rng.random() < 0.7 else _drawn(rng, THRESHOLDS)
+    )
     return _spec(rng, number, link, threshold, nominal, scale)
 
 
 def cauchit_or_scale_spec(seed: int, number: int) -> Spec:
-    """The specification of this number: a cauchit, or another link with scale effects, or both."""
+    """The specification of this number: a cauchit, or another link with scale effects,
+    or both.
+    """
     rng = np.random.default_rng([seed, number, 1])
-    link = "cauchit" if rng.random() < 0.7 else _drawn(rng, {name: LINKS[name] for name in list(LINKS)[:4]})
+    link = (
+        "cauchit"
+        if rng.random() < 0.7
+        else _drawn(rng, {name: LINKS[name] for name in list(LINKS)[:4]})
+    )
     scale = _perhaps(rng, 0.75 if link == "cauchit" else 1.0, SCALE)
-    return _spec(rng, number, link, _drawn(rng, THRESHOLDS), _perhaps(rng, 0.1, NOMINAL), scale)
+    return _spec(
+        rng, number, link, _drawn(rng, THRESHOLDS), _perhaps(rng, 0.1, NOMINAL), scale
+    )
 
 
 KINDS = {"any": random_spec, "cauchit-scale": cauchit_or_scale_spec}
 
 
 def _spec(
-    rng: np.random.Generator, number: int, link: str, threshold: str, nominal: str | None, scale: str | None
+    rng: np.random.Generator,
+    number: int,
+    link: str,
+    threshold: str,
+    nominal: str | None,
+    scale: str | None,
 ) -> Spec:
     K = int(rng.integers(2, 8))
     frame = random_columns(rng, int(rng.integers(40, 401)), K, scaled=scale is not None)
@@ -136,7 +183,9 @@ def _spec(
     if scale and rng.random() < 0.1:
         scale += " + offset(kscale)"
     factors = [name for name in frame if name[0] in "fo"]
-    contrasts = {name: str(rng.choice(CONTRASTS)) for name in factors if rng.random() < 0.2}
+    contrasts = {
+        name: str(rng.choice(CONTRASTS)) for name in factors if rng.random() < 0.2
+    }
     return Spec(
         number=number,
         frame=frame,
@@ -155,7 +204,10 @@ def _location(rng: np.random.Generator, nominal: str) -> str:
     if rng.random() < 0.2:
         terms = list(OVERLAPPING[int(rng.integers(len(OVERLAPPING)))])
     else:
-        terms = [str(term) for term in rng.choice(TERMS, size=int(rng.integers(1, 5)), replace=False)]
+        terms = [
+            str(term)
+            for term in rng.choice(TERMS, size=int(rng.integers(1, 5)), replace=False)
+        ]
     if rng.random() < 0.9:
         taken = nominal.split(" + ")
         terms = [term for term in terms if term not in taken]
@@ -163,9 +215,15 @@ def _location(rng: np.random.Generator, nominal: str) -> str:
 
 
 def _drawn(rng: np.random.Generator, shares: Mapping[str, float]) -> str:
-    return str(rng.choice(list(shares), p=np.array(list(shares.values())) / sum(shares.values())))
+    return str(
+        rng.choice(
+            list(shares), p=np.array(list(shares.values())) / sum(shares.values())
+        )
+    )
 
 
-def _perhaps(rng: np.random.Generator, chance: float, choices: Sequence[str]) -> str | None:
+def _perhaps(
+    rng: np.random.Generator, chance: float, choices: Sequence[str]
+) -> str | None:
     chosen = str(rng.choice(choices))
     return f"~ {chosen}" if rng.random() < chance else None

@@ -1,4 +1,6 @@
-"""ordstat, statsmodels and skordinal on the same frame, and the limit that the arithmetic sets."""
+"""ordstat, statsmodels and skordinal on the same frame, and the limit that the
+arithmetic sets.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ CHUNK = 2048
 
 
 def limit(frame: pd.DataFrame) -> Timed:
-    """6 passes of X @ b and of the upper half of X'X, by chunks of rows that stay in cache."""
+    """6 passes of X @ b and of the upper half of X'X, by chunks of rows that stay in
+    cache.
+    """
     X = np.ascontiguousarray(frame.drop(columns="y").to_numpy())
     b = np.zeros(X.shape[1])
 
@@ -53,7 +57,10 @@ def ordstat_fit(frame: pd.DataFrame, link: str = "logit") -> Timed:
     y = frame["y"].to_numpy().astype(np.intp) - 1
     sample = Sample(rows=Rows(X=X), y=y, n_levels=int(y.max()) + 1)
     method = CumulativeLink(link=link)
-    return Timed("ordstat fit", lambda: method.fit(sample, np.random.default_rng(0)).information.variances)
+    return Timed(
+        "ordstat fit",
+        lambda: method.fit(sample, np.random.default_rng(0)).information.variances,
+    )
 
 
 def ordstat_profiles(frame: pd.DataFrame) -> Timed:
@@ -69,15 +76,20 @@ def statsmodels_bfgs(frame: pd.DataFrame) -> Timed:
     """OrderedModel, its own standard errors included (they come with the result)."""
     from statsmodels.miscmodels.ordinal_model import OrderedModel
 
-    X, y = frame.drop(columns="y"), frame["y"]
-    return Timed("statsmodels", lambda: OrderedModel(y, X, distr="logit").fit(method="bfgs", disp=False).bse)
+    X = frame.drop(columns="y")
+    y = frame["y"]
+    return Timed(
+        "statsmodels",
+        lambda: OrderedModel(y, X, distr="logit").fit(method="bfgs", disp=False).bse,
+    )
 
 
 def skordinal_pom(frame: pd.DataFrame) -> Timed:
     """POM at its default tolerance; it gives no standard errors."""
     from skordinal.classifiers import POM
 
-    X, y = frame.drop(columns="y").to_numpy(), frame["y"].to_numpy()
+    X = frame.drop(columns="y").to_numpy()
+    y = frame["y"].to_numpy()
     return Timed("skordinal POM", _quiet(lambda: POM().fit(X, y)))
 
 

@@ -1,8 +1,9 @@
-"""Thresholded SVMs by ordstat, scikit-learn's SVC on explicit extended examples, and skordinal's REDSVM and SVOR.
+"""Thresholded SVMs by ordstat, scikit-learn's SVC on explicit extended examples, and
+skordinal's REDSVM and SVOR.
 
-Every answer is judged by one primal function: with its coefficients beta and the best thresholds for them. A rival's
-own thresholds stand where they are part of the answer (RED-SVM), with the best offset. Seconds are of the processor:
-everybody has one thread.
+Every answer is judged by one primal function: with its coefficients beta and the best
+thresholds for them. A rival's own thresholds stand where they are part of the answer
+(RED-SVM), with the best offset. Seconds are of the processor: everybody has one thread.
 """
 
 from __future__ import annotations
@@ -73,8 +74,12 @@ class Task:
 
     def ordstat(self, tol: float) -> OnProcessor:
         sample = Sample(rows=Rows(X=self.X), y=self.y, n_levels=int(self.y.max()) + 1)
-        method = self.method(C=self.C, kernel=KERNELS[self.kernel], scaling=None, tol=tol)
-        return OnProcessor(f"ordstat {tol:.1g}", lambda: method.fit(sample, np.random.default_rng(0)))
+        method = self.method(
+            C=self.C, kernel=KERNELS[self.kernel], scaling=None, tol=tol
+        )
+        return OnProcessor(
+            f"ordstat {tol:.1g}", lambda: method.fit(sample, np.random.default_rng(0))
+        )
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,9 @@ class Rival:
     read: Callable[[Any], Answer]
 
     def attempt(self, limit: float) -> tuple[Answer, float] | None:
-        """The answer of one fit and its seconds, or None where it was cut off at the limit."""
+        """The answer of one fit and its seconds, or None where it was cut off at the
+        limit.
+        """
 
         def work() -> tuple[Answer, float]:
             model, seconds = self.timed.once()
@@ -99,7 +106,11 @@ class Judge:
 
     def __init__(self, task: Task) -> None:
         self.problem, self.C = task.problem(), task.C
-        best = Automatic(self.problem, np.random.default_rng(0)).solve(task.C, _REFERENCE).solution
+        best = (
+            Automatic(self.problem, np.random.default_rng(0))
+            .solve(task.C, _REFERENCE)
+            .solution
+        )
         self.dual = best.dual
 
     def gap(self, answer: Answer) -> float:
@@ -117,17 +128,27 @@ class Judge:
 
 
 def extended_svc(task: Task) -> Rival:
-    """SVC on the N(K-1) extended rows with the kernel K(x, x') + [k = k'], building that Gram in place included."""
+    """SVC on the N(K-1) extended rows with the kernel K(x, x') + [k = k'], building
+    that Gram in place included.
+    """
     from sklearn.svm import SVC
 
-    X, N, Q = task.X, len(task.y), int(task.y.max())
+    X = task.X
+    N = len(task.y)
+    Q = int(task.y.max())
     labels = (task.y[:, None] > np.arange(Q)).ravel()
 
     def fit() -> SVC:
         gram = np.kron(KERNELS[task.kernel](X, X), np.ones((Q, Q)))
         for q in range(Q):
             gram[q::Q, q::Q] += 1.0
-        return SVC(C=task.C, kernel="precomputed", tol=1e-3, max_iter=2_000_000, cache_size=2000).fit(gram, labels)
+        return SVC(
+            C=task.C,
+            kernel="precomputed",
+            tol=1e-3,
+            max_iter=2_000_000,
+            cache_size=2000,
+        ).fit(gram, labels)
 
     def read(model: SVC) -> Answer:
         u = np.zeros((N, Q))
@@ -152,7 +173,9 @@ def skordinal_redsvm(task: Task) -> Rival:
             beta[place[tuple(np.round(values, 9))]] += coef
         return beta, np.array(model["rho"][1:])
 
-    return Rival(OnProcessor("skordinal REDSVM", lambda: peer.fit(task.X, task.y + 1)), read)
+    return Rival(
+        OnProcessor("skordinal REDSVM", lambda: peer.fit(task.X, task.y + 1)), read
+    )
 
 
 def skordinal_svor(task: Task, constraints: str) -> Rival:
@@ -164,4 +187,6 @@ def skordinal_svor(task: Task, constraints: str) -> Rival:
     def read(fitted: SVOR) -> Answer:
         return np.array(fitted.model_["alpha"]), None
 
-    return Rival(OnProcessor("skordinal SVOR", lambda: peer.fit(task.X, task.y + 1)), read)
+    return Rival(
+        OnProcessor("skordinal SVOR", lambda: peer.fit(task.X, task.y + 1)), read
+    )

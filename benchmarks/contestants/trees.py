@@ -1,4 +1,6 @@
-"""Ensembles of trees of every split by ordstat, and the same ensembles of scikit-learn's trees."""
+"""Ensembles of trees of every split by ordstat, and the same ensembles of
+scikit-learn's trees.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,19 @@ def ordstat(X: np.ndarray, y: np.ndarray, seed: int, method: TreeMethod) -> Rank
     return lambda new: fit.rule.codes(Rows(X=new))
 
 
-def scikit_learn(X: np.ndarray, y: np.ndarray, seed: int, rounds: int, leaves: int, boosted: bool) -> Ranker:
-    """Bagging or discrete AdaBoost of scikit-learn's trees for every split, on float32 columns checked once."""
-    rng, small, splits = np.random.default_rng(seed), X.astype(np.float32), int(y.max())
-    ensembles = [_one_split(small, (y > r).astype(np.intp), rounds, leaves, boosted, rng) for r in range(splits)]
+def scikit_learn(
+    X: np.ndarray, y: np.ndarray, seed: int, rounds: int, leaves: int, boosted: bool
+) -> Ranker:
+    """Bagging or discrete AdaBoost of scikit-learn's trees for every split, on float32
+    columns checked once.
+    """
+    rng = np.random.default_rng(seed)
+    small = X.astype(np.float32)
+    splits = int(y.max())
+    ensembles = [
+        _one_split(small, (y > r).astype(np.intp), rounds, leaves, boosted, rng)
+        for r in range(splits)
+    ]
 
     def rank(new: np.ndarray) -> np.ndarray:
         few = new.astype(np.float32)
@@ -31,21 +42,33 @@ def scikit_learn(X: np.ndarray, y: np.ndarray, seed: int, rounds: int, leaves: i
         r = np.arange(1, splits + 1)
         scores = np.zeros((len(new), splits + 1))
         for j in range(1, splits + 2):
-            scores[:, j - 1] = np.where(r >= j, (1 - above) / r, above / (splits + 1 - r)).sum(axis=1)
+            scores[:, j - 1] = np.where(
+                r >= j, (1 - above) / r, above / (splits + 1 - r)
+            ).sum(axis=1)
         return scores.argmax(axis=1)
 
     return rank
 
 
-def _one_split(X: np.ndarray, side: np.ndarray, rounds: int, leaves: int, boosted: bool, rng: np.random.Generator):  # type: ignore[no-untyped-def]
+def _one_split(
+    X: np.ndarray,
+    side: np.ndarray,
+    rounds: int,
+    leaves: int,
+    boosted: bool,
+    rng: np.random.Generator,
+):  # type: ignore[no-untyped-def]
     """(vote, tree) of every round."""
     from sklearn.tree import DecisionTreeClassifier
 
-    n, collected = len(side), []
+    n = len(side)
+    collected = []
     w = np.full(n, 1 / n)
     for _ in range(rounds):
         counts = np.bincount(rng.choice(n, n, p=w), minlength=n).astype(float)
-        tree = DecisionTreeClassifier(criterion="log_loss", max_leaf_nodes=leaves, random_state=0)
+        tree = DecisionTreeClassifier(
+            criterion="log_loss", max_leaf_nodes=leaves, random_state=0
+        )
         tree.fit(X, side, sample_weight=counts, check_input=False)
         vote = 1.0
         if boosted:
@@ -61,5 +84,7 @@ def _one_split(X: np.ndarray, side: np.ndarray, rounds: int, leaves: int, booste
 
 
 def _vote(ensemble, X: np.ndarray) -> np.ndarray:  # type: ignore[no-untyped-def]
-    total = sum(vote * (2 * tree.predict(X, check_input=False) - 1) for vote, tree in ensemble)
+    total = sum(
+        vote * (2 * tree.predict(X, check_input=False) - 1) for vote, tree in ensemble
+    )
     return (total > 0).astype(float)

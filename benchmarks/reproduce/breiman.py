@@ -11,11 +11,15 @@ from ordstat.checks import number
 Seed = int | np.random.Generator | None
 
 
-def twonorm(n: int = 300, *, features: int = 20, flip: float = 0.0, seed: Seed = None) -> pd.DataFrame:
-    """Two unit normals at a distance of 4 [Breiman 1996, Bias, variance, and arcing classifiers].
+def twonorm(
+    n: int = 300, *, features: int = 20, flip: float = 0.0, seed: Seed = None
+) -> pd.DataFrame:
+    """Two unit normals at a distance of 4 [Breiman 1996, Bias, variance, and arcing
+    classifiers].
 
-    Class +1 is N((a, ..., a), I), class -1 is N((-a, ..., -a), I), a = 2 / sqrt(features); each class has
-    probability 1/2. The best possible error is Phi(-2) = 2.3 %.
+    Class +1 is N((a, ..., a), I), class -1 is N((-a, ..., -a), I), a = 2 /
+    sqrt(features); each class has probability 1/2. The best possible error is Phi(-2) =
+    2.3 %.
 
     Parameters
     ----------
@@ -24,8 +28,8 @@ def twonorm(n: int = 300, *, features: int = 20, flip: float = 0.0, seed: Seed =
     features : int
         D, 20 in the papers.
     flip : float in [0, 1]
-        Share of the rows whose class is turned round after the draw: 0.1 is the `-n` version of
-        Lin 2008, sec. 5.1.3.
+        Share of the rows whose class is turned round after the draw: 0.1 is the `-n`
+        version of Lin 2008, sec. 5.1.3.
     seed : int, numpy.random.Generator or None
 
     Returns
@@ -40,12 +44,15 @@ def twonorm(n: int = 300, *, features: int = 20, flip: float = 0.0, seed: Seed =
     return _frame(x, _flipped(code, flip, rng), [-1, 1])
 
 
-def threenorm(n: int = 300, *, features: int = 20, flip: float = 0.0, seed: Seed = None) -> pd.DataFrame:
-    """One class of two normals, one class of a third [Breiman 1996, Bias, variance, and arcing classifiers].
+def threenorm(
+    n: int = 300, *, features: int = 20, flip: float = 0.0, seed: Seed = None
+) -> pd.DataFrame:
+    """One class of two normals, one class of a third [Breiman 1996, Bias, variance, and
+    arcing classifiers].
 
-    Class +1 is N((a, ..., a), I) or N((-a, ..., -a), I) with equal probability, class -1 is
-    N((a, -a, a, -a, ...), I), a = 2 / sqrt(features); each class has probability 1/2. The best possible
-    error in 20 dimensions is 10.5 %.
+    Class +1 is N((a, ..., a), I) or N((-a, ..., -a), I) with equal probability, class
+    -1 is N((a, -a, a, -a, ...), I), a = 2 / sqrt(features); each class has probability
+    1/2. The best possible error in 20 dimensions is 10.5 %.
 
     Parameters and returned columns are those of `twonorm`.
     """
@@ -59,12 +66,15 @@ def threenorm(n: int = 300, *, features: int = 20, flip: float = 0.0, seed: Seed
     return _frame(x, _flipped(code, flip, rng), [-1, 1])
 
 
-def ringnorm(n: int = 300, *, features: int = 20, flip: float = 0.0, seed: Seed = None) -> pd.DataFrame:
-    """A tight normal inside a wide one [Breiman 1996, Bias, variance, and arcing classifiers].
+def ringnorm(
+    n: int = 300, *, features: int = 20, flip: float = 0.0, seed: Seed = None
+) -> pd.DataFrame:
+    """A tight normal inside a wide one [Breiman 1996, Bias, variance, and arcing
+    classifiers].
 
-    Class +1 is N(0, 4 I), class -1 is N((a, ..., a), I), a = 2 / sqrt(features); each class has probability
-    1/2. The best possible error in 20 dimensions is 1.3 % (with a = 1 / sqrt(features), which some copies
-    have, it would be 1.5 %).
+    Class +1 is N(0, 4 I), class -1 is N((a, ..., a), I), a = 2 / sqrt(features); each
+    class has probability 1/2. The best possible error in 20 dimensions is 1.3 % (with a
+    = 1 / sqrt(features), which some copies have, it would be 1.5 %).
 
     Parameters and returned columns are those of `twonorm`.
     """
@@ -86,4 +96,6 @@ def _flipped(code: IntArray, share: float, rng: np.random.Generator) -> IntArray
 
 def _frame(x: FloatArray, code: IntArray, levels: list[int]) -> pd.DataFrame:
     rank = pd.Categorical.from_codes(code, categories=levels, ordered=True)
-    return pd.DataFrame(x, columns=[f"x{d + 1}" for d in range(x.shape[1])]).assign(rank=rank)
+    return pd.DataFrame(x, columns=[f"x{d + 1}" for d in range(x.shape[1])]).assign(
+        rank=rank
+    )

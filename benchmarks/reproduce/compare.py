@@ -10,7 +10,14 @@ import pandas as pd
 
 from benchmarks.reproduce.data import FOLDER
 from benchmarks.reproduce.procedures import Recipe
-from benchmarks.reproduce.recipes import METRICS, NOTES, RECIPES, UNAVAILABLE, Column, scaling_of
+from benchmarks.reproduce.recipes import (
+    METRICS,
+    NOTES,
+    RECIPES,
+    UNAVAILABLE,
+    Column,
+    scaling_of,
+)
 from benchmarks.reproduce.runs import Task
 
 # Names of tables: a number for the thesis, or one of these.
@@ -41,11 +48,20 @@ class Cell:
 
     @property
     def recipe(self) -> Recipe | None:
-        """The recipe, scaled otherwise if a scaling is set; None if the column is not a method of ordstat."""
-        actual, scaling = RECIPES.get(self.column), self.scaling or scaling_of(self.column, self.dataset)
+        """The recipe, scaled otherwise if a scaling is set; None if the column is not a
+        method of ordstat.
+        """
+        actual = RECIPES.get(self.column)
+        scaling = self.scaling or scaling_of(self.column, self.dataset)
         if actual is None or not scaling or not hasattr(actual.value, "scaling"):
             return actual
-        return replace(actual, options={**actual.options, "scaling": None if scaling == "none" else scaling})
+        return replace(
+            actual,
+            options={
+                **actual.options,
+                "scaling": None if scaling == "none" else scaling,
+            },
+        )
 
     def tasks(self, splits: int) -> list[Task]:
         """No more splits than the paper had: sets with a fixed test part have one."""
@@ -56,23 +72,37 @@ class Cell:
         dataset = f"{self.dataset}/{levels}" if levels else self.dataset
         if dataset in UNAVAILABLE:
             return []
-        return [Task(dataset, self.recipe, number, *sizes) for number in range(min(splits, self.trials))]
+        return [
+            Task(dataset, self.recipe, number, *sizes)
+            for number in range(min(splits, self.trials))
+        ]
 
 
-def cells(table: str, datasets: Sequence[str] = (), methods: Sequence[str] = (), scaling: str = "") -> list[Cell]:
-    """The cells of a table; of the data sets and published methods named, where any are.
+def cells(
+    table: str,
+    datasets: Sequence[str] = (),
+    methods: Sequence[str] = (),
+    scaling: str = "",
+) -> list[Cell]:
+    """The cells of a table; of the data sets and published methods named, where any
+    are.
 
     `scaling` is that of the columns, where it is not what the recipes say.
     """
     path = FOLDER / "published_results.csv"
     if not path.exists():
-        raise FileNotFoundError(f"no {path}: set ORDSTAT_BENCHMARKS to the folder of the data.")
+        raise FileNotFoundError(
+            f"no {path}: set ORDSTAT_BENCHMARKS to the folder of the data."
+        )
     rows = pd.read_csv(path, dtype={"table": str}).fillna({"base": "", "kernel": ""})
     source, number = _ELSEWHERE.get(table, ("Lin 2008 thesis", table))
     rows = rows[(rows["source"] == source) & (rows["table"] == number)]
     if rows.empty:
         names = ", ".join(_ELSEWHERE)
-        raise ValueError(f"there is no table {table} in {path}: name one of the thesis, such as 4.2, or {names}.")
+        raise ValueError(
+            f"there is no table {table} in {path}: name one of the thesis, such as 4.2,"
+            f" or {names}."
+        )
     collected = [
         Cell(
             dataset=row.dataset,
@@ -87,32 +117,46 @@ def cells(table: str, datasets: Sequence[str] = (), methods: Sequence[str] = (),
         for row in rows.itertuples(index=False)
     ]
     return [
-        c for c in collected if (not datasets or c.dataset in datasets) and (not methods or c.column.method in methods)
+        c
+        for c in collected
+        if (not datasets or c.dataset in datasets)
+        and (not methods or c.column.method in methods)
     ]
 
 
-def comparison(table: Sequence[Cell], results: pd.DataFrame, splits: int) -> pd.DataFrame:
-    """One row a cell: both means and standard errors, and their difference in combined standard errors.
+def comparison(
+    table: Sequence[Cell], results: pd.DataFrame, splits: int
+) -> pd.DataFrame:
+    """One row a cell: both means and standard errors, and their difference in combined
+    standard errors.
 
-    A positive difference is a larger error than the published one. A standard error is that of the mean over splits;
-    where we have fewer than ten it counts as no less than what the published spread of single splits makes of it. A
-    paper that prints none counts as exact, and sets with a fixed test part have none and no difference in its units.
+    A positive difference is a larger error than the published one. A standard error is
+    that of the mean over splits; where we have fewer than ten it counts as no less than
+    what the published spread of single splits makes of it. A paper that prints none
+    counts as exact, and sets with a fixed test part have none and no difference in its
+    units.
     """
     return pd.DataFrame([_row(cell, results, splits) for cell in table])
 
 
 def _row(cell: Cell, results: pd.DataFrame, splits: int) -> dict[str, object]:
-    column, metric = cell.column, METRICS.get(cell.column.metric)
+    column = cell.column
+    metric = METRICS.get(cell.column.metric)
     values = np.empty(0)
     if cell.recipe is not None and metric is not None:
         keys = {task.key for task in cell.tasks(splits)}
         mine = [
-            key in keys for key in results[["dataset", "method", "split", "n_train"]].itertuples(index=False, name=None)
+            key in keys
+            for key in results[["dataset", "method", "split", "n_train"]].itertuples(
+                index=False, name=None
+            )
         ]
         values = metric.factor * results.loc[mine, metric.name].to_numpy(dtype=float)
     mean = values.mean() if values.size else np.nan
     stderr = values.std(ddof=1) / np.sqrt(values.size) if values.size > 1 else np.nan
-    combined = float(np.hypot(_believed(stderr, cell, values.size), np.nan_to_num(cell.stderr)))
+    combined = float(
+        np.hypot(_believed(stderr, cell, values.size), np.nan_to_num(cell.stderr))
+    )
     difference = (mean - cell.mean) / combined if combined > 0.0 else np.nan
     return {
         "dataset": cell.dataset,
@@ -129,7 +173,9 @@ def _row(cell: Cell, results: pd.DataFrame, splits: int) -> dict[str, object]:
 
 
 def _believed(stderr: float, cell: Cell, n: int) -> float:
-    """Our standard error; for few splits no less than that of as many splits that spread as the published ones."""
+    """Our standard error; for few splits no less than that of as many splits that
+    spread as the published ones.
+    """
     if not 0 < n < _FEW or np.isnan(cell.stderr):
         return stderr
     return float(np.fmax(stderr, cell.stderr * np.sqrt(cell.trials / n)))

@@ -1,4 +1,6 @@
-"""How a published column was fitted: an ordstat method, or one inside a protocol of the paper."""
+"""How a published column was fitted: an ordstat method, or one inside a protocol of the
+paper.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ class Recipe:
 
 @dataclass(frozen=True)
 class ScaledSteps(Recipe):
-    """Weights W = (K-1) |c[k+1] - c[k]| [Lin 2008, alg. 4.1]: C counts K-1 times as much as without the factor."""
+    """Weights W = (K-1) |c[k+1] - c[k]| [Lin 2008, alg. 4.1]: C counts K-1 times as
+    much as without the factor.
+    """
 
     @property
     def label(self) -> str:
@@ -58,7 +62,9 @@ class ScaledSteps(Recipe):
 
 @dataclass(frozen=True)
 class ChosenOnPart(Recipe):
-    """C and gamma of a Gaussian kernel by cross-validation, of large samples on a part of the rows drawn at random."""
+    """C and gamma of a Gaussian kernel by cross-validation, of large samples on a part
+    of the rows drawn at random.
+    """
 
     large: int = 2000
     part: int = 1000
@@ -66,15 +72,22 @@ class ChosenOnPart(Recipe):
     def fit(self, sample: Sample, rng: np.random.Generator) -> Fit:
         if sample.n <= self.large:
             return super().fit(sample, rng)
-        result: Any = super().fit(sample.take(np.sort(rng.permutation(sample.n)[: self.part])), rng)
-        settled = {"C": result.selection.best_C, "kernel": Gaussian(gamma=result.selection.best_gamma)}
+        result: Any = super().fit(
+            sample.take(np.sort(rng.permutation(sample.n)[: self.part])), rng
+        )
+        settled = {
+            "C": result.selection.best_C,
+            "kernel": Gaussian(gamma=result.selection.best_gamma),
+        }
         fit: Any = resolve(self.method, {**self.options, **settled}).fit(sample, rng)
         return replace(fit, selection=result.selection)
 
 
 @dataclass(frozen=True)
 class RoundsByCV(Recipe):
-    """Boosting with T chosen by 5-fold cross-validation of the classification error [Lin 2008, sec. 5.1.3]."""
+    """Boosting with T chosen by 5-fold cross-validation of the classification error
+    [Lin 2008, sec. 5.1.3].
+    """
 
     step: int = 10
     folds: int = 5
@@ -89,14 +102,20 @@ class RoundsByCV(Recipe):
         errors = np.zeros(len(stages))
         fold = stratified_folds(sample.y, sample.n_levels, self.folds, rng)
         for f in range(self.folds):
-            train, test = (sample.take(np.flatnonzero(rows)) for rows in (fold != f, fold == f))
+            train, test = (
+                sample.take(np.flatnonzero(rows)) for rows in (fold != f, fold == f)
+            )
             errors += _staged_errors(method, train, test, stages, rng)
         best = stages[int(np.argmin(errors))]
         return resolve(self.method, {**self.options, "rounds": best}).fit(sample, rng)
 
 
-def _staged_errors(method: Any, train: Sample, test: Sample, stages: range, rng: np.random.Generator) -> FloatArray:
-    """Number of test rows ranked wrongly after each number of rounds; the last made counts for those after it."""
+def _staged_errors(
+    method: Any, train: Sample, test: Sample, stages: range, rng: np.random.Generator
+) -> FloatArray:
+    """Number of test rows ranked wrongly after each number of rounds; the last made
+    counts for those after it.
+    """
     fit: EnsembleFit = method.fit(train, rng)
     made = [min(stage, len(fit.rounds.members)) for stage in stages]
     codes = method.staged_codes(train, fit, [test.rows], made)
@@ -105,10 +124,12 @@ def _staged_errors(method: Any, train: Sample, test: Sample, stages: range, rng:
 
 @dataclass(frozen=True)
 class OnHiddenLayer(Recipe):
-    """A ranker on the hidden layer of a network trained for least squares on the ranks [Milidiú & Rocha, sec. 8].
+    """A ranker on the hidden layer of a network trained for least squares on the ranks
+    [Milidiú & Rocha, sec. 8].
 
-    1000 units, trained with a step of 0.001 until 100 passes bring no better validation error. Epochs and margin of the
-    ranker by cross-validation of the absolute error; the paper takes one of its partitions for that.
+    1000 units, trained with a step of 0.001 until 100 passes bring no better validation
+    error. Epochs and margin of the ranker by cross-validation of the absolute error;
+    the paper takes one of its partitions for that.
     """
 
     epochs: tuple[int, ...] = (5, 20, 80)
@@ -120,14 +141,22 @@ class OnHiddenLayer(Recipe):
         return f"{super().label}, on a hidden layer"
 
     def fit(self, sample: Sample, rng: np.random.Generator) -> Fit:
-        settings = [{"epochs": epochs, "margin": margin} for epochs in self.epochs for margin in self.margins]
+        settings = [
+            {"epochs": epochs, "margin": margin}
+            for epochs in self.epochs
+            for margin in self.margins
+        ]
         errors = np.zeros(len(settings))
         fold = stratified_folds(sample.y, sample.n_levels, self.folds, rng)
         for f in range(self.folds):
-            train, test = (sample.take(np.flatnonzero(rows)) for rows in (fold != f, fold == f))
+            train, test = (
+                sample.take(np.flatnonzero(rows)) for rows in (fold != f, fold == f)
+            )
             layer = self._layer(train, rng)
             for i, setting in enumerate(settings):
-                codes = self._learned(setting, layer, train, rng).rule.codes(_units(layer, test.rows))
+                codes = self._learned(setting, layer, train, rng).rule.codes(
+                    _units(layer, test.rows)
+                )
                 errors[i] += np.abs(codes - test.y).sum()
         layer = self._layer(sample, rng)
         fit = self._learned(settings[int(np.argmin(errors))], layer, sample, rng)
@@ -145,7 +174,13 @@ class OnHiddenLayer(Recipe):
         )
         return _Layer(scaling, network.fit(scaling(sample.X), sample.y + 1.0))
 
-    def _learned(self, setting: Mapping[str, Any], layer: _Layer, sample: Sample, rng: np.random.Generator) -> Fit:
+    def _learned(
+        self,
+        setting: Mapping[str, Any],
+        layer: _Layer,
+        sample: Sample,
+        rng: np.random.Generator,
+    ) -> Fit:
         method = resolve(self.method, {**self.options, **setting})
         return method.fit(replace(sample, rows=_units(layer, sample.rows)), rng)
 
@@ -160,7 +195,9 @@ class _Layer:
 
 def _units(layer: _Layer, rows: Rows) -> Rows:
     """The rows with the outputs of the hidden units as their columns."""
-    inner = layer.scaling(rows.X) @ layer.network.coefs_[0] + layer.network.intercepts_[0]
+    inner = (
+        layer.scaling(rows.X) @ layer.network.coefs_[0] + layer.network.intercepts_[0]
+    )
     return Rows(X=np.ascontiguousarray(np.maximum(inner, 0.0)))
 
 

@@ -1,4 +1,6 @@
-"""One fit a task, in parallel; every result is a row of a CSV file as soon as it is there."""
+"""One fit a task, in parallel; every result is a row of a CSV file as soon as it is
+there.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,10 @@ def run(task: Task) -> Result:
     start = time.perf_counter()
     fit = task.recipe.fit(part.train, np.random.default_rng(task.number))
     seconds = time.perf_counter() - start
-    distances = [np.abs(fit.rule.codes(sample.rows) - sample.y) for sample in (part.test, part.train)]
+    distances = [
+        np.abs(fit.rule.codes(sample.rows) - sample.y)
+        for sample in (part.test, part.train)
+    ]
     selection = getattr(fit, "selection", None)
     return Result(
         dataset=task.dataset,
@@ -92,14 +97,20 @@ def missing(tasks: Iterable[Task], results: pd.DataFrame) -> list[Task]:
     columns = results[["dataset", "method", "split", "n_train"]]
     done = set(columns.itertuples(index=False, name=None))
     left = {task.key: task for task in tasks if task.key not in done}
-    return sorted(left.values(), key=lambda task: (task.n_train, task.dataset, task.number))
+    return sorted(
+        left.values(), key=lambda task: (task.n_train, task.dataset, task.number)
+    )
 
 
 def run_all(tasks: list[Task], path: Path, jobs: int) -> Iterator[Result]:
-    """Run the tasks, appending each result to the file as it comes: an interrupted run goes on where it stopped."""
+    """Run the tasks, appending each result to the file as it comes: an interrupted run
+    goes on where it stopped.
+    """
     from joblib import Parallel, delayed
 
-    for result in Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(run)(task) for task in tasks):
+    for result in Parallel(n_jobs=jobs, return_as="generator_unordered")(
+        delayed(run)(task) for task in tasks
+    ):
         _append(path, result)
         yield result
 

@@ -85,9 +85,10 @@ def likelihood_fit(method: OrdinalRegression, design: BlockDesign) -> Likelihood
             if every.kinds[i] != "threshold"
         ]
         raise DataError(
-            f"The response may be separated: effects may be infinite ({first_few(names or ['thresholds'], 5)}), and "
-            "only all rows together show which. Fit with penalty=1.0, merge levels, drop the column, or fit to a "
-            "sample of rows in memory."
+            "The response may be separated: effects may be infinite"
+            f" ({first_few(names or ['thresholds'], 5)}), and only all rows together"
+            " show which. Fit with penalty=1.0, merge levels, drop the column, or fit"
+            " to a sample of rows in memory."
         )
     return replace(fit, likelihood=BlockLikelihood(**_fields(fit.likelihood)))
 

@@ -32,13 +32,16 @@ _SOFT = 1e-4
 #: Curvatures below this, for each row and a column of unit deviation, are rounding of
 #: 0.
 _NO_CURVATURE = 1e-9
-#: Spreads of which the rows tell less than this share, once the other parameters are estimated, run off together.
+#: Spreads of which the rows tell less than this share, once the other parameters are
+#: estimated, run off together.
 _SHARED = 1e-2
 #: Spreads whose directions differ by less run off on their own.
 _APART = 1e-2
-#: A spread of whose size the rows tell less than this, for each of them, has run off on its own.
+#: A spread of whose size the rows tell less than this, for each of them, has run off on
+#: its own.
 _TOLD = 1e-6
-#: A log-likelihood that falls by less, where a spread changes by the factor e, has no maximum there.
+#: A log-likelihood that falls by less, where a spread changes by the factor e, has no
+#: maximum there.
 _LEVEL = 1e-6
 #: A function of unit length that moves by less, where a spread changes by the factor e,
 #: has a limit.
@@ -68,7 +71,8 @@ class Determined:
     axes : (P', P')
         From the solver's coordinates to the user's; they measure `adrift`.
     errors : (P', k)
-        The rows of a function times these have the length of its standard error in the limiting model, for one row.
+        The rows of a function times these have the length of its standard error in the
+        limiting model, for one row.
     """
 
     moves: FloatArray
@@ -254,10 +258,12 @@ def spreads_adrift(
 def _together(
     information: FloatArray, spreads: IntArray, total_weight: float
 ) -> FloatArray:
-    """(P', f) the combinations of spreads (indices) along which the log-likelihood is level.
+    """(P', f) the combinations of spreads (indices) along which the log-likelihood is
+    level.
 
-    If the reference level is the one without an estimate, the spreads of all other levels move together, and their
-    ratios are determined. The curvature along spreads, maximised over the other parameters, tells the combinations.
+    If the reference level is the one without an estimate, the spreads of all other
+    levels move together, and their ratios are determined. The curvature along spreads,
+    maximised over the other parameters, tells the combinations.
     """
     others = np.setdiff1d(np.arange(len(information)), spreads)
     units = np.sqrt(np.maximum(np.diagonal(information), _TOLD * total_weight))

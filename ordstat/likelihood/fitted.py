@@ -127,7 +127,9 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def stopped(self) -> list[str]:
-        """Names of the parameters whose estimates show where a search without a maximum stopped."""
+        """Names of the parameters whose estimates show where a search without a maximum
+        stopped.
+        """
         return [self.parameters.names[i] for i in np.flatnonzero(self.fit.unbounded)]
 
     @cached_property

@@ -180,8 +180,9 @@ def _check_known(table: pd.DataFrame) -> None:
     """DataError for a picture without a finite mean."""
     if not np.isfinite(table["estimate"]).any():
         raise DataError(
-            "the picture would be empty: the data determine none of its means, for the reason that the fit's warnings "
-            "give. Fit with a ridge (penalty=1.0), merge levels, or draw another variable."
+            "the picture would be empty: the data determine none of its means, for the"
+            " reason that the fit's warnings give. Fit with a ridge (penalty=1.0),"
+            " merge levels, or draw another variable."
         )
 
 

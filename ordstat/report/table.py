@@ -730,12 +730,18 @@ def _remarks(columns: Sequence[_Column]) -> Iterator[str]:
         label for column in columns for label in column.without_value(infinite=True)
     )
     if infinite:
-        yield f"{_INFINITE.capitalize()}, as the response is separated: {', '.join(infinite)}."
+        yield (
+            f"{_INFINITE.capitalize()}, as the response is separated:"
+            f" {', '.join(infinite)}."
+        )
     endless = dict.fromkeys(
         label for column in columns for label in column.without_maximum
     )
     if endless:
-        yield f"{_INFINITE.capitalize()}, as the likelihood has no maximum: {', '.join(endless)}."
+        yield (
+            f"{_INFINITE.capitalize()}, as the likelihood has no maximum:"
+            f" {', '.join(endless)}."
+        )
     aliased = dict.fromkeys(
         label for column in columns for label in column.without_value(infinite=False)
     )

@@ -303,10 +303,12 @@ def _empty_cells(parameters: Parameters, design: Design) -> dict[str, str]:
 def _cells_elsewhere(
     parameters: Parameters, design: Design, names: list[str], told: Mapping[str, str]
 ) -> dict[str, str]:
-    """Empty combinations that leave columns of other combinations without an estimate, by the names of these.
+    """Empty combinations that leave columns of other combinations without an estimate,
+    by the names of these.
 
-    Where a reference level is part of the combination, or under other contrasts than treatment, the column that is
-    aliased is not that of the combination. Only rows in memory tell of it, and of factors that are columns of the data.
+    Where a reference level is part of the combination, or under other contrasts than
+    treatment, the column that is aliased is not that of the combination. Only rows in
+    memory tell of it, and of factors that are columns of the data.
     """
     data = design.data
     if not (
@@ -463,7 +465,10 @@ def not_estimated(fit: LikelihoodFit, parameters: Parameters) -> Iterator[str]:
     """A note for a table with rows of parameters that have no estimate."""
     if fit.aliased.any():
         names = [parameters.names[i] for i in np.flatnonzero(fit.aliased)]
-        yield f"Not estimated (NA), as the data or other columns do not determine them: {first_few(names, _NAMED)}."
+        yield (
+            "Not estimated (NA), as the data or other columns do not determine them:"
+            f" {first_few(names, _NAMED)}."
+        )
 
 
 def without_end(

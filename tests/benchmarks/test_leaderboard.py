@@ -24,12 +24,23 @@ def folder(tmp_path, monkeypatch):
     for name in ("one", "two"):
         rank = rng.integers(1, 4, 60)
         (tmp_path / "ordinal").mkdir(exist_ok=True)
-        frame = pd.DataFrame({"x": rank - 1.0, "text": rng.choice(["a", "b"], 60), "rank": rank, "y": rank})
+        frame = pd.DataFrame(
+            {
+                "x": rank - 1.0,
+                "text": rng.choice(["a", "b"], 60),
+                "rank": rank,
+                "y": rank,
+            }
+        )
         frame.to_parquet(tmp_path / "ordinal" / f"{name}.parquet")
     monkeypatch.setattr(leaderboard, "FOLDER", tmp_path)
     monkeypatch.setattr(leaderboard, "RESULTS", tmp_path / "leaderboard.csv")
-    monkeypatch.setattr(leaderboard, "SETS", {"one": ("ordinal", None), "two": ("ordinal", 40)})
-    monkeypatch.setattr(leaderboard, "CONTESTANTS", {"shares": shares, "knows": first_column})
+    monkeypatch.setattr(
+        leaderboard, "SETS", {"one": ("ordinal", None), "two": ("ordinal", 40)}
+    )
+    monkeypatch.setattr(
+        leaderboard, "CONTESTANTS", {"shares": shares, "knows": first_column}
+    )
     return tmp_path
 
 
@@ -48,18 +59,27 @@ def test_what_is_done_is_not_done_again(folder, monkeypatch):
     leaderboard.run(quick=True)
     results = pd.read_csv(leaderboard.RESULTS)
     results.iloc[:3].to_csv(leaderboard.RESULTS, index=False)
-    assert {row["MAE one"] for row in leaderboard.summary(results.iloc[:3])} != set()  # "two" is not complete
+    # "two" is not complete
+    assert {row["MAE one"] for row in leaderboard.summary(results.iloc[:3])} != set()
     called = []
     plain = leaderboard.CONTESTANTS["knows"]
-    monkeypatch.setitem(leaderboard.CONTESTANTS, "knows", lambda *given: called.append(1) or plain(*given))
+    monkeypatch.setitem(
+        leaderboard.CONTESTANTS,
+        "knows",
+        lambda *given: called.append(1) or plain(*given),
+    )
     leaderboard.run(quick=True)
     assert len(called) == 1
     assert len(pd.read_csv(leaderboard.RESULTS)) == 4
 
 
 def test_scores_by_hand(folder):
-    """A third of the rows of every rank, predicted by these shares: the middle rank, 2/9 + 2/9 a row."""
-    frame = pd.DataFrame({"x": np.tile([0.0, 1.0, 2.0], 20), "rank": np.tile([1, 2, 3], 20)})
+    """A third of the rows of every rank, predicted by these shares: the middle rank,
+    2/9 + 2/9 a row.
+    """
+    frame = pd.DataFrame(
+        {"x": np.tile([0.0, 1.0, 2.0], 20), "rank": np.tile([1, 2, 3], 20)}
+    )
     frame.to_parquet(folder / "ordinal" / "one.parquet")
     actual = leaderboard.judged("one", 0, shares)
     assert actual["mae"] == pytest.approx(2 / 3)

@@ -1,4 +1,6 @@
-"""The comparison with R's clm, without R: random models, disagreements, and the likelihood in NumPy."""
+"""The comparison with R's clm, without R: random models, disagreements, and the
+likelihood in NumPy.
+"""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -35,21 +37,38 @@ def answer():
 
 def theirs(answer, **changed):
     """The answer as R would give it, with other numbers under some names."""
-    numbers = {name: values for name, values in answer.numbers.items() if name != "reached"}
+    numbers = {
+        name: values for name, values in answer.numbers.items() if name != "reached"
+    }
     return Answer(numbers | {"step": np.zeros_like(numbers["estimates"])} | changed)
 
 
 def disagreements(answer, **changed):
-    return [check.kind for check in compare(answer, theirs(answer, **changed)) if not check.agrees]
+    return [
+        check.kind
+        for check in compare(answer, theirs(answer, **changed))
+        if not check.agrees
+    ]
 
 
 def test_an_answer_agrees_with_itself(answer):
     kinds = {check.kind for check in compare(answer, theirs(answer))}
-    assert {"loglik", "estimates", "se", "prob.se", "linear_predictor", "anova.II", "drop1"} <= kinds
+    assert {
+        "loglik",
+        "estimates",
+        "se",
+        "prob.se",
+        "linear_predictor",
+        "anova.II",
+        "drop1",
+    } <= kinds
     assert disagreements(answer) == []
 
 
-@pytest.mark.parametrize("name", ["estimates", "se", "prob", "prob.se", "cum_prob", "anova.I", "anova.III", "drop1"])
+@pytest.mark.parametrize(
+    "name",
+    ["estimates", "se", "prob", "prob.se", "cum_prob", "anova.I", "anova.III", "drop1"],
+)
 def test_one_number_that_is_off_is_found(answer, name):
     planted = answer.numbers[name].copy()
     planted[-1] *= 1.001
@@ -63,11 +82,15 @@ def test_a_number_that_one_side_lacks_is_found(answer):
 
 
 def test_other_degrees_of_freedom_are_found(answer):
-    assert disagreements(answer, **{"drop1.df": answer.numbers["drop1.df"] + 1.0}) == ["drop1.df"]
+    assert disagreements(answer, **{"drop1.df": answer.numbers["drop1.df"] + 1.0}) == [
+        "drop1.df"
+    ]
 
 
 def case_of(answer, other, exact=np.inf, **contrasts):
-    """A case as far as explanations look into it; a mended R would say what ordstat says."""
+    """A case as far as explanations look into it; a mended R would say what ordstat
+    says.
+    """
     spec = replace(random_spec(1, 9), contrasts=contrasts)
     return SimpleNamespace(
         spec=spec,
@@ -86,47 +109,73 @@ def test_a_higher_likelihood_of_r_is_not_excused(answer, above):
     assert explanation(case_of(answer, other), check) is None
 
 
-@pytest.mark.parametrize(("below", "name"), [(0.01, "log-likelihood miscomputed"), (-0.01, None)])
-def test_a_likelihood_that_is_not_that_of_the_estimates_is_when_theirs_is_no_higher(answer, below, name):
+@pytest.mark.parametrize(
+    ("below", "name"), [(0.01, "log-likelihood miscomputed"), (-0.01, None)]
+)
+def test_a_likelihood_that_is_not_that_of_the_estimates_is_when_theirs_is_no_higher(
+    answer, below, name
+):
     other = theirs(answer, loglik=answer.numbers["loglik"] + 0.1)
     (check,) = [check for check in compare(answer, other) if not check.agrees]
-    actual = explanation(case_of(answer, other, exact=answer.number("loglik") - below), check)
+    actual = explanation(
+        case_of(answer, other, exact=answer.number("loglik") - below), check
+    )
     assert (actual and actual.name) == name
 
 
 def test_both_sides_without_an_end_agree(answer):
     mine = Answer(answer.numbers | {"reached": np.zeros(1)}, {})
-    other = theirs(mine, se=np.full_like(answer.numbers["se"], np.nan), loglik=answer.numbers["loglik"] + 0.1)
-    assert [(check.kind, check.agrees) for check in compare(mine, other)] == [("convergence", True)]
+    other = theirs(
+        mine,
+        se=np.full_like(answer.numbers["se"], np.nan),
+        loglik=answer.numbers["loglik"] + 0.1,
+    )
+    assert [(check.kind, check.agrees) for check in compare(mine, other)] == [
+        ("convergence", True)
+    ]
 
 
 def profiled(answer, deviance, moved, last=3.0, followed=np.inf):
-    """The verdict on a profile with another last limit in R; deviances there are R's and NumPy's."""
+    """The verdict on a profile with another last limit in R; deviances there are R's
+    and NumPy's.
+    """
     limits = np.array([0.5, 1.5, 2.0, last])
     mine = Answer(answer.numbers | {"profile": limits}, answer.words)
     asked = last if np.isfinite(last) else moved
-    other = theirs(mine, profile=np.array([0.5, 1.5, 2.0, last + moved if np.isfinite(last) else moved]))
+    other = theirs(
+        mine,
+        profile=np.array([0.5, 1.5, 2.0, last + moved if np.isfinite(last) else moved]),
+    )
     (check,) = [check for check in compare(mine, other) if not check.agrees]
     case = case_of(mine, other)
     case.fit = SimpleNamespace(
-        fit=SimpleNamespace(aliased=np.zeros(1, dtype=bool), confounded=(), separation=None, n_lambda=0)
+        fit=SimpleNamespace(
+            aliased=np.zeros(1, dtype=bool), confounded=(), separation=None, n_lambda=0
+        )
     )
     case.held = lambda place, value: deviance if (place, value) == (1, asked) else 5.0
-    case.followed, case.at_ours = (lambda place, value: followed), (lambda place, value: np.inf)
+    case.followed, case.at_ours = (
+        (lambda place, value: followed),
+        (lambda place, value: np.inf),
+    )
     case.mended = lambda kind, mends: None
     actual = explanation(case, check)
     return actual and actual.name
 
 
 def test_a_limit_is_right_where_rs_deviance_is_the_quantile(answer):
-    """The others, on which both agree, are not asked for: R's fit with an effect held may be a lower maximum."""
+    """The others, on which both agree, are not asked for: R's fit with an effect held
+    may be a lower maximum.
+    """
     assert profiled(answer, 3.841459, moved=1.0) == "profile limits"
     assert profiled(answer, 3.85, moved=1.0) is None
     assert profiled(answer, 3.85, moved=1.0, followed=3.841459) == "profile limits"
     assert profiled(answer, 3.85, moved=1.0, followed=3.83) is None
 
 
-def test_no_limit_is_right_where_rs_deviance_at_its_own_is_less_than_the_quantile(answer):
+def test_no_limit_is_right_where_rs_deviance_at_its_own_is_less_than_the_quantile(
+    answer,
+):
     assert profiled(answer, 3.3, moved=9.0, last=np.inf) == "profile limits"
     assert profiled(answer, 3.841459, moved=9.0, last=np.inf) is None
 
@@ -149,7 +198,8 @@ def test_tails_of_a_link_are_those_of_a_distribution(link):
 
 def rows(link="logit"):
     """Three levels and one column: theta_1, theta_2 and beta, without a scale."""
-    x, y = np.array([0.0, 1.0, 2.0, -1.0]), np.array([0, 1, 2, 1])
+    x = np.array([0.0, 1.0, 2.0, -1.0])
+    y = np.array([0, 1, 2, 1])
     upper = np.column_stack([y == 0, y == 1, -x]).astype(float)
     lower = np.column_stack([y == 1, y == 2, -x]).astype(float)
     return Rows(
@@ -171,12 +221,17 @@ def test_the_likelihood_is_the_one_written_out():
     expected = [F(-1.0), F(0.5) - F(-1.5), 1.0 - F(0.0), F(1.5) - F(-0.5)]
     parameters = np.array([-1.0, 1.0, 0.5])
     np.testing.assert_allclose(rows().probabilities(parameters), expected, rtol=1e-14)
-    assert rows().loglik(parameters) == pytest.approx(np.log(expected) @ [1, 2, 1, 1], rel=1e-14)
+    assert rows().loglik(parameters) == pytest.approx(
+        np.log(expected) @ [1, 2, 1, 1], rel=1e-14
+    )
 
 
 def test_a_column_twice_is_not_identified():
     once = rows()
-    twice = replace(once, **{name: getattr(once, name)[:, [0, 1, 2, 2]] for name in ("upper", "lower")})
+    twice = replace(
+        once,
+        **{name: getattr(once, name)[:, [0, 1, 2, 2]] for name in ("upper", "lower")},
+    )
     assert once.identified(np.array([-1.0, 1.0, 0.5]))
     assert not twice.identified(np.array([-1.0, 1.0, 0.5, 0.1]))
 

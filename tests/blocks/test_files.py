@@ -39,7 +39,14 @@ def equals(data, frame, formula="y ~ x + g", **arguments):
 
 @pytest.mark.parametrize(
     "name",
-    ["_temporary/0/part.parquet", ".1.parquet", "_SUCCESS", ".1.parquet.crc", "_copy.parquet", ".hidden/1.parquet"],
+    [
+        "_temporary/0/part.parquet",
+        ".1.parquet",
+        "_SUCCESS",
+        ".1.parquet.crc",
+        "_copy.parquet",
+        ".hidden/1.parquet",
+    ],
 )
 def test_names_that_begin_with_a_mark_are_no_data(name, folder):
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -92,15 +99,27 @@ def test_folders_give_columns(tmp_path):
     written = tmp_path / "table"
     frame.to_parquet(written, partition_cols=["year", "region"])
     ordered = frame.sort_values(["year", "region"], ignore_index=True)
-    equals(written, ordered, "y ~ x + year + region", subset="region == 'north' | year > 2020")
-    equals(str(written / "year=*" / "*" / "*.parquet"), ordered, "y ~ x + C(year) + region")
+    equals(
+        written,
+        ordered,
+        "y ~ x + year + region",
+        subset="region == 'north' | year > 2020",
+    )
+    equals(
+        str(written / "year=*" / "*" / "*.parquet"), ordered, "y ~ x + C(year) + region"
+    )
     frame.loc[frame.year == 2021, "region"] = None
     gaps = tmp_path / "gaps"
     frame.to_parquet(gaps, partition_cols=["year", "region"])
-    with pytest.warns(DataWarning, match=r"100 of 400 rows left out for missing values: region \(100\)"):
+    with pytest.warns(
+        DataWarning,
+        match=r"100 of 400 rows left out for missing values: region \(100\)",
+    ):
         equals(gaps, frame, "y ~ x + region")
     rows().to_parquet(gaps / "beside.parquet")
-    with pytest.raises(DataError, match="must name the same columns for all files; 'year'"):
+    with pytest.raises(
+        DataError, match="must name the same columns for all files; 'year'"
+    ):
         ordfit("y ~ x", gaps)
 
 
@@ -124,7 +143,12 @@ def test_orders_that_differ_are_refused(tmp_path):
         ranks = np.random.default_rng(part).integers(0, len(categories), 300)
         frame["rank"] = pd.Categorical.from_codes(ranks, categories, ordered=True)
         frame.to_parquet(tmp_path / f"{part}.parquet")
-    with pytest.raises(DataError, match=r"'rank' has its levels in other orders in other blocks: 'low', 'high', and"):
+    with pytest.raises(
+        DataError,
+        match=(
+            r"'rank' has its levels in other orders in other blocks: 'low', 'high', and"
+        ),
+    ):
         ordfit("rank ~ x", tmp_path)
 
 
@@ -140,13 +164,22 @@ def replaced(folder, **columns):
             lambda folder: (folder / "2.parquet").write_bytes(b""),
             r"2\.parquet cannot be read as a Parquet file: .*size",
         ),
-        (lambda folder: (folder / "1.parquet").write_bytes(b"PAR1" + 60 * b"x"), r"1\.parquet cannot be read as"),
-        (lambda folder: os.truncate(folder / "2.parquet", 900), r"2\.parquet cannot be read as a Parquet file"),
+        (
+            lambda folder: (folder / "1.parquet").write_bytes(b"PAR1" + 60 * b"x"),
+            r"1\.parquet cannot be read as",
+        ),
+        (
+            lambda folder: os.truncate(folder / "2.parquet", 900),
+            r"2\.parquet cannot be read as a Parquet file",
+        ),
         (
             lambda folder: replaced(folder, x="text"),
             r"'x' has the type .*string in .*2\.parquet, and holds numbers in .*1",
         ),
-        (lambda folder: replaced(folder, g=pd.Categorical(["a"] * 150)), "'g' has the type dictionary"),
+        (
+            lambda folder: replaced(folder, g=pd.Categorical(["a"] * 150)),
+            "'g' has the type dictionary",
+        ),
         (
             lambda folder: rows()[["x", "y"]].to_parquet(folder / "2.parquet"),
             r"2\.parquet has no column 'g', or several",
@@ -172,44 +205,73 @@ def test_a_damaged_page_is_an_error_of_its_file(folder):
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
 def test_no_permission_is_an_error_of_the_file(folder):
     (folder / "2.parquet").chmod(0)
-    with pytest.raises(DataError, match=r"2\.parquet cannot be read as a Parquet file: Permission denied"):
+    with pytest.raises(
+        DataError,
+        match=r"2\.parquet cannot be read as a Parquet file: Permission denied",
+    ):
         ordfit("y ~ x + g", folder)
 
 
 def test_other_files_are_told_from_parquet(tmp_path):
     rows().to_csv(tmp_path / "rows.csv")
-    with pytest.raises(DataError, match=r"must be rows in memory or a Parquet file; got .*Read it: pandas\.read_csv"):
+    with pytest.raises(
+        DataError,
+        match=(
+            r"must be rows in memory or a Parquet file; got .*Read it: pandas\.read_csv"
+        ),
+    ):
         ordfit("y ~ x", tmp_path / "rows.csv")
 
 
 def test_what_takes_paths_is_said_by_what_does_not(folder):
     path = folder / "1.parquet"
     frame = rows()
-    fit, model = ordfit("y ~ x", frame), OrdinalClassifier()
+    fit = ordfit("y ~ x", frame)
+    model = OrdinalClassifier()
     model.fit(frame[["x"]], frame.y)
     dataset = pytest.importorskip("pyarrow.dataset").dataset(path)
     calls = [
         lambda data: OrdinalClassifier().fit(data, frame.y),
-        lambda data: OrdinalClassifier("prank").partial_fit(data, frame.y, classes=[0, 1, 2]),
+        lambda data: OrdinalClassifier("prank").partial_fit(
+            data, frame.y, classes=[0, 1, 2]
+        ),
         model.predict,
         model.predict_proba,
         lambda data: model.score(data, frame.y),
     ]
     for call in calls:
         for data in (path, str(path), dataset):
-            with pytest.raises(DataError, match=r"X must be rows in memory; got .*ordfit\(formula, path\)"):
+            with pytest.raises(
+                DataError,
+                match=r"X must be rows in memory; got .*ordfit\(formula, path\)",
+            ):
                 call(data)
-    for call in (lambda data: compare("y ~ x", data), fit.predict, fit.errors, fit.augment):
+    for call in (
+        lambda data: compare("y ~ x", data),
+        fit.predict,
+        fit.errors,
+        fit.augment,
+    ):
         for data in (path, str(path)):
-            with pytest.raises(DataError, match=r"ordfit\(formula, path\) and fit\.predict_to\(new, path\) take"):
+            with pytest.raises(
+                DataError,
+                match=r"ordfit\(formula, path\) and fit\.predict_to\(new, path\) take",
+            ):
                 call(data)
 
 
 def test_types_of_one_kind_are_read_together(folder):
-    replaced(folder, x=lambda frame: frame.x.astype(np.float32), y=lambda frame: frame.y.astype("Int8"))
+    replaced(
+        folder,
+        x=lambda frame: frame.x.astype(np.float32),
+        y=lambda frame: frame.y.astype("Int8"),
+    )
     table = pq.read_table(folder / "2.parquet")
     place = table.schema.get_field_index("g")
-    pq.write_table(table.set_column(place, "g", table["g"].cast(pa.large_string())), folder / "2.parquet")
+    pq.write_table(
+        table.set_column(place, "g", table["g"].cast(pa.large_string())),
+        folder / "2.parquet",
+    )
     frame = rows()
     frame.loc[250:, "x"] = frame.x[250:].astype(np.float32)
     equals(folder, frame)
@@ -229,7 +291,9 @@ def test_files_that_change_are_noticed(folder):
                 replaced(folder, x=0.5)
 
     files = parquet_files(str(folder))
-    with pytest.raises(DataError, match=r"2\.parquet has changed since the fit first read it"):
+    with pytest.raises(
+        DataError, match=r"2\.parquet has changed since the fit first read it"
+    ):
         ordfit("y ~ x + g", Changing())
 
 
@@ -248,7 +312,9 @@ def test_predictions_never_replace_data(folder, tmp_path):
         (dataset, folder / "1.parquet"),
     ]
     for data, path in cases:
-        with pytest.raises(DataError, match="path must be no file of the data, nor lie in their folder"):
+        with pytest.raises(
+            DataError, match="path must be no file of the data, nor lie in their folder"
+        ):
             fit.predict_to(path, data)
     assert (folder / "1.parquet").read_bytes() == before
     assert len(list(folder.iterdir())) == 2
@@ -256,5 +322,8 @@ def test_predictions_never_replace_data(folder, tmp_path):
         assert len(pd.read_parquet(fit.predict_to(path))) == 400
     equals(folder, rows())
     replaced(folder, x=0.0)
-    with pytest.raises(DataError, match=r"2\.parquet has changed since the fit first read it.*pass data="):
+    with pytest.raises(
+        DataError,
+        match=r"2\.parquet has changed since the fit first read it.*pass data=",
+    ):
         fit.predict_to(tmp_path / "again.parquet")

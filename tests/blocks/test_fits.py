@@ -1,4 +1,6 @@
-"""Fits to rows in blocks equal those to rows in memory, where the sample kept in memory is a small part of the rows."""
+"""Fits to rows in blocks equal those to rows in memory, where the sample kept in memory
+is a small part of the rows.
+"""
 
 import subprocess
 import sys
@@ -243,7 +245,9 @@ def test_a_level_has_all_its_rows_though_one_is_incomplete(threshold, of, monkey
 
 
 def awkward(rng):
-    """Rows with rare levels whose first rows are incomplete, gaps, weights of 0, in the order of a column or none."""
+    """Rows with rare levels whose first rows are incomplete, gaps, weights of 0, in the
+    order of a column or none.
+    """
     n = int(rng.integers(500, 900))
     frame = pd.DataFrame(rng.normal(size=(n, 2)), columns=["x", "z"])
     frame["g"] = pd.Series(rng.choice(["a", "b", "c"], n)).astype(object)
@@ -349,7 +353,9 @@ def test_separated_rows_are_refused(data):
 
 
 def few_at_hand(monkeypatch, cut=2.0, slope=15.0, seed=0):
-    """4000 rows of which some 20 are at hand, with a factor whose third level has nine rows."""
+    """4000 rows of which some 20 are at hand, with a factor whose third level has nine
+    rows.
+    """
     monkeypatch.setattr(scan, "SAMPLE", 100)
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
@@ -484,7 +490,10 @@ def test_few_clusters_have_t_without_cr2(data):
 
 
 def test_importing_ordstat_imports_no_source():
-    code = "import ordstat, sys; print([m for m in ('polars', 'duckdb', 'dask', 'ordstat.blocks') if m in sys.modules])"
+    code = (
+        "import ordstat, sys; print([m for m in ('polars', 'duckdb', 'dask',"
+        " 'ordstat.blocks') if m in sys.modules])"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )

@@ -1,4 +1,6 @@
-"""Every source of blocks gives the fit of its rows in memory; predictions and clusters of processes."""
+"""Every source of blocks gives the fit of its rows in memory; predictions and clusters
+of processes.
+"""
 
 import os
 import signal
@@ -19,8 +21,12 @@ pytest.importorskip("pyarrow")
 @pytest.fixture(scope="module")
 def data():
     rng = np.random.default_rng(5)
-    frame = pd.DataFrame({"my x": rng.normal(size=900), "g": rng.choice(["a", "b"], 900), "y": 0})
-    return frame.assign(y=np.searchsorted([-1.0, 1.0], frame["my x"] + rng.logistic(size=900)))
+    frame = pd.DataFrame(
+        {"my x": rng.normal(size=900), "g": rng.choice(["a", "b"], 900), "y": 0}
+    )
+    return frame.assign(
+        y=np.searchsorted([-1.0, 1.0], frame["my x"] + rng.logistic(size=900))
+    )
 
 
 @pytest.fixture(scope="module")
@@ -35,15 +41,23 @@ SOURCES = {
     "folder": lambda folder: folder,
     "pattern": lambda folder: str(folder / "[0-9].parquet"),
     "pyarrow": lambda folder: pytest.importorskip("pyarrow.dataset").dataset(folder),
-    "polars": lambda folder: pytest.importorskip("polars").scan_parquet(folder / "*.parquet"),
-    "duckdb": lambda folder: pytest.importorskip("duckdb").sql(f"select * from '{folder}/[0-9].parquet'"),
+    "polars": (
+        lambda folder: pytest.importorskip("polars").scan_parquet(folder / "*.parquet")
+    ),
+    "duckdb": (
+        lambda folder: pytest.importorskip("duckdb").sql(
+            f"select * from '{folder}/[0-9].parquet'"
+        )
+    ),
     "dask": lambda folder: pytest.importorskip("dask.dataframe").read_parquet(folder),
 }
 
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_a_source_gives_the_fit_of_its_rows(source, data, folder, tmp_path):
-    there, here = (ordfit("y ~ `my x` + g", rows) for rows in (data, SOURCES[source](folder)))
+    there, here = (
+        ordfit("y ~ `my x` + g", rows) for rows in (data, SOURCES[source](folder))
+    )
     assert np.allclose(here.params, there.params, rtol=1e-10)
     path = here.predict_to(tmp_path / "out.parquet", type="prob")
     assert np.allclose(pd.read_parquet(path), there.predict(data, "prob"))
@@ -114,7 +128,9 @@ def test_an_interruption_loses_nothing_finished(how, code, tmp_path):
 def client():
     distributed = pytest.importorskip("distributed")
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
@@ -135,7 +151,9 @@ def test_a_worker_killed_in_a_fit_changes_nothing(client):
     assert victim not in client.run(os.getpid).values()
     assert struck.loglik == calm.loglik and np.array_equal(struck.params, calm.params)
     assert np.array_equal(struck.vcov(), calm.vcov())
-    assert np.allclose(calm.params, ordfit("y ~ x1 + x2 + x3", frame).params, rtol=1e-10)
+    assert np.allclose(
+        calm.params, ordfit("y ~ x1 + x2 + x3", frame).params, rtol=1e-10
+    )
 
 
 @pytest.mark.slow
@@ -153,7 +171,9 @@ def test_what_runs_side_by_side_runs_on_a_cluster(client, data):
     here = list(done(1))
     with joblib.parallel_backend("dask"):
         there = list(done(2))
-        tasks = client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.transition_log))
+        tasks = client.run_on_scheduler(
+            lambda dask_scheduler: len(dask_scheduler.transition_log)
+        )
     assert tasks > 20
     for one, other in zip(here, there, strict=True):
         assert np.array_equal(one, other, equal_nan=True)
@@ -179,17 +199,29 @@ class Passes:
     [
         (lambda data: data[:0], r"900 rows in the first pass, 0 in a later one"),
         (lambda data: data[:899], "900 rows in the first pass, 899 in a later one"),
-        (lambda data: data.assign(**{"my x": data["my x"].round(3)}), "as many, with other values"),
+        (
+            lambda data: data.assign(**{"my x": data["my x"].round(3)}),
+            "as many, with other values",
+        ),
         (lambda data: data.assign(g="a"), "as many, with other values"),
-        (lambda data: data.assign(y=data.y.clip(upper=1)), "as many, with other values"),
+        (
+            lambda data: data.assign(y=data.y.clip(upper=1)),
+            "as many, with other values",
+        ),
     ],
 )
 @pytest.mark.parametrize(
     "options",
-    [{}, {"method": "redsvm", "kernel": "linear", "loss": "squared_hinge"}, {"penalty": 1.0, "vcov": "HC1"}],
+    [
+        {},
+        {"method": "redsvm", "kernel": "linear", "loss": "squared_hinge"},
+        {"penalty": 1.0, "vcov": "HC1"},
+    ],
 )
 def test_rows_that_change_between_passes_are_noticed(change, message, options, data):
-    with pytest.raises(DataError, match="The source gave other rows the second time: " + message):
+    with pytest.raises(
+        DataError, match="The source gave other rows the second time: " + message
+    ):
         ordfit("y ~ `my x` + g", Passes(data, change(data)), **options)
 
 
@@ -201,7 +233,12 @@ def test_a_generator_can_be_read_once_only(data):
         def blocks(self, columns):
             return self.parts
 
-    with pytest.raises(DataError, match="gave other rows the second time: 900 rows in the first pass, 0 in a later"):
+    with pytest.raises(
+        DataError,
+        match=(
+            "gave other rows the second time: 900 rows in the first pass, 0 in a later"
+        ),
+    ):
         ordfit("y ~ `my x` + g", Once())
     Once.parts = iter([])
     with pytest.raises(DataError, match="The source has no rows"):
@@ -213,23 +250,33 @@ def test_random_steps_of_polars_are_noticed(data):
     noisy = (
         pl.from_pandas(data)
         .lazy()
-        .with_columns(pl.col("my x").map_batches(lambda x: x + np.random.default_rng().normal(size=len(x)), pl.Float64))
+        .with_columns(
+            pl.col("my x").map_batches(
+                lambda x: x + np.random.default_rng().normal(size=len(x)), pl.Float64
+            )
+        )
     )
-    with pytest.raises(DataError, match="gave other rows the second time: as many, with other values"):
+    with pytest.raises(
+        DataError, match="gave other rows the second time: as many, with other values"
+    ):
         ordfit("y ~ `my x` + g", noisy)
 
 
 def test_categories_of_polars_have_the_order_in_memory(data):
     pl = pytest.importorskip("polars")
-    whole = pl.from_pandas(data.sort_values("g", ascending=False)).with_columns(pl.col("g").cast(pl.Categorical))
+    whole = pl.from_pandas(data.sort_values("g", ascending=False)).with_columns(
+        pl.col("g").cast(pl.Categorical)
+    )
     there, here = (ordfit("y ~ `my x` + g", rows) for rows in (whole, whole.lazy()))
     assert list(here.params.index) == list(there.params.index)
     assert np.allclose(here.params, there.params, rtol=1e-9)
 
 
 def test_errors_of_packages_are_errors_of_the_data(data, tmp_path):
-    duckdb, pl = pytest.importorskip("duckdb"), pytest.importorskip("polars")
-    dd, ds = pytest.importorskip("dask.dataframe"), pytest.importorskip("pyarrow.dataset")
+    duckdb = pytest.importorskip("duckdb")
+    pl = pytest.importorskip("polars")
+    dd = pytest.importorskip("dask.dataframe")
+    ds = pytest.importorskip("pyarrow.dataset")
     data.to_parquet(tmp_path / "a.parquet")
     connection = duckdb.connect()
     relation = connection.sql(f"select * from '{tmp_path / 'a.parquet'}'")
@@ -238,11 +285,15 @@ def test_errors_of_packages_are_errors_of_the_data(data, tmp_path):
         "duckdb": relation,
         "polars": pl.scan_parquet(tmp_path / "a.parquet"),
         "pyarrow": ds.dataset(tmp_path / "a.parquet"),
-        "dask": dd.from_map(lambda part: data if part == 0 else data["absent"], [0, 1], meta=data[:0]),
+        "dask": dd.from_map(
+            lambda part: data if part == 0 else data["absent"], [0, 1], meta=data[:0]
+        ),
     }
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
     for package, source in sources.items():
-        with pytest.raises(DataError, match=f"The rows of the {package} data cannot be read"):
+        with pytest.raises(
+            DataError, match=f"The rows of the {package} data cannot be read"
+        ):
             ordfit("y ~ `my x` + g", source)
 
 

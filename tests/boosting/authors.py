@@ -1,7 +1,9 @@
-"""ORBoost by the authors' own program `orensemble`, as skordinal carries it: `python tests/boosting/authors.py`.
+"""ORBoost by the authors' own program `orensemble`, as skordinal carries it: `python
+tests/boosting/authors.py`.
 
-Writes authors.csv beside this file. Levels of unequal size, because with equal ones every threshold is 0 before the
-first round of ORBoost-LR, many stumps are equally good, and which of them is taken is a matter of taste.
+Writes authors.csv beside this file. Levels of unequal size, because with equal ones
+every threshold is 0 before the first round of ORBoost-LR, many stumps are equally good,
+and which of them is taken is a matter of taste.
 """
 
 from __future__ import annotations
@@ -13,7 +15,9 @@ import pandas as pd
 
 FILE = Path(__file__).with_suffix(".csv")
 FORMS = {"full": "absolute", "lr": "classification"}
-ROUNDS, K, SHOWN = 150, 6, 12
+ROUNDS = 150
+K = 6
+SHOWN = 12
 
 
 def data(seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -26,7 +30,9 @@ def data(seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def main() -> None:
-    """Thresholds, scores (printed by the program with six digits) of the first rows, and ranks of all."""
+    """Thresholds, scores (printed by the program with six digits) of the first rows,
+    and ranks of all.
+    """
     from skordinal.classifiers import ORBoost
 
     rows = []
@@ -35,8 +41,14 @@ def main() -> None:
         for form in FORMS:
             fit = ORBoost(n_estimators=ROUNDS, loss_form=form).fit(X, y)
             row: dict[str, object] = {"seed": seed, "form": form}
-            row |= {f"theta{k}": repr(float(value)) for k, value in enumerate(fit.thresholds_)}
-            row |= {f"score{n}": round(float(value), 5) for n, value in enumerate(fit.predict_projection(X)[:SHOWN])}
+            row |= {
+                f"theta{k}": repr(float(value))
+                for k, value in enumerate(fit.thresholds_)
+            }
+            row |= {
+                f"score{n}": round(float(value), 5)
+                for n, value in enumerate(fit.predict_projection(X)[:SHOWN])
+            }
             row["ranks"] = "r" + "".join(map(str, fit.predict(X)))
             rows.append(row)
     pd.DataFrame(rows).to_csv(FILE, index=False)

@@ -8,14 +8,19 @@ from ordstat.formula.sample import Rows, Sample
 from ordstat.judging.costs import CostMatrix
 
 
-def sample(seed: int, n: int = 40, width: int = 3, n_levels: int = 4, weighted: bool = False) -> Sample:
+def sample(
+    seed: int, n: int = 40, width: int = 3, n_levels: int = 4, weighted: bool = False
+) -> Sample:
     """Ranks of a noisy score of columns with few different values; every rank is there."""
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 7, (n, width)).astype(float)
     score = X[:, 0] - 0.5 * X[:, -1] + rng.normal(size=n)
     y = (np.argsort(np.argsort(score)) * n_levels // n).astype(np.intp)
     return Sample(
-        rows=Rows(X=X), y=y, n_levels=n_levels, weights=rng.integers(1, 4, n).astype(float) if weighted else None
+        rows=Rows(X=X),
+        y=y,
+        n_levels=n_levels,
+        weights=rng.integers(1, 4, n).astype(float) if weighted else None,
     )
 
 

@@ -1,4 +1,6 @@
-"""ORBoost with stumps against the authors' program, 150 rounds; `authors.py` says how its figures came about."""
+"""ORBoost with stumps against the authors' program, 150 rounds; `authors.py` says how
+its figures came about.
+"""
 
 import numpy as np
 import pandas as pd
@@ -18,9 +20,13 @@ def test_orboost_is_the_authors_program(row):
     sample = Sample(rows=Rows(X=X), y=y, n_levels=authors.K)
     method = ORBoost(rounds=authors.ROUNDS, cost=authors.FORMS[row["form"]])
     fit = method.fit(sample, np.random.default_rng(0))
-    np.testing.assert_allclose(fit.rule.theta, [row[f"theta{k}"] for k in range(authors.K - 1)], rtol=1e-9)
+    np.testing.assert_allclose(
+        fit.rule.theta, [row[f"theta{k}"] for k in range(authors.K - 1)], rtol=1e-9
+    )
     scores = [row[f"score{n}"] for n in range(authors.SHOWN)]
-    np.testing.assert_allclose(fit.scores[: authors.SHOWN], scores, atol=2e-5)  # sums of alphas with six digits
+    # sums of alphas with six digits
+    np.testing.assert_allclose(fit.scores[: authors.SHOWN], scores, atol=2e-5)
     assert "r" + "".join(map(str, fit.rule.codes(sample.rows))) == row["ranks"]
     if row["form"] == "lr":
-        assert (np.diff(fit.rounds.thetas, axis=1) == 0).any()  # thresholds were pooled on the way
+        # thresholds were pooled on the way
+        assert (np.diff(fit.rounds.thetas, axis=1) == 0).any()

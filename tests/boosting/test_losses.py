@@ -1,4 +1,6 @@
-"""The losses against sums over rows, thresholds and pairs; thresholds against every other choice."""
+"""The losses against sums over rows, thresholds and pairs; thresholds against every
+other choice.
+"""
 
 import itertools
 
@@ -6,7 +8,14 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
 
-from ordstat.boosting.rounds import AnswerLoss, MarginLoss, PairLoss, Questions, misordered, ordered_thresholds
+from ordstat.boosting.rounds import (
+    AnswerLoss,
+    MarginLoss,
+    PairLoss,
+    Questions,
+    misordered,
+    ordered_thresholds,
+)
 from ordstat.judging.costs import least_cost_thresholds
 
 from .problems import COSTS, costs, sample
@@ -26,8 +35,12 @@ def _margin_loss(scores, theta, y, paid, weights):
 
 
 def _pair_loss(scores, y, weights):
-    pairs = [(m, n) for m, n in itertools.product(range(y.size), repeat=2) if y[m] > y[n]]
-    return sum(weights[m] * weights[n] * np.exp(scores[n] - scores[m]) for m, n in pairs)
+    pairs = [
+        (m, n) for m, n in itertools.product(range(y.size), repeat=2) if y[m] > y[n]
+    ]
+    return sum(
+        weights[m] * weights[n] * np.exp(scores[n] - scores[m]) for m, n in pairs
+    )
 
 
 def _slope(f, x, n):
@@ -38,8 +51,10 @@ def _slope(f, x, n):
 
 @pytest.mark.parametrize("name", COSTS)
 def test_margin_loss_is_its_formula(name):
-    s, rng = sample(0, n=12, weighted=True), np.random.default_rng(1)
-    paid, scores = costs(name, s.y, 4), rng.normal(size=12)
+    s = sample(0, n=12, weighted=True)
+    rng = np.random.default_rng(1)
+    paid = costs(name, s.y, 4)
+    scores = rng.normal(size=12)
     loss = MarginLoss.start(Questions.of(s.y, paid, s.weights), scores)
 
     def naive(h):
@@ -47,20 +62,29 @@ def test_margin_loss_is_its_formula(name):
 
     assert loss.value * s.weights.sum() == pytest.approx(naive(scores), rel=CLOSE)
     slopes = [_slope(naive, scores, n) for n in range(12)]
-    np.testing.assert_allclose(loss.direction(), -np.array(slopes), rtol=DIFFERENCES, atol=DIFFERENCES)
+    np.testing.assert_allclose(
+        loss.direction(), -np.array(slopes), rtol=DIFFERENCES, atol=DIFFERENCES
+    )
 
 
 @pytest.mark.parametrize("name", COSTS)
 def test_thresholds_are_the_best_in_order(name):
     """Against a general solver over theta_1 and the steps >= 0 above it."""
-    s, rng = sample(3, n=15), np.random.default_rng(3)
-    paid, scores = costs(name, s.y, 4), 2.0 * rng.normal(size=15)
+    s = sample(3, n=15)
+    rng = np.random.default_rng(3)
+    paid = costs(name, s.y, 4)
+    scores = 2.0 * rng.normal(size=15)
     loss = MarginLoss.start(Questions.of(s.y, paid, np.ones(15)), scores)
 
     def naive(free):
         return _margin_loss(scores, np.cumsum(free), s.y, paid, np.ones(15))
 
-    optimum = minimize(naive, np.array([-1.0, 1.0, 1.0]), bounds=[(None, None), (0, None), (0, None)], tol=1e-12)
+    optimum = minimize(
+        naive,
+        np.array([-1.0, 1.0, 1.0]),
+        bounds=[(None, None), (0, None), (0, None)],
+        tol=1e-12,
+    )
     assert (np.diff(loss.theta) >= 0).all()
     assert loss.value * 15 <= optimum.fun * (1 + 1e-9)
     assert loss.value * 15 == pytest.approx(optimum.fun, rel=1e-5)
@@ -69,27 +93,45 @@ def test_thresholds_are_the_best_in_order(name):
 def test_thresholds_that_no_row_bears_on_lie_with_their_neighbours():
     log = np.log(np.array([1.0, 2.0, 3.0, 1.0]))
     none = np.array([False, True, False, False])
-    yes, no = np.where(none, -np.inf, log), np.where(none, -np.inf, log[::-1])
+    yes = np.where(none, -np.inf, log)
+    no = np.where(none, -np.inf, log[::-1])
     theta = ordered_thresholds(yes, no)
     assert theta[1] == theta[0]
-    np.testing.assert_allclose(theta[[0, 2, 3]], ordered_thresholds(log[[0, 2, 3]], log[::-1][[0, 2, 3]]))
+    np.testing.assert_allclose(
+        theta[[0, 2, 3]], ordered_thresholds(log[[0, 2, 3]], log[::-1][[0, 2, 3]])
+    )
     # Without a row below the first threshold it goes down for ever.
-    assert ordered_thresholds(np.zeros(2), np.array([-np.inf, 0.0])).tolist() == [-np.inf, 0.0]
+    assert ordered_thresholds(np.zeros(2), np.array([-np.inf, 0.0])).tolist() == [
+        -np.inf,
+        0.0,
+    ]
 
 
 @pytest.mark.parametrize("name", COSTS)
 @pytest.mark.parametrize("kind", ["signs", "values"])
 def test_a_step_lowers_the_margin_loss_by_what_it_says(name, kind):
-    s, rng = sample(1, n=20, weighted=True), np.random.default_rng(5)
-    loss = MarginLoss.start(Questions.of(s.y, costs(name, s.y, 4), s.weights), rng.normal(size=20))
+    s = sample(1, n=20, weighted=True)
+    rng = np.random.default_rng(5)
+    loss = MarginLoss.start(
+        Questions.of(s.y, costs(name, s.y, 4), s.weights), rng.normal(size=20)
+    )
     for _ in range(30):
-        values = rng.uniform(-1, 1, 20) if kind == "values" else rng.choice([-1.0, 1.0], 20)
-        before, scores, theta = loss.value, loss.scores.copy(), loss.theta
+        values = (
+            rng.uniform(-1, 1, 20) if kind == "values" else rng.choice([-1.0, 1.0], 20)
+        )
+        before = loss.value
+        scores = loss.scores.copy()
+        theta = loss.theta
         step = loss.step(values)
         assert loss.value <= before * step.factor * (1 + CLOSE) <= before * (1 + CLOSE)
         if kind == "signs":
             paid = costs(name, s.y, 4)
-            best = minimize_scalar(lambda a: _margin_loss(scores + a * values, theta, s.y, paid, s.weights))  # noqa: B023
+            rest = (theta, s.y, paid, s.weights)
+
+            def along(a, scores=scores, values=values, rest=rest):
+                return _margin_loss(scores + a * values, *rest)
+
+            best = minimize_scalar(along)
             assert step.alpha == pytest.approx(best.x, abs=1e-5)
 
 
@@ -97,7 +139,9 @@ def test_scores_far_apart_do_not_overflow():
     """As another learner may leave them: right by far, and wrong by far."""
     s = sample(1, n=12, n_levels=2)
     scores = 2000.0 * np.where(np.arange(12) == 5, -1.0, 1.0) * (2 * s.y - 1)
-    loss = MarginLoss.start(Questions.of(s.y, costs("absolute", s.y, 2), np.ones(12)), scores, np.zeros(1))
+    loss = MarginLoss.start(
+        Questions.of(s.y, costs("absolute", s.y, 2), np.ones(12)), scores, np.zeros(1)
+    )
     assert np.isfinite(loss.value)
     assert np.argmax(np.abs(loss.direction())) == 5
     values = np.where(s.y > 0, 1.0, -1.0)
@@ -107,26 +151,38 @@ def test_scores_far_apart_do_not_overflow():
 
 @pytest.mark.parametrize("tight", [False, True])
 def test_pair_loss_is_its_formula(tight):
-    s, rng = sample(2, n=12, weighted=True), np.random.default_rng(2)
+    s = sample(2, n=12, weighted=True)
+    rng = np.random.default_rng(2)
     order = np.argsort(s.y, kind="stable")
-    y, w, scores = s.y[order], s.weights[order], rng.normal(size=12)
+    y = s.y[order]
+    w = s.weights[order]
+    scores = rng.normal(size=12)
     loss = PairLoss(y=y, weights=w, scores=scores, tight=tight)
-    pairs = sum(w[m] * w[n] for m, n in itertools.product(range(12), repeat=2) if y[m] > y[n])
+    pairs = sum(
+        w[m] * w[n] for m, n in itertools.product(range(12), repeat=2) if y[m] > y[n]
+    )
     assert loss.value == pytest.approx(_pair_loss(scores, y, w) / pairs, rel=CLOSE)
     slopes = [_slope(lambda h: _pair_loss(h, y, w), scores, n) for n in range(12)]
-    np.testing.assert_allclose(loss.direction(), -np.array(slopes), rtol=DIFFERENCES, atol=DIFFERENCES)
+    np.testing.assert_allclose(
+        loss.direction(), -np.array(slopes), rtol=DIFFERENCES, atol=DIFFERENCES
+    )
 
 
 @pytest.mark.parametrize("tight", [False, True])
 @pytest.mark.parametrize("kind", ["signs", "values"])
 def test_a_step_lowers_the_pair_loss_by_what_it_says(tight, kind):
-    s, rng = sample(2, n=16, weighted=True), np.random.default_rng(4)
+    s = sample(2, n=16, weighted=True)
+    rng = np.random.default_rng(4)
     order = np.argsort(s.y, kind="stable")
-    y, w = s.y[order], s.weights[order]
+    y = s.y[order]
+    w = s.weights[order]
     loss = PairLoss(y=y, weights=w, scores=rng.normal(size=16), tight=tight)
     for _ in range(20):
-        values = rng.uniform(-1, 1, 16) if kind == "values" else rng.choice([-1.0, 1.0], 16)
-        before, scores = loss.value, loss.scores.copy()
+        values = (
+            rng.uniform(-1, 1, 16) if kind == "values" else rng.choice([-1.0, 1.0], 16)
+        )
+        before = loss.value
+        scores = loss.scores.copy()
         step = loss.step(values)
         assert loss.value <= before * step.factor * (1 + CLOSE) <= before * (1 + CLOSE)
         if tight and kind == "signs":
@@ -135,23 +191,31 @@ def test_a_step_lowers_the_pair_loss_by_what_it_says(tight, kind):
 
 
 def test_the_shares_of_right_pairs_are_sums_over_pairs():
-    s, rng = sample(6, n=14, weighted=True), np.random.default_rng(6)
+    s = sample(6, n=14, weighted=True)
+    rng = np.random.default_rng(6)
     order = np.argsort(s.y, kind="stable")
-    y, w, scores = s.y[order], s.weights[order], rng.normal(size=14)
+    y = s.y[order]
+    w = s.weights[order]
+    scores = rng.normal(size=14)
     loss = PairLoss(y=y, weights=w, scores=scores, tight=True)
     for values in (rng.choice([-1.0, 1.0], 14), np.round(rng.uniform(-1, 1, 14), 1)):
         naive = [0.0, 0.0]
         for m, n in itertools.product(range(14), repeat=2):
             if y[m] > y[n]:
                 d = (values[m] - values[n]) / 2
-                naive[int(d < 0)] += abs(d) * w[m] * w[n] * np.exp(scores[n] - scores[m])
+                naive[int(d < 0)] += (
+                    abs(d) * w[m] * w[n] * np.exp(scores[n] - scores[m])
+                )
         np.testing.assert_allclose(loss._shares(values), naive, rtol=CLOSE)
 
 
 def test_misordered_pairs_are_counted():
-    s, rng = sample(7, n=20, weighted=True), np.random.default_rng(7)
+    s = sample(7, n=20, weighted=True)
+    rng = np.random.default_rng(7)
     scores = rng.integers(0, 5, 20).astype(float)
-    pairs = [(m, n) for m, n in itertools.product(range(20), repeat=2) if s.y[m] > s.y[n]]
+    pairs = [
+        (m, n) for m, n in itertools.product(range(20), repeat=2) if s.y[m] > s.y[n]
+    ]
     wrong = sum(s.weights[m] * s.weights[n] for m, n in pairs if scores[m] <= scores[n])
     assert misordered(s.y, s.weights, scores) == pytest.approx(
         wrong / sum(s.weights[m] * s.weights[n] for m, n in pairs)
@@ -178,7 +242,8 @@ def test_answer_loss_is_its_formula():
 @pytest.mark.parametrize("name", [*COSTS, "any"])
 @pytest.mark.parametrize("seed", range(6))
 def test_least_cost_thresholds_cost_least(name, seed):
-    s, rng = sample(seed, n=8, weighted=True), np.random.default_rng(seed)
+    s = sample(seed, n=8, weighted=True)
+    rng = np.random.default_rng(seed)
     paid = rng.random((8, 4)) if name == "any" else costs(name, s.y, 4)
     scores = rng.integers(0, 6, 8).astype(float)
 
@@ -187,12 +252,17 @@ def test_least_cost_thresholds_cost_least(name, seed):
 
     theta = least_cost_thresholds(scores, paid, s.weights)
     cuts = np.unique([scores - 0.5, scores + 0.5])
-    best = min(cost(np.array(other)) for other in itertools.combinations_with_replacement(cuts, 3))
+    best = min(
+        cost(np.array(other))
+        for other in itertools.combinations_with_replacement(cuts, 3)
+    )
     assert cost(theta) == pytest.approx(best, rel=1e-7)
     assert (np.diff(theta) >= 0).all()
     # Gaps of different width decide between cuts that cost alike.
     scores = rng.normal(size=8)
-    theta, mirrored = (least_cost_thresholds(q * scores, paid[:, ::q], s.weights) for q in (1, -1))
+    theta, mirrored = (
+        least_cost_thresholds(q * scores, paid[:, ::q], s.weights) for q in (1, -1)
+    )
     np.testing.assert_allclose(mirrored, -theta[::-1], atol=1e-12)
 
 

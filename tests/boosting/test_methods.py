@@ -1,4 +1,6 @@
-"""Boosting methods against slow versions of the papers' algorithms, and what their results can do."""
+"""Boosting methods against slow versions of the papers' algorithms, and what their
+results can do.
+"""
 
 import itertools
 
@@ -32,7 +34,9 @@ ENSEMBLES = {
     "orboost, perceptrons": ORBoost(rounds=12, learner=RCDPerceptron(updates=30)),
     "orboost, sigmoids": ORBoost(rounds=12, learner="sigmoid"),
     "orboost, trees": ORBoost(rounds=15, learner="tree"),
-    "orboost, scikit-learn's trees": ORBoost(rounds=5, learner=DecisionTreeClassifier(max_leaf_nodes=5)),
+    "orboost, scikit-learn's trees": ORBoost(
+        rounds=5, learner=DecisionTreeClassifier(max_leaf_nodes=5)
+    ),
     "rankboost-or": RankBoost(rounds=40),
     "rankboost-ae": RankBoost(rounds=40, step="tight"),
     "rankboost, sigmoids": RankBoost(rounds=8, step="tight", learner="sigmoid"),
@@ -54,7 +58,9 @@ def _in_order(s):
 def frame():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(150, 3))
-    y = np.digitize(x[:, 0] - x[:, 1] ** 2 + 0.5 * rng.normal(size=150), [-1.5, -0.5, 0.5])
+    y = np.digitize(
+        x[:, 0] - x[:, 1] ** 2 + 0.5 * rng.normal(size=150), [-1.5, -0.5, 0.5]
+    )
     return pd.DataFrame(x, columns=list("abc")).assign(y=y)
 
 
@@ -82,34 +88,57 @@ def _stumps(X):
 
 @pytest.mark.parametrize("lr", [False, True])
 def test_orboost_is_the_papers_algorithm(lr):
-    """phi_n, the best stump of all, alpha from W+ and W-, theta by direct minimisation, row by row."""
+    """phi_n, the best stump of all, alpha from W+ and W-, theta by direct minimisation,
+    row by row.
+    """
     rng = np.random.default_rng(4)
     X = rng.normal(size=(30, 2))
     y = np.argsort(np.argsort(X[:, 0] + rng.normal(size=30))) // 10
     s = Sample(rows=Rows(X=X), y=y, n_levels=3)
     fit = _fit(ORBoost(rounds=8, cost="classification" if lr else "absolute"), s)
-    H, theta = np.zeros(30), fit.rounds.thetas[0]
+    H = np.zeros(30)
+    theta = fit.rounds.thetas[0]
     used = [[k for k in range(2) if not lr or k in (y[n] - 1, y[n])] for n in range(30)]
     for t in range(8):
-        up = np.array([sum(np.exp(theta[k] - H[n]) for k in used[n] if y[n] > k) for n in range(30)])
-        down = np.array([sum(np.exp(H[n] - theta[k]) for k in used[n] if y[n] <= k) for n in range(30)])
-        h = max((q * h for h in _stumps(X) for q in (1, -1)), key=lambda h: h @ (up - down))
-        right, wrong = up[h > 0].sum() + down[h < 0].sum(), down[h > 0].sum() + up[h < 0].sum()
-        assert fit.rounds.alphas[t] == pytest.approx(0.5 * np.log(right / wrong), rel=1e-6)
+        up = np.array(
+            [
+                sum(np.exp(theta[k] - H[n]) for k in used[n] if y[n] > k)
+                for n in range(30)
+            ]
+        )
+        down = np.array(
+            [
+                sum(np.exp(H[n] - theta[k]) for k in used[n] if y[n] <= k)
+                for n in range(30)
+            ]
+        )
+        h = max(
+            (q * h for h in _stumps(X) for q in (1, -1)), key=lambda h: h @ (up - down)
+        )
+        right = up[h > 0].sum() + down[h < 0].sum()
+        wrong = down[h > 0].sum() + up[h < 0].sum()
+        assert fit.rounds.alphas[t] == pytest.approx(
+            0.5 * np.log(right / wrong), rel=1e-6
+        )
         H = H + fit.rounds.alphas[t] * h
         theta = fit.rounds.thetas[t + 1]
         if not lr:
-            exact = [0.5 * np.log(np.exp(H[y <= k]).sum() / np.exp(-H[y > k]).sum()) for k in range(2)]
+            exact = [
+                0.5 * np.log(np.exp(H[y <= k]).sum() / np.exp(-H[y > k]).sum())
+                for k in range(2)
+            ]
             np.testing.assert_allclose(theta, exact, rtol=1e-9)
     np.testing.assert_allclose(fit.scores, H, rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", COSTS)
 def test_adaboost_or_is_adaboost_on_extended_examples(name):
-    """Reverse reduction [Lin 2008, sec. 4.3]: the same binary classifiers g(x, k) = [r(x) > k], errors, votes, weights.
+    """Reverse reduction [Lin 2008, sec. 4.3]: the same binary classifiers g(x, k) =
+    [r(x) > k], errors, votes, weights.
 
-    AdaBoost (alg. 4.2) on (x_n, k) with labels [y_n > k] and weights |c_n[k+1] - c_n[k]|, whose base learner is
-    the best ranking stump; and the update of cost vectors (alg. 4.3 d, mirrored below the rank).
+    AdaBoost (alg. 4.2) on (x_n, k) with labels [y_n > k] and weights |c_n[k+1] -
+    c_n[k]|, whose base learner is the best ranking stump; and the update of cost
+    vectors (alg. 4.3 d, mirrored below the rank).
     """
     s = _in_order(sample(5, n=24, width=2, n_levels=3))
     paid = costs(name, s.y, 3)
@@ -126,19 +155,25 @@ def test_adaboost_or_is_adaboost_on_extended_examples(name):
         every += [(q * s.X[:, d][:, None] > theta).sum(axis=1) for theta in ordered]
     votes = np.zeros((24, 2))
     for t, member in enumerate(fit.rounds.members):
-        sign = value.hypotheses(_Distinct(s, paid)).combine([member], np.ones(1))(s.rows)
+        sign = value.hypotheses(_Distinct(s, paid)).combine([member], np.ones(1))(
+            s.rows
+        )
         rank = (sign > 0).sum(axis=1)
         # The ranker is the best of all for these weights, and for these costs.
         best = min(cost[np.arange(24), r].sum() for r in every)
         assert cost[np.arange(24), rank].sum() == pytest.approx(best, rel=1e-6)
         error = weight[sign != label].sum() / weight.sum()
-        assert error == pytest.approx(cost[np.arange(24), rank].sum() / (cost[:, 0] + cost[:, -1]).sum())
+        assert error == pytest.approx(
+            cost[np.arange(24), rank].sum() / (cost[:, 0] + cost[:, -1]).sum()
+        )
         vote = 0.5 * np.log((1 - error) / error)
         assert fit.rounds.alphas[t] == pytest.approx(vote, rel=1e-6)
         grown = (1 - error) / error - 1
         weight = np.where(sign != label, weight * (1 + grown), weight)
         for n in range(24):
-            r, y, old = rank[n], s.y[n], cost[n].copy()
+            r = rank[n]
+            y = s.y[n]
+            old = cost[n].copy()
             for k in range(3):
                 beyond = (y < k, k <= r) if r >= y else (k < y, r <= k)
                 if beyond[0]:
@@ -158,11 +193,20 @@ class _Distinct:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_weighted_median_is_the_rule_of_the_reduction(seed):
-    """min{k : votes of ranks <= k are at least half} = 1 + #{k : votes above k are more than half} [th. 4.9]."""
+    """min{k : votes of ranks <= k are at least half} = 1 + #{k : votes above k are more
+    than half} [th. 4.9].
+    """
     rng = np.random.default_rng(seed)
-    votes, ranks = rng.random(7), rng.integers(0, 5, (7, 200))
-    g = sum(v * np.where(r[:, None] > np.arange(4), 1, -1) for v, r in zip(votes, ranks, strict=True))
-    median = [min(k for k in range(5) if votes[r <= k].sum() >= votes.sum() / 2) for r in ranks.T]
+    votes = rng.random(7)
+    ranks = rng.integers(0, 5, (7, 200))
+    g = sum(
+        v * np.where(r[:, None] > np.arange(4), 1, -1)
+        for v, r in zip(votes, ranks, strict=True)
+    )
+    median = [
+        min(k for k in range(5) if votes[r <= k].sum() >= votes.sum() / 2)
+        for r in ranks.T
+    ]
     assert (g > 0).sum(axis=1).tolist() == median
     score = interpolated_median(g, votes.sum())
     assert (score[:, None] > np.arange(1, 5)).sum(axis=1).tolist() == median
@@ -171,7 +215,8 @@ def test_the_weighted_median_is_the_rule_of_the_reduction(seed):
 def test_adaboost_lowers_the_exponential_loss_by_the_best_stump():
     s = sample(8, n=40, n_levels=2, weighted=True)
     fit = _fit(AdaBoost(rounds=10), s)
-    z, H = 2.0 * s.y - 1.0, np.zeros(40)
+    z = 2.0 * s.y - 1.0
+    H = np.zeros(40)
     for t, alpha in enumerate(fit.rounds.alphas):
         w = s.weights * np.exp(-z * H)
         assert w.sum() / s.weights.sum() == pytest.approx(fit.rounds.losses[t])
@@ -194,7 +239,8 @@ def test_seedboost_goes_on_from_adaboost():
 def test_seedboost_starts_from_any_score(first):
     s = sample(8, n=60, n_levels=2)
     fit = _fit(SeedBoost(first=first, rounds=5), s)
-    z, start = 2.0 * s.y - 1.0, fit.rounds.start(s.rows)
+    z = 2.0 * s.y - 1.0
+    start = fit.rounds.start(s.rows)
     assert fit.rounds.losses[0] == pytest.approx(np.exp(-z * start).mean())
     assert fit.rounds.losses[-1] == pytest.approx(np.exp(-z * fit.scores).mean())
     assert fit.rounds.losses[-1] <= fit.rounds.losses[0]
@@ -211,14 +257,18 @@ def test_a_rank_that_no_training_row_has_is_never_predicted(frame):
     y = frame["y"].to_numpy()
     for absent in range(4):
         kept = np.flatnonzero(y != absent)
-        s = Sample(rows=Rows(X=frame[list("abc")].to_numpy()[kept]), y=y[kept], n_levels=4)
+        s = Sample(
+            rows=Rows(X=frame[list("abc")].to_numpy()[kept]), y=y[kept], n_levels=4
+        )
         for method in (ORBoost(rounds=20), ORBoost(rounds=20, cost="classification")):
             assert absent not in _fit(method, s).rule.codes(s.rows)
         assert _fit(AdaBoostOR(rounds=20), s).rule.n_levels == 4
         assert _fit(RankBoost(rounds=20), s).rule.n_levels == 4
 
 
-@pytest.mark.parametrize("method", ["orboost-all", "rankboost-or", "adaboost-or", "orstump"])
+@pytest.mark.parametrize(
+    "method", ["orboost-all", "rankboost-or", "adaboost-or", "orstump"]
+)
 def test_one_constant_column_is_no_trouble(method, frame):
     fit = ordfit("y ~ a", frame.assign(a=1.0), method)
     assert fit.predict().nunique() == 1
@@ -231,12 +281,17 @@ def test_margins_are_normalised_by_all_weights_and_thresholds(frame):
     assert np.abs(fit.training_margins.normalised).max() <= 1.0
     votes = ordfit("y ~ a + b + c", frame, "adaboost-or", rounds=30)
     assert votes.geometry.total == pytest.approx(votes.fit.rounds.alphas.sum())
-    assert votes.margins([0.0]).loc[0.0, "absolute"] == votes.training_errors["absolute error"]
+    assert (
+        votes.margins([0.0]).loc[0.0, "absolute"]
+        == votes.training_errors["absolute error"]
+    )
 
 
 @pytest.mark.parametrize("learner", ["stump", "perceptron", "sigmoid", "tree"])
 def test_complexities_exceed_simulated_ones(learner):
-    """E sup over the hull of the mean of sigma f is E max over single hypotheses: many are tried."""
+    """E sup over the hull of the mean of sigma f is E max over single hypotheses: many
+    are tried.
+    """
     rng = np.random.default_rng(0)
     X = rng.normal(size=(25, 2))
     s = Sample(rows=Rows(X=X), y=np.arange(25) % 3, n_levels=3)
@@ -244,7 +299,10 @@ def test_complexities_exceed_simulated_ones(learner):
     geometry = method.geometry(s, _fit(method, s))
     trainer = method.weak().on(X, np.ones(25))
     signs = rng.choice([-1.0, 1.0], size=(60, 25))
-    best = [max(abs(u.sum()), *(abs(u @ trainer.best(q * u, rng).values) for q in (1, -1))) for u in signs]
+    best = [
+        max(abs(u.sum()), *(abs(u @ trainer.best(q * u, rng).values) for q in (1, -1)))
+        for u in signs
+    ]
     assert np.mean(best) / 25 <= geometry.complexity(np.ones(25))
 
 
@@ -285,7 +343,8 @@ def test_margin_bounds_hold_and_say_something():
         return pd.DataFrame({"x": X[:, 0], "y": y})
 
     far = draw(50_000)
-    held, useful = 0, 0
+    held = 0
+    useful = 0
     for _ in range(8):
         fit = ordfit("y ~ x", draw(30_000), "orboost-all", rounds=2)
         error = float((fit.predict(far).astype(int) != far["y"]).mean())
@@ -300,7 +359,13 @@ def test_progress_is_told_to_its_end(frame):
     ordfit("y ~ a", frame, "orboost-all", rounds=5, callback=lambda *a: heard.append(a))
     assert [step for step, *_ in heard] == [1, 2, 3, 4, 5]
     heard.clear()
-    ordfit("y ~ a", frame.assign(a=1.0), "orboost-all", rounds=5, callback=lambda *a: heard.append(a))
+    ordfit(
+        "y ~ a",
+        frame.assign(a=1.0),
+        "orboost-all",
+        rounds=5,
+        callback=lambda *a: heard.append(a),
+    )
     assert heard == [(5, 5, "no weak hypothesis is better than chance")]
 
 
@@ -310,13 +375,17 @@ def test_the_first_ranker_of_adaboost_or_is_the_base_alone():
     fit = _fit(AdaBoostOR(rounds=1, base=REDSVM(C=0.1, tol=1e-9)), s)
     alone = _fit(REDSVM(C=0.1, tol=1e-9), s)
     clear = np.abs(alone.rule.gaps(s.rows)).min(axis=1) > 1e-4
-    np.testing.assert_array_equal(fit.rule.codes(s.rows)[clear], alone.rule.codes(s.rows)[clear])
+    np.testing.assert_array_equal(
+        fit.rule.codes(s.rows)[clear], alone.rule.codes(s.rows)[clear]
+    )
     assert clear.mean() > 0.9
 
 
 @pytest.mark.parametrize("method", [ORBoost, RankBoost])
 def test_sigmoids_go_on_when_one_is_worse_than_chance(method):
-    """A sigmoid need not be better than chance where its perceptron is: it then gets a negative weight."""
+    """A sigmoid need not be better than chance where its perceptron is: it then gets a
+    negative weight.
+    """
     fit = _fit(method(rounds=500, learner="sigmoid"), sample(1, n=60))
     assert fit.rounds.alphas.size == 500
     assert (fit.rounds.alphas < 0).any()

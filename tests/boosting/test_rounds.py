@@ -9,7 +9,12 @@ import pytest
 
 from ordstat import REDSVM, OptionError, ordfit
 
-TWO = [("adaboost", {}), ("seedboost", {}), ("seedboost", {"first": "tree"}), ("adaboost", {"learner": "perceptron"})]
+TWO = [
+    ("adaboost", {}),
+    ("seedboost", {}),
+    ("seedboost", {"first": "tree"}),
+    ("adaboost", {"learner": "perceptron"}),
+]
 MANY = [("orboost-all", {"learner": "perceptron"}), ("adaboost-or", {})]
 MANY += [(name, {}) for name in ("orboost-lr", "rankboost-ae", "rankboost-or")]
 
@@ -20,7 +25,9 @@ def frame():
     x = rng.normal(size=(90, 2))
     score = x[:, 0] - x[:, 1] ** 2 + 0.5 * rng.normal(size=90)
     y = np.digitize(score, [-1.5, -0.5, 0.5])
-    return pd.DataFrame(x, columns=list("ab")).assign(y=y, two=score > -0.5, w=rng.integers(1, 4, 90))
+    return pd.DataFrame(x, columns=list("ab")).assign(
+        y=y, two=score > -0.5, w=rng.integers(1, 4, 90)
+    )
 
 
 def _formula(name):
@@ -30,13 +37,22 @@ def _formula(name):
 @pytest.mark.parametrize(("name", "options"), TWO + MANY, ids=str)
 def test_more_and_fewer_rounds_are_fits_of_as_many(frame, name, options):
     def fit(rounds):
-        return ordfit(_formula(name), frame, name, rounds=rounds, weights="w", seed=3, **options)
+        return ordfit(
+            _formula(name), frame, name, rounds=rounds, weights="w", seed=3, **options
+        )
 
-    short, long = fit(5), fit(12)
+    short = fit(5)
+    long = fit(12)
     grown = pickle.loads(pickle.dumps(short)).more(7)
     assert len(short.rounds) == 6  # results stay as they are
-    for other, whole in ((grown, long), (long.at(5), short), (long.at(5).more(4).at(12), long)):
-        pd.testing.assert_series_equal(other.predict(type="score"), whole.predict(type="score"))
+    for other, whole in (
+        (grown, long),
+        (long.at(5), short),
+        (long.at(5).more(4).at(12), long),
+    ):
+        pd.testing.assert_series_equal(
+            other.predict(type="score"), whole.predict(type="score")
+        )
         pd.testing.assert_series_equal(other.thresholds, whole.thresholds)
         assert other.predict(frame).tolist() == whole.predict(frame).tolist()
     pd.testing.assert_frame_equal(grown.rounds, long.rounds)
@@ -51,18 +67,24 @@ def test_stages_are_those_of_shorter_fits(frame, name, options, type):
     for t in (4, 8, 9):
         shorter = ordfit(_formula(name), frame, name, rounds=t, **options)
         new = frame.head(30)
-        pd.testing.assert_series_equal(fit.at(t).predict(new, type), shorter.predict(new, type), rtol=1e-9)
+        pd.testing.assert_series_equal(
+            fit.at(t).predict(new, type), shorter.predict(new, type), rtol=1e-9
+        )
 
 
 @pytest.mark.parametrize(("name", "options"), TWO + MANY, ids=str)
 def test_errors_of_chosen_rounds(frame, name, options):
     """For any grid of rounds; round 0 is the start."""
     fit = ordfit(_formula(name), frame, name, rounds=9, **options)
-    every, some = fit.staged_errors(frame.head(30)), fit.staged_errors(frame.head(30), rounds=[8, 0, 3, 3])
+    every = fit.staged_errors(frame.head(30))
+    some = fit.staged_errors(frame.head(30), rounds=[8, 0, 3, 3])
     assert some.index.tolist() == [0, 3, 8]
     pd.testing.assert_frame_equal(some.loc[[3, 8]], every.loc[[3, 8]])
     for t in some.index:
-        wrong = (fit.at(t).predict(frame).astype(float) != frame[_formula(name).split()[0]].astype(float)).mean()
+        wrong = (
+            fit.at(t).predict(frame).astype(float)
+            != frame[_formula(name).split()[0]].astype(float)
+        ).mean()
         assert some.loc[t, "classification"] == pytest.approx(wrong)
 
 
@@ -86,11 +108,18 @@ def test_rankers_that_were_fitted_go_on_too(frame):
 def test_a_table_of_many_levels_is_made_at_once(name):
     """pandas warns of tables made column by column."""
     frame = pd.DataFrame({"x": np.arange(150.0), "y": np.arange(150)})
-    fit = ordfit("y ~ x", frame, name, **({"rounds": 3} if name == "orboost-all" else {}))
+    fit = ordfit(
+        "y ~ x", frame, name, **({"rounds": 3} if name == "orboost-all" else {})
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         if name == "cart":
             assert fit.nodes().shape[1] == 5 + 150
         else:
-            assert fit.rounds.columns.tolist() == ["alpha", "loss", "bound", *fit.thresholds.index]
+            assert fit.rounds.columns.tolist() == [
+                "alpha",
+                "loss",
+                "bound",
+                *fit.thresholds.index,
+            ]
         assert str(fit.summary())

@@ -19,7 +19,9 @@ N = 60
 
 @cache
 def latent_frame(n_levels: int, seed: int = 0) -> pd.DataFrame:
-    """Ranks 1..K, in equal numbers, of a noisy linear score of two numbers and a factor."""
+    """Ranks 1..K, in equal numbers, of a noisy linear score of two numbers and a
+    factor.
+    """
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((N, 2))
     g = rng.integers(0, 3, N)
@@ -31,7 +33,9 @@ def latent_frame(n_levels: int, seed: int = 0) -> pd.DataFrame:
             "x2": x[:, 1],
             "g": pd.Categorical.from_codes(g, ["a", "b", "c"]),
             "w": rng.integers(1, 4, N),
-            "y": pd.Categorical(codes + 1, categories=range(1, n_levels + 1), ordered=True),
+            "y": pd.Categorical(
+                codes + 1, categories=range(1, n_levels + 1), ordered=True
+            ),
         }
     )
 
@@ -45,16 +49,25 @@ class Problem:
 
     @classmethod
     def of(cls, name: str) -> Problem:
-        return cls(name, latent_frame(2 if METHODS[name].method.needs.two_levels else 4))
+        return cls(
+            name, latent_frame(2 if METHODS[name].method.needs.two_levels else 4)
+        )
 
     @property
     def tight(self) -> dict[str, Any]:
-        """Options that bring an iterative method so near to its optimum that two runs can be compared."""
+        """Options that bring an iterative method so near to its optimum that two runs
+        can be compared.
+        """
         known = {f.name for f in fields(METHODS[self.name].method)}
         return {"tol": 1e-9} if "tol" in known else LIGHT.get(self.name, {})
 
     def fit(self, frame: pd.DataFrame | None = None, **arguments: Any) -> Any:
-        return ordfit(FORMULA, self.frame if frame is None else frame, self.name, **(self.tight | arguments))
+        return ordfit(
+            FORMULA,
+            self.frame if frame is None else frame,
+            self.name,
+            **(self.tight | arguments),
+        )
 
     @property
     def fitted(self) -> Any:
@@ -74,11 +87,29 @@ def fitted(name: str, formula: str = FORMULA, **options: Any) -> Any:
 
 
 #: Methods whose fit is a random draw.
-RANDOM = ["prank", "siprank", "cusum", "pa-cusum", "kernel-prank", "kernel-cusum", "relabel", "onn", "ordboost"]
-RANDOM += ["rps-forest", "blend", "bagging", "ordinal-bagging", "nominal-adaboost", "fixed-split-boosting"]
+RANDOM = [
+    "prank",
+    "siprank",
+    "cusum",
+    "pa-cusum",
+    "kernel-prank",
+    "kernel-cusum",
+    "relabel",
+    "onn",
+    "ordboost",
+]
+RANDOM += [
+    "rps-forest",
+    "blend",
+    "bagging",
+    "ordinal-bagging",
+    "nominal-adaboost",
+    "fixed-split-boosting",
+]
 RANDOM += ["ordinal-adaboost"]
 
-#: Trees on (x, k): of two equal cuts of k they take the first, which in the mirror is the other one.
+#: Trees on (x, k): of two equal cuts of k they take the first, which in the mirror is
+#: the other one.
 TREES_ON_K = ("red-c45", "red-tree", "red-hgb")
 
 
@@ -98,7 +129,9 @@ def thresholds(fit: Any) -> np.ndarray:
 
 
 def lead(fit: Any, frame: pd.DataFrame | None = None) -> np.ndarray:
-    """(N,) distance of the score from the nearest threshold, or of the most votes from the next."""
+    """(N,) distance of the score from the nearest threshold, or of the most votes from
+    the next.
+    """
     h = scores(fit, frame)
     if h.ndim == 1:
         return np.abs(h[:, None] - thresholds(fit)).min(axis=1)
@@ -115,7 +148,9 @@ def score_tolerance(fit: Any) -> float:
 
 
 def assert_same_ranker(fit: Any, other: Any, frame: pd.DataFrame) -> None:
-    """Same scores, thresholds and ranks of `frame`, ranks of rows on a threshold (or a tie) left out."""
+    """Same scores, thresholds and ranks of `frame`, ranks of rows on a threshold (or a
+    tie) left out.
+    """
     atol = score_tolerance(fit)
     np.testing.assert_allclose(scores(fit, frame), scores(other, frame), atol=atol)
     np.testing.assert_allclose(thresholds(fit), thresholds(other), atol=atol)

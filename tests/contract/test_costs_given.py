@@ -1,4 +1,6 @@
-"""Costs as users give them: frames with labels, rows' own prices, names that stand for a cost."""
+"""Costs as users give them: frames with labels, rows' own prices, names that stand for
+a cost.
+"""
 
 import numpy as np
 import pandas as pd
@@ -30,10 +32,21 @@ def test_a_frame_of_costs_has_the_levels_in_their_order(wine, matrix):
     for axes in ({}, {"index": LEVELS, "columns": LEVELS}, {"columns": LEVELS}):
         labelled = ordfit(FORMULA, wine, "redsvm", cost=pd.DataFrame(matrix, **axes))
         assert labelled.predict().tolist() == plain.predict().tolist()
-    frame, logit = pd.DataFrame(matrix, index=LEVELS, columns=LEVELS), ordfit(FORMULA, wine)
-    assert logit.predict(cost=frame).tolist() == logit.predict(cost=matrix).tolist() != logit.predict().tolist()
-    for wrong in (frame.loc[LEVELS[::-1], LEVELS[::-1]], frame.rename(columns={5: "five"})):
-        with pytest.raises(OptionError, match=r"(rows|columns) of cost= are labelled .* are \[1, 2, 3, 4, 5\]"):
+    frame = pd.DataFrame(matrix, index=LEVELS, columns=LEVELS)
+    logit = ordfit(FORMULA, wine)
+    assert (
+        logit.predict(cost=frame).tolist()
+        == logit.predict(cost=matrix).tolist()
+        != logit.predict().tolist()
+    )
+    for wrong in (
+        frame.loc[LEVELS[::-1], LEVELS[::-1]],
+        frame.rename(columns={5: "five"}),
+    ):
+        with pytest.raises(
+            OptionError,
+            match=r"(rows|columns) of cost= are labelled .* are \[1, 2, 3, 4, 5\]",
+        ):
             ordfit(FORMULA, wine, "redsvm", cost=wrong)
         with pytest.raises(OptionError, match="of cost= are labelled"):
             logit.predict(cost=wrong)
@@ -42,16 +55,27 @@ def test_a_frame_of_costs_has_the_levels_in_their_order(wine, matrix):
 
 
 def test_a_frame_of_rows_own_costs_has_the_levels_as_columns(wine, matrix):
-    row_costs = pd.DataFrame(matrix[wine["rating"].astype(int) - 1], index=wine.index, columns=LEVELS)
-    fits = [ordfit(FORMULA, wine, "csovo", cost=given) for given in (row_costs, row_costs.to_numpy(), matrix)]
-    assert fits[0].predict().tolist() == fits[1].predict().tolist() == fits[2].predict().tolist()
+    row_costs = pd.DataFrame(
+        matrix[wine["rating"].astype(int) - 1], index=wine.index, columns=LEVELS
+    )
+    fits = [
+        ordfit(FORMULA, wine, "csovo", cost=given)
+        for given in (row_costs, row_costs.to_numpy(), matrix)
+    ]
+    assert (
+        fits[0].predict().tolist()
+        == fits[1].predict().tolist()
+        == fits[2].predict().tolist()
+    )
     with pytest.raises(OptionError, match="columns of cost= are labelled"):
         ordfit(FORMULA, wine, "csovo", cost=row_costs[LEVELS[::-1]])
 
 
 def test_as_many_rows_as_levels_could_be_either():
     data = pd.DataFrame({"x": [0.0, 1.0, 2.0], "y": [1, 2, 3]})
-    with pytest.raises(OptionError, match=r"as many as the data.* method=REDSVM\(cost=table\)"):
+    with pytest.raises(
+        OptionError, match=r"as many as the data.* method=REDSVM\(cost=table\)"
+    ):
         ordfit("y ~ x", data, "csovo", cost=np.ones((3, 3)) - np.eye(3))
     ordfit("y ~ x", data, OneVersusOne(cost=np.ones((3, 3)) - np.eye(3)))
 
@@ -64,18 +88,33 @@ def test_a_name_that_stands_for_a_cost_takes_no_other(wine, method):
 
 def test_rows_of_new_data_have_no_prices(wine, matrix):
     names = [f"c{k}" for k in range(5)]
-    priced = wine.join(pd.DataFrame(matrix[wine["rating"].astype(int) - 1], index=wine.index, columns=names))
-    fit = ordfit(FORMULA, priced.iloc[:50], "redsvm", cost=priced[names].iloc[:50].to_numpy())
+    priced = wine.join(
+        pd.DataFrame(
+            matrix[wine["rating"].astype(int) - 1], index=wine.index, columns=names
+        )
+    )
+    fit = ordfit(
+        FORMULA, priced.iloc[:50], "redsvm", cost=priced[names].iloc[:50].to_numpy()
+    )
     assert np.isnan(fit.errors(priced.iloc[50:]).loc["cost", "new data"])
-    with pytest.raises(OptionError, match=r"columns of prices .* cost=data\[\['a', 'b', 'c'\]\]"):
+    with pytest.raises(
+        OptionError, match=r"columns of prices .* cost=data\[\['a', 'b', 'c'\]\]"
+    ):
         ordfit(FORMULA, priced, "redsvm", cost=names)
 
 
 @pytest.mark.parametrize("method", ["redsvm", "svor-imc", "csovo"])
 def test_numbers_of_a_kernel_are_shown_their_place(wine, method):
-    with pytest.raises(OptionError, match=r"no option 'gamma'. It goes with the kernel, as in kernel=Gaussian\(gamma"):
+    with pytest.raises(
+        OptionError,
+        match=(
+            r"no option 'gamma'. It goes with the kernel, as in kernel=Gaussian\(gamma"
+        ),
+    ):
         ordfit(FORMULA, wine, method, kernel="gaussian", gamma=0.5)
-    with pytest.raises(OptionError, match=r"no parameter 'degree'. It goes with the kernel"):
+    with pytest.raises(
+        OptionError, match=r"no parameter 'degree'. It goes with the kernel"
+    ):
         OrdinalClassifier(method, kernel="polynomial").set_params(degree=2)
 
 
@@ -84,8 +123,16 @@ def test_a_generator_that_is_none_is_told():
         OrdinalClassifier("redsvm", random_state="x").fit([[0.0], [1.0]], [1, 2])
 
 
-@pytest.mark.parametrize("method", [name for name, entry in METHODS.items() if "cost" not in entry.preset])
+@pytest.mark.parametrize(
+    "method", [name for name, entry in METHODS.items() if "cost" not in entry.preset]
+)
 def test_a_table_for_another_number_of_levels_is_refused_at_once(wine, method):
-    data = wine.assign(rating=wine["rating"].astype(int) > 2) if METHODS[method].method.needs.two_levels else wine
-    with pytest.raises(OptionError, match=r"got a 3 x 3 matrix for a response of [25] levels"):
+    data = (
+        wine.assign(rating=wine["rating"].astype(int) > 2)
+        if METHODS[method].method.needs.two_levels
+        else wine
+    )
+    with pytest.raises(
+        OptionError, match=r"got a 3 x 3 matrix for a response of [25] levels"
+    ):
         ordfit(FORMULA, data, method, cost=np.ones((3, 3)))

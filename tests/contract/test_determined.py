@@ -1,8 +1,10 @@
-"""What awkward data determine: every number of every question is that of an independent fit, or missing with a reason.
+"""What awkward data determine: every number of every question is that of an independent
+fit, or missing with a reason.
 
-A walk asks likelihood fits of awkward data every public question. Each number must be finite and equal to that of
-another fit (other reference levels or another order of the columns; without the rows of the separated level; without
-the redundant columns), or NaN or infinite with a note or warning that says why. There is no third case.
+A walk asks likelihood fits of awkward data every public question. Each number must be
+finite and equal to that of another fit (other reference levels or another order of the
+columns; without the rows of the separated level; without the redundant columns), or NaN
+or infinite with a note or warning that says why. There is no third case.
 """
 
 from __future__ import annotations
@@ -25,19 +27,25 @@ from ordstat.exceptions import OrdstatError, UnavailableError
 
 #: What a reason for a missing number may say.
 REASON = re.compile(
-    r"infinit|separat|alias|determin|no maximum|without end|data do not have|unknown level|no estimate"
-    r"|constant|run off|not estimated|not certain|certain|no standard error|no test|take over",
+    r"infinit|separat|alias|determin|no maximum|without end|data do not have|unknown"
+    r" level|no estimate"
+    r"|constant|run off|not estimated|not certain|certain|no standard error|no"
+    r" test|take over",
     re.IGNORECASE,
 )
-#: Numbers of two fits that agree to these are the same: infinite estimates stop where the likelihood is flat.
-RELATIVE, ABSOLUTE = 2e-4, 2e-5
+#: Numbers of two fits that agree to these are the same: infinite estimates stop where
+#: the likelihood is flat.
+RELATIVE = 2e-4
+ABSOLUTE = 2e-5
 
 
 # Data
 
 
 def frame(seed: int = 0, n: int = 240) -> pd.DataFrame:
-    """Two factors, two numbers, groups and weights; four levels of a response that depends on them."""
+    """Two factors, two numbers, groups and weights; four levels of a response that
+    depends on them.
+    """
     rng = np.random.default_rng(seed)
     g = rng.integers(0, 4, n)
     h = rng.integers(0, 2, n)
@@ -98,7 +106,9 @@ class Answer:
 
 
 def flat(value: Any) -> dict[Any, float]:
-    """Every number of an answer, by its labels; texts and the index (unless it only counts) are labels."""
+    """Every number of an answer, by its labels; texts and the index (unless it only
+    counts) are labels.
+    """
     if isinstance(value, dict):
         return {
             (name, *key): number
@@ -164,7 +174,9 @@ def ask(question: Callable[[], Any]) -> Answer:
 
 
 def contrasts(means: Any) -> pd.DataFrame:
-    """Every difference of two means, in alphabetic order whatever the order of the levels."""
+    """Every difference of two means, in alphabetic order whatever the order of the
+    levels.
+    """
     cells = means.cells[[name for name in means.cells.columns if name not in means.by]]
     names = [" ".join(map(str, row)) for row in cells.to_numpy()]
     unit = dict(zip(names, np.eye(len(names)), strict=True))
@@ -186,18 +198,21 @@ class Case:
     ----------
     fit : callable
     same : callables
-        Fits of the same model in another order: all their numbers agree, and the same ones are missing.
+        Fits of the same model in another order: all their numbers agree, and the same
+        ones are missing.
     part : callables
-        Fits without what is not determined: every finite number of theirs is one of the fit.
+        Fits without what is not determined: every finite number of theirs is one of the
+        fit.
     new, new_part : frames
         Rows to predict; those that the fits of `part` can predict.
-    own : names of parameters that mean the same in `fit` and in `part`
-    levels : levels of the factor that are compared
-    skip : names of questions that are not asked, with the reason beside the case
-    among : rows in which one level of the factor may be replaced by another, by default `new_part`
-    stopped : parameters along which the likelihood has no maximum: tables show where the search stopped, and say so
-    lost : questions whose numbers the fits of `part` have and this one cannot have
-    coding : whether the columns that stay, and so coefficients and their tests, depend on their order, as in R
+    own : names of parameters that mean the same in `fit` and in `part` levels : levels
+    of the factor that are compared skip : names of questions that are not asked, with
+    the reason beside the case among : rows in which one level of the factor may be
+    replaced by another, by default `new_part` stopped : parameters along which the
+    likelihood has no maximum: tables show where the search stopped, and say so lost :
+    questions whose numbers the fits of `part` have and this one cannot have coding :
+    whether the columns that stay, and so coefficients and their tests, depend on their
+    order, as in R
     """
 
     fit: Callable[[], Any]
@@ -418,7 +433,9 @@ def offset_case() -> Case:
 
 
 def spread_case(reference: str = "A", nominal: bool = False) -> Case:
-    """Group B gave only the ends of the scale: its shift and spread grow together without end."""
+    """Group B gave only the ends of the scale: its shift and spread grow together
+    without end.
+    """
     counts = {"A": [7, 8, 5], "B": [9, 0, 11], "C": [5, 9, 4]}
     data = pd.concat(
         [
@@ -451,9 +468,11 @@ def spread_case(reference: str = "A", nominal: bool = False) -> Case:
         number="",
         at={},
         known=known,
-        stopped=("g[T.B]", "scale.g[T.B]")
-        if reference == "A"
-        else ("scale.g[T.A]", "scale.g[T.C]"),
+        stopped=(
+            ("g[T.B]", "scale.g[T.B]")
+            if reference == "A"
+            else ("scale.g[T.A]", "scale.g[T.C]")
+        ),
         # Latent means are in units of the mean of the spreads of all levels.
         lost=frozenset(["emmeans", "contrasts", "plot emmeans"]),
         # Margins are in units of the reference level's spread.
@@ -462,7 +481,9 @@ def spread_case(reference: str = "A", nominal: bool = False) -> Case:
 
 
 def meeting(low: int, total: int) -> dict[str, dict[Any, float]]:
-    """Thresholds and shifts that all end at the logit of a share, with the delta method's error."""
+    """Thresholds and shifts that all end at the logit of a share, with the delta
+    method's error.
+    """
     share = low / total
     middle = np.log(share / (1.0 - share))
     variance = 1.0 / (total * share * (1.0 - share))
@@ -601,8 +622,10 @@ GENERAL: dict[str, Callable[[Any, Case, pd.DataFrame], Any]] = {
     "predict interval": lambda f, c, new: f.predict(
         new, type="cum_prob", interval="confidence"
     ),
-    "augment": lambda f, c, new: f.augment(new).drop(
-        columns=[*new.columns, ".score"], errors="ignore"
+    "augment": (
+        lambda f, c, new: f.augment(new).drop(
+            columns=[*new.columns, ".score"], errors="ignore"
+        )
     ),
     "errors new": lambda f, c, new: f.errors(c.new_part)[["new data"]],
     "emmeans": lambda f, c, new: f.emmeans(c.factor, at=c.at).frame,
@@ -644,11 +667,12 @@ OF_NUMBER: dict[str, Callable[[Any, Case, pd.DataFrame], Any]] = {
     "test number": lambda f, c, new: (
         f.test(c.number).iloc[-1:][["df", "p_value"]].reset_index(drop=True)
     ),
-    "drop1 number": lambda f, c, new: f.drop1(c.number).loc[
-        [c.number], ["lrt", "p_value"]
-    ],
+    "drop1 number": (
+        lambda f, c, new: f.drop1(c.number).loc[[c.number], ["lrt", "p_value"]]
+    ),
 }
-#: Those that are asked only of fits to the same rows: figures of the whole fit, and tests of the factor.
+#: Those that are asked only of fits to the same rows: figures of the whole fit, and
+#: tests of the factor.
 WHOLE: dict[str, Callable[[Any, Case, pd.DataFrame], Any]] = {
     "effects": lambda f, c, new: (
         f.marginal_effects(c.factor, change=list(c.levels[:2])).frame
@@ -681,7 +705,8 @@ WHOLE: dict[str, Callable[[Any, Case, pd.DataFrame], Any]] = {
 }
 #: Tests of the coefficients of a term, which are those of the columns that stay.
 BY_COEFFICIENTS = {"test factor", "anova II", "anova III", "score test", "brant", "vif"}
-#: Answers by the names of parameters: those of `Case.own` agree with the fits of `Case.part`.
+#: Answers by the names of parameters: those of `Case.own` agree with the fits of
+#: `Case.part`.
 NAMED: dict[str, Callable[[Any, Case, pd.DataFrame], Any]] = {
     "params": lambda f, c, new: f.params,
     "coef": lambda f, c, new: f.coef,
@@ -689,8 +714,8 @@ NAMED: dict[str, Callable[[Any, Case, pd.DataFrame], Any]] = {
     "se": lambda f, c, new: f.se,
     "confint": lambda f, c, new: f.confint(),
     "tidy": lambda f, c, new: f.tidy().drop(columns="coef_type"),
-    "tidy ratios": lambda f, c, new: f.tidy(exponentiate=True).drop(
-        columns="coef_type"
+    "tidy ratios": (
+        lambda f, c, new: f.tidy(exponentiate=True).drop(columns="coef_type")
     ),
     "vcov": lambda f, c, new: f.vcov(),
     "profile": lambda f, c, new: f.confint(
@@ -719,7 +744,8 @@ _COLUMNS = {
     "upper",
     "df",
 }
-#: Figures that are missing as their documentation says, such as AIC beside robust errors.
+#: Figures that are missing as their documentation says, such as AIC beside robust
+#: errors.
 DOCUMENTED = {
     "glance": ("aic", "bic"),
     "reliability": ("lower", "upper"),
@@ -782,7 +808,9 @@ def compared(
     case: Case,
     name: str,
 ) -> list[tuple[Any, str]]:
-    """Numbers of an answer that are neither checked nor missing for a reason that is given."""
+    """Numbers of an answer that are neither checked nor missing for a reason that is
+    given.
+    """
     if answer.refused:
         useful = any(not one.refused for one in (*in_order, *reduced))
         excused = answer.unavailable or REASON.search(answer.said)

@@ -15,7 +15,9 @@ ROUNDS = 12
 def refused(fit):
     """Types that a base classifier without probabilities has not."""
     return (
-        {"prob", "cum_prob"} if fit.fit.calibration is None and not getattr(fit.fit.rule, "probable", True) else set()
+        {"prob", "cum_prob"}
+        if fit.fit.calibration is None and not getattr(fit.fit.rule, "probable", True)
+        else set()
     )
 
 
@@ -24,7 +26,8 @@ def assert_same_predictions(fit, again, new):
     assert fit.prediction_types == again.prediction_types
     for type in set(fit.prediction_types) - refused(fit):
         for data in (None, new):
-            one, other = pd.DataFrame(fit.predict(data, type=type)), pd.DataFrame(again.predict(data, type=type))
+            one = pd.DataFrame(fit.predict(data, type=type))
+            other = pd.DataFrame(again.predict(data, type=type))
             pd.testing.assert_frame_equal(one, other, check_exact=True)
 
 
@@ -45,7 +48,11 @@ def saved(problem, kept, tmp_path):
 
 
 def _through_a_file(problem, path):
-    few = {"rounds": ROUNDS} if "rounds" in {f.name for f in fields(METHODS[problem.name].method)} else {}
+    few = (
+        {"rounds": ROUNDS}
+        if "rounds" in {f.name for f in fields(METHODS[problem.name].method)}
+        else {}
+    )
     fit = problem.fit(**few)
     fit.save(path)
     return fit, ordstat.load(path)
@@ -53,7 +60,11 @@ def _through_a_file(problem, path):
 
 def test_predictions_and_summary_are_the_same_without_the_data(problem, saved):
     fit, again = saved
-    assert type(again) is type(fit) and repr(again) == repr(fit) and again.design.data is None
+    assert (
+        type(again) is type(fit)
+        and repr(again) == repr(fit)
+        and again.design.data is None
+    )
     assert str(again.summary("all")) == str(fit.summary("all"))
     assert_same_predictions(fit, again, problem.frame[::2])
 

@@ -1,4 +1,6 @@
-"""What every method owes: answers that depend on the data and the options, and on nothing else."""
+"""What every method owes: answers that depend on the data and the options, and on
+nothing else.
+"""
 
 import pickle
 
@@ -41,20 +43,28 @@ def _on_a_grid(problem, n):
 
 @pytest.mark.parametrize("n", [90, 92, 95])
 def test_row_order_does_not_break_ties(problem, n):
-    frame, new = _on_a_grid(problem, n), _on_a_grid(problem, 200)
+    frame = _on_a_grid(problem, n)
+    new = _on_a_grid(problem, 200)
     fit = problem.fit(frame)
     for seed in range(3):
         other = problem.fit(frame.sample(frac=1.0, random_state=seed))
-        np.testing.assert_allclose(thresholds(other), thresholds(fit), atol=score_tolerance(fit))
+        np.testing.assert_allclose(
+            thresholds(other), thresholds(fit), atol=score_tolerance(fit)
+        )
         assert other.predict(new).tolist() == fit.predict(new).tolist()
 
 
 def test_integer_weights_equal_repeated_rows(problem):
-    repeated = problem.frame.loc[problem.frame.index.repeat(problem.frame["w"])].reset_index(drop=True)
-    weighted, plain = problem.fit(weights="w"), problem.fit(repeated)
+    repeated = problem.frame.loc[
+        problem.frame.index.repeat(problem.frame["w"])
+    ].reset_index(drop=True)
+    weighted = problem.fit(weights="w")
+    plain = problem.fit(repeated)
     assert_same_ranker(weighted, plain, problem.frame)
     assert weighted.nobs == plain.nobs == problem.frame["w"].sum()
-    pd.testing.assert_frame_equal(weighted.confusion(), plain.confusion(), check_dtype=False)
+    pd.testing.assert_frame_equal(
+        weighted.confusion(), plain.confusion(), check_dtype=False
+    )
 
 
 @pytest.mark.filterwarnings("ignore:.*weight 0:ordstat.DataWarning")
@@ -65,9 +75,13 @@ def test_weight_zero_equals_a_removed_row(problem):
 
 
 def test_labels_are_only_names(problem):
-    names = {level: chr(ord("z") - level) for level in problem.frame["y"].cat.categories}  # alphabetically reversed
+    # alphabetically reversed
+    names = {
+        level: chr(ord("z") - level) for level in problem.frame["y"].cat.categories
+    }
     renamed = problem.frame.assign(y=problem.frame["y"].cat.rename_categories(names))
-    fit, other = problem.fitted, problem.fit(renamed)
+    fit = problem.fitted
+    other = problem.fit(renamed)
     np.testing.assert_array_equal(scores(fit), scores(other))
     np.testing.assert_array_equal(thresholds(fit), thresholds(other))
     assert fit.predict().map(names).tolist() == other.predict().tolist()
@@ -93,30 +107,44 @@ def test_reversed_ranks_mirror_the_fit(problem):
         np.testing.assert_allclose(centred[0], -centred[1][::-1], atol=atol)
         moved = [scores(f) - thresholds(f).mean() for f in (fit, other)]
         np.testing.assert_allclose(moved[0], -moved[1], atol=atol)
-    clear = lead(fit) > 0  # ties go to the lower rank, which is the other one in the mirror
+    # ties go to the lower rank, which is the other one in the mirror
+    clear = lead(fit) > 0
     assert clear.mean() > 0.8
     assert fit.predict()[clear].tolist() == other.predict()[clear].tolist()
 
 
 def test_two_levels_are_enough(problem):
-    binary = problem.frame.assign(y=pd.Categorical(problem.frame["y"].cat.codes > 0, ordered=True))
+    binary = problem.frame.assign(
+        y=pd.Categorical(problem.frame["y"].cat.codes > 0, ordered=True)
+    )
     fit = problem.fit(binary)
-    assert scores(fit).shape == (60, 2) if score_type(fit) == "votes" else len(fit.thresholds) == 1
+    assert (
+        scores(fit).shape == (60, 2)
+        if score_type(fit) == "votes"
+        else len(fit.thresholds) == 1
+    )
     assert fit.predict().cat.categories.tolist() == [False, True]
-    assert (fit.predict() == binary["y"]).mean() > 0.7  # two thirds of the rows are above; the score separates well
+    # two thirds of the rows are above; the score separates well
+    assert (fit.predict() == binary["y"]).mean() > 0.7
 
 
 def test_thresholds_are_in_order(problem):
     fit = problem.fitted
-    assert len(thresholds(fit)) == (0 if score_type(fit) == "votes" else len(fit.levels) - 1)
+    assert len(thresholds(fit)) == (
+        0 if score_type(fit) == "votes" else len(fit.levels) - 1
+    )
     assert (np.diff(thresholds(fit)) >= 0).all()
 
 
 def test_new_data_equal_to_the_training_data_gives_the_training_predictions(problem):
     fit = problem.fitted
     pd.testing.assert_series_equal(fit.predict(problem.frame), fit.predict())
-    np.testing.assert_allclose(scores(fit, problem.frame), scores(fit), rtol=1e-12, atol=1e-12)
-    by_row = np.concatenate([scores(fit, problem.frame.iloc[[row]]) for row in (0, 17, 59)])
+    np.testing.assert_allclose(
+        scores(fit, problem.frame), scores(fit), rtol=1e-12, atol=1e-12
+    )
+    by_row = np.concatenate(
+        [scores(fit, problem.frame.iloc[[row]]) for row in (0, 17, 59)]
+    )
     np.testing.assert_allclose(by_row, scores(fit)[[0, 17, 59]], rtol=1e-9, atol=1e-12)
 
 
@@ -125,25 +153,37 @@ def test_missing_inputs_keep_their_place(problem):
     gaps = problem.frame.set_index(np.arange(60) + 100)
     gaps.loc[103, "x1"] = np.nan
     gaps.loc[105, "g"] = np.nan
-    empty = [] if fit.method.needs.missing else [103, 105]  # some methods predict from what is left
+    # some methods predict from what is left
+    empty = [] if fit.method.needs.missing else [103, 105]
     for type in ("class", score_type(fit)):
-        with_gaps = fit.predict(gaps, type=type).to_frame() if type != "votes" else fit.predict(gaps, type=type)
+        with_gaps = (
+            fit.predict(gaps, type=type).to_frame()
+            if type != "votes"
+            else fit.predict(gaps, type=type)
+        )
         assert with_gaps.index.equals(gaps.index)
         assert with_gaps.index[with_gaps.isna().all(axis=1)].tolist() == empty
         complete = pd.DataFrame(fit.predict(problem.frame, type=type)).drop([3, 5])
-        pd.testing.assert_frame_equal(with_gaps.drop([103, 105]), complete.set_axis(complete.index + 100), rtol=1e-9)
+        pd.testing.assert_frame_equal(
+            with_gaps.drop([103, 105]),
+            complete.set_axis(complete.index + 100),
+            rtol=1e-9,
+        )
 
 
 def test_pickle_keeps_everything(problem):
     fit = problem.fitted
     twin = pickle.loads(pickle.dumps(fit))
-    np.testing.assert_array_equal(scores(twin, problem.frame), scores(fit, problem.frame))
+    np.testing.assert_array_equal(
+        scores(twin, problem.frame), scores(fit, problem.frame)
+    )
     assert str(twin.summary()) == str(fit.summary())
     assert twin.method == fit.method
 
 
 def test_same_seed_same_result(problem):
-    first, second = problem.fit(seed=5), problem.fit(seed=5)
+    first = problem.fit(seed=5)
+    second = problem.fit(seed=5)
     np.testing.assert_array_equal(scores(first), scores(second))
     np.testing.assert_array_equal(thresholds(first), thresholds(second))
     assert str(first.summary()) == str(second.summary())
@@ -151,10 +191,17 @@ def test_same_seed_same_result(problem):
 
 def test_another_seed_finds_the_same_optimum(problem):
     if problem.name in RANDOM:
-        # A forest with a row in every leaf, alone or in a blend, knows the rows of the fit by heart: rows between them.
+        # A forest with a row in every leaf, alone or in a blend, knows the rows of the
+        # fit by heart: rows between them.
         moved = problem.name in ("rps-forest", "blend", "auto")
-        rows = problem.frame.assign(x1=problem.frame["x1"] + 0.1) if moved else problem.frame
-        assert (scores(problem.fit(seed=1), rows) != scores(problem.fit(seed=2), rows)).any()
+        rows = (
+            problem.frame.assign(x1=problem.frame["x1"] + 0.1)
+            if moved
+            else problem.frame
+        )
+        assert (
+            scores(problem.fit(seed=1), rows) != scores(problem.fit(seed=2), rows)
+        ).any()
         return
     assert_same_ranker(problem.fit(seed=1), problem.fit(seed=2), problem.frame)
 
@@ -179,14 +226,19 @@ def test_a_copy_of_the_results_cannot_reach_the_fit(problem):
     """Writing into what a result hands out leaves the fit as it was."""
     fit = problem.fit()
     votes = score_type(fit) == "votes"
-    before, kept = scores(fit).copy(), thresholds(fit).copy()
+    before = scores(fit).copy()
+    kept = thresholds(fit).copy()
     handed = fit.predict(type="votes") if votes else fit.thresholds
     handed.iloc[0] += 1.0
     np.testing.assert_array_equal(scores(fit), before)
     np.testing.assert_array_equal(thresholds(fit), kept)
 
 
-PRICED = [name for name, entry in METHODS.items() if entry.method.needs.row_costs and "cost" not in entry.preset]
+PRICED = [
+    name
+    for name, entry in METHODS.items()
+    if entry.method.needs.row_costs and "cost" not in entry.preset
+]
 
 
 @pytest.mark.parametrize("name", PRICED)
@@ -194,14 +246,17 @@ def test_row_costs_of_the_absolute_kind_change_nothing(name):
     problem = Problem.of(name)
     y = problem.frame["y"].cat.codes.to_numpy()
     costs = np.abs(y[:, None] - np.arange(y.max() + 1))
-    assert_same_ranker(problem.fit(cost="absolute"), problem.fit(cost=costs), problem.frame)
+    assert_same_ranker(
+        problem.fit(cost="absolute"), problem.fit(cost=costs), problem.frame
+    )
 
 
 def test_formula_and_estimator_agree(problem):
     from ordstat import OrdinalClassifier
     from ordstat.formula.design import build
 
-    # Contrasts that are asked for are columns of numbers to every method, as those of arrays are.
+    # Contrasts that are asked for are columns of numbers to every method, as those of
+    # arrays are.
     contrasts = {"contrasts": {"g": "treatment"}}
     design = build(FORMULA, problem.frame, **contrasts)
     fit = ordfit(FORMULA, problem.frame, problem.name, **contrasts)
@@ -216,27 +271,41 @@ def test_formula_and_estimator_agree(problem):
 @pytest.mark.filterwarnings("ignore:No row has the levels:ordstat.DataWarning")
 @pytest.mark.parametrize("empty", [[2], [1, 5], [3, 4]])
 def test_levels_without_rows_keep_their_places(problem, empty):
-    """As a fit without them by the costs of the other levels; no row is expected at them."""
+    """As a fit without them by the costs of the other levels; no row is expected at
+    them.
+    """
     levels = [1, 2, 3, 4, 5]
     kept = [level for level in levels if level not in empty]
     if not METHODS[problem.name].method.needs.two_levels:
         codes = problem.frame["y"].cat.codes.to_numpy() % len(kept)
     else:
-        codes, kept = problem.frame["y"].cat.codes.to_numpy(), kept[:2]
+        codes = problem.frame["y"].cat.codes.to_numpy()
+        kept = kept[:2]
     frame = problem.frame.assign(y=np.array(kept)[codes])
     fit = problem.fit(frame, levels=levels)
     assert fit.levels == tuple(levels)
     assert set(fit.predict(frame)) <= set(kept)
     new = frame.iloc[: len(levels)].assign(y=levels)
     ranks = fit.predict(new).astype(int).to_numpy()
-    assert fit.errors(new).loc["absolute error", "new data"] == np.abs(ranks - levels).mean()
+    assert (
+        fit.errors(new).loc["absolute error", "new data"]
+        == np.abs(ranks - levels).mean()
+    )
     assert f"{empty[0]} (0)" in str(fit.summary()).replace("\n", " ")
     places = np.array(kept) - 1
     cost = fit.method.cost_matrix.matrix(5)[np.ix_(places, places)]
     by_name = fit.method.cost == "classification"
-    narrow = ordfit(FORMULA, frame, fit.method if by_name else fit.method.with_cost(cost))
-    np.testing.assert_array_equal(narrow.predict(frame).astype(int), fit.predict(frame).astype(int))
+    narrow = ordfit(
+        FORMULA, frame, fit.method if by_name else fit.method.with_cost(cost)
+    )
+    np.testing.assert_array_equal(
+        narrow.predict(frame).astype(int), fit.predict(frame).astype(int)
+    )
     if "prob" in fit.prediction_types:
         p = fit.predict(frame, type="prob")
-        assert (p[[level for level in levels if level not in kept]] == 0.0).all(axis=None)
-        np.testing.assert_allclose(p[kept], narrow.predict(frame, type="prob"), atol=1e-12)
+        assert (p[[level for level in levels if level not in kept]] == 0.0).all(
+            axis=None
+        )
+        np.testing.assert_allclose(
+            p[kept], narrow.predict(frame, type="prob"), atol=1e-12
+        )

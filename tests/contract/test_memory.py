@@ -11,9 +11,26 @@ from ordstat.exceptions import DataError, OptionError
 from ordstat.registry import METHODS, resolve
 
 ONLINE = ("prank", "siprank", "cusum", "pa-cusum", "kernel-prank", "kernel-cusum")
-BAGS = ("bagging", "ordinal-bagging", "nominal-adaboost", "fixed-split-boosting", "ordinal-adaboost")
+BAGS = (
+    "bagging",
+    "ordinal-bagging",
+    "nominal-adaboost",
+    "fixed-split-boosting",
+    "ordinal-adaboost",
+)
 KERNELS = {
-    **{name: {} for name in ("redsvm", "osvm", "svor-imc", "svor-exc", "rank-svm", "kernel-prank", "kernel-cusum")},
+    **{
+        name: {}
+        for name in (
+            "redsvm",
+            "osvm",
+            "svor-imc",
+            "svor-exc",
+            "rank-svm",
+            "kernel-prank",
+            "kernel-cusum",
+        )
+    },
     **{name: {} for name in ("ova", "csova", "csovo")},
     "kernel-clm": {"landmarks": "all"},
     "blend": {"members": ["kernel-prank"]},
@@ -30,35 +47,52 @@ def _rows(n: int, n_levels: int) -> pd.DataFrame:
     rng = np.random.default_rng(n)
     X = rng.normal(size=(n, 3))
     latent = X @ [1.0, -0.7, 0.3] + rng.logistic(size=n)
-    return pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=np.argsort(np.argsort(latent)) * n_levels // n)
+    return pd.DataFrame(X, columns=["a", "b", "c"]).assign(
+        y=np.argsort(np.argsort(latent)) * n_levels // n
+    )
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_kernel_matrix_that_does_not_fit(name):
     """16 bytes of each of 8000 x 8000 numbers are 0.95 GiB."""
-    message = r"kernel matrix of 8000 x 8000 rows needs 0.95 GiB, and 0.25 GiB are available\..*landmarks=2000"
+    message = (
+        r"kernel matrix of 8000 x 8000 rows needs 0.95 GiB, and 0.25 GiB are"
+        r" available\..*landmarks=2000"
+    )
     with pytest.raises(DataError, match=message):
         ordfit("y ~ a + b + c", _rows(8000, 4), name, **KERNELS[name])
 
 
 def test_landmarks_need_no_kernel_matrix():
-    assert ordfit("y ~ a + b + c", _rows(8000, 4), "redsvm", landmarks=40).certificate.reached
-    with pytest.raises(DataError, match=r"8000 rows at 4000 landmarks needs 0.48 GiB.*Take fewer landmarks"):
+    assert ordfit(
+        "y ~ a + b + c", _rows(8000, 4), "redsvm", landmarks=40
+    ).certificate.reached
+    with pytest.raises(
+        DataError,
+        match=r"8000 rows at 4000 landmarks needs 0.48 GiB.*Take fewer landmarks",
+    ):
         ordfit("y ~ a + b + c", _rows(8000, 4), "redsvm", landmarks=4000)
 
 
 @pytest.mark.filterwarnings("ignore:Response y has:ordstat.exceptions.DataWarning")
-@pytest.mark.parametrize("name", [name for name in METHODS if not METHODS[name].method.needs.two_levels])
+@pytest.mark.parametrize(
+    "name", [name for name in METHODS if not METHODS[name].method.needs.two_levels]
+)
 def test_a_level_for_every_row(name):
     """48 bytes of each of 8000 x 8000 numbers are 2.9 GiB."""
-    with pytest.raises(DataError, match=r"8000 rows at 8000 levels needs 2.86 GiB.*Join levels"):
+    with pytest.raises(
+        DataError, match=r"8000 rows at 8000 levels needs 2.86 GiB.*Join levels"
+    ):
         ordfit("y ~ a + b + c", _rows(8000, 8000), name)
 
 
 @pytest.mark.parametrize("name", [*ONLINE, *BAGS, "red-tree", "red-hgb"])
 @pytest.mark.parametrize("weight", [1e6, 1e8, 1e12])
 def test_heavy_rows_are_not_unrolled(name, weight):
-    with pytest.raises(DataError, match=r"the sum of the weights|samples of so many rows cannot be drawn"):
+    with pytest.raises(
+        DataError,
+        match=r"the sum of the weights|samples of so many rows cannot be drawn",
+    ):
         ordfit("y ~ a + b + c", _rows(80, 4).assign(w=weight), name, weights="w")
 
 
@@ -67,11 +101,16 @@ def test_a_batch_of_heavy_rows_is_refused_too(name):
     frame = _rows(80, 4)
     model = OrdinalClassifier(name).partial_fit(frame[["a", "b", "c"]], frame["y"])
     with pytest.raises(DataError, match="the sum of the weights"):
-        model.partial_fit(frame[["a", "b", "c"]], frame["y"], sample_weight=np.full(80, 1e9))
+        model.partial_fit(
+            frame[["a", "b", "c"]], frame["y"], sample_weight=np.full(80, 1e9)
+        )
 
 
 def test_extended_examples_that_do_not_fit():
-    with pytest.raises(DataError, match=r"table of 639200 extended examples needs .*encoding='separate'"):
+    with pytest.raises(
+        DataError,
+        match=r"table of 639200 extended examples needs .*encoding='separate'",
+    ):
         ordfit("y ~ a + b + c", _rows(800, 800), "red-tree")
 
 
@@ -79,7 +118,10 @@ def test_crossed_effects_that_do_not_fit():
     rng = np.random.default_rng(0)
     codes = {"y": rng.integers(0, 3, 20_000), "g": rng.integers(0, 9_000, 20_000)}
     crossed = pd.DataFrame(codes | {"h": rng.integers(0, 8_000, 20_000)})
-    with pytest.raises(DataError, match=r"matrix of 7,\d{3} crossed random effects needs .*\(1 \| a/b\)"):
+    with pytest.raises(
+        DataError,
+        match=r"matrix of 7,\d{3} crossed random effects needs .*\(1 \| a/b\)",
+    ):
         ordfit("y ~ 1 + (1 | g) + (1 | h)", crossed)
     nested = crossed.assign(h=crossed["g"] // 2)
     assert ordfit("y ~ 1 + (1 | g) + (1 | h)", nested).certificate.reached

@@ -12,7 +12,8 @@ from ordstat.registry import METHODS
 
 #: Their classifier is scikit-learn's, which takes no table without columns.
 REFUSED = ("frank-hall", "nominal-classifier", "seedboost")
-#: Methods whose ensemble is a constant from the first round on; that of least cost is the median of the ranks.
+#: Methods whose ensemble is a constant from the first round on; that of least cost is
+#: the median of the ranks.
 MEDIAN = ("rankboost-or", "rankboost-ae", "orboost-all", "orstump", "adaboost-or")
 
 

@@ -1,4 +1,6 @@
-"""Methods are values: their repr rebuilds them, every option has an effect, and errors are helpful."""
+"""Methods are values: their repr rebuilds them, every option has an effect, and errors
+are helpful.
+"""
 
 import contextlib
 from dataclasses import fields
@@ -80,19 +82,32 @@ OTHER = {
 
 #: Options, of all methods or one, that matter only beside another one.
 BESIDE = {
-    ("rank-svm", "cost"): {"kernel": "linear", "loss": "squared_hinge"},  # where boundaries depend on it
+    # where boundaries depend on it
+    ("rank-svm", "cost"): {"kernel": "linear", "loss": "squared_hinge"},
     "folds": {"C": "cv"},
     "n_jobs": {"C": "cv"},
     "loss": {"kernel": "linear"},
     ("rps-forest", "n_jobs"): {},
     ("blend", "n_jobs"): {},  # of the usual members
-    **{("blend", option): {"members": ("logit", "cart")} for option in ("average", "cost")},
+    **{
+        ("blend", option): {"members": ("logit", "cart")}
+        for option in ("average", "cost")
+    },
     # Trees with a row in every leaf know the rows of the fit by heart.
-    **{("rps-forest", option): {"min_leaf": 5} for option in ("column_share", "cost", "trees")},
-    ("kernel-clm", "max_iter"): {"penalty": 0.1, "kernel": "perceptron"},  # a search ends near the maximum
+    **{
+        ("rps-forest", option): {"min_leaf": 5}
+        for option in ("column_share", "cost", "trees")
+    },
+    # a search ends near the maximum
+    ("kernel-clm", "max_iter"): {"penalty": 0.1, "kernel": "perceptron"},
     **{("ordboost", option): {} for option in ("folds", "n_jobs", "patience")},
-    **{(name, "n_jobs"): {} for name, entry in METHODS.items() if issubclass(entry.method, TreeMethod)},
-    # Costs place the thresholds alone, and differ where ranks are wrong by more than one.
+    **{
+        (name, "n_jobs"): {}
+        for name, entry in METHODS.items()
+        if issubclass(entry.method, TreeMethod)
+    },
+    # Costs place the thresholds alone, and differ where ranks are wrong by more than
+    # one.
     ("rankboost-or", "cost"): {"rounds": 5},
 }
 
@@ -102,7 +117,9 @@ def another(name, option):
     return OTHER[(name, option) if (name, option) in OTHER else option]
 
 
-OPTIONS = [(name, option) for name, entry in METHODS.items() for option in option_names(entry)]
+OPTIONS = [
+    (name, option) for name, entry in METHODS.items() for option in option_names(entry)
+]
 
 
 def _beside(name: str, option: str) -> dict[str, Any]:
@@ -120,14 +137,25 @@ def test_extreme_numbers_end_in_a_fit_or_a_refusal(name):
     few = {"rounds": 3, "trees": 3, "members": ("logit", "cart")}
     for option, default in defaults_of(name).items():
         for extreme in (1e-300, 1e300) if isinstance(default, float) else ():
-            given = {key: few[key] for key in few.keys() & defaults_of(name).keys()} | {option: extreme}
+            given = {key: few[key] for key in few.keys() & defaults_of(name).keys()} | {
+                option: extreme
+            }
             with contextlib.suppress(OptionError):
-                assert ordfit(FORMULA, Problem.of(name).frame, name, **given).predict().notna().all()
+                assert (
+                    ordfit(FORMULA, Problem.of(name).frame, name, **given)
+                    .predict()
+                    .notna()
+                    .all()
+                )
 
 
 def test_every_method_is_registered():
     public = (getattr(ordstat, name) for name in dir(ordstat))
-    made = {value for value in public if isinstance(value, type) and issubclass(value, Method)} - {Method}
+    made = {
+        value
+        for value in public
+        if isinstance(value, type) and issubclass(value, Method)
+    } - {Method}
     assert made == {entry.method for entry in METHODS.values()}
 
 
@@ -143,10 +171,21 @@ def test_every_method_is_a_public_value(name):
         value.cost = "squared"
 
 
-@pytest.mark.parametrize(("name", "option"), [*[(name, None) for name in METHODS], *OPTIONS])
+@pytest.mark.parametrize(
+    ("name", "option"), [*[(name, None) for name in METHODS], *OPTIONS]
+)
 def test_repr_rebuilds_the_method(name, option):
-    method = resolve(name, {} if option is None else _beside(name, option) | {option: another(name, option)})
-    rebuilt = eval(repr(method), {name: getattr(ordstat, name) for name in dir(ordstat)})
+    method = resolve(
+        name,
+        (
+            {}
+            if option is None
+            else _beside(name, option) | {option: another(name, option)}
+        ),
+    )
+    rebuilt = eval(
+        repr(method), {name: getattr(ordstat, name) for name in dir(ordstat)}
+    )
     assert rebuilt == method
     assert repr(rebuilt) == repr(method)
     if option is not None:
@@ -159,7 +198,13 @@ def _everything(fit) -> tuple[bytes, list[int], bytes, bytes, str]:
     selection = getattr(fit.fit, "selection", None)
     curve = b"" if selection is None else selection.cost.tobytes()
     certificate = f"{fit.certificate!r} {fit.certificate.tolerance}"
-    return scores(fit).tobytes(), ranks, np.asarray(fit.trace.objective).tobytes(), curve, certificate
+    return (
+        scores(fit).tobytes(),
+        ranks,
+        np.asarray(fit.trace.objective).tobytes(),
+        curve,
+        certificate,
+    )
 
 
 #: Options that must not change any number.
@@ -167,23 +212,30 @@ OF_SPEED = ("n_jobs",)
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.ConvergenceWarning")
-@pytest.mark.parametrize(("name", "option"), [pair for pair in OPTIONS if pair[1] in OF_SPEED])
+@pytest.mark.parametrize(
+    ("name", "option"), [pair for pair in OPTIONS if pair[1] in OF_SPEED]
+)
 def test_options_of_speed_change_nothing(name, option):
-    beside, frame = _beside(name, option), Problem.of(name).frame
+    beside = _beside(name, option)
+    frame = Problem.of(name).frame
     other = ordfit(FORMULA, frame, name, **beside, **{option: another(name, option)})
     assert _everything(fitted(name, **beside)) == _everything(other)
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.ConvergenceWarning")
-# `crossing` counts where nominal effects cross: tests/effects/test_crossing.py; `quadrature` where there are random
-# effects: tests/mixed/test_r_clmm.py
+# `crossing` counts where nominal effects cross: tests/effects/test_crossing.py;
+# `quadrature` where there are random effects: tests/mixed/test_r_clmm.py
 @pytest.mark.parametrize(
     ("name", "option"),
     [pair for pair in OPTIONS if pair[1] not in (*OF_SPEED, "crossing", "quadrature")],
 )
 def test_every_option_counts(name, option):
-    beside, formula = _beside(name, option), _formula(option)
-    plain, other = (fitted(name, formula, **beside, **own) for own in ({}, {option: another(name, option)}))
+    beside = _beside(name, option)
+    formula = _formula(option)
+    plain, other = (
+        fitted(name, formula, **beside, **own)
+        for own in ({}, {option: another(name, option)})
+    )
     assert _everything(plain) != _everything(other)
 
 
@@ -200,9 +252,12 @@ def _called(name: str, option: str) -> Any:
     return pytest.param(name, option, marks=() if option == usual else pytest.mark.slow)
 
 
-@pytest.mark.parametrize(("name", "option"), [_called(*pair) for pair in OPTIONS if pair[1] != "max_iter"])
+@pytest.mark.parametrize(
+    ("name", "option"), [_called(*pair) for pair in OPTIONS if pair[1] != "max_iter"]
+)
 def test_string_and_value_are_the_same_call(name, option):
-    given, frame = _beside(name, option) | {option: another(name, option)}, Problem.of(name).frame
+    given = _beside(name, option) | {option: another(name, option)}
+    frame = Problem.of(name).frame
     by_string = fitted(name, _formula(option), **given)
     by_value = ordfit(_formula(option), frame, resolve(name, given))
     assert by_string.method == by_value.method
@@ -214,7 +269,9 @@ def test_string_and_value_are_the_same_call(name, option):
 
 
 def test_an_unknown_method_is_named_with_the_known_ones():
-    with pytest.raises(OptionError, match=r"clm.*logit.*redsvm.*got 'redsmv'\. Did you mean 'redsvm'\?"):
+    with pytest.raises(
+        OptionError, match=r"clm.*logit.*redsvm.*got 'redsmv'\. Did you mean 'redsvm'\?"
+    ):
         ordfit(FORMULA, pd.DataFrame(), "redsmv")
     with pytest.raises(OptionError, match=r"method must be one of 'clm'.*got 3"):
         ordfit(FORMULA, pd.DataFrame(), 3)
@@ -224,7 +281,12 @@ def test_an_unknown_option_is_named_with_the_known_ones(problem):
     known = option_names(METHODS[problem.name])
     meant = max(known, key=len)
     wrong = meant + meant[-1]
-    with pytest.raises(OptionError, match=rf"{problem.name}.*'{wrong}'.*Did you mean '{meant}'\?.*{', '.join(known)}"):
+    with pytest.raises(
+        OptionError,
+        match=(
+            rf"{problem.name}.*'{wrong}'.*Did you mean '{meant}'\?.*{', '.join(known)}"
+        ),
+    ):
         problem.fit(**{wrong: 1})
     with pytest.raises(OptionError, match=rf"already carries its options.*{wrong}"):
         ordfit(FORMULA, problem.frame, resolve(problem.name), **{wrong: 1})
@@ -233,8 +295,11 @@ def test_an_unknown_option_is_named_with_the_known_ones(problem):
 def test_an_unseen_level_at_predict_is_named(problem):
     fit = problem.fitted
     unseen = problem.frame.assign(g="d")
-    if fit.method.needs.categories and fit.method.needs.missing:  # an unseen level counts as missing there
-        with pytest.warns(DataWarning, match=r"'g' has levels that are not in the fit: 'd'"):
+    # an unseen level counts as missing there
+    if fit.method.needs.categories and fit.method.needs.missing:
+        with pytest.warns(
+            DataWarning, match=r"'g' has levels that are not in the fit: 'd'"
+        ):
             assert fit.predict(unseen).notna().all()
         return
     with pytest.raises(DataError, match=r"(?s)'?g'?.*'d'.*'a', 'b', 'c'"):
@@ -253,7 +318,9 @@ def test_an_unknown_type_of_prediction_is_named_with_the_known_ones(problem):
 
 
 def test_a_response_of_one_level_is_refused(problem):
-    with pytest.raises(DataError, match=r"'y' needs rows of at least 2 levels.*all have 1"):
+    with pytest.raises(
+        DataError, match=r"'y' needs rows of at least 2 levels.*all have 1"
+    ):
         problem.fit(problem.frame.assign(y=1))
 
 
@@ -272,16 +339,21 @@ def test_what_a_method_has_no_use_for_is_refused(problem):
 
 
 def test_costs_that_differ_nowhere_are_refused(problem):
-    """Row costs of 2 for every level; threshold methods of probabilities say which threshold has no price.
+    """Row costs of 2 for every level; threshold methods of probabilities say which
+    threshold has no price.
 
     Names that stand for a cost take no other.
     """
-    entry, costs = METHODS[problem.name], np.full((len(problem.frame), problem.frame["y"].cat.categories.size), 2.0)
-    error, words = DataError, r"price every rank alike|costs must differ between rank codes"
+    entry = METHODS[problem.name]
+    costs = np.full((len(problem.frame), problem.frame["y"].cat.categories.size), 2.0)
+    error = DataError
+    words = r"price every rank alike|costs must differ between rank codes"
     if not entry.method.needs.row_costs:
-        error, words = OptionError, "does not support row costs"
+        error = OptionError
+        words = "does not support row costs"
     elif "cost" in entry.preset:
-        error, words = OptionError, rf"method '{problem.name}' stands for the cost '{entry.preset['cost']}'"
+        error = OptionError
+        words = rf"method '{problem.name}' stands for the cost '{entry.preset['cost']}'"
     with pytest.raises(error, match=words):
         problem.fit(cost=costs)
 
@@ -289,14 +361,25 @@ def test_costs_that_differ_nowhere_are_refused(problem):
 @pytest.mark.parametrize(
     ("name", "missing", "who"),
     [
-        ("csovo", ("thresholds", "coef", "tidy"), "methods with thresholds have, such as 'redsvm'"),
-        ("redsvm", ("anova", "se", "loglik", "confint"), "methods with a likelihood have, such as 'logit'"),
+        (
+            "csovo",
+            ("thresholds", "coef", "tidy"),
+            "methods with thresholds have, such as 'redsvm'",
+        ),
+        (
+            "redsvm",
+            ("anova", "se", "loglik", "confint"),
+            "methods with a likelihood have, such as 'logit'",
+        ),
         ("redsvm", ("coef",), "its potential is not linear"),
         ("logit", ("nothing",), "object has no attribute 'nothing'"),
     ],
 )
 def test_what_a_fit_has_not_says_who_has_it(name, missing, who):
-    for kind, names in ((MarginResults, OF_THRESHOLDS), (LikelihoodResults, OF_LIKELIHOOD)):
+    for kind, names in (
+        (MarginResults, OF_THRESHOLDS),
+        (LikelihoodResults, OF_LIKELIHOOD),
+    ):
         assert [known for known in names if not hasattr(kind, known)] == []
     fit = Problem.of(name).fitted
     for attribute in missing:

@@ -1,4 +1,6 @@
-"""Cases in which other packages give wrong numbers, crash or keep silent, one by one (n = 200, K = 4, logit)."""
+"""Cases in which other packages give wrong numbers, crash or keep silent, one by one (n
+= 200, K = 4, logit).
+"""
 
 import warnings
 
@@ -55,8 +57,10 @@ def test_complete_separation_names_the_column(frame):
 
 
 def test_quasi_separation_names_the_column_and_no_other(frame):
-    separated = frame.assign(top=(frame["y"] == 3).astype(float) * (frame["v"] > 0))  # 1 only at the highest level
-    offer = r"\(top to \+infinity\).*penalty='jeffreys'"  # the column, the direction, what to do
+    # 1 only at the highest level
+    separated = frame.assign(top=(frame["y"] == 3).astype(float) * (frame["v"] > 0))
+    # the column, the direction, what to do
+    offer = r"\(top to \+infinity\).*penalty='jeffreys'"
     with pytest.warns(SeparationWarning, match=offer) as caught:
         fit = ordfit("y ~ u + top", separated)
     assert "'u'" not in str(caught[0].message)
@@ -76,7 +80,9 @@ def test_no_separation_no_warning(frame):
 def test_missing_values_are_left_out_and_counted(frame, column):
     gaps = frame.astype({"y": float})
     gaps.loc[[3, 7, 11], column] = np.nan
-    with pytest.warns(DataWarning, match=rf"3 of 200 rows left out for missing values: {column} \(3\)"):
+    with pytest.warns(
+        DataWarning, match=rf"3 of 200 rows left out for missing values: {column} \(3\)"
+    ):
         fit = ordfit("y ~ u + v + g", gaps)
     _same_fit(fit, ordfit("y ~ u + v + g", frame.drop(index=[3, 7, 11])))
     assert dict(fit.design.dropped) == {column: 3}
@@ -91,14 +97,21 @@ NAMES = ["nil", "low", "medium", "high"]  # not in alphabetical order
 
 def test_strings_are_refused_with_the_two_ways_to_order_them(frame):
     named = frame.assign(y=[NAMES[code] for code in frame["y"]])
-    with pytest.raises(DataError, match=r"(?s)'y'.*without an order.*levels=\[.*ordered pd\.Categorical"):
+    with pytest.raises(
+        DataError,
+        match=r"(?s)'y'.*without an order.*levels=\[.*ordered pd\.Categorical",
+    ):
         ordfit(FORMULA, named)
 
 
 def test_an_unordered_categorical_is_refused(frame):
     named = frame.assign(y=pd.Categorical([NAMES[code] for code in frame["y"]]))
     with pytest.raises(
-        DataError, match=r"'y' has labels without an order\. Give levels=\['high', 'low', 'medium', 'nil'\]"
+        DataError,
+        match=(
+            r"'y' has labels without an order\. Give levels=\['high', 'low', 'medium',"
+            r" 'nil'\]"
+        ),
     ):
         ordfit(FORMULA, named)
 
@@ -114,17 +127,26 @@ def test_levels_give_the_order(frame, fit, as_categorical):
 
 
 def test_an_ordered_categorical_keeps_its_order(frame, fit):
-    ordered = frame.assign(y=pd.Categorical([NAMES[c] for c in frame["y"]], categories=NAMES, ordered=True))
+    ordered = frame.assign(
+        y=pd.Categorical([NAMES[c] for c in frame["y"]], categories=NAMES, ordered=True)
+    )
     _same_fit(ordfit(FORMULA, ordered), fit)
 
 
 @pytest.mark.parametrize("empty", ["low", "high", "nil"])
 def test_a_level_without_rows_is_left_out_with_a_message(frame, empty):
-    ordered = frame.assign(y=pd.Categorical([NAMES[c] for c in frame["y"]], categories=NAMES, ordered=True))
+    ordered = frame.assign(
+        y=pd.Categorical([NAMES[c] for c in frame["y"]], categories=NAMES, ordered=True)
+    )
     gap = ordered[ordered["y"] != empty]
-    with pytest.warns(DataWarning, match=rf"Levels of the response without rows were left out: '{empty}'"):
+    with pytest.warns(
+        DataWarning,
+        match=rf"Levels of the response without rows were left out: '{empty}'",
+    ):
         fit = ordfit(FORMULA, gap)
-    _same_fit(fit, ordfit(FORMULA, gap.assign(y=gap["y"].cat.remove_unused_categories())))
+    _same_fit(
+        fit, ordfit(FORMULA, gap.assign(y=gap["y"].cat.remove_unused_categories()))
+    )
     assert empty not in fit.predict(type="prob").columns
     assert np.isfinite(fit.se).all()
 
@@ -137,7 +159,9 @@ def test_gaps_between_integers_keep_their_labels(frame, fit):
 
 
 def test_float_labels_are_taken_as_ranks_with_a_note(frame, fit):
-    with pytest.warns(DataWarning, match=r"y holds 4 values that are not whole numbers"):
+    with pytest.warns(
+        DataWarning, match=r"y holds 4 values that are not whole numbers"
+    ):
         other = ordfit(FORMULA, frame.assign(y=frame["y"] + 0.5))
     _same_fit(other, fit)
     assert other.predict().cat.categories.tolist() == [0.5, 1.5, 2.5, 3.5]
@@ -152,7 +176,9 @@ def test_two_levels_equal_binary_logit(frame):
     import statsmodels.api as sm
 
     binary = frame.assign(y=frame["y"] > 1)
-    other = sm.Logit(binary["y"].astype(float), sm.add_constant(binary[["u", "v"]])).fit(disp=0, method="newton")
+    other = sm.Logit(
+        binary["y"].astype(float), sm.add_constant(binary[["u", "v"]])
+    ).fit(disp=0, method="newton")
     fit = ordfit(FORMULA, binary)
     assert fit.loglik == pytest.approx(other.llf, abs=1e-8)
     np.testing.assert_allclose(fit.coef, other.params[["u", "v"]], rtol=RTOL)
@@ -173,8 +199,15 @@ def test_a_sum_of_columns_is_aliased(frame, fit):
     np.testing.assert_allclose(other.params.drop("s"), fit.params, rtol=RTOL)
     np.testing.assert_allclose(other.se.drop("s"), fit.se, rtol=RTOL)
     assert "s" not in other.vcov().index
-    np.testing.assert_allclose(other.predict(summed, type="prob"), fit.predict(type="prob"), rtol=1e-6, atol=1e-9)
-    with pytest.warns(DataWarning, match=r"have no prediction \(NA\): the fit did not estimate s,"):
+    np.testing.assert_allclose(
+        other.predict(summed, type="prob"),
+        fit.predict(type="prob"),
+        rtol=1e-6,
+        atol=1e-9,
+    )
+    with pytest.warns(
+        DataWarning, match=r"have no prediction \(NA\): the fit did not estimate s,"
+    ):
         assert other.predict(frame.assign(s=0.0), type="prob").isna().all(axis=None)
 
 
@@ -194,13 +227,17 @@ def test_the_origin_does_not_matter(frame, fit, shift):
     np.testing.assert_allclose(other.coef, fit.coef, rtol=RTOL)
     np.testing.assert_allclose(other.se[["u", "v"]], fit.se[["u", "v"]], rtol=RTOL)
     # P(y <= k) = F(theta + shift beta_v - u beta_u - (v + shift) beta_v)
-    np.testing.assert_allclose(other.thresholds - shift * other.coef["v"], fit.thresholds, atol=shift * 1e-8)
+    np.testing.assert_allclose(
+        other.thresholds - shift * other.coef["v"], fit.thresholds, atol=shift * 1e-8
+    )
 
 
 # Weights and covariances
 
 
-@pytest.mark.parametrize("keyword", ["freq_weights", "var_weights", "sample_weight", "weight", "cov_type"])
+@pytest.mark.parametrize(
+    "keyword", ["freq_weights", "var_weights", "sample_weight", "weight", "cov_type"]
+)
 def test_unknown_keywords_are_refused(frame, keyword):
     with pytest.raises(OptionError, match=rf"has no option '{keyword}'"):
         ordfit(FORMULA, frame, **{keyword: frame["w"]})
@@ -231,7 +268,9 @@ def test_an_unseen_level_at_predict_is_named(frame):
         fit.predict(frame.head(3).assign(g=["P", "S", "Q"]))
 
 
-@pytest.mark.parametrize("formula", ["y ~ 0 + u + C(g)", "y ~ C(g) + u - 1", "y ~ -1 + u + g"])
+@pytest.mark.parametrize(
+    "formula", ["y ~ 0 + u + C(g)", "y ~ C(g) + u - 1", "y ~ -1 + u + g"]
+)
 def test_a_removed_intercept_comes_back(frame, formula):
     with pytest.warns(DataWarning, match="removes the intercept"):
         fit = ordfit(formula, frame)
@@ -259,7 +298,10 @@ def test_a_spline_needs_no_constraint_by_hand(frame, term, columns):
         ("poly(u, 2)", ["poly(u, 2)[1]", "poly(u, 2)[2]"]),
         ("center(u) + scale(v)", ["center(u)", "scale(v)"]),
         ("`v` + `u`", ["v", "u"]),
-        ("C(g, contr.treatment('Q'))", ["C(g, contr.treatment('Q'))[T.P]", "C(g, contr.treatment('Q'))[T.R]"]),
+        (
+            "C(g, contr.treatment('Q'))",
+            ["C(g, contr.treatment('Q'))[T.P]", "C(g, contr.treatment('Q'))[T.R]"],
+        ),
         ("g/u", ["g[T.Q]", "g[T.R]", "g[P]:u", "g[Q]:u", "g[R]:u"]),
         ("u %in% g", ["u:g[P]", "u:g[Q]", "u:g[R]"]),
         ("(u + v)**2", ["u", "v", "u:v"]),
@@ -270,17 +312,23 @@ def test_a_spline_needs_no_constraint_by_hand(frame, term, columns):
 def test_the_formula_language_of_formulaic(frame, term, columns):
     fit = ordfit(f"y ~ {term}", frame)
     assert fit.coef.index.tolist() == [column.replace("`", "") for column in columns]
-    np.testing.assert_allclose(fit.predict(frame[:9], type="prob"), fit.predict(type="prob")[:9], rtol=1e-12)
+    np.testing.assert_allclose(
+        fit.predict(frame[:9], type="prob"), fit.predict(type="prob")[:9], rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize(
     ("term", "message"),
     [
-        ("lag(u)", r"do not have the function 'lag'.*column of the data"),  # rows have no order in time
+        # rows have no order in time
+        ("lag(u)", r"do not have the function 'lag'.*column of the data"),
         ("hashed(g)", "do not have the function 'hashed'"),
         ("strata(g)", "do not have the function 'strata'"),
         ("np.log(w)", r"'np.log\(w\)' is not allowed in a formula"),
-        ("C(g, contr.custom([[1], [0], [0]]))", r"not a known contrast; there are 'sas', 'treatment'"),
+        (
+            "C(g, contr.custom([[1], [0], [0]]))",
+            r"not a known contrast; there are 'sas', 'treatment'",
+        ),
         ("(1 | g):u", r"A random term reads \(1 \| group\)"),
         ("u | v", r"'\|'"),
     ],
@@ -292,7 +340,9 @@ def test_what_formulas_leave_out_is_refused_by_name(frame, term, message):
 
 def test_a_level_of_a_factor_without_rows_makes_no_column(frame):
     wide = frame.assign(g=frame["g"].cat.add_categories("S"))
-    with pytest.warns(DataWarning, match=r"Levels of g without rows were left out: 'S'"):
+    with pytest.warns(
+        DataWarning, match=r"Levels of g without rows were left out: 'S'"
+    ):
         fit = ordfit("y ~ u + g", wide)
     _same_fit(fit, ordfit("y ~ u + g", frame))
     with pytest.raises(DataError, match=r"(?s)g.*'S'"):
@@ -319,7 +369,13 @@ def test_variables_of_the_caller_are_never_looked_at(frame, fit):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"link": "clogog"}, r"link must be one of 'logit', 'probit', .*'clogog'. Did you mean 'cloglog'"),
+        (
+            {"link": "clogog"},
+            (
+                r"link must be one of 'logit', 'probit', .*'clogog'. Did you mean"
+                r" 'cloglog'"
+            ),
+        ),
         ({"method": "cloglogg"}, r"Did you mean 'cloglog'\?"),
         ({"distr": "cloglog"}, r"no option 'distr'.*link"),
     ],
@@ -347,11 +403,16 @@ def test_a_precomputed_kernel_is_the_plain_gram_matrix(frame):
     from ordstat import Gaussian, OrdinalClassifier
 
     X = frame[["u", "v"]].to_numpy()
-    train, test = X[:150], X[150:]
+    train = X[:150]
+    test = X[150:]
     kernel = Gaussian(gamma=0.5)
     options = {"scaling": None, "C": 2.0, "tol": 1e-9}
-    plain = OrdinalClassifier("redsvm", kernel=kernel, **options).fit(train, frame["y"][:150])
-    gram = OrdinalClassifier("redsvm", kernel="precomputed", **options).fit(kernel(train, train), frame["y"][:150])
+    plain = OrdinalClassifier("redsvm", kernel=kernel, **options).fit(
+        train, frame["y"][:150]
+    )
+    gram = OrdinalClassifier("redsvm", kernel="precomputed", **options).fit(
+        kernel(train, train), frame["y"][:150]
+    )
     assert gram.predict(kernel(test, train)).tolist() == plain.predict(test).tolist()
     np.testing.assert_allclose(gram.thresholds_, plain.thresholds_, atol=1e-3)
 
@@ -359,7 +420,9 @@ def test_a_precomputed_kernel_is_the_plain_gram_matrix(frame):
 @pytest.mark.parametrize("weak", ["perceptron", "stump"])
 @pytest.mark.parametrize("method", ["orboost-all", "orboost-lr"])
 def test_a_seed_fixes_the_weak_learners(frame, method, weak):
-    """Equal scores to the last bit, in any state of NumPy's global generator; another seed, another ensemble."""
+    """Equal scores to the last bit, in any state of NumPy's global generator; another
+    seed, another ensemble.
+    """
 
     def scores(seed: int, noise: int) -> np.ndarray:
         np.random.seed(noise)  # noqa: NPY002 - must make no difference
@@ -367,10 +430,16 @@ def test_a_seed_fixes_the_weak_learners(frame, method, weak):
         return np.asarray(fit.predict(type="score"))
 
     np.testing.assert_array_equal(scores(3, 0), scores(3, 1))
-    assert (scores(3, 0) != scores(4, 0)).any() == (weak == "perceptron")  # stumps draw nothing
+    # stumps draw nothing
+    assert (scores(3, 0) != scores(4, 0)).any() == (weak == "perceptron")
 
 
 @pytest.mark.parametrize("seed", [0, 7])
 def test_a_seed_fixes_the_answer(frame, seed):
-    scores = [ordfit(FORMULA, frame, "redsvm", C="cv", folds=3, seed=seed).predict(type="score") for _ in range(2)]
+    scores = [
+        ordfit(FORMULA, frame, "redsvm", C="cv", folds=3, seed=seed).predict(
+            type="score"
+        )
+        for _ in range(2)
+    ]
     np.testing.assert_array_equal(*scores)

@@ -12,11 +12,17 @@ def test_beside_cluster_robust_errors_the_test_is_walds():
     fit = ordfit("rating ~ temp + contact", WINE, cluster="judge", vcov="cluster")
     indices = fit.discrimination()
     assert not {"lr_chi2", "lr_p_value"} & set(indices.index)
-    V, b = fit.vcov().to_numpy()[4:, 4:], fit.coef.to_numpy()
+    V = fit.vcov().to_numpy()[4:, 4:]
+    b = fit.coef.to_numpy()
     assert indices["wald_chi2"] == pytest.approx(b @ np.linalg.solve(V, b), rel=1e-10)
     assert indices["wald_df"] == 2
-    assert "wald_F" in fit.with_vcov({"cluster": "judge", "type": "CR2"}).discrimination()
-    assert indices["nagelkerke"] == ordfit("rating ~ temp + contact", WINE).discrimination()["nagelkerke"]
+    assert (
+        "wald_F" in fit.with_vcov({"cluster": "judge", "type": "CR2"}).discrimination()
+    )
+    assert (
+        indices["nagelkerke"]
+        == ordfit("rating ~ temp + contact", WINE).discrimination()["nagelkerke"]
+    )
 
 
 def test_it_prints_without_powers_of_ten():
@@ -28,7 +34,9 @@ def test_it_prints_without_powers_of_ten():
 
 def test_a_model_without_effects_has_an_r2_of_zero():
     fit = ordfit("rating ~ 1", WINE)
-    assert fit.glance()[["mcfadden", "nagelkerke"]].astype(str).values.tolist() == [["0.0", "0.0"]]
+    assert fit.glance()[["mcfadden", "nagelkerke"]].astype(str).values.tolist() == [
+        ["0.0", "0.0"]
+    ]
     assert "-0.0000" not in str(fit.summary())
     assert str(fit.discrimination()["mcfadden"]) == "0.0"
 
@@ -36,4 +44,6 @@ def test_a_model_without_effects_has_an_r2_of_zero():
 def test_vacuous_bounds_are_named():
     bounds = ordfit("rating ~ temp + contact", WINE, "redsvm").bounds()
     lines = " ".join(str(bounds).split())
-    assert "Vacuous (not below the largest possible value): classification error" in lines
+    assert (
+        "Vacuous (not below the largest possible value): classification error" in lines
+    )

@@ -32,7 +32,10 @@ def test_means_say_what_they_are() -> None:
         "",
         "Means of P(response = level); 95% limits, on the logit scale.",
         "Averaged over Type and Cont, weights: equal.",
-        "NOTE: results may be misleading due to involvement in interactions (Infl:Type).",
+        (
+            "NOTE: results may be misleading due to involvement in interactions"
+            " (Infl:Type)."
+        ),
     ]
     assert "NOTE" not in str(housing().emmeans("Cont"))
     assert "NOTE" not in str(housing().emmeans("~ Infl * Type"))
@@ -46,12 +49,24 @@ def test_contrasts_say_what_they_are() -> None:
         "z tests; p-values and 95% limits by Tukey's method, for 3 means.",
         "Averaged over Cont, weights: equal.",
     ]
-    assert contrasts.attrs["title"] == "Contrasts, each earlier mean minus each later one (Low - Medium)"
+    assert (
+        contrasts.attrs["title"]
+        == "Contrasts, each earlier mean minus each later one (Low - Medium)"
+    )
     assert max(map(len, str(contrasts).splitlines()[-6:])) <= 80
     assert "Tukey" in contrasts._repr_html_() and "0.0000" not in str(contrasts)
     holm = housing().emmeans("Type").contrasts(adjust="holm").attrs["notes"][1]
-    assert holm == "z tests; p-values by Holm's method, 95% limits by Bonferroni's, for 6 tests."
-    assert housing().emmeans("Cont").contrasts().attrs["notes"][1].endswith("95% limits are not adjusted.")
+    assert (
+        holm == "z tests; p-values by Holm's method, 95% limits by Bonferroni's, for 6"
+        " tests."
+    )
+    assert (
+        housing()
+        .emmeans("Cont")
+        .contrasts()
+        .attrs["notes"][1]
+        .endswith("95% limits are not adjusted.")
+    )
 
 
 def test_a_part_of_a_table_is_a_plain_frame() -> None:
@@ -63,24 +78,37 @@ def test_a_part_of_a_table_is_a_plain_frame() -> None:
 def test_a_formula_with_contrasts_prints_both() -> None:
     means = housing().emmeans("pairwise ~ Type | Infl")
     assert means.by == ("Infl",) and str(means).endswith(str(means.contrasts()))
-    assert means.contrasts().equals(housing().emmeans("Type", by="Infl").contrasts("pairwise"))
+    assert means.contrasts().equals(
+        housing().emmeans("Type", by="Infl").contrasts("pairwise")
+    )
 
 
 def test_own_contrasts_in_every_form() -> None:
     means = housing().emmeans("Type")
     named = means.contrasts({"outer": [1, -1, -1, 1]})
-    for given in ([[1, -1, -1, 1]], [1, -1, -1, 1], (1, -1, -1, 1), np.array([[1, -1, -1, 1]])):
+    for given in (
+        [[1, -1, -1, 1]],
+        [1, -1, -1, 1],
+        (1, -1, -1, 1),
+        np.array([[1, -1, -1, 1]]),
+    ):
         differences = means.contrasts(given)
         assert differences["contrast"].tolist() == ["(1, -1, -1, 1)"]
-        assert differences.drop(columns="contrast").equals(named.drop(columns="contrast"))
-    assert named["estimate"].iloc[0] == pytest.approx(means.frame["estimate"] @ [1, -1, -1, 1], rel=1e-12)
+        assert differences.drop(columns="contrast").equals(
+            named.drop(columns="contrast")
+        )
+    assert named["estimate"].iloc[0] == pytest.approx(
+        means.frame["estimate"] @ [1, -1, -1, 1], rel=1e-12
+    )
 
 
 def test_own_contrasts_that_read_alike_are_all_there() -> None:
     means = housing().emmeans("Infl")
     close = means.contrasts([[1.00001, -1.00001, 0], [1.00002, -1.00002, 0]])
     assert len(close) == 2 and close["contrast"].is_unique
-    assert close["estimate"][1] / close["estimate"][0] == pytest.approx(1.00002 / 1.00001, rel=1e-9)
+    assert close["estimate"][1] / close["estimate"][0] == pytest.approx(
+        1.00002 / 1.00001, rel=1e-9
+    )
     assert len(means.contrasts({1: [1, -1, 0], "1": [1, 0, -1]})) == 2
 
 
@@ -93,18 +121,31 @@ def test_the_note_names_no_adjustment_that_was_not_made() -> None:
         one = means.contrasts([[1, -1, 0, 0], [0, 1, 0, -1]], "bonferroni")
     assert "z tests; p-values and 95% limits are not adjusted." in str(one)
     with pytest.warns(DataWarning, match="no standard error"):
-        assert "Bonferroni's method, for 3 tests." in str(means.contrasts("pairwise", "bonferroni"))
+        assert "Bonferroni's method, for 3 tests." in str(
+            means.contrasts("pairwise", "bonferroni")
+        )
 
 
 def test_means_of_one_name_are_told_apart() -> None:
-    differences = housing().emmeans("Type", at={"Type": ["Tower", "Tower", "Atrium"]}).contrasts(adjust="none")
-    assert differences["contrast"].tolist() == ["Tower (1) - Tower (2)", "Tower (1) - Atrium", "Tower (2) - Atrium"]
+    differences = (
+        housing()
+        .emmeans("Type", at={"Type": ["Tower", "Tower", "Atrium"]})
+        .contrasts(adjust="none")
+    )
+    assert differences["contrast"].tolist() == [
+        "Tower (1) - Tower (2)",
+        "Tower (1) - Atrium",
+        "Tower (2) - Atrium",
+    ]
 
 
 @pytest.mark.parametrize("scale", ["latent", "prob", "exc_prob", "mean", "log_odds"])
 def test_slopes_are_the_derivatives_of_the_means(scale: str) -> None:
     h = 1e-4
-    low, high = (sim().emmeans("f", scale=scale, at={"x1": 0.3 + step}).frame["estimate"] for step in (-h, h))
+    low, high = (
+        sim().emmeans("f", scale=scale, at={"x1": 0.3 + step}).frame["estimate"]
+        for step in (-h, h)
+    )
     slopes = sim().emtrends("f", "x1", scale=scale, at={"x1": 0.3}).frame["estimate"]
     np.testing.assert_allclose(slopes, (high - low) / (2 * h), rtol=1e-6, atol=1e-8)
 
@@ -112,17 +153,27 @@ def test_slopes_are_the_derivatives_of_the_means(scale: str) -> None:
 def test_slopes_of_a_linear_effect_are_its_coefficients() -> None:
     fit = ordfit("y ~ f * x1", load_data("sim500"))
     slopes = fit.emtrends("f", "x1")
-    own = fit.coef["x1"] + np.array([0.0, fit.coef["f[T.mid]:x1"], fit.coef["f[T.hi]:x1"]])
+    own = fit.coef["x1"] + np.array(
+        [0.0, fit.coef["f[T.mid]:x1"], fit.coef["f[T.hi]:x1"]]
+    )
     np.testing.assert_allclose(slopes.frame["estimate"], own, rtol=1e-9)
     statistics = ["estimate", "std_error", "p_value"]
     first = slopes.contrasts("reference", adjust="none").loc[0, statistics].tolist()
-    np.testing.assert_allclose(first, fit.tidy().set_index("term").loc["f[T.mid]:x1", statistics].tolist(), rtol=1e-8)
+    np.testing.assert_allclose(
+        first,
+        fit.tidy().set_index("term").loc["f[T.mid]:x1", statistics].tolist(),
+        rtol=1e-8,
+    )
 
 
 def test_joint_tests_of_factors_are_those_of_type_three() -> None:
     actual = housing().joint_tests().set_index("term")
     expected = housing().anova(type="III")
-    np.testing.assert_allclose(actual.loc[expected.index, ["df", "chisq"]], expected[["df", "chisq"]], rtol=1e-8)
+    np.testing.assert_allclose(
+        actual.loc[expected.index, ["df", "chisq"]],
+        expected[["df", "chisq"]],
+        rtol=1e-8,
+    )
 
 
 def test_joint_tests_say_what_the_data_do_not_tell() -> None:
@@ -131,10 +182,16 @@ def test_joint_tests_say_what_the_data_do_not_tell() -> None:
     with pytest.warns(DataWarning, match="no row used has the combination of levels"):
         fit = ordfit("rating ~ temp * contact", wine)
     actual = fit.joint_tests()
-    assert (actual["df"] == 0).all() and actual["p_value"].isna().all() and "NA: the data" in str(actual)
+    assert (
+        (actual["df"] == 0).all()
+        and actual["p_value"].isna().all()
+        and "NA: the data" in str(actual)
+    )
     simple = fit.joint_tests(by="contact").set_index("contact")
     assert simple["df"].to_dict() == {"no": 1, "yes": 0}
-    assert simple.loc["no", "chisq"] == pytest.approx(fit.test("temp[T.warm] = 0")["chisq"].iloc[0])
+    assert simple.loc["no", "chisq"] == pytest.approx(
+        fit.test("temp[T.warm] = 0")["chisq"].iloc[0]
+    )
 
 
 def test_joint_tests_leave_out_variables_of_the_scale_alone() -> None:
@@ -148,7 +205,9 @@ def test_joint_tests_of_what_no_infinite_threshold_moves() -> None:
         fit = ordfit("rating ~ contact", datasets.load("wine"), nominal="~ temp")
     actual = fit.joint_tests().set_index("term")
     assert actual["df"].to_dict() == {"contact": 1, "temp": 0}
-    assert actual.loc["contact", "chisq"] == pytest.approx(fit.z_values["contact[T.yes]"] ** 2, rel=1e-9)
+    assert actual.loc["contact", "chisq"] == pytest.approx(
+        fit.z_values["contact[T.yes]"] ** 2, rel=1e-9
+    )
 
 
 def test_cells_without_rows_have_no_mean_by_their_weights() -> None:
@@ -163,9 +222,14 @@ def test_cells_without_rows_have_no_mean_by_their_weights() -> None:
 def test_weights_count_case_weights() -> None:
     """As the rows that they stand for."""
     data = datasets.load("housing")
-    rows = data.loc[data.index.repeat(data["Freq"])].drop(columns="Freq").reset_index(drop=True)
+    rows = (
+        data.loc[data.index.repeat(data["Freq"])]
+        .drop(columns="Freq")
+        .reset_index(drop=True)
+    )
     one, other = (
-        fit.emmeans("Infl", weights="cells").frame for fit in (housing(), ordfit("Sat ~ Infl * Type + Cont", rows))
+        fit.emmeans("Infl", weights="cells").frame
+        for fit in (housing(), ordfit("Sat ~ Infl * Type + Cont", rows))
     )
     np.testing.assert_allclose(one["estimate"], other["estimate"], rtol=1e-7)
 
@@ -180,24 +244,63 @@ def test_weights_count_case_weights() -> None:
         (lambda f: f.emmeans("Type").contrasts([["x", 1]]), "must be 4 finite numbers"),
         (lambda f: f.emmeans("Type").contrasts([0, 0, 0, 0]), "not all 0"),
         (lambda f: f.emmeans("Type").contrasts([]), "method gives no contrast"),
-        (lambda f: f.emmeans("Type").contrasts(5), "method must be the name of a set, or coefficients"),
-        (lambda f: f.emmeans("Type").contrasts("revpairwis"), "Did you mean 'revpairwise'"),
-        (lambda f: f.emmeans("Type").contrasts("eff"), "method must be one of .*, or coefficients such as .*got 'eff'"),
-        (lambda f: f.emmeans("Type").contrasts("sequential", "tukey"), "adjust='tukey' needs method='pairwise'"),
-        (lambda f: f.emmeans("Type").contrasts(adjust="dunnett"), "adjust='dunnett' needs method='reference'"),
-        (lambda f: f.emmeans("Type").contrasts("reference", ref="Towr"), "ref must be one of .*Did you mean 'Tower'"),
-        (lambda f: f.emmeans("Type").contrasts(ref="Tower"), "ref= needs method='reference'"),
-        (lambda f: f.emmeans("Type").contrasts([1, 0, 0, -1], ref="Tower"), "ref= needs method='reference'"),
+        (
+            lambda f: f.emmeans("Type").contrasts(5),
+            "method must be the name of a set, or coefficients",
+        ),
+        (
+            lambda f: f.emmeans("Type").contrasts("revpairwis"),
+            "Did you mean 'revpairwise'",
+        ),
+        (
+            lambda f: f.emmeans("Type").contrasts("eff"),
+            "method must be one of .*, or coefficients such as .*got 'eff'",
+        ),
+        (
+            lambda f: f.emmeans("Type").contrasts("sequential", "tukey"),
+            "adjust='tukey' needs method='pairwise'",
+        ),
+        (
+            lambda f: f.emmeans("Type").contrasts(adjust="dunnett"),
+            "adjust='dunnett' needs method='reference'",
+        ),
+        (
+            lambda f: f.emmeans("Type").contrasts("reference", ref="Towr"),
+            "ref must be one of .*Did you mean 'Tower'",
+        ),
+        (
+            lambda f: f.emmeans("Type").contrasts(ref="Tower"),
+            "ref= needs method='reference'",
+        ),
+        (
+            lambda f: f.emmeans("Type").contrasts([1, 0, 0, -1], ref="Tower"),
+            "ref= needs method='reference'",
+        ),
         (lambda f: f.emmeans("Type", weights="prop"), "weights must be one of"),
-        (lambda f: f.emmeans("Type", at={"Type": ["Tower"] * 2}, weights="cells"), "gives a value of 'Type' twice"),
-        (lambda f: f.emmeans("~ Sat | Type", scale="prob"), "'Sat' is the response: leave it out"),
+        (
+            lambda f: f.emmeans("Type", at={"Type": ["Tower"] * 2}, weights="cells"),
+            "gives a value of 'Type' twice",
+        ),
+        (
+            lambda f: f.emmeans("~ Sat | Type", scale="prob"),
+            "'Sat' is the response: leave it out",
+        ),
         (lambda f: f.emmeans("~ Type ~ Infl"), "the formula of means must be like"),
-        (lambda f: f.emmeans("pair ~ Type"), "method must be .*Did you mean 'pairwise'"),
+        (
+            lambda f: f.emmeans("pair ~ Type"),
+            "method must be .*Did you mean 'pairwise'",
+        ),
         (lambda f: f.emmeans("~ Typ"), "no variable 'Typ'"),
         (lambda f: f.emmeans(5), "variables must be names of variables; got 5"),
-        (lambda f: f.emtrends("Type", "Infl"), "var must be a number .*'Infl' is a factor"),
+        (
+            lambda f: f.emtrends("Type", "Infl"),
+            "var must be a number .*'Infl' is a factor",
+        ),
         (lambda f: f.joint_tests(by="x"), "no variable 'x'"),
-        (lambda f: f.joint_tests(by=["Infl", "Type", "Cont"]), "joint_tests needs a variable"),
+        (
+            lambda f: f.joint_tests(by=["Infl", "Type", "Cont"]),
+            "joint_tests needs a variable",
+        ),
     ],
 )
 def test_refusals(ask: Callable[[LikelihoodResults], Any], message: str) -> None:
@@ -207,6 +310,13 @@ def test_refusals(ask: Callable[[LikelihoodResults], Any], message: str) -> None
 
 def test_coefficients_that_do_not_add_up_to_0_are_told():
     means = housing().emmeans("Type")
-    own = {"sum": [1, 1, 1, 1], "high rise": [1, -0.333, -0.333, -0.333], "two": [1, -1, 1, 0]}
-    assert "NOTE: the coefficients of sum and two do not add up to 0: no contrast." in str(means.contrasts(own))
+    own = {
+        "sum": [1, 1, 1, 1],
+        "high rise": [1, -0.333, -0.333, -0.333],
+        "two": [1, -1, 1, 0],
+    }
+    assert (
+        "NOTE: the coefficients of sum and two do not add up to 0: no contrast."
+        in str(means.contrasts(own))
+    )
     assert "add up" not in str(means.contrasts())

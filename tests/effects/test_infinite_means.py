@@ -1,4 +1,6 @@
-"""Figures that depend on infinite estimates are infinite or undetermined; others are finite."""
+"""Figures that depend on infinite estimates are infinite or undetermined; others are
+finite.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,18 @@ SEPARATED = "The response is separated"
 def rated() -> pd.DataFrame:
     """Everybody of group a gives the lowest answer, nobody else does."""
     rng = np.random.default_rng(1)
-    z, above = rng.normal(size=90), rng.integers(2, 4, 60)
-    return pd.DataFrame({"g": np.repeat(list("abc"), 30), "z": z, "y": np.append(np.full(30, 1), above)})
+    z = rng.normal(size=90)
+    above = rng.integers(2, 4, 60)
+    return pd.DataFrame(
+        {"g": np.repeat(list("abc"), 30), "z": z, "y": np.append(np.full(30, 1), above)}
+    )
 
 
 @pytest.fixture(scope="module")
 def fits():
-    """The separated fit, and that of the rows that are left: two levels, and groups b and c."""
+    """The separated fit, and that of the rows that are left: two levels, and groups b
+    and c.
+    """
     data = rated()
     with pytest.warns(SeparationWarning):
         fit = ordfit("y ~ g + z", data)
@@ -40,54 +47,87 @@ def upward():
 def test_estimates_are_infinite_in_every_table(fits, upward):
     fit, _ = fits
     for values in (fit.params, fit.tidy().set_index("term")["estimate"]):
-        assert np.isposinf(values[["1|2", "2|3", "g[T.b]", "g[T.c]"]]).all() and np.isfinite(values["z"])
-    assert np.isposinf(fit.thresholds).all() and np.isposinf(fit.coef[["g[T.b]", "g[T.c]"]]).all()
-    assert fit.tidy(exponentiate=True).set_index("term").loc["g[T.b]", "estimate"] == np.inf
+        assert np.isposinf(
+            values[["1|2", "2|3", "g[T.b]", "g[T.c]"]]
+        ).all() and np.isfinite(values["z"])
+    assert (
+        np.isposinf(fit.thresholds).all()
+        and np.isposinf(fit.coef[["g[T.b]", "g[T.c]"]]).all()
+    )
+    assert (
+        fit.tidy(exponentiate=True).set_index("term").loc["g[T.b]", "estimate"]
+        == np.inf
+    )
     assert np.isfinite(upward.thresholds).all() and upward.coef["g[T.c]"] == np.inf
     assert SEPARATED in str(upward.tidy()) and "stopped" not in str(upward.tidy())
 
 
 def test_thresholds_of_a_structure(fits):
     with pytest.warns(SeparationWarning):
-        fit = ordfit("y ~ x", pd.DataFrame({"x": np.arange(12.0), "y": np.repeat([1, 2, 3], 4)}), threshold="symmetric")
+        fit = ordfit(
+            "y ~ x",
+            pd.DataFrame({"x": np.arange(12.0), "y": np.repeat([1, 2, 3], 4)}),
+            threshold="symmetric",
+        )
     assert np.isinf(fit.params).any() and np.isposinf(fit.thresholds).all()
 
 
 def test_means_and_differences_that_are_infinite(upward):
     with pytest.warns(DataWarning, match="no standard error"):
         means = upward.emmeans("g")
-    assert means.frame["estimate"].tolist()[2] == np.inf and np.isfinite(means.frame["estimate"][:2]).all()
+    assert (
+        means.frame["estimate"].tolist()[2] == np.inf
+        and np.isfinite(means.frame["estimate"][:2]).all()
+    )
     assert SEPARATED in str(means)
     with pytest.warns(DataWarning):
         pairs = means.contrasts("revpairwise").set_index("contrast")
-    assert pairs["estimate"].tolist()[1:] == [np.inf, np.inf] and np.isfinite(pairs.loc["b - a", "std_error"])
+    assert pairs["estimate"].tolist()[1:] == [np.inf, np.inf] and np.isfinite(
+        pairs.loc["b - a", "std_error"]
+    )
     with pytest.warns(DataWarning):
-        assert upward.emmeans("g", scale="odds").frame["estimate"].tolist()[4:] == [np.inf, np.inf]
+        assert upward.emmeans("g", scale="odds").frame["estimate"].tolist()[4:] == [
+            np.inf,
+            np.inf,
+        ]
     with pytest.warns(DataWarning):
         falling = upward.emmeans("g", scale="odds").contrasts("pairwise")
     assert falling.set_index("contrast").loc["a / c", "estimate"].tolist() == [0.0, 0.0]
     tested = upward.test("g[T.b] = g[T.c], g[T.b] = 0")
-    assert tested["difference"].iloc[0] == -np.inf and np.isfinite(tested["p_value"].iloc[1])
+    assert tested["difference"].iloc[0] == -np.inf and np.isfinite(
+        tested["p_value"].iloc[1]
+    )
     assert SEPARATED in str(tested)
 
 
 def test_probabilities_stay(upward):
     """They are their own limits: group c gives the highest answer."""
     with pytest.warns(DataWarning):
-        actual = upward.emmeans("g", scale="prob").frame.set_index(["g", "level"])["estimate"]
+        actual = upward.emmeans("g", scale="prob").frame.set_index(["g", "level"])[
+            "estimate"
+        ]
     np.testing.assert_allclose(actual["c"], [0.0, 0.0, 1.0], atol=1e-8)
 
 
-def test_what_does_not_move_with_infinite_estimates_is_that_of_the_rows_that_are_left(fits):
+def test_what_does_not_move_with_infinite_estimates_is_that_of_the_rows_that_are_left(
+    fits,
+):
     """Slopes, and the difference of two groups whose infinite effects cancel."""
     fit, left = fits
     tested = fit.test("g[T.c] = g[T.b]")
     expected = left.test("g[T.c] = 0")
-    np.testing.assert_allclose(tested.to_numpy(dtype=float), expected.to_numpy(dtype=float), rtol=1e-9)
+    np.testing.assert_allclose(
+        tested.to_numpy(dtype=float), expected.to_numpy(dtype=float), rtol=1e-9
+    )
     with pytest.warns(DataWarning):
-        pairs = fit.emmeans("g").contrasts("revpairwise").set_index("contrast")["estimate"]
+        pairs = (
+            fit.emmeans("g").contrasts("revpairwise").set_index("contrast")["estimate"]
+        )
         along = fit.emmeans("z", at={"z": [0, 1]})
-    assert pairs["c - b"] == pytest.approx(left.coef["g[T.c]"], rel=1e-9) and pairs["b - a"] == np.inf
+    assert (
+        pairs["c - b"] == pytest.approx(left.coef["g[T.c]"], rel=1e-9)
+        and pairs["b - a"] == np.inf
+    )
     for actual in (
         fit.emtrends("g", "z").frame,
         along.contrasts("revpairwise"),
@@ -100,7 +140,9 @@ def test_what_does_not_move_with_infinite_estimates_is_that_of_the_rows_that_are
 
 def test_an_infinite_threshold_less_an_infinite_effect_is_no_number():
     with pytest.warns(SeparationWarning):
-        fit = ordfit("y ~ x", pd.DataFrame({"x": np.arange(12.0), "y": np.repeat([1, 2, 3], 4)}))
+        fit = ordfit(
+            "y ~ x", pd.DataFrame({"x": np.arange(12.0), "y": np.repeat([1, 2, 3], 4)})
+        )
     assert np.isposinf(fit.params).all()
     with pytest.warns(DataWarning):
         means = fit.emmeans("x", at={"x": [0.0, 5.5, 11.0]})
@@ -113,7 +155,11 @@ def test_an_infinite_threshold_less_an_infinite_effect_is_no_number():
 def test_scores_and_predictors_are_infinite(upward):
     """H of group c is infinite, and every threshold less H is minus infinity."""
     predicted = upward.predict(rated().tail(2), type="score", se=True)
-    assert np.isposinf(predicted["estimate"]).all() and predicted["std_error"].isna().all()
-    assert np.isneginf(upward.predict(rated().tail(2), type="linear_predictor").to_numpy()).all()
+    assert (
+        np.isposinf(predicted["estimate"]).all() and predicted["std_error"].isna().all()
+    )
+    assert np.isneginf(
+        upward.predict(rated().tail(2), type="linear_predictor").to_numpy()
+    ).all()
     others = upward.predict(rated().head(2), type="score", se=True)
     assert np.isfinite(others["estimate"]).all()

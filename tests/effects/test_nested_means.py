@@ -15,7 +15,9 @@ from ordstat.likelihood.results import LikelihoodResults
 NUMBERS = ["estimate", "std_error", "lower", "upper"]
 #: Schools of each region; one region has a single school.
 REGIONS = {"N": "ab", "S": "cde", "W": "f"}
-OF_SCHOOL = {school: region for region, schools in REGIONS.items() for school in schools}
+OF_SCHOOL = {
+    school: region for region, schools in REGIONS.items() for school in schools
+}
 
 
 def schools(seed: int = 1, n: int = 400) -> pd.DataFrame:
@@ -25,7 +27,9 @@ def schools(seed: int = 1, n: int = 400) -> pd.DataFrame:
     x = rng.normal(size=n)
     latent = pd.Series(school).map(effects).to_numpy() + x / 2 + rng.logistic(size=n)
     sex = rng.choice(["f", "m"], n)
-    within = pd.Series(school).map(lambda s: REGIONS[OF_SCHOOL[s]].index(s) + 1).astype(str)
+    within = (
+        pd.Series(school).map(lambda s: REGIONS[OF_SCHOOL[s]].index(s) + 1).astype(str)
+    )
     return pd.DataFrame(
         {
             "school": school,
@@ -44,7 +48,9 @@ def quiet(formula: str, data: pd.DataFrame, **options: object) -> LikelihoodResu
         return ordfit(formula, data, **options)
 
 
-def same(actual: pd.DataFrame, expected: pd.DataFrame, columns: list[str] = NUMBERS) -> None:
+def same(
+    actual: pd.DataFrame, expected: pd.DataFrame, columns: list[str] = NUMBERS
+) -> None:
     np.testing.assert_allclose(
         actual[columns].to_numpy(dtype=float),
         expected[columns].to_numpy(dtype=float),
@@ -63,7 +69,9 @@ FORMULAS = [
 
 @pytest.mark.parametrize("scale", ["latent", "prob", "mean"])
 @pytest.mark.parametrize("formula", FORMULAS)
-def test_means_of_nested_factors_are_those_without_the_outer_factor(formula: str, scale: str) -> None:
+def test_means_of_nested_factors_are_those_without_the_outer_factor(
+    formula: str, scale: str
+) -> None:
     data = schools()
     plain = ordfit("y ~ school + x + sex", data).emmeans("school", scale=scale)
     fit = quiet(formula, data)
@@ -76,7 +84,8 @@ def test_means_of_nested_factors_are_those_without_the_outer_factor(formula: str
     if scale != "latent":
         return
     shares = {
-        region: [1 / len(inside) if s in inside else 0.0 for s in OF_SCHOOL] for region, inside in REGIONS.items()
+        region: [1 / len(inside) if s in inside else 0.0 for s in OF_SCHOOL]
+        for region, inside in REGIONS.items()
     }
     with warnings.catch_warnings():
         warnings.simplefilter("error", DataWarning)
@@ -85,7 +94,10 @@ def test_means_of_nested_factors_are_those_without_the_outer_factor(formula: str
     assert "involvement" not in repr(outer)
     # Differences of regions, and of schools within each region that has several.
     expected = plain.contrasts(
-        {f"{one}-{two}": np.subtract(shares[one], shares[two]) for one, two in (("N", "S"), ("N", "W"), ("S", "W"))}
+        {
+            f"{one}-{two}": np.subtract(shares[one], shares[two])
+            for one, two in (("N", "S"), ("N", "W"), ("S", "W"))
+        }
     )
     same(outer.contrasts(adjust="none"), expected)
     within = fit.emmeans(inner, by="region").contrasts(adjust="none")
@@ -101,14 +113,19 @@ def test_weights_of_means_over_nested_factors() -> None:
     plain = ordfit("y ~ school + x", data).emmeans("school")
     counts = data["school"].value_counts()
     shares = {
-        region: [counts[s] / sum(counts[list(inside)]) if s in inside else 0.0 for s in OF_SCHOOL]
+        region: [
+            counts[s] / sum(counts[list(inside)]) if s in inside else 0.0
+            for s in OF_SCHOOL
+        ]
         for region, inside in REGIONS.items()
     }
     for weights in ("proportional", "cells"):
         same(fit.emmeans("region", weights=weights).frame, plain.contrasts(shares))
 
 
-@pytest.mark.parametrize("formula", ["y ~ region + school + x", "y ~ region / school + x"])
+@pytest.mark.parametrize(
+    "formula", ["y ~ region + school + x", "y ~ region / school + x"]
+)
 def test_joint_tests_of_nested_factors(formula: str) -> None:
     """Regions: means over their schools. Schools: differences within regions."""
     data = schools(3)
@@ -117,7 +134,11 @@ def test_joint_tests_of_nested_factors(formula: str) -> None:
     b, c, d, e, f = (f"school[T.{s}]" for s in "bcdef")
     regions = f"{b} / 2 - ({c} + {d} + {e}) / 3 = 0, {b} / 2 - {f} = 0"
     inside = f"{b} = 0, {c} = {d}, {d} = {e}"
-    for term, equations in {"region": regions, "school": inside, "x": "x = 0, 2 * x = 0"}.items():
+    for term, equations in {
+        "region": regions,
+        "school": inside,
+        "x": "x = 0, 2 * x = 0",
+    }.items():
         expected = plain.test(equations).loc["joint"]
         assert actual.loc[term, "df"] == expected["df"]
         assert actual.loc[term, "chisq"] == pytest.approx(expected["chisq"], rel=1e-5)
@@ -142,7 +163,10 @@ def test_three_levels_of_nesting() -> None:
     of_school = {s: np.array([float(k[0] == s) for k in classes]) for s in OF_SCHOOL}
     of_school = {s: row / row.sum() for s, row in of_school.items()}
     same(fit.emmeans("school").frame, plain.contrasts(of_school))
-    of_region = {region: np.mean([of_school[s] for s in inside], axis=0) for region, inside in REGIONS.items()}
+    of_region = {
+        region: np.mean([of_school[s] for s in inside], axis=0)
+        for region, inside in REGIONS.items()
+    }
     same(fit.emmeans("region").frame, plain.contrasts(of_region))
 
 
@@ -185,7 +209,9 @@ def test_joint_tests_of_a_curve_say_what_they_test() -> None:
 
 
 def test_slopes_of_probabilities_in_an_empty_cell() -> None:
-    """The slope of the latent score is that of all rows; that of a probability changes with the place."""
+    """The slope of the latent score is that of all rows; that of a probability changes
+    with the place.
+    """
     data = schools(9)
     data = data[~((data["sex"] == "m") & (data["school"] == "b"))]
     fit = quiet("y ~ school * sex + x", data)
@@ -197,9 +223,15 @@ def test_slopes_of_probabilities_in_an_empty_cell() -> None:
     empty = table["school"] == "b"
     assert table.loc[empty, ["estimate", "std_error"]].isna().all(axis=None)
     full = data.assign(cell=data["school"] + data["sex"])
-    cells = ordfit("y ~ cell + x", full).emtrends("cell", "x", scale="prob").frame.set_index(["cell", "level"])
+    cells = (
+        ordfit("y ~ cell + x", full)
+        .emtrends("cell", "x", scale="prob")
+        .frame.set_index(["cell", "level"])
+    )
     for row in table[~empty].itertuples():
-        assert row.estimate == pytest.approx(cells.loc[(row.school + "m", row.level), "estimate"], rel=1e-5)
+        assert row.estimate == pytest.approx(
+            cells.loc[(row.school + "m", row.level), "estimate"], rel=1e-5
+        )
 
 
 def test_a_constant_column_has_no_score_test_and_the_table_says_so() -> None:

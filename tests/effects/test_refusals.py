@@ -1,4 +1,6 @@
-"""What effects, means, tests and plans are given that they cannot take is refused by the name of the argument."""
+"""What effects, means, tests and plans are given that they cannot take is refused by
+the name of the argument.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,10 @@ def voters() -> LikelihoodResults:
     ("ask", "message"),
     [
         (lambda f: f.joint_tests(by=3), r"^by must be names of variables; got 3"),
-        (lambda f: f.marginal_effects("temp", by=3).frame, r"^by names no column of the data: 3"),
+        (
+            lambda f: f.marginal_effects("temp", by=3).frame,
+            r"^by names no column of the data: 3",
+        ),
     ],
 )
 def test_other_refusals(ask: Callable[[LikelihoodResults], Any], message: str) -> None:
@@ -57,13 +62,19 @@ def test_data_is_a_frame(data: Any) -> None:
 
 
 def test_bounds_of_a_model_without_margins_say_why() -> None:
-    (note,) = ordfit("rating ~ temp", datasets.load("wine"), "acat").bounds().attrs["notes"]
+    (note,) = (
+        ordfit("rating ~ temp", datasets.load("wine"), "acat").bounds().attrs["notes"]
+    )
     assert "need not increase" in note and "nominal" not in note
 
 
 def test_one_group_is_compared_with_all_items() -> None:
-    data = datasets.load("wine").assign(a=lambda d: d["rating"], b=lambda d: d["rating"].iloc[::-1].values, one="x")
-    assert "higher than one of all items" in " ".join(str(describe_ordinal(data, ["a", "b"], by="one")).split())
+    data = datasets.load("wine").assign(
+        a=lambda d: d["rating"], b=lambda d: d["rating"].iloc[::-1].values, one="x"
+    )
+    assert "higher than one of all items" in " ".join(
+        str(describe_ordinal(data, ["a", "b"], by="one")).split()
+    )
 
 
 def test_a_doubtful_answer_is_told_in_words_that_hold_everywhere() -> None:
@@ -76,7 +87,9 @@ def test_a_doubtful_answer_is_told_in_words_that_hold_everywhere() -> None:
 def test_printing_does_not_warn_again() -> None:
     data = datasets.load("wine").query("temp == 'cold' or contact == 'no'")
     with pytest.warns(DataWarning):
-        means = ordfit("rating ~ temp * contact", data).emmeans("pairwise ~ temp * contact")
+        means = ordfit("rating ~ temp * contact", data).emmeans(
+            "pairwise ~ temp * contact"
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert "NA" in repr(means) and "NA" in means._repr_html_()

@@ -1,4 +1,6 @@
-"""OrdinalClassifier: labels, parameters and data of every kind, inside scikit-learn's own tools."""
+"""OrdinalClassifier: labels, parameters and data of every kind, inside scikit-learn's
+own tools.
+"""
 
 import pickle
 from decimal import Decimal
@@ -182,7 +184,9 @@ def test_wrong_levels_are_refused(X, strings, levels, error, message):
 
 
 def test_probabilities_follow_the_sorted_classes(X, strings):
-    """scikit-learn's scorers take the columns to be sorted labels; ours in rank order would score the wrong ones."""
+    """scikit-learn's scorers take the columns to be sorted labels; ours in rank order
+    would score the wrong ones.
+    """
     model = OrdinalClassifier(levels=LEVELS).fit(X, strings)
     frame = model.results_.predict(X, type="prob")
     np.testing.assert_array_equal(
@@ -218,7 +222,8 @@ def test_kinds_of_x_agree(X, codes, references, method, kind):
         "fortran": lambda: np.asfortranarray(whole),
         "objects": lambda: whole.astype(object),
     }[kind]
-    model, reference = OrdinalClassifier(method).fit(make(), codes), references(method)
+    model = OrdinalClassifier(method).fit(make(), codes)
+    reference = references(method)
     assert model.predict(make()).tolist() == reference.predict(whole).tolist()
     np.testing.assert_array_equal(
         *(getattr(m, "thresholds_", m.results_.fit.scores) for m in (model, reference))
@@ -235,7 +240,8 @@ def test_text_is_encoded_and_dates_are_refused_by_name(X, codes, library):
     frame = pd.DataFrame({"a": X[:, 0], "b": ["1", "2", "3"] * 30})
     dated = frame.assign(b=pd.Timestamp("2020-01-01"))
     if library == "polars":
-        frame, dated = polars().from_pandas(frame), polars().from_pandas(dated)
+        frame = polars().from_pandas(frame)
+        dated = polars().from_pandas(dated)
     assert OrdinalClassifier().fit(frame, codes).results_.design.names == (
         "a",
         "b[T.2]",
@@ -408,7 +414,9 @@ def test_an_unknown_parameter_is_refused_with_the_known_ones():
     before = model.get_params()
     with pytest.raises(
         OptionError,
-        match=r"no parameter 'D'.*method, levels, random_state, calibrate, constraints, C",
+        match=(
+            r"no parameter 'D'.*method, levels, random_state, calibrate, constraints, C"
+        ),
     ):
         model.set_params(C=5.0, D=1)
     assert model.get_params() == before
@@ -586,7 +594,8 @@ def test_two_classes_equal_logistic_regression(X, codes):
 @pytest.mark.parametrize("method", MANY)
 def test_pickle(X, references, method):
     model = references(method)
-    twin, whole = pickle.loads(pickle.dumps(model)), np.round(10 * X)
+    twin = pickle.loads(pickle.dumps(model))
+    whole = np.round(10 * X)
     assert twin.predict(whole).tolist() == model.predict(whole).tolist()
     assert twin.get_params() == model.get_params()
     assert str(twin.results_.summary()) == str(model.results_.summary())
@@ -603,8 +612,11 @@ def test_two_columns_of_one_name() -> None:
 
 
 def test_coefficients_of_separated_rows_are_those_that_predict() -> None:
-    """Finite, where the search stopped, as predictions go by them; `results_` has the infinite estimates."""
-    X, y = np.arange(12.0)[:, None], np.repeat([1, 2, 3], 4)
+    """Finite, where the search stopped, as predictions go by them; `results_` has the
+    infinite estimates.
+    """
+    X = np.arange(12.0)[:, None]
+    y = np.repeat([1, 2, 3], 4)
     with pytest.warns(SeparationWarning):
         model = OrdinalClassifier("logit").fit(X, y)
     assert np.isposinf(model.results_.coef).all() and np.isfinite(model.coef_).all()
@@ -617,7 +629,9 @@ def test_coefficients_of_separated_rows_are_those_that_predict() -> None:
 @pytest.mark.parametrize("method", ["logit", "prank"])
 @pytest.mark.parametrize("dtype", [">i4", ">f8", "f2", ">U1"])
 def test_labels_of_other_number_types(method, dtype):
-    """Labels in the other byte order, or of half precision, give the fit of the same labels in the usual one."""
+    """Labels in the other byte order, or of half precision, give the fit of the same
+    labels in the usual one.
+    """
     rng = np.random.default_rng(4)
     x = rng.normal(size=(60, 1))
     y = np.digitize(x[:, 0] + rng.normal(size=60), [-0.5, 0.5])
@@ -640,7 +654,10 @@ def test_labels_of_bytes_are_refused():
 
 @pytest.mark.parametrize("path", ["answers.csv", Path("answers.csv")])
 def test_a_csv_path_says_how_to_read_it(path):
-    message = r"must be rows in memory or a Parquet file; got 'answers.csv'. Read it: pandas.read_csv\('answers.csv'\)"
+    message = (
+        r"must be rows in memory or a Parquet file; got 'answers.csv'. Read it:"
+        r" pandas.read_csv\('answers.csv'\)"
+    )
     fit = ordfit("rating ~ temp", datasets.load("wine"))
     calls = [
         lambda: ordfit("y ~ x", path),
@@ -796,7 +813,10 @@ def test_labels_that_are_not_whole_need_levels(stars):
     X = np.random.default_rng(1).normal(size=(y.size, 1)) + y[:, None]
     with pytest.raises(
         DataError,
-        match=rf"^Unknown label type: continuous.* y has {len(stars)} different .*levels=\[",
+        match=(
+            rf"^Unknown label type: continuous.* y has {len(stars)} different"
+            r" .*levels=\["
+        ),
     ):
         OrdinalClassifier().fit(X, y)
     model = OrdinalClassifier(levels=stars).fit(X, y)

@@ -32,7 +32,9 @@ def test_a_full_disk_leaves_what_was_there(name, fit, tmp_path, monkeypatch):
 
     (tmp_path / name).write_text("before")
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(DataError, match=rf"{name}.* cannot be written: No space left on device"):
+    with pytest.raises(
+        DataError, match=rf"{name}.* cannot be written: No space left on device"
+    ):
         WRITES[name](fit, tmp_path / name)
     assert (tmp_path / name).read_text() == "before" and os.listdir(tmp_path) == [name]
 
@@ -53,8 +55,12 @@ def test_pipes_devices_and_folders_are_refused(name, fit, tmp_path):
 def test_the_mode_stays_and_old_parts_go(name, fit, tmp_path):
     path = tmp_path / name
     for part, age in (("aaaaaaaa", 10**6), ("bbbbbbbb", 0)):
-        (tmp_path / f".{name}.{part}.part").write_text("left by a process that was killed")
-        os.utime(tmp_path / f".{name}.{part}.part", (path.parent.stat().st_mtime - age,) * 2)
+        (tmp_path / f".{name}.{part}.part").write_text(
+            "left by a process that was killed"
+        )
+        os.utime(
+            tmp_path / f".{name}.{part}.part", (path.parent.stat().st_mtime - age,) * 2
+        )
     path.write_text("before")
     path.chmod(0o600)
     WRITES[name](fit, path)
@@ -63,14 +69,19 @@ def test_the_mode_stays_and_old_parts_go(name, fit, tmp_path):
 
 
 def test_paths_that_cannot_be_written(fit, tmp_path):
-    with pytest.raises(DataError, match=r"nowhere/fit.ordstat cannot be written: No such file or directory"):
+    with pytest.raises(
+        DataError,
+        match=r"nowhere/fit.ordstat cannot be written: No such file or directory",
+    ):
         fit.save(tmp_path / "nowhere" / "fit.ordstat")
     with pytest.raises(OptionError, match="path must be the name of a file"):
         fit.save(3)
     with pytest.raises(DataError, match="cannot be read: No such file"):
         load(tmp_path / "none.ordstat")
     for name in ("wine.csv", "fit.pkl", "report.html", "fit.ordstat.gz"):
-        with pytest.raises(OptionError, match=r"path must end in \.ordstat, or have no ending; got"):
+        with pytest.raises(
+            OptionError, match=r"path must end in \.ordstat, or have no ending; got"
+        ):
             fit.save(tmp_path / name)
 
 
@@ -80,11 +91,20 @@ def test_tables_of_the_command_line(tmp_path, monkeypatch, capsys):
     assert main(["fit", "wine.csv", MEAN, "--save", "m"]) == 0
     (tmp_path / "out.csv").write_text("before")
     with monkeypatch.context() as broken:
-        broken.setattr(os, "fsync", lambda descriptor: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+        broken.setattr(
+            os,
+            "fsync",
+            lambda descriptor: (_ for _ in ()).throw(
+                OSError(28, "No space left on device")
+            ),
+        )
         assert main(["predict", "m", "wine.csv", "-o", "out.csv"]) == 1
     assert "out.csv cannot be written: No space left" in capsys.readouterr().err
     assert (tmp_path / "out.csv").read_text() == "before"
-    assert main(["predict", "m", "wine.csv", "-o", "out.csv"]) == 0 and len(pd.read_csv("out.csv")) == 72
+    assert (
+        main(["predict", "m", "wine.csv", "-o", "out.csv"]) == 0
+        and len(pd.read_csv("out.csv")) == 72
+    )
 
 
 def test_several_threads_write_one_path(fit, tmp_path):
@@ -111,7 +131,9 @@ for _ in range(25):
 def test_several_processes_write_one_path(tmp_path):
     path = tmp_path / "fit.ordstat"
     given = [sys.executable, "-c", SAVES, str(path)]
-    running = [subprocess.Popen(given, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    running = [
+        subprocess.Popen(given, stderr=subprocess.PIPE, text=True) for _ in range(3)
+    ]
     for process in running:
         assert process.communicate()[1] == "" and process.returncode == 0
     assert load(path).formula == "rating ~ temp"

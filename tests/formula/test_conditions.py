@@ -1,4 +1,6 @@
-"""Conditions in formulas and in subset=, as R and pandas users write them, and R's other operators."""
+"""Conditions in formulas and in subset=, as R and pandas users write them, and R's
+other operators.
+"""
 
 import numpy as np
 import pandas as pd
@@ -27,8 +29,12 @@ def frame():
 CONDITIONS = {
     "age > 50 & sex == 'm'": lambda d: (d.age > 50) & (d.sex == "m"),
     "age > 50 and not sex == 'm'": lambda d: (d.age > 50) & (d.sex != "m"),
-    "sex == 'm' | smoke & age < 40": lambda d: (d.sex == "m") | (d.smoke & (d.age < 40)),
-    "(sex == 'm' || smoke) & age < 40": lambda d: ((d.sex == "m") | d.smoke) & (d.age < 40),
+    "sex == 'm' | smoke & age < 40": (
+        lambda d: (d.sex == "m") | (d.smoke & (d.age < 40))
+    ),
+    "(sex == 'm' || smoke) & age < 40": (
+        lambda d: ((d.sex == "m") | d.smoke) & (d.age < 40)
+    ),
     "!smoke": lambda d: ~d.smoke,
     "!(smoke & age > 40)": lambda d: ~(d.smoke & (d.age > 40)),
     "!age > 50": lambda d: d.age <= 50,
@@ -50,7 +56,9 @@ def test_conditions_bind_as_in_r(frame, text):
     term = ordfit(f"y ~ I({text})", frame)
     assert term.design.sample.X[:, 0].tolist() == mask.astype(float).tolist()
     one = frame.loc[mask].head(1)  # a row that has one level of each factor
-    expected = ordfit("y ~ z", frame.assign(z=mask)).predict(one.assign(z=True), type="prob")
+    expected = ordfit("y ~ z", frame.assign(z=mask)).predict(
+        one.assign(z=True), type="prob"
+    )
     np.testing.assert_allclose(term.predict(one, type="prob"), expected, rtol=1e-9)
 
 
@@ -65,7 +73,10 @@ def test_quoted_operators_are_text(frame):
     [
         ("sex = 'm'", "values are compared by =="),
         ("is.na(age)", "is.na is R's. Rows with missing values are left out"),
-        ("site %in% c('A', 'Z')", r"compare the factor with one of its levels \('A', 'B', 'C', 'D'\)"),
+        (
+            "site %in% c('A', 'Z')",
+            r"compare the factor with one of its levels \('A', 'B', 'C', 'D'\)",
+        ),
         ("x %in% c('A')", "compares text with numbers"),
         ("sex & age > 3", "'sex' must be true or false in every row"),
         ("age > 50 &", "invalid syntax"),
@@ -93,12 +104,18 @@ def test_expressions_of_r_are_refused_with_advice(frame, formula, message):
 
 def test_smallest_and_largest_are_those_of_every_row(frame):
     fit = ordfit("y ~ age + pmax(age - 45, 0) + pmin(x, 10, age / 4)", frame)
-    np.testing.assert_array_equal(fit.design.sample.X[:, 1], np.maximum(frame["age"] - 45, 0))
     np.testing.assert_array_equal(
-        fit.design.sample.X[:, 2], np.minimum.reduce([frame.x, 0 * frame.x + 10, frame.age / 4])
+        fit.design.sample.X[:, 1], np.maximum(frame["age"] - 45, 0)
+    )
+    np.testing.assert_array_equal(
+        fit.design.sample.X[:, 2],
+        np.minimum.reduce([frame.x, 0 * frame.x + 10, frame.age / 4]),
     )
 
 
 def test_boundary_knots_go_by_rs_name(frame):
-    X, same = (build(f"y ~ ns(age, df=3, {b}=c(15, 85))", frame).sample.X for b in ("Boundary.knots", "boundary_knots"))
+    X, same = (
+        build(f"y ~ ns(age, df=3, {b}=c(15, 85))", frame).sample.X
+        for b in ("Boundary.knots", "boundary_knots")
+    )
     np.testing.assert_array_equal(X, same)

@@ -1,4 +1,6 @@
-"""A formula from somebody else must not take all time or memory: what gives too many terms is refused unexpanded."""
+"""A formula from somebody else must not take all time or memory: what gives too many
+terms is refused unexpanded.
+"""
 
 import random
 import string
@@ -12,7 +14,12 @@ from ordstat import datasets, ordfit
 from ordstat.exceptions import DataWarning, FormulaError
 from ordstat.formula.coding import full_codings
 from ordstat.formula.design import build
-from ordstat.formula.parse import Term, column_expression, parse_formula, parse_one_sided
+from ordstat.formula.parse import (
+    Term,
+    column_expression,
+    parse_formula,
+    parse_one_sided,
+)
 
 LETTERS = [letter for letter in string.ascii_lowercase if letter != "y"]
 COLUMNS = [f"x{i}" for i in range(12_000)]
@@ -21,7 +28,9 @@ LIMITS = "at most 100,000 characters and give at most 10,000 terms"
 
 
 def terms(text, columns=()):
-    return [term.label for term in parse_formula(f"y ~ {text}", tuple(columns))[1].terms]
+    return [
+        term.label for term in parse_formula(f"y ~ {text}", tuple(columns))[1].terms
+    ]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +86,11 @@ LONG = ("9000 squared", "10,001 terms")
 
 
 @pytest.mark.parametrize(
-    "text", [pytest.param(text, id=name, marks=SLOW if name in LONG else ()) for name, text in HUGE.items()]
+    "text",
+    [
+        pytest.param(text, id=name, marks=SLOW if name in LONG else ())
+        for name, text in HUGE.items()
+    ],
 )
 def test_a_formula_that_gives_too_many_terms_is_refused_in_every_role(text):
     for parse in (
@@ -90,7 +103,9 @@ def test_a_formula_that_gives_too_many_terms_is_refused_in_every_role(text):
         assert len(str(caught.value)) < 700  # the formula is not repeated in full
 
 
-@pytest.mark.parametrize("call", ["update", "add1", "step", "lower", "nominal", "scale"])
+@pytest.mark.parametrize(
+    "call", ["update", "add1", "step", "lower", "nominal", "scale"]
+)
 def test_every_argument_that_takes_a_formula_has_the_limits(call):
     wine = datasets.load("wine").assign(z=np.arange(72) % 7 - 3.0)
     fit = ordfit("rating ~ temp", wine)
@@ -109,8 +124,13 @@ def test_every_argument_that_takes_a_formula_has_the_limits(call):
 
 def test_dots_of_an_update_are_not_filled_in_beyond_the_limit():
     wine = datasets.load("wine").assign(z=np.arange(72) % 7 - 3.0)
-    fit = ordfit("rating ~ " + " + ".join(f"I(z^{i})" for i in range(1, 6)) + " + temp" * 2000, wine)
-    with pytest.raises(FormulaError, match=rf"characters with every dot filled in.*{LIMITS}"):
+    fit = ordfit(
+        "rating ~ " + " + ".join(f"I(z^{i})" for i in range(1, 6)) + " + temp" * 2000,
+        wine,
+    )
+    with pytest.raises(
+        FormulaError, match=rf"characters with every dot filled in.*{LIMITS}"
+    ):
         fit.update("~ " + " + ".join(["."] * 20_000))
 
 
@@ -155,7 +175,9 @@ def test_dots_of_an_update_are_not_filled_in_beyond_the_limit():
     ids=lambda text: text[:20],
 )
 def test_hostile_text_ends_in_an_error_in_words(text):
-    data = pd.DataFrame({"y": [1, 2, 3, 1, 2, 3], "x": [0.5, 1, 2, 3, 5, 8], "z": [1.0, 0, 2, 1, 5, 3]})
+    data = pd.DataFrame(
+        {"y": [1, 2, 3, 1, 2, 3], "x": [0.5, 1, 2, 3, 5, 8], "z": [1.0, 0, 2, 1, 5, 3]}
+    )
     with pytest.raises((FormulaError, ValueError)) as caught:
         build(f"y ~ {text}", data)
     assert type(caught.value).__module__ == "ordstat.exceptions"
@@ -164,26 +186,42 @@ def test_hostile_text_ends_in_an_error_in_words(text):
 
 def test_deep_expressions_that_python_can_hold_are_read():
     x = np.array([0.5, 1, 2, 3, 5, 8])
-    design = build("y ~ I(" + "+".join(["x"] * 100) + ")", pd.DataFrame({"y": [1, 2, 3, 1, 2, 3], "x": x}))
+    design = build(
+        "y ~ I(" + "+".join(["x"] * 100) + ")",
+        pd.DataFrame({"y": [1, 2, 3, 1, 2, 3], "x": x}),
+    )
     np.testing.assert_allclose(design.sample.X[:, 0], 100 * x, rtol=1e-14)
 
 
 def test_which_factors_are_coded_in_full_follows_from_the_definition():
-    """R's rule, written out: by contrasts where the term without the factor is empty or within an earlier term."""
+    """R's rule, written out: by contrasts where the term without the factor is empty or
+    within an earlier term.
+    """
     rng = random.Random(1)
     for _ in range(300):
-        chosen = [rng.sample("abcdef", rng.randint(1, 4)) for _ in range(rng.randint(1, 8))]
-        actual = full_codings([Term(tuple(column_expression(name) for name in term)) for term in chosen])
+        chosen = [
+            rng.sample("abcdef", rng.randint(1, 4)) for _ in range(rng.randint(1, 8))
+        ]
+        actual = full_codings(
+            [Term(tuple(column_expression(name) for name in term)) for term in chosen]
+        )
         expected = []
         for position, term in enumerate(chosen):
             margins = [{*term} - {name} for name in term]
             earlier = [{*other} for other in chosen[:position]]
-            expected.append(tuple(bool(m) and not any(m <= other for other in earlier) for m in margins))
+            expected.append(
+                tuple(
+                    bool(m) and not any(m <= other for other in earlier)
+                    for m in margins
+                )
+            )
         assert actual == expected
 
 
 def test_thousands_of_interactions_of_high_order_are_coded():
-    data = pd.DataFrame(np.random.default_rng(0).normal(size=(6, 13)), columns=LETTERS[:13])
+    data = pd.DataFrame(
+        np.random.default_rng(0).normal(size=(6, 13)), columns=LETTERS[:13]
+    )
     design = build("y ~ " + "*".join(LETTERS[:13]), data.assign(y=[1, 2, 3, 1, 2, 3]))
     assert design.sample.X.shape == (6, 2**13 - 1)
     np.testing.assert_allclose(design.sample.X[:, -1], data.prod(axis=1), rtol=1e-12)
@@ -193,19 +231,27 @@ def test_interactions_of_factors_that_give_too_many_columns_are_counted_and_not_
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"x": rng.normal(size=60), "y": np.arange(60) % 3})
     conditions = ":".join(f"I(x > {i / 20 - 0.6:.2f})" for i in range(25))
-    with pytest.raises(FormulaError, match=r"gives 33,554,432 columns; at most 100,000 are allowed"):
+    with pytest.raises(
+        FormulaError, match=r"gives 33,554,432 columns; at most 100,000 are allowed"
+    ):
         build(f"y ~ {conditions}", data)
     with pytest.raises(FormulaError, match=r"gives 33,554,432 columns"):
         build("y ~ x", data, scale=f"~ {conditions}")
-    assert build(f"y ~ {':'.join(conditions.split(':')[:10])}", data).sample.X.shape == (60, 2**10)
+    assert build(
+        f"y ~ {':'.join(conditions.split(':')[:10])}", data
+    ).sample.X.shape == (60, 2**10)
 
 
 def test_tests_of_a_product_of_many_numbers_are_at_hand():
-    """The change of coding of a term is found from as many rows as it has columns, not from 2^25."""
+    """The change of coding of a term is found from as many rows as it has columns, not
+    from 2^25.
+    """
     wine = datasets.load("wine").assign(z=np.arange(72) % 7 / 7)
     fit = ordfit("rating ~ temp + " + ":".join(f"I(z + {i})" for i in range(25)), wine)
     smaller = ordfit("rating ~ temp", wine)
-    np.testing.assert_allclose(fit.drop1()["lrt"].iloc[-1], 2 * (fit.loglik - smaller.loglik), rtol=1e-6)
+    np.testing.assert_allclose(
+        fit.drop1()["lrt"].iloc[-1], 2 * (fit.loglik - smaller.loglik), rtol=1e-6
+    )
     wald = (fit.coef / fit.se[fit.coef.index]) ** 2
     for kind in ("II", "III"):
         np.testing.assert_allclose(fit.anova(type=kind)["chisq"], wald, rtol=1e-6)

@@ -1,4 +1,6 @@
-"""Names of columns: look-alikes are different columns, blanks need backticks, control characters are refused."""
+"""Names of columns: look-alikes are different columns, blanks need backticks, control
+characters are refused.
+"""
 
 import numpy as np
 import pandas as pd
@@ -20,9 +22,19 @@ ALIKE = [
 @pytest.mark.parametrize("names", ALIKE, ids=ascii)
 def test_names_that_look_alike_are_different_columns(names, seed):
     rng = np.random.default_rng(seed)
-    data = pd.DataFrame(rng.uniform(1, 2, (60, 2)), columns=list(names)).assign(y=rng.integers(0, 3, 60))
+    data = pd.DataFrame(rng.uniform(1, 2, (60, 2)), columns=list(names)).assign(
+        y=rng.integers(0, 3, 60)
+    )
     plain = data.set_axis(["one", "other", "y"], axis=1)
-    for call in ("I({}**2)", "log({})", "poly({}, 2)", "{}", "offset({}) + {}", "`{}`", "I({} > 1.5)"):
+    for call in (
+        "I({}**2)",
+        "log({})",
+        "poly({}, 2)",
+        "{}",
+        "offset({}) + {}",
+        "`{}`",
+        "I({} > 1.5)",
+    ):
         for name, stands_for in zip(names, ("one", "other"), strict=True):
             fit = ordfit(f"y ~ {call.format(name, name)}", data)
             expected = ordfit(f"y ~ {call.format(stands_for, stands_for)}", plain)
@@ -33,7 +45,13 @@ def test_names_that_look_alike_are_different_columns(names, seed):
 
 
 def test_look_alike_names_elsewhere():
-    data = pd.DataFrame({"x": np.arange(40.0), "\uff58": np.arange(40.0)[::-1] + 1, "y": np.arange(40) % 3})
+    data = pd.DataFrame(
+        {
+            "x": np.arange(40.0),
+            "\uff58": np.arange(40.0)[::-1] + 1,
+            "y": np.arange(40) % 3,
+        }
+    )
     fit = ordfit("y ~ 1", data, subset="\uff58 > 20", weights="\uff58 + 1")
     assert fit.design.sample.n == 20
     with pytest.raises(DataError, match="no column '\uff58\uff58'"):
@@ -41,7 +59,13 @@ def test_look_alike_names_elsewhere():
 
 
 def test_names_like_those_that_stand_in_for_others():
-    data = pd.DataFrame({"x": np.arange(40.0), "quoted_name_ff": np.arange(40.0)[::-1], "y": np.arange(40) % 3})
+    data = pd.DataFrame(
+        {
+            "x": np.arange(40.0),
+            "quoted_name_ff": np.arange(40.0)[::-1],
+            "y": np.arange(40) % 3,
+        }
+    )
     with pytest.raises(DataError, match="no column 'quoted_name_fe'"):
         ordfit("y ~ I(quoted_name_fe + 1)", data)
     fit = ordfit("y ~ I(quoted_name_ff + 1)", data)
@@ -50,16 +74,23 @@ def test_names_like_those_that_stand_in_for_others():
         ordfit("y ~ I(x in [[1,2],[3]])", data)
 
 
-@pytest.mark.parametrize("character", ["\x1b[31m", "\x07", "\x00", "\n", "\x9b", "\x7f"], ids=ascii)
+@pytest.mark.parametrize(
+    "character", ["\x1b[31m", "\x07", "\x00", "\n", "\x9b", "\x7f"], ids=ascii
+)
 @pytest.mark.parametrize("where", ["column", "level", "response", "group"])
 def test_control_characters_in_names_are_refused(character, where):
-    data = pd.DataFrame({"x": list("ab") * 20, "g": list("abcd") * 10, "y": np.arange(40) % 3})
+    data = pd.DataFrame(
+        {"x": list("ab") * 20, "g": list("abcd") * 10, "y": np.arange(40) % 3}
+    )
     bad = f"bad{character}name"
     formula = "y ~ x + (1 | g)" if where == "group" else "y ~ x"
     if where == "column":
-        data, formula = data.rename(columns={"x": bad}), "y ~ ."
+        data = data.rename(columns={"x": bad})
+        formula = "y ~ ."
     elif where == "response":
-        data["y"] = pd.Categorical.from_codes(data["y"], ["low", bad, "high"], ordered=True)
+        data["y"] = pd.Categorical.from_codes(
+            data["y"], ["low", bad, "high"], ordered=True
+        )
     else:
         data[{"level": "x", "group": "g"}[where]] = data["g"].replace({"a": bad})
     with pytest.raises(DataError, match="control character") as error:
@@ -67,16 +98,24 @@ def test_control_characters_in_names_are_refused(character, where):
     assert character not in str(error.value)
 
 
-WINE = datasets.load("wine").assign(**{"wine type": lambda d: d["judge"], "sat text": lambda d: d["rating"]})
+WINE = datasets.load("wine").assign(
+    **{"wine type": lambda d: d["judge"], "sat text": lambda d: d["rating"]}
+)
 
 
 @pytest.mark.parametrize(
     ("formula", "words"),
     [
-        ("rating ~ temp + wine type", "no operator stands between 'wine' and 'type'.*backticks around one name"),
+        (
+            "rating ~ temp + wine type",
+            "no operator stands between 'wine' and 'type'.*backticks around one name",
+        ),
         ("rating ~ log(wine) type", r"between 'log\(wine\)' and 'type'"),
         ("rating ~ temp temp", "Put \\+ between two terms"),
-        ("rating ~ temp + log(wine type)", "backticks around a name with blanks: `wine type`"),
+        (
+            "rating ~ temp + log(wine type)",
+            "backticks around a name with blanks: `wine type`",
+        ),
         ("sat text ~ temp", "Cannot read 'sat text'.*: `sat text`"),
         ("sat text ~ temp + log(contact)", "Cannot read 'sat text'.*: `sat text`"),
     ],
@@ -84,11 +123,18 @@ WINE = datasets.load("wine").assign(**{"wine type": lambda d: d["judge"], "sat t
 def test_a_name_with_a_blank_asks_for_backticks(formula, words):
     with pytest.raises(FormulaError, match=words) as actual:
         ordfit(formula, WINE)
-    assert "unknown" not in str(actual.value) and "line 1" not in str(actual.value) and "v1" not in str(actual.value)
+    assert (
+        "unknown" not in str(actual.value)
+        and "line 1" not in str(actual.value)
+        and "v1" not in str(actual.value)
+    )
 
 
 def test_backticks_are_the_cure():
-    assert ordfit("`sat text` ~ temp + `wine type`", WINE).design.names[1] == "wine type[T.2]"
+    assert (
+        ordfit("`sat text` ~ temp + `wine type`", WINE).design.names[1]
+        == "wine type[T.2]"
+    )
 
 
 @pytest.mark.parametrize("names", [["a", "b"], [2024, 2025]])
@@ -102,21 +148,36 @@ def test_columns_of_several_levels_are_told_how_to_become_flat(names):
         OrdinalClassifier().fit(data, wine["rating"])
     advice = str(raised.value).partition("Join them: ")[2].removesuffix(".")
     exec(advice, {"data": data})  # what the message says works
-    formula = f"{names[0]}_rating ~ {names[1]}_temp" if names[0] == "a" else f"`{names[0]}_rating` ~ `{names[1]}_temp`"
-    assert ordfit(formula, data).loglik == pytest.approx(ordfit("rating ~ temp", wine).loglik, rel=1e-12)
+    formula = (
+        f"{names[0]}_rating ~ {names[1]}_temp"
+        if names[0] == "a"
+        else f"`{names[0]}_rating` ~ `{names[1]}_temp`"
+    )
+    assert ordfit(formula, data).loglik == pytest.approx(
+        ordfit("rating ~ temp", wine).loglik, rel=1e-12
+    )
 
 
 def test_rows_of_several_levels():
     wine = datasets.load("wine")
-    rows = pd.MultiIndex.from_arrays([wine["judge"].astype(str), np.arange(72)], names=["who", "bottle_number"])
+    rows = pd.MultiIndex.from_arrays(
+        [wine["judge"].astype(str), np.arange(72)], names=["who", "bottle_number"]
+    )
     data = wine.set_index(rows)
     fit = ordfit("rating ~ temp + contact", data, weights=pd.Series(1.0, index=rows))
     plain = ordfit("rating ~ temp + contact", wine)
     predicted = fit.predict(data, type="prob")
     assert predicted.index.equals(rows) and fit.residuals().index.equals(rows)
     np.testing.assert_allclose(predicted, plain.predict(wine, type="prob"), rtol=1e-12)
-    with pytest.raises(DataError, match=r"no column 'who', needed .*a level of the row index: give data.reset_index"):
+    with pytest.raises(
+        DataError,
+        match=(
+            r"no column 'who', needed .*a level of the row index: give data.reset_index"
+        ),
+    ):
         ordfit("rating ~ temp + who", data)
-    with pytest.raises(DataError, match=r"no column 'who', needed for cluster=; .*data.reset_index"):
+    with pytest.raises(
+        DataError, match=r"no column 'who', needed for cluster=; .*data.reset_index"
+    ):
         ordfit("rating ~ temp", data, cluster="who")
     ordfit("rating ~ temp + who", data.reset_index())

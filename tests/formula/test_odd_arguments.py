@@ -10,7 +10,14 @@ from ordstat import OrdstatError, checks, ordfit
 from ordstat.exceptions import DataError, OptionError
 
 RAGGED = [[1, 2], [3]]
-ODD = {"ragged": RAGGED, "huge": 10**400, "NA": pd.NA, "array": np.eye(2), "object": object(), "bytes": b"x"}
+ODD = {
+    "ragged": RAGGED,
+    "huge": 10**400,
+    "NA": pd.NA,
+    "array": np.eye(2),
+    "object": object(),
+    "bytes": b"x",
+}
 
 
 def frame(seed: int = 0, n: int = 60) -> pd.DataFrame:
@@ -35,12 +42,18 @@ def test_every_argument_of_an_odd_kind_is_refused(name, value):
         ordfit(**{"formula": "y ~ x", "data": frame(), name: ODD[value]})
 
 
-@pytest.mark.parametrize("method", ["redsvm", "ordboost", "cart", "kernel-clm", "prank"])
+@pytest.mark.parametrize(
+    "method", ["redsvm", "ordboost", "cart", "kernel-clm", "prank"]
+)
 @pytest.mark.parametrize("value", [10**400, pd.NA, RAGGED])
 def test_options_of_methods_are_checked_in_one_place(method, value):
-    option = {"redsvm": "C", "ordboost": "rounds", "cart": "max_depth", "kernel-clm": "penalty", "prank": "epochs"}[
-        method
-    ]
+    option = {
+        "redsvm": "C",
+        "ordboost": "rounds",
+        "cart": "max_depth",
+        "kernel-clm": "penalty",
+        "prank": "epochs",
+    }[method]
     with pytest.raises(OptionError, match=option):
         ordfit("y ~ x", frame(), method, **{option: value})
 
@@ -48,7 +61,10 @@ def test_options_of_methods_are_checked_in_one_place(method, value):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"levels": 3}, "levels= must be a list of labels in order, lowest first; got 3"),
+        (
+            {"levels": 3},
+            "levels= must be a list of labels in order, lowest first; got 3",
+        ),
         ({"weights": RAGGED}, "60 values, one per row; got lists of different lengths"),
         ({"subset": RAGGED}, "60 values, one per row; got lists of different lengths"),
         ({"cost": RAGGED}, "got lists of different lengths"),
@@ -61,12 +77,19 @@ def test_messages_name_what_came(arguments, message):
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize(("formula", "term"), [("y ~ p*q", "'p:q'"), ("y ~ x + big", "'big'")])
-def test_designs_larger_than_the_memory_are_counted_and_not_made(monkeypatch, seed, formula, term):
+@pytest.mark.parametrize(
+    ("formula", "term"), [("y ~ p*q", "'p:q'"), ("y ~ x + big", "'big'")]
+)
+def test_designs_larger_than_the_memory_are_counted_and_not_made(
+    monkeypatch, seed, formula, term
+):
     monkeypatch.setattr(checks, "available_memory", lambda: 4.0 * 2**30)
-    rng, n = np.random.default_rng(seed), 30_000
+    rng = np.random.default_rng(seed)
+    n = 30_000
     data = frame(seed, n).assign(
-        p=rng.integers(0, 300, n).astype(str), q=rng.integers(0, 300, n).astype(str), big=np.arange(n).astype(str)
+        p=rng.integers(0, 300, n).astype(str),
+        q=rng.integers(0, 300, n).astype(str),
+        big=np.arange(n).astype(str),
     )
     tracemalloc.start()
     with pytest.raises(DataError, match=rf"{term}.* needs .* GiB"):

@@ -1,4 +1,6 @@
-"""Plain sums of columns are read without formulaic: its terms are the same, and it stays unimported."""
+"""Plain sums of columns are read without formulaic: its terms are the same, and it
+stays unimported.
+"""
 
 import subprocess
 import sys
@@ -8,7 +10,15 @@ import pytest
 from ordstat.exceptions import FormulaError
 from ordstat.formula.parse import parse_formula, parse_one_sided, uses_dot
 
-PLAIN = ["y ~ a", "y~a+b", "  y ~ b + a \n + c ", "rating ~ temp + contact", "y ~ _a + B2", "y ~ offset + C", "y ~ pi"]
+PLAIN = [
+    "y ~ a",
+    "y~a+b",
+    "  y ~ b + a \n + c ",
+    "rating ~ temp + contact",
+    "y ~ _a + B2",
+    "y ~ offset + C",
+    "y ~ pi",
+]
 
 
 @pytest.mark.parametrize("text", PLAIN)
@@ -18,14 +28,22 @@ def test_terms_are_those_of_formulaic(text):
     expected = Formula(text)
     response, part = parse_formula(text, ())
     assert [str(term) for term in expected.lhs] == [response]
-    assert [str(term) for term in Formula(text, _ordering="none").rhs] == ["1", *(term.label for term in part.terms)]
+    assert [str(term) for term in Formula(text, _ordering="none").rhs] == [
+        "1",
+        *(term.label for term in part.terms),
+    ]
     assert part.intercept and not part.offsets
     assert not uses_dot(text)
 
 
 def test_one_sided_with_and_without_tilde():
-    assert parse_one_sided("~ a + b", (), "nominal") == parse_one_sided("a + b", (), "nominal")
-    assert [term.label for term in parse_one_sided("~a+b", (), "scale").terms] == ["a", "b"]
+    assert parse_one_sided("~ a + b", (), "nominal") == parse_one_sided(
+        "a + b", (), "nominal"
+    )
+    assert [term.label for term in parse_one_sided("~a+b", (), "scale").terms] == [
+        "a",
+        "b",
+    ]
     with pytest.raises(FormulaError, match=r"nominal= must be a one-sided formula"):
         parse_one_sided("y ~ a", (), "nominal")
     with pytest.raises(FormulaError, match="no response"):

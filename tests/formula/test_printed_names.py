@@ -22,7 +22,9 @@ def odd():
     data = pd.DataFrame({name: rng.normal(size=n) for name in ODD_COLUMNS})
     data["g"] = rng.choice(ODD_LEVELS, n)
     score = data["dose [mg]"] + data["a:b"] + rng.logistic(size=n)
-    data["y"] = pd.cut(score, [-np.inf, -1, 0.5, np.inf], labels=["lo:w", "mid [x]", "hi"])
+    data["y"] = pd.cut(
+        score, [-np.inf, -1, 0.5, np.inf], labels=["lo:w", "mid [x]", "hi"]
+    )
     return data
 
 
@@ -60,10 +62,23 @@ def test_print_and_tables_show_the_same_names(fit):
 
 def test_exports_show_the_same_names(fit):
     latex = fit.tidy().to_latex()
-    for text in ("dose {[}mg] &", "a:b &", "g: x:y &", r"a:b $\times$ g: v: w &", "lo:w\\textbar{}mid {[}x] &"):
+    for text in (
+        "dose {[}mg] &",
+        "a:b &",
+        "g: x:y &",
+        r"a:b $\times$ g: v: w &",
+        "lo:w\\textbar{}mid {[}x] &",
+    ):
         assert text in latex
     assert fit.confint().shown().index[-1] == expected_rows()[-1]
-    assert fit.anova().shown().index.tolist() == ["dose [mg]", "rate.x (T.)", "1|2", "a:b", "g", "a:b × g"]
+    assert fit.anova().shown().index.tolist() == [
+        "dose [mg]",
+        "rate.x (T.)",
+        "1|2",
+        "a:b",
+        "g",
+        "a:b × g",
+    ]
 
 
 def test_pictures_show_the_same_names(fit):
@@ -76,27 +91,43 @@ def test_pictures_show_the_same_names(fit):
 def test_importance_shows_the_same_names(odd, method):
     fitted = ordfit("y ~ `dose [mg]` + `a:b` + g", odd, method)
     shown = fitted.importance(kind="gain").shown().index
-    assert set(shown) <= {"dose [mg]", "a:b", "g", *(f"g: {level}" for level in ODD_LEVELS)}
+    assert set(shown) <= {
+        "dose [mg]",
+        "a:b",
+        "g",
+        *(f"g: {level}" for level in ODD_LEVELS),
+    }
 
 
 def test_nominal_scale_and_random_effects(odd):
-    rng, schools = np.random.default_rng(3), np.arange(240) % 12
+    rng = np.random.default_rng(3)
+    schools = np.arange(240) % 12
     own = rng.normal(size=(2, 12))[:, schools]
     score = 1.5 * own[0] + (1.0 + own[1]) * odd["a:b"] + rng.logistic(size=240)
-    data = odd.assign(school=schools, y=pd.cut(score, [-99, -1, 1, 99], labels=["lo:w", "mid [x]", "hi"]))
+    data = odd.assign(
+        school=schools,
+        y=pd.cut(score, [-99, -1, 1, 99], labels=["lo:w", "mid [x]", "hi"]),
+    )
     partial = ordfit("y ~ `1|2`", data, nominal="~ `dose [mg]`", scale="~ `a:b`")
     names = partial.names_shown()
     assert names["lo:w|mid [x].dose [mg]"] == "dose [mg], lo:w|mid [x]"
     assert names["scale.a:b"] == "a:b (scale)"
     mixed = ordfit("y ~ `dose [mg]` + (1 + `a:b` | school)", data)
-    assert mixed.names_shown()["cor_a:b.(Intercept)|school"] == "Correlation a:b with (Intercept), school"
+    assert (
+        mixed.names_shown()["cor_a:b.(Intercept)|school"]
+        == "Correlation a:b with (Intercept), school"
+    )
     assert "school a:b" in str(mixed.summary())
 
 
 def test_labels_of_the_user(odd):
     labels = {"dose [mg]": "Dose", "g": "Group", "y": "Answer", "a:b": "Ratio"}
-    shown = table(ordfit(f"y ~ {COLUMNS}", odd), labels=labels).df.index.get_level_values(1)
-    assert shown[0] == "Dose" and "Group: x:y" in shown and "Ratio × Group: x:y" in shown
+    shown = table(
+        ordfit(f"y ~ {COLUMNS}", odd), labels=labels
+    ).df.index.get_level_values(1)
+    assert (
+        shown[0] == "Dose" and "Group: x:y" in shown and "Ratio × Group: x:y" in shown
+    )
 
 
 @pytest.mark.parametrize(
@@ -116,13 +147,21 @@ def test_factors_with_labels(text, labels, shown):
 
 
 def test_only_levels_stand_after_a_colon():
-    """Numbered columns of splines and of contrasts keep their names, as do other contrasts."""
-    data = pd.DataFrame({"y": [1, 2, 3] * 8, "x": np.arange(24.0), "g": list("abcd") * 6})
+    """Numbered columns of splines and of contrasts keep their names, as do other
+    contrasts.
+    """
+    data = pd.DataFrame(
+        {"y": [1, 2, 3] * 8, "x": np.arange(24.0), "g": list("abcd") * 6}
+    )
     design = build("y ~ poly(x, 2) + C(g, Sum)", data)
     shown = [name.shown() for name in design.spec.column_names["location"]]
     assert shown == ["poly(x, 2)[1]", "poly(x, 2)[2]", "g[S.a]", "g[S.b]", "g[S.c]"]
     matrix = build("y ~ g", data, contrasts={"g": np.eye(4)[:, 1:]})
-    assert [name.shown() for name in matrix.spec.column_names["location"]] == ["g[1]", "g[2]", "g[3]"]
+    assert [name.shown() for name in matrix.spec.column_names["location"]] == [
+        "g[1]",
+        "g[2]",
+        "g[3]",
+    ]
     assert not matrix.spec.references
 
 
@@ -130,7 +169,10 @@ def test_cells_that_are_no_names_stay():
     """A level of the response that reads like a product is not rewritten in exports."""
     frame = pd.DataFrame({"level": ["a:b", "x[T.z]"], "n": [1, 2]})
     labels = {"a:b": "a × b", "x[T.z]": "x: z"}
-    assert NotedFrame.of(frame, labels=labels).shown()["level"].tolist() == ["a:b", "x[T.z]"]
+    assert NotedFrame.of(frame, labels=labels).shown()["level"].tolist() == [
+        "a:b",
+        "x[T.z]",
+    ]
     named = NotedFrame.of(frame.rename(columns={"level": "term"}), labels=labels)
     assert named.shown()["term"].tolist() == ["a × b", "x: z"]
 
@@ -143,8 +185,11 @@ def test_the_page_shows_the_same_names(fit, odd, tmp_path):
     page = tmp_path / "page.html"
     fit.report(page)
     text = page.read_text(encoding="utf-8")
-    columns = text[text.index("Columns of the model") : text.index("so its mean is a share")]
+    columns = text[
+        text.index("Columns of the model") : text.index("so its mean is a share")
+    ]
     assert all(f">{row}<" in columns for row in expected_rows())
     plain = tmp_path / "plain.html"
-    ordfit("y ~ `dose [mg]`", odd).report(plain)  # no column of a level, so no note on them
+    # no column of a level, so no note on them
+    ordfit("y ~ `dose [mg]`", odd).report(plain)
     assert "so its mean is a share" not in plain.read_text(encoding="utf-8")

@@ -11,31 +11,43 @@ from ordstat.exceptions import DataError, OrdstatError
 from ordstat.formula.design import build
 
 FORMULA = (
-    "y ~ ns(age, df=3)*f + bs(x1, df=4) + poly(x2, 2):g + scale(x3) + C(g, Sum) + factor(w) + I(x1 > 0) + offset(x4)"
+    "y ~ ns(age, df=3)*f + bs(x1, df=4) + poly(x2, 2):g + scale(x3) + C(g, Sum) +"
+    " factor(w) + I(x1 > 0) + offset(x4)"
 )
 
 
 @pytest.fixture(scope="module")
 def design():
-    return build(FORMULA, load_data("sim500"), nominal="~ center(x1)", scale="~ f + offset(age / 100)")
+    return build(
+        FORMULA,
+        load_data("sim500"),
+        nominal="~ center(x1)",
+        scale="~ f + offset(age / 100)",
+    )
 
 
 def test_rebuilding_the_training_data_gives_the_sample(design):
     new = pickle.loads(pickle.dumps(design.spec)).rebuild(load_data("sim500"))
     assert new.complete.all()
     for field in ("X", "offset", "nominal", "scale", "scale_offset"):
-        np.testing.assert_array_equal(getattr(new.rows, field), getattr(design.sample.rows, field))
+        np.testing.assert_array_equal(
+            getattr(new.rows, field), getattr(design.sample.rows, field)
+        )
 
 
 @pytest.mark.parametrize("rows", [[7], [499, 3, 3, 250], list(range(40, 60))])
 def test_rows_do_not_depend_on_their_company(design, rows):
     data = load_data("sim500").iloc[rows].drop(columns="y")
-    plain = data.assign(f=data["f"].astype(str), g=data["g"].astype(str), w=data["w"].astype(float))
+    plain = data.assign(
+        f=data["f"].astype(str), g=data["g"].astype(str), w=data["w"].astype(float)
+    )
     for new in (design.spec.rebuild(data), design.spec.rebuild(plain)):
         np.testing.assert_array_equal(new.index, data.index)
         for field in ("X", "offset", "nominal", "scale", "scale_offset"):
             expected = getattr(design.sample.rows, field)[rows]
-            np.testing.assert_allclose(getattr(new.rows, field), expected, rtol=1e-13, atol=1e-15)
+            np.testing.assert_allclose(
+                getattr(new.rows, field), expected, rtol=1e-13, atol=1e-15
+            )
 
 
 def test_incomplete_rows_are_flagged_in_place():
@@ -43,7 +55,8 @@ def test_incomplete_rows_are_flagged_in_place():
     design = build(case.spec["formula"], case.frame())
     head = case.frame().iloc[:20]
     new = design.spec.rebuild(head)
-    expected = case.matrix("predict_with_missing").notna().all(axis=1).to_numpy()  # R gives NA for incomplete rows
+    # R gives NA for incomplete rows
+    expected = case.matrix("predict_with_missing").notna().all(axis=1).to_numpy()
     np.testing.assert_array_equal(new.complete, expected)
     assert new.rows.n == expected.sum() and len(new.index) == 20
     filled = design.spec.rebuild(head[["x1", "f"]].fillna({"x1": 0.0, "f": "lo"}))
@@ -60,9 +73,15 @@ def test_no_row_need_be_complete():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"f": ["lo", "top", "odd"]}, r"not in the fit: 'odd', 'top'; it has 'lo', 'mid', 'hi'"),
+        (
+            {"f": ["lo", "top", "odd"]},
+            r"not in the fit: 'odd', 'top'; it has 'lo', 'mid', 'hi'",
+        ),
         ({"f": [1, 2, 3]}, "'f' has levels that are not in the fit: 1, 2, 3"),
-        ({"w": [1, 2, 9]}, r"'factor\(w\)' has levels that are not in the fit: 9; it has 1, 2, 3, 4"),
+        (
+            {"w": [1, 2, 9]},
+            r"'factor\(w\)' has levels that are not in the fit: 9; it has 1, 2, 3, 4",
+        ),
         ({"age": ["a", "b", "c"]}, "'age' is not numeric"),
         ({"x4": ["a", "b", "c"]}, r"offset\(x4\) must be one column of numbers"),
         ({"x1": np.inf}, "infinite in row 0"),
@@ -77,21 +96,29 @@ def test_unusable_new_data_are_refused_by_name(design, change, message):
 
 @pytest.mark.parametrize("column", ["age", "f", "x4", "w"])
 def test_a_missing_column_is_named_with_what_the_model_needs(design, column):
-    with pytest.raises(DataError, match=f"no column '{column}'; the model needs 'age', 'f', 'x1'"):
+    with pytest.raises(
+        DataError, match=f"no column '{column}'; the model needs 'age', 'f', 'x1'"
+    ):
         design.spec.rebuild(load_data("sim500").drop(columns=column))
 
 
 def test_a_level_that_only_appears_in_a_comparison_is_known_later():
     data = pd.DataFrame({"y": [1, 2, 3, 1], "f": list("abca"), "x": range(4)})
     spec = build("y ~ I(f == 'b') + x", data).spec
-    np.testing.assert_array_equal(spec.rebuild({"f": ["a", "a"], "x": [1, 2]}).rows.X, [[0, 1], [0, 2]])
+    np.testing.assert_array_equal(
+        spec.rebuild({"f": ["a", "a"], "x": [1, 2]}).rows.X, [[0, 1], [0, 2]]
+    )
     with pytest.raises(DataError, match="'f' has levels that are not in the fit: 'q'"):
         spec.rebuild({"f": ["q"], "x": [1]})
 
 
 def test_a_level_left_out_at_the_fit_is_unseen_later():
-    data = pd.DataFrame({"y": [1, 2, 1, 2], "f": pd.Categorical(list("abab"), categories=list("abc"))})
-    with pytest.raises(DataError, match="'f' has levels that are not in the fit: 'c'; it has 'a', 'b'"):
+    data = pd.DataFrame(
+        {"y": [1, 2, 1, 2], "f": pd.Categorical(list("abab"), categories=list("abc"))}
+    )
+    with pytest.raises(
+        DataError, match="'f' has levels that are not in the fit: 'c'; it has 'a', 'b'"
+    ):
         build("y ~ f", data).spec.rebuild({"f": ["c", "a"]})
 
 
@@ -115,9 +142,17 @@ def test_every_reference_design_rebuilds(name):
     assert set(design.spec.response(case.frame())) <= set(range(design.sample.n_levels))
 
 
-NUMBERS = pd.DataFrame({"y": [1, 2, 1, 2], "a.b": [1.5, 2, 3, 4], "n": [4, 3, 2, 1], "of": [0.25, 1, 2, 3]})
+NUMBERS = pd.DataFrame(
+    {"y": [1, 2, 1, 2], "a.b": [1.5, 2, 3, 4], "n": [4, 3, 2, 1], "of": [0.25, 1, 2, 3]}
+)
 NEW = pd.DataFrame(
-    {"of": [5, -(2**60)], "more": ["p", "q"], "n": np.array([0.1, 7], "f4"), "a.b": [1e200, -2.5], "y": [2, 1]},
+    {
+        "of": [5, -(2**60)],
+        "more": ["p", "q"],
+        "n": np.array([0.1, 7], "f4"),
+        "a.b": [1e200, -2.5],
+        "y": [2, 1],
+    },
     index=["r", "s"],
 )
 
@@ -139,7 +174,10 @@ def test_bare_columns_of_numbers_rebuild_whatever_lies_beside_them(change):
     spec = pickle.loads(pickle.dumps(build("y ~ a.b + n + of", NUMBERS).spec))
     frame = NEW.assign(**change)
     new = spec.rebuild(frame)
-    values = [[np.nan if value is pd.NA else float(value) for value in frame[name]] for name in ("a.b", "n", "of")]
+    values = [
+        [np.nan if value is pd.NA else float(value) for value in frame[name]]
+        for name in ("a.b", "n", "of")
+    ]
     expected = np.array(values).T
     complete = ~np.isnan(expected).any(axis=1)
     np.testing.assert_array_equal(new.complete, complete)
@@ -152,10 +190,19 @@ def test_bare_columns_of_numbers_rebuild_whatever_lies_beside_them(change):
     ("frame", "message"),
     [
         (NEW.assign(n=[1, -np.inf]), r"'n' is infinite in row 's' \(position 1\)"),
-        (NEW.drop(columns=["n", "of"]), "no column 'n', 'of'; the model needs 'a.b', 'n', 'of'"),
-        (NEW.assign(n=pd.Categorical([1.0, 2.0])), "'n' was numeric at the fit; the new data hold 1.0, 2.0"),
+        (
+            NEW.drop(columns=["n", "of"]),
+            "no column 'n', 'of'; the model needs 'a.b', 'n', 'of'",
+        ),
+        (
+            NEW.assign(n=pd.Categorical([1.0, 2.0])),
+            "'n' was numeric at the fit; the new data hold 1.0, 2.0",
+        ),
         (NEW.assign(n=["1", "2"]), "'n' was numeric at the fit"),
-        (NEW.assign(n=pd.to_datetime(["2020-01-01", "2020-01-02"])), "'n' holds datetime64 values"),
+        (
+            NEW.assign(n=pd.to_datetime(["2020-01-01", "2020-01-02"])),
+            "'n' holds datetime64 values",
+        ),
         (NEW.assign(n=[1j, 2j]), "'n' holds complex numbers"),
         (NEW.rename(columns={"more": "n"}), "2 columns named 'n'"),
     ],
@@ -168,7 +215,9 @@ def test_bare_columns_of_anything_else_are_refused_by_name(frame, message):
 def test_many_rows_of_bare_columns():
     frame = NEW[["n", "of", "a.b"]].iloc[np.arange(400_000) % 2]
     new = build("y ~ a.b + n + of", NUMBERS).spec.rebuild(frame)
-    np.testing.assert_array_equal(new.rows.X, frame[["a.b", "n", "of"]].to_numpy(dtype=float))
+    np.testing.assert_array_equal(
+        new.rows.X, frame[["a.b", "n", "of"]].to_numpy(dtype=float)
+    )
     assert new.complete.all() and new.complete.shape == (400_000,)
 
 

@@ -17,8 +17,20 @@ def ordered(values, categories):
 @pytest.mark.parametrize(
     ("values", "levels", "labels", "codes", "unused"),
     [
-        (ordered(WORDS, ["low", "mid", "high"]), None, ("low", "mid", "high"), [1, 0, 2, 0, 1, 2], ()),
-        (ordered(WORDS, ["low", "none", "mid", "high"]), None, ("low", "mid", "high"), [1, 0, 2, 0, 1, 2], ("none",)),
+        (
+            ordered(WORDS, ["low", "mid", "high"]),
+            None,
+            ("low", "mid", "high"),
+            [1, 0, 2, 0, 1, 2],
+            (),
+        ),
+        (
+            ordered(WORDS, ["low", "none", "mid", "high"]),
+            None,
+            ("low", "mid", "high"),
+            [1, 0, 2, 0, 1, 2],
+            ("none",),
+        ),
         (
             ordered(WORDS, ["low", "mid", "high"]),
             ["high", "mid", "low"],
@@ -27,7 +39,13 @@ def ordered(values, categories):
             (),
         ),
         (WORDS, ["low", "mid", "high"], ("low", "mid", "high"), [1, 0, 2, 0, 1, 2], ()),
-        (WORDS, ("low", "mid", "high", "top"), ("low", "mid", "high", "top"), [1, 0, 2, 0, 1, 2], ()),
+        (
+            WORDS,
+            ("low", "mid", "high", "top"),
+            ("low", "mid", "high", "top"),
+            [1, 0, 2, 0, 1, 2],
+            (),
+        ),
         (
             pd.Categorical(WORDS, ["low", "mid", "high", "top"], ordered=True),
             None,
@@ -35,23 +53,67 @@ def ordered(values, categories):
             [1, 0, 2, 0, 1, 2],
             ("top",),
         ),
-        (pd.Categorical(WORDS), ["low", "mid", "high"], ("low", "mid", "high"), [1, 0, 2, 0, 1, 2], ()),
+        (
+            pd.Categorical(WORDS),
+            ["low", "mid", "high"],
+            ("low", "mid", "high"),
+            [1, 0, 2, 0, 1, 2],
+            (),
+        ),
         ([3, 1, 10, 1, 3, 10], None, (1, 3, 10), [1, 0, 2, 0, 1, 2], ()),
-        (np.array([3, 1, 10, 1, 3, 10], dtype=np.uint8), None, (1, 3, 10), [1, 0, 2, 0, 1, 2], ()),
+        (
+            np.array([3, 1, 10, 1, 3, 10], dtype=np.uint8),
+            None,
+            (1, 3, 10),
+            [1, 0, 2, 0, 1, 2],
+            (),
+        ),
         ([3.0, 1.0, 10.0, 1.0, 3.0, 10.0], None, (1, 3, 10), [1, 0, 2, 0, 1, 2], ()),
-        (pd.array([3, 1, 10, 1, 3, 10], dtype="Int64"), None, (1, 3, 10), [1, 0, 2, 0, 1, 2], ()),
-        (pd.Series([3, 1, 10, 1, 3, 10], dtype=object), None, (1, 3, 10), [1, 0, 2, 0, 1, 2], ()),
+        (
+            pd.array([3, 1, 10, 1, 3, 10], dtype="Int64"),
+            None,
+            (1, 3, 10),
+            [1, 0, 2, 0, 1, 2],
+            (),
+        ),
+        (
+            pd.Series([3, 1, 10, 1, 3, 10], dtype=object),
+            None,
+            (1, 3, 10),
+            [1, 0, 2, 0, 1, 2],
+            (),
+        ),
         ([3, 1, 10, 1, 3, 10], [10, 5, 3, 1], (10, 5, 3, 1), [2, 3, 0, 3, 2, 0], ()),
-        ([1.5, -0.5, 2.5, -0.5, 1.5, 2.5], None, (-0.5, 1.5, 2.5), [1, 0, 2, 0, 1, 2], ()),
-        ([True, False, True, False, False, True], None, (False, True), [1, 0, 1, 0, 0, 1], ()),
-        (ordered([2, 1, 3, 1, 2, 3], [3, 2, 1]), None, (3, 2, 1), [1, 2, 0, 2, 1, 0], ()),
+        (
+            [1.5, -0.5, 2.5, -0.5, 1.5, 2.5],
+            None,
+            (-0.5, 1.5, 2.5),
+            [1, 0, 2, 0, 1, 2],
+            (),
+        ),
+        (
+            [True, False, True, False, False, True],
+            None,
+            (False, True),
+            [1, 0, 1, 0, 0, 1],
+            (),
+        ),
+        (
+            ordered([2, 1, 3, 1, 2, 3], [3, 2, 1]),
+            None,
+            (3, 2, 1),
+            [1, 2, 0, 2, 1, 0],
+            (),
+        ),
     ],
 )
 def test_levels_and_codes(values, levels, labels, codes, unused):
     frame = pd.DataFrame({"y": values, "x": range(6)})
     design = build("y ~ x", frame, levels=levels)
     assert design.levels.values == labels and design.levels.unused == unused
-    assert [type(label) for label in design.levels.values] == [type(label) for label in labels]
+    assert [type(label) for label in design.levels.values] == [
+        type(label) for label in labels
+    ]
     assert design.sample.y.tolist() == codes and design.sample.y.dtype == np.intp
     assert design.sample.n_levels == len(labels)
     assert any("without rows" in note for note in design.notes) == bool(unused)
@@ -61,8 +123,13 @@ def test_levels_and_codes(values, levels, labels, codes, unused):
 
 
 def test_levels_belong_into_the_call():
-    with pytest.raises(FormulaError, match=r"pass the levels of the response as levels=\[\.\.\.\]"):
-        build("ordered(y, levels=c('low', 'mid', 'high')) ~ x", {"y": WORDS, "x": range(6)})
+    with pytest.raises(
+        FormulaError, match=r"pass the levels of the response as levels=\[\.\.\.\]"
+    ):
+        build(
+            "ordered(y, levels=c('low', 'mid', 'high')) ~ x",
+            {"y": WORDS, "x": range(6)},
+        )
 
 
 @pytest.mark.parametrize("side", ["`my y`", "factor(`my y`)", " ( `my y` ) "])
@@ -73,13 +140,28 @@ def test_ways_to_name_the_response(side):
 @pytest.mark.parametrize(
     ("values", "levels", "message"),
     [
-        (WORDS, {"low", "mid", "high"}, "must be a list of labels in order, lowest first; got"),
+        (
+            WORDS,
+            {"low", "mid", "high"},
+            "must be a list of labels in order, lowest first; got",
+        ),
         (WORDS, ["low", "mid", "high", None], "names a missing value"),
         (WORDS, ["low", "mid", "high", float("nan")], "names a missing value"),
-        (WORDS, None, r"without an order\. Give levels=\['high', 'low', 'mid'\].* ordered pd.Categorical"),
+        (
+            WORDS,
+            None,
+            (
+                r"without an order\. Give levels=\['high', 'low', 'mid'\].* ordered"
+                r" pd.Categorical"
+            ),
+        ),
         (pd.Categorical(WORDS), None, "without an order"),
         (WORDS, ["low", "mid"], "outside the levels 'low', 'mid': 'high'"),
-        ([1, 2, 3, 1, 2, 3], ["1", "2", "3"], "outside the levels '1', '2', '3': 1, 2, 3"),
+        (
+            [1, 2, 3, 1, 2, 3],
+            ["1", "2", "3"],
+            "outside the levels '1', '2', '3': 1, 2, 3",
+        ),
         (WORDS, ["low", "low", "mid"], "names a label twice"),
         (WORDS, "low", "a list of labels"),
         ([1] * 6, None, "at least 2 levels; the rows used all have 1"),
@@ -98,10 +180,16 @@ def test_refused_responses(values, levels, message):
 def test_a_continuous_response_is_refused_and_halves_are_noted():
     with pytest.raises(DataError, match="looks continuous"):
         build("y ~ x", {"y": np.linspace(0, 1, 50), "x": np.arange(50)})
-    assert "not whole numbers" in build("y ~ x", {"y": [0.5, 1.5, 0.5], "x": range(3)}).notes[0]
+    assert (
+        "not whole numbers"
+        in build("y ~ x", {"y": [0.5, 1.5, 0.5], "x": range(3)}).notes[0]
+    )
 
 
-@pytest.mark.parametrize("formula", ["log(y) ~ x", "y + z ~ x", "y", "~ x", "y ~ x ~ z", "ordered(y, x) ~ x", ""])
+@pytest.mark.parametrize(
+    "formula",
+    ["log(y) ~ x", "y + z ~ x", "y", "~ x", "y ~ x ~ z", "ordered(y, x) ~ x", ""],
+)
 def test_refused_left_sides(formula):
     with pytest.raises(FormulaError):
         build(formula, {"y": [1, 2], "x": [1, 2], "z": [1, 2]})
@@ -111,11 +199,16 @@ def test_missing_levels_after_dropping_rows_are_unused():
     frame = {"y": [1, 2, 3, 1], "x": [1.0, 2, np.nan, 4], "w": [1, 1, 1, 0]}
     design = build("y ~ x", frame, weights="w")
     assert design.levels.values == (1, 2) and design.levels.unused == (3,)
-    assert dict(design.dropped) == {"x": 1, "(weight 0)": 1} and design.sample.y.tolist() == [0, 1]
+    assert dict(design.dropped) == {
+        "x": 1,
+        "(weight 0)": 1,
+    } and design.sample.y.tolist() == [0, 1]
 
 
 def test_responses_of_new_data():
-    spec = build("y ~ x", {"y": WORDS, "x": range(6)}, levels=["low", "mid", "high"]).spec
+    spec = build(
+        "y ~ x", {"y": WORDS, "x": range(6)}, levels=["low", "mid", "high"]
+    ).spec
     assert spec.response({"y": ["high", None, "low"]}).tolist() == [2, -1, 0]
     with pytest.raises(DataError, match=r"outside the levels.*'top'"):
         spec.response({"y": ["high", "top"]})
@@ -126,7 +219,12 @@ def test_responses_of_new_data():
 @pytest.mark.parametrize("labels", [[0, 1, 2], [2, 3, 4], [1, 2, 4], [False, True]])
 @pytest.mark.parametrize("dtype", ["int8", "int64", "uint8", float, "Int64"])
 def test_numbers_are_known_whatever_their_type(labels, dtype):
-    spec = build("y ~ x", pd.DataFrame({"y": labels * 2, "x": range(2 * len(labels))})).spec
-    assert spec.response({"y": pd.Series(labels[::-1] * 2, dtype=dtype)}).tolist() == [*range(len(labels))][::-1] * 2
+    spec = build(
+        "y ~ x", pd.DataFrame({"y": labels * 2, "x": range(2 * len(labels))})
+    ).spec
+    assert (
+        spec.response({"y": pd.Series(labels[::-1] * 2, dtype=dtype)}).tolist()
+        == [*range(len(labels))][::-1] * 2
+    )
     with pytest.raises(DataError, match=r"outside the levels .*: 7"):
         spec.response({"y": pd.Series([labels[1], 7], dtype=dtype)})

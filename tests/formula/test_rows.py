@@ -1,4 +1,6 @@
-"""Which rows are used: missing values, weights, subsets; offsets, clusters, costs; what data may be."""
+"""Which rows are used: missing values, weights, subsets; offsets, clusters, costs; what
+data may be.
+"""
 
 import numpy as np
 import pandas as pd
@@ -19,7 +21,10 @@ def frame():
             "w": [1, 2, 3, 4, 0, 0, 1, 2, 3, 4],
             "o": [0.1] * 9 + [None],
             "id": ["p", "p", "q", "q", "r", "r", None, "s", "s", "t"],
-            "t": pd.array([True, False, True, True, False, None, True, False, True, False], dtype="boolean"),
+            "t": pd.array(
+                [True, False, True, True, False, None, True, False, True, False],
+                dtype="boolean",
+            ),
         },
         index=list("ABCDEFGHIJ"),
     )
@@ -32,18 +37,35 @@ def frame():
         ("y ~ x", {}, "ACDEFGHI", {"y": 1, "x": 1}),
         ("y ~ x + f", {}, "ACEFGHI", {"y": 1, "x": 1, "f": 1}),
         ("y ~ x*f + I(x^2)", {}, "ACEFGHI", {"y": 1, "x": 1, "f": 1}),
-        ("y ~ I(x > 3)", {}, "ACDEFGHI", {"y": 1, "x": 1}),  # NaN > 3 is missing, not False
+        # NaN > 3 is missing, not False
+        ("y ~ I(x > 3)", {}, "ACDEFGHI", {"y": 1, "x": 1}),
         ("y ~ I(f == 'a')", {}, "ABCEFGHI", {"y": 1, "f": 1}),
         ("y ~ t", {}, "ABCDEGHI", {"y": 1, "t": 1}),
-        ("y ~ 1", {"nominal": "~ x", "scale": "~ f"}, "ACEFGHI", {"y": 1, "x": 1, "f": 1}),
+        (
+            "y ~ 1",
+            {"nominal": "~ x", "scale": "~ f"},
+            "ACEFGHI",
+            {"y": 1, "x": 1, "f": 1},
+        ),
         ("y ~ f", {"weights": "w"}, "ABCGHI", {"y": 1, "f": 1, "(weight 0)": 2}),
         ("y ~ f", {"weights": "w - 1"}, None, "weights= is -1 in row 'E'"),
         ("y ~ f", {"offset": "o"}, "ABCEFGHI", {"y": 1, "f": 1, "o": 1}),
-        ("y ~ f", {"offset": [np.nan, *range(9)]}, "BCEFGHI", {"y": 1, "f": 1, "offset": 1}),
+        (
+            "y ~ f",
+            {"offset": [np.nan, *range(9)]},
+            "BCEFGHI",
+            {"y": 1, "f": 1, "offset": 1},
+        ),
         ("y ~ f", {"cluster": "id"}, "ABCEFHI", {"y": 1, "f": 1, "id": 1}),
         ("y ~ f + offset(x)", {}, "ACEFGHI", {"y": 1, "f": 1, "x": 1}),
-        ("y ~ f", {"costs": np.where(np.eye(10, 3, k=-1), np.nan, 1)}, "AEFGHI", {"y": 1, "f": 1, "costs": 3}),
-        ("y ~ f", {"subset": "x > 2.5"}, "EFGHI", {"y": 1, "f": 1}),  # B has no x: outside the subset, as in R
+        (
+            "y ~ f",
+            {"costs": np.where(np.eye(10, 3, k=-1), np.nan, 1)},
+            "AEFGHI",
+            {"y": 1, "f": 1, "costs": 3},
+        ),
+        # B has no x: outside the subset, as in R
+        ("y ~ f", {"subset": "x > 2.5"}, "EFGHI", {"y": 1, "f": 1}),
         ("y ~ f", {"subset": [True] * 5 + [False] * 5}, "ABCE", {"f": 1}),
         ("y ~ x", {"subset": "t"}, "ACDGI", {}),
         ("y ~ x", {"subset": "(f == 'a') | (w >= 3)"}, "ACFHI", {"y": 1}),
@@ -69,11 +91,16 @@ def test_rows_used_and_counted(formula, arguments, kept, dropped):
 
 
 def test_missing_rows_can_be_refused():
-    with pytest.raises(DataError, match=r"2 of 10 rows.*y \(1\), x \(1\); first row 'B' \(position 1\)"):
+    with pytest.raises(
+        DataError, match=r"2 of 10 rows.*y \(1\), x \(1\); first row 'B' \(position 1\)"
+    ):
         build("y ~ x", frame(), na_action="raise")
     for index, told in (
         (pd.Index(np.arange(19, 29)), "20"),
-        (pd.MultiIndex.from_arrays([np.arange(1, 11), list("ABCDEFGHIJ")]), r"\(2, 'B'\)"),
+        (
+            pd.MultiIndex.from_arrays([np.arange(1, 11), list("ABCDEFGHIJ")]),
+            r"\(2, 'B'\)",
+        ),
         (pd.Index(np.arange(10) / 4), "0.25"),
     ):
         with pytest.raises(DataError, match=rf"first row {told} \(position 1\)"):
@@ -94,12 +121,18 @@ def test_subset_is_as_if_the_other_rows_were_not_there():
 
 def test_weights_offset_cluster_and_costs_follow_the_rows():
     data = frame()
-    price = pd.DataFrame(np.arange(30.0).reshape(10, 3), index=data.index, columns=["c1", "c2", "c3"])
-    design = build("y ~ f + offset(x)", data, weights="w", offset="o", cluster="id", costs=price)
+    price = pd.DataFrame(
+        np.arange(30.0).reshape(10, 3), index=data.index, columns=["c1", "c2", "c3"]
+    )
+    design = build(
+        "y ~ f + offset(x)", data, weights="w", offset="o", cluster="id", costs=price
+    )
     assert "".join(design.index) == "ACHI"
     rows = data.loc[design.index]
     np.testing.assert_array_equal(design.sample.weights, rows["w"])
-    np.testing.assert_allclose(design.sample.rows.offset, rows["x"] + rows["o"], rtol=1e-15)
+    np.testing.assert_allclose(
+        design.sample.rows.offset, rows["x"] + rows["o"], rtol=1e-15
+    )
     np.testing.assert_array_equal(design.sample.cluster, [0, 1, 2, 2])
     np.testing.assert_array_equal(design.sample.costs, price.loc[design.index])
     arrays = build(
@@ -110,30 +143,70 @@ def test_weights_offset_cluster_and_costs_follow_the_rows():
         cluster=data.dropna()["id"].tolist(),
         costs=price.loc[data.dropna().index],
     )
-    assert arrays.sample.cluster.tolist() == [0, 1, 2, 2] and arrays.sample.weights.tolist() == [1, 3, 2, 3]
+    assert arrays.sample.cluster.tolist() == [
+        0,
+        1,
+        2,
+        2,
+    ] and arrays.sample.weights.tolist() == [1, 3, 2, 3]
     np.testing.assert_array_equal(arrays.sample.rows.offset, [0.1] * 4)
 
 
 def test_costs_of_unused_levels_go_with_them():
-    data = pd.DataFrame({"y": pd.Categorical(list("acac"), categories=list("abc"), ordered=True), "x": range(4)})
+    data = pd.DataFrame(
+        {
+            "y": pd.Categorical(list("acac"), categories=list("abc"), ordered=True),
+            "x": range(4),
+        }
+    )
     costs = np.arange(12.0).reshape(4, 3)
-    np.testing.assert_array_equal(build("y ~ x", data, costs=costs).sample.costs, costs[:, [0, 2]])
+    np.testing.assert_array_equal(
+        build("y ~ x", data, costs=costs).sample.costs, costs[:, [0, 2]]
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"weights": "ww"}, DataError, "no column 'ww', needed for weights=; did you mean 'w'"),
+        (
+            {"weights": "ww"},
+            DataError,
+            "no column 'ww', needed for weights=; did you mean 'w'",
+        ),
         ({"weights": "my weights"}, DataError, "no column 'my weights'"),
         ({"cluster": "ids"}, DataError, "did you mean 'id'"),
         ({"offset": "off"}, DataError, "no column 'off'"),
-        ({"costs": ["c1", "c2"]}, DataError, r"Give columns as data\[\['a', 'b', 'c'\]\]"),
-        ({"costs": np.ones((10, 2))}, DataError, "one column per level of the response, 3; got 2"),
-        ({"costs": np.full((10, 3), np.inf)}, DataError, "cost= is infinite in row 'A'"),
-        ({"costs": pd.DataFrame(np.ones((10, 3)))}, DataError, "another index than the data"),
+        (
+            {"costs": ["c1", "c2"]},
+            DataError,
+            r"Give columns as data\[\['a', 'b', 'c'\]\]",
+        ),
+        (
+            {"costs": np.ones((10, 2))},
+            DataError,
+            "one column per level of the response, 3; got 2",
+        ),
+        (
+            {"costs": np.full((10, 3), np.inf)},
+            DataError,
+            "cost= is infinite in row 'A'",
+        ),
+        (
+            {"costs": pd.DataFrame(np.ones((10, 3)))},
+            DataError,
+            "another index than the data",
+        ),
         ({"weights": [1, 2]}, DataError, "10 values, one per row"),
-        ({"weights": pd.Series(np.ones(10))}, DataError, "index differs from that of the data"),
-        ({"weights": -np.ones(10)}, DataError, r"weights= is -1 in row 'A' \(position 0\) \(such rows: 10\)"),
+        (
+            {"weights": pd.Series(np.ones(10))},
+            DataError,
+            "index differs from that of the data",
+        ),
+        (
+            {"weights": -np.ones(10)},
+            DataError,
+            r"weights= is -1 in row 'A' \(position 0\) \(such rows: 10\)",
+        ),
         ({"weights": np.full(10, np.inf)}, DataError, "infinite in row 'A'"),
         ({"weights": "f"}, DataError, "one column of numbers"),
         ({"weights": np.zeros(10)}, DataError, r"None of the 10 rows can be used"),
@@ -141,9 +214,21 @@ def test_costs_of_unused_levels_go_with_them():
         ({"subset": "w > 1e9"}, DataError, "leaves none of the"),
         ({"subset": np.arange(10)}, DataError, "a condition or a mask"),
         ({"subset": "f == 'zz'"}, FormulaError, "one of its levels"),
-        ({"contrasts": {"g": "sum"}}, FormulaError, "contrasts= names 'g', which is not a factor"),
-        ({"contrasts": {"ff": "sum"}}, FormulaError, r"the model \('x', 'f'\); did you mean 'f'"),
-        ({"contrasts": {"id": "summ"}}, FormulaError, "'summ' is not a known contrast; did you mean 'sum'"),
+        (
+            {"contrasts": {"g": "sum"}},
+            FormulaError,
+            "contrasts= names 'g', which is not a factor",
+        ),
+        (
+            {"contrasts": {"ff": "sum"}},
+            FormulaError,
+            r"the model \('x', 'f'\); did you mean 'f'",
+        ),
+        (
+            {"contrasts": {"id": "summ"}},
+            FormulaError,
+            "'summ' is not a known contrast; did you mean 'sum'",
+        ),
         ({"contrasts": {"x": "sum"}}, DataError, "which is numeric"),
         ({"nominal": "y ~ x"}, FormulaError, "one-sided formula"),
         ({"nominal": "~ offset(x)"}, FormulaError, "no offset"),
@@ -169,14 +254,21 @@ def test_columns_too_large_to_square_are_refused_for_their_size():
 
 
 def test_levels_without_rows_are_left_out_as_r_does():
-    data = pd.DataFrame({"y": [1, 2, 3, 1], "f": pd.Categorical(list("bdbd"), categories=list("abcd"))})
+    data = pd.DataFrame(
+        {"y": [1, 2, 3, 1], "f": pd.Categorical(list("bdbd"), categories=list("abcd"))}
+    )
     design = build("y ~ f", data)
-    assert design.names == ("f[T.d]",) and design.notes == ("Levels of f without rows were left out: 'a', 'c'.",)
+    assert design.names == ("f[T.d]",) and design.notes == (
+        "Levels of f without rows were left out: 'a', 'c'.",
+    )
 
 
 def test_a_dot_leaves_out_what_is_named_elsewhere():
     data = frame().drop(columns="t")
-    assert build("y ~ .", data, weights="w", offset="o", cluster="id").names == ("x", "f[T.b]")
+    assert build("y ~ .", data, weights="w", offset="o", cluster="id").names == (
+        "x",
+        "f[T.b]",
+    )
     assert build("y ~ . - f", data, cluster="id").names == ("x", "w", "o")
     assert build("y ~ 1", data[["y", "x", "w"]], scale="~ .").scale_names == ("x", "w")
 
@@ -188,12 +280,25 @@ def test_the_intercept_stays(formula):
 
 
 def converted(kind):
-    pandas = pd.DataFrame({"y": [1, 2, 3, 2], "x": [1.0, 2, 3, 4], "f": list("abab"), "b": [True, False, False, True]})
+    pandas = pd.DataFrame(
+        {
+            "y": [1, 2, 3, 2],
+            "x": [1.0, 2, 3, 4],
+            "f": list("abab"),
+            "b": [True, False, False, True],
+        }
+    )
     mapping = {name: pandas[name].tolist() for name in pandas}
     if kind.startswith("polars"):
         pl = pytest.importorskip("polars")
-        return pl.DataFrame(dict(mapping, f=pl.Series(list("abab"), dtype=pl.Categorical)) if "," in kind else mapping)
-    strided = pd.DataFrame(pandas[["y", "x"]].to_numpy(copy=True), columns=["y", "x"], copy=False)
+        return pl.DataFrame(
+            dict(mapping, f=pl.Series(list("abab"), dtype=pl.Categorical))
+            if "," in kind
+            else mapping
+        )
+    strided = pd.DataFrame(
+        pandas[["y", "x"]].to_numpy(copy=True), columns=["y", "x"], copy=False
+    )
     return {
         "mapping": mapping,
         "nullable": pandas.convert_dtypes(),
@@ -204,27 +309,52 @@ def converted(kind):
 
 
 @pytest.mark.parametrize(
-    "kind", ["mapping", "polars", "polars, categorical", "nullable", "categorical", "objects", "strided"]
+    "kind",
+    [
+        "mapping",
+        "polars",
+        "polars, categorical",
+        "nullable",
+        "categorical",
+        "objects",
+        "strided",
+    ],
 )
 def test_every_kind_of_frame_gives_the_same(kind):
     data = converted(kind)
     design = build("y ~ x*f + b", data)
     assert design.names == ("x", "f[T.b]", "b[T.True]", "x:f[T.b]")
-    np.testing.assert_array_equal(design.sample.X, [[1, 0, 1, 0], [2, 1, 0, 2], [3, 0, 0, 0], [4, 1, 1, 4]])
+    np.testing.assert_array_equal(
+        design.sample.X, [[1, 0, 1, 0], [2, 1, 0, 2], [3, 0, 0, 0], [4, 1, 1, 4]]
+    )
     np.testing.assert_array_equal(design.spec.rebuild(data).rows.X, design.sample.X)
-    assert design.sample.y.tolist() == [0, 1, 2, 1] and design.levels.values == (1, 2, 3)
+    assert design.sample.y.tolist() == [0, 1, 2, 1] and design.levels.values == (
+        1,
+        2,
+        3,
+    )
 
 
 def test_polars_enums_are_in_order_and_nulls_are_missing():
     pl = pytest.importorskip("polars")
-    data = pl.DataFrame({"y": pl.Series(["b", "a", "b", None], dtype=pl.Enum(["b", "a"])), "x": [1, None, 3, 4]})
+    data = pl.DataFrame(
+        {
+            "y": pl.Series(["b", "a", "b", None], dtype=pl.Enum(["b", "a"])),
+            "x": [1, None, 3, 4],
+        }
+    )
     design = build("y ~ x", pl.concat([data, data.with_columns(x=pl.lit(5, pl.Int64))]))
-    assert design.levels.values == ("b", "a") and dict(design.dropped) == {"y": 2, "x": 1}
+    assert design.levels.values == ("b", "a") and dict(design.dropped) == {
+        "y": 2,
+        "x": 1,
+    }
     with pytest.raises(DataError, match="collect"):
         build("y ~ x", data.lazy())
 
 
-@pytest.mark.parametrize("data", [None, 5, np.ones((3, 2)), "y", {"y": [1, 2], "x": [1]}])
+@pytest.mark.parametrize(
+    "data", [None, 5, np.ones((3, 2)), "y", {"y": [1, 2], "x": [1]}]
+)
 def test_other_data_are_refused(data):
     with pytest.raises(DataError, match="data="):
         build("y ~ x", data)
@@ -237,15 +367,36 @@ def test_arrow_tables_keep_their_dictionaries():
     table = pa.table({"y": words, "x": [1.5, 2.5, 3.5, 4.5]})
     design = build("y ~ x", table)
     assert design.levels.values == ("b", "a") and dict(design.dropped) == {"y": 1}
-    np.testing.assert_array_equal(design.spec.rebuild(table).rows.X[:, 0], [1.5, 2.5, 3.5, 4.5])
+    np.testing.assert_array_equal(
+        design.spec.rebuild(table).rows.X[:, 0], [1.5, 2.5, 3.5, 4.5]
+    )
 
 
-@pytest.mark.parametrize("name", ["y", "weights", "costs", "cluster", "offset", "nominal", "scale", "scale_offset"])
+@pytest.mark.parametrize(
+    "name",
+    ["y", "weights", "costs", "cluster", "offset", "nominal", "scale", "scale_offset"],
+)
 def test_a_sample_has_arrays_of_one_length(name):
     X = np.zeros((5, 2))
-    given = {"offset": 1, "scale_offset": 1, "nominal": 2, "scale": 2, "weights": 1, "cluster": 1, "costs": 2, "y": 1}
-    arrays = {key: np.ones((5, 2)[:dimensions], dtype=int) for key, dimensions in given.items()}
+    given = {
+        "offset": 1,
+        "scale_offset": 1,
+        "nominal": 2,
+        "scale": 2,
+        "weights": 1,
+        "cluster": 1,
+        "costs": 2,
+        "y": 1,
+    }
+    arrays = {
+        key: np.ones((5, 2)[:dimensions], dtype=int)
+        for key, dimensions in given.items()
+    }
     arrays[name] = arrays[name][:4]
-    sides = {key: arrays.pop(key) for key in ("offset", "nominal", "scale", "scale_offset")}
-    with pytest.raises(DataError, match=f"^{name} must have a value for each of the 5 rows; got 4"):
+    sides = {
+        key: arrays.pop(key) for key in ("offset", "nominal", "scale", "scale_offset")
+    }
+    with pytest.raises(
+        DataError, match=f"^{name} must have a value for each of the 5 rows; got 4"
+    ):
         Sample(rows=Rows(X=X, **sides), n_levels=2, **arrays)

@@ -42,7 +42,9 @@ ATTACKS = [
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-@pytest.mark.parametrize("where", ["formula", "nominal", "scale", "weights", "offset", "subset", "response"])
+@pytest.mark.parametrize(
+    "where", ["formula", "nominal", "scale", "weights", "offset", "subset", "response"]
+)
 def test_code_in_a_formula_is_refused_before_it_runs(attack, where, tmp_path):
     path = tmp_path / "made"
     term = attack.format(path=str(path))
@@ -68,8 +70,15 @@ def test_the_callers_names_are_not_seen():
 
 
 def test_a_bar_that_is_no_random_term_is_refused_with_the_right_form():
-    with pytest.raises(FormulaError, match=r"Cannot read the formula 'u \+ 1\|g'.*\(1 \| group\)"):
-        build("y ~ u + 1|g", pd.DataFrame({"y": [1, 2, 1, 2], "u": [0.0, 1.0, 2.0, 1.0], "g": list("aabb")}))
+    with pytest.raises(
+        FormulaError, match=r"Cannot read the formula 'u \+ 1\|g'.*\(1 \| group\)"
+    ):
+        build(
+            "y ~ u + 1|g",
+            pd.DataFrame(
+                {"y": [1, 2, 1, 2], "u": [0.0, 1.0, 2.0, 1.0], "g": list("aabb")}
+            ),
+        )
 
 
 NAMES = [
@@ -81,8 +90,15 @@ NAMES = [
 def test_a_column_of_any_name_is_a_variable_and_hides_no_function(name):
     values = np.arange(1.0, 7)
     frame = DATA.assign(**{name: values, "f": list("ababab")})
-    quoted = name if name.isidentifier() and name not in ("class", "None", "if") else f"`{name}`"
-    formula = f"y ~ `{name}` + log({quoted}) + I({quoted}^2) + C(f) + offset({quoted}) + ns({quoted}, df=1)"
+    quoted = (
+        name
+        if name.isidentifier() and name not in ("class", "None", "if")
+        else f"`{name}`"
+    )
+    formula = (
+        f"y ~ `{name}` + log({quoted}) + I({quoted}^2) + C(f) + offset({quoted}) +"
+        f" ns({quoted}, df=1)"
+    )
     design = build(formula, frame)
     expected = np.column_stack([values, np.log(values), values**2, [0, 1] * 3])
     np.testing.assert_allclose(design.sample.X[:, :4], expected, rtol=1e-15)
@@ -91,7 +107,9 @@ def test_a_column_of_any_name_is_a_variable_and_hides_no_function(name):
 
 
 def test_columns_that_are_not_text_are_found_by_their_text():
-    design = build("y ~ `0` + `1`", pd.DataFrame({"y": [1, 2, 1], 0: [1.0, 2, 4], 1: [5.0, 3, 1]}))
+    design = build(
+        "y ~ `0` + `1`", pd.DataFrame({"y": [1, 2, 1], 0: [1.0, 2, 4], 1: [5.0, 3, 1]})
+    )
     np.testing.assert_array_equal(design.sample.X, [[1, 5], [2, 3], [4, 1]])
 
 

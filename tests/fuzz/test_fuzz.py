@@ -1,7 +1,8 @@
-"""Hostile input ends in a fit with a certificate, or in an error or warning of ordstat in words.
+"""Hostile input ends in a fit with a certificate, or in an error or warning of ordstat
+in words.
 
-`make test` runs examples that are always the same, which take half a minute. `make fuzz MINUTES=20` runs random ones,
-about that long on two cores.
+`make test` runs examples that are always the same, which take half a minute. `make fuzz
+MINUTES=20` runs random ones, about that long on two cores.
 """
 
 from __future__ import annotations
@@ -16,7 +17,15 @@ from typing import Any
 import numpy as np
 import pytest
 from files.samples import FEATURES, fitted, wine
-from files.test_forged import _array, _flip, _overwrite, _strange, members, saved_bytes, zipped
+from files.test_forged import (
+    _array,
+    _flip,
+    _overwrite,
+    _strange,
+    members,
+    saved_bytes,
+    zipped,
+)
 from fuzz.strategies import ANY_FORMULA, SENSIBLE, calls, frames
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -26,7 +35,11 @@ from ordstat.exceptions import OrdstatError, OrdstatWarning
 
 #: Seconds that an answer may take.
 LIMIT = 20
-COMMON: dict[str, Any] = {"deadline": None, "suppress_health_check": list(HealthCheck), "print_blob": True}
+COMMON: dict[str, Any] = {
+    "deadline": None,
+    "suppress_health_check": list(HealthCheck),
+    "print_blob": True,
+}
 settings.register_profile("ci", derandomize=True, database=None, **COMMON)
 settings.register_profile("long", **COMMON)
 MINUTES = float(os.environ.get("MINUTES", 0))
@@ -34,7 +47,9 @@ PROFILE = settings.get_profile("long" if MINUTES else "ci")
 
 
 def examples(count: int) -> settings:
-    """The profile with this number of examples, or as many as fit into the minutes asked for."""
+    """The profile with this number of examples, or as many as fit into the minutes
+    asked for.
+    """
     return settings(PROFILE, max_examples=int(5 * MINUTES * count) or count)
 
 
@@ -43,7 +58,9 @@ def stopped(*_: Any) -> None:
 
 
 def heard(call: Any, *allowed: type[Exception]) -> tuple[Any, bool]:
-    """(the answer, None after an error of ordstat; whether ordstat warned); another error, or none in time, fails."""
+    """(the answer, None after an error of ordstat; whether ordstat warned); another
+    error, or none in time, fails.
+    """
     if hasattr(signal, "SIGALRM"):
         signal.signal(signal.SIGALRM, stopped)
         signal.alarm(LIMIT)
@@ -62,7 +79,9 @@ def heard(call: Any, *allowed: type[Exception]) -> tuple[Any, bool]:
 
 
 def check(formula: str, data: Any, new: Any, call: dict[str, Any]) -> None:
-    """The fit is certified and finite, or says why not; its summary and predictions are answers."""
+    """The fit is certified and finite, or says why not; its summary and predictions are
+    answers.
+    """
     before = data.copy()
     fit, warned = heard(lambda: ordfit(formula, data, **call))
     assert data.equals(before)
@@ -70,7 +89,9 @@ def check(formula: str, data: Any, new: Any, call: dict[str, Any]) -> None:
         return
     assert fit.certificate.reached or warned
     numbers = [*fit.estimates().values(), fit.fit.scores]
-    assert warned or all(np.isfinite(np.asarray(values, dtype=float)).all() for values in numbers)
+    assert warned or all(
+        np.isfinite(np.asarray(values, dtype=float)).all() for values in numbers
+    )
     heard(lambda: str(fit.summary("all")))
     for kind in fit.prediction_types:
         predicted, _ = heard(lambda kind=kind: fit.predict(new, type=kind))
@@ -79,7 +100,11 @@ def check(formula: str, data: Any, new: Any, call: dict[str, Any]) -> None:
 
 
 @examples(250)
-@given(ANY_FORMULA, frames(), calls(("logit", "probit", "cloglog", "cauchit", "acat", "clm"), most=0))
+@given(
+    ANY_FORMULA,
+    frames(),
+    calls(("logit", "probit", "cloglog", "cauchit", "acat", "clm"), most=0),
+)
 def test_formulas(formula, data, call):
     check(formula, data, data, call)
 
@@ -99,9 +124,14 @@ def test_options(formula, data, call):
 @examples(100)
 @given(frames(), frames(), calls(most=1))
 def test_classifier(data, new, call):
-    data, new = (frame.set_axis([str(name) for name in frame], axis=1) for frame in (data, new))
+    data, new = (
+        frame.set_axis([str(name) for name in frame], axis=1) for frame in (data, new)
+    )
     model = OrdinalClassifier(**call)
-    if heard(lambda: model.fit(data.iloc[:, :-1], np.arange(len(data)) % 3))[0] is not None:
+    if (
+        heard(lambda: model.fit(data.iloc[:, :-1], np.arange(len(data)) % 3))[0]
+        is not None
+    ):
         heard(lambda: model.predict(new.iloc[:, :-1]))
 
 
@@ -111,21 +141,39 @@ def content(feature: str, folder: Any) -> bytes:
 
 
 def _renamed(content: bytes, rng: np.random.Generator) -> bytes:
-    inside, other = members(content), rng.choice(["fit.json", "0.npy", "../0.npy", "x", "C:\\x"])
+    inside = members(content)
+    other = rng.choice(["fit.json", "0.npy", "../0.npy", "x", "C:\\x"])
     name = rng.choice([*inside])
-    return zipped((str(other) if key == name else key, value) for key, value in inside.items())
+    return zipped(
+        (str(other) if key == name else key, value) for key, value in inside.items()
+    )
 
 
-DAMAGES = [_flip, _overwrite, lambda content, rng: content[: rng.integers(len(content))], _renamed, _strange, _array]
+DAMAGES = [
+    _flip,
+    _overwrite,
+    lambda content, rng: content[: rng.integers(len(content))],
+    _renamed,
+    _strange,
+    _array,
+]
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @examples(250)
-@given(st.sampled_from(sorted(FEATURES.keys() - {"random forest"})), st.sampled_from(DAMAGES), st.integers(0, 2**32))
+@given(
+    st.sampled_from(sorted(FEATURES.keys() - {"random forest"})),
+    st.sampled_from(DAMAGES),
+    st.integers(0, 2**32),
+)
 def test_files(tmp_path_factory, feature, damage, seed):
-    """Parts that do not belong together may end later questions in any error, and never crash or hang."""
+    """Parts that do not belong together may end later questions in any error, and never
+    crash or hang.
+    """
     folder = tmp_path_factory.getbasetemp()
-    (folder / "fit.ordstat").write_bytes(damage(content(feature, folder), np.random.default_rng(seed)))
+    (folder / "fit.ordstat").write_bytes(
+        damage(content(feature, folder), np.random.default_rng(seed))
+    )
     fit, _ = heard(lambda: load(folder / "fit.ordstat"))
     if fit is not None:
         assert fit.fit.certificate.reached in (True, False)

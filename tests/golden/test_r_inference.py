@@ -1,4 +1,6 @@
-"""Tables of tests and intervals against R's clm: anova, drop1, add1, nominal_test, scale_test, confint."""
+"""Tables of tests and intervals against R's clm: anova, drop1, add1, nominal_test,
+scale_test, confint.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +30,16 @@ COLUMNS = {
 def fitted(name: str, **arguments: str) -> LikelihoodResults:
     case = load_case(name)
     given = {key: case.spec[key] for key in ("nominal", "scale") if key in case.spec}
-    return ordfit(case.spec["formula"], data=case.frame(), method=case.link, **given, **arguments)
+    return ordfit(
+        case.spec["formula"], data=case.frame(), method=case.link, **given, **arguments
+    )
 
 
 def block(case: Case, name: str) -> pd.DataFrame:
-    columns = {COLUMNS[key]: [number(cell) for cell in cells] for key, cells in case.raw[name]["columns"].items()}
+    columns = {
+        COLUMNS[key]: [number(cell) for cell in cells]
+        for key, cells in case.raw[name]["columns"].items()
+    }
     return pd.DataFrame(columns, index=case.raw[name]["rows"], dtype=float)
 
 
@@ -42,9 +49,18 @@ def check(actual: pd.DataFrame, case: Case, name: str, same_rows: bool = True) -
     if same_rows:
         assert actual.index.tolist() == expected.index.tolist()
     for column in expected:
-        ours, theirs = actual[column].to_numpy(dtype=float), expected[column].to_numpy()
-        absolute = LOGLIK if column in ("aic", "loglik") else 1e-7 if column in ("lr_stat", "lrt") else 0.0
-        np.testing.assert_allclose(ours, theirs, rtol=STATISTIC, atol=absolute, err_msg=column)
+        ours = actual[column].to_numpy(dtype=float)
+        theirs = expected[column].to_numpy()
+        absolute = (
+            LOGLIK
+            if column in ("aic", "loglik")
+            else 1e-7
+            if column in ("lr_stat", "lrt")
+            else 0.0
+        )
+        np.testing.assert_allclose(
+            ours, theirs, rtol=STATISTIC, atol=absolute, err_msg=column
+        )
 
 
 @pytest.mark.parametrize("name", ["wine_tests", "sim500_tests"])
@@ -55,7 +71,9 @@ def test_wald_anova(name: str, type: str, theirs: int) -> None:
 
 
 def test_types_with_several_interactions() -> None:
-    """R 4.2.2: anova(clm(y ~ x1*f + f*g + x2, data = sim500), type = 1, 2, 3) of ordinal 2022.11."""
+    """R 4.2.2: anova(clm(y ~ x1*f + f*g + x2, data = sim500), type = 1, 2, 3) of
+    ordinal 2022.11.
+    """
     fit = ordfit("y ~ x1*f + f*g + x2", data=load_case("sim500_tests").frame())
     expected = {
         "I": [77.37108, 2.56125, 10.05828, 38.99577, 2.88185, 6.08953],
@@ -70,11 +88,19 @@ def test_types_with_several_interactions() -> None:
 
 
 @pytest.mark.parametrize("type", ["III", "3", 3, "balanced"])
-def test_type_three_averages_over_the_levels_of_the_other_factors(type: str | int) -> None:
-    """R 4.2.2: b'V^-1 b of the terms' coefficients in clm with contr.sum, as car::Anova(type = 3) has it."""
-    wine, sim = load_case("wine_tests").frame(), load_case("sim500_tests").frame()
+def test_type_three_averages_over_the_levels_of_the_other_factors(
+    type: str | int,
+) -> None:
+    """R 4.2.2: b'V^-1 b of the terms' coefficients in clm with contr.sum, as
+    car::Anova(type = 3) has it.
+    """
+    wine = load_case("wine_tests").frame()
+    sim = load_case("sim500_tests").frame()
     for fit, chisq in (
-        (ordfit("rating ~ temp * contact", data=wine), [22.4186079, 10.2859285, 0.1514754]),
+        (
+            ordfit("rating ~ temp * contact", data=wine),
+            [22.4186079, 10.2859285, 0.1514754],
+        ),
         (
             ordfit("y ~ x1*f + f*g + x2", data=sim),
             [72.4301707, 4.8878348, 10.6907536, 40.6211693, 2.6354514, 6.0895259],
@@ -89,28 +115,48 @@ def test_type_three_averages_over_the_levels_of_the_other_factors(type: str | in
 @pytest.mark.parametrize("type", ["II", "III", "baseline"])
 @pytest.mark.parametrize("coding", ["treatment", "sum"])
 def test_terms_with_a_direction_in_common(type: str, coding: str) -> None:
-    """R 4.2.2: anova(clm(y ~ h:x1 + f:g:x1, data = sim500), type = 3) of ordinal 2022.11, h = (0:499) %% 3.
+    """R 4.2.2: anova(clm(y ~ h:x1 + f:g:x1, data = sim500), type = 3) of ordinal
+    2022.11, h = (0:499) %% 3.
 
-    Both terms are coded by all cells, so that each has a slope of x1 and the last of them is aliased.
+    Both terms are coded by all cells, so that each has a slope of x1 and the last of
+    them is aliased.
     """
     data = load_case("sim500_tests").frame()
-    fit = ordfit("y ~ h:x1 + f:g:x1", data=data.assign(h=(np.arange(500) % 3).astype(str)), contrasts={"h": coding})
+    fit = ordfit(
+        "y ~ h:x1 + f:g:x1",
+        data=data.assign(h=(np.arange(500) % 3).astype(str)),
+        contrasts={"h": coding},
+    )
     table = fit.anova(type=type)
     assert table["df"].tolist() == [3, 11]
     np.testing.assert_allclose(table["chisq"], [2.424722978, 14.281524452], rtol=1e-6)
 
 
-#: Models with a term that others determine in part: options, the slope of one level in place of the interaction, and
-#: R 4.2.2's anova() of types I and III with ordinal 2022.11. Its type II says 49.9897675510396 and 22.5602825115061 of
-#: the interaction, and for the same model written without the aliased column (with either level's slope) 43.35177 and
-#: 14.14982, as for the other types: what other terms leave of the interaction has one degree of freedom and one test.
+#: Models with a term that others determine in part: options, the slope of one level in
+#: place of the interaction, and R 4.2.2's anova() of types I and III with ordinal
+#: 2022.11. Its type II says 49.9897675510396 and 22.5602825115061 of the interaction,
+#: and for the same model written without the aliased column (with either level's slope)
+#: 43.35177 and 14.14982, as for the other types: what other terms leave of the
+#: interaction has one degree of freedom and one test.
 ALIASED = {
     "0005": (
         "scale(age) + hours + region + married",
         "age:sex",
         {"link": "loglog", "weights": "wt"},
-        [102.729422945038, 11.3867784591672, 124.819764236481, 37.8229720185475, 43.3517707277378],
-        [93.6240441540984, 10.8994295552006, 129.819163031662, 38.5167822654638, 43.3517707277378],
+        [
+            102.729422945038,
+            11.3867784591672,
+            124.819764236481,
+            37.8229720185475,
+            43.3517707277378,
+        ],
+        [
+            93.6240441540984,
+            10.8994295552006,
+            129.819163031662,
+            38.5167822654638,
+            43.3517707277378,
+        ],
         [0.0, 10.9024417645069, 126.774713913381, 38.8011951547742, 39.096220551628],
     ),
     "0011": (
@@ -132,7 +178,9 @@ def test_a_term_that_others_determine_in_part(name: str) -> None:
     others, interaction, options, first, third, dropped = ALIASED[name]
     data = pd.read_csv(Path(__file__).with_name("r") / f"aliased_{name}.csv")
     if "region" in data:
-        data["region"] = pd.Categorical(data["region"], ["North", "East", "South", "West"])
+        data["region"] = pd.Categorical(
+            data["region"], ["North", "East", "South", "West"]
+        )
     number, factor = interaction.split(":")
     fit = ordfit(f"y ~ {others} + {factor}:{number}", data, **options)
     for kind, expected in (("I", first), ("II", third), ("III", third)):
@@ -141,13 +189,20 @@ def test_a_term_that_others_determine_in_part(name: str) -> None:
         assert table["df"].iloc[-1] == 1
         assert f"{factor}:{number}: tested is the part" in table.attrs["notes"][0]
     for level in sorted(data[factor].dropna().unique()):
-        slope = data[number].where(data[factor] == level, 0.0).where(data[factor].notna())
+        slope = (
+            data[number].where(data[factor] == level, 0.0).where(data[factor].notna())
+        )
         written = ordfit(f"y ~ {others} + slope", data.assign(slope=slope), **options)
-        assert written.anova(type="II")["chisq"].iloc[-1] == pytest.approx(third[-1], rel=1e-6)
+        assert written.anova(type="II")["chisq"].iloc[-1] == pytest.approx(
+            third[-1], rel=1e-6
+        )
     table = fit.drop1()
     np.testing.assert_allclose(table["lrt"][1:], dropped, rtol=1e-6, atol=1e-8)
     if name == "0005":
-        assert "no test of scale(age): other columns take over the effect" in table.attrs["notes"][0]
+        assert (
+            "no test of scale(age): other columns take over the effect"
+            in table.attrs["notes"][0]
+        )
 
 
 def test_anova_of_several_fits() -> None:
@@ -155,7 +210,12 @@ def test_anova_of_several_fits() -> None:
     smaller = [wine.update("~ temp + contact"), wine.update("~ temp")]
     check(wine.anova(*smaller), load_case("wine_tests"), "anova_pair", same_rows=False)
     sim = fitted("sim500_tests")
-    check(sim.update("~ x1").anova(sim), load_case("sim500_tests"), "anova_pair", same_rows=False)
+    check(
+        sim.update("~ x1").anova(sim),
+        load_case("sim500_tests"),
+        "anova_pair",
+        same_rows=False,
+    )
 
 
 @pytest.mark.parametrize(
@@ -168,7 +228,12 @@ def test_anova_of_several_fits() -> None:
 )
 def test_anova_of_other_parts(name: str, changes: dict[str, str]) -> None:
     fit = fitted("wine_anova_nominal_scale")
-    check(fit.anova(fit.update(**changes)), load_case("wine_anova_nominal_scale"), name, same_rows=False)
+    check(
+        fit.anova(fit.update(**changes)),
+        load_case("wine_anova_nominal_scale"),
+        name,
+        same_rows=False,
+    )
 
 
 @pytest.mark.parametrize("name", ["wine_tests", "sim500_tests", "simbig_logit"])
@@ -177,7 +242,11 @@ def test_drop1(name: str) -> None:
 
 
 def test_drop1_of_main_effects() -> None:
-    check(fitted("wine_tests").update("~ temp + contact").drop1(), load_case("wine_tests"), "drop1_chisq_main")
+    check(
+        fitted("wine_tests").update("~ temp + contact").drop1(),
+        load_case("wine_tests"),
+        "drop1_chisq_main",
+    )
 
 
 def test_add1() -> None:
@@ -198,18 +267,24 @@ def test_of_proportionality(test: str) -> None:
 def test_of_proportionality_with_interactions() -> None:
     """R 4.2.2: nominal_test and scale_test of clm(y ~ x1*f + f*g + x2, data = sim500).
 
-    R frees x1:f without f, which depends on the origin of x1 (14.310397 and 2.9684587 here): for that term the models
-    with nominal = ~ x1*f and scale = ~ x1*f, fitted by clm.
+    R frees x1:f without f, which depends on the origin of x1 (14.310397 and 2.9684587
+    here): for that term the models with nominal = ~ x1*f and scale = ~ x1*f, fitted by
+    clm.
     """
     fit = ordfit("y ~ x1*f + f*g + x2", data=load_case("sim500_tests").frame())
-    nominal, scale = fit.nominal_test(), fit.scale_test()
+    nominal = fit.nominal_test()
+    scale = fit.scale_test()
     assert nominal["df"].tolist()[1:] == [3, 6, 9, 3, 15, 33]
     assert scale["df"].tolist()[1:] == [1, 2, 3, 1, 5, 11]
     np.testing.assert_allclose(
-        nominal["lrt"][1:], [0.975262, 2.742284, 5.571072, 1.317473, 15.614733, 34.932412], atol=1e-5
+        nominal["lrt"][1:],
+        [0.975262, 2.742284, 5.571072, 1.317473, 15.614733, 34.932412],
+        atol=1e-5,
     )
     np.testing.assert_allclose(
-        scale["lrt"][1:], [1.8960433, 1.6349472, 2.3257276, 0.2691912, 4.3682884, 17.1101906], atol=1e-5
+        scale["lrt"][1:],
+        [1.8960433, 1.6349472, 2.3257276, 0.2691912, 4.3682884, 17.1101906],
+        atol=1e-5,
     )
 
 
@@ -222,18 +297,31 @@ def test_of_proportionality_with_interactions() -> None:
         ("sim800_scale_g", "profile_ci", 0.95, {}),
     ],
 )
-def test_profile_intervals(name: str, field: str, level: float, rename: dict[str, str]) -> None:
-    fit, expected = fitted(name), load_case(name).matrix(field)
-    effects = [n for n, kind in zip(fit.parameters.names, fit.parameters.kinds, strict=True) if kind != "threshold"]
+def test_profile_intervals(
+    name: str, field: str, level: float, rename: dict[str, str]
+) -> None:
+    fit = fitted(name)
+    expected = load_case(name).matrix(field)
+    effects = [
+        n
+        for n, kind in zip(fit.parameters.names, fit.parameters.kinds, strict=True)
+        if kind != "threshold"
+    ]
     actual = fit.confint(effects, level, type="profile").to_numpy()
     width = np.diff(expected.to_numpy(), axis=1)
     assert np.all(np.abs(actual - expected.to_numpy()) <= SPLINE * width)
 
 
 def test_profile_intervals_of_cauchit() -> None:
-    """R's cauchit stands in +-1e5 for the infinite thresholds: 1e-3 is all it is good for."""
-    actual = fitted("wine_confint_cauchit_scale").confint(type="profile").iloc[4:].to_numpy()
-    np.testing.assert_allclose(actual, load_case("wine_confint_cauchit_scale").matrix("profile95"), rtol=2e-3)
+    """R's cauchit stands in +-1e5 for the infinite thresholds: 1e-3 is all it is good
+    for.
+    """
+    actual = (
+        fitted("wine_confint_cauchit_scale").confint(type="profile").iloc[4:].to_numpy()
+    )
+    np.testing.assert_allclose(
+        actual, load_case("wine_confint_cauchit_scale").matrix("profile95"), rtol=2e-3
+    )
 
 
 @pytest.mark.parametrize(
@@ -248,4 +336,6 @@ def test_profile_intervals_of_cauchit() -> None:
 )
 def test_wald_intervals(name: str, field: str, level: float) -> None:
     actual = fitted(name).confint(level).to_numpy()
-    np.testing.assert_allclose(actual, load_case(name).matrix(field), rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(
+        actual, load_case(name).matrix(field), rtol=1e-6, atol=1e-8
+    )

@@ -1,4 +1,6 @@
-"""Share of samples whose pooled 95 % intervals hold the truth, where a column is missing at random."""
+"""Share of samples whose pooled 95 % intervals hold the truth, where a column is
+missing at random.
+"""
 
 import numpy as np
 import pandas as pd
@@ -8,31 +10,41 @@ from imputation.frames import fits
 from ordstat import pool
 
 TRUE = {"x": 0.8, "z": -0.6}
-SAMPLES, ROWS, IMPUTATIONS = 300, 250, 10
-#: Four Monte Carlo errors, and what imputation from a normal model of z given x and y, only near the truth, may miss.
+SAMPLES = 300
+ROWS = 250
+IMPUTATIONS = 10
+#: Four Monte Carlo errors, and what imputation from a normal model of z given x and y,
+#: only near the truth, may miss.
 ALLOWED = 4 * np.sqrt(0.05 * 0.95 / SAMPLES) + 0.01
 #: Samples whose intervals are counted, and imputations of each.
-COUNTED, FEW = 1500, 5
+COUNTED = 1500
+FEW = 5
 
 
 def sample(rng):
     """z is missing more often where x and the response are high."""
     x = rng.normal(size=ROWS)
     z = 0.5 * x + rng.normal(size=ROWS)
-    y = np.digitize(TRUE["x"] * x + TRUE["z"] * z + rng.logistic(size=ROWS), [-1.0, 0.5, 1.5])
+    y = np.digitize(
+        TRUE["x"] * x + TRUE["z"] * z + rng.logistic(size=ROWS), [-1.0, 0.5, 1.5]
+    )
     missing = rng.random(ROWS) < 1 / (1 + np.exp(1.2 - 0.6 * x - 0.4 * y))
     return pd.DataFrame({"y": y, "x": x, "z": np.where(missing, np.nan, z)})
 
 
 def imputed(data, rng):
-    """Draws of z from its posterior predictive distribution in a linear model on x and the levels of y."""
+    """Draws of z from its posterior predictive distribution in a linear model on x and
+    the levels of y.
+    """
     A = np.column_stack([data["x"], pd.get_dummies(data["y"]).to_numpy(dtype=float)])
     seen = data["z"].notna().to_numpy()
     inverse = np.linalg.inv(A[seen].T @ A[seen])
     b = inverse @ A[seen].T @ data["z"][seen]
     residual = data["z"][seen] - A[seen] @ b
     sigma = np.sqrt(residual @ residual / rng.chisquare(seen.sum() - A.shape[1]))
-    drawn = A @ (b + sigma * np.linalg.cholesky(inverse) @ rng.normal(size=b.size)) + sigma * rng.normal(size=len(A))
+    drawn = A @ (
+        b + sigma * np.linalg.cholesky(inverse) @ rng.normal(size=b.size)
+    ) + sigma * rng.normal(size=len(A))
     return data.assign(z=np.where(seen, data["z"], drawn))
 
 
@@ -41,7 +53,9 @@ def covered(rng):
     pooled = pool(fits("y ~ x + z", [imputed(data, rng) for _ in range(FEW)]))
     limits = pooled.confint().loc[list(TRUE)]
     truth = pd.Series(TRUE)
-    return ((limits["lower"] <= truth) & (truth <= limits["upper"])).to_numpy(), pooled.fmi[list(TRUE)].to_numpy()
+    return (
+        (limits["lower"] <= truth) & (truth <= limits["upper"])
+    ).to_numpy(), pooled.fmi[list(TRUE)].to_numpy()
 
 
 @pytest.mark.slow
@@ -61,5 +75,7 @@ def test_a_true_hypothesis_is_rejected_as_often_as_promised():
     for _ in range(SAMPLES):
         data = sample(rng).assign(y=rng.integers(0, 4, ROWS))
         frames = [imputed(data, rng) for _ in range(IMPUTATIONS)]
-        rejected += pool(fits("y ~ x + z", frames)).test("x, z").loc["joint", "p_value"] < 0.05
+        rejected += (
+            pool(fits("y ~ x + z", frames)).test("x, z").loc["joint", "p_value"] < 0.05
+        )
     assert abs(rejected / SAMPLES - 0.05) <= ALLOWED, rejected / SAMPLES

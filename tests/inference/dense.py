@@ -1,4 +1,6 @@
-"""The cumulative likelihood written out row by row, with scipy's functions: an oracle without the package."""
+"""The cumulative likelihood written out row by row, with scipy's functions: an oracle
+without the package.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ LATENT = {
 
 @dataclass(frozen=True, eq=False)
 class Dense:
-    """Parameters: thresholds, nominal effects column by column, location effects, log-scale effects."""
+    """Parameters: thresholds, nominal effects column by column, location effects,
+    log-scale effects.
+    """
 
     X: np.ndarray
     y: np.ndarray
@@ -38,7 +42,8 @@ class Dense:
         return int(self.y.max())
 
     def row_logliks(self, parameters: np.ndarray) -> np.ndarray:
-        n, cuts = self.y.size, self.n_cuts
+        n = self.y.size
+        cuts = self.n_cuts
         q = 0 if self.nominal is None else self.nominal.shape[1]
         columns = parameters[: cuts * (1 + q)].reshape(1 + q, cuts)
         beta = parameters[cuts * (1 + q) :][: self.X.shape[1]]
@@ -49,7 +54,9 @@ class Dense:
         t = theta - (self.X @ beta)[:, None]
         if self.scale is not None:
             t = t / np.exp(self.scale @ zeta)[:, None]
-        ends = LATENT[self.link](np.hstack([np.full((n, 1), -np.inf), t, np.full((n, 1), np.inf)]))
+        ends = LATENT[self.link](
+            np.hstack([np.full((n, 1), -np.inf), t, np.full((n, 1), np.inf)])
+        )
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.log(ends[np.arange(n), self.y + 1] - ends[np.arange(n), self.y])
 
@@ -62,7 +69,11 @@ class Dense:
         """(N, P) central differences of the rows' log-likelihoods."""
         steps = h * np.eye(parameters.size)
         return np.column_stack(
-            [(self.row_logliks(parameters + e) - self.row_logliks(parameters - e)) / (2 * h) for e in steps]
+            [
+                (self.row_logliks(parameters + e) - self.row_logliks(parameters - e))
+                / (2 * h)
+                for e in steps
+            ]
         )
 
     def information(self, parameters: np.ndarray, h: float = 1e-4) -> np.ndarray:
@@ -72,7 +83,12 @@ class Dense:
         return -np.array(
             [
                 [
-                    (f(parameters + a + b) - f(parameters + a - b) - f(parameters - a + b) + f(parameters - a - b))
+                    (
+                        f(parameters + a + b)
+                        - f(parameters + a - b)
+                        - f(parameters - a + b)
+                        + f(parameters - a - b)
+                    )
                     / (4 * h * h)
                     for b in steps
                 ]
@@ -81,9 +97,13 @@ class Dense:
         )
 
     def profile(self, parameters: np.ndarray, place: int, value: float) -> float:
-        """Largest log-likelihood with one parameter held, by scipy from what the quadratic model predicts."""
+        """Largest log-likelihood with one parameter held, by scipy from what the
+        quadratic model predicts.
+        """
         covariance = self._covariance(tuple(parameters))
-        parameters = parameters + covariance[:, place] / covariance[place, place] * (value - parameters[place])
+        parameters = parameters + covariance[:, place] / covariance[place, place] * (
+            value - parameters[place]
+        )
         free = np.arange(parameters.size) != place
 
         def objective(rest: np.ndarray) -> float:
@@ -93,10 +113,15 @@ class Dense:
 
         start = parameters[free]
         for _ in range(4):
-            optimum = optimize.minimize(objective, start, method="BFGS", options={"gtol": 1e-7})
+            optimum = optimize.minimize(
+                objective, start, method="BFGS", options={"gtol": 1e-7}
+            )
             start = optimum.x
         optimum = optimize.minimize(
-            objective, start, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-11, "maxiter": 4000}
+            objective,
+            start,
+            method="Nelder-Mead",
+            options={"xatol": 1e-7, "fatol": 1e-11, "maxiter": 4000},
         )
         return -float(optimum.fun)
 

@@ -21,7 +21,10 @@ def test_replicates_are_fits_to_drawn_rows(fit):
     draws = fit.bootstrap(3, seed=5)
     rng = np.random.default_rng(5).spawn(3)[0]
     times = rng.multinomial(72, np.full(72, 1 / 72))
-    again = ordfit("rating ~ temp + contact", data=wine.loc[np.repeat(np.arange(72), times)].reset_index(drop=True))
+    again = ordfit(
+        "rating ~ temp + contact",
+        data=wine.loc[np.repeat(np.arange(72), times)].reset_index(drop=True),
+    )
     np.testing.assert_allclose(draws.replicates.iloc[0], again.params, rtol=1e-8)
     assert draws.replicates.columns.tolist() == fit.parameters.names
 
@@ -31,11 +34,17 @@ def test_whole_clusters_are_drawn(fit):
     draws = fit.bootstrap(2, seed=1, cluster="judge")
     rng = np.random.default_rng(1).spawn(2)[1]
     judges = np.unique(wine["judge"].cat.codes)[rng.integers(9, size=9)]
-    rows = np.concatenate([np.flatnonzero(wine["judge"].cat.codes == judge) for judge in judges])
-    again = ordfit("rating ~ temp + contact", data=wine.loc[rows].reset_index(drop=True))
+    rows = np.concatenate(
+        [np.flatnonzero(wine["judge"].cat.codes == judge) for judge in judges]
+    )
+    again = ordfit(
+        "rating ~ temp + contact", data=wine.loc[rows].reset_index(drop=True)
+    )
     np.testing.assert_allclose(draws.replicates.iloc[1], again.params, rtol=1e-8)
     assert draws.drawn == "9 clusters"
-    of_fit = ordfit("rating ~ temp + contact", data=wine, cluster="judge").bootstrap(2, seed=1)
+    of_fit = ordfit("rating ~ temp + contact", data=wine, cluster="judge").bootstrap(
+        2, seed=1
+    )
     pd.testing.assert_frame_equal(of_fit.replicates, draws.replicates)
 
 
@@ -50,19 +59,29 @@ def test_jobs_do_not_matter(fit):
 
 def test_statistics_of_any_shape(fit):
     new = load_data("wine").head(1)
-    probabilities = fit.bootstrap(4, statistic=lambda r: r.predict(new, type="prob").iloc[0])
-    np.testing.assert_allclose(probabilities.estimate, fit.predict(new, type="prob").iloc[0])
+    probabilities = fit.bootstrap(
+        4, statistic=lambda r: r.predict(new, type="prob").iloc[0]
+    )
+    np.testing.assert_allclose(
+        probabilities.estimate, fit.predict(new, type="prob").iloc[0]
+    )
     np.testing.assert_allclose(probabilities.replicates.sum(axis=1), 1.0)
     plain = fit.bootstrap(4)
     odds = fit.bootstrap(4, statistic=lambda r: np.exp(r.coef.to_numpy()))
-    np.testing.assert_allclose(odds.replicates, np.exp(plain.replicates.iloc[:, 4:]), rtol=1e-12)
-    assert fit.bootstrap(2, statistic=lambda r: r.aic).estimate.tolist() == [pytest.approx(fit.aic)]
+    np.testing.assert_allclose(
+        odds.replicates, np.exp(plain.replicates.iloc[:, 4:]), rtol=1e-12
+    )
+    assert fit.bootstrap(2, statistic=lambda r: r.aic).estimate.tolist() == [
+        pytest.approx(fit.aic)
+    ]
 
 
 def test_intervals_by_hand():
     values = np.array([1.0, 2.0, 3.0, 4.0, 10.0])
     draws = Bootstrap(
-        estimate=pd.Series([3.0], index=["a"]), replicates=pd.DataFrame({"a": values}), status=pd.Series([""] * 5)
+        estimate=pd.Series([3.0], index=["a"]),
+        replicates=pd.DataFrame({"a": values}),
+        status=pd.Series([""] * 5),
     )
     low, high = np.quantile(values, [0.1, 0.9])
     assert draws.confint(0.8).loc["a"].tolist() == pytest.approx([low, high])
@@ -78,14 +97,22 @@ def test_infinite_replicates_count_as_such():
     )
     assert draws.confint(0.5).loc["a"].tolist() == [2.0, np.inf]
     assert draws.se["a"] == pytest.approx(1.0)
-    assert "2 of 6 replicates have infinite estimates" in draws.notes[1] and "1 of 6" in draws.notes[0]
+    assert (
+        "2 of 6 replicates have infinite estimates" in draws.notes[1]
+        and "1 of 6" in draws.notes[0]
+    )
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWarning")
 def test_separated_and_incomplete_draws_are_told():
     draws = ordfit("y ~ x + z", data=load_data("sep")).bootstrap(5)
-    assert (draws.status == "separated").all() and np.isposinf(draws.replicates["z"]).all()
-    assert draws.replicates["x"].map(np.isfinite).all() and np.isposinf(draws.confint().loc["z"]).all()
+    assert (draws.status == "separated").all() and np.isposinf(
+        draws.replicates["z"]
+    ).all()
+    assert (
+        draws.replicates["x"].map(np.isfinite).all()
+        and np.isposinf(draws.confint().loc["z"]).all()
+    )
     assert "5 of 5 replicates have infinite estimates" in repr(draws)
     rare = pd.DataFrame({"y": [1] * 10 + [2] * 10 + [3], "x": np.arange(21) % 7})
     lacking = ordfit("y ~ x", data=rare).bootstrap(20)
@@ -111,4 +138,6 @@ def test_what_cannot_be_drawn(fit, arguments, match):
 def test_standard_errors_near_those_of_theory():
     data = load_data("sim500")
     fit = ordfit("y ~ x1 + x2", data=data)
-    np.testing.assert_allclose(fit.bootstrap(1000).se, fit.with_vcov("HC0").se, rtol=0.12)
+    np.testing.assert_allclose(
+        fit.bootstrap(1000).se, fit.with_vcov("HC0").se, rtol=0.12
+    )

@@ -9,7 +9,15 @@ from scipy import stats
 from ordstat import ordfit
 from ordstat.exceptions import OptionError
 
-NAMES = ["1|2", "2|3", "3|4", "4|5", "temp[T.warm]", "contact[T.yes]", "scale.temp[T.warm]"]
+NAMES = [
+    "1|2",
+    "2|3",
+    "3|4",
+    "4|5",
+    "temp[T.warm]",
+    "contact[T.yes]",
+    "scale.temp[T.warm]",
+]
 
 
 @pytest.fixture(scope="module")
@@ -29,24 +37,38 @@ def row(**weights):
     ("text", "L", "r"),
     [
         ("temp = contact", [row(temp=1, contact=-1)], [0]),
-        ("temp[T.warm] = 0, contact[T.yes] = 1.5", [row(temp=1), row(contact=1)], [0, 1.5]),
+        (
+            "temp[T.warm] = 0, contact[T.yes] = 1.5",
+            [row(temp=1), row(contact=1)],
+            [0, 1.5],
+        ),
         ("2 * temp - contact / 4 = 1 + 1", [row(temp=2, contact=-0.25)], [2]),
         ("-temp + 3 = -(contact - 1)", [row(temp=-1, contact=1)], [-2]),
         ("temp*2 = 1e-1", [row(temp=2)], [0.1]),
         ("2|3 - 1|2 = 4|5 - 3|4", [row(t2=1, t1=-1, t4=-1, t3=1)], [0]),
         ("scale.temp[T.warm]=0", [row(scale=1)], [0]),
-        ("temp = 0\ncontact = 0\ntemp - contact = 0", [row(temp=1), row(contact=1), row(temp=1, contact=-1)], [0] * 3),
+        (
+            "temp = 0\ncontact = 0\ntemp - contact = 0",
+            [row(temp=1), row(contact=1), row(temp=1, contact=-1)],
+            [0] * 3,
+        ),
         ("(temp + contact) / 2 = 1", [row(temp=0.5, contact=0.5)], [1]),
     ],
 )
 def test_equations(fit, text, L, r):
     assert fit.parameters.names == NAMES
     table = fit.test(text)
-    L, r = np.array(L), np.array(r)
-    V, difference = fit.vcov().to_numpy(), L @ fit.params.to_numpy() - r
+    L = np.array(L)
+    r = np.array(r)
+    V = fit.vcov().to_numpy()
+    difference = L @ fit.params.to_numpy() - r
     n = len(L)
-    np.testing.assert_allclose(table["difference"].iloc[:n], difference, rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(table["std_error"].iloc[:n], np.sqrt(np.diag(L @ V @ L.T)), rtol=1e-12)
+    np.testing.assert_allclose(
+        table["difference"].iloc[:n], difference, rtol=1e-12, atol=1e-14
+    )
+    np.testing.assert_allclose(
+        table["std_error"].iloc[:n], np.sqrt(np.diag(L @ V @ L.T)), rtol=1e-12
+    )
     joint = difference @ np.linalg.pinv(L @ V @ L.T) @ difference
     rank = np.linalg.matrix_rank(L)
     last = table.iloc[-1]
@@ -58,26 +80,43 @@ def test_equations(fit, text, L, r):
 
 def test_terms_and_parameters_alone_are_tested_against_zero(fit):
     both = fit.test("temp[T.warm] = 0, contact[T.yes] = 0")
-    for hypothesis in (["temp", "contact"], "temp, contact", ["temp", "contact[T.yes] = 0"]):
+    for hypothesis in (
+        ["temp", "contact"],
+        "temp, contact",
+        ["temp", "contact[T.yes] = 0"],
+    ):
         np.testing.assert_allclose(fit.test(hypothesis).loc["joint"], both.loc["joint"])
-    assert fit.test("scale.temp[T.warm]")["p_value"].iloc[0] == pytest.approx(fit.p_values["scale.temp[T.warm]"])
+    assert fit.test("scale.temp[T.warm]")["p_value"].iloc[0] == pytest.approx(
+        fit.p_values["scale.temp[T.warm]"]
+    )
     free = ordfit("y ~ f * x1", load_data("sim500"), nominal="~ x2")
     table = free.test("f:x1")
     assert table.index.tolist() == ["f[T.mid]:x1 = 0", "f[T.hi]:x1 = 0", "joint"]
-    assert table.loc["joint", "chisq"] == pytest.approx(free.anova(type="II").loc["f:x1", "chisq"], rel=1e-8)
+    assert table.loc["joint", "chisq"] == pytest.approx(
+        free.anova(type="II").loc["f:x1", "chisq"], rel=1e-8
+    )
     assert free.test("x2").loc["joint", "df"] == len(free.thresholds)
-    assert len(ordfit("y ~ ns(x1, df=2)", load_data("sim500")).test("ns(x1, df=2)")) == 3
+    assert (
+        len(ordfit("y ~ ns(x1, df=2)", load_data("sim500")).test("ns(x1, df=2)")) == 3
+    )
 
 
 def test_hypotheses_that_contradict_each_other(fit):
     table = fit.test("temp = 0, temp = 1")
-    assert np.isposinf(table.loc["joint", "chisq"]) and table.loc["joint", "p_value"] == 0.0
+    assert (
+        np.isposinf(table.loc["joint", "chisq"])
+        and table.loc["joint", "p_value"] == 0.0
+    )
 
 
 def test_one_coefficient_is_the_z_test(fit):
     table = fit.test("contact = 0")
-    assert table["chisq"].iloc[0] == pytest.approx(fit.z_values["contact[T.yes]"] ** 2, rel=1e-12)
-    assert table["p_value"].iloc[0] == pytest.approx(fit.p_values["contact[T.yes]"], rel=1e-10)
+    assert table["chisq"].iloc[0] == pytest.approx(
+        fit.z_values["contact[T.yes]"] ** 2, rel=1e-12
+    )
+    assert table["p_value"].iloc[0] == pytest.approx(
+        fit.p_values["contact[T.yes]"], rel=1e-10
+    )
 
 
 def test_names_with_commas_and_operators():
@@ -92,14 +131,21 @@ def test_names_with_commas_and_operators():
 
 def test_another_covariance(fit):
     V = fit.vcov("HC1").to_numpy()
-    assert fit.test("temp = 0", vcov="HC1")["std_error"].iloc[0] == pytest.approx(np.sqrt(V[4, 4]), rel=1e-12)
-    assert fit.with_vcov("HC1").test("temp = 0")["std_error"].iloc[0] == pytest.approx(np.sqrt(V[4, 4]), rel=1e-12)
+    assert fit.test("temp = 0", vcov="HC1")["std_error"].iloc[0] == pytest.approx(
+        np.sqrt(V[4, 4]), rel=1e-12
+    )
+    assert fit.with_vcov("HC1").test("temp = 0")["std_error"].iloc[0] == pytest.approx(
+        np.sqrt(V[4, 4]), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "match"),
     [
-        ("temp, tmep", r"equations such as .*, or terms .*; got 'tmep'\. Did you mean 'temp'"),
+        (
+            "temp, tmep",
+            r"equations such as .*, or terms .*; got 'tmep'\. Did you mean 'temp'",
+        ),
         ("taste = 0", "expected a number or a parameter, got 'taste'"),
         ("temp * contact = 0", "not linear"),
         ("1 / temp = 0", "not linear"),
@@ -166,5 +212,8 @@ def odd():
     data["day"] = rng.integers(1, 4, 300)
     data["size"] = rng.uniform(1, 3, 300)
     data["y"] = np.digitize(data["x y"] + rng.logistic(size=300), [-1, 0, 1])
-    formula = "y ~ `x y` + C(day) + ns(R_age, 3) + log(size) + I(size ** 2) + z + z:C(day) + only:C(day)"
+    formula = (
+        "y ~ `x y` + C(day) + ns(R_age, 3) + log(size) + I(size ** 2) + z + z:C(day) +"
+        " only:C(day)"
+    )
     return ordfit(formula, data)

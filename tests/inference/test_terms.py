@@ -1,4 +1,6 @@
-"""Tests of terms: against refits with formulas, other codings, brute force; and comparisons that make no sense."""
+"""Tests of terms: against refits with formulas, other codings, brute force; and
+comparisons that make no sense.
+"""
 
 from itertools import combinations
 
@@ -26,10 +28,14 @@ def crossed(sim):
 @pytest.mark.parametrize("type", ["I", "II", "III", "baseline"])
 def test_codings_of_factors_do_not_matter(sim, crossed, type, coding):
     other = ordfit("y ~ x1 * f + g", data=sim, contrasts={"f": coding, "g": coding})
-    pd.testing.assert_frame_equal(other.anova(type=type), crossed.anova(type=type), rtol=1e-6)
+    pd.testing.assert_frame_equal(
+        other.anova(type=type), crossed.anova(type=type), rtol=1e-6
+    )
 
 
-@pytest.mark.parametrize(("type", "coding"), [("III", "sum"), ("baseline", "treatment")])
+@pytest.mark.parametrize(
+    ("type", "coding"), [("III", "sum"), ("baseline", "treatment")]
+)
 def test_types_that_are_coefficients_of_a_coding(sim, crossed, type, coding):
     """Wald tests of all coefficients of a term under that coding."""
     coded = ordfit("y ~ x1 * f + g", data=sim, contrasts={"f": coding, "g": coding})
@@ -44,15 +50,19 @@ def test_types_that_are_coefficients_of_a_coding(sim, crossed, type, coding):
 def test_sequential_contrasts_by_regression(sim):
     """Type I: each column's part outside the columns before it, by least squares."""
     fit = ordfit("y ~ x1 + x2 + f", data=sim)
-    X, V = fit.design.sample.X, fit.vcov().to_numpy()[4:, 4:]
+    X = fit.design.sample.X
+    V = fit.vcov().to_numpy()[4:, 4:]
     beta = fit.coef.to_numpy()
     before = np.ones((500, 1))
     for term, columns in fit.design.terms.items():
         own = X[:, columns]
         residual = own - before @ np.linalg.lstsq(before, own, rcond=None)[0]
-        L = residual.T @ X  # what the residuals see of X b; constants and earlier columns vanish
+        # what the residuals see of X b; constants and earlier columns vanish
+        L = residual.T @ X
         expected = (L @ beta) @ np.linalg.solve(L @ V @ L.T, L @ beta)
-        assert fit.anova(type="I").loc[term, "chisq"] == pytest.approx(expected, rel=1e-8)
+        assert fit.anova(type="I").loc[term, "chisq"] == pytest.approx(
+            expected, rel=1e-8
+        )
         before = np.hstack([before, own])
 
 
@@ -67,24 +77,35 @@ def test_anova_uses_the_covariance_of_the_fit(sim):
 def test_weights_are_repeated_rows(sim, type):
     weights = np.arange(500) % 3
     repeated = sim.loc[np.repeat(np.arange(500), weights)].reset_index(drop=True)
-    one, other = ordfit("y ~ x1 * f", data=sim, weights=weights), ordfit("y ~ x1 * f", data=repeated)
-    pd.testing.assert_frame_equal(one.anova(type=type), other.anova(type=type), rtol=1e-6)
+    one = ordfit("y ~ x1 * f", data=sim, weights=weights)
+    other = ordfit("y ~ x1 * f", data=repeated)
+    pd.testing.assert_frame_equal(
+        one.anova(type=type), other.anova(type=type), rtol=1e-6
+    )
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
 @pytest.mark.parametrize("type", ["I", "II", "III", "baseline"])
 def test_an_interaction_without_its_main_effects_is_a_factor_of_cells(sim, type):
     cells = sim.assign(cell=sim["f"].astype(str) + sim["g"].astype(str))
-    one, other = ordfit("y ~ x1 + f:g", data=sim), ordfit("y ~ x1 + cell", data=cells)
-    assert one.anova(type=type).to_numpy() == pytest.approx(other.anova(type=type).to_numpy(), rel=1e-6)
+    one = ordfit("y ~ x1 + f:g", data=sim)
+    other = ordfit("y ~ x1 + cell", data=cells)
+    assert one.anova(type=type).to_numpy() == pytest.approx(
+        other.anova(type=type).to_numpy(), rel=1e-6
+    )
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
 def test_an_empty_cell_leaves_its_average_unknown():
     fit = ordfit("y ~ f * e", data=load_data("simrd"))
     table = fit.anova(type="III")
-    assert table.loc[["f", "e"], "chisq"].isna().all() and fit.anova(type="II")["chisq"].notna().all()
-    assert table.loc["f:e"].to_dict() == pytest.approx(fit.anova(type="I").loc["f:e"].to_dict(), rel=1e-9)
+    assert (
+        table.loc[["f", "e"], "chisq"].isna().all()
+        and fit.anova(type="II")["chisq"].notna().all()
+    )
+    assert table.loc["f:e"].to_dict() == pytest.approx(
+        fit.anova(type="I").loc["f:e"].to_dict(), rel=1e-9
+    )
     assert fit.anova(type="II").loc["f:e", "df"] == int(
         (~fit.fit.aliased[-sum(":" in n for n in fit.design.names) :]).sum()
     )
@@ -95,17 +116,23 @@ def test_single_terms_are_refits(crossed):
     assert table.index.tolist() == ["<none>", "g", "x1:f"]
     for term in ("g", "x1:f"):
         smaller = crossed.update(f"~ . - {term}")
-        assert table.loc[term, "lrt"] == pytest.approx(2 * (crossed.loglik - smaller.loglik), abs=1e-9)
+        assert table.loc[term, "lrt"] == pytest.approx(
+            2 * (crossed.loglik - smaller.loglik), abs=1e-9
+        )
         assert table.loc[term, "aic"] == pytest.approx(smaller.bic, abs=1e-8)
         assert table.loc[term, "df"] == crossed.edf - smaller.edf
     assert "p_value" not in crossed.drop1(test=None) and len(crossed.drop1("x1")) == 2
     added = crossed.add1(["f:g", "x2", "x2:g"])
     assert added.index.tolist() == ["<none>", "x2", "f:g"]  # x2:g only after x2
     wider = crossed.update("~ . + f:g")
-    assert added.loc["f:g", "lrt"] == pytest.approx(2 * (wider.loglik - crossed.loglik), abs=1e-9)
+    assert added.loc["f:g", "lrt"] == pytest.approx(
+        2 * (wider.loglik - crossed.loglik), abs=1e-9
+    )
 
 
-@pytest.mark.parametrize("test", ["drop1", "nominal_test", "scale_test", "brant", "step", "add1"])
+@pytest.mark.parametrize(
+    "test", ["drop1", "nominal_test", "scale_test", "brant", "step", "add1"]
+)
 def test_starting_values_are_for_the_fit_alone(sim, test):
     """Other models have other parameters."""
     arguments = {"add1": ("~ . + x3",), "step": ("~ . + x3",)}.get(test, ())
@@ -113,7 +140,8 @@ def test_starting_values_are_for_the_fit_alone(sim, test):
     started = ordfit("y ~ x1 + x2", data=sim, start=0.9 * fit.params.to_numpy())
     one, other = (getattr(r, test)(*arguments) for r in (started, fit))
     if test == "step":
-        one, other = one.trace, other.trace
+        one = one.trace
+        other = other.trace
     pd.testing.assert_frame_equal(one, other, atol=1e-7)
 
 
@@ -123,7 +151,10 @@ def test_step_finds_the_best_neighbour_everywhere(sim):
     assert actual.trace["aic"].is_monotonic_decreasing
     assert actual.trace["aic"].iloc[-1] == pytest.approx(actual.fit.aic)
     terms = list(actual.fit.design.terms)
-    neighbours = [ordfit(f"y ~ {' + '.join(kept)}", data=sim) for kept in combinations(terms, len(terms) - 1)]
+    neighbours = [
+        ordfit(f"y ~ {' + '.join(kept)}", data=sim)
+        for kept in combinations(terms, len(terms) - 1)
+    ]
     assert all(fit.aic >= actual.fit.aic for fit in neighbours)
     up = ordfit("y ~ 1", data=sim).step("~ x1 + x2 + x3 + x4 + f")
     everything = [
@@ -131,7 +162,9 @@ def test_step_finds_the_best_neighbour_everywhere(sim):
         for size in range(1, 6)
         for chosen in combinations(["x1", "x2", "x3", "x4", "f"], size)
     ]
-    assert up.fit.aic == pytest.approx(min(everything)) and actual.fit.aic == pytest.approx(min(everything))
+    assert up.fit.aic == pytest.approx(
+        min(everything)
+    ) and actual.fit.aic == pytest.approx(min(everything))
 
 
 def test_step_within_limits(sim):
@@ -139,7 +172,9 @@ def test_step_within_limits(sim):
     actual = start.step({"lower": "~ x4", "upper": "~ x1 + x2 + x4"})
     assert set(actual.fit.design.terms) == {"x1", "x2", "x4"}
     assert actual.trace["change"].tolist() == ["", "+ x2"]
-    forward = ordfit("y ~ x4", data=sim).step({"lower": "~ x4", "upper": "~ x1 + x4"}, k=np.log(500))
+    forward = ordfit("y ~ x4", data=sim).step(
+        {"lower": "~ x4", "upper": "~ x1 + x4"}, k=np.log(500)
+    )
     assert forward.trace["change"].tolist() == ["", "+ x1"]
     assert "+ x1" in repr(forward)
 
@@ -148,7 +183,9 @@ def test_step_keeps_the_contrasts_of_factors_that_come_back(sim):
     coded = {"f": "sum", "g": "helmert"}
     full = ordfit("y ~ x1 + g + f", data=sim, contrasts=coded)
     without = ordfit("y ~ x1 + g", data=sim, contrasts=coded)
-    assert without.update("~ . + f").params.to_dict() == pytest.approx(full.params.to_dict(), abs=1e-9)
+    assert without.update("~ . + f").params.to_dict() == pytest.approx(
+        full.params.to_dict(), abs=1e-9
+    )
     assert full.step(k=1e4).fit.design.names == ()
     again = full.update("~ x1").update("~ . + g + f")
     assert again.params.to_dict() == pytest.approx(full.params.to_dict(), abs=1e-9)
@@ -162,12 +199,17 @@ def test_models_of_other_rows_are_refused(sim):
     for other, match in (
         (fewer, "500 in 'y ~ x1' and 496 in"),
         (ordfit("y ~ x1", data=sim.iloc[::-1]), "with another index"),
-        (ordfit("y ~ x1", data=sim.assign(y=sim["y"].iloc[::-1].array)), "same response"),
+        (
+            ordfit("y ~ x1", data=sim.assign(y=sim["y"].iloc[::-1].array)),
+            "same response",
+        ),
         (ordfit("y ~ x1", data=sim, weights=np.full(500, 2.0)), "same weights"),
     ):
         with pytest.raises(DataError, match=match):
             fit.anova(other)
-    with pytest.raises(OptionError, match="compares likelihood fits; got a MarginResults"):
+    with pytest.raises(
+        OptionError, match="compares likelihood fits; got a MarginResults"
+    ):
         fit.anova(ordfit("y ~ x1", data=sim.head(60), method="redsvm", subset=None))
     with pytest.raises(DataError, match="'x2' is missing in some of the 500 rows"):
         ordfit("y ~ x1", data=holes).add1("x2")
@@ -176,7 +218,8 @@ def test_models_of_other_rows_are_refused(sim):
 
 
 def test_models_that_are_not_nested_have_no_p_value(sim):
-    one, other = ordfit("y ~ x1", data=sim), ordfit("y ~ x4 + x3", data=sim)
+    one = ordfit("y ~ x1", data=sim)
+    other = ordfit("y ~ x4 + x3", data=sim)
     table = one.anova(other)
     assert table["lr_stat"].iloc[1] < 0 and np.isnan(table["p_value"].iloc[1])
     assert "not nested" in table.attrs["notes"][0]
@@ -203,21 +246,29 @@ def test_what_cannot_be_asked(crossed, call, match):
 
 
 def test_a_term_in_no_other_is_tested_by_its_own_columns() -> None:
-    """Where what the formula spans depends on the coding, another coding is another model: its tests are not asked."""
+    """Where what the formula spans depends on the coding, another coding is another
+    model: its tests are not asked.
+    """
     rng = np.random.default_rng(1)
-    x1, x2, f = rng.normal(size=150), 1.0 + rng.normal(size=150), rng.choice(list("ab"), 150)
+    x1 = rng.normal(size=150)
+    x2 = 1.0 + rng.normal(size=150)
+    f = rng.choice(list("ab"), 150)
     data = pd.DataFrame({"x1": x1, "x2": x2, "f": f})
     data["y"] = np.digitize(data["x1"] + rng.logistic(size=150), [-1.0, 1.0])
     fit = ordfit("y ~ x1:x2 + f:x1 + f", data)
     own = fit.test("x1:x2 = 0")["chisq"].iloc[0]
     for kind in ("III", "baseline"):
-        assert fit.anova(type=kind).loc["x1:x2", "chisq"] == pytest.approx(own, rel=1e-10)
+        assert fit.anova(type=kind).loc["x1:x2", "chisq"] == pytest.approx(
+            own, rel=1e-10
+        )
 
 
 def test_columns_coded_anew_are_zero_where_they_are():
     """Rounding in a scale column would stand in the exponent of what grows without end."""
     rng = np.random.default_rng(4)
-    data = pd.DataFrame({"x": rng.normal(size=60), "f": pd.Categorical(rng.choice(list("abc"), 60))})
+    data = pd.DataFrame(
+        {"x": rng.normal(size=60), "f": pd.Categorical(rng.choice(list("abc"), 60))}
+    )
     data["y"] = rng.integers(0, 3, 60)
     fit = ordfit("y ~ f*x", data, contrasts={"f": "helmert"})
     scale = coded_anew(fit, "scale", ["f:x"], "f:x").rows.scale
@@ -228,14 +279,22 @@ def test_columns_coded_anew_are_zero_where_they_are():
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
 def test_more_columns_than_rows() -> None:
-    """No term can be tested, and the table says why in a line or two, however many terms there are."""
+    """No term can be tested, and the table says why in a line or two, however many
+    terms there are.
+    """
     rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.normal(size=(20, 30)), columns=[f"x{i}" for i in range(30)]).assign(y=np.arange(20) % 3)
+    data = pd.DataFrame(
+        rng.normal(size=(20, 30)), columns=[f"x{i}" for i in range(30)]
+    ).assign(y=np.arange(20) % 3)
     fit = ordfit("y ~ " + " + ".join(data.columns[:-1]), data)
     table = fit.drop1()
     assert (table["df"].iloc[1:] == 0.0).all() and table["p_value"].isna().all()
-    assert "no test of x0, x1" in str(table) and "other columns take over the effect" in " ".join(str(table).split())
+    assert "no test of x0, x1" in str(
+        table
+    ) and "other columns take over the effect" in " ".join(str(table).split())
     assert "no test of x0: other columns" in " ".join(str(fit.drop1("x0")).split())
     wald = fit.anova()
     assert wald["p_value"].isna().all() and len(wald.attrs["notes"]) == 1
-    assert not any("no test" in note for note in fit.update("y ~ x0 + x1").drop1().attrs["notes"])
+    assert not any(
+        "no test" in note for note in fit.update("y ~ x0 + x1").drop1().attrs["notes"]
+    )

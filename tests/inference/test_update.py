@@ -38,14 +38,25 @@ def test_formulas_as_r_updates_them(old, new, expected):
 def test_a_fit_made_again_is_the_fit():
     wine = load_data("wine")
     fit = ordfit("rating ~ temp * contact", data=wine)
-    smaller = {"~ . - temp:contact": "rating ~ temp + contact", "~ . - contact:temp - contact": "rating ~ temp"}
+    smaller = {
+        "~ . - temp:contact": "rating ~ temp + contact",
+        "~ . - contact:temp - contact": "rating ~ temp",
+    }
     for change, formula in smaller.items():
-        np.testing.assert_array_equal(fit.update(change).params, ordfit(formula, data=wine).params)
+        np.testing.assert_array_equal(
+            fit.update(change).params, ordfit(formula, data=wine).params
+        )
     for changes in ({"method": "probit"}, {"link": "probit"}):
         same = ordfit("rating ~ temp * contact", data=wine, method="probit")
         np.testing.assert_array_equal(fit.update(**changes).params, same.params)
     partial = fit.update("~ temp", nominal="~ contact")
-    assert partial.update("~ .", nominal="~ 1").params.index.tolist() == ["1|2", "2|3", "3|4", "4|5", "temp[T.warm]"]
+    assert partial.update("~ .", nominal="~ 1").params.index.tolist() == [
+        "1|2",
+        "2|3",
+        "3|4",
+        "4|5",
+        "temp[T.warm]",
+    ]
     assert partial.update(nominal="~ . + temp", formula="~ 1").design.nominal_names == (
         "contact[T.yes]",
         "temp[T.warm]",
@@ -57,23 +68,39 @@ def test_a_fit_made_again_is_the_fit():
 def test_other_arguments_stay():
     data = load_data("sim500")
     weights = np.arange(500) % 3 + 1
-    fit = ordfit("y ~ x1 + x2", data=data, weights=weights, subset=data["x3"] > 0, contrasts={}, vcov="HC1")
+    fit = ordfit(
+        "y ~ x1 + x2",
+        data=data,
+        weights=weights,
+        subset=data["x3"] > 0,
+        contrasts={},
+        vcov="HC1",
+    )
     smaller = fit.update("~ . - x2")
     direct = ordfit("y ~ x1", data=data, weights=weights, subset=data["x3"] > 0)
     np.testing.assert_array_equal(smaller.params, direct.params)
-    assert smaller.covariance == "HC1" and fit.update("~ .", vcov="model").covariance == "model"
+    assert (
+        smaller.covariance == "HC1"
+        and fit.update("~ .", vcov="model").covariance == "model"
+    )
 
 
 def test_data_must_be_what_they_were():
     wine = load_data("wine")
     fit = ordfit("rating ~ temp", data=wine)
     wine["more"] = np.arange(72)
-    assert "more" in fit.update("~ . + more").params  # a new column changes nothing of the fit
-    for column, changed in (("temp", "the columns of the formula"), ("rating", "the response")):
+    # a new column changes nothing of the fit
+    assert "more" in fit.update("~ . + more").params
+    for column, changed in (
+        ("temp", "the columns of the formula"),
+        ("rating", "the response"),
+    ):
         other = wine.copy()
         values = wine[column].to_numpy().copy()
         values[:] = values[::-1]
-        wine[column] = type(wine[column])(values, dtype=wine[column].dtype, index=wine.index)
+        wine[column] = type(wine[column])(
+            values, dtype=wine[column].dtype, index=wine.index
+        )
         with pytest.raises(DataError, match=changed):
             fit.update("~ . + contact")
         wine[column] = other[column]
@@ -92,8 +119,12 @@ def test_a_pickled_fit_asks_for_its_data():
     assert again.design.data is None
     with pytest.raises(DataError, match="data="):
         again.update("~ . + contact")
-    assert again.update("~ . + contact", data=wine).loglik == fit.update("~ . + contact").loglik
-    assert again.update(method="probit").loglik == fit.update(method="probit").loglik  # needs no data
+    assert (
+        again.update("~ . + contact", data=wine).loglik
+        == fit.update("~ . + contact").loglik
+    )
+    # needs no data
+    assert again.update(method="probit").loglik == fit.update(method="probit").loglik
 
 
 @pytest.mark.parametrize(
@@ -112,13 +143,17 @@ def test_changes_that_cannot_be_made(changes, error, match):
 
 def test_contrasts_of_columns_outside_the_formula_are_kept_for_updates():
     wine = load_data("wine")
-    fit = ordfit("rating ~ temp", data=wine, contrasts={"contact": "sum", "temp": "sum"})
+    fit = ordfit(
+        "rating ~ temp", data=wine, contrasts={"contact": "sum", "temp": "sum"}
+    )
     assert fit.design.names == ("temp[S.cold]",)
     both = fit.update("~ . + contact")
     assert both.design.names == ("temp[S.cold]", "contact[S.no]")
     assert both.update("~ 1").update("~ contact").design.names == ("contact[S.no]",)
     assert fit.update(nominal="~ contact").design.nominal_names == ("contact[S.no]",)
-    called = ordfit("rating ~ C(judge) + temp", data=wine, contrasts={"C(judge)": "sum"})
+    called = ordfit(
+        "rating ~ C(judge) + temp", data=wine, contrasts={"C(judge)": "sum"}
+    )
     assert called.update("~ . - C(judge)").design.names == ("temp[T.warm]",)
 
 
@@ -128,12 +163,19 @@ def test_a_text_that_begins_with_a_sign_goes_on_from_the_old_terms():
     assert fit.update("- x1", nominal="+ x3").design.nominal_names == ("x2", "x3")
 
 
-@pytest.mark.parametrize("vcov", ["HC0", "HC1", {"cluster": "judge"}, {"cluster": "judge", "type": "CR2"}])
+@pytest.mark.parametrize(
+    "vcov", ["HC0", "HC1", {"cluster": "judge"}, {"cluster": "judge", "type": "CR2"}]
+)
 def test_another_method_keeps_the_covariance(vcov):
     wine = load_data("wine")
-    for fit in (ordfit("rating ~ temp", wine, vcov=vcov), ordfit("rating ~ temp", wine).with_vcov(vcov)):
+    for fit in (
+        ordfit("rating ~ temp", wine, vcov=vcov),
+        ordfit("rating ~ temp", wine).with_vcov(vcov),
+    ):
         moved = fit.update(method="probit")
-        np.testing.assert_array_equal(moved.se, ordfit("rating ~ temp", wine, "probit", vcov=vcov).se)
+        np.testing.assert_array_equal(
+            moved.se, ordfit("rating ~ temp", wine, "probit", vcov=vcov).se
+        )
         assert moved.covariance == fit.covariance
     assert fit.update(method="redsvm").method.C == 1.0  # has no standard errors
     with pytest.raises(OptionError, match="vcov must go with a likelihood method"):
@@ -147,7 +189,9 @@ def test_other_rows_keep_their_clusters():
     for given in ("judge", wine["judge"], wine["judge"].to_numpy()):
         fit = ordfit("rating ~ temp", wine).with_vcov({"cluster": given, "type": "CR2"})
         some = fit.update(subset="bottle != '1'")
-        expected = ordfit("rating ~ temp", wine[wine["bottle"] != "1"]).vcov({"cluster": "judge", "type": "CR2"})
+        expected = ordfit("rating ~ temp", wine[wine["bottle"] != "1"]).vcov(
+            {"cluster": "judge", "type": "CR2"}
+        )
         np.testing.assert_allclose(some.vcov(), expected, rtol=1e-12)
         assert some.covariance == "CR2"
     other = wine.assign(judge=wine["judge"].to_numpy()[::-1]).iloc[:-1]
@@ -161,5 +205,9 @@ def test_other_rows_keep_their_clusters():
 def test_clusters_of_new_data_under_the_old_index():
     wine = load_data("wine")
     other = wine.assign(judge=np.arange(72) % 12)
-    fit = ordfit("rating ~ temp", wine).with_vcov({"cluster": "judge"}).update(data=other)
-    np.testing.assert_allclose(fit.vcov(), ordfit("rating ~ temp", other, cluster="judge").vcov(), rtol=1e-12)
+    fit = (
+        ordfit("rating ~ temp", wine).with_vcov({"cluster": "judge"}).update(data=other)
+    )
+    np.testing.assert_allclose(
+        fit.vcov(), ordfit("rating ~ temp", other, cluster="judge").vcov(), rtol=1e-12
+    )

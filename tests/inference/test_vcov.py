@@ -1,4 +1,6 @@
-"""Sandwich covariances against differences of the likelihood written out, and statsmodels."""
+"""Sandwich covariances against differences of the likelihood written out, and
+statsmodels.
+"""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +15,10 @@ from ordstat.exceptions import DataError, OptionError, OrdstatWarning
 
 MODELS = {
     "location": ("rating ~ temp + contact", {}),
-    "probit, weights": ("rating ~ temp + contact", {"method": "probit", "weights": 1 + np.arange(72) % 2}),
+    "probit, weights": (
+        "rating ~ temp + contact",
+        {"method": "probit", "weights": 1 + np.arange(72) % 2},
+    ),
     "nominal and scale": ("rating ~ temp", {"nominal": "~ contact", "scale": "~ temp"}),
 }
 CR1 = {"cluster": "judge", "type": "CR1"}
@@ -24,13 +29,21 @@ def test_sandwiches_by_differences(name):
     formula, arguments = MODELS[name]
     wine = load_data("wine")
     fit = ordfit(formula, data=wine, **arguments)
-    dense, point = Dense.of(fit), fit.params.to_numpy()
+    dense = Dense.of(fit)
+    point = fit.params.to_numpy()
     weights = np.ones(72) if dense.weights is None else dense.weights
-    U, bread = dense.scores(point), np.linalg.inv(dense.information(point))
+    U = dense.scores(point)
+    bread = np.linalg.inv(dense.information(point))
     rows = bread @ (U.T * weights) @ U @ bread
-    sums = np.array([weights[wine["judge"] == j] @ U[wine["judge"] == j] for j in wine["judge"].cat.categories])
+    sums = np.array(
+        [
+            weights[wine["judge"] == j] @ U[wine["judge"] == j]
+            for j in wine["judge"].cat.categories
+        ]
+    )
     clusters = 9 / 8 * bread @ sums.T @ sums @ bread
-    n, p = weights.sum(), point.size
+    n = weights.sum()
+    p = point.size
     expected = {"HC0": rows, "HC1": n / (n - p) * rows, "judge": clusters}
     for choice, matrix in expected.items():
         robust = fit.with_vcov(choice if choice != "judge" else CR1)
@@ -43,11 +56,18 @@ def test_sandwiches_by_differences(name):
 def test_two_levels_against_statsmodels(kind):
     data = load_data("two")
     groups = np.arange(200) % 20
-    fit = ordfit("yb ~ x1 + x2", data=data, vcov=kind if kind != "cluster" else {"cluster": groups})
+    fit = ordfit(
+        "yb ~ x1 + x2",
+        data=data,
+        vcov=kind if kind != "cluster" else {"cluster": groups},
+    )
     X = sm.add_constant(data[["x1", "x2"]].to_numpy())
     y = (data["yb"].cat.codes == 1).astype(int).to_numpy()
     if kind == "cluster":
-        how = {"cov_type": "cluster", "cov_kwds": {"groups": groups, "use_correction": False}}
+        how = {
+            "cov_type": "cluster",
+            "cov_kwds": {"groups": groups, "use_correction": False},
+        }
     else:  # statsmodels has no HC1 but that of HC0 for models that are not linear
         how = {"cov_type": "HC0"}
     factor = {"HC0": 1.0, "HC1": np.sqrt(200 / 197), "cluster": np.sqrt(20 / 19)}[kind]
@@ -72,7 +92,9 @@ def test_the_choice_reaches_every_table():
         np.testing.assert_allclose(fit.tidy()["std_error"], fit.se)
         half = (fit.confint()["upper"] - fit.confint()["lower"]) / 2
         np.testing.assert_allclose(half, 1.959963984540054 * fit.se)
-        assert fit.covariance == "cluster" and "cluster-robust, 9 clusters" in str(fit.summary())
+        assert fit.covariance == "cluster" and "cluster-robust, 9 clusters" in str(
+            fit.summary()
+        )
         assert fit.vcov("model").equals(plain.vcov())
     assert "HC0 sandwich" in str(plain.with_vcov("HC0").summary())
     assert "observed information" in str(ways[1].with_vcov("model").summary())
@@ -83,14 +105,18 @@ def test_finite_estimates_keep_theirs_under_separation():
     fit = ordfit("y ~ x + z", data=load_data("sep"), vcov="HC0")
     assert np.isnan(fit.se["z"]) and np.isfinite(fit.se.drop("z")).all()
     data = load_data("sep")
-    limit = ordfit("y ~ x", data=data[data["z"] == 0], vcov="HC0")  # the separated rows say nothing more
+    # the separated rows say nothing more
+    limit = ordfit("y ~ x", data=data[data["z"] == 0], vcov="HC0")
     np.testing.assert_allclose(fit.se.drop("z"), limit.se, rtol=1e-4)
 
 
 def test_columns_that_cannot_cluster():
     wine = load_data("wine")
     fit = ordfit(
-        "rating ~ temp", data=wine.assign(club=wine["judge"].where(wine.index > 1).cat.codes.replace(-1, np.nan))
+        "rating ~ temp",
+        data=wine.assign(
+            club=wine["judge"].where(wine.index > 1).cat.codes.replace(-1, np.nan)
+        ),
     )
     with pytest.raises(DataError, match="'club' is missing in 2 of the 72 rows"):
         fit.vcov({"cluster": "club"})
@@ -114,7 +140,9 @@ def test_choices_that_cannot_be_made(arguments, match):
 
 
 def test_variances_that_rounding_makes_negative_are_unknown():
-    """A Cauchy fit short of its maximum; the warnings say so, and nothing leaks from NumPy."""
+    """A Cauchy fit short of its maximum; the warnings say so, and nothing leaks from
+    NumPy.
+    """
     frame, options = data_set(24)
     with pytest.warns(OrdstatWarning):
         robust = ordfit(data=frame, method="cauchit", **options).with_vcov("HC1")

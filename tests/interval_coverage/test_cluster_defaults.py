@@ -1,7 +1,9 @@
-"""Fewer than 20 clusters: CR2 with Satterthwaite's t, a warning, no margin bounds, however clusters were given.
+"""Fewer than 20 clusters: CR2 with Satterthwaite's t, a warning, no margin bounds,
+however clusters were given.
 
 R 4.2.2, clubSandwich 0.5.8, on the glm of test_bias_reduced.py, clusters of 4 judges:
-    coef_test(g, vcov = vcovCR(g, cluster = as.integer(wine$judge) %% 4, type = "CR2"), test = "Satterthwaite")
+    coef_test(g, vcov = vcovCR(g, cluster = as.integer(wine$judge) %% 4, type = "CR2"),
+    test = "Satterthwaite")
 """
 
 import warnings
@@ -46,9 +48,15 @@ def test_few_clusters_warn_and_use_cr2(way, seed):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         few = WAYS[way](rows(4, seed), "g")
-    assert {one.category for one in caught} == {DataWarning} and len(caught) == 1 + (way == "update")
-    assert str(caught[-1].message).startswith("4 clusters are few") and "'type': 'CR1'" in str(caught[-1].message)
-    assert "4 clusters are few" in str(few.summary()) and "CR2, t by Satterthwaite, 4 clusters" in str(few.summary())
+    assert {one.category for one in caught} == {DataWarning} and len(caught) == 1 + (
+        way == "update"
+    )
+    assert str(caught[-1].message).startswith(
+        "4 clusters are few"
+    ) and "'type': 'CR1'" in str(caught[-1].message)
+    assert "4 clusters are few" in str(
+        few.summary()
+    ) and "CR2, t by Satterthwaite, 4 clusters" in str(few.summary())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         enough = WAYS[way](rows(20, seed), "g")
@@ -56,14 +64,19 @@ def test_few_clusters_warn_and_use_cr2(way, seed):
     pd.testing.assert_frame_equal(few.tidy(), asked.tidy())
     assert "df" not in enough.tidy() and enough.covariance == "cluster"
     for fit in (few, enough):
-        assert fit.bounds().empty and "these come in clusters" in fit.bounds().attrs["notes"][0]
+        assert (
+            fit.bounds().empty
+            and "these come in clusters" in fit.bounds().attrs["notes"][0]
+        )
         assert "Margin bound:" not in str(fit.summary())
         assert "Wald" in str(fit.summary())
 
 
 def test_against_clubsandwich():
     wine = load_data("wine").assign(x=np.arange(1, 73) % 7 / 3)
-    data = wine.assign(y=(wine["response"] > 45).astype(int), g=(wine["judge"].cat.codes + 1) % 4)
+    data = wine.assign(
+        y=(wine["response"] > 45).astype(int), g=(wine["judge"].cat.codes + 1) % 4
+    )
     table = ordfit("y ~ temp + contact + x", data, cluster="g").tidy().iloc[1:]
     for name, expected in BY_R.items():
         np.testing.assert_allclose(table[name], expected, rtol=1e-6)
@@ -72,8 +85,18 @@ def test_against_clubsandwich():
 @pytest.mark.parametrize("way", ["cluster", "with_vcov"])
 def test_the_plain_sandwich_by_name(way):
     d = rows(4, 0)
-    with pytest.warns(DataWarning, match=r"4 clusters are few .* too small\. Use \{'cluster': \.\.\., 'type': 'CR2'\}"):
-        plain = ordfit("y ~ x", d, vcov=PLAIN) if way == "cluster" else ordfit("y ~ x", d).with_vcov(PLAIN)
+    with pytest.warns(
+        DataWarning,
+        match=(
+            r"4 clusters are few .* too small\. Use \{'cluster': \.\.\., 'type':"
+            r" 'CR2'\}"
+        ),
+    ):
+        plain = (
+            ordfit("y ~ x", d, vcov=PLAIN)
+            if way == "cluster"
+            else ordfit("y ~ x", d).with_vcov(PLAIN)
+        )
     z = plain.params / plain.se
     np.testing.assert_allclose(plain.p_values, 2 * stats.norm.sf(z.abs()), rtol=1e-10)
     assert plain.update("~ x + I(x**2)").covariance == "cluster"
@@ -89,19 +112,38 @@ def test_the_plain_sandwich_by_name(way):
 def test_where_cr2_cannot_be_had(options, why):
     """The plain sandwich, by t with G - 1 degrees of freedom."""
     d = rows(4, 0)
-    with pytest.warns(DataWarning, match=rf"4 clusters are few .* too small, though t has 3 df.* for {why}\. \w+"):
-        fit = ordfit("y ~ x", d, **options) if "design" in options else ordfit("y ~ x", d, cluster="g", **options)
-    np.testing.assert_allclose(fit.p_values, 2 * stats.t.sf((fit.params / fit.se).abs(), 3), rtol=1e-10)
+    with pytest.warns(
+        DataWarning,
+        match=rf"4 clusters are few .* too small, though t has 3 df.* for {why}\. \w+",
+    ):
+        fit = (
+            ordfit("y ~ x", d, **options)
+            if "design" in options
+            else ordfit("y ~ x", d, cluster="g", **options)
+        )
+    np.testing.assert_allclose(
+        fit.p_values, 2 * stats.t.sf((fit.params / fit.se).abs(), 3), rtol=1e-10
+    )
     half = stats.t.ppf(0.975, 3) * fit.se
     np.testing.assert_allclose(fit.confint()["upper"], fit.params + half, rtol=1e-10)
-    assert "fits with random effects" in str(ordfit("y ~ x + (1 | g)", d, cluster="g").summary())
+    assert "fits with random effects" in str(
+        ordfit("y ~ x + (1 | g)", d, cluster="g").summary()
+    )
 
 
 def test_large_clusters_against_clubsandwich():
     """600 rows each, of glm(y ~ x + z, binomial)."""
     i = np.arange(2400)
-    x, g = np.sin(i), i % 4
-    d = pd.DataFrame({"x": x, "z": 7 * i % 11 / 5, "g": g, "y": (17 * i % 101 / 101 < expit(x - 0.4 * g)) + 0})
+    x = np.sin(i)
+    g = i % 4
+    d = pd.DataFrame(
+        {
+            "x": x,
+            "z": 7 * i % 11 / 5,
+            "g": g,
+            "y": (17 * i % 101 / 101 < expit(x - 0.4 * g)) + 0,
+        }
+    )
     table = ordfit("y ~ x + z", d, cluster="g").tidy().iloc[1:]
     for name, expected in LARGE_BY_R.items():
         np.testing.assert_allclose(table[name], expected, rtol=1e-6)

@@ -1,4 +1,6 @@
-"""Share of samples whose 95 % intervals hold the truth: Wald, profile likelihood, predicted probabilities."""
+"""Share of samples whose 95 % intervals hold the truth: Wald, profile likelihood,
+predicted probabilities.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,8 @@ import pytest
 from interval_coverage.populations import LATENT, NEW, TRUE, everything, probabilities
 from ordstat import ordfit
 
-#: Samples drawn, and what asymptotic intervals may miss at this many rows, beside 4 Monte Carlo errors.
+#: Samples drawn, and what asymptotic intervals may miss at this many rows, beside 4
+#: Monte Carlo errors.
 PLAN = {200: (400, 0.02), 1000: (250, 0.01)}
 
 
@@ -26,17 +29,29 @@ def holds(limits: pd.DataFrame) -> np.ndarray:
 @pytest.mark.parametrize("n", PLAN)
 @pytest.mark.parametrize("link", LATENT)
 def test_intervals_hold_the_truth(link: str, n: int) -> None:
-    rng, truth = np.random.default_rng(2024), probabilities(link)
-    counts = {"wald": np.zeros(6), "profile": np.zeros(6), "probability": np.zeros(truth.shape)}
+    rng = np.random.default_rng(2024)
+    truth = probabilities(link)
+    counts = {
+        "wald": np.zeros(6),
+        "profile": np.zeros(6),
+        "probability": np.zeros(truth.shape),
+    }
     for _ in range(PLAN[n][0]):
-        fit = ordfit("y ~ x", everything(link, n, rng), link=link, nominal="~ w", scale="~ z")
+        fit = ordfit(
+            "y ~ x", everything(link, n, rng), link=link, nominal="~ w", scale="~ z"
+        )
         assert fit.params.index.tolist() == TRUE.index.tolist()
         for type in ("wald", "profile"):
             counts[type] += holds(fit.confint(type=type))
         predicted = fit.predict(NEW, type="prob", interval="confidence")
-        counts["probability"] += (predicted["lower"].to_numpy() <= truth) & (truth <= predicted["upper"].to_numpy())
+        counts["probability"] += (predicted["lower"].to_numpy() <= truth) & (
+            truth <= predicted["upper"].to_numpy()
+        )
     for name, count in counts.items():
-        assert np.all(np.abs(count / PLAN[n][0] - 0.95) <= allowed(n)), (name, count / PLAN[n][0])
+        assert np.all(np.abs(count / PLAN[n][0] - 0.95) <= allowed(n)), (
+            name,
+            count / PLAN[n][0],
+        )
 
 
 @pytest.mark.slow

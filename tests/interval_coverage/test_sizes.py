@@ -1,4 +1,6 @@
-"""Type I error of every test: the share of p-values below 5 % where the null hypothesis holds."""
+"""Type I error of every test: the share of p-values below 5 % where the null hypothesis
+holds.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ import pytest
 from interval_coverage.populations import LATENT, proportional
 from ordstat import ordfit
 
-SAMPLES, ROWS = 300, 400
+SAMPLES = 300
+ROWS = 400
 #: 4 Monte Carlo errors, plus what chi-square approximations miss at this many rows.
 ALLOWED = 4.0 * float(np.sqrt(0.05 * 0.95 / SAMPLES)) + 0.01
 
@@ -42,5 +45,9 @@ def test_size(link: str) -> None:
     for _ in range(SAMPLES):
         for name, p in p_values(link, proportional(link, ROWS, rng)):
             rejected[name] = rejected.get(name, 0) + (p < 0.05)
-    far = {name: count / SAMPLES for name, count in rejected.items() if abs(count / SAMPLES - 0.05) > ALLOWED}
+    far = {
+        name: count / SAMPLES
+        for name, count in rejected.items()
+        if abs(count / SAMPLES - 0.05) > ALLOWED
+    }
     assert not far

@@ -51,7 +51,9 @@ def _brute_force(y, scores, weights):
 def test_pair_counts_match_every_pair(y, codes, scores, weights):
     for values in (scores, codes, -scores):
         pairs = pair_counts(pair_table(y, values, weights))
-        assert (pairs.concordant, pairs.discordant, pairs.tied) == _brute_force(y, values, weights)
+        assert (pairs.concordant, pairs.discordant, pairs.tied) == _brute_force(
+            y, values, weights
+        )
         assert pairs.weight == weights.sum()
 
 
@@ -60,7 +62,9 @@ def test_pair_counts_with_real_weights():
     weights = np.random.default_rng(0).random(y.size)
     pairs = pair_counts(pair_table(y, scores, weights))
     np.testing.assert_allclose(
-        (pairs.concordant, pairs.discordant, pairs.tied), _brute_force(y, scores, weights), rtol=1e-12
+        (pairs.concordant, pairs.discordant, pairs.tied),
+        _brute_force(y, scores, weights),
+        rtol=1e-12,
     )
 
 
@@ -82,29 +86,40 @@ def test_pairwise_measures_by_their_definitions(y, codes, scores, weights):
 
 
 @pytest.mark.parametrize(("y", "codes", "scores", "weights"), SAMPLES)
-def test_rank_measures_match_scipy_and_sklearn_on_repeated_rows(y, codes, scores, weights):
+def test_rank_measures_match_scipy_and_sklearn_on_repeated_rows(
+    y, codes, scores, weights
+):
     rows = np.repeat(np.arange(y.size), weights.astype(int))
     cells = confusion(y, codes, weights, max(y.max(), codes.max()) + 1)
     expected = stats.kendalltau(y[rows], codes[rows], variant="b").statistic
     assert kendall_tau_b(cells) == pytest.approx(expected, rel=1e-12)
-    assert spearman(cells) == pytest.approx(stats.spearmanr(y[rows], codes[rows]).statistic, rel=1e-12)
+    assert spearman(cells) == pytest.approx(
+        stats.spearmanr(y[rows], codes[rows]).statistic, rel=1e-12
+    )
     for cost, name in (("absolute", "linear"), ("squared", "quadratic")):
-        kappa = cohen_kappa_score(y[rows], codes[rows], weights=name, labels=np.arange(len(cells)))
+        kappa = cohen_kappa_score(
+            y[rows], codes[rows], weights=name, labels=np.arange(len(cells))
+        )
         assert weighted_kappa(cells, cost) == pytest.approx(kappa, rel=1e-11, abs=1e-14)
 
 
 def test_undefined_measures_are_nan():
-    y, constant, weights = np.array([0, 1, 2, 2]), np.array([1, 1, 1, 1]), np.array([0.1, 0.2, 0.3, 0.7])
+    y = np.array([0, 1, 2, 2])
+    constant = np.array([1, 1, 1, 1])
+    weights = np.array([0.1, 0.2, 0.3, 0.7])
     cells = confusion(y, constant, weights, 3)
     assert np.isnan(kendall_tau_b(cells))
     assert np.isnan(spearman(cells))
-    assert np.isnan(weighted_kappa(confusion(constant, constant, weights, 3), "absolute"))
+    assert np.isnan(
+        weighted_kappa(confusion(constant, constant, weights, 3), "absolute")
+    )
     assert np.isnan(concordance(pair_counts(pair_table(constant, y, weights))))
 
 
 @pytest.mark.parametrize("cost", ["absolute", "squared"])
 def test_kappa_beside_a_constant_is_zero(cost):
     weights = np.array([0.1, 0.7, 0.3, 1.1, 0.2])
-    varied, constant = np.array([0, 1, 2, 4, 1]), np.full(5, 3)
+    varied = np.array([0, 1, 2, 4, 1])
+    constant = np.full(5, 3)
     for y, codes in ((varied, constant), (constant, varied), (constant, np.full(5, 1))):
         assert weighted_kappa(confusion(y, codes, weights, 5), cost) == 0.0

@@ -13,16 +13,20 @@ def _with_digits(q, budget):
     """kl^-1 by bisection with 60 digits."""
     with localcontext() as context:
         context.prec = 60
-        q, budget = Decimal(q), Decimal(budget)
+        q = Decimal(q)
+        budget = Decimal(budget)
 
         def divergence(p):
             first = q * (q / p).ln() if q else Decimal(0)
             return first + ((1 - q) * ((1 - q) / (1 - p)).ln() if q < 1 else Decimal(0))
 
-        low, high = q, Decimal(1)
+        low = q
+        high = Decimal(1)
         for _ in range(150):
             middle = (low + high) / 2
-            low, high = (middle, high) if divergence(middle) <= budget else (low, middle)
+            low, high = (
+                (middle, high) if divergence(middle) <= budget else (low, middle)
+            )
         return float(low)
 
 
@@ -38,7 +42,9 @@ def test_kl_inverse_has_its_digits(q, budget):
 
 def test_kl_inverse_at_the_ends():
     budgets = np.array([0.0, 0.1, 1.0])
-    np.testing.assert_allclose(kl_inverse(np.zeros(3), budgets), -np.expm1(-budgets), atol=1e-15)
+    np.testing.assert_allclose(
+        kl_inverse(np.zeros(3), budgets), -np.expm1(-budgets), atol=1e-15
+    )
     np.testing.assert_array_equal(kl_inverse(np.ones(3), budgets), np.ones(3))
     assert kl(np.array(0.5), np.array(0.5)) == 0.0
     assert np.isinf(kl(np.array(0.5), np.array(1.0)))
@@ -48,12 +54,17 @@ def test_limits_of_a_share_of_rows_are_near_the_exact_one():
     """Of 0/1 losses Clopper-Pearson is exact: the divergence is a little above it."""
     for wrong, n in ((0, 50), (10, 200), (300, 1000)):
         exact = clopper_pearson(wrong, n, 0.05)
-        assert exact <= kl_limit(wrong / n, n, 0.05) <= wrong / n + 1.5 * (exact - wrong / n)
+        assert (
+            exact
+            <= kl_limit(wrong / n, n, 0.05)
+            <= wrong / n + 1.5 * (exact - wrong / n)
+        )
 
 
 def _coverage(draws, n):
     """Shares of samples whose limits hold: counts, divergence."""
-    rng, p = np.random.default_rng(n), np.array([0.7, 0.2, 0.1])
+    rng = np.random.default_rng(n)
+    p = np.array([0.7, 0.2, 0.1])
     held = []
     for _ in range(draws):
         losses = rng.choice(3, size=n, p=p).astype(float)

@@ -1,4 +1,6 @@
-"""Margin bounds: their formulas by loops, their complexities by simulation, and that they hold."""
+"""Margin bounds: their formulas by loops, their complexities by simulation, and that
+they hold.
+"""
 
 import math
 
@@ -17,7 +19,9 @@ DELTA = 0.05
 
 
 def _fitted(rng, n, n_levels, dimension=2, noise=0.1):
-    """A sample on the box [-1, 1]^D and a ridge ranker with thresholds between the ranks' mean scores."""
+    """A sample on the box [-1, 1]^D and a ridge ranker with thresholds between the
+    ranks' mean scores.
+    """
     w = np.ones(dimension) / dimension
     X = rng.uniform(-1, 1, size=(n, dimension))
     cuts = np.linspace(-0.5, 0.5, n_levels + 1)[1:-1]
@@ -29,7 +33,10 @@ def _fitted(rng, n, n_levels, dimension=2, noise=0.1):
     means = np.array([(X @ v)[y == k].mean() for k in range(n_levels)])
     theta = np.sort((means[1:] + means[:-1]) / 2)
     geometry = BallGeometry(
-        norm=float(np.linalg.norm(v)), squared_lengths=(X**2).sum(axis=1), theta=theta, radius=math.sqrt(dimension + 1)
+        norm=float(np.linalg.norm(v)),
+        squared_lengths=(X**2).sum(axis=1),
+        theta=theta,
+        radius=math.sqrt(dimension + 1),
     )
     return Sample(rows=Rows(X=X), y=y, n_levels=n_levels), v, theta, geometry
 
@@ -45,7 +52,9 @@ def test_bounds_are_the_smallest_value_of_their_formulas(n_levels):
     sample, v, theta, geometry = _fitted(np.random.default_rng(n_levels), 60, n_levels)
     costs = CostMatrix("squared").rows(sample.y, n_levels)
     collected = {b.name: b for b in _bounds(sample, v, theta, geometry, costs).bounds}
-    n, r, K = sample.n, geometry.radius, n_levels
+    n = sample.n
+    r = geometry.radius
+    K = n_levels
     norm = math.sqrt(v @ v + theta @ theta)
     lengths = (sample.X**2).sum(axis=1) + 1
 
@@ -57,20 +66,36 @@ def test_bounds_are_the_smallest_value_of_their_formulas(n_levels):
 
     def penalty(margin, complexity, delta):
         scan = math.sqrt(math.log(math.log2(2 * r / margin)) / n)
-        return 4 / margin * complexity + scan + 3 * math.sqrt(math.log(4 / delta) / (2 * n))
+        return (
+            4 / margin * complexity
+            + scan
+            + 3 * math.sqrt(math.log(4 / delta) / (2 * n))
+        )
 
     def own(i):
         return [k for k in (sample.y[i] - 1, sample.y[i]) if 0 <= k < K - 1]
 
     whole = math.sqrt(lengths.sum()) / n
-    ends = (math.sqrt(lengths[sample.y > 0].sum()) + math.sqrt(lengths[sample.y < K - 1].sum())) / n
-    steps = [max(abs(costs[i][k + 1] - costs[i][k]) for i in range(n)) for k in range(K - 1)]
-    best = {"classification error": math.inf, "absolute error": math.inf, "cost": math.inf}
+    ends = (
+        math.sqrt(lengths[sample.y > 0].sum())
+        + math.sqrt(lengths[sample.y < K - 1].sum())
+    ) / n
+    steps = [
+        max(abs(costs[i][k + 1] - costs[i][k]) for i in range(n)) for k in range(K - 1)
+    ]
+    best = {
+        "classification error": math.inf,
+        "absolute error": math.inf,
+        "cost": math.inf,
+    }
     for margin in np.linspace(1e-3, r, 4000):
         low = [[k for k in range(K - 1) if rho[i][k] <= margin] for i in range(n)]
         e_c = sum(bool(set(low[i]) & set(own(i))) for i in range(n)) / n
         e_a = sum(map(len, low)) / n
-        e_cost = sum(abs(costs[i][k + 1] - costs[i][k]) for i in range(n) for k in low[i]) / n
+        e_cost = (
+            sum(abs(costs[i][k + 1] - costs[i][k]) for i in range(n) for k in low[i])
+            / n
+        )
         each = penalty(margin, whole, DELTA / (K - 1))
         for name, value in {
             "classification error": e_c + penalty(margin, ends, DELTA),
@@ -95,7 +120,9 @@ def test_complexities_exceed_simulated_ones():
     signs = rng.choice([-1.0, 1.0], size=(20000, 40))
 
     def simulated(thresholds):
-        """Thresholds are 1-based, 0 and 3 standing for the infinite ends: a constant, which adds nothing."""
+        """Thresholds are 1-based, 0 and 3 standing for the infinite ends: a constant,
+        which adds nothing.
+        """
         inside = ((thresholds > 0) & (thresholds < 3))[:, None]
         features = np.hstack([sample.X, eye[thresholds]]) * inside
         return np.linalg.norm(signs @ features, axis=1).mean() / 40
@@ -112,7 +139,8 @@ def test_complexities_exceed_simulated_ones():
 
 
 @pytest.mark.parametrize(
-    ("n", "n_levels", "dimension", "noise"), [(20000, 3, 2, 0.05), (300, 4, 2, 0.3), (60, 2, 50, 1.0)]
+    ("n", "n_levels", "dimension", "noise"),
+    [(20000, 3, 2, 0.05), (300, 4, 2, 0.3), (60, 2, 50, 1.0)],
 )
 def test_bounds_hold_in_simulated_samples(n, n_levels, dimension, noise):
     rng = np.random.default_rng(7)
@@ -136,37 +164,60 @@ def test_whole_weights_are_repeated_rows():
     sample, v, theta, geometry = _fitted(rng, 50, 3)
     weights = rng.integers(1, 5, size=50)
     rows = np.repeat(np.arange(50), weights)
-    weighted = Sample(rows=sample.rows, y=sample.y, n_levels=3, weights=weights.astype(float))
+    weighted = Sample(
+        rows=sample.rows, y=sample.y, n_levels=3, weights=weights.astype(float)
+    )
     longer = BallGeometry(
-        norm=geometry.norm, squared_lengths=geometry.squared_lengths[rows], theta=theta, radius=geometry.radius
+        norm=geometry.norm,
+        squared_lengths=geometry.squared_lengths[rows],
+        theta=theta,
+        radius=geometry.radius,
     )
     for a, b in zip(
-        _bounds(weighted, v, theta, geometry).bounds, _bounds(sample.take(rows), v, theta, longer).bounds, strict=True
+        _bounds(weighted, v, theta, geometry).bounds,
+        _bounds(sample.take(rows), v, theta, longer).bounds,
+        strict=True,
     ):
         assert a.value == pytest.approx(b.value, rel=1e-12)
 
 
 def test_missing_bounds_say_why():
     sample, v, theta, geometry = _fitted(np.random.default_rng(1), 50, 4)
-    fractional = Sample(rows=sample.rows, y=sample.y, n_levels=4, weights=np.full(50, 0.5))
-    clustered = Sample(rows=sample.rows, y=sample.y, n_levels=4, cluster=np.arange(50) // 2)
+    fractional = Sample(
+        rows=sample.rows, y=sample.y, n_levels=4, weights=np.full(50, 0.5)
+    )
+    clustered = Sample(
+        rows=sample.rows, y=sample.y, n_levels=4, cluster=np.arange(50) // 2
+    )
     for dependent, word in ((fractional, "whole numbers"), (clustered, "clusters")):
         actual = _bounds(dependent, v, theta, geometry)
         assert actual.bounds == () and word in actual.notes[0]
     disordered = BallGeometry(
-        norm=geometry.norm, squared_lengths=geometry.squared_lengths, theta=theta[::-1], radius=geometry.radius
+        norm=geometry.norm,
+        squared_lengths=geometry.squared_lengths,
+        theta=theta[::-1],
+        radius=geometry.radius,
     )
     costs = CostMatrix.classification().rows(sample.y, 4)
     actual = _bounds(sample, v, theta[::-1], disordered, costs)
     assert [b.name for b in actual.bounds] == ["absolute error"]
-    assert any("not in order" in note for note in actual.notes) and any("not convex" in note for note in actual.notes)
+    assert any("not in order" in note for note in actual.notes) and any(
+        "not convex" in note for note in actual.notes
+    )
 
 
-@pytest.mark.parametrize(("method", "n"), [("logit", 4000), ("cloglog", 200), ("redsvm", 120), ("redsvm-linear", 150)])
+@pytest.mark.parametrize(
+    ("method", "n"),
+    [("logit", 4000), ("cloglog", 200), ("redsvm", 120), ("redsvm-linear", 150)],
+)
 def test_bounds_of_fitted_methods_hold(method, n):
-    """The whole way through a fit, its scaling and its geometry, for each family of rankers."""
+    """The whole way through a fit, its scaling and its geometry, for each family of
+    rankers.
+    """
     rng = np.random.default_rng(11)
-    name, options = ("redsvm", {"kernel": "linear"}) if method == "redsvm-linear" else (method, {})
+    name, options = (
+        ("redsvm", {"kernel": "linear"}) if method == "redsvm-linear" else (method, {})
+    )
 
     def draw(size):
         X = rng.uniform(-1, 1, size=(size, 2))
@@ -180,7 +231,10 @@ def test_bounds_of_fitted_methods_hold(method, n):
         m = results.predict(test, type="margin")[["left", "right"]].to_numpy()
         wrong = np.mean((m <= 0).any(axis=1))
         scores = results.predict(test, type="score").to_numpy()
-        distance = np.abs(count_above(scores[:, None] - results.thresholds.to_numpy()) - test["y"].to_numpy())
+        distance = np.abs(
+            count_above(scores[:, None] - results.thresholds.to_numpy())
+            - test["y"].to_numpy()
+        )
         table = results.bounds()
         held.append(
             [

@@ -7,7 +7,14 @@ import pytest
 
 from ordstat.exceptions import DataError, OptionError
 from ordstat.formula.sample import Rows, Sample
-from ordstat.judging.costs import CostMatrix, is_convex, require_v_shaped, sample_costs, split_weights, v_break
+from ordstat.judging.costs import (
+    CostMatrix,
+    is_convex,
+    require_v_shaped,
+    sample_costs,
+    split_weights,
+    v_break,
+)
 
 TABLE = ((0.0, 1.0, 4.0), (2.0, 0.0, 1.0), (3.0, 3.0, 0.0))
 
@@ -25,10 +32,15 @@ def test_named_costs(name, cost, n_levels):
     expected = [[cost(y, k) for k in range(n_levels)] for y in range(n_levels)]
     np.testing.assert_array_equal(CostMatrix.parse(name).matrix(n_levels), expected)
     y = np.array([1, 0, 1])
-    np.testing.assert_array_equal(CostMatrix.parse(name).rows(y, n_levels), np.array(expected)[y])
+    np.testing.assert_array_equal(
+        CostMatrix.parse(name).rows(y, n_levels), np.array(expected)[y]
+    )
 
 
-@pytest.mark.parametrize("given", [TABLE, [list(row) for row in TABLE], np.array(TABLE), np.array(TABLE, dtype=int)])
+@pytest.mark.parametrize(
+    "given",
+    [TABLE, [list(row) for row in TABLE], np.array(TABLE), np.array(TABLE, dtype=int)],
+)
 def test_a_matrix_comes_in_any_form(given):
     cost = CostMatrix.parse(given)
     assert cost.value == TABLE
@@ -39,12 +51,16 @@ def test_a_matrix_comes_in_any_form(given):
 
 
 def test_split_weights_recover_the_cost():
-    """c[k] - c[y] is the sum of the weights between y and k, for V-shaped costs [Lin 2008, sec. 4.1]."""
+    """c[k] - c[y] is the sum of the weights between y and k, for V-shaped costs [Lin
+    2008, sec. 4.1].
+    """
     for value in ("absolute", "classification", "squared", TABLE):
         cost = CostMatrix.parse(value).matrix(3)
         weights = split_weights(cost)
         for y, k in itertools.product(range(3), repeat=2):
-            assert weights[y, min(y, k) : max(y, k)].sum() == pytest.approx(cost[y, k] - cost[y, y])
+            assert weights[y, min(y, k) : max(y, k)].sum() == pytest.approx(
+                cost[y, k] - cost[y, y]
+            )
 
 
 def test_shapes_against_the_definitions():
@@ -55,7 +71,9 @@ def test_shapes_against_the_definitions():
         for n, c in enumerate(costs):
             falls = all(c[k] >= c[k + 1] for k in range(y))
             rises = all(c[k] <= c[k + 1] for k in range(y, 3))
-            assert (v_break(costs[n : n + 1], rank[n : n + 1]) is None) == (falls and rises)
+            assert (v_break(costs[n : n + 1], rank[n : n + 1]) is None) == (
+                falls and rises
+            )
             convex = all(c[k - 1] + c[k + 1] >= 2 * c[k] for k in (1, 2))
             assert is_convex(costs[n : n + 1]) == convex
 
@@ -64,7 +82,10 @@ def test_the_first_break_is_named():
     costs = np.array([[0.0, 1.0, 2.0, 3.0], [1.0, 0.0, 2.0, 1.0]])
     assert v_break(costs, np.array([0, 1])) == (1, 2)
     assert not is_convex(costs)
-    with pytest.raises(DataError, match=r"METHOD.*row 1 \(rank code 1\) must rise from rank code 2 to 3.*2 to 1"):
+    with pytest.raises(
+        DataError,
+        match=r"METHOD.*row 1 \(rank code 1\) must rise from rank code 2 to 3.*2 to 1",
+    ):
         require_v_shaped(costs, np.array([0, 1]), "METHOD")
     assert v_break(costs[:1], np.array([2])) == (0, 0)
     with pytest.raises(DataError, match=r"must fall from rank code 0 to 1"):
@@ -104,10 +125,20 @@ def test_a_matrix_of_another_size():
 def test_costs_of_a_sample():
     y = np.array([0, 2])
     sample = Sample(rows=Rows(X=np.zeros((2, 1))), y=y, n_levels=3)
-    np.testing.assert_array_equal(sample_costs(CostMatrix.absolute(), sample), [[0, 1, 2], [2, 1, 0]])
+    np.testing.assert_array_equal(
+        sample_costs(CostMatrix.absolute(), sample), [[0, 1, 2], [2, 1, 0]]
+    )
     row_costs = np.array([[0.0, 5.0, 5.0], [1.0, 1.0, 0.0]])
     with_own = Sample(rows=sample.rows, y=y, n_levels=3, costs=row_costs)
-    np.testing.assert_array_equal(sample_costs(CostMatrix.absolute(), with_own), row_costs)
-    for wrong, message in ((row_costs[:, :2], r"\(2, 2\)"), (row_costs - 1.0, "row 0, rank code 0 holds -1")):
+    np.testing.assert_array_equal(
+        sample_costs(CostMatrix.absolute(), with_own), row_costs
+    )
+    for wrong, message in (
+        (row_costs[:, :2], r"\(2, 2\)"),
+        (row_costs - 1.0, "row 0, rank code 0 holds -1"),
+    ):
         with pytest.raises(DataError, match=message):
-            sample_costs(CostMatrix.absolute(), Sample(rows=sample.rows, y=y, n_levels=3, costs=wrong))
+            sample_costs(
+                CostMatrix.absolute(),
+                Sample(rows=sample.rows, y=y, n_levels=3, costs=wrong),
+            )

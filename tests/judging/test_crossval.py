@@ -16,7 +16,12 @@ from ordstat.judging.evaluation import crossvalidate, held_out, mean_table
 def _sample(n=60, n_levels=3, cluster=None, seed=0):
     rng = np.random.default_rng(seed)
     y = np.arange(n) % n_levels
-    return Sample(rows=Rows(X=rng.normal(size=(n, 1)) + y[:, None]), y=y, n_levels=n_levels, cluster=cluster)
+    return Sample(
+        rows=Rows(X=rng.normal(size=(n, 1)) + y[:, None]),
+        y=y,
+        n_levels=n_levels,
+        cluster=cluster,
+    )
 
 
 class ByMean:
@@ -25,16 +30,28 @@ class ByMean:
     cost = "absolute"
 
     def fit(self, sample, rng):
-        means = np.array([sample.X[sample.y == k].mean() for k in range(sample.n_levels)])
-        rule = ThresholdRule(ColumnScore(column=0, sign=1.0), (means[1:] + means[:-1]) / 2)
+        means = np.array(
+            [sample.X[sample.y == k].mean() for k in range(sample.n_levels)]
+        )
+        rule = ThresholdRule(
+            ColumnScore(column=0, sign=1.0), (means[1:] + means[:-1]) / 2
+        )
         certificate = Certificate(name="none", value=0.0, tolerance=1.0)
-        return Fit(rule=rule, certificate=certificate, trace=Trace(iterations=0, objective=[], message=""), scores=None)
+        return Fit(
+            rule=rule,
+            certificate=certificate,
+            trace=Trace(iterations=0, objective=[], message=""),
+            scores=None,
+        )
 
 
 def test_out_of_fold_errors_by_hand():
     sample = _sample()
-    predictions = crossvalidate(ByMean(), sample, 4, np.random.default_rng(1), lambda *_: None)
-    folds, by_hand = held_out(sample, 4, np.random.default_rng(1)).argmax(axis=0), []
+    predictions = crossvalidate(
+        ByMean(), sample, 4, np.random.default_rng(1), lambda *_: None
+    )
+    folds = held_out(sample, 4, np.random.default_rng(1)).argmax(axis=0)
+    by_hand = []
     for fold in range(4):
         test = folds == fold
         means = [sample.X[~test & (sample.y == k)].mean() for k in range(3)]
@@ -54,32 +71,52 @@ def test_folds_spread_the_ranks_and_keep_clusters():
     folds = held_out(sample, 5, np.random.default_rng(0)).argmax(axis=0)
     for cluster in range(15):
         assert np.unique(folds[sample.cluster == cluster]).size == 1
-    counts = np.array([np.bincount(sample.y[folds == f], minlength=3) for f in range(5)])
+    counts = np.array(
+        [np.bincount(sample.y[folds == f], minlength=3) for f in range(5)]
+    )
     assert counts.sum() == 60 and counts.min() >= 3
 
 
-@pytest.mark.parametrize("method", ["logit", "acat", "sratio", "redsvm", "reduction", "csovo"])
+@pytest.mark.parametrize(
+    "method", ["logit", "acat", "sratio", "redsvm", "reduction", "csovo"]
+)
 def test_a_level_within_one_fold(method):
-    """The fit to the other folds is that of data without the level, whose place counts in the errors."""
+    """The fit to the other folds is that of data without the level, whose place counts
+    in the errors.
+    """
     rng = np.random.default_rng(5)
-    data = pd.DataFrame({"x": rng.normal(size=45), "y": rng.permutation(np.repeat([1, 2, 4], 15))})
+    data = pd.DataFrame(
+        {"x": rng.normal(size=45), "y": rng.permutation(np.repeat([1, 2, 4], 15))}
+    )
     data.loc[45] = [0.3, 3]
     fit = ordfit("y ~ x", data, method, levels=[1, 2, 3, 4], cost="absolute")
     sample = fit.design.sample
     with pytest.warns(DataWarning, match="All rows of 3 are in one fold"):
-        parts = crossvalidate(fit.method, sample, 3, np.random.default_rng(1), fit.probabilities_of, levels=fit.levels)
+        parts = crossvalidate(
+            fit.method,
+            sample,
+            3,
+            np.random.default_rng(1),
+            fit.probabilities_of,
+            levels=fit.levels,
+        )
     held = held_out(sample, 3, np.random.default_rng(1)) > 0
     for fold, predictions in zip(held, parts, strict=True):
-        train, test = data[~fold], data[fold]
+        train = data[~fold]
+        test = data[fold]
         cost = np.abs(np.subtract.outer(np.arange(4), np.arange(4)))
         present = np.sort(train["y"].unique()).astype(int)
-        narrow = ordfit("y ~ x", train, method, cost=cost[np.ix_(present - 1, present - 1)])
+        narrow = ordfit(
+            "y ~ x", train, method, cost=cost[np.ix_(present - 1, present - 1)]
+        )
         expected = narrow.predict(test).astype(int).to_numpy()
         np.testing.assert_array_equal(predictions.codes + 1, expected)
         assert predictions.paid.mean() == np.abs(expected - test["y"]).mean()
         if predictions.probabilities is not None:
             p = narrow.predict(test, type="prob")
-            np.testing.assert_allclose(predictions.probabilities[:, present - 1], p, atol=1e-12)
+            np.testing.assert_allclose(
+                predictions.probabilities[:, present - 1], p, atol=1e-12
+            )
     with pytest.warns(DataWarning, match="All rows of 3"):
         assert np.isfinite(fit.errors(cv=3).loc["absolute error", "cv"])
 
@@ -93,7 +130,12 @@ def test_impossible_numbers_of_folds(n_folds):
 def test_an_undefined_fold_leaves_the_mean_to_the_others():
     y = np.array([0, 1, 2, 1])
     rows = {"y": y, "scores": y * 1.0, "n_levels": 3, "weights": np.ones(4)}
-    parts = [Predictions(codes=np.array(codes), **rows) for codes in ([0, 1, 1, 1], [1, 1, 1, 1], [2, 1, 2, 0])]
+    parts = [
+        Predictions(codes=np.array(codes), **rows)
+        for codes in ([0, 1, 1, 1], [1, 1, 1, 1], [2, 1, 2, 0])
+    ]
     values = np.array([error_table(part)["Kendall tau-b"] for part in parts])
     assert np.isnan(values).tolist() == [False, True, False]
-    assert mean_table(parts).loc["Kendall tau-b", "cv"] == pytest.approx(np.nanmean(values))
+    assert mean_table(parts).loc["Kendall tau-b", "cv"] == pytest.approx(
+        np.nanmean(values)
+    )

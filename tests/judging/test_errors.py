@@ -35,7 +35,11 @@ def _predictions(seed=0, n=80, n_levels=5, weighted=False):
 def _repeated(p):
     """Every row as often as its weight says."""
     rows = np.repeat(np.arange(p.y.size), p.weights.astype(int))
-    parts = {name: part[rows] for name, part in vars(p).items() if isinstance(part, np.ndarray)}
+    parts = {
+        name: part[rows]
+        for name, part in vars(p).items()
+        if isinstance(part, np.ndarray)
+    }
     return replace(p, **parts | {"weights": np.ones(rows.size)})
 
 
@@ -58,24 +62,32 @@ def test_table_matches_scikit_learn():
 
 
 def test_macro_averages_skip_ranks_without_rows():
-    y, codes = np.array([0, 0, 0, 3]), np.array([0, 1, 2, 1])
-    p = Predictions(y=y, codes=codes, scores=codes * 1.0, n_levels=5, weights=np.ones(4))
+    y = np.array([0, 0, 0, 3])
+    codes = np.array([0, 1, 2, 1])
+    p = Predictions(
+        y=y, codes=codes, scores=codes * 1.0, n_levels=5, weights=np.ones(4)
+    )
     table = error_table(p)
     assert table["macro absolute error"] == (1.0 + 2.0) / 2
     assert table["macro squared error"] == (5 / 3 + 4.0) / 2
     cells = confusion(p.y, p.codes, p.weights, 5)
-    np.testing.assert_array_equal(level_costs(cells, "absolute"), [1.0, np.nan, np.nan, 2.0, np.nan])
+    np.testing.assert_array_equal(
+        level_costs(cells, "absolute"), [1.0, np.nan, np.nan, 2.0, np.nan]
+    )
     assert "cost" not in table and "log-loss" not in table
 
 
 def test_confusion_matches_scikit_learn():
     p = _predictions(weighted=True)
     expected = metrics.confusion_matrix(p.y, p.codes, sample_weight=p.weights)
-    np.testing.assert_array_equal(confusion(p.y, p.codes, p.weights, p.n_levels), expected)
+    np.testing.assert_array_equal(
+        confusion(p.y, p.codes, p.weights, p.n_levels), expected
+    )
 
 
 def test_scores_of_probabilities_by_hand():
-    p, y = np.array([[0.2, 0.5, 0.3], [1.0, 0.0, 0.0]]), np.array([1, 2])
+    p = np.array([[0.2, 0.5, 0.3], [1.0, 0.0, 0.0]])
+    y = np.array([1, 2])
     np.testing.assert_allclose(log_losses(p, y), [np.log(2), np.inf])
     np.testing.assert_allclose(ranked_probability_scores(p, y), [0.2**2 + 0.3**2, 2.0])
     np.testing.assert_allclose(brier_scores(p, y), [0.04 + 0.25 + 0.09, 2.0])
@@ -84,4 +96,6 @@ def test_scores_of_probabilities_by_hand():
 def test_integer_weights_repeat_rows():
     p = _predictions(weighted=True)
     ones = _repeated(p)
-    np.testing.assert_allclose(error_table(p).values, error_table(ones).values, rtol=1e-12)
+    np.testing.assert_allclose(
+        error_table(p).values, error_table(ones).values, rtol=1e-12
+    )

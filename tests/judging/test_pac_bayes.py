@@ -1,4 +1,6 @@
-"""The PAC-Bayes margin bound: its formula by loops and by random rankers, and that it holds."""
+"""The PAC-Bayes margin bound: its formula by loops and by random rankers, and that it
+holds.
+"""
 
 import math
 
@@ -27,7 +29,9 @@ DELTA = 0.05
 
 
 def _fitted(rng, n, n_levels, dimension=2, noise=0.1):
-    """Rows of the box [-1, 1]^D, cut by a linear utility, and a ridge ranker with thresholds between mean scores."""
+    """Rows of the box [-1, 1]^D, cut by a linear utility, and a ridge ranker with
+    thresholds between mean scores.
+    """
     X = rng.uniform(-1, 1, size=(n, dimension))
     utility = X.mean(axis=1) + noise * rng.normal(size=n)
     y = np.searchsorted(np.linspace(-0.5, 0.5, n_levels + 1)[1:-1], utility)
@@ -37,7 +41,10 @@ def _fitted(rng, n, n_levels, dimension=2, noise=0.1):
     means = np.array([(X @ v)[y == k].mean() for k in range(n_levels)])
     theta = np.sort((means[1:] + means[:-1]) / 2)
     geometry = BallGeometry(
-        norm=float(np.linalg.norm(v)), squared_lengths=(X**2).sum(axis=1), theta=theta, radius=math.sqrt(dimension + 1)
+        norm=float(np.linalg.norm(v)),
+        squared_lengths=(X**2).sum(axis=1),
+        theta=theta,
+        radius=math.sqrt(dimension + 1),
     )
     return Sample(rows=Rows(X=X), y=y, n_levels=n_levels), v, theta, geometry
 
@@ -48,7 +55,9 @@ def _margins(sample, v, theta, geometry):
 
 def _bound(name, fitted, costs=None, delta=DELTA):
     sample, *_, geometry = fitted
-    return pac_bayes_bound(comparisons(name, _margins(*fitted), sample, costs), geometry, delta)
+    return pac_bayes_bound(
+        comparisons(name, _margins(*fitted), sample, costs), geometry, delta
+    )
 
 
 @pytest.mark.parametrize("n_levels", [2, 4])
@@ -58,18 +67,30 @@ def test_the_bound_is_the_smallest_value_of_its_formula(name, n_levels):
     fitted = _fitted(np.random.default_rng(n_levels), 40, n_levels)
     sample, v, theta, _ = fitted
     costs = CostMatrix("squared").rows(sample.y, n_levels)
-    w, cuts = np.concatenate((v, theta)), n_levels - 1
-    m, share = [], []
+    w = np.concatenate((v, theta))
+    cuts = n_levels - 1
+    m = []
+    share = []
     for x, level, cost in zip(sample.X, sample.y, costs, strict=True):
         for k in range(cuts):
             psi = np.concatenate((x, -np.eye(cuts)[k]))
             m.append((1 if level > k else -1) * (w @ psi) / np.linalg.norm(psi))
-            counts = {"absolute error": 1, "classification error": k in (level - 1, level)}
+            counts = {
+                "absolute error": 1,
+                "classification error": k in (level - 1, level),
+            }
             share.append(counts.get(name, abs(cost[k + 1] - cost[k])))
-    m, share = np.array(m), np.array(share, dtype=float)
+    m = np.array(m)
+    share = np.array(share, dtype=float)
     largest = share.reshape(40, cuts).sum(axis=1).max()
     sizes = np.geomspace(0.1, 20, 600)
-    q = [[(share @ ndtr(g - size / np.linalg.norm(w) * m)) / (40 * largest) for g in MARGINS] for size in sizes]
+    q = [
+        [
+            (share @ ndtr(g - size / np.linalg.norm(w) * m)) / (40 * largest)
+            for g in MARGINS
+        ]
+        for size in sizes
+    ]
     budget = (sizes**2 / 2 + math.log(2 * math.sqrt(40) * len(MARGINS) / DELTA)) / 40
     best = (largest * kl_inverse(np.array(q), budget[:, None]) / ndtr(MARGINS)).min()
     assert _bound(name, fitted, costs).value == pytest.approx(best, rel=1e-3)
@@ -78,18 +99,25 @@ def test_the_bound_is_the_smallest_value_of_its_formula(name, n_levels):
 def test_two_levels_give_the_classical_bound():
     """K = 2: one comparison a row, the three errors are one, B = 1."""
     fitted = _fitted(np.random.default_rng(0), 300, 2)
-    values = {_bound(name, fitted).value for name in ("classification error", "absolute error")}
+    values = {
+        _bound(name, fitted).value
+        for name in ("classification error", "absolute error")
+    }
     assert len(values) == 1 and values.pop() < 1.0
 
 
 def test_random_rankers_have_the_margins_that_the_bound_counts():
-    """q of the formula is the share of margins of g or less of rankers drawn from N(s w, I)."""
+    """q of the formula is the share of margins of g or less of rankers drawn from N(s
+    w, I).
+    """
     rng = np.random.default_rng(4)
     fitted = _fitted(rng, 30, 3)
     sample, v, theta, geometry = fitted
     actual = _bound("absolute error", fitted)
     w = np.concatenate((v, theta)) / geometry.total
-    psi = np.concatenate([np.hstack((sample.X, np.tile(-np.eye(2)[k], (30, 1)))) for k in range(2)])
+    psi = np.concatenate(
+        [np.hstack((sample.X, np.tile(-np.eye(2)[k], (30, 1)))) for k in range(2)]
+    )
     side = np.concatenate([np.where(sample.y > k, 1.0, -1.0) for k in range(2)])
     psi *= (side / np.linalg.norm(psi, axis=1))[:, None]
     gaps = []
@@ -101,7 +129,9 @@ def test_random_rankers_have_the_margins_that_the_bound_counts():
 
 
 def test_where_the_ranker_errs_a_random_one_seldom_has_a_margin():
-    """The step from random rankers to the ranker itself: m <= 0 gives P(margin <= g) >= Phi(g)."""
+    """The step from random rankers to the ranker itself: m <= 0 gives P(margin <= g) >=
+    Phi(g).
+    """
     m = np.linspace(-1, 0, 50)
     for g in MARGINS:
         assert (ndtr(g - 3.0 * m) >= ndtr(g)).all()
@@ -115,7 +145,10 @@ def test_the_smaller_of_two_bounds_pays_for_both():
         paper_bound = margin_bounds(rows, geometry, sample, None, DELTA / 2).bounds[-1]
         other = _bound("absolute error", fitted, delta=DELTA / 2)
         actual = training_bounds(rows, geometry, sample, None, DELTA).bounds[-1]
-        assert actual.value == min(paper_bound.value, other.value) and actual.delta == DELTA
+        assert (
+            actual.value == min(paper_bound.value, other.value)
+            and actual.delta == DELTA
+        )
 
 
 def test_whole_weights_are_repeated_rows():
@@ -123,9 +156,14 @@ def test_whole_weights_are_repeated_rows():
     sample, v, theta, geometry = _fitted(rng, 50, 3)
     weights = rng.integers(0, 5, size=50)
     rows = np.repeat(np.arange(50), weights)
-    weighted = Sample(rows=sample.rows, y=sample.y, n_levels=3, weights=weights.astype(float))
+    weighted = Sample(
+        rows=sample.rows, y=sample.y, n_levels=3, weights=weights.astype(float)
+    )
     longer = BallGeometry(
-        norm=geometry.norm, squared_lengths=geometry.squared_lengths[rows], theta=theta, radius=geometry.radius
+        norm=geometry.norm,
+        squared_lengths=geometry.squared_lengths[rows],
+        theta=theta,
+        radius=geometry.radius,
     )
     one, other = (
         _bound("absolute error", (some, v, theta, ball))
@@ -136,36 +174,61 @@ def test_whole_weights_are_repeated_rows():
 
 def test_nothing_is_said_of_a_ranker_without_coefficients():
     sample = _fitted(np.random.default_rng(1), 30, 3)[0]
-    flat = BallGeometry(norm=0.0, squared_lengths=np.ones(30), theta=np.zeros(2), radius=2.0)
+    flat = BallGeometry(
+        norm=0.0, squared_lengths=np.ones(30), theta=np.zeros(2), radius=2.0
+    )
     actual = _bound("absolute error", (sample, np.zeros(2), np.zeros(2), flat))
     assert actual.vacuous and np.isfinite(actual.value)
 
 
 @pytest.mark.parametrize("kernel", ["perceptron", "stump"])
 def test_other_origins_give_the_same_ranker(kernel):
-    """Lengths and thresholds from another origin, by distances and by the score at that origin."""
+    """Lengths and thresholds from another origin, by distances and by the score at that
+    origin.
+    """
     rng = np.random.default_rng(2)
     X = rng.uniform(-1, -0.2, size=(60, 2))
     X[0], X[1] = -1.0, 1.0  # columns are then as they are scaled
-    frame = pd.DataFrame(X, columns=["a", "b"]).assign(y=np.searchsorted([-1.5, -1.0], X.sum(axis=1)))
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(
+        y=np.searchsorted([-1.5, -1.0], X.sum(axis=1))
+    )
     fit = ordfit("y ~ a + b", frame, "redsvm", kernel=kernel)
     (moved,) = fit.geometry.moved
     origin = np.array([-0.5, -0.5])
     order = 2 if kernel == "perceptron" else 1
-    np.testing.assert_allclose(moved.squared_lengths, 2 * np.linalg.norm(X - origin, order, axis=1), rtol=1e-9)
-    there = fit.predict(pd.DataFrame([origin], columns=["a", "b"]), type="score").iloc[0]
+    np.testing.assert_allclose(
+        moved.squared_lengths, 2 * np.linalg.norm(X - origin, order, axis=1), rtol=1e-9
+    )
+    there = fit.predict(pd.DataFrame([origin], columns=["a", "b"]), type="score").iloc[
+        0
+    ]
     np.testing.assert_allclose(moved.theta, fit.thresholds - there, atol=1e-9)
     assert moved.norm == fit.geometry.norm
     # One of 5^2 points, and whether it is one of them.
-    assert moved.price == pytest.approx(math.log(2 * 25)) and fit.geometry.price == pytest.approx(math.log(2))
+    assert moved.price == pytest.approx(
+        math.log(2 * 25)
+    ) and fit.geometry.price == pytest.approx(math.log(2))
 
 
 def test_a_gamma_chosen_by_the_rows_is_paid_for():
     frame = _draw(np.random.default_rng(0), 60)
-    fit = ordfit("y ~ a + b", frame, "redsvm", kernel=Gaussian(gamma=[0.1, 1.0, 10.0]), C=1.0)
-    given = ordfit("y ~ a + b", frame, "redsvm", kernel=Gaussian(gamma=fit.fit.selection.best_gamma), C=1.0)
-    assert fit.geometry.price == pytest.approx(math.log(3)) and given.geometry.price == 0.0
-    assert fit.bounds().loc["absolute error", "value"] > given.bounds().loc["absolute error", "value"]
+    fit = ordfit(
+        "y ~ a + b", frame, "redsvm", kernel=Gaussian(gamma=[0.1, 1.0, 10.0]), C=1.0
+    )
+    given = ordfit(
+        "y ~ a + b",
+        frame,
+        "redsvm",
+        kernel=Gaussian(gamma=fit.fit.selection.best_gamma),
+        C=1.0,
+    )
+    assert (
+        fit.geometry.price == pytest.approx(math.log(3)) and given.geometry.price == 0.0
+    )
+    assert (
+        fit.bounds().loc["absolute error", "value"]
+        > given.bounds().loc["absolute error", "value"]
+    )
 
 
 def _draw(rng, n):
@@ -184,15 +247,32 @@ METHODS = {
 
 
 def _held(kind, draws, seed):
-    """Shares of samples in which the bounds hold, and in which the bound of the absolute error is informative."""
+    """Shares of samples in which the bounds hold, and in which the bound of the
+    absolute error is informative.
+    """
     rng, (method, options) = np.random.default_rng(seed), METHODS[kind]
-    far, held, n_informative = _draw(np.random.default_rng(99), 20_000), [], 0
+    far = _draw(np.random.default_rng(99), 20_000)
+    held = []
+    n_informative = 0
     for _ in range(draws):
         fit = ordfit("y ~ a + b", _draw(rng, 80), method, **options)
-        codes = count_above(fit.predict(far, type="score").to_numpy()[:, None] - fit.thresholds.to_numpy())
-        distance, table = np.abs(codes - far["y"].to_numpy()), fit.bounds()
-        truth = {"classification error": (distance > 0).mean(), "absolute error": distance.mean()}
-        held.append([table.loc[name, "value"] >= truth[name] for name in table.index if name in truth])
+        codes = count_above(
+            fit.predict(far, type="score").to_numpy()[:, None]
+            - fit.thresholds.to_numpy()
+        )
+        distance = np.abs(codes - far["y"].to_numpy())
+        table = fit.bounds()
+        truth = {
+            "classification error": (distance > 0).mean(),
+            "absolute error": distance.mean(),
+        }
+        held.append(
+            [
+                table.loc[name, "value"] >= truth[name]
+                for name in table.index
+                if name in truth
+            ]
+        )
         n_informative += not table.loc["absolute error", "vacuous"]
     assert np.mean([all(row) for row in held]) >= 1 - DELTA
     return n_informative / draws
@@ -210,7 +290,9 @@ def test_bounds_hold_in_a_thousand_samples(kind):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "n_levels", "noise"), [(30, 3, 0.05), (200, 2, 0.3), (200, 6, 0.1)])
+@pytest.mark.parametrize(
+    ("n", "n_levels", "noise"), [(30, 3, 0.05), (200, 2, 0.3), (200, 6, 0.1)]
+)
 def test_each_error_is_bounded_in_a_thousand_samples(n, n_levels, noise):
     """The PAC-Bayes bound alone, with the cost too."""
     rng = np.random.default_rng(n)
@@ -226,5 +308,10 @@ def test_each_error_is_bounded_in_a_thousand_samples(n, n_levels, noise):
             "cost": (distance**2).mean(),
         }
         costs = CostMatrix("squared").rows(sample.y, n_levels)
-        held.append([_bound(name, fitted, costs).value >= value for name, value in truth.items()])
+        held.append(
+            [
+                _bound(name, fitted, costs).value >= value
+                for name, value in truth.items()
+            ]
+        )
     assert (np.mean(held, axis=0) >= 1 - DELTA).all()

@@ -1,4 +1,6 @@
-"""Permutations of weighted rows: both sides keep their weights, and pairs come in proportion to their weights."""
+"""Permutations of weighted rows: both sides keep their weights, and pairs come in
+proportion to their weights.
+"""
 
 import numpy as np
 import pytest
@@ -26,7 +28,9 @@ def test_rows_keep_their_weights_and_so_do_donors_of_counts(kind):
 
 @pytest.mark.parametrize("kind", WEIGHTS)
 def test_pairs_are_met_in_proportion_to_their_weights(kind):
-    weights, rng, draws = WEIGHTS[kind], np.random.default_rng(3), 4000
+    weights = WEIGHTS[kind]
+    rng = np.random.default_rng(3)
+    draws = 4000
     n = weights.size
     cells = np.zeros((draws, n * n))
     for cell in cells:
@@ -46,7 +50,8 @@ def test_equal_weights_are_plain_permutations():
 @pytest.mark.parametrize("known", [False, True])
 def test_each_measure_is_that_of_the_table(known):
     rng = np.random.default_rng(5)
-    y, weights = rng.integers(0, 4, 60), rng.integers(0, 3, 60).astype(float)
+    y = rng.integers(0, 4, 60)
+    weights = rng.integers(0, 3, 60).astype(float)
     p = rng.dirichlet(np.ones(4), 60)
     codes = p.argmax(axis=1)
     paid = np.abs(y - codes) ** 1.5

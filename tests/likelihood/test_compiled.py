@@ -14,8 +14,10 @@ from ordstat.likelihood.links import LINKS
 @pytest.mark.parametrize("weighted", [False, True])
 def test_spreads(n: int, p: int, weighted: bool) -> None:
     rng = np.random.default_rng(n + p)
-    X, weights = rng.normal(size=(n, p)) + 1e3, rng.random(n) + 0.5 if weighted else None
-    one, other = (np.zeros(p), np.zeros(p)), (np.zeros(p), np.zeros(p))
+    X = rng.normal(size=(n, p)) + 1e3
+    weights = rng.random(n) + 0.5 if weighted else None
+    one = (np.zeros(p), np.zeros(p))
+    other = (np.zeros(p), np.zeros(p))
     sums.spreads(X, weights, np.full(p, 1e3), *one)
     twins_sums.spreads(X, weights, np.full(p, 1e3), *other)
     for got, want in zip(one, other, strict=True):
@@ -24,12 +26,22 @@ def test_spreads(n: int, p: int, weighted: bool) -> None:
 
 @pytest.mark.parametrize("n", [0, 1, 15, 16, 103])
 def test_gather(n: int) -> None:
-    """Columns with any distance between entries, backwards too, and of booleans, into some columns of the table."""
+    """Columns with any distance between entries, backwards too, and of booleans, into
+    some columns of the table.
+    """
     rng = np.random.default_rng(n)
     apart = rng.normal(size=(n, 5))
     flags = apart > 0.0
-    columns, places = [apart[:, 3], rng.normal(size=n), apart[::-1, 0], flags[:, 1], flags[::-1, 2]], [4, 0, 2, 6, 3]
-    one, other = (np.ones((n, 7)), np.ones(7)), (np.ones((n, 7)), np.ones(7))
+    columns = [
+        apart[:, 3],
+        rng.normal(size=n),
+        apart[::-1, 0],
+        flags[:, 1],
+        flags[::-1, 2],
+    ]
+    places = [4, 0, 2, 6, 3]
+    one = (np.ones((n, 7)), np.ones(7))
+    other = (np.ones((n, 7)), np.ones(7))
     sums.gather(columns, np.array(places), *one)
     twins_sums.gather(columns, places, *other)
     np.testing.assert_array_equal(one[0], other[0])
@@ -39,22 +51,46 @@ def test_gather(n: int) -> None:
 @pytest.mark.parametrize("second", [True, False])
 @pytest.mark.parametrize(
     ("shape", "patterns"),
-    [((0, 0, 1), 1), ((3, 0, 1), 4), ((2, 2, 1), 4), ((0, 2, 3), 1), ((3, 1, 3), 1), ((9, 5, 1), 1)],
+    [
+        ((0, 0, 1), 1),
+        ((3, 0, 1), 4),
+        ((2, 2, 1), 4),
+        ((0, 2, 3), 1),
+        ((3, 1, 3), 1),
+        ((9, 5, 1), 1),
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("link", range(6))
 @pytest.mark.parametrize("weighted", [True, False])
-def test_interval_sums(link: int, patterns: int, shape: tuple[int, int, int], second: bool, weighted: bool) -> None:
+def test_interval_sums(
+    link: int, patterns: int, shape: tuple[int, int, int], second: bool, weighted: bool
+) -> None:
     (p, r, m), n, last = shape, 300, 3  # more rows than are taken at once
-    rng, q = np.random.default_rng(10), p + r
-    base = (np.arange(last) - 1.0 + 0.2 * rng.uniform(size=(patterns, last))).reshape(-1)
+    rng = np.random.default_rng(10)
+    q = p + r
+    base = (np.arange(last) - 1.0 + 0.2 * rng.uniform(size=(patterns, last))).reshape(
+        -1
+    )
     theta = np.hstack([base[:, None], 0.02 * rng.normal(size=(base.size, m - 1))])
     step = np.diff(theta.reshape(patterns, last, m), axis=1, prepend=0.0).reshape(-1, m)
     by_row = (
         *(rng.normal(size=(n, p)) + 5.0, rng.normal(size=(n, r)) if r else None),
-        *(None if m == 1 else np.hstack([np.ones((n, 1)), rng.normal(size=(n, m - 1))]),),
-        *(rng.integers(0, patterns, n) if patterns > 1 else None, rng.integers(0, last + 1, n)),
-        *(rng.uniform(0.5, 2.0, n) if weighted else None, rng.normal(size=n) if weighted else None),
+        *(
+            (
+                None
+                if m == 1
+                else np.hstack([np.ones((n, 1)), rng.normal(size=(n, m - 1))])
+            ),
+        ),
+        *(
+            rng.integers(0, patterns, n) if patterns > 1 else None,
+            rng.integers(0, last + 1, n),
+        ),
+        *(
+            rng.uniform(0.5, 2.0, n) if weighted else None,
+            rng.normal(size=n) if weighted else None,
+        ),
         0.2 * rng.normal(size=n) if r else None,
     )
     columns = np.append(np.full(p, 5.0), np.zeros(r)), rng.uniform(0.5, 1.5, q), last
@@ -67,36 +103,84 @@ def test_interval_sums(link: int, patterns: int, shape: tuple[int, int, int], se
     given = link, parts if link == 0 else None
     shapes = ((base.size, m), (2, base.size, m, m), (base.size, m, q), (q,), (q, q))
     one, other = ([np.zeros(shape) for shape in shapes] for _ in range(2))
-    value = sums.interval_sums(*by_row, *columns, theta, step, by, 1e10, 100.0, *given, *one, second)
-    twin = twins_sums.interval_sums(*by_row, *columns, theta, step, by, 1e10, 100.0, *given, *other, second)
+    value = sums.interval_sums(
+        *by_row, *columns, theta, step, by, 1e10, 100.0, *given, *one, second
+    )
+    twin = twins_sums.interval_sums(
+        *by_row, *columns, theta, step, by, 1e10, 100.0, *given, *other, second
+    )
     assert value == pytest.approx(twin, rel=1e-12)
     for mine, expected in zip(one, other, strict=True):
         np.testing.assert_allclose(mine, expected, rtol=1e-10, atol=1e-10)
     if link == 0:
         return
-    beyond = {"thresholds": (-step, 1e10, 100.0), "scale": (step, 1e10, 1e-3), "inverse scale": (step, 1e-3, 100.0)}
+    beyond = {
+        "thresholds": (-step, 1e10, 100.0),
+        "scale": (step, 1e10, 1e-3),
+        "inverse scale": (step, 1e-3, 100.0),
+    }
     for name, (steps, farthest, largest) in beyond.items():
         if name == "thresholds" or r:
             into = [np.zeros(shape) for shape in shapes]
             limits = by, farthest, largest
-            assert np.isnan(sums.interval_sums(*by_row, *columns, theta, steps, *limits, *given, *into, second)), name
+            assert np.isnan(
+                sums.interval_sums(
+                    *by_row, *columns, theta, steps, *limits, *given, *into, second
+                )
+            ), name
 
 
 @pytest.mark.parametrize("link", ["logit", "probit"])
 @pytest.mark.parametrize("scaled", [False, True])
-def test_interval_sums_leave_what_is_too_close_or_too_far(link: str, scaled: bool) -> None:
+def test_interval_sums_leave_what_is_too_close_or_too_far(
+    link: str, scaled: bool
+) -> None:
     """One row at level 1, or at an end; log p of the others is that of the link."""
 
     def log_p(theta: list[float], y: int) -> float:
-        table, shapes = np.array(theta)[:, None], ((2, 1), (2, 2, 1, 1), (2, 1, 0), (0,), (0, 0))
+        table = np.array(theta)[:, None]
+        shapes = (
+            (2, 1),
+            (2, 2, 1, 1),
+            (2, 1, 0),
+            (0,),
+            (0, 0),
+        )
         into = [np.zeros(shape) for shape in shapes]
         scale_offset = np.zeros(1) if scaled else None
-        rows = np.zeros((1, 0)), None, None, None, np.array([y]), None, np.zeros(1), scale_offset
+        rows = (
+            np.zeros((1, 0)),
+            None,
+            None,
+            None,
+            np.array([y]),
+            None,
+            np.zeros(1),
+            scale_offset,
+        )
         point = table, np.diff(table, axis=0, prepend=0.0), np.zeros(0)
         kind = {"logit": 1, "probit": 2}[link]
-        return sums.interval_sums(*rows, np.zeros(0), np.zeros(0), 2, *point, 1e10, 100.0, kind, None, *into, True)
+        return sums.interval_sums(
+            *rows,
+            np.zeros(0),
+            np.zeros(0),
+            2,
+            *point,
+            1e10,
+            100.0,
+            kind,
+            None,
+            *into,
+            True,
+        )
 
     for lower, upper in ((-0.4, 0.7), (-3.0, -2.5), (1.0, 5.0)):
-        exact = LINKS[link].log_interval(np.array([upper]), np.array([lower]), np.array([upper - lower]))
+        exact = LINKS[link].log_interval(
+            np.array([upper]), np.array([lower]), np.array([upper - lower])
+        )
         assert log_p([lower, upper], 1) == pytest.approx(float(exact[0]), rel=1e-12)
-    assert np.isnan(log_p([0.5, 0.5], 1)) and np.isnan(log_p([0.0, 260.0], 1)) and np.isnan(log_p([-251.0, 0.0], 0))
+    assert (
+        np.isnan(log_p([0.5, 0.5], 1))
+        and np.isnan(log_p([0.0, 260.0], 1))
+        and np.isnan(log_p([-251.0, 0.0], 0))
+    )

@@ -1,4 +1,6 @@
-"""What the data determine: predictions, contrasts and tests where estimates are infinite or columns aliased."""
+"""What the data determine: predictions, contrasts and tests where estimates are
+infinite or columns aliased.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ ENDS_ONLY = [
 def test_a_group_at_the_ends_of_the_scale_has_no_spread(
     link: str, counts: dict[str, list[int]]
 ) -> None:
-    """Its probabilities are its shares, with their binomial errors, and the thresholds are those of the other group."""
+    """Its probabilities are its shares, with their binomial errors, and the thresholds
+    are those of the other group.
+    """
     data = table(counts)
     with pytest.warns(
         ConvergenceWarning,
@@ -69,7 +73,9 @@ def test_a_group_at_the_ends_of_the_scale_has_no_spread(
 def test_such_a_group_as_reference_level_gives_the_same_answers(
     link: str, counts: dict[str, list[int]]
 ) -> None:
-    """All thresholds meet where the group is divided, and the spread of the other group goes to 0 with them."""
+    """All thresholds meet where the group is divided, and the spread of the other group
+    goes to 0 with them.
+    """
     data = table({"A": counts["B"], "B": counts["A"]})
     with pytest.warns(ConvergenceWarning, match="no maximum"):
         fit = ordfit("y ~ g", data, link=link, scale="~ g")
@@ -99,7 +105,9 @@ SEVERAL = [
 def test_spreads_beside_such_a_reference_level_keep_their_ratios(
     link: str, counts: dict[str, list[int]]
 ) -> None:
-    """The model is saturated but for the first group: probabilities are shares, with their binomial errors."""
+    """The model is saturated but for the first group: probabilities are shares, with
+    their binomial errors.
+    """
     with pytest.warns(ConvergenceWarning, match="no maximum"):
         fit = ordfit("y ~ g", table(counts), link=link, scale="~ g")
     predicted = fit.predict(pd.DataFrame({"g": list(counts)}), type="prob", se=True)
@@ -245,7 +253,9 @@ def test_augment_errors_and_intervals_leave_such_rows_out() -> None:
 def test_nested_factors_empty_cells_and_a_flag_that_was_never_set(
     formula: str, new: dict[str, list]
 ) -> None:
-    """The first row is like those of the fit, the second none that the fit could tell of."""
+    """The first row is like those of the fit, the second none that the fit could tell
+    of.
+    """
     rng = np.random.default_rng(5)
     n = 240
     data = pd.DataFrame(
@@ -298,7 +308,9 @@ def test_the_classifier_says_so_and_predicts_all_the_same() -> None:
 
 
 def separated(seed: int, level: int) -> pd.DataFrame:
-    """Everybody of group a gives the same answer; the others answer by x and their group."""
+    """Everybody of group a gives the same answer; the others answer by x and their
+    group.
+    """
     rng = np.random.default_rng(seed)
     data = pd.DataFrame({"g": rng.choice(list("abcd"), 200), "x": rng.normal(size=200)})
     data["y"] = np.digitize(
@@ -386,7 +398,9 @@ def test_another_reference_level_gives_the_same_answers() -> None:
 def test_complete_separation_determines_nothing_but_what_every_direction_agrees_on(
     link: str, seed: int
 ) -> None:
-    """A new row is certain where all separating lines agree, and otherwise has no prediction."""
+    """A new row is certain where all separating lines agree, and otherwise has no
+    prediction.
+    """
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(24, 2))
     y = (X @ [1.0, 0.5] > 0.1).astype(int)
@@ -451,7 +465,8 @@ def test_random_effects_beside_a_separated_reference_level() -> None:
     data = separated(3, 2).assign(who=np.arange(200) % 12)
     fit = ordfit("y ~ g + x + (1 | who)", data)
     left = ordfit("y ~ g + x + (1 | who)", data[data["g"] != "a"])
-    actual, expected = fit.test("g[T.c] = g[T.b]"), left.test("g[T.c] = 0")
+    actual = fit.test("g[T.c] = g[T.b]")
+    expected = left.test("g[T.c] = 0")
     np.testing.assert_allclose(
         actual.to_numpy(dtype=float), expected.to_numpy(dtype=float), rtol=1e-3
     )

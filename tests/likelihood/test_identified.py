@@ -1,4 +1,6 @@
-"""Parameters that the cell probabilities do not determine are named and not estimated, and the rest is right."""
+"""Parameters that the cell probabilities do not determine are named and not estimated,
+and the rest is right.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from ordstat.likelihood.results import LikelihoodResults
 
 def two_levels() -> pd.DataFrame:
     rng = np.random.default_rng(1)
-    f, x = rng.choice(list("ab"), 300), rng.normal(size=300)
+    f = rng.choice(list("ab"), 300)
+    x = rng.normal(size=300)
     return pd.DataFrame(
         {"f": f, "x": x, "y": (x + (f == "b") + rng.logistic(size=300) > 0).astype(int)}
     )
@@ -78,7 +81,9 @@ def test_what_is_not_determined_is_left_out(case: str) -> None:
 
 
 def test_a_lambda_of_two_cells() -> None:
-    """Two probabilities do not tell a threshold, an effect and the shape of the latent distribution."""
+    """Two probabilities do not tell a threshold, an effect and the shape of the latent
+    distribution.
+    """
     data = two_levels()
     with pytest.warns(DataWarning, match="lambda is not estimated"):
         fit = ordfit("y ~ f", data, link="aranda-ordaz")
@@ -92,7 +97,8 @@ def test_a_lambda_of_two_cells() -> None:
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
 def test_sandwich_and_profile_of_the_rest() -> None:
     data = two_levels()
-    fit, plain = ordfit("y ~ f", data, scale="~ f"), ordfit("y ~ f", data)
+    fit = ordfit("y ~ f", data, scale="~ f")
+    plain = ordfit("y ~ f", data)
     robust = fit.with_vcov("HC0").se
     np.testing.assert_allclose(robust.dropna(), plain.with_vcov("HC0").se, rtol=1e-6)
     limits, expected = (one.confint(type="profile") for one in (fit, plain))
@@ -112,9 +118,12 @@ def test_questions_about_it_have_no_number() -> None:
 
 
 def test_what_is_determined_is_kept() -> None:
-    """Three levels tell the spread of two groups, a numeric column that of two levels; both as steep as can be."""
+    """Three levels tell the spread of two groups, a numeric column that of two levels;
+    both as steep as can be.
+    """
     rng = np.random.default_rng(3)
-    f, x = rng.choice(list("ab"), 400), rng.normal(size=400)
+    f = rng.choice(list("ab"), 400)
+    x = rng.normal(size=400)
     latent = x + np.exp(0.5 * (f == "b")) * rng.logistic(size=400)
     three = pd.DataFrame(
         {"f": f, "x": x, "far": x + 2000.0, "y": np.digitize(latent, [-0.5, 1.0])}
@@ -131,9 +140,12 @@ def test_what_is_determined_is_kept() -> None:
 
 
 def test_a_scale_effect_that_every_so_many_rows_do_not_show() -> None:
-    """Every fourth row has none of it: the rows looked at first, in the order given, cannot tell; all of them can."""
+    """Every fourth row has none of it: the rows looked at first, in the order given,
+    cannot tell; all of them can.
+    """
     rng = np.random.default_rng(8)
-    x, place = rng.normal(size=1000), np.arange(1000)
+    x = rng.normal(size=1000)
+    place = np.arange(1000)
     group = np.where((place % 4 != 0) & (rng.random(1000) < 0.6), "b", "a")
     latent = x + np.where(group == "b", 2.0, 1.0) * rng.logistic(size=1000)
     data = pd.DataFrame(
@@ -158,7 +170,10 @@ def crossed(levels: int, seed: int) -> pd.DataFrame:
     return data.assign(y=np.digitize(data["z"] + rng.logistic(size=300), [-1.0, 1.0]))
 
 
-EMPTY = "no row used has the combination of levels {}, so not estimated (NA): {}. Merge levels, or leave the "
+EMPTY = (
+    "no row used has the combination of levels {}, so not estimated (NA): {}. Merge"
+    " levels, or leave the "
+)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +204,9 @@ def test_an_empty_cell_of_an_interaction_is_named(
 def test_a_cell_that_is_empty_is_named_where_another_column_is_not_estimated(
     contrast: str, first: str
 ) -> None:
-    """A reference level, or contrasts of levels: the column that is aliased is not that of the empty cell."""
+    """A reference level, or contrasts of levels: the column that is aliased is not that
+    of the empty cell.
+    """
     data = crossed(3, 8)
     data["g"] = pd.Categorical(data["g"], [first, "b" if first == "a" else "a"])
     rest = data[~((data["g"] == "b") & (data["h"] == "u"))]

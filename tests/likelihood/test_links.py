@@ -1,4 +1,6 @@
-"""Links against 800-digit arithmetic: bulk, tails, open ends, intervals from 1 down to 1e-8 wide."""
+"""Links against 800-digit arithmetic: bulk, tails, open ends, intervals from 1 down to
+1e-8 wide.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,27 @@ import pytest
 
 from ordstat.likelihood.links import LINKS
 
-#: Error / (1e-3 + |truth|) allowed; logit has exact forms, the others a series for narrow intervals.
-TOLERANCE = {"log_p": 3e-14, "a": 6e-13, "b": 6e-13, "c": 2e-13, "W": 1e-12, "r_u": 2e-9, "r_l": 2e-9, "h_ul": 1e-12}
-LOGIT_TOLERANCE = dict.fromkeys(TOLERANCE, 1e-15) | {"c": 2e-13}  # c = 0 is known to 1e-16
-RANGE = {"logit": (-35, 35), "probit": (-35, 35), "cauchit": (-35, 35), "cloglog": (-30, 4), "loglog": (-4, 30)}
+#: Error / (1e-3 + |truth|) allowed; logit has exact forms, the others a series for
+#: narrow intervals.
+TOLERANCE = {
+    "log_p": 3e-14,
+    "a": 6e-13,
+    "b": 6e-13,
+    "c": 2e-13,
+    "W": 1e-12,
+    "r_u": 2e-9,
+    "r_l": 2e-9,
+    "h_ul": 1e-12,
+}
+# c = 0 is known to 1e-16
+LOGIT_TOLERANCE = dict.fromkeys(TOLERANCE, 1e-15) | {"c": 2e-13}
+RANGE = {
+    "logit": (-35, 35),
+    "probit": (-35, 35),
+    "cauchit": (-35, 35),
+    "cloglog": (-30, 4),
+    "loglog": (-4, 30),
+}
 
 MP_CDF = {
     "logit": lambda t: 1 / (1 + mp.exp(-t)),
@@ -42,7 +61,9 @@ MP_SCORE = {
 
 @cache
 def _end(name: str, t: float) -> tuple[mp.mpf, mp.mpf, mp.mpf]:
-    """cdf, pdf and derivative of log pdf at an end, which several intervals share, in 800 digits."""
+    """cdf, pdf and derivative of log pdf at an end, which several intervals share, in
+    800 digits.
+    """
     if np.isinf(t):
         return mp.mpf(t > 0), mp.mpf(0), mp.mpf(0)
     with mp.workdps(800):
@@ -51,12 +72,17 @@ def _end(name: str, t: float) -> tuple[mp.mpf, mp.mpf, mp.mpf]:
 
 
 def truth(name: str, u: float, lo: float) -> dict[str, float]:
-    """log p and its derivatives by definition, in 800 digits (cdf differences of 1e-8 in far tails)."""
+    """log p and its derivatives by definition, in 800 digits (cdf differences of 1e-8
+    in far tails).
+    """
     (top, f_u, s_u), (bottom, f_l, s_l) = _end(name, u), _end(name, lo)
     with mp.workdps(800):
         p = top - bottom
-        a, b = f_u / p, f_l / p
-        h_uu, h_ll, h_ul = a * (s_u - a), -b * (s_l + b), a * b
+        a = f_u / p
+        b = f_l / p
+        h_uu = a * (s_u - a)
+        h_ll = -b * (s_l + b)
+        h_ul = a * b
         values = {
             "log_p": mp.log(p),
             "a": a,
@@ -74,9 +100,16 @@ def cases(name: str) -> list[tuple[float, float, float]]:
     """(u, lo, d) whose three numbers agree exactly: dyadic ends and widths."""
     low, high = RANGE[name]
     starts = [float(t) for t in np.round(np.linspace(low, high, 15) * 8) / 8]
-    widths = [2.0**-e for e in (26, 20, 17, 14, 12, 11, 10, 9, 8, 7, 5, 2, 0)] + [4.0, 12.0]
+    widths = [2.0**-e for e in (26, 20, 17, 14, 12, 11, 10, 9, 8, 7, 5, 2, 0)] + [
+        4.0,
+        12.0,
+    ]
     closed = [(t + w, t, w) for t, w in product(starts, widths) if t + w <= high]
-    return closed + [(t, -np.inf, np.inf) for t in starts] + [(np.inf, t, np.inf) for t in starts]
+    return (
+        closed
+        + [(t, -np.inf, np.inf) for t in starts]
+        + [(np.inf, t, np.inf) for t in starts]
+    )
 
 
 @pytest.mark.parametrize("name", LINKS)
@@ -90,8 +123,12 @@ def test_interval_and_derivatives_against_exact_arithmetic(name: str) -> None:
         error = np.abs(getattr(got, field) - want) / (1e-3 + np.abs(want))
         limit = LOGIT_TOLERANCE[field] if name == "logit" else allowed
         worst = int(np.argmax(error))
-        assert error[worst] <= limit, f"{field}: {error[worst]:.2g} at u={u[worst]}, l={lo[worst]}, d={d[worst]}"
-    np.testing.assert_allclose(LINKS[name].log_interval(u, lo, d), got.log_p, rtol=1e-15, atol=0)
+        assert error[worst] <= limit, (
+            f"{field}: {error[worst]:.2g} at u={u[worst]}, l={lo[worst]}, d={d[worst]}"
+        )
+    np.testing.assert_allclose(
+        LINKS[name].log_interval(u, lo, d), got.log_p, rtol=1e-15, atol=0
+    )
 
 
 @pytest.mark.parametrize("name", LINKS)
@@ -105,7 +142,8 @@ def test_curves_against_exact_arithmetic(name: str) -> None:
     with mp.workdps(800):
         sf = [float(1 - MP_CDF[name](mp.mpf(x))) for x in t]
     for curve, want in ((link.cdf, cdf), (link.sf, sf), (link.pdf, pdf)):
-        np.testing.assert_allclose(curve(t), want, rtol=2e-13)  # exp of numbers near 600 has an error of 600 ulp
+        # exp of numbers near 600 has an error of 600 ulp
+        np.testing.assert_allclose(curve(t), want, rtol=2e-13)
     p = np.array([1e-12, 1e-3, 0.2, 0.25, 0.5, 0.7, 0.999])
     np.testing.assert_allclose(link.cdf(link.ppf(p)), p, rtol=1e-13)
     ends = np.array([-np.inf, np.inf])

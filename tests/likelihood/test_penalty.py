@@ -45,15 +45,21 @@ def slopes(curve, point: np.ndarray, h: float) -> np.ndarray:
     )  # fmt: skip
 
 
-def expected_information(sample: Sample, actual: LikelihoodFit, values: np.ndarray, h: float = 1e-3) -> np.ndarray:
-    """By definition: over rows and levels, P(k) times the outer product of the derivatives of log P(k)."""
+def expected_information(
+    sample: Sample, actual: LikelihoodFit, values: np.ndarray, h: float = 1e-3
+) -> np.ndarray:
+    """By definition: over rows and levels, P(k) times the outer product of the
+    derivatives of log P(k).
+    """
 
     def probabilities(point: np.ndarray) -> np.ndarray:
         return rule_at(actual, point).probabilities(sample.rows)
 
     p = probabilities(values)
     d = slopes(probabilities, values, h)
-    return np.einsum("n,ink,jnk,nk->ij", sample.case_weights, d, d, 1.0 / np.maximum(p, 1e-300))
+    return np.einsum(
+        "n,ink,jnk,nk->ij", sample.case_weights, d, d, 1.0 / np.maximum(p, 1e-300)
+    )
 
 
 def deviations(sample: Sample) -> dict[str, np.ndarray]:
@@ -62,7 +68,9 @@ def deviations(sample: Sample) -> dict[str, np.ndarray]:
     for name in ("X", "nominal", "scale"):
         x = getattr(sample.rows, name)
         x = np.zeros((sample.n, 0)) if x is None else x
-        collected[name] = np.sqrt(np.average((x - np.average(x, axis=0, weights=w)) ** 2, axis=0, weights=w))
+        collected[name] = np.sqrt(
+            np.average((x - np.average(x, axis=0, weights=w)) ** 2, axis=0, weights=w)
+        )
     return collected
 
 
@@ -80,7 +88,9 @@ def mean_log_scale(sample: Sample, values: np.ndarray) -> float:
 @pytest.mark.parametrize("threshold", ["flexible", "equidistant"])
 @pytest.mark.parametrize("link", ["logit", "cauchit"])
 @pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
-def test_ridge_is_the_optimum_of_its_definition(parts: tuple[str, ...], link: str, threshold: str) -> None:
+def test_ridge_is_the_optimum_of_its_definition(
+    parts: tuple[str, ...], link: str, threshold: str
+) -> None:
     sample = make(parts, n=120)
     weight = 3.0
     result = fit(sample, link=link, threshold=threshold, penalty=weight)
@@ -91,14 +101,24 @@ def test_ridge_is_the_optimum_of_its_definition(parts: tuple[str, ...], link: st
     def penalised(values: np.ndarray) -> float:
         """Location and nominal effects count at the mean log scale."""
         effects = size * values
-        effects[: result.n_alpha + result.n_beta] *= np.exp(-mean_log_scale(sample, values))
-        return log_likelihood(sample, rule_at(result, values)) - 0.5 * weight * float(effects @ effects)
+        effects[: result.n_alpha + result.n_beta] *= np.exp(
+            -mean_log_scale(sample, values)
+        )
+        return log_likelihood(sample, rule_at(result, values)) - 0.5 * weight * float(
+            effects @ effects
+        )
 
     assert result.certificate.reached
-    np.testing.assert_allclose(slopes(penalised, result.coefficients, 1e-3), 0.0, atol=1e-6)
+    np.testing.assert_allclose(
+        slopes(penalised, result.coefficients, 1e-3), 0.0, atol=1e-6
+    )
     hessian = slopes(lambda v: slopes(penalised, v, 1e-2), result.coefficients, 1e-2)
-    np.testing.assert_allclose(-hessian @ result.information.covariance(), np.eye(size.size), atol=1e-3)
-    assert result.loglik == pytest.approx(log_likelihood(sample, result.rule), rel=1e-12)
+    np.testing.assert_allclose(
+        -hessian @ result.information.covariance(), np.eye(size.size), atol=1e-3
+    )
+    assert result.loglik == pytest.approx(
+        log_likelihood(sample, result.rule), rel=1e-12
+    )
     assert result.loglik < fit(sample, link=link, threshold=threshold).loglik
 
 
@@ -106,11 +126,20 @@ def test_ridge_is_the_optimum_of_its_definition(parts: tuple[str, ...], link: st
     ("link", "threshold"),
     [
         *((link, "flexible") for link in LINKS),
-        *(pytest.param(link, "symmetric2", marks=() if link == "logit" else pytest.mark.slow) for link in LINKS),
+        *(
+            pytest.param(
+                link, "symmetric2", marks=() if link == "logit" else pytest.mark.slow
+            )
+            for link in LINKS
+        ),
     ],
 )
-@pytest.mark.parametrize("parts", [(), ("weights", "offset"), ("scale",)], ids=["plain", "all", "scale"])
-def test_jeffreys_is_the_optimum_of_its_definition(parts: tuple[str, ...], link: str, threshold: str) -> None:
+@pytest.mark.parametrize(
+    "parts", [(), ("weights", "offset"), ("scale",)], ids=["plain", "all", "scale"]
+)
+def test_jeffreys_is_the_optimum_of_its_definition(
+    parts: tuple[str, ...], link: str, threshold: str
+) -> None:
     sample = make(parts, n=60, n_levels=4)
     result = fit(sample, link=link, threshold=threshold, penalty="jeffreys")
 
@@ -122,13 +151,23 @@ def test_jeffreys_is_the_optimum_of_its_definition(parts: tuple[str, ...], link:
         return log_likelihood(sample, rule_at(result, values)) + log_det
 
     assert result.certificate.reached and result.separation is None
-    np.testing.assert_allclose(slopes(penalised, result.coefficients, 1e-3), 0.0, atol=2e-5)
+    np.testing.assert_allclose(
+        slopes(penalised, result.coefficients, 1e-3), 0.0, atol=2e-5
+    )
     information = expected_information(sample, result, result.coefficients)
-    np.testing.assert_allclose(information @ result.information.covariance(), np.eye(result.aliased.size), atol=1e-6)
+    np.testing.assert_allclose(
+        information @ result.information.covariance(),
+        np.eye(result.aliased.size),
+        atol=1e-6,
+    )
 
 
-def firth(X: np.ndarray, y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Firth's logistic regression [Heinze and Schemper 2002]: scores y - p + h (1/2 - p), h the leverages."""
+def firth(
+    X: np.ndarray, y: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Firth's logistic regression [Heinze and Schemper 2002]: scores y - p + h (1/2 -
+    p), h the leverages.
+    """
     b = np.zeros(X.shape[1])
     for _ in range(200):
         p = 1.0 / (1.0 + np.exp(-X @ b))
@@ -147,24 +186,38 @@ def test_two_levels_are_firths_logistic_regression(separated: bool) -> None:
     sample = make(("weights",), n=60, n_levels=2)
     if separated:
         sample = replace(sample, y=(sample.X[:, 0] > 0.2).astype(np.intp))
-    b, covariance = firth(np.column_stack([np.ones(sample.n), sample.X]), sample.y, sample.weights)
+    b, covariance = firth(
+        np.column_stack([np.ones(sample.n), sample.X]), sample.y, sample.weights
+    )
     result = fit(sample, penalty="jeffreys")
     assert result.certificate.reached
-    np.testing.assert_allclose(result.coefficients, np.concatenate([-b[:1], b[1:]]), rtol=1e-7)
-    np.testing.assert_allclose(result.information.variances, np.diag(covariance), rtol=1e-6)
+    np.testing.assert_allclose(
+        result.coefficients, np.concatenate([-b[:1], b[1:]]), rtol=1e-7
+    )
+    np.testing.assert_allclose(
+        result.information.variances, np.diag(covariance), rtol=1e-6
+    )
 
 
 def test_a_proportion_is_shrunk_by_half_a_success() -> None:
-    """Jeffreys' prior of a binomial proportion is Beta(1/2, 1/2): the estimate is (y + 1/2) / (n + 1)."""
-    sample = Sample(rows=Rows(X=np.zeros((10, 0))), y=np.array([1] * 3 + [0] * 7), n_levels=2)
+    """Jeffreys' prior of a binomial proportion is Beta(1/2, 1/2): the estimate is (y +
+    1/2) / (n + 1).
+    """
+    sample = Sample(
+        rows=Rows(X=np.zeros((10, 0))), y=np.array([1] * 3 + [0] * 7), n_levels=2
+    )
     result = fit(sample, penalty="jeffreys")
-    assert result.rule.probabilities(sample.rows)[0, 1] == pytest.approx(3.5 / 11.0, rel=1e-9)
+    assert result.rule.probabilities(sample.rows)[0, 1] == pytest.approx(
+        3.5 / 11.0, rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("link", ["logit", "probit", "cloglog", "cauchit"])
 @pytest.mark.parametrize("penalty", ["jeffreys", 1.0])
 @pytest.mark.parametrize("n_levels", [2, 4])
-def test_estimates_are_finite_under_complete_separation(n_levels: int, penalty: object, link: str) -> None:
+def test_estimates_are_finite_under_complete_separation(
+    n_levels: int, penalty: object, link: str
+) -> None:
     x = np.linspace(-3.0, 3.0, 60)
     y = np.digitize(x, np.linspace(-1.5, 1.5, n_levels - 1) if n_levels > 2 else [0.1])
     sample = Sample(rows=Rows(X=x[:, None]), y=y, n_levels=n_levels)
@@ -177,7 +230,9 @@ def test_estimates_are_finite_under_complete_separation(n_levels: int, penalty: 
 
 def test_a_vanishing_ridge_is_no_ridge_and_a_huge_one_no_effects() -> None:
     sample = make(PARTS["all"])
-    np.testing.assert_allclose(fit(sample, penalty=1e-9).coefficients, fit(sample).coefficients, rtol=1e-6)
+    np.testing.assert_allclose(
+        fit(sample, penalty=1e-9).coefficients, fit(sample).coefficients, rtol=1e-6
+    )
     effects = fit(sample, penalty=1e9).coefficients[sample.n_levels - 1 :]
     np.testing.assert_allclose(effects, 0.0, atol=1e-5)
 
@@ -187,19 +242,30 @@ def test_units_of_the_columns_do_not_matter(penalty: object) -> None:
     sample = make(n=100)
     units = np.array([1e3, 1e-2])
     other = replace(sample, rows=replace(sample.rows, X=sample.X * units + 5.0))
-    one, two = fit(sample, penalty=penalty), fit(other, penalty=penalty)
-    np.testing.assert_allclose(one.coefficients[one.n_alpha :], two.coefficients[one.n_alpha :] * units, rtol=1e-6)
+    one = fit(sample, penalty=penalty)
+    two = fit(other, penalty=penalty)
+    np.testing.assert_allclose(
+        one.coefficients[one.n_alpha :],
+        two.coefficients[one.n_alpha :] * units,
+        rtol=1e-6,
+    )
 
 
 def test_a_flexible_link_takes_a_ridge() -> None:
-    """Lambda is not penalised: its profile of the penalised likelihood has its top at the estimate."""
+    """Lambda is not penalised: its profile of the penalised likelihood has its top at
+    the estimate.
+    """
     sample = make(n=300)
     result = fit(sample, link="log-gamma", penalty=5.0)
     assert result.certificate.reached
     best = result.trace.objective[-1]
     for lam in (result.coefficients[-1] - 0.05, result.coefficients[-1] + 0.05):
-        assert fit(sample, link=("log-gamma", lam), penalty=5.0).trace.objective[-1] < best
-    with pytest.raises(OptionError, match=r"jeffreys.*needs a link without a parameter"):
+        assert (
+            fit(sample, link=("log-gamma", lam), penalty=5.0).trace.objective[-1] < best
+        )
+    with pytest.raises(
+        OptionError, match=r"jeffreys.*needs a link without a parameter"
+    ):
         CumulativeLink(link="log-gamma", penalty="jeffreys")
 
 
@@ -216,7 +282,9 @@ def test_penalties_are_checked(wrong: object) -> None:
 
 @pytest.mark.parametrize("penalty", ["jeffreys", 2.0, 40.0])
 @pytest.mark.parametrize("link", ["logit", "probit", "cloglog"])
-def test_the_origin_of_the_scale_variable_does_not_matter(link: str, penalty: object) -> None:
+def test_the_origin_of_the_scale_variable_does_not_matter(
+    link: str, penalty: object
+) -> None:
     sample = make(("scale",) if penalty == "jeffreys" else ("scale", "nominal"), n=90)
     scale = sample.rows.scale
     one = fit(sample, link=link, penalty=penalty)
@@ -225,22 +293,33 @@ def test_the_origin_of_the_scale_variable_does_not_matter(link: str, penalty: ob
         other = replace(sample, rows=replace(sample.rows, scale=moved))
         two = fit(other, link=link, penalty=penalty)
         assert one.certificate.reached and two.certificate.reached
-        np.testing.assert_allclose(two.rule.probabilities(other.rows), expected, atol=1e-7)
+        np.testing.assert_allclose(
+            two.rule.probabilities(other.rows), expected, atol=1e-7
+        )
 
 
 @pytest.mark.parametrize("penalty", ["jeffreys", 2.0])
 def test_the_unit_of_a_scale_offset_does_not_matter(penalty: object) -> None:
-    """A scale offset log(h) in another unit of h multiplies thresholds and effects alone."""
+    """A scale offset log(h) in another unit of h multiplies thresholds and effects
+    alone.
+    """
     sample = make(("scale", "scale_offset"), n=90)
     rows = sample.rows
-    other = replace(sample, rows=replace(rows, scale_offset=rows.scale_offset + np.log(60.0)))
-    one, two = fit(sample, penalty=penalty), fit(other, penalty=penalty)
-    np.testing.assert_allclose(two.rule.probabilities(other.rows), one.rule.probabilities(rows), atol=1e-7)
+    other = replace(
+        sample, rows=replace(rows, scale_offset=rows.scale_offset + np.log(60.0))
+    )
+    one = fit(sample, penalty=penalty)
+    two = fit(other, penalty=penalty)
+    np.testing.assert_allclose(
+        two.rule.probabilities(other.rows), one.rule.probabilities(rows), atol=1e-7
+    )
 
 
 @pytest.mark.parametrize("seed", [19, 23, 37])
 def test_jeffreys_with_a_large_scale_effect_ends(seed: int) -> None:
-    """Thresholds are 1e-3 apart where the scale variable is 0; without steps of that size no search ends."""
+    """Thresholds are 1e-3 apart where the scale variable is 0; without steps of that
+    size no search ends.
+    """
     rng = np.random.default_rng(seed)
     x = rng.normal(size=40)
     z = rng.normal(size=40)
@@ -248,8 +327,13 @@ def test_jeffreys_with_a_large_scale_effect_ends(seed: int) -> None:
     sample = Sample(rows=Rows(X=x[:, None], scale=z[:, None]), y=y, n_levels=4)
     result = fit(sample, penalty="jeffreys", max_iter=30)
     assert result.trace.iterations <= 30
-    if seed == 19:  # the penalised likelihood rises along thresholds and effects that grow with the scale
-        assert not result.certificate.reached and "stopped after 30" in result.trace.message
+    # the penalised likelihood rises along thresholds and effects that grow with the
+    # scale
+    if seed == 19:
+        assert (
+            not result.certificate.reached
+            and "stopped after 30" in result.trace.message
+        )
         return
     assert result.certificate.reached
 
@@ -260,12 +344,17 @@ def test_jeffreys_with_a_large_scale_effect_ends(seed: int) -> None:
         return log_likelihood(sample, rule_at(result, values)) + log_det
 
     errors = np.sqrt(result.information.variances)
-    np.testing.assert_allclose(slopes(penalised, result.coefficients, 1e-5) * errors, 0.0, atol=1e-3)
+    np.testing.assert_allclose(
+        slopes(penalised, result.coefficients, 1e-5) * errors, 0.0, atol=1e-3
+    )
 
 
 def gradient(sample: Sample, result: LikelihoodFit, penalty: float) -> np.ndarray:
-    """Of the logit's penalised log-likelihood, by thresholds and effects, on scaled columns."""
-    theta, beta = result.rule.alpha[:, 0], result.rule.beta
+    """Of the logit's penalised log-likelihood, by thresholds and effects, on scaled
+    columns.
+    """
+    theta = result.rule.alpha[:, 0]
+    beta = result.rule.beta
     deviation = sample.X.std(axis=0)
     scaled = (sample.X - sample.X.mean(axis=0)) / deviation
     cut = np.concatenate([[-np.inf], theta, [np.inf]])
@@ -283,8 +372,12 @@ def gradient(sample: Sample, result: LikelihoodFit, penalty: float) -> np.ndarra
 
 @pytest.mark.parametrize("penalty", [0.01, 1.0, 100.0, 1e8])
 @pytest.mark.parametrize(("n", "p"), [(30, 50), (25, 24), (12, 300)])
-def test_a_ridge_determines_more_columns_than_rows(n: int, p: int, penalty: float) -> None:
-    """The penalised likelihood of the logit is strictly concave: a vanishing gradient is its maximum."""
+def test_a_ridge_determines_more_columns_than_rows(
+    n: int, p: int, penalty: float
+) -> None:
+    """The penalised likelihood of the logit is strictly concave: a vanishing gradient
+    is its maximum.
+    """
     sample = make(n=n, p=p, n_levels=3)
     result = fit(sample, penalty=penalty)
     assert result.certificate.reached and not result.aliased.any()
@@ -295,12 +388,16 @@ def test_a_ridge_determines_more_columns_than_rows(n: int, p: int, penalty: floa
 
 
 def test_a_repeated_column_shares_its_effect() -> None:
-    """b1 + b2 with b1^2 + b2^2 penalised: each is half of the effect under half the penalty."""
+    """b1 + b2 with b1^2 + b2^2 penalised: each is half of the effect under half the
+    penalty.
+    """
     sample = make(n=200, p=1)
     twice = replace(sample.rows, X=np.hstack([sample.X, sample.X]))
     both = fit(replace(sample, rows=twice), penalty=6.0)
     single = fit(sample, penalty=3.0)
-    np.testing.assert_allclose(both.rule.beta, single.rule.beta[[0, 0]] / 2.0, rtol=1e-7)
+    np.testing.assert_allclose(
+        both.rule.beta, single.rule.beta[[0, 0]] / 2.0, rtol=1e-7
+    )
     np.testing.assert_allclose(both.rule.alpha, single.rule.alpha, rtol=1e-7)
 
 
@@ -321,7 +418,9 @@ def test_a_constant_column_stays_aliased_under_a_ridge() -> None:
     rows = replace(sample.rows, X=np.column_stack([sample.X, np.full(60, 3.0)]))
     result = fit(replace(sample, rows=rows), penalty=2.0)
     assert result.aliased.tolist() == [False] * 5 + [True]
-    np.testing.assert_allclose(result.coefficients[:5], fit(sample, penalty=2.0).coefficients, rtol=1e-9)
+    np.testing.assert_allclose(
+        result.coefficients[:5], fit(sample, penalty=2.0).coefficients, rtol=1e-9
+    )
 
 
 def test_jeffreys_leaves_aliased_columns_out() -> None:

@@ -1,4 +1,6 @@
-"""Continuation and stopping ratios: R's VGAM, binary models of the stages, refits and brute force."""
+"""Continuation and stopping ratios: R's VGAM, binary models of the stages, refits and
+brute force.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +37,15 @@ from ordstat.likelihood.results import LikelihoodResults
 from ordstat.likelihood.row_limits import RowLimits
 from ordstat.likelihood.sequential import ContinuationRatio, Sequential, StoppingRatio
 
-pytestmark = pytest.mark.filterwarnings("ignore:weights= are counts of equal rows:ordstat.exceptions.DataWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:weights= are counts of equal rows:ordstat.exceptions.DataWarning"
+)
 
 METHODS = ("cratio", "sratio")
 DIRECTIONS = ("forward", "backward")
 
-#: Case -> method, options, and the sign of VGAM's effects; its intercepts and free effects have the other one.
+#: Case -> method, options, and the sign of VGAM's effects; its intercepts and free
+#: effects have the other one.
 VGAM: dict[str, tuple[str, dict[str, Any], float]] = {
     "wine_vgam_cratio_parallel": ("cratio", {}, 1.0),
     "sim500_vgam_cratio_probit": ("cratio", {"link": "probit"}, 1.0),
@@ -69,7 +74,9 @@ def vgam_fit(name: str) -> LikelihoodResults:
 
 @pytest.mark.parametrize("name", VGAM)
 def test_vgam(name: str) -> None:
-    """VGAM's scoring ends up to 1e-8 from the maximum; its errors are of the expected information."""
+    """VGAM's scoring ends up to 1e-8 from the maximum; its errors are of the expected
+    information.
+    """
     fit = vgam_fit(name)
     case = load_case(name)
     sign = VGAM[name][2]
@@ -107,7 +114,11 @@ def expanded(data: pd.DataFrame, direction: str, response: str = "y") -> pd.Data
     """A row for each stage that a row reaches, `higher` where it lies above it."""
     parts = []
     for stage in range(int(data[response].max())):
-        reaches = data[response] >= stage if direction == "forward" else data[response] <= stage + 1
+        reaches = (
+            data[response] >= stage
+            if direction == "forward"
+            else data[response] <= stage + 1
+        )
         part = data[reaches]
         higher = (part[response] > stage).astype(int)
         parts.append(part.assign(stage=str(stage), higher=higher, row=part.index))
@@ -134,7 +145,12 @@ def on_stages(fit: LikelihoodResults, binary: LikelihoodResults) -> np.ndarray:
     return out
 
 
-CASES = [(method, direction, link) for method in METHODS for direction in DIRECTIONS for link in LINKS]
+CASES = [
+    (method, direction, link)
+    for method in METHODS
+    for direction in DIRECTIONS
+    for link in LINKS
+]
 
 
 @pytest.mark.parametrize(("method", "direction", "link"), CASES)
@@ -210,9 +226,13 @@ def test_free_effects_separate_into_stages(method: str, direction: str) -> None:
     total = 0.0
     for stage in range(3):
         part = rows[rows["stage"] == str(stage)]
-        binary = ordfit("higher ~ a + b", part, cut_name(method, direction, link), tol=1e-9)
+        binary = ordfit(
+            "higher ~ a + b", part, cut_name(method, direction, link), tol=1e-9
+        )
         signs = np.array([1.0, -1.0, -1.0])  # free effects are parts of thresholds
-        np.testing.assert_allclose(estimates[:, stage], signs * binary.params, rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(
+            estimates[:, stage], signs * binary.params, rtol=1e-7, atol=1e-9
+        )
         np.testing.assert_allclose(errors[:, stage], binary.se, rtol=1e-6)
         total += binary.loglik
     assert free.loglik == pytest.approx(total, rel=1e-12)
@@ -224,7 +244,9 @@ def test_free_effects_separate_into_stages(method: str, direction: str) -> None:
 @pytest.mark.parametrize("link", LINKS)
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("method", METHODS)
-def test_two_levels_are_a_binary_regression(method: str, direction: str, link: str) -> None:
+def test_two_levels_are_a_binary_regression(
+    method: str, direction: str, link: str
+) -> None:
     data = frame(n_levels=2)
     one = ordfit("y ~ a + b", data, method, link=link, direction=direction)
     other = ordfit("y ~ a + b", data, cut_name(method, direction, link))
@@ -246,7 +268,9 @@ def test_backward_is_forward_on_reversed_levels(method: str, link: str) -> None:
     p = back.predict(type="prob").to_numpy()
     np.testing.assert_allclose(p, turned.predict(type="prob").to_numpy()[:, ::-1])
     hazards = back.predict(type="hazard").to_numpy()
-    np.testing.assert_allclose(hazards, turned.predict(type="hazard").to_numpy()[:, ::-1], rtol=1e-6)
+    np.testing.assert_allclose(
+        hazards, turned.predict(type="hazard").to_numpy()[:, ::-1], rtol=1e-6
+    )
 
 
 @pytest.mark.parametrize("link", LINKS)
@@ -271,7 +295,9 @@ def test_the_directions_are_different_models() -> None:
     ("link", "direction", "sign"),
     [("cloglog", "forward", 1.0), ("loglog", "backward", -1.0)],
 )
-def test_grouped_hazards_are_the_cumulative_model(link: str, direction: str, sign: float) -> None:
+def test_grouped_hazards_are_the_cumulative_model(
+    link: str, direction: str, sign: float
+) -> None:
     """Laara and Matthews (1985): theta_k of the cumulative model is log sum exp."""
     data = frame()
     options = {"direction": direction, "tol": 1e-10}
@@ -283,14 +309,20 @@ def test_grouped_hazards_are_the_cumulative_model(link: str, direction: str, sig
     steps = sign * stages.thresholds.to_numpy()
     expected = np.logaddexp.accumulate(steps[:: int(sign)])[:: int(sign)] * sign
     np.testing.assert_allclose(cumulative.thresholds, expected, rtol=1e-8)
-    np.testing.assert_allclose(stages.predict(type="prob"), cumulative.predict(type="prob"), rtol=1e-7)
+    np.testing.assert_allclose(
+        stages.predict(type="prob"), cumulative.predict(type="prob"), rtol=1e-7
+    )
 
 
 # Derivatives
 
 
 def families() -> list[Any]:
-    pairs = [(kind, back) for kind in (ContinuationRatio, StoppingRatio) for back in (False, True)]
+    pairs = [
+        (kind, back)
+        for kind in (ContinuationRatio, StoppingRatio)
+        for back in (False, True)
+    ]
     return [
         pytest.param(kind(link, backward=back), id=f"{kind.__name__} {back} {name}")
         for kind, back in pairs
@@ -325,7 +357,9 @@ def test_derivatives_by_the_predictors(family: Sequential) -> None:
     np.testing.assert_allclose(family.below_slope(ETA), below, rtol=1e-5, atol=1e-9)
     np.testing.assert_allclose(family.above(ETA), 1.0 - family.below(ETA), atol=1e-14)
     odds = slopes(family.log_odds_above)
-    np.testing.assert_allclose(family.log_odds_above_slope(ETA), odds, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(
+        family.log_odds_above_slope(ETA), odds, rtol=1e-5, atol=1e-7
+    )
     hazard = slopes(family.hazards)
     own = family.hazard_slopes(ETA)[:, :, None] * np.eye(4)
     np.testing.assert_allclose(own, hazard, rtol=1e-6, atol=1e-9)
@@ -355,7 +389,9 @@ def test_the_chain_rule(family: Sequential) -> None:
         bends.append((high.second()[4, 4] - low.second()[4, 4]) / (2.0 * STEP))
     np.testing.assert_allclose(here.score, score, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(here.second(), curvature, rtol=1e-6, atol=1e-7)
-    predictor = Predictor(w=np.ones((40, 1)), alpha=point[:4, :1], H=point[4], tau=point[5])
+    predictor = Predictor(
+        w=np.ones((40, 1)), alpha=point[:4, :1], H=point[4], tau=point[5]
+    )
     by_location = family.by_location(predictor, Y)
     np.testing.assert_allclose(by_location.score, here.score[4], rtol=1e-12)
     np.testing.assert_allclose(by_location.curvature, here.second()[4, 4], rtol=1e-12)
@@ -390,7 +426,9 @@ def test_a_weight_is_repeated_rows_and_0_none(method: str, direction: str) -> No
 @pytest.mark.parametrize("absent", [[0], [2], [4], [0, 1], [2, 3], [0, 2, 4]])
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("method", METHODS)
-def test_levels_without_rows(method: str, direction: str, absent: list[int], link: str) -> None:
+def test_levels_without_rows(
+    method: str, direction: str, absent: list[int], link: str
+) -> None:
     left = [level for level in range(5) if level not in absent]
     data = frame(n_levels=len(left))
     data["y"] = np.array(left)[data["y"]]
@@ -404,18 +442,26 @@ def test_levels_without_rows(method: str, direction: str, absent: list[int], lin
     np.testing.assert_allclose(p[left], narrow.predict(type="prob"), rtol=1e-9)
     assert (p[absent] == 0.0).all(axis=None)
     hazards = wide.predict(type="hazard")
-    assert (hazards[[k for k in absent if k in hazards]].isin([0.0, 1.0])).all(axis=None)
+    assert (hazards[[k for k in absent if k in hazards]].isin([0.0, 1.0])).all(
+        axis=None
+    )
     reached = [k for k in left if k in hazards and k in narrow.predict(type="hazard")]
-    np.testing.assert_allclose(hazards[reached], narrow.predict(type="hazard")[reached], rtol=1e-9)
+    np.testing.assert_allclose(
+        hazards[reached], narrow.predict(type="hazard")[reached], rtol=1e-9
+    )
 
 
 # Hazards
 
 
 @pytest.mark.parametrize(("method", "direction", "link"), CASES)
-def test_hazards_and_probabilities_by_hand(method: str, direction: str, link: str) -> None:
+def test_hazards_and_probabilities_by_hand(
+    method: str, direction: str, link: str
+) -> None:
     data = frame(120)
-    fit = ordfit("y ~ a + b", data, method, link=link, direction=direction, scale="~ known")
+    fit = ordfit(
+        "y ~ a + b", data, method, link=link, direction=direction, scale="~ known"
+    )
     new = data.head(7)
     H = new[["a", "b"]].to_numpy() @ fit.coef[["a", "b"]].to_numpy()
     spread = np.exp(fit.params["scale.known"] * new["known"].to_numpy())
@@ -506,7 +552,9 @@ def test_every_state_of_the_predictors(back: bool, type: str) -> None:
         if type == "cum_prob":
             moves[-1] = True  # it is 1 for every row, with an error of 0
         known = ~changes
-        np.testing.assert_array_equal(certain[row, known], ~moves[known], err_msg=str(state))
+        np.testing.assert_array_equal(
+            certain[row, known], ~moves[known], err_msg=str(state)
+        )
 
 
 def grouped(seed: int = 0) -> pd.DataFrame:
@@ -530,7 +578,9 @@ REACHED = {
 @pytest.mark.parametrize("link", ["logit", "cloglog"])
 @pytest.mark.parametrize(("direction", "level"), REACHED)
 @pytest.mark.parametrize("method", METHODS)
-def test_a_group_at_one_level_with_free_effects(method: str, direction: str, level: int, link: str) -> None:
+def test_a_group_at_one_level_with_free_effects(
+    method: str, direction: str, level: int, link: str
+) -> None:
     """Its hazards are 0 and 1, or unknown; all else is that of the other rows."""
     data = grouped()
     data.loc[data["g"] == "s", "y"] = level
@@ -560,7 +610,9 @@ def test_a_group_at_one_level_with_free_effects(method: str, direction: str, lev
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(("direction", "level"), [("forward", 3), ("backward", 0)])
-def test_a_group_that_passes_every_stage(method: str, direction: str, level: int) -> None:
+def test_a_group_that_passes_every_stage(
+    method: str, direction: str, level: int
+) -> None:
     data = grouped(1)
     data.loc[data["g"] == "p", "y"] = level  # the reference level
     options = {"link": "probit", "direction": direction}
@@ -569,7 +621,9 @@ def test_a_group_that_passes_every_stage(method: str, direction: str, level: int
     assert fit.loglik == pytest.approx(left.loglik, rel=1e-9)
     actual = fit.test("g[T.r] = g[T.q], g[T.s] = g[T.q]")
     expected = left.test("g[T.r] = 0, g[T.s] = 0")
-    np.testing.assert_allclose(actual.to_numpy(dtype=float), expected.to_numpy(dtype=float), rtol=1e-5)
+    np.testing.assert_allclose(
+        actual.to_numpy(dtype=float), expected.to_numpy(dtype=float), rtol=1e-5
+    )
     odds = fit.emmeans("g", scale="odds").frame
     others = left.emmeans("g", scale="odds", at={"a": data["a"].mean()}).frame
     assert odds.loc[odds["g"] == "p", "estimate"].isna().all()
@@ -602,7 +656,10 @@ def test_complete_separation(direction: str, seed: int) -> None:
     for row, stage in product(range(25), range(2)):
         line = np.append(-np.eye(2)[stage], new.iloc[row])
         ends = [
-            linprog(sign * line, A_ub=-lines, b_ub=-np.ones(len(lines)), bounds=(None,) * 2) for sign in (1.0, -1.0)
+            linprog(
+                sign * line, A_ub=-lines, b_ub=-np.ones(len(lines)), bounds=(None,) * 2
+            )
+            for sign in (1.0, -1.0)
         ]
         passes = [end.status == 0 and end.fun >= 0.0 for end in ends]
         above = 1.0 if passes[0] else 0.0 if passes[1] else np.nan
@@ -688,7 +745,9 @@ def test_residuals_by_hand(direction: str) -> None:
         rows = shifted.design.sample.rows
         rule = replace(shifted.rule, alpha=fit.thresholds.to_numpy()[:, None])
         moved.append(np.log(rule.probabilities(rows, rows.offset)[np.arange(100), y]))
-    np.testing.assert_allclose(generalised, (moved[0] - moved[1]) / 2e-5, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(
+        generalised, (moved[0] - moved[1]) / 2e-5, rtol=1e-5, atol=1e-7
+    )
 
 
 @pytest.mark.parametrize(
@@ -701,9 +760,13 @@ def test_residuals_by_hand(direction: str) -> None:
 )
 def test_what_needs_ordered_thresholds_is_refused(method: str, words: str) -> None:
     fit = ordfit("y ~ a + b", frame(), method)
-    with pytest.raises(OptionError, match=f"needs a cumulative link model; got {words}"):
+    with pytest.raises(
+        OptionError, match=f"needs a cumulative link model; got {words}"
+    ):
         fit.brant()
-    with pytest.raises(UnavailableError, match="need not increase, so it has no margins"):
+    with pytest.raises(
+        UnavailableError, match="need not increase, so it has no margins"
+    ):
         fit.margins()
     with pytest.raises(OptionError, match="type='margin' is not available"):
         fit.predict(type="margin")
@@ -715,7 +778,9 @@ def test_what_needs_ordered_thresholds_is_refused(method: str, words: str) -> No
 @pytest.mark.parametrize("method", ["cratio", "sratio", "acat"])
 def test_separation_advises_a_ridge_alone(method: str) -> None:
     data = frame().assign(g=lambda d: d["y"] == 3)
-    with pytest.warns(SeparationWarning, match=r"fit with a ridge \(penalty=1.0\)") as w:
+    with pytest.warns(
+        SeparationWarning, match=r"fit with a ridge \(penalty=1.0\)"
+    ) as w:
         ordfit("y ~ a + g", data, method)
     assert "jeffreys" not in str(w[0].message)
     ridge = ordfit("y ~ a + g", data, method, penalty=1.0)
@@ -758,7 +823,9 @@ def test_saved_fits_know_their_direction(tmp_path: Path) -> None:
         fit.save(tmp_path / "fit.ordstat")
         again = load(tmp_path / "fit.ordstat", data)
         for type in ("prob", "hazard"):
-            pd.testing.assert_frame_equal(again.predict(data, type=type), fit.predict(data, type=type))
+            pd.testing.assert_frame_equal(
+                again.predict(data, type=type), fit.predict(data, type=type)
+            )
         assert again.method == fit.method
         assert str(again.summary()) == str(fit.summary())
 
@@ -775,7 +842,9 @@ def test_classifier_compare_and_pooling() -> None:
     log_loss = rivals.table["log-loss"]
     assert len(log_loss) == 3
     assert log_loss["cratio"] == pytest.approx(log_loss["sratio"], rel=1e-9)
-    assert log_loss["cratio"] != pytest.approx(log_loss.drop(["cratio", "sratio"]), rel=1e-6)
+    assert log_loss["cratio"] != pytest.approx(
+        log_loss.drop(["cratio", "sratio"]), rel=1e-6
+    )
     other = fit.update(data=data.assign(a=data["a"] + 0.1 * np.sin(np.arange(300))))
     pooled = pool([fit, other])
     np.testing.assert_allclose(pooled.coef, 0.5 * (fit.coef + other.coef), rtol=1e-12)

@@ -1,4 +1,6 @@
-"""Likelihoods with several local maxima: the fit is never worse than one of a smaller model or from another start."""
+"""Likelihoods with several local maxima: the fit is never worse than one of a smaller
+model or from another start.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,17 @@ from ordstat.likelihood.clm import CumulativeLink
 from ordstat.likelihood.fit import LikelihoodFit
 
 #: Case weights of these data have a mean above 2, as sampling weights do.
-pytestmark = pytest.mark.filterwarnings("ignore:weights= are counts of equal rows, and these stand for")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:weights= are counts of equal rows, and these stand for"
+)
 
 
 def sample_of(seed: int, n: int, width: int, K: int, noise: str) -> Sample:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, width))
-    latent = X.sum(axis=1) + (rng.standard_cauchy(n) if noise == "cauchy" else rng.logistic(size=n))
+    latent = X.sum(axis=1) + (
+        rng.standard_cauchy(n) if noise == "cauchy" else rng.logistic(size=n)
+    )
     y = np.searchsorted(np.quantile(latent, np.arange(1, K) / K), latent)
     return Sample(rows=Rows(X=X), y=y, n_levels=K)
 
@@ -40,9 +46,12 @@ def fit(sample: Sample, **options: object) -> LikelihoodFit:
 
 @pytest.mark.parametrize("seed", [5, 74, 83, 105, 112])
 def test_scale_effects_never_lower_the_likelihood(seed: int) -> None:
-    """From no effects at all Newton's method ends in a local maximum below the model without scale effects."""
+    """From no effects at all Newton's method ends in a local maximum below the model
+    without scale effects.
+    """
     sample = sample_of(seed, 60, 3, 2, "logistic")
-    small, large = fit(sample, link="loglog"), fit(with_scale(sample), link="loglog")
+    small = fit(sample, link="loglog")
+    large = fit(with_scale(sample), link="loglog")
     poor = fit(with_scale(sample), link="loglog", start=(0.0,) * 5)
     assert large.certificate.reached and large.loglik >= small.loglik > poor.loglik
 
@@ -51,37 +60,56 @@ def test_scale_effects_never_lower_the_likelihood(seed: int) -> None:
 def test_a_scale_column_far_from_zero(threshold: str) -> None:
     """s (theta - H) of a column x + c is that of x with theta and H times exp(c zeta)."""
     sample = sample_of(1, 200, 2, 4, "logistic")
-    near, far = (fit(with_scale(sample, shift), threshold=threshold) for shift in (0.0, 60.0))
-    assert far.certificate.reached and far.loglik == pytest.approx(near.loglik, abs=1e-9)
+    near, far = (
+        fit(with_scale(sample, shift), threshold=threshold) for shift in (0.0, 60.0)
+    )
+    assert far.certificate.reached and far.loglik == pytest.approx(
+        near.loglik, abs=1e-9
+    )
     zeta = near.coefficients[-1]
     factor = np.exp(60.0 * zeta)
-    np.testing.assert_allclose(far.coefficients, np.append(near.coefficients[:-1] * factor, zeta), rtol=1e-5)
+    np.testing.assert_allclose(
+        far.coefficients, np.append(near.coefficients[:-1] * factor, zeta), rtol=1e-5
+    )
 
 
 @pytest.mark.parametrize("link", ["logit", "probit"])
 @pytest.mark.parametrize("rows", [[5], [5, 17, 101], [10], [5, 10]])
 def test_many_rows_with_a_rare_event(link: str, rows: list[int]) -> None:
-    """Its effect does not show in the small sample, every tenth row; a search from no effects needs no such sample."""
+    """Its effect does not show in the small sample, every tenth row; a search from no
+    effects needs no such sample.
+    """
     sample = sample_of(2, 6000, 2, 3, "logistic")
     event = np.zeros(6000)
     event[rows] = 1.0
     y = sample.y.copy()
     y[rows] = 1  # not an end level, which would have no finite effect
     sample = replace(sample, y=y, rows=Rows(X=np.column_stack([sample.X, event])))
-    result, plain = fit(sample, link=link), fit(sample, link=link, start=(-1.0, 1.0, 0.0, 0.0, 0.0))
+    result = fit(sample, link=link)
+    plain = fit(sample, link=link, start=(-1.0, 1.0, 0.0, 0.0, 0.0))
     assert result.certificate.reached and plain.certificate.reached
     np.testing.assert_allclose(result.coefficients, plain.coefficients, atol=1e-8)
-    np.testing.assert_allclose(result.information.variances, plain.information.variances, rtol=1e-6)
+    np.testing.assert_allclose(
+        result.information.variances, plain.information.variances, rtol=1e-6
+    )
 
 
 def test_a_local_maximum_beside_a_likelihood_that_rises_for_ever() -> None:
-    """Two levels and s = exp(-zeta x): as zeta grows rows of x < 0 fit for certain and the others have 1/2."""
+    """Two levels and s = exp(-zeta x): as zeta grows rows of x < 0 fit for certain and
+    the others have 1/2.
+    """
     rng = np.random.default_rng(6006)
-    x, z = rng.normal(size=60), rng.normal(size=60)
+    x = rng.normal(size=60)
+    z = rng.normal(size=60)
     y = (x + 0.5 * z + rng.logistic(size=60) > 0.3).astype(np.intp)
-    result = fit(Sample(rows=Rows(X=np.column_stack([x, z]), scale=x[:, None]), y=y, n_levels=2))
+    result = fit(
+        Sample(rows=Rows(X=np.column_stack([x, z]), scale=x[:, None]), y=y, n_levels=2)
+    )
     assert result.certificate.reached
-    np.testing.assert_allclose(result.coefficients, [0.522, 0.906, 0.574, 0.097], atol=6e-4)  # R's clm
+    # R's clm
+    np.testing.assert_allclose(
+        result.coefficients, [0.522, 0.906, 0.574, 0.097], atol=6e-4
+    )
     assert result.loglik == pytest.approx(-35.61737, abs=6e-6)
 
 
@@ -89,7 +117,14 @@ def test_a_local_maximum_beside_a_likelihood_that_rises_for_ever() -> None:
 def test_the_maximum_of_a_cauchit_with_scale_effects_is_not_below_that_of_r() -> None:
     data = pd.read_csv(Path(__file__).parent / "run_off" / "plain_maximum.csv")
     contrasts = {"o1": "poly"}
-    result = ordfit("y ~ f1:x1 + x1 + f2 + x1*x2", data, "cauchit", scale="~ o1", weights="wi", contrasts=contrasts)
+    result = ordfit(
+        "y ~ f1:x1 + x1 + f2 + x1*x2",
+        data,
+        "cauchit",
+        scale="~ o1",
+        weights="wi",
+        contrasts=contrasts,
+    )
     assert result.certificate.reached and result.loglik >= -139.475256
 
 
@@ -98,18 +133,32 @@ def test_many_rows_are_followed_from_a_few() -> None:
     """The same data twenty times over have the same maximum."""
     data = pd.read_csv(Path(__file__).parent / "local_maximum.csv")
     tall = pd.concat([data] * 60, ignore_index=True)
-    one, many = (ordfit("y ~ x2", each, "cauchit", scale="~ f2 + x2", weights="wi") for each in (data, tall))
+    one, many = (
+        ordfit("y ~ x2", each, "cauchit", scale="~ f2 + x2", weights="wi")
+        for each in (data, tall)
+    )
     np.testing.assert_allclose(one.params, many.params, atol=1e-6)
 
 
 def test_an_infinite_threshold_that_the_search_for_a_start_has_reached() -> None:
-    """No row of f2 = c has the highest level: its threshold is infinite, though Newton's method ends at once there."""
+    """No row of f2 = c has the highest level: its threshold is infinite, though
+    Newton's method ends at once there.
+    """
     spec = KINDS["any"](72, 46)
     counts = pd.crosstab(spec.frame["f2"], spec.frame["y"])
     assert counts.loc["c", 7] == 0 and (counts.drop(index="c") > 0).all(axis=None)
     with pytest.warns(SeparationWarning, match=r"6\|7.f2\[H.c\] to \+infinity"):
-        fit = ordfit(spec.formula, spec.frame, nominal=spec.nominal, scale=spec.scale, contrasts={"f2": "helmert"})
-    assert np.isnan(fit.se[["6|7", "6|7.f2[H.c]"]]).all() and fit.se.drop(["6|7", "6|7.f2[H.c]"]).max() < 1.0
+        fit = ordfit(
+            spec.formula,
+            spec.frame,
+            nominal=spec.nominal,
+            scale=spec.scale,
+            contrasts={"f2": "helmert"},
+        )
+    assert (
+        np.isnan(fit.se[["6|7", "6|7.f2[H.c]"]]).all()
+        and fit.se.drop(["6|7", "6|7.f2[H.c]"]).max() < 1.0
+    )
 
 
 @pytest.mark.parametrize(
@@ -120,37 +169,58 @@ def test_an_infinite_threshold_that_the_search_for_a_start_has_reached() -> None
         (2, -3431.93264077, [-1.8264324200, 1.6615379347, 0.9631920582, 0.0420910594]),
     ],
 )
-def test_scale_effects_with_structured_thresholds_in_many_rows(seed: int, loglik: float, estimates: list[float]):
+def test_scale_effects_with_structured_thresholds_in_many_rows(
+    seed: int, loglik: float, estimates: list[float]
+):
     rng = np.random.default_rng(seed)
     data = pd.DataFrame({"x": rng.normal(size=2500)})
     data["y"] = np.digitize(data["x"] + rng.logistic(size=2500), [-2, 0, 1.5, 3])
     both = ordfit("y ~ x", data, scale="~x", threshold="equidistant")
     assert both.certificate.reached and both.loglik == pytest.approx(loglik, abs=1e-7)
     np.testing.assert_allclose(both.params, estimates, rtol=1e-7)
-    assert ordfit("y ~ x", data, threshold="equidistant").scale_test().loc["x", "loglik"] == pytest.approx(both.loglik)
+    assert ordfit("y ~ x", data, threshold="equidistant").scale_test().loc[
+        "x", "loglik"
+    ] == pytest.approx(both.loglik)
 
 
 @pytest.mark.filterwarnings("ignore:nominal effects put:ordstat.exceptions.DataWarning")
 @pytest.mark.parametrize("seed", [7, 0, 1])
 def test_a_cauchit_with_a_numeric_nominal_effect_in_many_rows(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    n, K = 2500, 8
-    data = pd.DataFrame({"x": rng.normal(size=n), "z": rng.lognormal(10, 0.6, size=n) / 1000})
+    n = 2500
+    K = 8
+    data = pd.DataFrame(
+        {"x": rng.normal(size=n), "z": rng.lognormal(10, 0.6, size=n) / 1000}
+    )
     latent = data["x"] + rng.standard_cauchy(size=n)
     data["y"] = np.searchsorted(np.quantile(latent, np.arange(1, K) / K), latent)
-    result, located = ordfit("y ~ x", data, link="cauchit", nominal="~z"), ordfit("y ~ x + z", data, link="cauchit")
+    result = ordfit("y ~ x", data, link="cauchit", nominal="~z")
+    located = ordfit("y ~ x + z", data, link="cauchit")
     assert result.certificate.reached and result.loglik > located.loglik
-    assert located.nominal_test("z").loc["z", "lrt"] == pytest.approx(2 * (result.loglik - located.loglik), abs=1e-5)
+    assert located.nominal_test("z").loc["z", "lrt"] == pytest.approx(
+        2 * (result.loglik - located.loglik), abs=1e-5
+    )
     if seed == 7:  # R's clm, which cuts the line at 1e5
         assert result.loglik == pytest.approx(-4841.572, abs=0.05)
 
 
 @pytest.mark.filterwarnings("ignore:weights= are counts:ordstat.exceptions.DataWarning")
 def test_scale_effects_of_the_other_sign() -> None:
-    """From no scale effects Newton's method ends at -227.480; R's clm ends at -222.274, a little below the maximum."""
+    """From no scale effects Newton's method ends at -227.480; R's clm ends at -222.274,
+    a little below the maximum.
+    """
     data = pd.read_csv(Path(__file__).parent / "local_maximum.csv")
-    result = ordfit("y ~ I(x2**2)", data, link="cauchit", scale="~ f2 + x2", threshold="symmetric", weights="wi")
-    assert result.loglik > -222.274 and result.params["scale.x2"] == pytest.approx(0.59, abs=0.01)
+    result = ordfit(
+        "y ~ I(x2**2)",
+        data,
+        link="cauchit",
+        scale="~ f2 + x2",
+        threshold="symmetric",
+        weights="wi",
+    )
+    assert result.loglik > -222.274 and result.params["scale.x2"] == pytest.approx(
+        0.59, abs=0.01
+    )
 
 
 @pytest.mark.parametrize(("seed", "n"), [(5, 30_000), (7, 30_000), (2, 20_000)])
@@ -163,9 +233,13 @@ def test_nominal_effects_of_a_level_with_a_few_of_many_rows(seed, n):
     fit = ordfit("y ~ x", frame, "acat", nominal="~ g")
     assert fit.converged
 
-    def loss(v):  # log P(y = k) up to a constant is minus the sum of the thresholds below k, plus k x'b
+    # log P(y = k) up to a constant is minus the sum of the thresholds below k, plus k
+    # x'b
+    def loss(v):
         thresholds = v[:3] + rare[:, None] * v[3:6]
-        levels = np.hstack([np.zeros((n, 1)), np.cumsum(v[6] * x[:, None] - thresholds, axis=1)])
+        levels = np.hstack(
+            [np.zeros((n, 1)), np.cumsum(v[6] * x[:, None] - thresholds, axis=1)]
+        )
         return (logsumexp(levels, axis=1) - levels[np.arange(n), y]).sum() / n
 
     best = minimize(loss, np.zeros(7), method="BFGS", options={"gtol": 1e-9})

@@ -1,4 +1,6 @@
-"""Threshold structures: their maps, their fits with every other part of the model, starting values."""
+"""Threshold structures: their maps, their fits with every other part of the model,
+starting values.
+"""
 
 from __future__ import annotations
 
@@ -28,16 +30,28 @@ def fit(sample: Sample, **options: object) -> LikelihoodFit:
 @pytest.mark.parametrize(
     ("name", "n", "names", "jacobian"),
     [  # as printed by makeThresholds of R's ordinal
-        ("symmetric", 4, "central.1 central.2 spacing.1", [[1, 0, -1], [1, 0, 0], [0, 1, 0], [0, 1, 1]]),
+        (
+            "symmetric",
+            4,
+            "central.1 central.2 spacing.1",
+            [[1, 0, -1], [1, 0, 0], [0, 1, 0], [0, 1, 1]],
+        ),
         ("symmetric", 3, "central spacing.1", [[1, -1], [1, 0], [1, 1]]),
         ("symmetric", 2, "central.1 central.2", [[1, 0], [0, 1]]),
-        ("symmetric2", 5, "spacing.1 spacing.2", [[0, -1], [-1, 0], [0, 0], [1, 0], [0, 1]]),
+        (
+            "symmetric2",
+            5,
+            "spacing.1 spacing.2",
+            [[0, -1], [-1, 0], [0, 0], [1, 0], [0, 1]],
+        ),
         ("symmetric2", 4, "spacing.1 spacing.2", [[0, -1], [-1, 0], [1, 0], [0, 1]]),
         ("symmetric2", 2, "spacing.1", [[-1], [1]]),
         ("equidistant", 3, "threshold.1 spacing", [[1, 0], [1, 1], [1, 2]]),
     ],
 )
-def test_maps_are_those_of_r(name: str, n: int, names: str, jacobian: list[list[int]]) -> None:
+def test_maps_are_those_of_r(
+    name: str, n: int, names: str, jacobian: list[list[int]]
+) -> None:
     actual = threshold_map(name, n)
     assert actual is not None and actual.names == tuple(names.split())
     np.testing.assert_array_equal(actual.jacobian, jacobian)
@@ -48,7 +62,8 @@ def log_likelihood(sample: Sample, actual: LikelihoodFit, values: np.ndarray) ->
     m = actual.rule.alpha.shape[1]
     a = values[: actual.n_alpha].reshape(m, -1).T
     rest = values[actual.n_alpha :]
-    beta, zeta = rest[: actual.n_beta], rest[actual.n_beta : actual.n_beta + actual.n_zeta]
+    beta = rest[: actual.n_beta]
+    zeta = rest[actual.n_beta : actual.n_beta + actual.n_zeta]
     rule = replace(actual.rule, alpha=actual.jacobian @ a, beta=beta, zeta=zeta)
     p = rule.probabilities(sample.rows)[np.arange(sample.n), sample.y]
     return float(sample.case_weights @ np.log(p))
@@ -57,10 +72,15 @@ def log_likelihood(sample: Sample, actual: LikelihoodFit, values: np.ndarray) ->
 @pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
 @pytest.mark.parametrize("link", ["logit", "cauchit"])
 @pytest.mark.parametrize("threshold", STRUCTURES)
-def test_optimum_and_covariance_on_the_users_scale(threshold: str, link: str, parts: tuple[str, ...]) -> None:
-    """The gradient of the log-likelihood written down by hand vanishes; its Hessian is the inverse covariance."""
+def test_optimum_and_covariance_on_the_users_scale(
+    threshold: str, link: str, parts: tuple[str, ...]
+) -> None:
+    """The gradient of the log-likelihood written down by hand vanishes; its Hessian is
+    the inverse covariance.
+    """
     sample = make(parts, n_levels=5, seed=3)
-    sample = replace(sample, rows=replace(sample.rows, X=sample.X + [0.3, -2.0]))  # the centring has something to undo
+    # the centring has something to undo
+    sample = replace(sample, rows=replace(sample.rows, X=sample.X + [0.3, -2.0]))
     result = fit(sample, link=link, threshold=threshold, tol=1e-9)
     assert result.certificate.reached and result.separation is None
     size = result.coefficients.size
@@ -71,18 +91,28 @@ def test_optimum_and_covariance_on_the_users_scale(threshold: str, link: str, pa
 
     assert at(np.zeros(size)) == pytest.approx(result.loglik, rel=1e-12)
     gradient = [(at(s) - at(-s)) / 2e-4 for s in h]
-    np.testing.assert_allclose(gradient, 0.0, atol=2e-5)  # rounding of a log-likelihood near 200 over 2e-4, h^2 f'''
-    hessian = np.array([[(at(s + t) - at(s - t) - at(t - s) + at(-s - t)) / 4e-8 for t in h] for s in h])
+    # rounding of a log-likelihood near 200 over 2e-4, h^2 f'''
+    np.testing.assert_allclose(gradient, 0.0, atol=2e-5)
+    hessian = np.array(
+        [
+            [(at(s + t) - at(s - t) - at(t - s) + at(-s - t)) / 4e-8 for t in h]
+            for s in h
+        ]
+    )
     covariance = result.information.covariance()
     np.testing.assert_allclose(-hessian @ covariance, np.eye(size), atol=2e-3)
-    np.testing.assert_allclose(result.information.variances, np.diag(covariance), rtol=1e-9)
+    np.testing.assert_allclose(
+        result.information.variances, np.diag(covariance), rtol=1e-9
+    )
     theta = result.jacobian @ result.coefficients[: result.jacobian.shape[1]]
     np.testing.assert_allclose(theta, result.rule.alpha[:, 0], rtol=1e-12)
     assert np.all(np.diff(theta) > 0)
 
 
 def test_a_structure_that_restricts_nothing() -> None:
-    """Two thresholds, equally spaced or about a centre, are two free thresholds: same likelihood, mapped estimates."""
+    """Two thresholds, equally spaced or about a centre, are two free thresholds: same
+    likelihood, mapped estimates.
+    """
     sample = make(("nominal", "scale"), n_levels=3)
     free = fit(sample)
     for threshold in ("symmetric", "equidistant"):
@@ -90,18 +120,25 @@ def test_a_structure_that_restricts_nothing() -> None:
         to_flexible = result.on_flexible_scale()
         assert result.loglik == pytest.approx(free.loglik, rel=1e-13)
         assert (result.null_edf, free.null_edf) == (2, 2)
-        np.testing.assert_allclose(to_flexible @ result.coefficients, free.coefficients, rtol=1e-7)
+        np.testing.assert_allclose(
+            to_flexible @ result.coefficients, free.coefficients, rtol=1e-7
+        )
         covariance = to_flexible @ result.information.covariance() @ to_flexible.T
-        np.testing.assert_allclose(covariance, free.information.covariance(), rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(
+            covariance, free.information.covariance(), rtol=1e-6, atol=1e-9
+        )
 
 
 @pytest.mark.parametrize("threshold", STRUCTURES)
 def test_levels_without_rows_are_left_out_of_the_structure(threshold: str) -> None:
     sample = make(n_levels=4)
     gaps = replace(sample, y=np.array([1, 2, 4, 5])[sample.y], n_levels=7)
-    one, other = fit(sample, threshold=threshold), fit(gaps, threshold=threshold)
+    one = fit(sample, threshold=threshold)
+    other = fit(gaps, threshold=threshold)
     np.testing.assert_allclose(other.coefficients, one.coefficients)
-    np.testing.assert_array_equal(np.isinf(other.rule.alpha[:, 0]), [True, False, False, False, False, True])
+    np.testing.assert_array_equal(
+        np.isinf(other.rule.alpha[:, 0]), [True, False, False, False, False, True]
+    )
     expected = np.zeros((sample.n, 7))
     expected[:, [1, 2, 4, 5]] = one.rule.probabilities(sample.rows)
     np.testing.assert_allclose(other.rule.probabilities(gaps.rows), expected)
@@ -113,7 +150,8 @@ def test_levels_without_rows_are_left_out_of_the_structure(threshold: str) -> No
 def test_null_model_has_the_structure_too(threshold: str) -> None:
     sample = make(n_levels=5)
     bare = replace(sample, rows=replace(sample.rows, X=np.zeros((sample.n, 0))))
-    result, null = fit(sample, threshold=threshold), fit(bare, threshold=threshold)
+    result = fit(sample, threshold=threshold)
+    null = fit(bare, threshold=threshold)
     assert result.null_loglik == pytest.approx(null.loglik, rel=1e-13)
     assert result.null_edf == null.coefficients.size == result.n_alpha
 
@@ -122,7 +160,9 @@ def test_null_model_has_the_structure_too(threshold: str) -> None:
 def test_separation_within_a_structure(threshold: str) -> None:
     sample = make(n_levels=5)
     column = (sample.y == 4) & (np.arange(sample.n) % 3 == 0)
-    tied = replace(sample, rows=replace(sample.rows, X=np.column_stack([sample.X, column])))
+    tied = replace(
+        sample, rows=replace(sample.rows, X=np.column_stack([sample.X, column]))
+    )
     result = fit(tied, threshold=threshold)
     expected = np.append(np.zeros(result.coefficients.size - 1), 1.0)
     np.testing.assert_array_equal(np.sign(result.separation), expected)
@@ -143,7 +183,9 @@ def test_many_levels(link: str) -> None:
 
 @pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
 @pytest.mark.parametrize("threshold", THRESHOLDS)
-def test_starting_at_the_optimum_there_is_nothing_to_do(threshold: str, parts: tuple[str, ...]) -> None:
+def test_starting_at_the_optimum_there_is_nothing_to_do(
+    threshold: str, parts: tuple[str, ...]
+) -> None:
     sample = make(parts, n_levels=5)
     result = fit(sample, threshold=threshold)
     again = fit(sample, threshold=threshold, start=tuple(result.coefficients))
@@ -153,17 +195,23 @@ def test_starting_at_the_optimum_there_is_nothing_to_do(threshold: str, parts: t
 
 
 def test_starting_values_are_checked() -> None:
-    with pytest.raises(OptionError, match=r"start must have 5 values.*3 of the thresholds.*got 2"):
+    with pytest.raises(
+        OptionError, match=r"start must have 5 values.*3 of the thresholds.*got 2"
+    ):
         fit(make(), start=(0.0, 1.0))
     with pytest.raises(OptionError, match="start must give a finite likelihood"):
         fit(make(), start=(1.0, 0.0, 2.0, 0.0, 0.0))
     for wrong in ("abc", [np.nan], [[1.0]], 3.0):
-        with pytest.raises(OptionError, match="start must be a sequence of finite numbers"):
+        with pytest.raises(
+            OptionError, match="start must be a sequence of finite numbers"
+        ):
             CumulativeLink(start=wrong)
 
 
 def test_structures_need_three_levels() -> None:
-    with pytest.raises(OptionError, match="threshold must be one of 'flexible', 'symmetric'"):
+    with pytest.raises(
+        OptionError, match="threshold must be one of 'flexible', 'symmetric'"
+    ):
         CumulativeLink(threshold="equal")
     with pytest.raises(DataError, match="at least 3 levels; this one has 2"):
         fit(make(n_levels=2), threshold="equidistant")
@@ -181,9 +229,16 @@ def test_meat_of_the_sandwich(threshold: str) -> None:
         one = [replace(part, weights=None) for part in parts]
         return np.array([log_likelihood(part, result, values) for part in one])
 
-    scores = np.array([(rows(result.coefficients + s) - rows(result.coefficients - s)) / 2e-5 for s in h]).T
+    scores = np.array(
+        [
+            (rows(result.coefficients + s) - rows(result.coefficients - s)) / 2e-5
+            for s in h
+        ]
+    ).T
     expected = (scores * sample.weights[:, None]).T @ scores
-    np.testing.assert_allclose(result.likelihood.score_products(None), expected, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(
+        result.likelihood.score_products(None), expected, rtol=1e-5, atol=1e-4
+    )
 
 
 def test_the_problem_maps_users_values_there_and_back() -> None:

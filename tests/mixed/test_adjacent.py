@@ -1,4 +1,6 @@
-"""Random effects of adjacent-category models: derivatives by differences, binary models, integrals by brute force."""
+"""Random effects of adjacent-category models: derivatives by differences, binary
+models, integrals by brute force.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,10 @@ def test_two_levels_equal_glmer(link: str, nodes: int) -> None:
 
 @pytest.mark.parametrize("link", LINKS)
 def test_two_levels_are_the_cumulative_model_of_the_mirrored_link(link: str) -> None:
-    data, formula = load_case("long_clmm_binary").frame(), "yb ~ x1 + x2 + (1 + x1 || id)"
-    one, other = ordfit(formula, data, "acat", link=link), ordfit(formula, data, LINKS[link].mirror)
+    data = load_case("long_clmm_binary").frame()
+    formula = "yb ~ x1 + x2 + (1 + x1 || id)"
+    one = ordfit(formula, data, "acat", link=link)
+    other = ordfit(formula, data, LINKS[link].mirror)
     assert one.loglik == pytest.approx(other.loglik, rel=1e-10)
     np.testing.assert_allclose(one.params, other.params, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(one.se, other.se, rtol=1e-4)
@@ -41,21 +45,36 @@ def test_two_levels_are_the_cumulative_model_of_the_mirrored_link(link: str) -> 
 
 def level_probabilities(theta: FloatArray, H: FloatArray) -> FloatArray:
     """(..., K) of the logit: p_k proportional to exp(k H - theta_1 - ... - theta_k)."""
-    odds = np.exp(np.arange(theta.size + 1) * H[..., None] - np.concatenate([[0.0], np.cumsum(theta)]))
+    odds = np.exp(
+        np.arange(theta.size + 1) * H[..., None]
+        - np.concatenate([[0.0], np.cumsum(theta)])
+    )
     return np.asarray(odds / odds.sum(axis=-1, keepdims=True))
 
 
 def columns() -> tuple[FloatArray, IntArray, IntArray]:
-    x = np.column_stack([WINE["temp"] == "warm", WINE["contact"] == "yes"]).astype(float)
-    return x, WINE["rating"].cat.codes.to_numpy(), WINE["judge"].astype("category").cat.codes.to_numpy()
+    x = np.column_stack([WINE["temp"] == "warm", WINE["contact"] == "yes"]).astype(
+        float
+    )
+    return (
+        x,
+        WINE["rating"].cat.codes.to_numpy(),
+        WINE["judge"].astype("category").cat.codes.to_numpy(),
+    )
 
 
 def integrated(parameters: FloatArray) -> float:
-    """The log-likelihood of the wine data with (thresholds, effects, sd) by 60 nodes for each judge."""
-    theta, beta, sd = parameters[:4], parameters[4:6], parameters[6]
+    """The log-likelihood of the wine data with (thresholds, effects, sd) by 60 nodes
+    for each judge.
+    """
+    theta = parameters[:4]
+    beta = parameters[4:6]
+    sd = parameters[6]
     x, y, g = columns()
     points, weights = np.polynomial.hermite_e.hermegauss(60)
-    p = level_probabilities(theta, (x @ beta)[:, None] + sd * points)[np.arange(y.size), :, y]
+    p = level_probabilities(theta, (x @ beta)[:, None] + sd * points)[
+        np.arange(y.size), :, y
+    ]
     logs = np.zeros((9, 60))
     np.add.at(logs, g, np.log(p))
     return float(np.log(np.exp(logs) @ (weights / weights.sum())).sum())
@@ -75,10 +94,13 @@ def test_estimates_by_brute_force() -> None:
 
 def test_modes_are_the_most_probable_effects(fit: LikelihoodResults) -> None:
     x, y, g = columns()
-    theta, sd = fit.thresholds.to_numpy(), fit.varcorr()["sd"].iloc[0]
+    theta = fit.thresholds.to_numpy()
+    sd = fit.varcorr()["sd"].iloc[0]
 
     def negative(b: FloatArray) -> float:
-        p = level_probabilities(theta, x @ fit.coef.to_numpy() + b[g])[np.arange(y.size), y]
+        p = level_probabilities(theta, x @ fit.coef.to_numpy() + b[g])[
+            np.arange(y.size), y
+        ]
         return float(-np.log(p).sum() + 0.5 * (b @ b) / sd**2)
 
     optimum = minimize(negative, np.zeros(9), method="BFGS", options={"gtol": 1e-7})
@@ -87,10 +109,24 @@ def test_modes_are_the_most_probable_effects(fit: LikelihoodResults) -> None:
 
 def test_predictions(fit: LikelihoodResults) -> None:
     x, _, g = columns()
-    theta, sd, H = fit.thresholds.to_numpy(), fit.varcorr()["sd"].iloc[0], x @ fit.coef.to_numpy()
+    theta = fit.thresholds.to_numpy()
+    sd = fit.varcorr()["sd"].iloc[0]
+    H = x @ fit.coef.to_numpy()
     points, weights = np.polynomial.hermite_e.hermegauss(60)
-    averaged = np.einsum("q,nqk->nk", weights / weights.sum(), level_probabilities(theta, H[:, None] + sd * points))
-    np.testing.assert_allclose(fit.predict(WINE, type="prob", re="marginal"), averaged, atol=1e-7)
+    averaged = np.einsum(
+        "q,nqk->nk",
+        weights / weights.sum(),
+        level_probabilities(theta, H[:, None] + sd * points),
+    )
+    np.testing.assert_allclose(
+        fit.predict(WINE, type="prob", re="marginal"), averaged, atol=1e-7
+    )
     at_modes = level_probabilities(theta, H + fit.ranef()["mode"].to_numpy()[g])
-    np.testing.assert_allclose(fit.predict(WINE, type="prob", re="mode"), at_modes, atol=1e-12)
-    np.testing.assert_allclose(fit.predict(WINE, type="prob", re="zero"), level_probabilities(theta, H), atol=1e-12)
+    np.testing.assert_allclose(
+        fit.predict(WINE, type="prob", re="mode"), at_modes, atol=1e-12
+    )
+    np.testing.assert_allclose(
+        fit.predict(WINE, type="prob", re="zero"),
+        level_probabilities(theta, H),
+        atol=1e-12,
+    )

@@ -23,8 +23,13 @@ def fit() -> LikelihoodResults:
 def test_a_deviation_below_its_error_has_a_profile_limit_of_0() -> None:
     rng = np.random.default_rng(2)
     data = pd.DataFrame({"x": rng.normal(size=120), "g": np.arange(120) % 12})
-    data["y"] = pd.Categorical(np.digitize(data["x"] + rng.logistic(size=120), [-1.0, 1.0]), ordered=True)
-    few = ordfit("y ~ x + (1 | g)", data.assign(g=np.random.default_rng(3).permutation(data["g"])))
+    data["y"] = pd.Categorical(
+        np.digitize(data["x"] + rng.logistic(size=120), [-1.0, 1.0]), ordered=True
+    )
+    few = ordfit(
+        "y ~ x + (1 | g)",
+        data.assign(g=np.random.default_rng(3).permutation(data["g"])),
+    )
     deviation, error = few.varcorr().iloc[0][["sd", "std_error"]]
     assert 0.1 < deviation < error
     assert few.confint(type="profile").loc["sd_(Intercept)|g", "lower"] == 0.0
@@ -37,7 +42,10 @@ def separated() -> tuple[pd.DataFrame, LikelihoodResults]:
     data = pd.DataFrame({"x": rng.normal(size=300), "g": rng.integers(0, 30, 300)})
     latent = data["x"] + 1.2 * rng.normal(size=30)[data["g"]] + rng.logistic(size=300)
     code = np.digitize(latent, [-1.5, 0.0, 1.5])
-    data = data.assign(y=pd.Categorical(code, ordered=True), one=((code == 3) & (rng.random(300) < 0.4)).astype(float))
+    data = data.assign(
+        y=pd.Categorical(code, ordered=True),
+        one=((code == 3) & (rng.random(300) < 0.4)).astype(float),
+    )
     with pytest.warns(SeparationWarning) as caught:
         result = ordfit("y ~ one + x + (1 | g)", data)
     text = " ".join(str(one.message) for one in caught)
@@ -46,26 +54,40 @@ def separated() -> tuple[pd.DataFrame, LikelihoodResults]:
 
 
 @pytest.mark.parametrize("re", ["zero", "marginal"])
-def test_errors_beside_an_infinite_estimate(separated: tuple[pd.DataFrame, LikelihoodResults], re: str) -> None:
-    """Rows with the effect have none; the others have those of the fit without the rows that are certain."""
+def test_errors_beside_an_infinite_estimate(
+    separated: tuple[pd.DataFrame, LikelihoodResults], re: str
+) -> None:
+    """Rows with the effect have none; the others have those of the fit without the rows
+    that are certain.
+    """
     data, fit = separated
     plain = ordfit("y ~ x + (1 | g)", data[data["one"] == 0.0])
     new = data.groupby("one").head(3).sort_values("one")
     for type in ("prob", "mean", "score", "linear_predictor"):
         predicted = fit.predict(new, type=type, re=re, se=True, interval="confidence")
-        own, lower = (predicted[name].to_numpy().reshape(6, -1) for name in ("std_error", "lower"))
+        own, lower = (
+            predicted[name].to_numpy().reshape(6, -1) for name in ("std_error", "lower")
+        )
         assert np.isnan(own[3:]).any(axis=1).all()
         np.testing.assert_array_equal(np.isnan(own), np.isnan(lower))
-        expected = plain.predict(new.iloc[:3], type=type, re=re, se=True)["std_error"].to_numpy().reshape(3, -1)
+        expected = (
+            plain.predict(new.iloc[:3], type=type, re=re, se=True)["std_error"]
+            .to_numpy()
+            .reshape(3, -1)
+        )
         np.testing.assert_allclose(own[:3], expected, rtol=1e-3)
 
 
-def test_covariance_beside_an_infinite_estimate(separated: tuple[pd.DataFrame, LikelihoodResults]) -> None:
+def test_covariance_beside_an_infinite_estimate(
+    separated: tuple[pd.DataFrame, LikelihoodResults],
+) -> None:
     data, fit = separated
     plain = ordfit("y ~ x + (1 | g)", data[data["one"] == 0.0]).vcov()
     own = fit.vcov()
     assert own.loc["one"].isna().all() and own["one"].isna().all()
-    np.testing.assert_allclose(own.drop(index="one", columns="one"), plain, rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(
+        own.drop(index="one", columns="one"), plain, rtol=1e-3, atol=1e-5
+    )
 
 
 @pytest.mark.parametrize(
@@ -79,17 +101,35 @@ def test_covariance_beside_an_infinite_estimate(separated: tuple[pd.DataFrame, L
 )
 def test_columns_that_follow_from_others(term: str, column: str) -> None:
     rng = np.random.default_rng(1)
-    data = pd.DataFrame({"x": rng.normal(size=200), "z": rng.normal(size=200), "g": rng.integers(0, 10, 200)})
+    data = pd.DataFrame(
+        {
+            "x": rng.normal(size=200),
+            "z": rng.normal(size=200),
+            "g": rng.integers(0, 10, 200),
+        }
+    )
     data["y"] = rng.integers(0, 3, 200)
-    with pytest.raises(FormulaError, match=f"The column '{column}' of .* its variance is not identified"):
+    with pytest.raises(
+        FormulaError,
+        match=f"The column '{column}' of .* its variance is not identified",
+    ):
         ordfit(f"y ~ x + {term}", data)
 
 
 ODD = {
-    "se": (lambda fit: fit.predict(type="prob", se="no"), "se must be True or False; got 'no'"),
-    "level": (lambda fit: fit.summary(level="x"), "level must be a number strictly between 0 and 1; got 'x'"),
+    "se": (
+        lambda fit: fit.predict(type="prob", se="no"),
+        "se must be True or False; got 'no'",
+    ),
+    "level": (
+        lambda fit: fit.summary(level="x"),
+        "level must be a number strictly between 0 and 1; got 'x'",
+    ),
     "labels": (lambda fit: fit.summary(labels=3), "labels must be a mapping such as"),
-    "statistic": (lambda fit: fit.bootstrap(2, statistic=3), "statistic must be a function; got 3"),
+    "statistic": (
+        lambda fit: fit.bootstrap(2, statistic=3),
+        "statistic must be a function; got 3",
+    ),
 }
 
 

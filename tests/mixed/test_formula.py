@@ -17,9 +17,18 @@ WINE = datasets.load("wine")
         ("rating ~ (1 | judge):temp", r"\(1 \| group\)"),
         ("rating ~ temp + (1 | judge", r"\(1 \| group\)"),
         ("rating ~ temp + ( | judge)", r"Cannot read the random term .*\(1 \| group\)"),
-        ("rating ~ temp + (0 | judge)", r"Cannot read the random term .*\(1 \| group\)"),
-        ("rating ~ temp + (1 | judge + bottle)", r"Cannot read the random term .*\(1 \| group\)"),
-        ("rating ~ temp + (1 | judge + bottle)", r"several groups are several terms: \(1 \| a\) \+ \(1 \| b\)"),
+        (
+            "rating ~ temp + (0 | judge)",
+            r"Cannot read the random term .*\(1 \| group\)",
+        ),
+        (
+            "rating ~ temp + (1 | judge + bottle)",
+            r"Cannot read the random term .*\(1 \| group\)",
+        ),
+        (
+            "rating ~ temp + (1 | judge + bottle)",
+            r"several groups are several terms: \(1 \| a\) \+ \(1 \| b\)",
+        ),
         ("rating ~ temp + (1 | 1)", r"Cannot read the random term .*\(1 \| group\)"),
         ("rating ~ . + (1 | judge)", "name the columns"),
         ("rating ~ temp + (1 | rating)", "is also on the right"),
@@ -32,7 +41,11 @@ def test_misuse_shows_the_right_form(formula: str, words: str) -> None:
 
 
 def test_groups_and_columns() -> None:
-    design = build("rating ~ temp + (1 + temp | judge) + (0 + contact || bottle) + (1 | judge:temp)", WINE)
+    design = build(
+        "rating ~ temp + (1 + temp | judge) + (0 + contact || bottle) + (1 |"
+        " judge:temp)",
+        WINE,
+    )
     slope, factor, mixed = design.random
     assert slope.names == ("(Intercept)", "temp[T.warm]") and slope.correlated
     assert factor.names == ("contact[no]", "contact[yes]") and not factor.correlated
@@ -43,7 +56,9 @@ def test_groups_and_columns() -> None:
 def test_a_missing_group_is_a_missing_row() -> None:
     data = WINE.assign(judge=WINE["judge"].astype(object))
     data.loc[data.index[:3], "judge"] = None
-    with pytest.warns(DataWarning, match=r"3 of 72 rows left out for missing values: judge \(3\)"):
+    with pytest.warns(
+        DataWarning, match=r"3 of 72 rows left out for missing values: judge \(3\)"
+    ):
         fit = ordfit("rating ~ temp + (1 | judge)", data)
     whole = ordfit("rating ~ temp + (1 | judge)", data.iloc[3:])
     assert fit.nobs == 69
@@ -54,15 +69,26 @@ def test_a_missing_group_is_a_missing_row() -> None:
     ("arguments", "words"),
     [
         ({"penalty": 1.0}, "penalty="),
-        ({"cluster": "bottle"}, "cluster must keep the rows of each group .* split 9 of the 9 groups"),
+        (
+            {"cluster": "bottle"},
+            "cluster must keep the rows of each group .* split 9 of the 9 groups",
+        ),
         ({"link": "log-gamma"}, "free parameter of link="),
         ({"design": SurveyDesign(weights="response")}, "design="),
-        ({"quadrature": 0}, "quadrature of CumulativeLink must be a whole number from 1"),
-        ({"quadrature": "exact"}, "quadrature of CumulativeLink must be a whole number from 1"),
+        (
+            {"quadrature": 0},
+            "quadrature of CumulativeLink must be a whole number from 1",
+        ),
+        (
+            {"quadrature": "exact"},
+            "quadrature of CumulativeLink must be a whole number from 1",
+        ),
         ({"method": "redsvm"}, "does not support random terms"),
     ],
 )
-def test_what_random_effects_do_not_go_with(arguments: dict[str, object], words: str) -> None:
+def test_what_random_effects_do_not_go_with(
+    arguments: dict[str, object], words: str
+) -> None:
     with pytest.raises(OptionError, match=words):
         ordfit("rating ~ temp + (1 | judge)", WINE, **arguments)
 

@@ -1,4 +1,6 @@
-"""cov={"g": K}: against the likelihood with a dense covariance, against integration, and against independent groups."""
+"""cov={"g": K}: against the likelihood with a dense covariance, against integration,
+and against independent groups.
+"""
 
 from __future__ import annotations
 
@@ -21,21 +23,35 @@ def labels(G: int) -> list[str]:
 def kinship(G: int, seed: int = 0) -> pd.DataFrame:
     """A covariance with a diagonal that is not 1."""
     A = np.random.default_rng(seed).normal(size=(G, G))
-    return pd.DataFrame(A @ A.T / G + 0.3 * np.eye(G), index=labels(G), columns=labels(G))
+    return pd.DataFrame(
+        A @ A.T / G + 0.3 * np.eye(G), index=labels(G), columns=labels(G)
+    )
 
 
 def records(G: int, n: int, seed: int = 1) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
-    g, h, x = rng.integers(0, G, n), rng.integers(0, 7, n), rng.normal(size=n)
+    g = rng.integers(0, G, n)
+    h = rng.integers(0, 7, n)
+    x = rng.normal(size=n)
     b = np.linalg.cholesky(kinship(G)) @ rng.normal(size=G)
     latent = x + 1.5 * b[g] + 0.5 * rng.normal(size=7)[h] + rng.logistic(size=n)
-    data = pd.DataFrame({"x": x, "g": np.array(labels(G))[g], "h": h, "y": np.digitize(latent, [-1.0, 1.0])})
+    data = pd.DataFrame(
+        {
+            "x": x,
+            "g": np.array(labels(G))[g],
+            "h": h,
+            "y": np.digitize(latent, [-1.0, 1.0]),
+        }
+    )
     return data.assign(k=rng.integers(0, 5, n))
 
 
 def log_cells(data: pd.DataFrame, p: FloatArray, b: FloatArray) -> FloatArray:
-    """(n, M) log-probabilities of the rows at effects b (G, M) of the sorted levels; p = thresholds, slope."""
-    codes, y = data["g"].astype("category").cat.codes.to_numpy(), data["y"].to_numpy()
+    """(n, M) log-probabilities of the rows at effects b (G, M) of the sorted levels; p
+    = thresholds, slope.
+    """
+    codes = data["g"].astype("category").cat.codes.to_numpy()
+    y = data["y"].to_numpy()
     ends = np.array([-np.inf, p[0], p[1], np.inf])
     H = (p[2] * data["x"].to_numpy())[:, None] + b[codes]
     upper, lower = (1.0 / (1.0 + np.exp(H - ends[y + k][:, None])) for k in (1, 0))
@@ -43,25 +59,44 @@ def log_cells(data: pd.DataFrame, p: FloatArray, b: FloatArray) -> FloatArray:
 
 
 def laplace(data: pd.DataFrame, K: FloatArray, p: FloatArray) -> float:
-    """Of the effects b ~ N(0, sd^2 K) themselves, by a minimiser and differences: nothing of the package."""
+    """Of the effects b ~ N(0, sd^2 K) themselves, by a minimiser and differences:
+    nothing of the package.
+    """
     precision = np.linalg.inv(K) / p[3] ** 2
     G = len(K)
 
     def h(b: FloatArray) -> float:
         return float(log_cells(data, p, b[:, None]).sum() - 0.5 * b @ precision @ b)
 
-    best = minimize(lambda b: -h(b), np.zeros(G), method="BFGS", options={"gtol": 1e-7}).x
+    best = minimize(
+        lambda b: -h(b), np.zeros(G), method="BFGS", options={"gtol": 1e-7}
+    ).x
     e = 1e-3 * np.eye(G)
-    bent = [[h(best + a + b) - h(best + a - b) - h(best - a + b) + h(best - a - b) for a in e] for b in e]
-    return h(best) - 0.5 * np.linalg.slogdet(-np.array(bent) / 4e-6)[1] + 0.5 * np.linalg.slogdet(precision)[1]
+    bent = [
+        [
+            h(best + a + b) - h(best + a - b) - h(best - a + b) + h(best - a - b)
+            for a in e
+        ]
+        for b in e
+    ]
+    return (
+        h(best)
+        - 0.5 * np.linalg.slogdet(-np.array(bent) / 4e-6)[1]
+        + 0.5 * np.linalg.slogdet(precision)[1]
+    )
 
 
 def test_estimates_with_a_dense_covariance() -> None:
-    """Labels of the frame are in another order, and it has levels that the data have not."""
-    data, K = records(5, 60), kinship(5)
+    """Labels of the frame are in another order, and it has levels that the data have
+    not.
+    """
+    data = records(5, 60)
+    K = kinship(5)
     wide = kinship(8, seed=9)
     wide.loc[K.index, K.columns] = K
-    fit = ordfit("y ~ x + (1 | g)", data, cov={"g": wide.iloc[::-1, [2, 0, 1, 7, 6, 5, 4, 3]]})
+    fit = ordfit(
+        "y ~ x + (1 | g)", data, cov={"g": wide.iloc[::-1, [2, 0, 1, 7, 6, 5, 4, 3]]}
+    )
     p = np.array([*fit.thresholds, fit.coef["x"], fit.varcorr()["sd"].iloc[0]])
     at = laplace(data, K.to_numpy(), p)
     assert fit.loglik == pytest.approx(at, abs=1e-5)
@@ -72,7 +107,8 @@ def test_estimates_with_a_dense_covariance() -> None:
 
 def test_integration_of_two_levels() -> None:
     """Over both effects by a grid; the approximation is good with fifty rows each."""
-    data, K = records(2, 100, seed=4), kinship(2)
+    data = records(2, 100, seed=4)
+    K = kinship(2)
     with pytest.warns(DataWarning, match="has 2 groups"):
         fit = ordfit("y ~ x + (1 | g)", data, cov={"g": K})
     p = np.array([*fit.thresholds, fit.coef["x"], fit.varcorr()["sd"].iloc[0]])
@@ -102,24 +138,43 @@ FORMULAS = (
 @pytest.mark.parametrize("formula", FORMULAS)
 def test_independent_levels(formula: str) -> None:
     """K = 4 I is the fit without it, but for the unit of the standard deviation."""
-    data, unit = records(9, 200), pd.DataFrame(4.0 * np.eye(9), index=labels(9), columns=labels(9))
-    plain, given = ordfit(formula, data), ordfit(formula, data, cov={"g": unit})
+    data = records(9, 200)
+    unit = pd.DataFrame(4.0 * np.eye(9), index=labels(9), columns=labels(9))
+    plain = ordfit(formula, data)
+    given = ordfit(formula, data, cov={"g": unit})
     assert given.loglik == pytest.approx(plain.loglik, abs=1e-9)
     assert given.edf == plain.edf
     np.testing.assert_allclose(given.se, plain.se, rtol=1e-5)
     columns = ["sd", "std_error", "lower", "upper"]
-    own, other = (fit.varcorr().loc[("g", "(Intercept)"), columns] for fit in (given, plain))
+    own, other = (
+        fit.varcorr().loc[("g", "(Intercept)"), columns] for fit in (given, plain)
+    )
     np.testing.assert_allclose(2.0 * own, other, rtol=1e-5)
-    np.testing.assert_allclose(given.ranef()[["mode", "sd"]], plain.ranef()[["mode", "sd"]], rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(
+        given.ranef()[["mode", "sd"]],
+        plain.ranef()[["mode", "sd"]],
+        rtol=1e-5,
+        atol=1e-7,
+    )
     ones = ordfit(formula, data, cov={"g": unit / 4.0})
     for re, fit in (("mode", given), ("zero", given), ("marginal", ones)):
-        one, two = (own.predict(data.head(20), type="prob", re=re, se=re != "mode") for own in (fit, plain))
+        one, two = (
+            own.predict(data.head(20), type="prob", re=re, se=re != "mode")
+            for own in (fit, plain)
+        )
         np.testing.assert_allclose(one, two, rtol=2e-5, atol=1e-8)
-    with pytest.raises(OptionError, match="cov must have ones on its diagonal for averages"):
+    with pytest.raises(
+        OptionError, match="cov must have ones on its diagonal for averages"
+    ):
         given.predict(data.head(20), re="marginal")
-    ends = [fit.confint("sd_(Intercept)|g", type="profile").to_numpy() for fit in (given, plain)]
+    ends = [
+        fit.confint("sd_(Intercept)|g", type="profile").to_numpy()
+        for fit in (given, plain)
+    ]
     np.testing.assert_allclose(2.0 * ends[0], ends[1], rtol=1e-4)
-    shares = [str(fit.summary()).split("ICC ")[1].split("\n")[0] for fit in (given, plain)]
+    shares = [
+        str(fit.summary()).split("ICC ")[1].split("\n")[0] for fit in (given, plain)
+    ]
     assert shares[0] == shares[1]
     drawn = [fit.simulate(3, seed=1) for fit in (given, plain)]
     pd.testing.assert_frame_equal(*drawn)
@@ -131,13 +186,32 @@ def test_independent_levels(formula: str) -> None:
         (
             {"sire": kinship(6)},
             OptionError,
-            "cov= names the group 'sire', which is not in the formula: its groups are 'g'",
+            (
+                "cov= names the group 'sire', which is not in the formula: its groups"
+                " are 'g'"
+            ),
         ),
-        (kinship(6), OptionError, "cov must be a dict of groups and their covariances.*got DataFrame"),
-        ({"g": kinship(5)}, DataError, "must have a row and a column for every level of 'g': .*animal 05"),
-        ({"g": kinship(6).assign(**{"animal 01": 0.0})}, OptionError, "must be symmetric"),
+        (
+            kinship(6),
+            OptionError,
+            "cov must be a dict of groups and their covariances.*got DataFrame",
+        ),
+        (
+            {"g": kinship(5)},
+            DataError,
+            "must have a row and a column for every level of 'g': .*animal 05",
+        ),
+        (
+            {"g": kinship(6).assign(**{"animal 01": 0.0})},
+            OptionError,
+            "must be symmetric",
+        ),
         ({"g": -kinship(6)}, OptionError, "must be positive definite"),
-        ({"g": pd.concat([kinship(6), kinship(6)])}, OptionError, "every level once; got 12 rows of 6 levels"),
+        (
+            {"g": pd.concat([kinship(6), kinship(6)])},
+            OptionError,
+            "every level once; got 12 rows of 6 levels",
+        ),
     ],
 )
 def test_covariances_in_words(cov: object, error: type[Exception], words: str) -> None:
@@ -146,12 +220,18 @@ def test_covariances_in_words(cov: object, error: type[Exception], words: str) -
 
 
 def test_models_in_words() -> None:
-    data, cov = records(6, 100), {"g": kinship(6)}
-    with pytest.raises(OptionError, match=r"cov= must go with a term of one intercept, such as \(1 \| g\)"):
+    data = records(6, 100)
+    cov = {"g": kinship(6)}
+    with pytest.raises(
+        OptionError,
+        match=r"cov= must go with a term of one intercept, such as \(1 \| g\)",
+    ):
         ordfit("y ~ x + (1 + x | g)", data, cov=cov)
     with pytest.raises(OptionError, match="it has no random terms"):
         ordfit("y ~ x", data, cov=cov)
-    with pytest.raises(OptionError, match="needs independent groups; cov= makes them dependent"):
+    with pytest.raises(
+        OptionError, match="needs independent groups; cov= makes them dependent"
+    ):
         ordfit("y ~ x + (1 | g)", data, cov=cov, quadrature=7)
     fit = ordfit("y ~ x + (1 | g)", data, cov=cov)
     new = data.head(3).assign(g="animal 77")
@@ -161,5 +241,7 @@ def test_models_in_words() -> None:
         fit.simulate(2, seed=1, newdata=new)
     sd = np.sqrt(np.diag(kinship(6)))
     with pytest.raises(DataError, match="groups of cov= without rows in the fit"):
-        ordfit("y ~ x + (1 | g)", data, cov={"g": kinship(6) / np.outer(sd, sd)}).errors(new)
+        ordfit(
+            "y ~ x + (1 | g)", data, cov={"g": kinship(6) / np.outer(sd, sd)}
+        ).errors(new)
     assert fit.predict(new, type="prob", re="zero").notna().all(axis=None)

@@ -1,4 +1,6 @@
-"""random_penalty="gamma": + log det Lambda, against brute force, and what it does not let through."""
+"""random_penalty="gamma": + log det Lambda, against brute force, and what it does not
+let through.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,21 @@ FORMULA = "rating ~ temp + contact + (1 | bottle)"
 
 
 def integrated(parameters: FloatArray) -> float:
-    """The log-likelihood of the wine data with (thresholds, effects, sd) by 40 nodes for each bottle."""
-    theta, beta, sd = parameters[:4], parameters[4:6], parameters[6]
+    """The log-likelihood of the wine data with (thresholds, effects, sd) by 40 nodes
+    for each bottle.
+    """
+    theta = parameters[:4]
+    beta = parameters[4:6]
+    sd = parameters[6]
     x = np.column_stack([WINE["temp"] == "warm", WINE["contact"] == "yes"]) @ beta
-    y, g = WINE["rating"].cat.codes.to_numpy(), WINE["bottle"].astype("category").cat.codes.to_numpy()
+    y = WINE["rating"].cat.codes.to_numpy()
+    g = WINE["bottle"].astype("category").cat.codes.to_numpy()
     ends = np.concatenate([[-np.inf], theta, [np.inf]])
     points, weights = np.polynomial.hermite_e.hermegauss(40)
     H = x[:, None] + sd * points
-    p = 1.0 / (1.0 + np.exp(H - ends[y + 1][:, None])) - 1.0 / (1.0 + np.exp(H - ends[y][:, None]))
+    p = 1.0 / (1.0 + np.exp(H - ends[y + 1][:, None])) - 1.0 / (
+        1.0 + np.exp(H - ends[y][:, None])
+    )
     logs = np.zeros((8, 40))
     np.add.at(logs, g, np.log(p))
     return float(np.log(np.exp(logs) @ (weights / weights.sum())).sum())
@@ -31,7 +40,12 @@ def integrated(parameters: FloatArray) -> float:
 
 def profiled(sd: float, start: FloatArray) -> float:
     """Maximum of the penalised likelihood at a standard deviation."""
-    optimum = minimize(lambda rest: -integrated(np.append(rest, sd)), start, method="BFGS", options={"gtol": 1e-7})
+    optimum = minimize(
+        lambda rest: -integrated(np.append(rest, sd)),
+        start,
+        method="BFGS",
+        options={"gtol": 1e-7},
+    )
     return -optimum.fun + np.log(sd)
 
 
@@ -45,7 +59,10 @@ def test_estimates_by_brute_force(fit: LikelihoodResults) -> None:
     assert ordfit(FORMULA, WINE).varcorr()["sd"].iloc[0] == 0.0
     start = np.append(fit.params[:6], 0.5)
     optimum = minimize(
-        lambda p: -integrated(np.append(p[:6], np.exp(p[6]))) - p[6], start, method="BFGS", options={"gtol": 1e-8}
+        lambda p: -integrated(np.append(p[:6], np.exp(p[6]))) - p[6],
+        start,
+        method="BFGS",
+        options={"gtol": 1e-8},
     )
     parameters = np.append(fit.params[:6], np.log(fit.varcorr()["sd"].iloc[0]))
     np.testing.assert_allclose(parameters, optimum.x, atol=2e-5)
@@ -60,32 +77,56 @@ def test_errors_are_those_of_the_penalised_likelihood(fit: LikelihoodResults) ->
     def value(p: FloatArray) -> float:
         return integrated(p) + float(np.log(p[6]))
 
-    bent = [[value(at + a + b) - value(at + a - b) - value(at - a + b) + value(at - a - b) for a in h] for b in h]
+    bent = [
+        [
+            value(at + a + b)
+            - value(at + a - b)
+            - value(at - a + b)
+            + value(at - a - b)
+            for a in h
+        ]
+        for b in h
+    ]
     covariance = np.linalg.inv(-np.array(bent) / 4e-6)
     np.testing.assert_allclose(fit.se, np.sqrt(np.diag(covariance))[:6], rtol=1e-4)
-    assert fit.varcorr()["std_error"].iloc[0] == pytest.approx(np.sqrt(covariance[6, 6]), rel=1e-3)
+    assert fit.varcorr()["std_error"].iloc[0] == pytest.approx(
+        np.sqrt(covariance[6, 6]), rel=1e-3
+    )
 
 
 def test_profile_limits_of_the_standard_deviation(fit: LikelihoodResults) -> None:
     """The lower one is above 0, where the penalised likelihood falls without end."""
     limits = fit.confint("sd_(Intercept)|bottle", type="profile").iloc[0]
-    centre, start = fit.varcorr()["sd"].iloc[0], fit.params[:6].to_numpy()
+    centre = fit.varcorr()["sd"].iloc[0]
+    start = fit.params[:6].to_numpy()
     goal = profiled(centre, start) - 0.5 * 3.841458820694124
     ends = [
-        brentq(lambda sd: profiled(sd, start) - goal, *bracket, xtol=1e-6) for bracket in ((0.005, 0.2), (0.5, 2.0))
+        brentq(lambda sd: profiled(sd, start) - goal, *bracket, xtol=1e-6)
+        for bracket in ((0.005, 0.2), (0.5, 2.0))
     ]
     np.testing.assert_allclose(limits, ends, rtol=1e-4)
 
 
 def test_what_it_is_said_of(fit: LikelihoodResults) -> None:
     text = str(fit.summary())
-    assert "Penalty gamma(2, 0) on random effects" in text and "standard deviations off 0" in text
+    assert (
+        "Penalty gamma(2, 0) on random effects" in text
+        and "standard deviations off 0" in text
+    )
     assert "LR test" not in text
-    with pytest.raises(OptionError, match=r"several fits is not available for fits with a penalty"):
+    with pytest.raises(
+        OptionError, match=r"several fits is not available for fits with a penalty"
+    ):
         fit.anova(ordfit("rating ~ temp + (1 | bottle)", WINE, quadrature=15))
-    with pytest.raises(OptionError, match=r"random_penalty='gamma' needs random effects"):
+    with pytest.raises(
+        OptionError, match=r"random_penalty='gamma' needs random effects"
+    ):
         ordfit("rating ~ temp", WINE, random_penalty="gamma")
     with pytest.raises(
-        OptionError, match="random_penalty of CumulativeLink must be one of 'gamma', None; got 'wishart'"
+        OptionError,
+        match=(
+            "random_penalty of CumulativeLink must be one of 'gamma', None; got"
+            " 'wishart'"
+        ),
     ):
         ordfit(FORMULA, WINE, random_penalty="wishart")

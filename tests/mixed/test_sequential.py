@@ -1,4 +1,6 @@
-"""Random effects of sequential models: the binary models of their stages, and integrals by brute force."""
+"""Random effects of sequential models: the binary models of their stages, and integrals
+by brute force.
+"""
 
 from __future__ import annotations
 
@@ -38,18 +40,24 @@ def expanded(direction: str) -> pd.DataFrame:
         ("sratio", "backward", "probit", "probit"),
     ],
 )
-def test_stages_are_binary_models(method: str, direction: str, link: str, binary: str, quadrature: int) -> None:
+def test_stages_are_binary_models(
+    method: str, direction: str, link: str, binary: str, quadrature: int
+) -> None:
     """A level is a product over its stages, which share the effect of the judge."""
     options = {"quadrature": quadrature, "tol": 1e-8}
     fit = ordfit(FORMULA, WINE, method, link=link, direction=direction, **options)
     rows = expanded(direction)
-    other = ordfit("higher ~ stage + temp + contact + (1 | judge)", rows, binary, **options)
+    other = ordfit(
+        "higher ~ stage + temp + contact + (1 | judge)", rows, binary, **options
+    )
     assert fit.loglik == pytest.approx(other.loglik, rel=1e-9)
     first = other.thresholds.iloc[0]
     steps = np.append(0.0, other.coef.iloc[:3])
     np.testing.assert_allclose(fit.thresholds, first - steps, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(fit.coef, other.coef.iloc[3:], rtol=1e-5)
-    np.testing.assert_allclose(fit.se[fit.coef.index], other.se[fit.coef.index], rtol=1e-4)
+    np.testing.assert_allclose(
+        fit.se[fit.coef.index], other.se[fit.coef.index], rtol=1e-4
+    )
     sd = other.varcorr()["sd"].iloc[0]
     assert fit.varcorr()["sd"].iloc[0] == pytest.approx(sd, rel=1e-5)
     np.testing.assert_allclose(fit.ranef()["mode"], other.ranef()["mode"], atol=1e-5)
@@ -102,15 +110,20 @@ def test_predictions(direction: str) -> None:
 
     def levels(H: np.ndarray) -> np.ndarray:
         eta = fit.thresholds.to_numpy() - H[..., None]
-        lower, higher = np.exp(log_expit(eta)), np.exp(log_expit(-eta))
+        lower = np.exp(log_expit(eta))
+        higher = np.exp(log_expit(-eta))
         one = np.ones((*H.shape, 1))
         if direction == "forward":
             reached = np.concatenate([one, np.cumprod(higher, axis=-1)], axis=-1)
             return reached * np.concatenate([lower, one], axis=-1)
-        reached = np.concatenate([np.cumprod(lower[..., ::-1], axis=-1)[..., ::-1], one], axis=-1)
+        reached = np.concatenate(
+            [np.cumprod(lower[..., ::-1], axis=-1)[..., ::-1], one], axis=-1
+        )
         return reached * np.concatenate([one, higher], axis=-1)
 
-    averaged = np.einsum("q,nqk->nk", weights / weights.sum(), levels(H[:, None] + sd * points))
+    averaged = np.einsum(
+        "q,nqk->nk", weights / weights.sum(), levels(H[:, None] + sd * points)
+    )
     for re, expected in (
         ("marginal", averaged),
         ("mode", levels(H + modes[judges])),

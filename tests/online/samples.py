@@ -10,7 +10,9 @@ from ordstat.formula.sample import Rows, Sample
 K = 4
 
 
-def arrays(n: int = 40, seed: int = 0, noise: float = 2.0) -> tuple[np.ndarray, np.ndarray]:
+def arrays(
+    n: int = 40, seed: int = 0, noise: float = 2.0
+) -> tuple[np.ndarray, np.ndarray]:
     """(n, 3) whole numbers and (n,) codes 0..3, all of them present."""
     rng = np.random.default_rng(seed)
     X = rng.integers(-3, 4, (n, 3)).astype(float)
@@ -28,10 +30,17 @@ def separable(n: int = 60, seed: int = 0) -> Sample:
     rng = np.random.default_rng(seed)
     X = rng.uniform(-3, 3, (20 * n, 3))
     score = X @ [2.0, -1.0, 1.0] / np.sqrt(6)
-    X, score = (a[np.abs(score[:, None] - [-1.5, 0.0, 1.5]).min(axis=1) > 0.5][:n] for a in (X, score))
-    return Sample(rows=Rows(X=X), y=np.searchsorted([-1.5, 0.0, 1.5], score), n_levels=K)
+    X, score = (
+        a[np.abs(score[:, None] - [-1.5, 0.0, 1.5]).min(axis=1) > 0.5][:n]
+        for a in (X, score)
+    )
+    return Sample(
+        rows=Rows(X=X), y=np.searchsorted([-1.5, 0.0, 1.5], score), n_levels=K
+    )
 
 
 def frame(n: int = 120, seed: int = 0) -> pd.DataFrame:
     X, y = arrays(n, seed)
-    return pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=pd.Categorical(y + 1, ordered=True))
+    return pd.DataFrame(X, columns=["a", "b", "c"]).assign(
+        y=pd.Categorical(y + 1, ordered=True)
+    )

@@ -1,4 +1,6 @@
-"""Fits to draw: few and many levels, short and long names, weights, nominal and scale effects."""
+"""Fits to draw: few and many levels, short and long names, weights, nominal and scale
+effects.
+"""
 
 import matplotlib
 import numpy as np
@@ -24,20 +26,38 @@ def closed_figures():
 def many_levels():
     """600 rows with a response of 12 levels, one of 2, a number and a factor."""
     rng = np.random.default_rng(1)
-    x, group = rng.standard_normal(600), rng.choice(["a long group name", "b"], 600)
+    x = rng.standard_normal(600)
+    group = rng.choice(["a long group name", "b"], 600)
     latent = 1.5 * x + (group == "b") + rng.logistic(size=600)
-    answer = pd.Categorical(np.where(latent > 0, "yes", "no"), ["no", "yes"], ordered=True)
-    return pd.DataFrame({"twelve": pd.qcut(latent, 12, labels=False), "two": answer, "x": x, "group": group})
+    answer = pd.Categorical(
+        np.where(latent > 0, "yes", "no"), ["no", "yes"], ordered=True
+    )
+    return pd.DataFrame(
+        {
+            "twelve": pd.qcut(latent, 12, labels=False),
+            "two": answer,
+            "x": x,
+            "group": group,
+        }
+    )
 
 
 def _fits():
-    wine, anes, many = datasets.load("wine"), datasets.load("anes96"), many_levels()
+    wine = datasets.load("wine")
+    anes = datasets.load("anes96")
+    many = many_levels()
     return {
         "wine": ordfit("rating ~ temp + contact", data=wine),
-        "margin": ordfit("rating ~ temp + contact", data=wine, method="redsvm", kernel="linear"),
-        "parts": ordfit("rating ~ temp", data=wine, nominal="~ contact", scale="~ temp"),
+        "margin": ordfit(
+            "rating ~ temp + contact", data=wine, method="redsvm", kernel="linear"
+        ),
+        "parts": ordfit(
+            "rating ~ temp", data=wine, nominal="~ contact", scale="~ temp"
+        ),
         "anes": ordfit("PID ~ educ + income", data=anes),
-        "housing": ordfit("Sat ~ Infl + Type + Cont", data=datasets.load("housing"), weights="Freq"),
+        "housing": ordfit(
+            "Sat ~ Infl + Type + Cont", data=datasets.load("housing"), weights="Freq"
+        ),
         "two": ordfit("two ~ x + group", data=many),
         "twelve": ordfit("twelve ~ x + group", data=many, method="cauchit"),
     }

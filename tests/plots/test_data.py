@@ -16,29 +16,39 @@ pytestmark = pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWa
 def test_latent_counts_the_rows_of_every_level(fits, name):
     fit = fits[name]
     data = fit.plot.latent(bins=7, draw=False)
-    scores, y = fit.predict(type="score").to_numpy(), fit.design.sample.y
+    scores = fit.predict(type="score").to_numpy()
+    y = fit.design.sample.y
     weights = fit.design.sample.case_weights
     last = data["right"].max()
     for row in data.itertuples():
-        inside = (scores >= row.left) & ((scores < row.right) | ((row.right == last) & (scores == last)))
+        inside = (scores >= row.left) & (
+            (scores < row.right) | ((row.right == last) & (scores == last))
+        )
         mine = y == fit.levels.index(row.level)
         assert row.weight == pytest.approx(weights[inside & mine].sum())
-        assert row.share == pytest.approx(weights[inside & mine].sum() / weights[mine].sum())
+        assert row.share == pytest.approx(
+            weights[inside & mine].sum() / weights[mine].sum()
+        )
 
 
 def test_margins_count_the_distances_to_the_own_thresholds(fits):
     fit = fits["wine"]
     data = fit.plot.margins(bins=9, draw=False)
     theta = np.concatenate([[-np.inf], fit.thresholds, [np.inf]])
-    scores, y = fit.predict(type="score").to_numpy(), fit.design.sample.y
+    scores = fit.predict(type="score").to_numpy()
+    y = fit.design.sample.y
     unit = fit.training_margins.unit
-    for side, values in (("left", (scores - theta[y]) / unit), ("right", (theta[y + 1] - scores) / unit)):
+    for side, values in (
+        ("left", (scores - theta[y]) / unit),
+        ("right", (theta[y + 1] - scores) / unit),
+    ):
         mine = data[data["side"] == side]
         finite = values[np.isfinite(values)]
         assert np.isclose(mine["from"], 0.0).any()
         assert mine["weight"].sum() == finite.size
         expected = [
-            ((finite >= low) & (finite < high)).sum() for low, high in zip(mine["from"], mine["to"], strict=True)
+            ((finite >= low) & (finite < high)).sum()
+            for low, high in zip(mine["from"], mine["to"], strict=True)
         ]
         assert mine["weight"].tolist() == expected
         assert mine.loc[mine["to"] <= 1e-12, "weight"].sum() == (finite < 0).sum()
@@ -49,36 +59,58 @@ def test_confusion_cells(fits, name):
     fit = fits[name]
     cells = fit.plot.confusion(draw=False)
     observed = np.array(fit.levels, dtype=object)[fit.design.sample.y]
-    predicted, weights = fit.predict().to_numpy(), fit.design.sample.case_weights
+    predicted = fit.predict().to_numpy()
+    weights = fit.design.sample.case_weights
     for cell in cells.itertuples():
         inside = (observed == cell.observed) & (predicted == cell.predicted)
         assert cell.weight == weights[inside].sum()
-        assert cell.distance == abs(fit.levels.index(cell.observed) - fit.levels.index(cell.predicted))
-        assert cell.share == pytest.approx(weights[inside].sum() / weights[observed == cell.observed].sum())
+        assert cell.distance == abs(
+            fit.levels.index(cell.observed) - fit.levels.index(cell.predicted)
+        )
+        assert cell.share == pytest.approx(
+            weights[inside].sum() / weights[observed == cell.observed].sum()
+        )
 
 
 def test_effects_average_over_the_other_factor():
     """Means over contact of the logistic formula; errors by differences of it."""
     wine = datasets.load("wine")
     fit = ordfit("rating ~ temp + contact", data=wine)
-    values, covariance = fit.params.to_numpy(), fit.vcov().to_numpy()
+    values = fit.params.to_numpy()
+    covariance = fit.vcov().to_numpy()
 
     def probabilities(v, warm):
         theta = np.concatenate([[-np.inf], v[:4], [np.inf]])
-        return np.mean([np.diff(stats.logistic.cdf(theta - v[4] * warm - v[5] * yes)) for yes in (0, 1)], axis=0)
+        return np.mean(
+            [
+                np.diff(stats.logistic.cdf(theta - v[4] * warm - v[5] * yes))
+                for yes in (0, 1)
+            ],
+            axis=0,
+        )
 
     data = fit.plot.effects("temp", draw=False)
     for warm, temp in enumerate(("cold", "warm")):
         mine = data[data["temp"] == temp]
         p = probabilities(values, warm)
         steps = 1e-5 * np.eye(6)
-        slopes = np.array([(probabilities(values + h, warm) - probabilities(values - h, warm)) / 2e-5 for h in steps])
+        slopes = np.array(
+            [
+                (probabilities(values + h, warm) - probabilities(values - h, warm))
+                / 2e-5
+                for h in steps
+            ]
+        )
         errors = np.sqrt(np.einsum("ik,ij,jk->k", slopes, covariance, slopes))
         np.testing.assert_allclose(mine["estimate"], p, atol=1e-9)
         np.testing.assert_allclose(mine["std_error"], errors, rtol=1e-6)
         half = stats.norm.ppf(0.975) * errors / (p * (1 - p))
-        np.testing.assert_allclose(mine["lower"], stats.logistic.cdf(np.log(p / (1 - p)) - half), rtol=1e-6)
-        np.testing.assert_allclose(mine["upper"], stats.logistic.cdf(np.log(p / (1 - p)) + half), rtol=1e-6)
+        np.testing.assert_allclose(
+            mine["lower"], stats.logistic.cdf(np.log(p / (1 - p)) - half), rtol=1e-6
+        )
+        np.testing.assert_allclose(
+            mine["upper"], stats.logistic.cdf(np.log(p / (1 - p)) + half), rtol=1e-6
+        )
 
 
 def test_effects_of_a_number_reach_over_the_rows_of_the_fit():
@@ -88,7 +120,9 @@ def test_effects_of_a_number_reach_over_the_rows_of_the_fit():
     assert (data["income"].min(), data["income"].max()) == (1.0, 19.0)
     one = data[data["income"] == 19.0]
     new = pd.DataFrame({"educ": [4], "income": [19.0]})
-    np.testing.assert_allclose(one["estimate"], fit.predict(new, type="prob").to_numpy()[0], rtol=1e-12)
+    np.testing.assert_allclose(
+        one["estimate"], fit.predict(new, type="prob").to_numpy()[0], rtol=1e-12
+    )
 
 
 def test_a_factor_of_numbers_is_no_number():
@@ -98,7 +132,9 @@ def test_a_factor_of_numbers_is_no_number():
 
 def test_stacked_adds_up(fits):
     data = fits["housing"].plot.stacked("Type", draw=False)
-    np.testing.assert_allclose(data.loc[data["level"] == "High", "cumulative"], 1.0, rtol=1e-12)
+    np.testing.assert_allclose(
+        data.loc[data["level"] == "High", "cumulative"], 1.0, rtol=1e-12
+    )
     np.testing.assert_allclose(
         data["cumulative"] - data["estimate"],
         data.groupby("Type", sort=False)["cumulative"].shift(1, fill_value=0.0),
@@ -110,25 +146,47 @@ def test_parallel_is_a_binary_regression_of_every_threshold(fits):
     """statsmodels' Logit, which knows nothing of ordered levels."""
     import statsmodels.api as sm
 
-    fit, anes = fits["anes"], datasets.load("anes96")
+    fit = fits["anes"]
+    anes = datasets.load("anes96")
     data = fit.plot.parallel(draw=False)
     X = sm.add_constant(anes[["educ", "income"]])
     for code, above in enumerate(fit.levels[:-1]):
-        logit = sm.Logit((anes["PID"].cat.codes > code).astype(float), X).fit(disp=0, tol=1e-12)
+        logit = sm.Logit((anes["PID"].cat.codes > code).astype(float), X).fit(
+            disp=0, tol=1e-12
+        )
         mine = data[data["above"] == above].set_index("term")
-        np.testing.assert_allclose(mine["estimate"], logit.params[mine.index], rtol=1e-6)
+        np.testing.assert_allclose(
+            mine["estimate"], logit.params[mine.index], rtol=1e-6
+        )
         np.testing.assert_allclose(mine["std_error"], logit.bse[mine.index], rtol=1e-5)
-        np.testing.assert_allclose(mine[["lower", "upper"]], logit.conf_int().loc[mine.index], rtol=1e-5, atol=1e-7)
-    pooled = data.groupby("term", sort=False)[["pooled", "pooled_lower", "pooled_upper"]].first()
+        np.testing.assert_allclose(
+            mine[["lower", "upper"]],
+            logit.conf_int().loc[mine.index],
+            rtol=1e-5,
+            atol=1e-7,
+        )
+    pooled = data.groupby("term", sort=False)[
+        ["pooled", "pooled_lower", "pooled_upper"]
+    ].first()
     np.testing.assert_allclose(pooled["pooled"], fit.coef, rtol=1e-12)
-    np.testing.assert_allclose(pooled[["pooled_lower", "pooled_upper"]], fit.confint().loc[fit.coef.index], rtol=1e-12)
+    np.testing.assert_allclose(
+        pooled[["pooled_lower", "pooled_upper"]],
+        fit.confint().loc[fit.coef.index],
+        rtol=1e-12,
+    )
 
 
 def test_parallel_of_a_separated_threshold_has_no_estimate(fits):
     """Nobody rated a cold wine 5, nor a warm one 1."""
-    data = fits["wine"].plot.parallel(columns="temp[T.warm]", draw=False).set_index("threshold")
+    data = (
+        fits["wine"]
+        .plot.parallel(columns="temp[T.warm]", draw=False)
+        .set_index("threshold")
+    )
     assert data["estimate"].isna().tolist() == [True, False, False, True]
-    by_term = fits["wine"].plot.parallel(columns="temp", draw=False).set_index("threshold")
+    by_term = (
+        fits["wine"].plot.parallel(columns="temp", draw=False).set_index("threshold")
+    )
     pd.testing.assert_frame_equal(by_term, data)
     with pytest.raises(OptionError, match=r"columns must be among .*; got 'tempo'"):
         fits["wine"].plot.parallel(columns="tempo", draw=False)
@@ -146,13 +204,17 @@ def test_profiles_are_fits_with_the_parameter_held():
         deviance = max(2.0 * (fit.loglik - held.loglik), 0.0)
         side = np.sign(row.value - fit.coef["temp[T.warm]"])
         assert row.z == pytest.approx(side * np.sqrt(deviance), abs=1e-5)
-        assert row.quadratic == pytest.approx((row.value - fit.coef["temp[T.warm]"]) / fit.se["temp[T.warm]"])
+        assert row.quadratic == pytest.approx(
+            (row.value - fit.coef["temp[T.warm]"]) / fit.se["temp[T.warm]"]
+        )
 
 
 @pytest.mark.parametrize("exponentiate", [False, True])
 def test_forest_shows_the_effects_alone(fits, exponentiate):
     fit = fits["wine"]
-    data = fit.plot.forest(exponentiate=exponentiate, level=0.9, draw=False).set_index("term")
+    data = fit.plot.forest(exponentiate=exponentiate, level=0.9, draw=False).set_index(
+        "term"
+    )
     half = stats.norm.ppf(0.95) * fit.se[fit.coef.index]
     change = np.exp if exponentiate else np.asarray
     assert data.index.tolist() == ["temp[T.warm]", "contact[T.yes]"]

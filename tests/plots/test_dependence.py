@@ -1,4 +1,6 @@
-"""Partial dependence: against loops over rows and values, for methods with and without probabilities."""
+"""Partial dependence: against loops over rows and values, for methods with and without
+probabilities.
+"""
 
 import numpy as np
 import pandas as pd
@@ -16,11 +18,15 @@ def test_means_of_probabilities_by_hand(method):
     table = fit.plot.dependence("temp", draw=False)
     for value in ("cold", "warm"):
         by_hand = fit.predict(WINE.assign(temp=value), type="prob").mean().to_numpy()
-        np.testing.assert_allclose(table.loc[table["temp"] == value, "estimate"], by_hand, rtol=1e-12)
+        np.testing.assert_allclose(
+            table.loc[table["temp"] == value, "estimate"], by_hand, rtol=1e-12
+        )
     assert table["level"].tolist() == [1, 2, 3, 4, 5] * 2
     lines = fit.plot.dependence("temp").get_lines()
     assert len(lines) == 5
-    np.testing.assert_allclose(lines[2].get_ydata(), table.loc[table["level"] == 3, "estimate"])
+    np.testing.assert_allclose(
+        lines[2].get_ydata(), table.loc[table["level"] == 3, "estimate"]
+    )
 
 
 def test_weights_count_rows():
@@ -29,27 +35,46 @@ def test_weights_count_rows():
     table = fit.plot.dependence("contact", of="rank", draw=False)
     p = fit.predict(WINE.assign(contact="yes"), type="prob").to_numpy()
     by_hand = np.average(p @ np.arange(1.0, 6.0), weights=weights)
-    assert table.set_index("contact").loc["yes", "estimate"] == pytest.approx(by_hand, rel=1e-12)
+    assert table.set_index("contact").loc["yes", "estimate"] == pytest.approx(
+        by_hand, rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("method", ["orboost-all", "redsvm", "csovo", "prank"])
 def test_predicted_ranks_of_other_methods(method):
-    fit = ordfit("rank ~ x1 + x2", BANDS, method, **({"rounds": 5} if method == "orboost-all" else {}))
+    fit = ordfit(
+        "rank ~ x1 + x2",
+        BANDS,
+        method,
+        **({"rounds": 5} if method == "orboost-all" else {}),
+    )
     values = [-0.5, 0.5]
     mean = fit.plot.dependence("x1", values=values, draw=False)
     for value in values:
         ranks = fit.predict(BANDS.assign(x1=value)).cat.codes + 1
-        assert mean.loc[mean["x1"] == value, "estimate"].item() == pytest.approx(ranks.mean(), rel=1e-12)
-    with pytest.raises(OptionError, match="has no probabilities: give of='rank', or fit with calibrate=True"):
+        assert mean.loc[mean["x1"] == value, "estimate"].item() == pytest.approx(
+            ranks.mean(), rel=1e-12
+        )
+    with pytest.raises(
+        OptionError,
+        match="has no probabilities: give of='rank', or fit with calibrate=True",
+    ):
         fit.plot.dependence("x1", of="prob")
 
 
 def test_rows_that_are_not_complete_and_many_values():
-    data = pd.DataFrame({"y": [1, 2, 3] * 20, "x": np.arange(60.0), "z": np.tile([0.0, 1.0, 2.0, np.nan], 15)})
+    data = pd.DataFrame(
+        {
+            "y": [1, 2, 3] * 20,
+            "x": np.arange(60.0),
+            "z": np.tile([0.0, 1.0, 2.0, np.nan], 15),
+        }
+    )
     with pytest.warns(Warning, match="left out"):
         fit = ordfit("y ~ x + z", data, "cart")
     table = fit.plot.dependence("x", of="rank", draw=False)
-    assert len(table) == 25 and table["x"].iloc[[0, -1]].tolist() == [0.0, 58.0]  # row 59 is not complete
+    # row 59 is not complete
+    assert len(table) == 25 and table["x"].iloc[[0, -1]].tolist() == [0.0, 58.0]
     p = fit.predict(data.dropna().assign(x=0.0), type="prob").to_numpy()
     assert table["estimate"].iloc[0] == pytest.approx((p @ [1, 2, 3]).mean(), rel=1e-12)
 
@@ -59,7 +84,10 @@ def test_rows_that_are_not_complete_and_many_values():
     [
         ({"variable": "judge"}, "'judge' is not a variable of the formula"),
         ({"variable": "temp", "of": "class"}, "of must be one of None, 'prob', 'rank'"),
-        ({"variable": "temp", "rows": 9}, r"plot\.dependence has no option 'rows'.* It has variable, ax, of, values"),
+        (
+            {"variable": "temp", "rows": 9},
+            r"plot\.dependence has no option 'rows'.* It has variable, ax, of, values",
+        ),
     ],
 )
 def test_refusals(options, message):
@@ -84,9 +112,16 @@ def test_bars_and_limits_are_the_table():
 def test_gain_has_no_limits():
     fit = ordfit("rating ~ temp + contact", WINE, "cart")
     data = fit.plot.importance(draw=False)
-    assert data["column"].tolist() == ["temp[T.warm]", "contact[T.yes]"] and data["lower"].isna().all()
+    assert (
+        data["column"].tolist() == ["temp[T.warm]", "contact[T.yes]"]
+        and data["lower"].isna().all()
+    )
     ax = fit.plot.importance()
-    assert len(ax.patches) == 2 and not ax.collections and ax.get_xlabel().startswith("share")
+    assert (
+        len(ax.patches) == 2
+        and not ax.collections
+        and ax.get_xlabel().startswith("share")
+    )
     assert len(fit.plot.importance(kind="permutation", repeats=1).collections) == 0
     with pytest.raises(OptionError, match="top must be"):
         fit.plot.importance(top=0, draw=False)

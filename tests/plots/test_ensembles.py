@@ -5,7 +5,8 @@ import pytest
 
 from ordstat import OptionError, datasets, ordfit
 
-TRAIN, NEW = datasets.quadratic_bands(120, seed=1), datasets.quadratic_bands(200, seed=2)
+TRAIN = datasets.quadratic_bands(120, seed=1)
+NEW = datasets.quadratic_bands(200, seed=2)
 FORMULA = "rank ~ x1 + x2"
 
 
@@ -27,12 +28,18 @@ def test_rounds_data_are_errors_of_shorter_fits(ensemble, error):
     made = len(ensemble.rounds) - 1
     assert wide.index.tolist() == sorted({*range(15, made + 1, 15), made})
     for t in wide.index:
-        assert wide.loc[t, "rows of the fit"] == pytest.approx(_error(ensemble.at(t), TRAIN, error))
-        assert wide.loc[t, "new data"] == pytest.approx(_error(ensemble.at(t), NEW, error))
+        assert wide.loc[t, "rows of the fit"] == pytest.approx(
+            _error(ensemble.at(t), TRAIN, error)
+        )
+        assert wide.loc[t, "new data"] == pytest.approx(
+            _error(ensemble.at(t), NEW, error)
+        )
 
 
 def test_the_loss_lies_under_its_bound(ensemble):
-    wide = ensemble.plot.rounds(error="loss", draw=False).pivot(index="round", columns="rows", values="value")
+    wide = ensemble.plot.rounds(error="loss", draw=False).pivot(
+        index="round", columns="rows", values="value"
+    )
     assert (wide["loss"] <= wide["its bound"] * (1 + 1e-9)).all()
     np.testing.assert_array_equal(wide["loss"], ensemble.rounds.loc[wide.index, "loss"])
 
@@ -41,7 +48,11 @@ def test_the_loss_lies_under_its_bound(ensemble):
 def test_rounds_are_lines_over_a_logarithmic_axis(ensemble, error):
     ax = ensemble.plot.rounds(newdata=NEW, error=error)
     data = ensemble.plot.rounds(newdata=NEW, error=error, draw=False)
-    drawn = {line.get_label(): line for line in ax.lines if not line.get_label().startswith("_")}
+    drawn = {
+        line.get_label(): line
+        for line in ax.lines
+        if not line.get_label().startswith("_")
+    }
     assert set(drawn) == set(data["rows"])
     for rows, line in data.groupby("rows"):
         np.testing.assert_array_equal(drawn[rows].get_xdata(), line["round"])

@@ -1,4 +1,6 @@
-"""Marginal means over one variable, in panels and lines by another: against emmeans and against algebra."""
+"""Marginal means over one variable, in panels and lines by another: against emmeans and
+against algebra.
+"""
 
 import numpy as np
 import pandas as pd
@@ -6,7 +8,8 @@ import pytest
 
 from ordstat import DataWarning, OptionError, datasets, ordfit
 
-WINE, ANES = datasets.load("wine"), datasets.load("anes96")
+WINE = datasets.load("wine")
+ANES = datasets.load("anes96")
 
 
 @pytest.fixture(scope="module")
@@ -17,21 +20,38 @@ def fit():
 def test_effects_by_another_variable(fit):
     table = fit.plot.effects("temp", by="contact", draw=False)
     for (contact, temp), part in table.groupby(["contact", "temp"], sort=False):
-        expected = fit.predict(WINE[(WINE["contact"] == contact) & (WINE["temp"] == temp)], type="prob").iloc[0]
+        expected = fit.predict(
+            WINE[(WINE["contact"] == contact) & (WINE["temp"] == temp)], type="prob"
+        ).iloc[0]
         np.testing.assert_allclose(part["estimate"], expected, rtol=1e-9)
-    means = fit.emmeans("~ temp | contact", scale="prob").frame.set_index(["contact", "temp", "level"])
+    means = fit.emmeans("~ temp | contact", scale="prob").frame.set_index(
+        ["contact", "temp", "level"]
+    )
     actual = table.set_index(["contact", "temp", "level"])
     columns = ["estimate", "std_error", "lower", "upper"]
-    np.testing.assert_allclose(actual[columns], means.loc[actual.index, columns], rtol=1e-10)
+    np.testing.assert_allclose(
+        actual[columns], means.loc[actual.index, columns], rtol=1e-10
+    )
     panels = fit.plot.effects("temp", by="contact")
-    assert [panel.get_title(loc="left") for panel in panels] == ["contact = no", "contact = yes"]
+    assert [panel.get_title(loc="left") for panel in panels] == [
+        "contact = no",
+        "contact = yes",
+    ]
     line = panels[1].get_lines()[2]
-    np.testing.assert_allclose(line.get_ydata(), actual.xs(("yes", 3), level=("contact", "level"))["estimate"])
+    np.testing.assert_allclose(
+        line.get_ydata(), actual.xs(("yes", 3), level=("contact", "level"))["estimate"]
+    )
 
 
 def test_a_panel_for_each_level(fit):
     panels = fit.plot.effects("temp", by="contact", facets=True)
-    assert [panel.get_title(loc="left") for panel in panels] == ["1", "2", "3", "4", "5"]
+    assert [panel.get_title(loc="left") for panel in panels] == [
+        "1",
+        "2",
+        "3",
+        "4",
+        "5",
+    ]
     table = fit.plot.effects("temp", by="contact", draw=False)
     for panel, level in zip(panels, fit.levels, strict=True):
         mine = table[table["level"] == level]
@@ -39,7 +59,10 @@ def test_a_panel_for_each_level(fit):
         np.testing.assert_allclose(drawn, mine["estimate"])
         assert len({line.get_marker() for line in panel.lines}) == 2
     key = panels[0].figure.legends[0]
-    assert [text.get_text() for text in key.get_texts()] == ["contact = yes", "contact = no"]
+    assert [text.get_text() for text in key.get_texts()] == [
+        "contact = yes",
+        "contact = no",
+    ]
     assert fit.plot.effects("temp", facets=True).size == 5
 
 
@@ -59,8 +82,12 @@ def test_lines_of_means_are_parallel_without_an_interaction(fit):
 
 
 def test_means_on_other_scales(fit):
-    table = fit.plot.emmeans("temp", scale="mean_class", at={"contact": "no"}, draw=False)
-    p = fit.predict(WINE.drop_duplicates(["temp", "contact"]).query("contact == 'no'"), type="prob").to_numpy()
+    table = fit.plot.emmeans(
+        "temp", scale="mean_class", at={"contact": "no"}, draw=False
+    )
+    p = fit.predict(
+        WINE.drop_duplicates(["temp", "contact"]).query("contact == 'no'"), type="prob"
+    ).to_numpy()
     np.testing.assert_allclose(table["estimate"], p @ np.arange(1, 6))
     with pytest.raises(OptionError, match=r"scale must have one mean .*plot\.effects"):
         fit.plot.emmeans("temp", scale="prob")
@@ -71,29 +98,47 @@ def test_means_on_other_scales(fit):
 def test_a_number_has_a_line_at_quartiles_of_another():
     fit = ordfit("PID ~ age + income + educ", ANES)
     table = fit.plot.emmeans("age", by="income", draw=False)
-    assert table["income"].unique().tolist() == np.quantile(ANES["income"], [0.25, 0.5, 0.75]).tolist()
-    steps = table.groupby("income")["estimate"].agg(lambda own: own.iloc[-1] - own.iloc[0])
-    np.testing.assert_allclose(steps, fit.coef["age"] * (ANES["age"].max() - ANES["age"].min()))
+    assert (
+        table["income"].unique().tolist()
+        == np.quantile(ANES["income"], [0.25, 0.5, 0.75]).tolist()
+    )
+    steps = table.groupby("income")["estimate"].agg(
+        lambda own: own.iloc[-1] - own.iloc[0]
+    )
+    np.testing.assert_allclose(
+        steps, fit.coef["age"] * (ANES["age"].max() - ANES["age"].min())
+    )
     assert len(fit.plot.emmeans("age", by="income").lines) == 3
-    chosen = fit.plot.emmeans("age", by="income", at={"age": [30, 60], "income": 5}, draw=False)
+    chosen = fit.plot.emmeans(
+        "age", by="income", at={"age": [30, 60], "income": 5}, draw=False
+    )
     assert chosen[["age", "income"]].to_numpy().tolist() == [[30, 5], [60, 5]]
 
 
 def test_neighbouring_levels_have_no_latent_variable():
-    """The log odds of two neighbours are H - theta_k: their mean over k is H - mean threshold."""
+    """The log odds of two neighbours are H - theta_k: their mean over k is H - mean
+    threshold.
+    """
     fit = ordfit("rating ~ temp", WINE, "acat")
     ax = fit.plot.emmeans("temp")
     words = ax.get_ylabel().replace("\n", " ")
-    assert "log odds of the higher of two neighbouring levels" in words and "latent" not in words
+    assert (
+        "log odds of the higher of two neighbouring levels" in words
+        and "latent" not in words
+    )
     p = fit.predict(WINE.drop_duplicates("temp"), type="prob").to_numpy()
     by_hand = np.log(p[:, 1:] / p[:, :-1]).mean(axis=1)
-    np.testing.assert_allclose(fit.plot.emmeans("temp", draw=False)["estimate"], by_hand, rtol=1e-9)
+    np.testing.assert_allclose(
+        fit.plot.emmeans("temp", draw=False)["estimate"], by_hand, rtol=1e-9
+    )
 
 
 def test_refusals(fit):
     with pytest.raises(OptionError, match="by must be a variable other than 'temp'"):
         fit.plot.effects("temp", by="temp")
-    with pytest.raises(OptionError, match="'judge' is not a variable of the formula: 'temp', 'contact'"):
+    with pytest.raises(
+        OptionError, match="'judge' is not a variable of the formula: 'temp', 'contact'"
+    ):
         fit.plot.effects("temp", by="judge")
 
 
@@ -101,12 +146,16 @@ def test_means_by_a_formula_and_of_a_nested_factor() -> None:
     wine = datasets.load("wine")
     fit = ordfit("rating ~ temp * contact", wine)
     by_formula = fit.plot.emmeans("~ temp | contact", draw=False)
-    pd.testing.assert_frame_equal(by_formula, fit.plot.emmeans("temp", by="contact", draw=False))
+    pd.testing.assert_frame_equal(
+        by_formula, fit.plot.emmeans("temp", by="contact", draw=False)
+    )
     for text in ("~ temp * contact", "pairwise ~ temp", "~ temp | contact | judge"):
         with pytest.raises(OptionError, match=r"as in '~ a \| b'"):
             fit.plot.emmeans(text, draw=False)
     with pytest.warns(DataWarning, match="aliased"):
-        nested = ordfit("rating ~ temp + bottle", wine.assign(bottle=wine["bottle"].astype(str)))
+        nested = ordfit(
+            "rating ~ temp + bottle", wine.assign(bottle=wine["bottle"].astype(str))
+        )
     frame = nested.plot.emmeans("bottle", draw=False)
     alone = ordfit("rating ~ bottle", wine.assign(bottle=wine["bottle"].astype(str)))
     expected = alone.plot.emmeans("bottle", draw=False).set_index("bottle")

@@ -1,4 +1,6 @@
-"""Pictures of fits with random effects: rows at the modes of their groups, variables averaged over groups."""
+"""Pictures of fits with random effects: rows at the modes of their groups, variables
+averaged over groups.
+"""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +23,15 @@ def judges():
 def test_all_that_are_listed_can_be_drawn(judges):
     assert judges.plot.names == [
         *("confusion", "effects", "emmeans", "forest", "importance"),
-        *("latent", "parallel", "profiles", "ranef", "reliability", "residuals", "stacked"),
+        *(
+            "latent",
+            "parallel",
+            "profiles",
+            "ranef",
+            "reliability",
+            "residuals",
+            "stacked",
+        ),
     ]
     for name in judges.plot.names:
         drawn = getattr(judges.plot, name)(*ARGUMENTS.get(name, []))
@@ -31,35 +41,62 @@ def test_all_that_are_listed_can_be_drawn(judges):
 
 
 def test_effects_average_over_the_groups(judges):
-    """Brute force: 2000 quantiles of the judges' normal distribution, and the logistic function."""
-    nodes = stats.norm.ppf((np.arange(2000) + 0.5) / 2000) * judges.varcorr()["sd"].iloc[0]
+    """Brute force: 2000 quantiles of the judges' normal distribution, and the logistic
+    function.
+    """
+    nodes = (
+        stats.norm.ppf((np.arange(2000) + 0.5) / 2000) * judges.varcorr()["sd"].iloc[0]
+    )
     theta = np.concatenate([[-np.inf], judges.thresholds, [np.inf]])
     cells = []
     for temp in (0.0, 1.0):
-        H = temp * judges.coef.iloc[0] + np.array([0.0, 1.0])[:, None] * judges.coef.iloc[1] + nodes
+        H = (
+            temp * judges.coef.iloc[0]
+            + np.array([0.0, 1.0])[:, None] * judges.coef.iloc[1]
+            + nodes
+        )
         below = stats.logistic.cdf(theta - H[:, :, None]).mean(axis=(0, 1))
         cells.append(np.diff(below))
     table = judges.plot.effects("temp", draw=False)
     np.testing.assert_allclose(table["estimate"], np.concatenate(cells), atol=2e-5)
-    assert "averaged over the groups" in judges.plot.effects("temp").get_ylabel().replace("\n", " ")
-    zero = judges.plot.effects("temp", re="zero", draw=False)["estimate"].to_numpy().reshape(2, 5)
-    H = np.array([[0.0, 1.0]]) * judges.coef.iloc[1] + np.array([[0.0], [1.0]]) * judges.coef.iloc[0]
+    assert "averaged over the groups" in judges.plot.effects(
+        "temp"
+    ).get_ylabel().replace("\n", " ")
+    zero = (
+        judges.plot.effects("temp", re="zero", draw=False)["estimate"]
+        .to_numpy()
+        .reshape(2, 5)
+    )
+    H = (
+        np.array([[0.0, 1.0]]) * judges.coef.iloc[1]
+        + np.array([[0.0], [1.0]]) * judges.coef.iloc[0]
+    )
     by_hand = np.diff(stats.logistic.cdf(theta - H[:, :, None]), axis=2).mean(axis=1)
     np.testing.assert_allclose(zero, by_hand, atol=1e-12)
 
 
 def test_latent_scores_are_at_the_modes(judges):
     modes = judges.ranef().set_index("level")["mode"]
-    fixed = (WINE["temp"] == "warm") * judges.coef.iloc[0] + (WINE["contact"] == "yes") * judges.coef.iloc[1]
-    scores = fixed + WINE["judge"].map(dict(zip(modes.index, modes, strict=True))).astype(float)
+    fixed = (WINE["temp"] == "warm") * judges.coef.iloc[0] + (
+        WINE["contact"] == "yes"
+    ) * judges.coef.iloc[1]
+    scores = fixed + WINE["judge"].map(
+        dict(zip(modes.index, modes, strict=True))
+    ).astype(float)
     data = judges.plot.latent(bins=10, draw=False)
     edges = np.append(data["left"].to_numpy()[:10], data["right"].to_numpy()[9])
     np.testing.assert_allclose(edges[[0, -1]], [scores.min(), scores.max()], atol=1e-9)
     for level, part in data.groupby("level", sort=False):
-        np.testing.assert_array_equal(part["weight"], np.histogram(scores[WINE["rating"] == level], edges)[0])
-    lines = [x for line in judges.plot.latent().lines if (x := line.get_xdata())[0] == x[1]]
+        np.testing.assert_array_equal(
+            part["weight"], np.histogram(scores[WINE["rating"] == level], edges)[0]
+        )
+    lines = [
+        x for line in judges.plot.latent().lines if (x := line.get_xdata())[0] == x[1]
+    ]
     np.testing.assert_allclose([x[0] for x in lines], judges.thresholds)
-    assert "modes of the random effects" in judges.plot.latent().get_xlabel().replace("\n", " ")
+    assert "modes of the random effects" in judges.plot.latent().get_xlabel().replace(
+        "\n", " "
+    )
 
 
 def test_reliability_is_that_at_the_modes(judges):
@@ -68,7 +105,9 @@ def test_reliability_is_that_at_the_modes(judges):
     first = curves[curves["split"] == "1|2"]
     assert first["weight"].sum() == 72
     np.testing.assert_allclose((first["predicted"] * first["weight"]).sum(), p.sum())
-    np.testing.assert_allclose((first["observed"] * first["weight"]).sum(), (WINE["rating"] == 1).sum())
+    np.testing.assert_allclose(
+        (first["observed"] * first["weight"]).sum(), (WINE["rating"] == 1).sum()
+    )
 
 
 def ranks_of(fit, rows):
@@ -77,8 +116,11 @@ def ranks_of(fit, rows):
 
 def test_importance_is_that_for_new_groups(judges):
     """By hand: the same permutations of rows predicted by averages over the judges."""
-    actual = judges.importance(measure="absolute error", repeats=200, seed=1)["importance"]
-    rng, codes = np.random.default_rng(5), WINE["rating"].to_numpy().astype(int)
+    actual = judges.importance(measure="absolute error", repeats=200, seed=1)[
+        "importance"
+    ]
+    rng = np.random.default_rng(5)
+    codes = WINE["rating"].to_numpy().astype(int)
     rises = {}
     for name in ("temp", "contact"):
         errors = []
@@ -86,18 +128,23 @@ def test_importance_is_that_for_new_groups(judges):
             rows = OWN.assign(**{name: rng.permutation(WINE[name].to_numpy())})
             errors.append(np.abs(ranks_of(judges, rows) - codes).mean())
         rises[name] = np.mean(errors) - np.abs(ranks_of(judges, OWN) - codes).mean()
-    np.testing.assert_allclose(actual[["temp", "contact"]], [rises["temp"], rises["contact"]], atol=0.03)
+    np.testing.assert_allclose(
+        actual[["temp", "contact"]], [rises["temp"], rises["contact"]], atol=0.03
+    )
 
 
 def test_effects_at_each_threshold_are_those_of_mixed_binary_fits(judges):
     data = judges.plot.parallel(draw=False).set_index(["above", "term"])
     for above in (2, 3):
         binary = ordfit(
-            "high ~ temp + contact + (1 | judge)", WINE.assign(high=(WINE["rating"].astype(int) > above).astype(int))
+            "high ~ temp + contact + (1 | judge)",
+            WINE.assign(high=(WINE["rating"].astype(int) > above).astype(int)),
         )
         actual = data.loc[above]
         np.testing.assert_allclose(actual["estimate"], binary.coef, rtol=1e-4)
-        np.testing.assert_allclose(actual["std_error"], binary.se[binary.coef.index], rtol=1e-4)
+        np.testing.assert_allclose(
+            actual["std_error"], binary.se[binary.coef.index], rtol=1e-4
+        )
 
 
 # The caterpillar plot
@@ -108,28 +155,53 @@ def crossed():
     rng = np.random.default_rng(1)
     data = pd.DataFrame({"x": rng.normal(size=500), "h": rng.integers(0, 120, 500)})
     g = rng.integers(0, 12, 500)
-    latent = data["x"] * (1 + 0.6 * rng.normal(size=12)[g]) + rng.normal(size=12)[g] + rng.logistic(size=500)
-    data = data.assign(g=[f"number {i:02d}" for i in g], y=np.digitize(latent, [-1.0, 1.0]))
+    latent = (
+        data["x"] * (1 + 0.6 * rng.normal(size=12)[g])
+        + rng.normal(size=12)[g]
+        + rng.logistic(size=500)
+    )
+    data = data.assign(
+        g=[f"number {i:02d}" for i in g], y=np.digitize(latent, [-1.0, 1.0])
+    )
     return ordfit("y ~ x + (1 + x | g) + (1 | h)", data)
 
 
 def test_limits_of_modes(judges):
-    """R: sort(ranef(clmm(rating ~ temp + contact + (1 | judge), wine))$judge[, 1]) [ordinal 2022.11-16]."""
+    """R: sort(ranef(clmm(rating ~ temp + contact + (1 | judge), wine))$judge[, 1])
+    [ordinal 2022.11-16].
+    """
     data = judges.plot.ranef(level=0.9, draw=False)
     assert data["level"].tolist() == [7, 2, 9, 8, 4, 5, 6, 3, 1]
-    expected = [-1.91097324, -0.56578301, -0.55467569, -0.27294381, -0.05954987, 0.23051011]
-    np.testing.assert_allclose(data["mode"], [*expected, 0.47703862, 0.96880824, 1.69617810], atol=2e-4)
+    expected = [
+        -1.91097324,
+        -0.56578301,
+        -0.55467569,
+        -0.27294381,
+        -0.05954987,
+        0.23051011,
+    ]
+    np.testing.assert_allclose(
+        data["mode"], [*expected, 0.47703862, 0.96880824, 1.69617810], atol=2e-4
+    )
     np.testing.assert_allclose((data["upper"] + data["lower"]) / 2.0, data["mode"])
-    np.testing.assert_allclose(data["upper"] - data["lower"], 2.0 * 1.6448536269514722 * data["sd"])
+    np.testing.assert_allclose(
+        data["upper"] - data["lower"], 2.0 * 1.6448536269514722 * data["sd"]
+    )
     with pytest.raises(OptionError, match="level"):
         judges.plot.ranef(level=95, draw=False)
 
 
 def test_a_panel_for_each_column(crossed):
     panels = crossed.plot.ranef()
-    assert [panel.get_title(loc="left") for panel in panels] == ["g: (Intercept)", "g: x", "h: (Intercept)"]
+    assert [panel.get_title(loc="left") for panel in panels] == [
+        "g: (Intercept)",
+        "g: x",
+        "h: (Intercept)",
+    ]
     data = crossed.plot.ranef(draw=False)
-    for panel, (_, part) in zip(panels, data.groupby(["term", "name"], sort=False), strict=True):
+    for panel, (_, part) in zip(
+        panels, data.groupby(["term", "name"], sort=False), strict=True
+    ):
         np.testing.assert_allclose(panel.lines[-1].get_xdata(), part["mode"])
         assert panel.get_ylim() == (-0.6, len(part) - 0.4)
     order = data[data["group"] == "g"].groupby("name", sort=False)["level"].apply(list)

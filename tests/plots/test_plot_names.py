@@ -8,7 +8,8 @@ import pytest
 
 from ordstat import DataError, OptionError, datasets, ordfit
 
-WINE, BANDS = datasets.load("wine"), datasets.quadratic_bands(80, seed=1)
+WINE = datasets.load("wine")
+BANDS = datasets.quadratic_bands(80, seed=1)
 VARIABLES = {name: ["x1"] for name in ("dependence", "effects", "emmeans", "stacked")}
 ALWAYS = {"confusion", "importance"}
 THRESHOLDS = {"latent", "margins"}
@@ -24,7 +25,11 @@ LIKELIHOOD |= {"reliability", "residuals", "stacked"}
         ("cratio", {"direction": "backward"}, LIKELIHOOD - {"parallel"}),
         ("redsvm", {"C": "cv", "kernel": "linear"}, {*THRESHOLDS, "dependence"}),
         ("orboost-all", {"rounds": 5}, {*THRESHOLDS, "dependence", "rounds"}),
-        ("ordboost", {"rounds": 5, "depth": 2}, {*THRESHOLDS, "dependence", "rounds", "reliability"}),
+        (
+            "ordboost",
+            {"rounds": 5, "depth": 2},
+            {*THRESHOLDS, "dependence", "rounds", "reliability"},
+        ),
         ("kernel-clm", {}, {*THRESHOLDS, "dependence", "reliability"}),
         ("bagging", {"rounds": 5}, {"dependence", "reliability", "rounds", "tree"}),
         ("csova", {}, {"dependence"}),
@@ -35,7 +40,9 @@ def test_every_plot_that_is_listed_can_be_drawn(method, options, names):
     assert set(plot.names) == {*ALWAYS, *names}
     assert repr(plot) == f"plots: {', '.join(plot.names)}"
     for name in plot.names:
-        assert isinstance(getattr(plot, name)(*VARIABLES.get(name, []), draw=False), pd.DataFrame)
+        assert isinstance(
+            getattr(plot, name)(*VARIABLES.get(name, []), draw=False), pd.DataFrame
+        )
     for name in {"latent", "margins", "reliability"} - set(plot.names):
         with pytest.raises((OptionError, DataError)):
             getattr(plot, name)(draw=False)
@@ -44,7 +51,11 @@ def test_every_plot_that_is_listed_can_be_drawn(method, options, names):
 @pytest.mark.parametrize(
     ("method", "name", "message"),
     [
-        ("clm", "interaction", r"Use plot.effects\(variable, by=...\)\. Choose from confusion"),
+        (
+            "clm",
+            "interaction",
+            r"Use plot.effects\(variable, by=...\)\. Choose from confusion",
+        ),
         ("clm", "coefficients", r"Use plot.forest\(others="),
         ("clm", "dependence", r"Use plot.effects\(variable\)"),
         ("redsvm", "effects", r"Use plot.dependence\(variable\)"),
@@ -60,7 +71,9 @@ def test_another_name_is_answered_by_what_to_use(method, name, message):
 
 
 def test_thresholds_alone_have_no_effects():
-    assert not {"effects", "parallel", "stacked"} & set(dir(ordfit("rating ~ 1", WINE).plot))
+    assert not {"effects", "parallel", "stacked"} & set(
+        dir(ordfit("rating ~ 1", WINE).plot)
+    )
 
 
 @pytest.mark.parametrize(
@@ -71,7 +84,9 @@ def test_thresholds_alone_have_no_effects():
         ("rating ~ 1", {}, {"forest", "emmeans", "importance"}),
     ],
 )
-def test_pictures_that_a_fit_has_no_numbers_for_are_not_listed(formula, options, missing):
+def test_pictures_that_a_fit_has_no_numbers_for_are_not_listed(
+    formula, options, missing
+):
     plot = ordfit(formula, WINE, **options).plot
     assert {*ordfit("rating ~ temp", WINE).plot.names} - {*plot.names} >= missing
     for name in missing & {"profiles", "forest"}:
@@ -82,15 +97,29 @@ def test_pictures_that_a_fit_has_no_numbers_for_are_not_listed(formula, options,
 @pytest.fixture(scope="module")
 def data():
     r = np.random.default_rng(0)
-    names = ("level", "row", "estimate", "lower", "cumulative", "residual", "score", "a")
+    names = (
+        "level",
+        "row",
+        "estimate",
+        "lower",
+        "cumulative",
+        "residual",
+        "score",
+        "a",
+    )
     numbers = {name: r.normal(size=90) for name in names}
     frame = pd.DataFrame({**numbers, "f": pd.Categorical(r.choice(["u", "v"], 90))})
-    return frame.assign(y=pd.cut(frame["level"] + r.logistic(size=90), 3, labels=[1, 2, 3]))
+    return frame.assign(
+        y=pd.cut(frame["level"] + r.logistic(size=90), 3, labels=[1, 2, 3])
+    )
 
 
 @pytest.fixture(scope="module")
 def fit(data):
-    return ordfit("y ~ level + row + estimate + lower + cumulative + residual + score + a + f", data)
+    return ordfit(
+        "y ~ level + row + estimate + lower + cumulative + residual + score + a + f",
+        data,
+    )
 
 
 @pytest.mark.parametrize(
@@ -126,14 +155,38 @@ def test_a_report_leaves_such_a_picture_out(data, tmp_path):
 
 ODD = {
     "title": (lambda plot: plot.latent(title=3), "title must be a text; got 3"),
-    "title of several": (lambda plot: plot.stacked("temp", title=["a"]), "title must be a text; got ['a']"),
-    "labels": (lambda plot: plot.forest(labels=["Temperature"]), "labels must be a mapping such as"),
-    "draw": (lambda plot: plot.latent(draw="no"), "draw must be True or False; got 'no'"),
-    "facets": (lambda plot: plot.effects("temp", facets="no"), "facets must be True or False; got 'no'"),
-    "against": (lambda plot: plot.residuals(against=["temp"]), "against must be a text; got ['temp']"),
-    "seed": (lambda plot: plot.importance(seed=np.ones(2)), "seed must be a whole number, 0 or more"),
-    "values": (lambda plot: plot.dependence("temp", values=3), "values must be a list of values of 'temp'; got 3"),
-    "data": (lambda plot: plot.dependence("temp", data={}), "data must have the column"),
+    "title of several": (
+        lambda plot: plot.stacked("temp", title=["a"]),
+        "title must be a text; got ['a']",
+    ),
+    "labels": (
+        lambda plot: plot.forest(labels=["Temperature"]),
+        "labels must be a mapping such as",
+    ),
+    "draw": (
+        lambda plot: plot.latent(draw="no"),
+        "draw must be True or False; got 'no'",
+    ),
+    "facets": (
+        lambda plot: plot.effects("temp", facets="no"),
+        "facets must be True or False; got 'no'",
+    ),
+    "against": (
+        lambda plot: plot.residuals(against=["temp"]),
+        "against must be a text; got ['temp']",
+    ),
+    "seed": (
+        lambda plot: plot.importance(seed=np.ones(2)),
+        "seed must be a whole number, 0 or more",
+    ),
+    "values": (
+        lambda plot: plot.dependence("temp", values=3),
+        "values must be a list of values of 'temp'; got 3",
+    ),
+    "data": (
+        lambda plot: plot.dependence("temp", data={}),
+        "data must have the column",
+    ),
 }
 
 
@@ -150,4 +203,7 @@ def test_parameters_of_a_generator_have_profiles():
     names = ["temp[T.warm]", "contact[T.yes]"]
     for given in (names, (name for name in names)):
         axes = plot.profiles(given, points=3)
-        assert [ax.get_title(loc="left") for ax in axes] == ["temp: warm", "contact: yes"]
+        assert [ax.get_title(loc="left") for ax in axes] == [
+            "temp: warm",
+            "contact: yes",
+        ]

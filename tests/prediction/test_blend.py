@@ -15,17 +15,27 @@ def frame():
     rng = np.random.default_rng(1)
     x = rng.normal(size=(140, 2))
     H = np.sin(2 * x[:, 0]) + x[:, 1] + 0.5 * rng.logistic(size=140)
-    return pd.DataFrame(x, columns=list("ab")).assign(y=np.digitize(H, [-0.8, 0.2, 1.0]), w=rng.integers(1, 3, 140))
+    return pd.DataFrame(x, columns=list("ab")).assign(
+        y=np.digitize(H, [-0.8, 0.2, 1.0]), w=rng.integers(1, 3, 140)
+    )
 
 
 def test_probabilities_are_the_mean_of_the_members(frame):
     new = frame.assign(a=frame["a"] + 0.1)
-    logit, probit = (ordfit("y ~ a + b", frame, link).predict(new, type="prob") for link in ("logit", "probit"))
+    logit, probit = (
+        ordfit("y ~ a + b", frame, link).predict(new, type="prob")
+        for link in ("logit", "probit")
+    )
     members = ["logit", CumulativeLink(link="probit")]
     fit = ordfit("y ~ a + b", frame, "blend", members=members)
-    np.testing.assert_allclose(fit.predict(new, type="prob"), (logit + probit) / 2, atol=1e-12)
+    np.testing.assert_allclose(
+        fit.predict(new, type="prob"), (logit + probit) / 2, atol=1e-12
+    )
     cumulative = fit.predict(new, type="cum_prob").to_numpy()
-    assert fit.predict(new).cat.codes.tolist() == ((1 - cumulative)[:, :-1] > 0.5).sum(axis=1).tolist()
+    assert (
+        fit.predict(new).cat.codes.tolist()
+        == ((1 - cumulative)[:, :-1] > 0.5).sum(axis=1).tolist()
+    )
     assert fit.members["weight"].tolist() == [0.5, 0.5]
 
 
@@ -36,7 +46,10 @@ def test_the_usual_members(frame):
     ]  # fmt: skip
     assert fit.certificate.reached
     many = fit.design.sample.take(np.tile(np.arange(140), 40))
-    assert [type(m).__name__ for m in Blend().methods(many)] == ["OrdinalBoosting", "RPSForest"]
+    assert [type(m).__name__ for m in Blend().methods(many)] == [
+        "OrdinalBoosting",
+        "RPSForest",
+    ]
 
 
 def test_a_member_without_probabilities_is_calibrated(frame):
@@ -45,14 +58,28 @@ def test_a_member_without_probabilities_is_calibrated(frame):
     assert alone.fit.calibration is None
     actual = fit.predict(type="prob").to_numpy()
     np.testing.assert_allclose(actual.sum(axis=1), 1.0, atol=1e-12)
-    own = ordfit("y ~ a + b", frame, REDSVM(C=1.0), calibrate=True).predict(type="prob").to_numpy()
+    own = (
+        ordfit("y ~ a + b", frame, REDSVM(C=1.0), calibrate=True)
+        .predict(type="prob")
+        .to_numpy()
+    )
     assert np.abs(actual - own).max() < 0.1  # other folds
 
 
 def test_stacked_weights_are_the_best_for_the_held_out_rows(frame):
-    """Weights found on a fine grid of the simplex cannot lower the penalised score of the same folds."""
-    fit = ordfit("y ~ a + b", frame, "blend", members=["logit", "cart", "cloglog"], average="stacked", weights="w")
-    shares, table = fit.members["weight"].to_numpy()[:3], fit.members
+    """Weights found on a fine grid of the simplex cannot lower the penalised score of
+    the same folds.
+    """
+    fit = ordfit(
+        "y ~ a + b",
+        frame,
+        "blend",
+        members=["logit", "cart", "cloglog"],
+        average="stacked",
+        weights="w",
+    )
+    shares = fit.members["weight"].to_numpy()[:3]
+    table = fit.members
     assert shares.sum() == pytest.approx(1.0) and (shares >= 0).all()
     assert table.index[-1] == "all, blended"
     assert table["rps"].iloc[-1] <= table["rps"].iloc[:3].max()
@@ -65,12 +92,15 @@ def test_simplex_weights(seed):
     rng = np.random.default_rng(seed)
     errors = rng.normal(size=(3, 30)) + rng.normal(size=30)
     errors[rng.integers(3)] *= rng.choice([1.0, 5.0])
-    gram, ridge = errors @ errors.T, float(rng.choice([1e-6, 1.0, 100.0]))
+    gram = errors @ errors.T
+    ridge = float(rng.choice([1e-6, 1.0, 100.0]))
     w, gap = simplex_weights(gram, ridge)
     assert (w >= 0).all() and w.sum() == pytest.approx(1.0) and gap < 1e-9
 
     def value(v):
-        return np.einsum("...i,ij,...j", v, gram, v) + ridge * np.square(v - 1 / 3).sum(axis=-1)
+        return np.einsum("...i,ij,...j", v, gram, v) + ridge * np.square(v - 1 / 3).sum(
+            axis=-1
+        )
 
     steps = np.arange(101) / 100
     first, second = np.meshgrid(steps, steps)
@@ -84,7 +114,10 @@ def test_a_blend_of_equals_is_equal():
 
 
 def test_errors_of_members(frame):
-    with pytest.raises(OptionError, match=r"each of members of Blend must be one of .*Did you mean 'logit'"):
+    with pytest.raises(
+        OptionError,
+        match=r"each of members of Blend must be one of .*Did you mean 'logit'",
+    ):
         Blend(members=["logitt"])
     with pytest.raises(OptionError, match="members of Blend must be a list of methods"):
         Blend(members="logit")
@@ -99,7 +132,10 @@ def test_errors_of_members(frame):
 
 def test_same_seed_same_blend(frame):
     members = [RPSForest(trees=20), "logit"]
-    fits = [ordfit("y ~ a + b", frame, "blend", members=members, average="stacked", seed=s) for s in (1, 1, 2)]
+    fits = [
+        ordfit("y ~ a + b", frame, "blend", members=members, average="stacked", seed=s)
+        for s in (1, 1, 2)
+    ]
     new = frame.assign(a=frame["a"] + 0.1)
     first, again, other = (fit.predict(new, type="prob").to_numpy() for fit in fits)
     np.testing.assert_array_equal(first, again)
@@ -107,9 +143,12 @@ def test_same_seed_same_blend(frame):
 
 
 def test_copies_among_single_rows_are_dealt_out():
-    """A few twins among many rows come by chance, and new rows have them too; where all rows are copies they do not."""
+    """A few twins among many rows come by chance, and new rows have them too; where all
+    rows are copies they do not.
+    """
     x = np.arange(60.0)[:, None]
-    y, rng = np.arange(60) % 3, np.random.default_rng(0)
+    y = np.arange(60) % 3
+    rng = np.random.default_rng(0)
     some = np.where(np.arange(60) < 15, 2.0, 1.0)
     parted = held_weights(x, y, some, 5, rng)
     np.testing.assert_array_equal(parted.sum(axis=0), some)

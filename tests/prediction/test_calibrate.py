@@ -1,4 +1,6 @@
-"""calibrate=True: the maps against an independent optimiser, the folds by hand, the probabilities against the truth."""
+"""calibrate=True: the maps against an independent optimiser, the folds by hand, the
+probabilities against the truth.
+"""
 
 import pickle
 
@@ -28,7 +30,11 @@ from ordstat.registry import METHODS
 from .samples import brier, latent, log_loss, truth
 
 FORMULA = "y ~ x1 + x2"
-RANKERS = [name for name, entry in METHODS.items() if not hasattr(entry.method.results_class, "with_vcov")]
+RANKERS = [
+    name
+    for name, entry in METHODS.items()
+    if not hasattr(entry.method.results_class, "with_vcov")
+]
 #: A linear machine, votes, an ensemble and an online ranker.
 SOME = ("svor-imc", "csovo", "orboost-all", "prank", "cusum")
 
@@ -42,26 +48,40 @@ def fitted(frame, method, calibrate=True, **arguments):
 
 @pytest.mark.filterwarnings("ignore::ordstat.OrdstatWarning")
 @pytest.mark.parametrize(
-    "method", [pytest.param(name, marks=pytest.mark.slow if name == "red-hgb" else ()) for name in RANKERS]
+    "method",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name == "red-hgb" else ())
+        for name in RANKERS
+    ],
 )
 def test_every_ranker_has_probabilities(method):
     frame = latent(80, 0)
     if METHODS[method].method.needs.two_levels:
         frame = frame.assign(y=pd.Categorical(frame["y"].cat.codes > 1, ordered=True))
-    plain, fit = ordfit(FORMULA, frame, method), fitted(frame, method, 2)
+    plain = ordfit(FORMULA, frame, method)
+    fit = fitted(frame, method, 2)
     new = latent(40, 1)
-    prob, cum = fit.predict(new, type="prob"), fit.predict(new, type="cum_prob")
-    assert prob.columns.tolist() == cum.columns.tolist() == frame["y"].cat.categories.tolist()
+    prob = fit.predict(new, type="prob")
+    cum = fit.predict(new, type="cum_prob")
+    assert (
+        prob.columns.tolist()
+        == cum.columns.tolist()
+        == frame["y"].cat.categories.tolist()
+    )
     assert (prob.to_numpy() >= 0).all()
     np.testing.assert_allclose(prob.sum(axis=1), 1.0, rtol=1e-12)
     np.testing.assert_allclose(prob.cumsum(axis=1), cum, atol=1e-12)
-    np.testing.assert_array_equal(prob, fit.fit.calibration.probabilities(fit.target(new).scores))
+    np.testing.assert_array_equal(
+        prob, fit.fit.calibration.probabilities(fit.target(new).scores)
+    )
     # The ranker is that of the same seed without calibration.
     assert fit.predict(new).tolist() == plain.predict(new).tolist()
     again = pickle.loads(pickle.dumps(fit))
     pd.testing.assert_frame_equal(again.predict(new, type="prob"), prob)
     if method in SOME:
-        pd.testing.assert_frame_equal(fitted(frame, method, 2).predict(new, type="prob"), prob)
+        pd.testing.assert_frame_equal(
+            fitted(frame, method, 2).predict(new, type="prob"), prob
+        )
     assert "calibrate=2" in fit.call
     assert "cross-fitted in 2 folds" in str(fit.summary("all"))
 
@@ -71,7 +91,10 @@ def test_a_higher_score_raises_every_cumulative_probability(method):
     fit = fitted(latent(150, 0), method)
     new = latent(200, 1)
     order = np.argsort(fit.predict(new, type="score").to_numpy())
-    assert (np.diff(fit.predict(new, type="cum_prob").to_numpy()[order, :-1], axis=0) <= 1e-15).all()
+    assert (
+        np.diff(fit.predict(new, type="cum_prob").to_numpy()[order, :-1], axis=0)
+        <= 1e-15
+    ).all()
 
 
 # The maps
@@ -101,18 +124,27 @@ def test_the_score_map_maximises_the_smoothed_likelihood(n_levels, informative):
         theta = np.cumsum(np.append(parameters[1], np.exp(parameters[2:])))
         ends = np.full((90, n_levels + 1), np.inf)
         ends[:, 0], ends[:, 1:-1] = -np.inf, theta - parameters[0] * H[:, None]
-        upper, lower = ends[:, 1:], ends[:, :-1]
+        upper = ends[:, 1:]
+        lower = ends[:, :-1]
         # log(F(u) - F(l)), without cancellation
         logs = log_expit(upper) + log_expit(-lower) + np.log1p(-np.exp(lower - upper))
         return -float(np.sum(targets * logs))
 
     actual = fit_score_map(H, y, n_levels, weights)
-    estimates = np.concatenate([[actual.slope], [actual.intercept[0]], np.log(np.diff(actual.intercept))])
+    estimates = np.concatenate(
+        [[actual.slope], [actual.intercept[0]], np.log(np.diff(actual.intercept))]
+    )
     # The likelihood is concave in slope and thresholds: where it is flat it is highest.
     steps = 1e-4 * np.eye(estimates.size)
-    slopes = [(loss(estimates + step) - loss(estimates - step)) / 2e-4 for step in steps]
+    slopes = [
+        (loss(estimates + step) - loss(estimates - step)) / 2e-4 for step in steps
+    ]
     np.testing.assert_allclose(slopes, 0.0, atol=1e-4)
-    assert all(loss(estimates + sign * 30 * step) > loss(estimates) for step in steps for sign in (1, -1))
+    assert all(
+        loss(estimates + sign * 30 * step) > loss(estimates)
+        for step in steps
+        for sign in (1, -1)
+    )
 
 
 @pytest.mark.parametrize("n_levels", [2, 3, 6])
@@ -125,7 +157,14 @@ def test_the_vote_map_maximises_the_smoothed_likelihood(n_levels):
     targets = _smoothed(y, n_levels, weights)
 
     def loss(parameters):
-        return -float(np.sum(targets * log_softmax(np.append(0.0, parameters[:-1]) + parameters[-1] * votes, axis=1)))
+        return -float(
+            np.sum(
+                targets
+                * log_softmax(
+                    np.append(0.0, parameters[:-1]) + parameters[-1] * votes, axis=1
+                )
+            )
+        )
 
     best = minimize(loss, np.zeros(n_levels), method="BFGS", options={"gtol": 1e-7})
     actual = fit_vote_map(votes, y, n_levels, weights)
@@ -144,7 +183,9 @@ def test_scores_without_use_give_the_shares(fit, kind):
         scores = -np.eye(3)[y] if kind == "backwards" else np.ones((100, 3))
     result = fit(scores, y, 3, np.ones(100))
     assert result.slope == 0.0
-    np.testing.assert_allclose(result.probabilities(scores)[:4], [[0.1, 0.2, 0.7]] * 4, rtol=1e-12)
+    np.testing.assert_allclose(
+        result.probabilities(scores)[:4], [[0.1, 0.2, 0.7]] * 4, rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("gap", [1e-3, 1.0, 1e6])
@@ -168,19 +209,25 @@ def test_separated_scores_keep_probabilities_off_zero_and_one(gap):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_rows_are_dealt_whole_evenly_and_whatever_their_order(weighted):
     rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((101, 2)), rng.integers(0, 4, 101)
+    X = rng.standard_normal((101, 2))
+    y = rng.integers(0, 4, 101)
     w = rng.integers(0, 4, 101).astype(np.float64) if weighted else None
     sample = Sample(rows=Rows(X=X), y=y, n_levels=4, weights=w)
     dealt = Dealt.of(sample, 5, np.random.default_rng(1))
     np.testing.assert_array_equal(
-        np.bincount(dealt.rows, weights=dealt.weights, minlength=101), np.ones(101) if w is None else w
+        np.bincount(dealt.rows, weights=dealt.weights, minlength=101),
+        np.ones(101) if w is None else w,
     )
     cells = np.zeros((5, 4))
     np.add.at(cells, (dealt.fold, y[dealt.rows]), dealt.weights)
     assert (np.ptp(cells, axis=0) <= 1).all() and np.ptp(cells.sum(axis=1)) <= 1
     for f in range(5):
         part, inside = dealt.without(sample, f)
-        held = np.bincount(dealt.rows[dealt.fold == f], weights=dealt.weights[dealt.fold == f], minlength=101)
+        held = np.bincount(
+            dealt.rows[dealt.fold == f],
+            weights=dealt.weights[dealt.fold == f],
+            minlength=101,
+        )
         left = sample.case_weights - held
         np.testing.assert_array_equal(inside, np.flatnonzero(left))
         np.testing.assert_array_equal(part.case_weights, left[inside])
@@ -195,7 +242,9 @@ def test_rows_are_dealt_whole_evenly_and_whatever_their_order(weighted):
 def test_scores_are_those_of_fits_without_the_fold(method):
     frame = latent(60, 3)
     fit = fitted(frame, method, kernel="linear", tol=1e-10)
-    calibration, sample, whole = fit.fit.calibration, fit.design.sample, fit.fit.scores
+    calibration = fit.fit.calibration
+    sample = fit.design.sample
+    whole = fit.fit.scores
     calibrated = Calibrated.of(fit.method, True)
     estimates = np.random.default_rng(np.random.default_rng(0).integers(2**63))
     dealt = Dealt.of(sample, calibrated.folds, estimates)
@@ -203,23 +252,36 @@ def test_scores_are_those_of_fits_without_the_fold(method):
     for f in range(5):
         inside = np.setdiff1d(np.arange(60), dealt.rows[dealt.fold == f])
         rule = fit.method.fit(sample.take(inside), estimates).rule
-        learned, held = rule.scores(sample.rows.take(inside)), dealt.rows[dealt.fold == f]
+        learned = rule.scores(sample.rows.take(inside))
+        held = dealt.rows[dealt.fold == f]
         new = rule.scores(sample.rows.take(held))
         if new.ndim == 2:
-            learned, new, mine = (v - v.mean(axis=1, keepdims=True) for v in (learned, new, whole[inside]))
+            learned, new, mine = (
+                v - v.mean(axis=1, keepdims=True) for v in (learned, new, whole[inside])
+            )
             expected = new * np.sqrt((mine**2).mean() / (learned**2).mean())
         else:
-            expected = (new - learned.mean()) / learned.std() * whole[inside].std() + whole[inside].mean()
-        np.testing.assert_allclose(calibration.scores[dealt.fold == f], expected, rtol=1e-5, atol=1e-6)
+            expected = (new - learned.mean()) / learned.std() * whole[
+                inside
+            ].std() + whole[inside].mean()
+        np.testing.assert_allclose(
+            calibration.scores[dealt.fold == f], expected, rtol=1e-5, atol=1e-6
+        )
 
 
 @pytest.mark.parametrize("method", ["svor-imc", "csovo", "orboost-all"])
 def test_order_and_repetition_of_rows_do_not_matter(method):
     frame = latent(60, 2)
     tight = {} if method == "orboost-all" else {"tol": 1e-10}
-    repeated = frame.loc[frame.index.repeat(frame["w"])].sample(frac=1.0, random_state=1)
+    repeated = frame.loc[frame.index.repeat(frame["w"])].sample(
+        frac=1.0, random_state=1
+    )
     weighted = fitted(frame, method, weights="w", **tight).predict(frame, type="prob")
-    np.testing.assert_allclose(fitted(repeated, method, **tight).predict(frame, type="prob"), weighted, atol=1e-4)
+    np.testing.assert_allclose(
+        fitted(repeated, method, **tight).predict(frame, type="prob"),
+        weighted,
+        atol=1e-4,
+    )
 
 
 @pytest.mark.parametrize("method", SOME)
@@ -244,11 +306,23 @@ def test_a_level_that_all_rows_but_one_have_is_refused():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"method": "svor-imc", "calibrate": 1}, "calibrate must be a whole number, 2 or more .folds., True or False"),
+        (
+            {"method": "svor-imc", "calibrate": 1},
+            "calibrate must be a whole number, 2 or more .folds., True or False",
+        ),
         ({"method": "svor-imc", "calibrate": "yes"}, "got 'yes'"),
-        ({"method": "svor-imc", "calibrate": 61}, "must not exceed the number of rows, 60"),
-        ({"method": "logit", "calibrate": True}, "calibrate= must be left out for CumulativeLink"),
-        ({"method": "redsvm", "kernel": "precomputed", "calibrate": True}, "precomputed"),
+        (
+            {"method": "svor-imc", "calibrate": 61},
+            "must not exceed the number of rows, 60",
+        ),
+        (
+            {"method": "logit", "calibrate": True},
+            "calibrate= must be left out for CumulativeLink",
+        ),
+        (
+            {"method": "redsvm", "kernel": "precomputed", "calibrate": True},
+            "precomputed",
+        ),
     ],
 )
 def test_refusals(arguments, words):
@@ -267,10 +341,16 @@ def test_without_calibration_the_error_says_how_to_get_it():
 def test_separated_rows_are_warned_of():
     frame = latent(200, 0)
     x = np.linspace(-2.0, 2.0, 200)
-    frame = frame.assign(x1=x, x2=0.0, y=pd.Categorical(np.searchsorted([-1.0, 0.05, 1.0], x), ordered=True))
+    frame = frame.assign(
+        x1=x,
+        x2=0.0,
+        y=pd.Categorical(np.searchsorted([-1.0, 0.05, 1.0], x), ordered=True),
+    )
     frame = frame[np.abs(x[:, None] - np.array([-1.0, 0.05, 1.0])).min(axis=1) > 0.1]
     with pytest.warns(SeparationWarning, match="without a mistake"):
-        fit = ordfit("y ~ x1", frame, "rank-svm", kernel="linear", C=100, calibrate=True)
+        fit = ordfit(
+            "y ~ x1", frame, "rank-svm", kernel="linear", C=100, calibrate=True
+        )
     p = fit.predict(type="prob").to_numpy()
     assert np.isfinite(p).all() and p.min() > 0.0
 
@@ -283,14 +363,29 @@ def noise(n, seed):
 
 def test_a_ranker_that_learns_noise_by_heart_knows_that_it_knows_nothing():
     """Its training scores are of no use for probabilities."""
-    frame, new = noise(150, 0), noise(2000, 100)
+    frame = noise(150, 0)
+    new = noise(2000, 100)
     with pytest.warns(DataWarning, match="shares of the levels"):
-        fit = ordfit("y ~ a + b + c + d", frame, "redsvm", kernel=Gaussian(gamma=20.0), C=100, calibrate=True)
+        fit = ordfit(
+            "y ~ a + b + c + d",
+            frame,
+            "redsvm",
+            kernel=Gaussian(gamma=20.0),
+            C=100,
+            calibrate=True,
+        )
     assert fit.training_errors["classification error"] < 0.02
     naive = fit_score_map(fit.fit.scores, fit.design.sample.y, 3, np.ones(150))
-    assert log_loss(naive.probabilities(fit.predict(new, type="score").to_numpy()), new["y"]) > np.log(3) + 0.5
+    assert (
+        log_loss(
+            naive.probabilities(fit.predict(new, type="score").to_numpy()), new["y"]
+        )
+        > np.log(3) + 0.5
+    )
     shares = frame["y"].value_counts(normalize=True, sort=False)
-    np.testing.assert_allclose(fit.predict(new, type="prob"), [shares] * 2000, rtol=1e-9)
+    np.testing.assert_allclose(
+        fit.predict(new, type="prob"), [shares] * 2000, rtol=1e-9
+    )
 
 
 def test_update_errors_augment_and_later_fits():
@@ -302,8 +397,11 @@ def test_update_errors_augment_and_later_fits():
     errors = fit.errors(cv=4)
     assert errors.loc[["log-loss", "Brier score"]].notna().all(axis=None)
     assert errors.loc["log-loss", "training"] < errors.loc["log-loss", "cv"] < np.log(4)
-    np.testing.assert_array_equal(fit.augment().filter(like=".prob_"), fit.predict(type="prob"))
-    with pytest.raises(OptionError, match="not available"):  # calibrated for all rounds, not for five of them
+    np.testing.assert_array_equal(
+        fit.augment().filter(like=".prob_"), fit.predict(type="prob")
+    )
+    # calibrated for all rounds, not for five of them
+    with pytest.raises(OptionError, match="not available"):
         fit.at(5).predict(type="prob")
 
 
@@ -313,23 +411,34 @@ def test_update_errors_augment_and_later_fits():
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("method", ["redsvm", "csovo", "orboost-all"])
 def test_scikit_learn_checks(method):
-    outcomes = check_estimator(OrdinalClassifier(method, calibrate=2), on_skip=None, on_fail=None)
-    amiss = {o["check_name"]: repr(o["exception"]) for o in outcomes if o["status"] != "passed"}
+    outcomes = check_estimator(
+        OrdinalClassifier(method, calibrate=2), on_skip=None, on_fail=None
+    )
+    amiss = {
+        o["check_name"]: repr(o["exception"])
+        for o in outcomes
+        if o["status"] != "passed"
+    }
     # This one wants the most probable label predicted; ranks stay those of the ranker.
-    assert "Arrays are not equal" in amiss.pop("check_classifiers_train", "Arrays are not equal")
+    assert "Arrays are not equal" in amiss.pop(
+        "check_classifiers_train", "Arrays are not equal"
+    )
     assert set(amiss) <= {"check_array_api_input"}, amiss
 
 
 def test_predict_proba_comes_and_goes_with_calibrate():
     frame = latent(90, 0)
-    X, y = frame[["x1", "x2"]], frame["y"].astype(int)
+    X = frame[["x1", "x2"]]
+    y = frame["y"].astype(int)
     assert not hasattr(OrdinalClassifier("svor-imc"), "predict_proba")
     model = clone(OrdinalClassifier("svor-imc", calibrate=3, C=2.0)).fit(X, y)
     assert model.get_params()["calibrate"] == 3
     assert repr(model) == "OrdinalClassifier('svor-imc', calibrate=3, C=2.0)"
     assert not hasattr(OrdinalClassifier("prank", calibrate=True), "partial_fit")
     same = ordfit("y ~ x1 + x2", frame.assign(y=y), "svor-imc", C=2.0, calibrate=3)
-    np.testing.assert_allclose(model.predict_proba(X), same.predict(X, type="prob"), rtol=1e-10)
+    np.testing.assert_allclose(
+        model.predict_proba(X), same.predict(X, type="prob"), rtol=1e-10
+    )
 
 
 # Against the truth
@@ -346,17 +455,23 @@ def test_predict_proba_comes_and_goes_with_calibrate():
     ],
 )
 def test_probabilities_are_near_the_truth(method, options, near):
-    """Nearer than the shares, and than a map learned on training scores where these are too good."""
-    frame, new = latent(500, 4), latent(4000, 5)
+    """Nearer than the shares, and than a map learned on training scores where these are
+    too good.
+    """
+    frame = latent(500, 4)
+    new = latent(4000, 5)
     fit = fitted(frame, method, **options)
-    p, true = fit.predict(new, type="prob").to_numpy(), truth(new)
+    p = fit.predict(new, type="prob").to_numpy()
+    true = truth(new)
     assert np.abs(p - true).mean() < near
     shares = np.tile(np.bincount(frame["y"].cat.codes) / 500, (4000, 1))
     for loss, gain in ((log_loss, 0.15), (brier, 0.05)):
         assert loss(true, new["y"]) < loss(p, new["y"]) < loss(shares, new["y"]) - gain
     if method == "orboost-all":
         scores = fit.predict(new, type="score").to_numpy()
-        naive = fit_score_map(fit.fit.scores, fit.design.sample.y, 4, np.ones(500)).probabilities(scores)
+        naive = fit_score_map(
+            fit.fit.scores, fit.design.sample.y, 4, np.ones(500)
+        ).probabilities(scores)
         assert log_loss(p, new["y"]) < log_loss(naive, new["y"]) - 0.01
         assert brier(p, new["y"]) < brier(naive, new["y"])
 
@@ -364,8 +479,13 @@ def test_probabilities_are_near_the_truth(method, options, near):
 def _real(name):
     frame = datasets.load(name)
     if name == "housing":
-        return "Sat ~ Infl + Type + Cont", frame.loc[frame.index.repeat(frame["Freq"])].reset_index(drop=True)
-    return {"wine": "rating ~ temp + contact", "anes96": "PID ~ selfLR + age + educ + income"}[name], frame
+        return "Sat ~ Infl + Type + Cont", frame.loc[
+            frame.index.repeat(frame["Freq"])
+        ].reset_index(drop=True)
+    return {
+        "wine": "rating ~ temp + contact",
+        "anes96": "PID ~ selfLR + age + educ + income",
+    }[name], frame
 
 
 @pytest.mark.slow
@@ -374,13 +494,17 @@ def _real(name):
 def test_real_sets_are_predicted_better_than_by_their_shares(name, method):
     formula, frame = _real(name)
     rng = np.random.default_rng(0)
-    mine, base = [], []
+    mine = []
+    base = []
     for _ in range(5):
         held = rng.permutation(len(frame)) < len(frame) // 3
-        train, test = frame[~held], frame[held]
+        train = frame[~held]
+        test = frame[held]
         response = formula.split(" ~ ")[0]
         p = ordfit(formula, train, method, calibrate=True).predict(test, type="prob")
         mine.append(log_loss(p, test[response]))
         counts = train[response].value_counts(sort=False) + 0.5
-        base.append(log_loss(np.tile(counts / counts.sum(), (len(test), 1)), test[response]))
+        base.append(
+            log_loss(np.tile(counts / counts.sum(), (len(test), 1)), test[response])
+        )
     assert np.mean(mine) < np.mean(base)

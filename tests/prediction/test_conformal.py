@@ -1,4 +1,6 @@
-"""Conformal intervals: the families by brute force, the quantile by counting, and coverage by simulation."""
+"""Conformal intervals: the families by brute force, the quantile by counting, and
+coverage by simulation.
+"""
 
 import pickle
 
@@ -31,7 +33,9 @@ KINDS = [
 
 
 def _grow(p, start, mass):
-    """Alg. 1 of Lu et al.: the likelier neighbour enters until more than `mass` is inside."""
+    """Alg. 1 of Lu et al.: the likelier neighbour enters until more than `mass` is
+    inside.
+    """
     low = high = start
     while p[low : high + 1].sum() <= mass and high - low < p.size - 1:
         below = p[low - 1] if low > 0 else -1.0
@@ -44,21 +48,29 @@ def _grow(p, start, mass):
 def test_intervals_by_probability_are_those_of_the_paper(n_levels):
     rng = np.random.default_rng(n_levels)
     p = rng.dirichlet(np.ones(n_levels), 100)
-    start = np.where(rng.random(100) < 0.5, p.argmax(axis=1), rng.integers(0, n_levels, 100))
+    start = np.where(
+        rng.random(100) < 0.5, p.argmax(axis=1), rng.integers(0, n_levels, 100)
+    )
     entered = grown_by_probability(p, start)
     for mass in (0.0, 0.3, 0.77, 0.999):
         expected = [_grow(row, s, mass) for row, s in zip(p, start, strict=True)]
-        np.testing.assert_array_equal(np.transpose(interval_ends(entered, mass)), expected)
+        np.testing.assert_array_equal(
+            np.transpose(interval_ends(entered, mass)), expected
+        )
 
 
 def test_intervals_by_distance_hold_the_ranks_of_all_potentials_so_near():
     rng = np.random.default_rng(0)
-    H, theta = 2.0 * rng.standard_normal(200), np.array([-1.0, 0.5, 0.4, 2.0])  # out of order: ranks are counted
+    # out of order: ranks are counted
+    H = 2.0 * rng.standard_normal(200)
+    theta = np.array([-1.0, 0.5, 0.4, 2.0])
     entered = grown_by_distance(H[:, None] - theta)
     for q in (0.0, 0.3, 1.7):
         ends = interval_ends(entered, q)
         for side, moved in ((0, H - q), (1, H + q)):
-            np.testing.assert_array_equal(ends[side], (moved[:, None] > theta).sum(axis=1))
+            np.testing.assert_array_equal(
+                ends[side], (moved[:, None] > theta).sum(axis=1)
+            )
 
 
 # The quantile
@@ -94,7 +106,9 @@ def _coverages(method, options, level, repeats, n, seed, refit):
         else:
             intervals = kept.conformal(level, latent(n, seed + 3 * r + 1))
         assert intervals.n == n
-        collected.append(intervals.coverage(latent(400, seed + 3 * r + 2)).loc["all", "coverage"])
+        collected.append(
+            intervals.coverage(latent(400, seed + 3 * r + 2)).loc["all", "coverage"]
+        )
     return np.array(collected)
 
 
@@ -112,7 +126,9 @@ def test_coverage(method, options, grown):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("level", [0.7, 0.9])
-@pytest.mark.parametrize(("method", "options", "grown"), [*KINDS, ("redsvm", {}, "distance")])
+@pytest.mark.parametrize(
+    ("method", "options", "grown"), [*KINDS, ("redsvm", {}, "distance")]
+)
 def test_coverage_with_a_second_fit(method, options, grown, level):
     _check(_coverages(method, options, level, 200, 29, 50_000, refit=True), level, 29)
 
@@ -123,15 +139,22 @@ def test_coverage_with_a_second_fit(method, options, grown, level):
 def test_coverage_on_real_sets(name, method):
     """Random thirds of the rows of a real set are exchangeable with the others."""
     frame = datasets.load(name)
-    formula = "Sat ~ Infl + Type + Cont" if name == "housing" else "PID ~ selfLR + age + educ + income"
+    formula = (
+        "Sat ~ Infl + Type + Cont"
+        if name == "housing"
+        else "PID ~ selfLR + age + educ + income"
+    )
     if name == "housing":
         frame = frame.loc[frame.index.repeat(frame["Freq"])].reset_index(drop=True)
     collected = []
     for seed in range(20):
         held = np.random.default_rng(seed).permutation(len(frame)) < len(frame) // 3
         fit = ordfit(formula, frame[~held], method)
-        collected.append(fit.conformal(0.8, seed=seed).coverage(frame[held]).loc["all", "coverage"])
-    # Splits of one set share its rows: its own luck remains, about a standard error of all its rows.
+        collected.append(
+            fit.conformal(0.8, seed=seed).coverage(frame[held]).loc["all", "coverage"]
+        )
+    # Splits of one set share its rows: its own luck remains, about a standard error of
+    # all its rows.
     assert np.mean(collected) > 0.8 - 3 * np.sqrt(0.16 / len(frame))
 
 
@@ -148,17 +171,31 @@ def test_intervals_are_frames_on_the_index_of_the_rows(method, options, grown):
     assert frame.index.equals(new.index)
     assert frame.loc[1003].isna().all() and frame.drop(1003).notna().all(axis=None)
     for column in ("lower", "upper"):
-        assert frame[column].cat.ordered and frame[column].cat.categories.tolist() == [1, 2, 3, 4]
+        assert frame[column].cat.ordered and frame[column].cat.categories.tolist() == [
+            1,
+            2,
+            3,
+            4,
+        ]
     lower, upper = (frame[column].drop(1003) for column in ("lower", "upper"))
     classes = intervals.results.predict(new).drop(1003)
-    assert ((lower.cat.codes <= classes.cat.codes) & (classes.cat.codes <= upper.cat.codes)).all()
-    held = (lower.cat.codes <= new["y"].drop(1003).cat.codes) & (new["y"].drop(1003).cat.codes <= upper.cat.codes)
+    assert (
+        (lower.cat.codes <= classes.cat.codes) & (classes.cat.codes <= upper.cat.codes)
+    ).all()
+    held = (lower.cat.codes <= new["y"].drop(1003).cat.codes) & (
+        new["y"].drop(1003).cat.codes <= upper.cat.codes
+    )
     coverage = intervals.coverage(new)
-    assert coverage.loc["all", "coverage"] == held.mean() and coverage.loc["all", "weight"] == 49
+    assert (
+        coverage.loc["all", "coverage"] == held.mean()
+        and coverage.loc["all", "weight"] == 49
+    )
     assert coverage.loc["all", "size"] == (upper.cat.codes - lower.cat.codes + 1).mean()
     assert intervals.grown == grown and intervals.n == 36
     wider = fit.conformal(0.95).predict(new).drop(1003)
-    assert (wider["lower"].cat.codes <= lower.cat.codes).all() and (wider["upper"].cat.codes >= upper.cat.codes).all()
+    assert (wider["lower"].cat.codes <= lower.cat.codes).all() and (
+        wider["upper"].cat.codes >= upper.cat.codes
+    ).all()
     again = pickle.loads(pickle.dumps(intervals))
     pd.testing.assert_frame_equal(again.predict(new), frame)
     pd.testing.assert_frame_equal(fit.conformal(0.8).predict(new), frame)
@@ -167,10 +204,14 @@ def test_intervals_are_frames_on_the_index_of_the_rows(method, options, grown):
 
 @pytest.mark.filterwarnings("ignore:weights= are counts:ordstat.exceptions.DataWarning")
 def test_whole_weights_are_rows():
-    frame, new = latent(80, 0), latent(60, 1)
+    frame = latent(80, 0)
+    new = latent(60, 1)
     fit = ordfit(FORMULA, frame)
     repeated = new.loc[new.index.repeat(new["w"])]
-    assert fit.conformal(0.9, new, weights="w").radius == fit.conformal(0.9, repeated).radius
+    assert (
+        fit.conformal(0.9, new, weights="w").radius
+        == fit.conformal(0.9, repeated).radius
+    )
     weighted = ordfit(FORMULA, frame, weights="w").conformal(0.8, share=0.4)
     assert weighted.n == round(0.4 * frame["w"].sum())
     assert weighted.results.nobs + weighted.n == frame["w"].sum()
@@ -179,7 +220,10 @@ def test_whole_weights_are_rows():
 def test_too_few_rows_give_the_whole_range():
     frame = latent(60, 0)
     fit = ordfit(FORMULA, frame)
-    with pytest.warns(DataWarning, match=r"needs 19 calibration rows; got .* Every interval is the whole range"):
+    with pytest.warns(
+        DataWarning,
+        match=r"needs 19 calibration rows; got .* Every interval is the whole range",
+    ):
         intervals = fit.conformal(0.95, latent(18, 1))
     assert intervals.predict(frame).to_numpy().tolist() == [[1, 4]] * 60
     assert np.isfinite(fit.conformal(0.95, latent(19, 1)).radius)
@@ -188,20 +232,27 @@ def test_too_few_rows_give_the_whole_range():
 @pytest.mark.parametrize(("method", "options", "grown"), KINDS)
 @pytest.mark.parametrize("rare", [1, 3, 5])
 def test_levels_that_only_calibration_rows_have(method, options, grown, rare):
-    """The ranker of the other rows does not know them: it never answers with them, and intervals may hold them."""
+    """The ranker of the other rows does not know them: it never answers with them, and
+    intervals may hold them.
+    """
     frame = latent(60, 0)
     frame["y"] = frame["y"].cat.set_categories([1, 2, 3, 4, 5])
     codes = frame["y"].cat.codes.to_numpy()
-    frame["y"] = pd.Categorical.from_codes(codes + (codes >= rare - 1), [1, 2, 3, 4, 5], ordered=True)
+    frame["y"] = pd.Categorical.from_codes(
+        codes + (codes >= rare - 1), [1, 2, 3, 4, 5], ordered=True
+    )
     frame.loc[7, "y"] = rare
     fit = ordfit(FORMULA, frame, method, **options)
     fits = (fit.conformal(0.8, share=0.5, seed=seed) for seed in range(20))
     intervals = next(i for i in fits if rare - 1 not in i.results.design.sample.y)
-    classes, ends = intervals.results.predict(frame), intervals.predict(frame)
+    classes = intervals.results.predict(frame)
+    ends = intervals.predict(frame)
     assert ends["upper"].cat.categories.tolist() == [1, 2, 3, 4, 5]
     assert rare not in set(classes) and (classes == frame["y"]).mean() > 0.3
     codes = classes.cat.codes
-    assert ((ends["lower"].cat.codes <= codes) & (codes <= ends["upper"].cat.codes)).all()
+    assert (
+        (ends["lower"].cat.codes <= codes) & (codes <= ends["upper"].cat.codes)
+    ).all()
     if grown == "probability":
         assert (intervals.results.predict(frame, type="prob")[rare] == 0.0).all()
     if rare == 3:  # between two levels that are held it is held too
@@ -211,7 +262,9 @@ def test_levels_that_only_calibration_rows_have(method, options, grown, rare):
 
 @pytest.mark.parametrize("level", [0.0, 1.0, 1.5, -0.1, True, "90%", None])
 def test_levels_outside_zero_and_one_are_refused(level):
-    with pytest.raises(OptionError, match="level must be a number strictly between 0 and 1"):
+    with pytest.raises(
+        OptionError, match="level must be a number strictly between 0 and 1"
+    ):
         ordfit(FORMULA, latent(60, 0)).conformal(level)
 
 

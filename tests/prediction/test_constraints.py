@@ -20,7 +20,11 @@ BOOST = {"method": "ordboost", "rounds": 20, "depth": 2}
     [
         ({"a": "up"}, {}, "got 'a': 'up'"),
         ({"z": "+"}, {}, r"got 'z'.* a, b, c"),
-        ({0: "+"}, {}, r"constraints must have the form .*; got 0: '.'. The columns are a, b, c"),
+        (
+            {0: "+"},
+            {},
+            r"constraints must have the form .*; got 0: '.'. The columns are a, b, c",
+        ),
         (["a >= 0"], {}, r"constraints must have the form .*; got \['a >= 0'\]"),
         (3, {}, "got 3"),
         ({"a": "+"}, {"method": "redsvm"}, "REDSVM does not support constraints="),
@@ -28,7 +32,12 @@ BOOST = {"method": "ordboost", "rounds": 20, "depth": 2}
 )
 def test_constraints_that_cannot_be(constraints, options, words):
     with pytest.raises(OptionError, match=words):
-        ordfit("y ~ a + b + c", FRAME, constraints=constraints, **({"method": "ordboost"} | options))
+        ordfit(
+            "y ~ a + b + c",
+            FRAME,
+            constraints=constraints,
+            **({"method": "ordboost"} | options),
+        )
 
 
 @pytest.mark.parametrize(
@@ -40,8 +49,12 @@ def test_constraints_that_cannot_be(constraints, options, words):
     ids=["names", "array"],
 )
 def test_the_classifier_obeys_as_the_formula_does(data, constraints):
-    by_formula = ordfit("y ~ a + b + c", FRAME, constraints={"a": "-", "b": "-"}, seed=0, **BOOST)
-    model = OrdinalClassifier(**BOOST, constraints=constraints, random_state=0).fit(data, FRAME["y"])
+    by_formula = ordfit(
+        "y ~ a + b + c", FRAME, constraints={"a": "-", "b": "-"}, seed=0, **BOOST
+    )
+    model = OrdinalClassifier(**BOOST, constraints=constraints, random_state=0).fit(
+        data, FRAME["y"]
+    )
     scores = model.results_.predict(type="score").to_numpy()
     np.testing.assert_allclose(scores, by_formula.predict(type="score"), atol=1e-9)
     grid = pd.DataFrame({"a": np.linspace(-1.0, 1.0, 30), "b": 0.0, "c": 0.0})
@@ -61,8 +74,12 @@ def test_the_classifier_names_an_unknown_column():
 def test_an_update_keeps_constraints():
     fit = ordfit("y ~ a + b + c", FRAME, constraints={"a": "-", "c": "+"}, **BOOST)
     np.testing.assert_array_equal(fit.update(depth=1).design.sample.signs, [-1, 0, 1])
-    np.testing.assert_array_equal(fit.update("~ c + b + a").design.sample.signs, [1, 0, -1])
-    assert fit.update("~ . - c", constraints={"b": "-"}).design.sample.signs.tolist() == [0, -1]
+    np.testing.assert_array_equal(
+        fit.update("~ c + b + a").design.sample.signs, [1, 0, -1]
+    )
+    assert fit.update(
+        "~ . - c", constraints={"b": "-"}
+    ).design.sample.signs.tolist() == [0, -1]
     assert fit.update("~ .", constraints={}).design.sample.signs is None
     for changes in ({}, {"constraints": {"c": "-"}}):
         with pytest.raises(OptionError, match="got 'c'"):

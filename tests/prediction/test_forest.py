@@ -13,7 +13,9 @@ def frame():
     rng = np.random.default_rng(1)
     x = rng.normal(size=(150, 3))
     H = np.sin(2 * x[:, 0]) + x[:, 1] * (x[:, 2] > 0) + 0.4 * rng.logistic(size=150)
-    return pd.DataFrame(x, columns=list("abc")).assign(y=np.digitize(H, [-0.8, 0.2, 1.0]))
+    return pd.DataFrame(x, columns=list("abc")).assign(
+        y=np.digitize(H, [-0.8, 0.2, 1.0])
+    )
 
 
 def sorted_rows(frame):
@@ -26,40 +28,62 @@ def test_probabilities_are_those_of_scikit_learn_on_the_indicators(frame):
     fit = ordfit("y ~ a + b + c", frame, "rps-forest", trees=40, min_leaf=3, seed=5)
     X, y = sorted_rows(frame)
     seed = int(np.random.default_rng(5).integers(2**31 - 1))
-    model = ExtraTreesRegressor(n_estimators=40, max_features=1, min_samples_leaf=3, random_state=seed)
+    model = ExtraTreesRegressor(
+        n_estimators=40, max_features=1, min_samples_leaf=3, random_state=seed
+    )
     model.fit(X, (y[:, None] > np.arange(3)).astype(float))
     new = frame.assign(a=frame["a"] + 0.1)
     above = model.predict(new[list("abc")].to_numpy())
     expected = np.hstack([1 - above, np.ones((150, 1))])
     np.testing.assert_allclose(fit.predict(new, type="cum_prob"), expected, atol=1e-12)
     assert fit.predict(new).cat.codes.tolist() == (above > 0.5).sum(axis=1).tolist()
-    np.testing.assert_allclose(fit.importance()["importance"].loc[list("abc")], model.feature_importances_, atol=1e-12)
+    np.testing.assert_allclose(
+        fit.importance()["importance"].loc[list("abc")],
+        model.feature_importances_,
+        atol=1e-12,
+    )
 
 
 def test_refusals_and_notes(frame):
-    with pytest.raises(OptionError, match="column_share of RPSForest must be a number above 0 and at most 1; got 2"):
+    with pytest.raises(
+        OptionError,
+        match="column_share of RPSForest must be a number above 0 and at most 1; got 2",
+    ):
         RPSForest(column_share=2)
     summary = str(ordfit("y ~ a", frame, "rps-forest", trees=5).summary())
     assert "nearly reproduce the rows they were grown on" in summary
 
 
 def test_threads_change_nothing(frame):
-    fits = [ordfit("y ~ a + b + c", frame, "rps-forest", trees=20, n_jobs=jobs, seed=1) for jobs in (1, 2)]
+    fits = [
+        ordfit("y ~ a + b + c", frame, "rps-forest", trees=20, n_jobs=jobs, seed=1)
+        for jobs in (1, 2)
+    ]
     pd.testing.assert_frame_equal(*(fit.predict(type="prob") for fit in fits))
 
 
 def test_columns_keep_their_digits():
-    """scikit-learn's single precision would merge days of this century, and take small steps for none."""
+    """scikit-learn's single precision would merge days of this century, and take small
+    steps for none.
+    """
     rng = np.random.default_rng(0)
     x = rng.normal(size=300)
     y = np.digitize(2 * np.sin(2 * x) + 0.5 * rng.normal(size=300), [-1.5, 0.0, 1.5])
     columns = {"plain": x, "big": 1.7e9 + 20 * x, "tiny": 1e-9 * x, "huge": 1e39 * x}
-    fits = [ordfit("y ~ x", {"x": c, "y": y}, "rps-forest", trees=30) for c in columns.values()]
+    fits = [
+        ordfit("y ~ x", {"x": c, "y": y}, "rps-forest", trees=30)
+        for c in columns.values()
+    ]
     first = fits[0].predict(type="prob").to_numpy()
     for fit in fits[1:]:
         np.testing.assert_allclose(fit.predict(type="prob"), first, atol=0.02)
     assert not np.signbit(first).any()
-    constant = ordfit("y ~ x + z", {"x": x, "z": np.full(300, 3.0), "y": y}, "rps-forest", trees=5)
+    constant = ordfit(
+        "y ~ x + z", {"x": x, "z": np.full(300, 3.0), "y": y}, "rps-forest", trees=5
+    )
     useless = pd.DataFrame({"g": list("aabb"), "y": [0, 1, 0, 1]})
-    assert np.isfinite(ordfit("y ~ g", useless, "rps-forest", trees=5).importance()["importance"]).all()
-    assert len(constant.predict({"x": x[:9], "z": x[:9] * 1e6})) == 9  # without a numpy warning
+    assert np.isfinite(
+        ordfit("y ~ g", useless, "rps-forest", trees=5).importance()["importance"]
+    ).all()
+    # without a numpy warning
+    assert len(constant.predict({"x": x[:9], "z": x[:9] * 1e6})) == 9

@@ -23,7 +23,8 @@ def test_wilson_limits(k, n, level):
 
 def test_bins_are_of_equal_weight_and_keep_ties_together():
     rng = np.random.default_rng(0)
-    p, happened = rng.permutation(1000) / 1000.0, rng.random(1000) < 0.3
+    p = rng.permutation(1000) / 1000.0
+    happened = rng.random(1000) < 0.3
     curve = reliability(p, happened, np.ones(1000), 8, 0.95)
     np.testing.assert_array_equal(curve.weight, 125.0)
     for b in range(8):
@@ -39,37 +40,52 @@ def test_weights_are_repetitions_and_order_does_not_matter():
     new = latent(90, 2)
     fit = ordfit(FORMULA, frame)
     repeated = new.loc[new.index.repeat(new["w"])].sample(frac=1.0, random_state=0)
-    pd.testing.assert_frame_equal(fit.reliability(new, weights="w"), fit.reliability(repeated))
+    pd.testing.assert_frame_equal(
+        fit.reliability(new, weights="w"), fit.reliability(repeated)
+    )
 
 
 @pytest.mark.parametrize("by", ["split", "level"])
 def test_curves_of_a_fit(by):
-    fit, new = ordfit(FORMULA, latent(400, 1)), latent(5000, 2)
+    fit = ordfit(FORMULA, latent(400, 1))
+    new = latent(5000, 2)
     curves = fit.reliability(new, by=by, bins=5)
     names = fit.threshold_names if by == "split" else list(fit.levels)
     assert curves[by].unique().tolist() == names
     assert (curves.groupby(by, observed=True)["weight"].sum() == 5000).all()
-    p = fit.predict(new, type="prob" if by == "level" else "cum_prob").iloc[:, 1].to_numpy()
+    p = (
+        fit.predict(new, type="prob" if by == "level" else "cum_prob")
+        .iloc[:, 1]
+        .to_numpy()
+    )
     codes = new["y"].cat.codes.to_numpy()
     happened = codes == 1 if by == "level" else codes <= 1
     lowest = np.argsort(p)[:1000]
     first = curves[curves[by] == names[1]].iloc[0]
     np.testing.assert_allclose(
-        first[["predicted", "observed"]].astype(float), [p[lowest].mean(), happened[lowest].mean()]
+        first[["predicted", "observed"]].astype(float),
+        [p[lowest].mean(), happened[lowest].mean()],
     )
     # A model of the right form is reliable: nearly all limits hold the prediction.
-    assert ((curves["lower"] <= curves["predicted"]) & (curves["predicted"] <= curves["upper"])).mean() > 0.7
+    assert (
+        (curves["lower"] <= curves["predicted"])
+        & (curves["predicted"] <= curves["upper"])
+    ).mean() > 0.7
 
 
 def test_rows_of_a_calibrated_fit_are_judged_by_rankers_that_have_not_seen_them():
     frame = latent(300, 1)
     fit = ordfit(FORMULA, frame, "orboost-all", rounds=300, calibrate=True)
-    own, given = fit.reliability(bins=4), fit.reliability(frame, bins=4)
+    own = fit.reliability(bins=4)
+    given = fit.reliability(frame, bins=4)
 
     def off(curves):
-        return np.average(np.abs(curves["predicted"] - curves["observed"]), weights=curves["weight"])
+        return np.average(
+            np.abs(curves["predicted"] - curves["observed"]), weights=curves["weight"]
+        )
 
-    assert off(own) < 0.05 < 0.07 < off(given)  # the same rows given as new ones look far too good to the ranker
+    # the same rows given as new ones look far too good to the ranker
+    assert off(own) < 0.05 < 0.07 < off(given)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""Shapley values of boosted trees against the definition: all sets of players, all ways through every tree."""
+"""Shapley values of boosted trees against the definition: all sets of players, all ways
+through every tree.
+"""
 
 from itertools import combinations
 from math import factorial
@@ -12,18 +14,32 @@ from numpy.testing import assert_allclose
 from ordstat import OptionError, OrdinalClassifier, datasets, ordfit
 from ordstat.compiled.boost import add_shapley
 from ordstat.formula.sample import Rows
-from ordstat.prediction.trees import BoostedTrees, LinearStart, ValueTree, leaf_ways, shapley_values
+from ordstat.prediction.trees import (
+    BoostedTrees,
+    LinearStart,
+    ValueTree,
+    leaf_ways,
+    shapley_values,
+)
 
 
 def random_tree(rng, depth, n_columns, n_cuts):
     """Cuts at random, the same column again and again; shares of rows down to 1 in 100."""
-    column, bin, child, value, weight = [], [], [], [], []
+    column = []
+    bin = []
+    child = []
+    value = []
+    weight = []
 
     def grow(at, left, w):
         if left == 0 or (at > 0 and rng.random() < 0.2):
             column[at], value[at], weight[at] = -1, rng.normal(), w
             return
-        column[at], bin[at], weight[at] = int(rng.integers(n_columns)), int(rng.integers(n_cuts)), w
+        column[at], bin[at], weight[at] = (
+            int(rng.integers(n_columns)),
+            int(rng.integers(n_cuts)),
+            w,
+        )
         child[at] = len(column)
         share = rng.uniform(0.01, 0.99)
         places = new(), new()
@@ -31,7 +47,13 @@ def random_tree(rng, depth, n_columns, n_cuts):
             grow(place, left - 1, w * part)
 
     def new():
-        for part, start in ((column, -1), (bin, 0), (child, -1), (value, 0.0), (weight, 0.0)):
+        for part, start in (
+            (column, -1),
+            (bin, 0),
+            (child, -1),
+            (value, 0.0),
+            (weight, 0.0),
+        ):
             part.append(start)
         return len(column) - 1
 
@@ -42,18 +64,26 @@ def random_tree(rng, depth, n_columns, n_cuts):
 
 def cut_tree(column, bin, child, value, weight):
     """A tree of cuts between numbers."""
-    gaps_left, sets = np.zeros(column.size, dtype=np.uint8), np.zeros((0, 32), dtype=np.uint8)
-    return ValueTree(column, bin, child, value, np.zeros(column.size), weight, gaps_left, sets)
+    gaps_left = np.zeros(column.size, dtype=np.uint8)
+    sets = np.zeros((0, 32), dtype=np.uint8)
+    return ValueTree(
+        column, bin, child, value, np.zeros(column.size), weight, gaps_left, sets
+    )
 
 
 def sum_of(slopes, cuts, trees):
     """Trees after a linear start without categories."""
-    return BoostedTrees(linear=LinearStart(slopes, np.zeros(slopes.size), ()), cuts=cuts, trees=tuple(trees))
+    return BoostedTrees(
+        linear=LinearStart(slopes, np.zeros(slopes.size), ()),
+        cuts=cuts,
+        trees=tuple(trees),
+    )
 
 
 def goes_left(tree, cuts, x, at):
     """Whether row x goes left at a node: by a cut, by its category, or without a value."""
-    d, bin = tree.column[at], tree.bin[at]
+    d = tree.column[at]
+    bin = tree.bin[at]
     if np.isnan(x[d]):
         return bool(tree.gaps_left[at])
     if bin < 0:
@@ -69,13 +99,20 @@ def expected(tree, cuts, x, present, group, at=0):
         return tree.value[at]
     child = tree.child[at]
     if group[d] in present:
-        return expected(tree, cuts, x, present, group, child + int(not goes_left(tree, cuts, x, at)))
+        return expected(
+            tree, cuts, x, present, group, child + int(not goes_left(tree, cuts, x, at))
+        )
     w = tree.weight[child : child + 2] / tree.weight[child : child + 2].sum()
-    return sum(w[side] * expected(tree, cuts, x, present, group, child + side) for side in (0, 1))
+    return sum(
+        w[side] * expected(tree, cuts, x, present, group, child + side)
+        for side in (0, 1)
+    )
 
 
 def linear_part(trees, x, d):
-    """What a column adds to the linear start: by its slope, its category, or without a value."""
+    """What a column adds to the linear start: by its slope, its category, or without a
+    value.
+    """
     if np.isnan(x[d]):
         return trees.linear.missing[d]
     effects = trees.linear.effects[d] if trees.linear.effects else ()
@@ -84,11 +121,19 @@ def linear_part(trees, x, d):
 
 def brute_force(trees, x, fitted, w, group, G):
     """(G,) Shapley values of one row by their definition, and v of no player."""
-    means = [np.average([linear_part(trees, row, d) for row in fitted], weights=w) for d in range(x.size)]
+    means = [
+        np.average([linear_part(trees, row, d) for row in fitted], weights=w)
+        for d in range(x.size)
+    ]
 
     def v(present):
-        linear = sum(linear_part(trees, x, d) if group[d] in present else means[d] for d in range(x.size))
-        return linear + sum(expected(tree, trees.cuts, x, present, group) for tree in trees.trees)
+        linear = sum(
+            linear_part(trees, x, d) if group[d] in present else means[d]
+            for d in range(x.size)
+        )
+        return linear + sum(
+            expected(tree, trees.cuts, x, present, group) for tree in trees.trees
+        )
 
     phi = np.zeros(G)
     for i in range(G):
@@ -103,12 +148,16 @@ def brute_force(trees, x, fitted, w, group, G):
 @pytest.mark.parametrize("seed", range(12))
 def test_against_all_sets_of_players(seed):
     rng = np.random.default_rng(seed)
-    D, depth = 5, int(rng.integers(1, 7))
+    D = 5
+    depth = int(rng.integers(1, 7))
     group = np.arange(D) if seed % 2 else rng.permutation([0, 0, 1, 2, 2])
     G = int(group.max()) + 1
     cuts = tuple(np.sort(rng.normal(size=4)) for _ in range(D))
-    trees = sum_of(rng.normal(size=D), cuts, [random_tree(rng, depth, D, 4) for _ in range(4)])
-    fitted, w = rng.normal(size=(30, D)), rng.integers(1, 4, 30).astype(float)
+    trees = sum_of(
+        rng.normal(size=D), cuts, [random_tree(rng, depth, D, 4) for _ in range(4)]
+    )
+    fitted = rng.normal(size=(30, D))
+    w = rng.integers(1, 4, 30).astype(float)
     X = rng.normal(size=(6, D))
     phi, base = shapley_values(trees, Rows(X=X), Rows(X=fitted), w, group, G)
     for n, x in enumerate(X):
@@ -121,12 +170,21 @@ def test_against_all_sets_of_players(seed):
 @pytest.mark.parametrize("seed", range(6))
 def test_compiled_loop_equals_its_twin(seed):
     rng = np.random.default_rng(seed)
-    tree, group = random_tree(rng, 7, 6, 3), np.array([0, 1, 2, 3, 4, 4])
-    ways, X = leaf_ways(tree, group), rng.normal(size=(40, 6))
-    left = tree.lefts(X, tuple(np.sort(rng.normal(size=3)) for _ in range(6))).T.astype(np.uint8, order="C")
+    tree = random_tree(rng, 7, 6, 3)
+    group = np.array([0, 1, 2, 3, 4, 4])
+    ways = leaf_ways(tree, group)
+    X = rng.normal(size=(40, 6))
+    left = tree.lefts(X, tuple(np.sort(rng.normal(size=3)) for _ in range(6))).T.astype(
+        np.uint8, order="C"
+    )
     m = ways.most
     points, weights = np.polynomial.legendre.leggauss(-(-m // 2))
-    work = (points + 1) / 2, weights / 2, np.empty((2**m, m)), np.empty(2**m, dtype=np.uint8)
+    work = (
+        (points + 1) / 2,
+        weights / 2,
+        np.empty((2**m, m)),
+        np.empty(2**m, dtype=np.uint8),
+    )
     collected = []
     for loop in (add_shapley, twins_shapley.add_shapley):
         phi = np.ones((40, 5))
@@ -137,10 +195,13 @@ def test_compiled_loop_equals_its_twin(seed):
 
 @pytest.mark.parametrize("m", [8, pytest.param(12, marks=pytest.mark.slow)])
 def test_many_players_on_a_way(m):
-    """Every column once on the way down, twelve in the deepest tree there is: the quadrature is still exact."""
+    """Every column once on the way down, twelve in the deepest tree there is: the
+    quadrature is still exact.
+    """
     rng = np.random.default_rng(4)
     column = np.full(2 * m + 1, -1, dtype=np.int32)
-    child, value = np.full(2 * m + 1, -1, dtype=np.int32), np.zeros(2 * m + 1)
+    child = np.full(2 * m + 1, -1, dtype=np.int32)
+    value = np.zeros(2 * m + 1)
     weight = np.full(2 * m + 1, 1.0)
     for d in range(m):  # node 2 d cuts column d; its right child goes on
         at = 0 if d == 0 else 2 * d
@@ -148,8 +209,12 @@ def test_many_players_on_a_way(m):
     value[1::2], value[-1] = rng.normal(size=m), 3.0
     weight[0] = 100.0
     for d in range(m):
-        at, share = 0 if d == 0 else 2 * d, rng.uniform(0.1, 0.9)
-        weight[2 * d + 1], weight[2 * d + 2] = share * weight[at], (1 - share) * weight[at]
+        at = 0 if d == 0 else 2 * d
+        share = rng.uniform(0.1, 0.9)
+        weight[2 * d + 1], weight[2 * d + 2] = (
+            share * weight[at],
+            (1 - share) * weight[at],
+        )
     tree = cut_tree(column, np.zeros(2 * m + 1, dtype=np.int32), child, value, weight)
     trees = sum_of(np.zeros(m), (np.zeros(1),) * m, [tree])
     X = rng.choice([-1.0, 1.0], size=(3, m), p=[0.2, 0.8])
@@ -161,7 +226,11 @@ def test_many_players_on_a_way(m):
 
 @pytest.fixture(scope="module")
 def anes():
-    return datasets.load("anes96").iloc[:400].assign(w=np.arange(400) % 3 + 1.0, z=np.linspace(-1.0, 1.0, 400))
+    return (
+        datasets.load("anes96")
+        .iloc[:400]
+        .assign(w=np.arange(400) % 3 + 1.0, z=np.linspace(-1.0, 1.0, 400))
+    )
 
 
 def boosted(formula, data, **more):
@@ -169,21 +238,36 @@ def boosted(formula, data, **more):
 
 
 def test_rows_sum_to_the_score(anes):
-    fit = boosted("PID ~ selfLR + age + I(age**2) + vote + age:educ", anes, na_action="omit")
+    fit = boosted(
+        "PID ~ selfLR + age + I(age**2) + vote + age:educ", anes, na_action="omit"
+    )
     new = anes.iloc[100:140].copy()
     new.iloc[3, new.columns.get_loc("age")] = np.nan
     for data in (None, new):
         values = fit.shapley(data)
-        assert values.columns.tolist() == ["(base)", "selfLR", "age", "vote", "age:educ"]
-        assert_allclose(values.sum(axis=1, skipna=False), fit.predict(data, type="score"), atol=1e-12)
+        assert values.columns.tolist() == [
+            "(base)",
+            "selfLR",
+            "age",
+            "vote",
+            "age:educ",
+        ]
+        assert_allclose(
+            values.sum(axis=1, skipna=False),
+            fit.predict(data, type="score"),
+            atol=1e-12,
+        )
         assert values["(base)"].nunique() == 1
-    assert values.index.equals(new.index) and values.isna().all(axis=1).tolist() == [n == 3 for n in range(40)]
+    assert values.index.equals(new.index) and values.isna().all(axis=1).tolist() == [
+        n == 3 for n in range(40)
+    ]
 
 
 def test_columns_of_a_variable_are_one_player(anes):
     """Powers of a number as one variable, against all sets of the players."""
     fit = boosted("PID ~ selfLR + educ + I(educ**2) + age", anes, weights="w")
-    sample, contributions = fit.design.sample, fit.shapley()
+    sample = fit.design.sample
+    contributions = fit.shapley()
     assert contributions.columns.tolist() == ["(base)", "selfLR", "educ", "age"]
     for n in (0, 17):
         given = sample.X, sample.case_weights, np.array([0, 1, 1, 2]), 3
@@ -192,16 +276,26 @@ def test_columns_of_a_variable_are_one_player(anes):
 
 
 def test_categories_and_missing_values(anes):
-    """Factors cut by sets of levels, and rows without a value, against all sets of the players."""
-    data = anes.assign(g=pd.cut(anes["educ"], [0, 2, 4, 5, 9], labels=list("abcd")).astype(str))
+    """Factors cut by sets of levels, and rows without a value, against all sets of the
+    players.
+    """
+    data = anes.assign(
+        g=pd.cut(anes["educ"], [0, 2, 4, 5, 9], labels=list("abcd")).astype(str)
+    )
     data.loc[data.index[::7], "age"] = np.nan
     data.loc[data.index[::11], "g"] = None
     fit = boosted("PID ~ selfLR + g + age", data, weights="w", na_action="keep")
-    trees, sample, contributions = fit.fit.trees, fit.design.sample, fit.shapley()
-    assert np.isnan(sample.X).any() and any((tree.bin < 0).any() for tree in trees.trees)
+    trees = fit.fit.trees
+    sample = fit.design.sample
+    contributions = fit.shapley()
+    assert np.isnan(sample.X).any() and any(
+        (tree.bin < 0).any() for tree in trees.trees
+    )
     assert contributions.columns.tolist() == ["(base)", "selfLR", "g", "age"]
     for n in (0, 7, 11, 40):
-        phi, base = brute_force(trees, sample.X[n], sample.X, sample.case_weights, np.arange(3), 3)
+        phi, base = brute_force(
+            trees, sample.X[n], sample.X, sample.case_weights, np.arange(3), 3
+        )
         assert_allclose(contributions.iloc[n], [base, *phi], atol=1e-11)
     assert_allclose(contributions.sum(axis=1), fit.predict(type="score"), atol=1e-12)
     new = data.iloc[:8].reset_index(drop=True)
@@ -221,7 +315,11 @@ def test_a_linear_start_alone(anes):
     """No rounds: b (x - mean)."""
     fit = boosted("PID ~ selfLR + age", anes).at(0)
     X = anes[["selfLR", "age"]]
-    assert_allclose(fit.shapley()[["selfLR", "age"]], (X - X.mean()) * fit.fit.trees.linear.slopes, atol=1e-12)
+    assert_allclose(
+        fit.shapley()[["selfLR", "age"]],
+        (X - X.mean()) * fit.fit.trees.linear.slopes,
+        atol=1e-12,
+    )
     assert fit.shapley(anes.head(0)).shape == (0, 3)
 
 
@@ -234,14 +332,25 @@ def test_without_columns():
 
 
 def test_shap_of_lightgbm_agrees_on_the_same_tree():
-    """The same trees in LightGBM: its own path-dependent values (`pred_contrib`) of a sum of trees."""
-    lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is optional: pip install lightgbm")
+    """The same trees in LightGBM: its own path-dependent values (`pred_contrib`) of a
+    sum of trees.
+    """
+    lightgbm = pytest.importorskip(
+        "lightgbm", reason="lightgbm is optional: pip install lightgbm"
+    )
     rng = np.random.default_rng(2)
     X = rng.normal(size=(300, 4))
     y = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) + 0.1 * rng.normal(size=300)
-    settings = {"n_estimators": 12, "num_leaves": 12, "verbosity": -1, "n_jobs": 1, "min_child_samples": 5}
+    settings = {
+        "n_estimators": 12,
+        "num_leaves": 12,
+        "verbosity": -1,
+        "n_jobs": 1,
+        "min_child_samples": 5,
+    }
     model = lightgbm.LGBMRegressor(**settings).fit(X, y).booster_
-    collected, cuts = [], [[] for _ in range(4)]
+    collected = []
+    cuts = [[] for _ in range(4)]
     for one in model.dump_model()["tree_info"]:
         parts = {name: [] for name in ("column", "bin", "child", "value", "weight")}
 
@@ -253,23 +362,31 @@ def test_shap_of_lightgbm_agrees_on_the_same_tree():
         def copy(node, at, parts=parts, new=new):
             leaf = "leaf_value" in node
             parts["value"][at] = node.get("leaf_value", 0.0)
-            parts["weight"][at] = float(node["leaf_count" if leaf else "internal_count"])
+            parts["weight"][at] = float(
+                node["leaf_count" if leaf else "internal_count"]
+            )
             if leaf:
                 return
             d = node["split_feature"]
             cuts[d].append(node["threshold"])
             parts["column"][at], parts["bin"][at] = d, len(cuts[d]) - 1
-            left, right = new(), new()
+            left = new()
+            right = new()
             parts["child"][at] = left
             copy(node["left_child"], left)
             copy(node["right_child"], right)
 
         copy(one["tree_structure"], new())
-        places = (np.array(parts[name], dtype=np.int32) for name in ("column", "bin", "child"))
-        value, weight = np.array(parts["value"]), np.array(parts["weight"])
+        places = (
+            np.array(parts[name], dtype=np.int32) for name in ("column", "bin", "child")
+        )
+        value = np.array(parts["value"])
+        weight = np.array(parts["weight"])
         collected.append(cut_tree(*places, value, weight))
     trees = sum_of(np.zeros(4), tuple(map(np.array, cuts)), collected)
-    phi, base = shapley_values(trees, Rows(X=X), Rows(X=X), np.ones(300), np.arange(4), 4)
+    phi, base = shapley_values(
+        trees, Rows(X=X), Rows(X=X), np.ones(300), np.arange(4), 4
+    )
     theirs = model.predict(X, pred_contrib=True)
     assert_allclose(phi, theirs[:, :4], atol=1e-10)
     assert_allclose(base, theirs[:, 4], atol=1e-10)

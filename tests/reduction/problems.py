@@ -16,7 +16,9 @@ def blobs(n_levels: int, n: int = 90, seed: int = 0, spread: float = 1.0) -> Sam
 
 
 def any_costs(n: int, n_levels: int, seed: int = 0) -> np.ndarray:
-    """(N, K) costs of any shape, some of them equal; the cheapest level need not be the row's own."""
+    """(N, K) costs of any shape, some of them equal; the cheapest level need not be the
+    row's own.
+    """
     rng = np.random.default_rng(seed)
     return rng.integers(0, 6, (n, n_levels)) / 2.0
 

@@ -37,17 +37,30 @@ def golf(*outlooks):
 
 def tree(X, z, w=None, **settings):
     w = np.ones(len(z)) if w is None else w
-    return C45(**settings).fit(np.asarray(X, dtype=float), z, w, np.random.default_rng(0)).scorer.trees[0]
+    return (
+        C45(**settings)
+        .fit(np.asarray(X, dtype=float), z, w, np.random.default_rng(0))
+        .scorer.trees[0]
+    )
 
 
 def text_of(actual, names=("x0", "x1", "x2", "x3"), node=0, indent=""):
-    """Lines of a tree: a leaf has the weights of + and -; the second side of a cut follows the first."""
+    """Lines of a tree: a leaf has the weights of + and -; the second side of a cut
+    follows the first.
+    """
     if actual.column[node] < 0:
         negative, positive = actual.values[node]
         return [f"{indent}leaf {positive:.6g} {negative:.6g}"]
     head = f"{indent}{names[actual.column[node]]} <= {actual.cut[node]:.6g}"
     left = int(actual.child[node])
-    return [head, *(line for side in (left, left + 1) for line in text_of(actual, names, side, indent + " "))]
+    return [
+        head,
+        *(
+            line
+            for side in (left, left + 1)
+            for line in text_of(actual, names, side, indent + " ")
+        ),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -59,41 +72,71 @@ def text_of(actual, names=("x0", "x1", "x2", "x3"), node=0, indent=""):
     ],
 )
 def test_the_branches_of_the_golf_tree(outlook, expected):
-    """Figure 2-1 of Quinlan 1993: humidity decides sunny days, wind rainy ones, and overcast ones are all good."""
-    assert text_of(tree(*golf(outlook)), ("temperature", "humidity", "windy")) == expected
+    """Figure 2-1 of Quinlan 1993: humidity decides sunny days, wind rainy ones, and
+    overcast ones are all good.
+    """
+    assert (
+        text_of(tree(*golf(outlook)), ("temperature", "humidity", "windy")) == expected
+    )
 
 
 def test_a_cut_is_a_value_of_the_training_rows():
-    """Days of other outlooks have a humidity of 75 between 70 and 85: with them the cut is the book's 75."""
+    """Days of other outlooks have a humidity of 75 between 70 and 85: with them the cut
+    is the book's 75.
+    """
     X, z = golf("sunny", "overcast", "rain")
-    overcast = np.array([day[0] != "sunny" for day in GOLF if day[0] in ("sunny", "overcast", "rain")])
-    # A label of its own for all days that are not sunny makes the first cut that of the outlook.
+    overcast = np.array(
+        [day[0] != "sunny" for day in GOLF if day[0] in ("sunny", "overcast", "rain")]
+    )
+    # A label of its own for all days that are not sunny makes the first cut that of the
+    # outlook.
     z = np.where(overcast, 1.0, z)
     actual = tree(np.column_stack([overcast, X[:, 1]]), z)
-    expected = ["not sunny <= 0", " humidity <= 75", "  leaf 2 0", "  leaf 0 3", " leaf 9 0"]
+    expected = [
+        "not sunny <= 0",
+        " humidity <= 75",
+        "  leaf 2 0",
+        "  leaf 0 3",
+        " leaf 9 0",
+    ]
     assert text_of(actual, ("not sunny", "humidity")) == expected
 
 
-@pytest.mark.parametrize(("errors", "cases", "rate"), [(0, 6, 0.206), (0, 9, 0.143), (0, 1, 0.750), (1, 16, 0.157)])
+@pytest.mark.parametrize(
+    ("errors", "cases", "rate"),
+    [(0, 6, 0.206), (0, 9, 0.143), (0, 1, 0.750), (1, 16, 0.157)],
+)
 def test_upper_limits_of_the_book(errors, cases, rate):
     """U_25% of Quinlan 1993, sec. 4.2."""
-    assert (errors + extra_errors(cases, errors, 0.25)) / cases == pytest.approx(rate, abs=5e-4)
+    assert (errors + extra_errors(cases, errors, 0.25)) / cases == pytest.approx(
+        rate, abs=5e-4
+    )
 
 
 def test_upper_limits_rise_with_errors_and_fall_with_confidence():
-    limits = [[e + extra_errors(20.0, e, c) for e in np.linspace(0, 10, 41)] for c in (0.01, 0.1, 0.25, 0.5)]
+    limits = [
+        [e + extra_errors(20.0, e, c) for e in np.linspace(0, 10, 41)]
+        for c in (0.01, 0.1, 0.25, 0.5)
+    ]
     assert (np.diff(limits, axis=1) > -1e-12).all()
     assert (np.diff(limits, axis=0) <= 1e-12).all()
 
 
 def voting(first, others=0):
-    """16 cases of the congress example (sec. 4.2): leaves of 6, 9 and 1 with no error, the last of the other label.
+    """16 cases of the congress example (sec. 4.2): leaves of 6, 9 and 1 with no error,
+    the last of the other label.
 
     Column b, which tells the second leaf from the third, is `first` in the first.
     """
     X = np.repeat([[0.0, first], [1.0, 0.0], [1.0, 1.0]], [6, 9, 1 + others], axis=0)
     z = np.repeat([1.0, 1.0, -1.0], [6, 9, 1 + others])
-    rows = [np.arange(len(z)), np.arange(6), np.arange(6, len(z)), np.arange(6, 15), np.arange(15, len(z))]
+    rows = [
+        np.arange(len(z)),
+        np.arange(6),
+        np.arange(6, len(z)),
+        np.arange(6, 15),
+        np.arange(15, len(z)),
+    ]
     return Pruner(
         X=X,
         label=(z > 0).astype(np.intp),
@@ -110,13 +153,21 @@ def voting(first, others=0):
 
 
 def test_the_congress_example_is_pruned_to_a_leaf():
-    """Its subtree promises 6 x 0.206 + 9 x 0.143 + 0.750 = 3.273 errors, a leaf 16 x 0.157 = 2.512."""
+    """Its subtree promises 6 x 0.206 + 9 x 0.143 + 0.750 = 3.273 errors, a leaf 16 x
+    0.157 = 2.512.
+    """
     assert text_of(voting(first=1.0).pruned()) == ["leaf 15 1"]
 
 
 def test_a_branch_is_raised_in_its_parents_place():
-    """With 10 of the other label no leaf is good enough; the first cut, which b makes needless, goes."""
-    assert text_of(voting(first=0.0, others=9).pruned()) == ["x1 <= 0", " leaf 15 0", " leaf 0 10"]
+    """With 10 of the other label no leaf is good enough; the first cut, which b makes
+    needless, goes.
+    """
+    assert text_of(voting(first=0.0, others=9).pruned()) == [
+        "x1 <= 0",
+        " leaf 15 0",
+        " leaf 0 10",
+    ]
 
 
 # A plain version
@@ -130,14 +181,24 @@ class Plain:
         self.min_cases, self.confidence = min_cases, confidence
 
     def grow(self, rows):
-        cut = gain_ratio_cut(self.X[rows], self.label[rows], self.w[rows], self.min_cases)
+        cut = gain_ratio_cut(
+            self.X[rows], self.label[rows], self.w[rows], self.min_cases
+        )
         if cut is None:
             return {"rows": rows}
         d, low, high = cut
         value = self.X[self.X[:, d] <= (low + high) / 2, d].max()
         below = self.X[rows, d] <= value
-        node = {"rows": rows, "cut": (d, value), "sides": [self.grow(rows[below]), self.grow(rows[~below])]}
-        return self.leaf(rows) if self.errors(node) >= self.own_errors(rows) - 1e-9 else node
+        node = {
+            "rows": rows,
+            "cut": (d, value),
+            "sides": [self.grow(rows[below]), self.grow(rows[~below])],
+        }
+        return (
+            self.leaf(rows)
+            if self.errors(node) >= self.own_errors(rows) - 1e-9
+            else node
+        )
 
     def leaf(self, rows):
         return {"rows": rows}
@@ -147,13 +208,19 @@ class Plain:
         return min(positive, self.w[rows].sum() - positive)
 
     def errors(self, node):
-        return sum(self.errors(s) for s in node["sides"]) if "cut" in node else self.own_errors(node["rows"])
+        return (
+            sum(self.errors(s) for s in node["sides"])
+            if "cut" in node
+            else self.own_errors(node["rows"])
+        )
 
     def promise(self, node):
         if "cut" in node:
             return sum(self.promise(side) for side in node["sides"])
         errors = self.own_errors(node["rows"])
-        return errors + extra_errors(self.w[node["rows"]].sum(), errors, self.confidence)
+        return errors + extra_errors(
+            self.w[node["rows"]].sum(), errors, self.confidence
+        )
 
     def with_rows(self, node, rows):
         """The same cuts for other rows; a side without rows keeps its previous rows."""
@@ -161,7 +228,10 @@ class Plain:
             return {**node, "rows": rows} if rows.size else node
         d, value = node["cut"]
         below = self.X[rows, d] <= value
-        sides = [self.with_rows(s, rows[b]) for s, b in zip(node["sides"], (below, ~below), strict=True)]
+        sides = [
+            self.with_rows(s, rows[b])
+            for s, b in zip(node["sides"], (below, ~below), strict=True)
+        ]
         return {"rows": rows, "cut": node["cut"], "sides": sides}
 
     def prune(self, node):
@@ -172,7 +242,9 @@ class Plain:
 
     def settle(self, node):
         left, right = node["sides"]
-        larger = left if self.w[left["rows"]].sum() >= self.w[right["rows"]].sum() else right
+        larger = (
+            left if self.w[left["rows"]].sum() >= self.w[right["rows"]].sum() else right
+        )
         raised = self.with_rows(larger, node["rows"])
         leaf = self.leaf(node["rows"])
         promises = self.promise(leaf), self.promise(raised), self.promise(node)
@@ -185,9 +257,16 @@ class Plain:
     def text(self, node, indent=""):
         if "cut" not in node:
             positive = self.w[node["rows"]][self.label[node["rows"]] == 1].sum()
-            return [f"{indent}leaf {positive:.6g} {self.w[node['rows']].sum() - positive:.6g}"]
+            return [
+                f"{indent}leaf {positive:.6g}"
+                f" {self.w[node['rows']].sum() - positive:.6g}"
+            ]
         head = f"{indent}x{node['cut'][0]} <= {node['cut'][1]:.6g}"
-        return [head, *self.text(node["sides"][0], indent + " "), *self.text(node["sides"][1], indent + " ")]
+        return [
+            head,
+            *self.text(node["sides"][0], indent + " "),
+            *self.text(node["sides"][1], indent + " "),
+        ]
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -207,11 +286,17 @@ def test_the_plain_version_grows_and_prunes_the_same_tree(seed):
 def test_a_weight_of_two_is_two_cases():
     rng = np.random.default_rng(1)
     X = rng.integers(0, 6, (80, 3)).astype(float)
-    z, w = np.where(X[:, 0] + rng.integers(0, 5, 80) > 5, 1.0, -1.0), rng.integers(1, 4, 80)
-    assert text_of(tree(X, z, w.astype(float))) == text_of(tree(X.repeat(w, axis=0), z.repeat(w)))
+    z = np.where(X[:, 0] + rng.integers(0, 5, 80) > 5, 1.0, -1.0)
+    w = rng.integers(1, 4, 80)
+    assert text_of(tree(X, z, w.astype(float))) == text_of(
+        tree(X.repeat(w, axis=0), z.repeat(w))
+    )
 
 
-@pytest.mark.parametrize("settings", [{"confidence": 0.0}, {"confidence": 0.6}, {"min_cases": 0}, {"min_cases": "2"}])
+@pytest.mark.parametrize(
+    "settings",
+    [{"confidence": 0.0}, {"confidence": 0.6}, {"min_cases": 0}, {"min_cases": "2"}],
+)
 def test_wrong_settings_are_named(settings):
     with pytest.raises(OptionError, match=next(iter(settings))):
         C45(**settings)
@@ -225,4 +310,6 @@ def test_one_label_makes_one_leaf(z):
 
 
 def test_rows_without_columns_make_one_leaf():
-    assert text_of(tree(np.zeros((5, 0)), np.array([1.0, 1, 1, -1, -1]))) == ["leaf 3 2"]
+    assert text_of(tree(np.zeros((5, 0)), np.array([1.0, 1, 1, -1, -1]))) == [
+        "leaf 3 2"
+    ]

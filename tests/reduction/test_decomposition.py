@@ -1,4 +1,6 @@
-"""Costs as weights of binary problems and of labels, against hand work, algebra and brute force."""
+"""Costs as weights of binary problems and of labels, against hand work, algebra and
+brute force.
+"""
 
 from itertools import combinations, product
 
@@ -21,21 +23,29 @@ from ordstat.reduction.voting import (
 
 from .problems import any_costs
 
-N, K = 40, 4
+N = 40
+K = 4
 PAIRS = list(combinations(range(K), 2))
 
 
 def test_the_example_of_the_thesis():
     """c = (0, 1, 1, 334) of a row of level 1 [Lin 2008, sec. 2.2 and 2.3]."""
-    costs, y = np.array([[0.0, 1.0, 1.0, 334.0]]), np.array([0])
+    costs = np.array([[0.0, 1.0, 1.0, 334.0]])
+    y = np.array([0])
     assert label_weights(costs).tolist() == [[334, 333, 333, 0]]
     assert support_weights(costs, y).tolist() == [[334, 1, 1, 334]]
     first = against_each_other(costs, np.ones(1))[0]
-    assert (first.index.tolist(), first.labels.tolist(), first.weights.tolist()) == ([0], [-1.0], [1.0])
+    assert (first.index.tolist(), first.labels.tolist(), first.weights.tolist()) == (
+        [0],
+        [-1.0],
+        [1.0],
+    )
 
 
 def test_label_weights_turn_cost_into_error():
-    """Theorem 2.4 on a sample: the cost of any classifier is Lambda_1 times its weighted error, less Lambda_2."""
+    """Theorem 2.4 on a sample: the cost of any classifier is Lambda_1 times its
+    weighted error, less Lambda_2.
+    """
     costs = any_costs(N, K)
     q = label_weights(costs)
     assert (q >= 0).all()
@@ -43,14 +53,18 @@ def test_label_weights_turn_cost_into_error():
     codes = np.random.default_rng(1).integers(0, K, N)
     wrong = q.sum(axis=1) - q[np.arange(N), codes]
     delta = costs.max(axis=1) - costs.sum(axis=1) / (K - 1)
-    lambda_1, lambda_2 = q.sum() / N, (K - 1) * delta.mean()
+    lambda_1 = q.sum() / N
+    lambda_2 = (K - 1) * delta.mean()
     np.testing.assert_allclose(
-        costs[np.arange(N), codes].mean(), lambda_1 * (wrong.sum() / q.sum()) - lambda_2, rtol=1e-12
+        costs[np.arange(N), codes].mean(),
+        lambda_1 * (wrong.sum() / q.sum()) - lambda_2,
+        rtol=1e-12,
     )
 
 
 def test_support_weights_are_eq_2_5():
-    costs, y = any_costs(N, K), np.arange(N) % K
+    costs = any_costs(N, K)
+    y = np.arange(N) % K
     expected = np.empty((N, K))
     for n in range(N):
         q = costs[n].max() - costs[n]
@@ -66,21 +80,29 @@ def test_all_pairs_weights_are_the_integrals_of_eq_2_7():
     for n in range(N):
         for i, j in PAIRS:
             low, high = sorted((costs[n, i], costs[n, j]))
-            # Costs are multiples of 1/2, so the integrand is constant between these nodes.
+            # Costs are multiples of 1/2, so the integrand is constant between these
+            # nodes.
             nodes = np.arange(low, high, 0.5) + 0.25
             integral = sum(0.5 / np.count_nonzero(costs[n] <= t) for t in nodes)
-            assert abs(potential[n, i] - potential[n, j]) == pytest.approx(integral, abs=1e-12)
+            assert abs(potential[n, i] - potential[n, j]) == pytest.approx(
+                integral, abs=1e-12
+            )
 
 
-@pytest.mark.parametrize("potential", [lambda c: c, all_pairs_potential], ids=["difference", "all-pairs"])
+@pytest.mark.parametrize(
+    "potential", [lambda c: c, all_pairs_potential], ids=["difference", "all-pairs"]
+)
 def test_classification_costs_give_the_plain_methods(potential):
-    y, w = np.arange(N) % K, np.arange(N) + 1.0
+    y = np.arange(N) % K
+    w = np.arange(N) + 1.0
     costs = CostMatrix.classification().rows(y, K)
     for k, problem in enumerate(against_the_rest(costs, y, w)):
         assert problem.index.tolist() == list(range(N))
         assert (problem.labels == np.where(y == k, 1, -1)).all()
         assert (problem.weights == w).all()
-    for (i, j), problem in zip(PAIRS, against_each_other(potential(costs), w), strict=True):
+    for (i, j), problem in zip(
+        PAIRS, against_each_other(potential(costs), w), strict=True
+    ):
         rows = np.flatnonzero((y == i) | (y == j))
         assert problem.index.tolist() == rows.tolist()
         assert (problem.labels == np.where(y[rows] == j, 1, -1)).all()
@@ -88,32 +110,55 @@ def test_classification_costs_give_the_plain_methods(potential):
 
 
 def test_pairs_follow_the_cheaper_level():
-    costs, w = any_costs(N, K), np.arange(N) % 3 + 0.5
+    costs = any_costs(N, K)
+    w = np.arange(N) % 3 + 0.5
     for (i, j), problem in zip(PAIRS, against_each_other(costs, w), strict=True):
         rows = [n for n in range(N) if costs[n, i] != costs[n, j]]
         assert problem.index.tolist() == rows
-        assert (problem.labels == [1 if costs[n, j] < costs[n, i] else -1 for n in rows]).all()
-        np.testing.assert_allclose(problem.weights, [w[n] * abs(costs[n, i] - costs[n, j]) for n in rows])
+        assert (
+            problem.labels == [1 if costs[n, j] < costs[n, i] else -1 for n in rows]
+        ).all()
+        np.testing.assert_allclose(
+            problem.weights, [w[n] * abs(costs[n, i] - costs[n, j]) for n in rows]
+        )
 
 
 def test_labelled_pairs_hold_each_label_once():
     weights = any_costs(N, K)
     for (i, j), problem in zip(PAIRS, labelled_pairs(weights), strict=True):
-        examples = {(int(n), s): w for n, s, w in zip(problem.index, problem.labels, problem.weights, strict=True)}
-        expected = {(n, s): weights[n, k] for n in range(N) for s, k in ((-1.0, i), (1.0, j)) if weights[n, k] > 0}
+        examples = {
+            (int(n), s): w
+            for n, s, w in zip(
+                problem.index, problem.labels, problem.weights, strict=True
+            )
+        }
+        expected = {
+            (n, s): weights[n, k]
+            for n in range(N)
+            for s, k in ((-1.0, i), (1.0, j))
+            if weights[n, k] > 0
+        }
         assert examples == expected
 
 
 def test_the_loss_of_a_problem():
-    problem = Binary.of(np.array([0, 1, 1, 2]), np.array([1.0, -1.0, 1.0, 1.0]), np.array([1.0, 2.0, 4.0, 0.0]))
+    problem = Binary.of(
+        np.array([0, 1, 1, 2]),
+        np.array([1.0, -1.0, 1.0, 1.0]),
+        np.array([1.0, 2.0, 4.0, 0.0]),
+    )
     assert problem.loss(np.array([0.5, -1.0, 0.0])) == 4.0
     assert problem.loss(np.array([0.0, 1.0, 0.0])) == 3.0
     assert problem.among(np.array([False, True, True])).index.tolist() == [1, 1]
 
 
-@pytest.mark.parametrize("potential", [lambda c: c, all_pairs_potential], ids=["difference", "all-pairs"])
+@pytest.mark.parametrize(
+    "potential", [lambda c: c, all_pairs_potential], ids=["difference", "all-pairs"]
+)
 def test_theorem_2_7_over_all_tournaments(potential):
-    """Every outcome of the six pairs of four levels, every row of costs: the bound holds, and needs its factor 2."""
+    """Every outcome of the six pairs of four levels, every row of costs: the bound
+    holds, and needs its factor 2.
+    """
     outcomes = np.array(list(product([-1.0, 1.0], repeat=6)))
     codes = most_votes(pair_votes(outcomes, K))
     costs = any_costs(200, K, seed=3)
@@ -122,7 +167,9 @@ def test_theorem_2_7_over_all_tournaments(potential):
     for c, w in zip(costs, weights, strict=True):
         wrong = np.zeros(len(outcomes))
         for p, (i, j) in enumerate(PAIRS):
-            wrong += np.abs(w[i] - w[j]) * (np.where(outcomes[:, p] > 0, c[j] > c[i], c[i] > c[j]))
+            wrong += np.abs(w[i] - w[j]) * (
+                np.where(outcomes[:, p] > 0, c[j] > c[i], c[i] > c[j])
+            )
         above = c[codes] - c.min()
         assert (above <= 2.0 * wrong + 1e-12).all()
         ratios.append(np.max(above[wrong > 0] / wrong[wrong > 0], initial=0.0))
@@ -144,9 +191,13 @@ def test_votes_of_pairs():
 
 def test_labels_are_drawn_in_proportion():
     """20000 draws of each row: shares within 5 standard errors of q / max sum q."""
-    costs = np.array([[0.0, 1.0, 1.0, 334.0], [3.0, 0.0, 1.0, 2.0], [2.0, 2.0, 2.0, 2.0]])
+    costs = np.array(
+        [[0.0, 1.0, 1.0, 334.0], [3.0, 0.0, 1.0, 2.0], [2.0, 2.0, 2.0, 2.0]]
+    )
     m = 20_000
-    counts = drawn_labels(np.arange(3.0)[:, None], costs, np.full(3, float(m)), np.random.default_rng(0))
+    counts = drawn_labels(
+        np.arange(3.0)[:, None], costs, np.full(3, float(m)), np.random.default_rng(0)
+    )
     q = costs.max(axis=1, keepdims=True) - costs
     share = q / q.sum(axis=1).max()
     assert (np.abs(counts / m - share) <= 5.0 * np.sqrt(share * (1 - share) / m)).all()
@@ -154,22 +205,28 @@ def test_labels_are_drawn_in_proportion():
 
 
 def test_draws_depend_on_the_rows_alone():
-    X, costs = np.random.default_rng(1).standard_normal((N, 2)), any_costs(N, K)
+    X = np.random.default_rng(1).standard_normal((N, 2))
+    costs = any_costs(N, K)
     weights = np.arange(N) % 4.0
     drawn = drawn_labels(X, costs, weights, np.random.default_rng(5))
     assert 0 < drawn.sum() < weights.sum()
     assert (drawn[weights == 0] == 0).all()
     mixed = np.random.default_rng(2).permutation(N)
-    shuffled = drawn_labels(X[mixed], costs[mixed], weights[mixed], np.random.default_rng(5))
+    shuffled = drawn_labels(
+        X[mixed], costs[mixed], weights[mixed], np.random.default_rng(5)
+    )
     np.testing.assert_array_equal(shuffled, drawn[mixed])
     repeats = np.repeat(np.arange(N), weights.astype(int))
-    repeated = drawn_labels(X[repeats], costs[repeats], np.ones(repeats.size), np.random.default_rng(5))
+    repeated = drawn_labels(
+        X[repeats], costs[repeats], np.ones(repeats.size), np.random.default_rng(5)
+    )
     back = np.zeros_like(drawn)
     np.add.at(back, repeats, repeated)
     np.testing.assert_array_equal(back, drawn)
 
 
 def test_a_fraction_of_a_row_is_drawn_as_often():
-    X, costs = np.arange(4000.0)[:, None], np.tile([0.0, 1.0], (4000, 1))
+    X = np.arange(4000.0)[:, None]
+    costs = np.tile([0.0, 1.0], (4000, 1))
     drawn = drawn_labels(X, costs, np.full(4000, 0.25), np.random.default_rng(0)).sum()
     assert abs(drawn - 1000) < 5 * np.sqrt(4000 * 0.25 * 0.75)

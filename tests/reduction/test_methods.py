@@ -20,7 +20,9 @@ from .problems import any_costs, blobs, own_costs
 
 NEW = np.random.default_rng(9).normal(0.0, 3.0, (200, 2))
 KERNEL = Perceptron()
-CLEAR = 1e-4  # scores closer to a tie than this are left out: LIBSVM solves to 1e-8, these machines to rounding
+# scores closer to a tie than this are left out: LIBSVM solves to 1e-8, these machines
+# to rounding
+CLEAR = 1e-4
 
 
 def _codes(name, sample, **options):
@@ -61,17 +63,27 @@ def test_cost_sensitive_methods_by_hand(name, weighted):
     w = np.arange(sample.n) % 3 + 1.0 if weighted else np.ones(sample.n)
     sample = Sample(rows=sample.rows, y=sample.y, n_levels=4, weights=w, costs=costs)
     _, codes = _codes(name, sample)
-    gram, across = KERNEL(sample.X, sample.X), KERNEL(NEW, sample.X)
+    gram = KERNEL(sample.X, sample.X)
+    across = KERNEL(NEW, sample.X)
     votes = np.zeros((len(NEW), 4))
     if name == "csova":
         for k in range(4):
-            v = np.where(sample.y == k, costs.max(axis=1) - costs[:, k], costs[:, k] - costs.min(axis=1))
+            v = np.where(
+                sample.y == k,
+                costs.max(axis=1) - costs[:, k],
+                costs[:, k] - costs.min(axis=1),
+            )
             votes[:, k] = _score(gram, across, np.where(sample.y == k, 1, -1), w * v)
     else:
         for i in range(4):
             for j in range(i + 1, 4):
                 v = np.abs(costs[:, i] - costs[:, j])
-                won = _score(gram, across, np.where(costs[:, j] < costs[:, i], 1, -1), w * v) > 0
+                won = (
+                    _score(
+                        gram, across, np.where(costs[:, j] < costs[:, i], 1, -1), w * v
+                    )
+                    > 0
+                )
                 votes[:, j] += won
                 votes[:, i] += ~won
     np.testing.assert_array_equal(codes, votes.argmax(axis=1))
@@ -79,7 +91,9 @@ def test_cost_sensitive_methods_by_hand(name, weighted):
 
 def _score(gram, across, labels, weights):
     used = np.flatnonzero(weights > 0)
-    fitted = _svc().fit(gram[np.ix_(used, used)], labels[used], sample_weight=weights[used])
+    fitted = _svc().fit(
+        gram[np.ix_(used, used)], labels[used], sample_weight=weights[used]
+    )
     return fitted.decision_function(across[:, used])
 
 
@@ -94,7 +108,9 @@ def test_tsew_is_libsvm_on_the_expanded_set():
     gram = KERNEL(sample.X, sample.X)
     other = _svc().fit(gram[np.ix_(row, row)], label, sample_weight=weights[row, label])
     expected = other.predict(KERNEL(NEW, sample.X)[:, row])
-    assert (codes != _codes("ovo", Sample(rows=sample.rows, y=sample.y, n_levels=3))[1]).any()
+    assert (
+        codes != _codes("ovo", Sample(rows=sample.rows, y=sample.y, n_levels=3))[1]
+    ).any()
     np.testing.assert_array_equal(codes, expected)
 
 
@@ -123,28 +139,51 @@ def test_the_order_of_the_levels_plays_no_part(name):
 def test_a_matrix_is_its_rows(name):
     sample = blobs(3)
     table = [[0, 1, 7], [2, 0, 1], [1, 5, 0]]
-    by_row = Sample(rows=sample.rows, y=sample.y, n_levels=3, costs=np.array(table, dtype=float)[sample.y])
-    np.testing.assert_array_equal(_codes(name, sample, cost=table)[1], _codes(name, by_row)[1])
+    by_row = Sample(
+        rows=sample.rows,
+        y=sample.y,
+        n_levels=3,
+        costs=np.array(table, dtype=float)[sample.y],
+    )
+    np.testing.assert_array_equal(
+        _codes(name, sample, cost=table)[1], _codes(name, by_row)[1]
+    )
 
 
 @pytest.mark.parametrize("weighting", ["difference", "all-pairs"])
-@pytest.mark.parametrize("base", ["svm", "logistic", DecisionTreeClassifier(max_depth=2)])
+@pytest.mark.parametrize(
+    "base", ["svm", "logistic", DecisionTreeClassifier(max_depth=2)]
+)
 def test_the_training_bound(weighting, base):
-    """Theorem 2.7, its two sides counted again from the predictions of the fitted pairs."""
+    """Theorem 2.7, its two sides counted again from the predictions of the fitted
+    pairs.
+    """
     sample = blobs(4, spread=2.5)
-    costs, w = any_costs(sample.n, 4, seed=5), np.arange(sample.n) % 3 + 1.0
+    costs = any_costs(sample.n, 4, seed=5)
+    w = np.arange(sample.n) % 3 + 1.0
     sample = Sample(rows=sample.rows, y=sample.y, n_levels=4, costs=costs, weights=w)
-    fit = OneVersusOne(weighting=weighting, base=base).fit(sample, np.random.default_rng(0))
+    fit = OneVersusOne(weighting=weighting, base=base).fit(
+        sample, np.random.default_rng(0)
+    )
     codes = fit.rule.codes(sample.rows)
     above = (w @ (costs[np.arange(sample.n), codes] - costs.min(axis=1))) / w.sum()
-    won, wrong, p = fit.rule.votes.scorer(sample.rows) > 0, 0.0, 0
+    won = fit.rule.votes.scorer(sample.rows) > 0
+    wrong = 0.0
+    p = 0
     for i in range(4):
         for j in range(i + 1, 4):
             for n in range(sample.n):
                 chosen, other = (j, i) if won[n, p] else (i, j)
                 if costs[n, chosen] > costs[n, other]:
                     between = np.arange(costs[n, other], costs[n, chosen], 0.5)
-                    share = [1.0 if weighting == "difference" else 1.0 / np.sum(costs[n] <= t) for t in between]
+                    share = [
+                        (
+                            1.0
+                            if weighting == "difference"
+                            else 1.0 / np.sum(costs[n] <= t)
+                        )
+                        for t in between
+                    ]
                     wrong += w[n] * 0.5 * sum(share)
             p += 1
     assert fit.bound.value == pytest.approx(above)
@@ -161,16 +200,21 @@ def test_selection_by_hand():
     selection = method.fit(sample, np.random.default_rng(4)).selection
     fold = stratified_folds(sample.y, 3, 3, np.random.default_rng(4))
     gram = KERNEL(sample.X, sample.X)
-    for C, cost in list(zip(GRID, selection.cost, strict=True))[5:]:  # below, LIBSVM's tolerance decides the sign
+    # below, LIBSVM's tolerance decides the sign
+    for C, cost in list(zip(GRID, selection.cost, strict=True))[5:]:
         paid = np.empty(sample.n)
         for held in range(3):
-            train, test = np.flatnonzero(fold != held), np.flatnonzero(fold == held)
+            train = np.flatnonzero(fold != held)
+            test = np.flatnonzero(fold == held)
             votes = np.zeros((test.size, 3))
             for i, j in ((0, 1), (0, 2), (1, 2)):
                 g = costs[train, i] - costs[train, j]
                 used = train[g != 0]
-                labels, weights = np.sign(g[g != 0]), np.abs(g[g != 0])
-                machine = _svc(C).fit(gram[np.ix_(used, used)], labels, sample_weight=weights)
+                labels = np.sign(g[g != 0])
+                weights = np.abs(g[g != 0])
+                machine = _svc(C).fit(
+                    gram[np.ix_(used, used)], labels, sample_weight=weights
+                )
                 won = machine.decision_function(gram[np.ix_(test, used)]) > 0
                 votes[:, j] += won
                 votes[:, i] += ~won
@@ -186,34 +230,62 @@ def test_a_weight_of_zero_takes_no_part():
     given = Sample(rows=Rows(X=extreme), y=sample.y, n_levels=3, weights=w)
     kept = sample.take(w > 0)
     for name in ("csova", "csovo", "tsew", "relabel"):
-        fit, other = (resolve(name, {"tol": 1e-10}).fit(s, np.random.default_rng(0)) for s in (given, kept))
-        np.testing.assert_allclose(fit.rule.scores(Rows(X=NEW)), other.rule.scores(Rows(X=NEW)), atol=1e-7)
+        fit, other = (
+            resolve(name, {"tol": 1e-10}).fit(s, np.random.default_rng(0))
+            for s in (given, kept)
+        )
+        np.testing.assert_allclose(
+            fit.rule.scores(Rows(X=NEW)), other.rule.scores(Rows(X=NEW)), atol=1e-7
+        )
         assert len(fit.scores) == given.n
 
 
 # Options
 
 
-@pytest.mark.parametrize("option", [{"C": 2.0}, {"kernel": "linear"}, {"solver": "cvxpy"}, {"tol": 1e-4}, {"folds": 3}])
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"C": 2.0},
+        {"kernel": "linear"},
+        {"solver": "cvxpy"},
+        {"tol": 1e-4},
+        {"folds": 3},
+    ],
+)
 def test_options_of_the_svm_need_it(option):
-    with pytest.raises(OptionError, match=rf"does not support {next(iter(option))}, which need base='svm'"):
+    with pytest.raises(
+        OptionError,
+        match=rf"does not support {next(iter(option))}, which need base='svm'",
+    ):
         OneVersusAll(base="tree", **option)
 
 
 def test_unknown_bases_are_named():
-    with pytest.raises(OptionError, match="base of CostTransform must be one of 'svm', 'logistic', 'tree', or a"):
+    with pytest.raises(
+        OptionError,
+        match="base of CostTransform must be one of 'svm', 'logistic', 'tree', or a",
+    ):
         CostTransform(base="forest")
 
 
 def test_costs_that_teach_nothing_are_refused():
     sample = blobs(3)
-    flat = Sample(rows=sample.rows, y=sample.y, n_levels=3, costs=np.ones((sample.n, 3)))
+    flat = Sample(
+        rows=sample.rows, y=sample.y, n_levels=3, costs=np.ones((sample.n, 3))
+    )
     with pytest.raises(DataError, match="price every rank alike"):
         OneVersusOne().fit(flat, np.random.default_rng(0))
 
 
 def test_a_classifier_of_ones_own_through_the_formula(wine):
-    fit = ordfit("rating ~ temp + contact", wine, "csovo", base=LogisticRegression(C=0.1), cost="squared")
+    fit = ordfit(
+        "rating ~ temp + contact",
+        wine,
+        "csovo",
+        base=LogisticRegression(C=0.1),
+        cost="squared",
+    )
     text = str(fit.summary())
     assert "LogisticRegression(C=0.1)" in text
     assert "theorem 2.7" in text
@@ -222,7 +294,9 @@ def test_a_classifier_of_ones_own_through_the_formula(wine):
 
 
 def test_clusters_stay_together_in_selection_alone(wine):
-    fit = ordfit("rating ~ temp + contact", wine, "csovo", cluster="judge", C="cv", folds=3)
+    fit = ordfit(
+        "rating ~ temp + contact", wine, "csovo", cluster="judge", C="cv", folds=3
+    )
     assert fit.fit.selection.folds == 3
     with pytest.raises(OptionError, match="cluster= only"):
         ordfit("rating ~ temp + contact", wine, "csovo", cluster="judge")
@@ -238,10 +312,23 @@ class _NoClassifier:
 
 
 @pytest.mark.parametrize(
-    "base", [np.ones(2), pd.DataFrame({"a": [1]}), pd.Series([1, 2]), pd.NA, None, _NoClassifier()]
+    "base",
+    [
+        np.ones(2),
+        pd.DataFrame({"a": [1]}),
+        pd.Series([1, 2]),
+        pd.NA,
+        None,
+        _NoClassifier(),
+    ],
 )
 @pytest.mark.parametrize("name", ["ova", "ovo", "tsew"])
 def test_other_values_of_base_are_refused(name, base):
     frame = pd.DataFrame({"x": np.arange(6.0), "y": [1, 1, 2, 2, 3, 3]})
-    with pytest.raises(OptionError, match=r"^base of .* must be one of 'svm', 'logistic', 'tree', or a scikit-learn"):
+    with pytest.raises(
+        OptionError,
+        match=(
+            r"^base of .* must be one of 'svm', 'logistic', 'tree', or a scikit-learn"
+        ),
+    ):
         ordfit("y ~ x", frame, name, base=base)

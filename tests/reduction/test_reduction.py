@@ -1,4 +1,6 @@
-"""The reduction to binary classification: against fits by hand, other routes to the same ranker, and its theorems."""
+"""The reduction to binary classification: against fits by hand, other routes to the
+same ranker, and its theorems.
+"""
 
 import numpy as np
 import pandas as pd
@@ -9,11 +11,25 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from ordstat import C45, DataError, OptionError, OrdinalClassifier, Reduction, datasets, ordfit
+from ordstat import (
+    C45,
+    DataError,
+    OptionError,
+    OrdinalClassifier,
+    Reduction,
+    datasets,
+    ordfit,
+)
 from ordstat.fit import count_above
 from ordstat.formula.sample import DistinctRows, Rows
 from ordstat.judging.costs import CostMatrix
-from ordstat.reduction.encoding import binary_cost, codes_of, extend, extended_rows, training_bound
+from ordstat.reduction.encoding import (
+    binary_cost,
+    codes_of,
+    extend,
+    extended_rows,
+    training_bound,
+)
 from ordstat.reduction.threshold_loss import ThresholdNetwork, threshold_logistic
 from ordstat.svm.kernels import Linear
 from ordstat.svm.learner import SVM
@@ -26,13 +42,19 @@ def data():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1.0, 1.0, (90, 3))
     X[0], X[1] = -1.0, 1.0  # so that scaling="range" changes nothing
-    return X, np.searchsorted([-1.0, 0.0, 1.0], X @ [2.0, -1.0, 0.5] + 0.5 * rng.logistic(size=90))
+    return X, np.searchsorted(
+        [-1.0, 0.0, 1.0], X @ [2.0, -1.0, 0.5] + 0.5 * rng.logistic(size=90)
+    )
 
 
 def by_hand(X, y, cost="absolute"):
     """Rows ((x, 1_k), label, weight) of algorithm 4.1."""
     rows = [
-        (np.concatenate([x, np.eye(K - 1)[k]]), 1.0 if rank > k else -1.0, abs(c[k + 1] - c[k]))
+        (
+            np.concatenate([x, np.eye(K - 1)[k]]),
+            1.0 if rank > k else -1.0,
+            abs(c[k + 1] - c[k]),
+        )
         for x, rank, c in zip(X, y, CostMatrix(cost).rows(y, K), strict=True)
         for k in range(K - 1)
     ]
@@ -59,7 +81,9 @@ def test_one_hot_is_one_classifier_on_the_extended_examples(data, cost):
     E, z, w = by_hand(X, y, cost)
     base = LogisticRegression(tol=1e-10, max_iter=10_000)
     g = base.fit(E, z, sample_weight=w)
-    model = OrdinalClassifier(Reduction(base=LogisticRegression(tol=1e-10, max_iter=10_000), cost=cost)).fit(X, y)
+    model = OrdinalClassifier(
+        Reduction(base=LogisticRegression(tol=1e-10, max_iter=10_000), cost=cost)
+    ).fit(X, y)
     by_counting = (g.decision_function(E).reshape(-1, K - 1) > 0).sum(axis=1)
     assert model.predict(X).tolist() == by_counting.tolist()
     gaps = model.results_.fit.rule.gaps(model.results_.design.sample.rows)
@@ -68,7 +92,12 @@ def test_one_hot_is_one_classifier_on_the_extended_examples(data, cost):
 
 def test_frank_hall_takes_differences_of_separate_classifiers(data):
     X, y = data
-    above = np.column_stack([LogisticRegression().fit(X, y > k).predict_proba(X)[:, 1] for k in range(K - 1)])
+    above = np.column_stack(
+        [
+            LogisticRegression().fit(X, y > k).predict_proba(X)[:, 1]
+            for k in range(K - 1)
+        ]
+    )
     P = -np.diff(above, axis=1, prepend=1.0, append=0.0)
     assert (P >= 0).all()  # in order by themselves here
     model = OrdinalClassifier("frank-hall").fit(X, y)
@@ -83,9 +112,12 @@ def test_trees_are_those_of_scikit_learn(data):
     sorted_rows = (np.arange(len(X) * (K - 1)).reshape(-1, K - 1)[order]).ravel()
     tree = DecisionTreeClassifier(max_depth=4, random_state=3)
     tree.fit(E[sorted_rows], z[sorted_rows], sample_weight=w[sorted_rows])
-    model = OrdinalClassifier(Reduction(base=DecisionTreeClassifier(max_depth=4, random_state=3))).fit(X, y)
+    model = OrdinalClassifier(
+        Reduction(base=DecisionTreeClassifier(max_depth=4, random_state=3))
+    ).fit(X, y)
     expected = (tree.predict_proba(E)[:, 1].reshape(-1, K - 1) > 0.5).sum(axis=1)
-    assert (model.predict(X) == expected).mean() > 0.97  # equal cuts of a column may fall either way
+    # equal cuts of a column may fall either way
+    assert (model.predict(X) == expected).mean() > 0.97
 
 
 # Other routes to the same ranker
@@ -94,14 +126,24 @@ def test_trees_are_those_of_scikit_learn(data):
 @pytest.mark.parametrize("cost", ["absolute", "squared"])
 @pytest.mark.parametrize("C", [1.0, 10.0])
 def test_a_weighted_svm_on_the_encoding_of_redsvm_is_redsvm(data, cost, C):
-    """K((x, k), (x', k')) = K(x, x') + gamma^2 [k = k'] (Lin 2008, sec. 4.2.1), by LIBSVM and by our own machine."""
+    """K((x, k), (x', k')) = K(x, x') + gamma^2 [k = k'] (Lin 2008, sec. 4.2.1), by
+    LIBSVM and by our own machine.
+    """
     X, y = data
-    red = OrdinalClassifier("redsvm", kernel="linear", C=C, threshold_gamma=1.0, cost=cost, tol=1e-8).fit(X, y)
+    red = OrdinalClassifier(
+        "redsvm", kernel="linear", C=C, threshold_gamma=1.0, cost=cost, tol=1e-8
+    ).fit(X, y)
     clear = np.abs(red.results_.training_margins.all).min(axis=1) > 1e-3
-    for base in (SVC(kernel="linear", C=C, tol=1e-8), SVM(kernel=Linear(), C=C, scaling=None, tol=1e-8)):
+    for base in (
+        SVC(kernel="linear", C=C, tol=1e-8),
+        SVM(kernel=Linear(), C=C, scaling=None, tol=1e-8),
+    ):
         model = OrdinalClassifier(Reduction(base=base, cost=cost)).fit(X, y)
         assert (model.predict(X) == red.predict(X))[clear].all()
-        gaps = [m.results_.fit.rule.gaps(m.results_.design.sample.rows) for m in (model, red)]
+        gaps = [
+            m.results_.fit.rule.gaps(m.results_.design.sample.rows)
+            for m in (model, red)
+        ]
         np.testing.assert_allclose(*gaps, atol=2e-3)
     assert clear.mean() > 0.95
 
@@ -115,16 +157,22 @@ def test_any_kernel_of_x_with_the_encoding_of_redsvm_is_redsvm(data):
 
     from ordstat import Gaussian
 
-    red = OrdinalClassifier("redsvm", kernel=Gaussian(gamma=0.5), threshold_gamma=2.0, tol=1e-8).fit(X, y)
+    red = OrdinalClassifier(
+        "redsvm", kernel=Gaussian(gamma=0.5), threshold_gamma=2.0, tol=1e-8
+    ).fit(X, y)
     model = OrdinalClassifier(Reduction(base=SVC(kernel=kernel, tol=1e-8))).fit(X, y)
-    gaps = [m.results_.fit.rule.gaps(m.results_.design.sample.rows) for m in (model, red)]
+    gaps = [
+        m.results_.fit.rule.gaps(m.results_.design.sample.rows) for m in (model, red)
+    ]
     np.testing.assert_allclose(*gaps, atol=2e-3)
 
 
 def test_adaboost_of_stumps_goes_where_orboost_all_goes():
-    """Both lower sum_nk W_nk exp(-Y_nk (H(x_n) - theta_k)), H a sum of stumps; stumps of 1_k are the thresholds.
+    """Both lower sum_nk W_nk exp(-Y_nk (H(x_n) - theta_k)), H a sum of stumps; stumps
+    of 1_k are the thresholds.
 
-    The noise keeps the minimum finite, so that with many rounds both come near to it, from either side.
+    The noise keeps the minimum finite, so that with many rounds both come near to it,
+    from either side.
     """
     rng = np.random.default_rng(1)
     x = rng.integers(0, 4, 400).astype(float)
@@ -137,7 +185,9 @@ def test_adaboost_of_stumps_goes_where_orboost_all_goes():
     orboost = OrdinalClassifier("orboost-all", rounds=300).fit(x[:, None], y)
     rows = orboost.results_.design.sample.rows
     ours = orboost.results_.fit.rule.gaps(rows)
-    assert loss(ours) == pytest.approx(orboost.results_.rounds["loss"].iloc[-1], rel=1e-9)
+    assert loss(ours) == pytest.approx(
+        orboost.results_.rounds["loss"].iloc[-1], rel=1e-9
+    )
 
     base = OrdinalClassifier("adaboost", learner="stump", rounds=1500)
     model = OrdinalClassifier(Reduction(base=base)).fit(x[:, None], y)
@@ -155,14 +205,18 @@ def test_adaboost_of_stumps_goes_where_orboost_all_goes():
 def random_v_costs(rng, n, levels):
     """Costs that fall up to a rank and rise after it, 0 there."""
     y = rng.integers(0, levels, n)
-    steps = rng.uniform(0, 2, (n, levels - 1)) * np.where(np.arange(levels - 1) < y[:, None], -1, 1)
+    steps = rng.uniform(0, 2, (n, levels - 1)) * np.where(
+        np.arange(levels - 1) < y[:, None], -1, 1
+    )
     costs = np.concatenate([np.zeros((n, 1)), np.cumsum(steps, axis=1)], axis=1)
     return y, costs - costs.min(axis=1, keepdims=True)
 
 
 def _train(y, costs):
     n = len(y)
-    return DistinctRows(X=np.zeros((n, 1)), y=y, costs=costs, weights=np.ones(n), rows=np.arange(n))
+    return DistinctRows(
+        X=np.zeros((n, 1)), y=y, costs=costs, weights=np.ones(n), rows=np.arange(n)
+    )
 
 
 @pytest.mark.parametrize("kind", ["convex", "monotone"])
@@ -186,18 +240,28 @@ def test_theorem_4_1_holds_for_any_answers(kind, seed):
 
 
 def test_theorem_4_1_is_silent_where_it_may_fail():
-    """One row of rank 1 with the classification cost: answers no, yes, yes cost nothing, and count to rank 3."""
-    y, costs = np.array([0]), CostMatrix.classification().rows(np.array([0]), 4)
-    gaps, extended = np.array([[-1.0, 1.0, 1.0]]), extend(y, costs, np.ones(1))
+    """One row of rank 1 with the classification cost: answers no, yes, yes cost
+    nothing, and count to rank 3.
+    """
+    y = np.array([0])
+    costs = CostMatrix.classification().rows(np.array([0]), 4)
+    gaps = np.array([[-1.0, 1.0, 1.0]])
+    extended = extend(y, costs, np.ones(1))
     assert costs[0, count_above(gaps)[0]] == 1.0 > binary_cost(gaps, extended) == 0.0
     assert training_bound(_train(y, costs), gaps, extended) is None
 
 
 def test_the_summary_shows_the_bound_of_the_theorem():
     wine = datasets.load("wine")
-    text = " ".join(str(ordfit("rating ~ temp + contact", wine, "red-c45").summary("all")).split())
+    text = " ".join(
+        str(ordfit("rating ~ temp + contact", wine, "red-c45").summary("all")).split()
+    )
     assert "cost above the least possible 0.6111 <= 0.6111 (Lin 2008, th. 4.1)" in text
-    counted = " ".join(str(ordfit("rating ~ temp + contact", wine, "frank-hall").summary("all")).split())
+    counted = " ".join(
+        str(
+            ordfit("rating ~ temp + contact", wine, "frank-hall").summary("all")
+        ).split()
+    )
     assert "theorem 4.1 needs decision='count'" in counted
 
 
@@ -213,24 +277,32 @@ def crossing():
 def test_crossing_probabilities_are_sorted_and_counted_in_the_summary():
     X, y = crossing()
     base = DecisionTreeClassifier(max_depth=3, random_state=0)
-    fit = OrdinalClassifier(Reduction(base=base, encoding="separate")).fit(X, y).results_
+    fit = (
+        OrdinalClassifier(Reduction(base=base, encoding="separate")).fit(X, y).results_
+    )
     above = fit.fit.rule.potential.above(fit.design.sample.rows)
     crossed = int((np.diff(above, axis=1) > 0).any(axis=1).sum())
     assert crossed > 0
-    assert f"Probabilities of 'above k' of {crossed} of 60 training rows increase somewhere in k" in " ".join(
-        str(fit.summary()).split()
+    assert (
+        f"Probabilities of 'above k' of {crossed} of 60 training rows increase"
+        " somewhere in k" in " ".join(str(fit.summary()).split())
     )
     P = fit.predict(type="prob").to_numpy()
     assert (P >= 0).all()
     np.testing.assert_allclose(P.sum(axis=1), 1.0)
-    np.testing.assert_allclose(P @ np.arange(K), above.sum(axis=1))  # the mean rank is that of the answers
+    # the mean rank is that of the answers
+    np.testing.assert_allclose(P @ np.arange(K), above.sum(axis=1))
     np.testing.assert_allclose(np.cumsum(P, axis=1), fit.predict(type="cum_prob"))
     median = (1.0 - np.cumsum(P, axis=1)[:, :-1] > 0.5 + 1e-12).sum(axis=1)
     assert median.tolist() == fit.predict().cat.codes.tolist()
 
 
 @pytest.mark.parametrize(
-    ("options", "why"), [({"base": SVC()}, "no predict_proba"), ({"cost": "squared"}, "weight the examples")]
+    ("options", "why"),
+    [
+        ({"base": SVC()}, "no predict_proba"),
+        ({"cost": "squared"}, "weight the examples"),
+    ],
 )
 def test_no_probabilities_where_they_would_be_wrong(data, options, why):
     X, y = data
@@ -247,7 +319,9 @@ def test_predict_proba_goes_with_the_most_probable_rank(data):
     model = OrdinalClassifier(Reduction(base="c4.5", decision="mode")).fit(X, y)
     assert model.predict_proba(X).argmax(axis=1).tolist() == model.predict(X).tolist()
     for calibrate in (False, True):
-        assert hasattr(OrdinalClassifier("red-c45", calibrate=calibrate), "predict_proba")
+        assert hasattr(
+            OrdinalClassifier("red-c45", calibrate=calibrate), "predict_proba"
+        )
 
 
 # The base classifier
@@ -263,7 +337,9 @@ def test_the_users_classifier_is_left_alone(data):
 def test_random_classifiers_follow_the_seed(data, encoding):
     def scores(seed, **settings):
         base = RandomForestClassifier(n_estimators=5, **settings)
-        model = OrdinalClassifier(Reduction(base=base, encoding=encoding), random_state=seed).fit(*data)
+        model = OrdinalClassifier(
+            Reduction(base=base, encoding=encoding), random_state=seed
+        ).fit(*data)
         return model.results_.fit.scores
 
     np.testing.assert_array_equal(scores(1), scores(1))
@@ -274,7 +350,13 @@ def test_random_classifiers_follow_the_seed(data, encoding):
 @pytest.mark.parametrize(
     ("base", "message"),
     [
-        ("c45", r"base of Reduction must be one of 'logistic', 'c4.5', 'tree', 'hgb'.*got 'c45'"),
+        (
+            "c45",
+            (
+                r"base of Reduction must be one of 'logistic', 'c4.5', 'tree',"
+                r" 'hgb'.*got 'c45'"
+            ),
+        ),
         (LogisticRegression, r"base of Reduction"),
         (3, r"base of Reduction must be one of.*got 3"),
     ],
@@ -288,23 +370,37 @@ def test_other_bases_are_refused_by_name(base, message):
 @pytest.mark.parametrize("encoding", ["one-hot", "ordinal", "separate"])
 @pytest.mark.parametrize("w", ["whole", "fractional"])
 def test_weights_are_rows(data, base, encoding, w):
-    """Two halves of a row equal the row for any learner; fractional weights are added too."""
+    """Two halves of a row equal the row for any learner; fractional weights are added
+    too.
+    """
     X, y = data
-    weights = np.random.default_rng(0).integers(1, 4, len(y)) * (1.0 if w == "whole" else 0.375)
+    weights = np.random.default_rng(0).integers(1, 4, len(y)) * (
+        1.0 if w == "whole" else 0.375
+    )
     method = Reduction(base=base, encoding=encoding)
     whole = OrdinalClassifier(method).fit(X, y, weights)
-    parts = OrdinalClassifier(method).fit(np.vstack([X, X[::-1]]), np.r_[y, y[::-1]], np.r_[weights, weights[::-1]] / 2)
-    np.testing.assert_array_equal(whole.results_.fit.scores, parts.results_.fit.scores[: len(y)])
+    parts = OrdinalClassifier(method).fit(
+        np.vstack([X, X[::-1]]), np.r_[y, y[::-1]], np.r_[weights, weights[::-1]] / 2
+    )
+    np.testing.assert_array_equal(
+        whole.results_.fit.scores, parts.results_.fit.scores[: len(y)]
+    )
 
 
 def test_costs_that_are_not_v_shaped_are_named(data):
     with pytest.raises(DataError, match=r"V-shaped costs.*row \d+"):
-        OrdinalClassifier("red-c45", cost=[[0, 2, 1, 3], [1, 0, 1, 2], [2, 1, 0, 1], [3, 2, 1, 0]]).fit(*data)
+        OrdinalClassifier(
+            "red-c45", cost=[[0, 2, 1, 3], [1, 0, 1, 2], [2, 1, 0, 1], [3, 2, 1, 0]]
+        ).fit(*data)
 
 
-@pytest.mark.parametrize("method", ["red-tree", "frank-hall", "red-c45", "red-logistic", "onn"])
+@pytest.mark.parametrize(
+    "method", ["red-tree", "frank-hall", "red-c45", "red-logistic", "onn"]
+)
 def test_a_formula_without_columns(method):
-    """Constants, or an error for separate classifiers of scikit-learn, which need a column."""
+    """Constants, or an error for separate classifiers of scikit-learn, which need a
+    column.
+    """
     wine = datasets.load("wine")
     if method == "frank-hall":
         with pytest.raises(DataError, match="X must have a column"):
@@ -316,7 +412,9 @@ def test_a_formula_without_columns(method):
 @pytest.mark.parametrize("encoding", ["one-hot", "ordinal", "separate"])
 def test_two_levels_make_one_question(data, encoding):
     X, y = data
-    model = OrdinalClassifier(Reduction(base=LogisticRegression(C=1e6), encoding=encoding)).fit(X, y > 1)
+    model = OrdinalClassifier(
+        Reduction(base=LogisticRegression(C=1e6), encoding=encoding)
+    ).fit(X, y > 1)
     binary = LogisticRegression(C=1e6).fit(X, y > 1)
     assert (model.predict(X) == binary.predict(X)).all()
 
@@ -325,7 +423,8 @@ def test_two_levels_make_one_question(data, encoding):
 
 
 def objective(X, extended, alpha, v):
-    w, theta = v[: X.shape[1]], v[X.shape[1] :]
+    w = v[: X.shape[1]]
+    theta = v[X.shape[1] :]
     m = extended.labels * ((X @ w)[:, None] - theta)
     return float((extended.weights * np.logaddexp(0.0, -m)).sum() + 0.5 * alpha * w @ w)
 
@@ -334,15 +433,25 @@ def objective(X, extended, alpha, v):
 @pytest.mark.parametrize(("alpha", "rare"), [(1.0, False), (0.01, True)])
 def test_red_logistic_is_the_optimum_with_ordered_thresholds(data, cost, alpha, rare):
     X, y = data
-    if rare:  # a rank in between with hardly a row: its two thresholds meet under the classification cost
+    # a rank in between with hardly a row: its two thresholds meet under the
+    # classification cost
+    if rare:
         y = np.where((y == 1) & (np.arange(len(y)) > 3), 0, y)
         y[3] = 1
-    model = OrdinalClassifier("red-logistic", cost=cost, penalty=alpha, scaling=None).fit(X, y)
+    model = OrdinalClassifier(
+        "red-logistic", cost=cost, penalty=alpha, scaling=None
+    ).fit(X, y)
     actual = np.concatenate([model.coef_, model.thresholds_])
     extended = extend(y, CostMatrix(cost).rows(y, K), np.ones(len(y)))
     ordered = [{"type": "ineq", "fun": lambda v: np.diff(v[3:])}]
     start = np.r_[np.zeros(3), -1.0, 0.0, 1.0]
-    other = minimize(lambda v: objective(X, extended, alpha, v), start, method="SLSQP", constraints=ordered, tol=1e-12)
+    other = minimize(
+        lambda v: objective(X, extended, alpha, v),
+        start,
+        method="SLSQP",
+        constraints=ordered,
+        tol=1e-12,
+    )
     assert objective(X, extended, alpha, actual) <= other.fun + 1e-7
     np.testing.assert_allclose(actual, other.x, atol=2e-3)
     assert (np.diff(model.thresholds_) >= 0).all()
@@ -351,18 +460,24 @@ def test_red_logistic_is_the_optimum_with_ordered_thresholds(data, cost, alpha, 
 
 
 @pytest.mark.filterwarnings("ignore:scipy.optimize:DeprecationWarning")
-@pytest.mark.parametrize(("cost", "name"), [("absolute", "LogisticAT"), ("classification", "LogisticIT")])
+@pytest.mark.parametrize(
+    ("cost", "name"), [("absolute", "LogisticAT"), ("classification", "LogisticIT")]
+)
 @pytest.mark.parametrize("alpha", [0.01, 1.0])
 def test_red_logistic_is_the_estimator_of_mord(data, cost, name, alpha):
     mord = pytest.importorskip("mord")
     X, y = data
     theirs = getattr(mord, name)(alpha=alpha, max_iter=100_000).fit(X, y)
-    ours = OrdinalClassifier("red-logistic", cost=cost, penalty=alpha, scaling=None).fit(X, y)
+    ours = OrdinalClassifier(
+        "red-logistic", cost=cost, penalty=alpha, scaling=None
+    ).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
     np.testing.assert_allclose(ours.thresholds_, theirs.theta_, atol=1e-4)
     assert ours.predict(X).tolist() == theirs.predict(X).tolist()
     if cost == "absolute":
-        np.testing.assert_allclose(ours.results_.predict(type="prob"), theirs.predict_proba(X), atol=1e-4)
+        np.testing.assert_allclose(
+            ours.results_.predict(type="prob"), theirs.predict_proba(X), atol=1e-4
+        )
 
 
 def test_costs_that_ignore_a_question_are_refused(data):
@@ -383,11 +498,16 @@ def test_thresholds_alone_are_log_odds_of_the_ranks():
 def test_the_gradient_of_the_network(data):
     X, y = data
     network = ThresholdNetwork(
-        X=X, extended=extend(y, CostMatrix("squared").rows(y, K), np.ones(len(y))), penalty=0.3, hidden=4
+        X=X,
+        extended=extend(y, CostMatrix("squared").rows(y, K), np.ones(len(y))),
+        penalty=0.3,
+        hidden=4,
     )
     v = np.random.default_rng(0).standard_normal(4 * 3 + 4 + 4 + K - 1)
     steps = 1e-6 * np.eye(v.size)
-    slopes = [(network.evaluate(v + s)[0] - network.evaluate(v - s)[0]) / 2e-6 for s in steps]
+    slopes = [
+        (network.evaluate(v + s)[0] - network.evaluate(v - s)[0]) / 2e-6 for s in steps
+    ]
     np.testing.assert_allclose(network.evaluate(v)[1], slopes, rtol=1e-5, atol=1e-5)
 
 
@@ -410,9 +530,15 @@ def test_what_a_classifier_refuses_is_an_error_of_the_data():
     """scikit-learn's trees hold 32 bits."""
     frame = pd.DataFrame({"x": np.arange(20.0), "y": np.arange(20) // 7})
     fit = ordfit("y ~ x", frame, "red-tree")
-    with pytest.raises(DataError, match=r"DecisionTreeClassifier refuses the rows: .*Rescale the columns"):
+    with pytest.raises(
+        DataError,
+        match=r"DecisionTreeClassifier refuses the rows: .*Rescale the columns",
+    ):
         fit.predict(frame.assign(x=1e120))
-    with pytest.raises(DataError, match=r"DecisionTreeClassifier refuses the rows: .*Rescale the columns"):
+    with pytest.raises(
+        DataError,
+        match=r"DecisionTreeClassifier refuses the rows: .*Rescale the columns",
+    ):
         ordfit("y ~ x", frame.assign(x=frame["x"] * 1e120), "red-tree")
 
 

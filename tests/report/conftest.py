@@ -1,4 +1,6 @@
-"""Results made by hand: R's numbers for the wine data, and a margin ranker of chosen coefficients."""
+"""Results made by hand: R's numbers for the wine data, and a margin ranker of chosen
+coefficients.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,14 @@ from ordstat.likelihood.fit import LikelihoodFit
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.results import LikelihoodResults
 from ordstat.likelihood.rule import LikelihoodRule
-from report.stand_ins import REACHED, TRACE, KnownCovariance, LinearPotential, StandInLikelihood, StandInMethod
+from report.stand_ins import (
+    REACHED,
+    TRACE,
+    KnownCovariance,
+    LinearPotential,
+    StandInLikelihood,
+    StandInMethod,
+)
 
 
 @pytest.fixture
@@ -57,7 +66,9 @@ def wine_logit(wine):
         n_obs=72.0,
         null_edf=4,
     )
-    return LikelihoodResults("ordfit('rating ~ temp + contact')", design, StandInMethod(), fit)
+    return LikelihoodResults(
+        "ordfit('rating ~ temp + contact')", design, StandInMethod(), fit
+    )
 
 
 @pytest.fixture
@@ -76,5 +87,8 @@ def wine_margin(wine):
         coefficients=slopes,
     )
     return MarginResults(
-        "ordfit('rating ~ temp + contact')", design, StandInMethod(cost="absolute", likelihood=False), fit
+        "ordfit('rating ~ temp + contact')",
+        design,
+        StandInMethod(cost="absolute", likelihood=False),
+        fit,
     )

@@ -13,7 +13,12 @@ from ordstat.judging.margins import MarginBounds
 from ordstat.likelihood.fit import LikelihoodFit
 
 TRACE = Trace(iterations=6, objective=np.zeros(6), message="both criteria met")
-REACHED = Certificate(name="max |gradient|", value=4e-12, tolerance=1e-6, details=(("condition number", 26.6),))
+REACHED = Certificate(
+    name="max |gradient|",
+    value=4e-12,
+    tolerance=1e-6,
+    details=(("condition number", 26.6),),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +54,15 @@ class StandInMethod:
     def geometry(self, sample, fit):
         lengths = np.sum(sample.X**2, axis=1)
         slopes = np.array([2.0, 1.0])
-        theta = fit.coefficients[:4] if isinstance(fit, LikelihoodFit) else fit.rule.theta
-        return BallGeometry(norm=float(np.linalg.norm(slopes)), squared_lengths=lengths, theta=theta, radius=3.0**0.5)
+        theta = (
+            fit.coefficients[:4] if isinstance(fit, LikelihoodFit) else fit.rule.theta
+        )
+        return BallGeometry(
+            norm=float(np.linalg.norm(slopes)),
+            squared_lengths=lengths,
+            theta=theta,
+            radius=3.0**0.5,
+        )
 
     def extra_bounds(self, sample, fit, geometry, delta):
         return MarginBounds(bounds=(), notes=("Nothing more is known.",))
@@ -66,7 +78,9 @@ class StandInLikelihood:
 
     def score_products(self, cluster):
         """Twice the information for rows, three times for clusters."""
-        return (2.0 if cluster is None else 3.0) * np.linalg.inv(self.information.covariance())
+        return (2.0 if cluster is None else 3.0) * np.linalg.inv(
+            self.information.covariance()
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,6 @@
-"""Names of columns: R's broom in all tables by one call, the numbers being those of the table."""
+"""Names of columns: R's broom in all tables by one call, the numbers being those of the
+table.
+"""
 
 import numpy as np
 import pandas as pd
@@ -10,7 +12,9 @@ from ordstat.report.frames import NAMES, broom_frame
 WINE = datasets.load("wine")
 FIT = ordfit("rating ~ temp + contact", WINE)
 SMALLER = FIT.update("~ . - contact")
-ROBUST = ordfit("rating ~ temp + contact", WINE, vcov={"cluster": "judge", "type": "CR2"})
+ROBUST = ordfit(
+    "rating ~ temp + contact", WINE, vcov={"cluster": "judge", "type": "CR2"}
+)
 
 
 @pytest.mark.parametrize(
@@ -18,10 +22,16 @@ ROBUST = ordfit("rating ~ temp + contact", WINE, vcov={"cluster": "judge", "type
     [
         (FIT.confint(), ["term", "conf_low", "conf_high"]),
         (FIT.anova(), ["term", "df", "statistic", "p_value"]),
-        (FIT.anova(SMALLER), ["term", "npar", "aic", "loglik", "statistic", "df", "p_value"]),
+        (
+            FIT.anova(SMALLER),
+            ["term", "npar", "aic", "loglik", "statistic", "df", "p_value"],
+        ),
         (FIT.drop1(), ["term", "df", "aic", "statistic", "p_value"]),
         (FIT.nominal_test(), ["term", "df", "loglik", "aic", "statistic", "p_value"]),
-        (FIT.emmeans("temp"), ["temp", "estimate", "std_error", "conf_low", "conf_high"]),
+        (
+            FIT.emmeans("temp"),
+            ["temp", "estimate", "std_error", "conf_low", "conf_high"],
+        ),
         (ROBUST.joint_tests(), ["term", "df", "den_df", "statistic", "p_value"]),
     ],
 )
@@ -47,7 +57,14 @@ def test_levels_of_predictions_come_one_below_another():
     new = WINE.iloc[[3, 40]]
     wide = FIT.predict(new, type="prob", se=True, interval="confidence")
     long = wide.tidy()
-    assert list(long.columns) == ["row", "level", "estimate", "std_error", "conf_low", "conf_high"]
+    assert list(long.columns) == [
+        "row",
+        "level",
+        "estimate",
+        "std_error",
+        "conf_low",
+        "conf_high",
+    ]
     assert long["row"].tolist() == [3] * 5 + [40] * 5
     for row, level, low in long[["row", "level", "conf_low"]].itertuples(index=False):
         assert low == wide.loc[row, ("lower", level)]

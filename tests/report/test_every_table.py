@@ -1,4 +1,6 @@
-"""Every table that a fit returns has broom's names by `.tidy()`; only other frames are plain."""
+"""Every table that a fit returns has broom's names by `.tidy()`; only other frames are
+plain.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,25 @@ from ordstat.exceptions import DataError, OptionError
 from ordstat.report.frames import NAMES
 
 WINE = datasets.load("wine")
-WINE = WINE.assign(w=1.0 + np.arange(72) % 3, psu=np.arange(72) % 12, stratum=np.arange(72) % 3, x=np.arange(72) % 7)
+WINE = WINE.assign(
+    w=1.0 + np.arange(72) % 3,
+    psu=np.arange(72) % 12,
+    stratum=np.arange(72) % 3,
+    x=np.arange(72) % 7,
+)
 FORMULA = "rating ~ temp + contact + x"
 FITS = {
     "clm": ordfit(FORMULA, WINE),
     "clustered": ordfit(FORMULA, WINE, cluster="judge"),
     "mixed": ordfit(FORMULA + " + (1 | judge)", WINE),
-    "survey": ordfit(FORMULA, WINE, design=SurveyDesign(weights="w", strata="stratum", clusters="psu")),
-    "pooled": pool([ordfit(FORMULA, WINE), ordfit(FORMULA, WINE.assign(x=np.arange(72) % 5))]),
+    "survey": ordfit(
+        FORMULA,
+        WINE,
+        design=SurveyDesign(weights="w", strata="stratum", clusters="psu"),
+    ),
+    "pooled": pool(
+        [ordfit(FORMULA, WINE), ordfit(FORMULA, WINE.assign(x=np.arange(72) % 5))]
+    ),
     "redsvm": ordfit(FORMULA, WINE, "redsvm", kernel="linear"),
     "orboost-all": ordfit(FORMULA, WINE, "orboost-all", rounds=3),
     "ordinal-bagging": ordfit(FORMULA, WINE, "ordinal-bagging", rounds=3),
@@ -37,7 +50,18 @@ ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {
     "gof": [(3,)],
 }  # fmt: skip
 #: Elsewhere tested, or no question: pages, files, further fits.
-LEFT_OUT = {"plot", "predict_to", "report", "save", "update", "with_vcov", "at", "more", "summary", "conformal"}
+LEFT_OUT = {
+    "plot",
+    "predict_to",
+    "report",
+    "save",
+    "update",
+    "with_vcov",
+    "at",
+    "more",
+    "summary",
+    "conformal",
+}
 #: Of rows, groups, curves and matrices, as docs/design.md says.
 PLAIN = {
     "augment", "margins", "simulate", "ranef", "profile", "reliability", "rounds", "staged_errors", "vcov", "predict",
@@ -46,7 +70,9 @@ PLAIN = {
 
 
 def tables(name: str) -> Iterator[tuple[str, Any]]:
-    """Every frame that a fit gives by a property or a call, and those inside of what it gives."""
+    """Every frame that a fit gives by a property or a call, and those inside of what it
+    gives.
+    """
     fit = FITS[name]
     for one in sorted(set(dir(fit)) - LEFT_OUT):
         if one.startswith("_"):
@@ -57,7 +83,9 @@ def tables(name: str) -> Iterator[tuple[str, Any]]:
                 actual = actual(*arguments) if inspect.ismethod(actual) else actual
             except (OptionError, DataError):  # it has no such answer, and says so
                 continue
-            yield from ((f"{one}.{part}".rstrip("."), value) for part, value in _inside(actual))
+            yield from (
+                (f"{one}.{part}".rstrip("."), value) for part, value in _inside(actual)
+            )
 
 
 def _inside(actual: Any) -> Iterator[tuple[str, Any]]:
@@ -65,7 +93,9 @@ def _inside(actual: Any) -> Iterator[tuple[str, Any]]:
         yield "", actual
     if not isinstance(actual, pd.DataFrame):
         yield from (
-            (k, v) for k, v in getattr(actual, "__dict__", {}).items() if isinstance(v, pd.DataFrame) and k == "table"
+            (k, v)
+            for k, v in getattr(actual, "__dict__", {}).items()
+            if isinstance(v, pd.DataFrame) and k == "table"
         )
     if hasattr(actual, "largest"):
         yield "largest", actual.largest()
@@ -80,15 +110,21 @@ def test_every_table_of_a_fit(name: str) -> None:
             continue
         assert hasattr(table, "tidy"), f"{where} of {name} is a {type(table).__name__}"
         tidy = table.tidy()
-        assert not set(NAMES) & set(tidy.columns), f"{where}.tidy() has {list(tidy.columns)}"
-        assert isinstance(tidy.index, pd.RangeIndex) and not {"index", "level_0"} & set(tidy.columns)
+        assert not set(NAMES) & set(tidy.columns), (
+            f"{where}.tidy() has {list(tidy.columns)}"
+        )
+        assert isinstance(tidy.index, pd.RangeIndex) and not {"index", "level_0"} & set(
+            tidy.columns
+        )
         seen.add(where)
     assert seen >= {"tidy"} if name != "ordinal-bagging" else {"errors", "confusion"}
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.OrdstatWarning")
 def test_a_name_is_of_one_kind_of_number_in_all_tables() -> None:
-    """p-values within [0, 1], errors not negative, limits around their estimates, in every table."""
+    """p-values within [0, 1], errors not negative, limits around their estimates, in
+    every table.
+    """
     for name in FITS:
         for where, table in tables(name):
             if where.split(".")[0] in PLAIN:
@@ -96,9 +132,17 @@ def test_a_name_is_of_one_kind_of_number_in_all_tables() -> None:
             tidy = table.tidy()
             for column in {"p_value", "std_error", "df", "den_df"} & set(tidy):
                 values = pd.to_numeric(tidy[column]).dropna()
-                assert (values >= 0.0).all() and (column != "p_value" or (values <= 1.0).all()), (name, where, column)
-            if {"estimate", "conf_low", "conf_high"} <= set(tidy) and not where.startswith("bootstrap"):
-                both = tidy[["conf_low", "estimate", "conf_high"]].dropna().to_numpy(dtype=float)
+                assert (values >= 0.0).all() and (
+                    column != "p_value" or (values <= 1.0).all()
+                ), (name, where, column)
+            if {"estimate", "conf_low", "conf_high"} <= set(
+                tidy
+            ) and not where.startswith("bootstrap"):
+                both = (
+                    tidy[["conf_low", "estimate", "conf_high"]]
+                    .dropna()
+                    .to_numpy(dtype=float)
+                )
                 assert (np.diff(both, axis=1) >= -1e-9).all(), (name, where)
 
 
@@ -111,4 +155,6 @@ def test_models_compared(name: str) -> None:
 
 def test_descriptions() -> None:
     actual = describe_ordinal(WINE, ["rating"], by="temp")
-    assert {"std_error", "conf_low", "conf_high"} <= set(actual.ridits.tidy()) & set(actual.mann_whitney.tidy())
+    assert {"std_error", "conf_low", "conf_high"} <= set(actual.ridits.tidy()) & set(
+        actual.mann_whitney.tidy()
+    )

@@ -9,7 +9,13 @@ from reference_cases import load_case
 from scipy import stats
 
 from ordstat import datasets, ordfit
-from ordstat.exceptions import ConvergenceWarning, DataError, DataWarning, OptionError, SeparationWarning
+from ordstat.exceptions import (
+    ConvergenceWarning,
+    DataError,
+    DataWarning,
+    OptionError,
+    SeparationWarning,
+)
 from ordstat.formula.design import build
 from ordstat.likelihood.determined import Determined
 from ordstat.likelihood.links import LINKS
@@ -30,11 +36,23 @@ def _with(results, **changes):
 
 
 def test_numbers_match_r(wine_logit):
-    r, case = wine_logit, load_case("wine_logit")
-    assert r.params.index.tolist() == ["1|2", "2|3", "3|4", "4|5", "temp[T.warm]", "contact[T.yes]"]
+    r = wine_logit
+    case = load_case("wine_logit")
+    assert r.params.index.tolist() == [
+        "1|2",
+        "2|3",
+        "3|4",
+        "4|5",
+        "temp[T.warm]",
+        "contact[T.yes]",
+    ]
     np.testing.assert_allclose(r.se, case.std_errors, rtol=TIGHT)
-    np.testing.assert_allclose(r.z_values, list(case.raw["z_values"].values()), rtol=TIGHT)
-    np.testing.assert_allclose(r.p_values, list(case.raw["p_values"].values()), rtol=1e-7)
+    np.testing.assert_allclose(
+        r.z_values, list(case.raw["z_values"].values()), rtol=TIGHT
+    )
+    np.testing.assert_allclose(
+        r.p_values, list(case.raw["p_values"].values()), rtol=1e-7
+    )
     assert r.aic == pytest.approx(case.raw["AIC"], rel=1e-12)
     assert r.bic == pytest.approx(case.raw["BIC"], rel=1e-12)
     assert (r.edf, r.df_residual, r.nobs) == (6, 66, 72)
@@ -45,19 +63,31 @@ def test_numbers_match_r(wine_logit):
 
 
 def test_tests_against_thresholds_only_match_rms(wine_logit):
-    # lrm(y ~ x1 + x2 + f + g, data = sim500): deviances, model L.R. and Nagelkerke's R2 as rms prints them.
-    r = _with(wine_logit, loglik=-1450.5241345299846 / 2, null_loglik=-1574.1028994271696 / 2, n_obs=500.0)
+    # lrm(y ~ x1 + x2 + f + g, data = sim500): deviances, model L.R. and Nagelkerke's R2
+    # as rms prints them.
+    r = _with(
+        wine_logit,
+        loglik=-1450.5241345299846 / 2,
+        null_loglik=-1574.1028994271696 / 2,
+        n_obs=500.0,
+    )
     figures = r.glance().iloc[0]
     assert figures["lr_chi2"] == pytest.approx(123.57876489718501, rel=1e-12)
     assert figures["nagelkerke"] == pytest.approx(0.22880472639188787, rel=1e-9)
-    assert figures["mcfadden"] == pytest.approx(1 - 1450.5241345299846 / 1574.1028994271696, rel=1e-12)
-    assert figures["lr_p_value"] == pytest.approx(stats.chi2.sf(figures["lr_chi2"], 2), rel=1e-10)
+    assert figures["mcfadden"] == pytest.approx(
+        1 - 1450.5241345299846 / 1574.1028994271696, rel=1e-12
+    )
+    assert figures["lr_p_value"] == pytest.approx(
+        stats.chi2.sf(figures["lr_chi2"], 2), rel=1e-10
+    )
 
 
 def test_names_of_nominal_and_scale_effects(wine_logit):
     data = datasets.load("wine").assign(a=np.arange(72.0), b=1.0, c=2.0)
     design = build("rating ~ a", data, nominal="~ b + c", scale="~ a")
-    fit = replace(wine_logit.fit, coefficients=np.arange(14.0), aliased=np.zeros(14, dtype=bool))
+    fit = replace(
+        wine_logit.fit, coefficients=np.arange(14.0), aliased=np.zeros(14, dtype=bool)
+    )
     r = LikelihoodResults("", design, wine_logit.method, fit)
     assert r.params.index[:6].tolist() == ["1|2", "2|3", "3|4", "4|5", "1|2.b", "2|3.b"]
     assert r.params.index[-2:].tolist() == ["a", "scale.a"]
@@ -78,24 +108,36 @@ def test_aliased_effects_stay_as_missing(wine_logit):
     assert r.vcov().shape == (5, 5) and r.edf == 5 and r.glance()["lr_df"][0] == 1
     assert [category for category, _ in r.alerts()] == [DataWarning]
     assert "contact[T.yes]" in r.alerts()[0][1]
-    row = next(line for line in str(r.summary("model")).splitlines() if line.startswith("contact"))
+    row = next(
+        line
+        for line in str(r.summary("model")).splitlines()
+        if line.startswith("contact")
+    )
     assert row.split()[2:] == ["NA"] * 6
 
 
-@pytest.mark.parametrize(("type", "factor"), [("model", 1.0), ("HC0", 2.0), ("HC1", 2.0 * 72 / 66)])
+@pytest.mark.parametrize(
+    ("type", "factor"), [("model", 1.0), ("HC0", 2.0), ("HC1", 2.0 * 72 / 66)]
+)
 def test_covariances(wine_logit, type, factor):
-    np.testing.assert_allclose(wine_logit.vcov(type), factor * wine_logit.vcov(), rtol=1e-10)
+    np.testing.assert_allclose(
+        wine_logit.vcov(type), factor * wine_logit.vcov(), rtol=1e-10
+    )
 
 
 def test_cluster_covariance_by_series_or_values(wine_logit, wine):
     for clusters in (wine["judge"], wine["judge"].to_numpy(), wine["judge"].iloc[::-1]):
         sandwich = wine_logit.vcov({"cluster": clusters, "type": "CR1"})
-        np.testing.assert_allclose(sandwich, 3.0 * 9 / 8 * wine_logit.vcov(), rtol=1e-10)
+        np.testing.assert_allclose(
+            sandwich, 3.0 * 9 / 8 * wine_logit.vcov(), rtol=1e-10
+        )
 
 
 def test_a_fit_with_clusters_uses_them(wine_logit, wine):
     codes = pd.factorize(wine["judge"])[0]
-    design = replace(wine_logit.design, sample=replace(wine_logit.design.sample, cluster=codes))
+    design = replace(
+        wine_logit.design, sample=replace(wine_logit.design.sample, cluster=codes)
+    )
     r = replace(wine_logit, design=design).with_vcov("cluster")
     np.testing.assert_allclose(r.se, np.sqrt(3.0 * 9 / 8) * wine_logit.se, rtol=1e-10)
     np.testing.assert_allclose(r.vcov("model"), wine_logit.vcov(), rtol=1e-12)
@@ -127,7 +169,8 @@ def test_tidy(wine_logit):
     assert tidy["coef_type"].tolist() == ["threshold"] * 4 + ["location"] * 2
     ratios = wine_logit.tidy(exponentiate=True)
     np.testing.assert_allclose(
-        ratios.loc[4, ["estimate", "conf_low"]].astype(float), np.exp(tidy.iloc[4, [1, 5]].astype(float))
+        ratios.loc[4, ["estimate", "conf_low"]].astype(float),
+        np.exp(tidy.iloc[4, [1, 5]].astype(float)),
     )
     np.testing.assert_array_equal(ratios.loc[:3, "estimate"], tidy.loc[:3, "estimate"])
     assert "conf_low" not in wine_logit.tidy(conf_int=False)
@@ -136,15 +179,25 @@ def test_tidy(wine_logit):
 
 @pytest.mark.parametrize(
     ("link", "name", "sign"),
-    [("logit", "odds ratio", 1), ("cloglog", "hazard ratio", -1), ("probit", "exp(estimate)", 1)],
+    [
+        ("logit", "odds ratio", 1),
+        ("cloglog", "hazard ratio", -1),
+        ("probit", "exp(estimate)", 1),
+    ],
 )
 def test_ratios_in_the_summary(wine_logit, link, name, sign):
     rule = wine_logit.fit.rule
-    r = _with(wine_logit, rule=replace(rule, family=replace(rule.family, link=LINKS[link])))
+    r = _with(
+        wine_logit, rule=replace(rule, family=replace(rule.family, link=LINKS[link]))
+    )
     tables = [t for t in r.summary(exponentiate=True).tables.values() if name in t]
-    expected = np.exp(sign * np.array([2.503102007898927, 1.4669080509392252, 3.5392959648586286]))
+    expected = np.exp(
+        sign * np.array([2.503102007898927, 1.4669080509392252, 3.5392959648586286])
+    )
     ratio, low, high = tables[0].iloc[0]
-    assert ratio == pytest.approx(expected[0]) and (low, high) == pytest.approx(tuple(sorted(expected[1:])))
+    assert ratio == pytest.approx(expected[0]) and (low, high) == pytest.approx(
+        tuple(sorted(expected[1:]))
+    )
 
 
 def test_alerts(wine_logit):
@@ -164,9 +217,16 @@ def test_alerts(wine_logit):
     )
     separated = _with(wine_logit, determined=determined)
     ((category, message),) = separated.alerts()
-    assert category is SeparationWarning and "temp[T.warm] to +infinity" in message and "contact" not in message
+    assert (
+        category is SeparationWarning
+        and "temp[T.warm] to +infinity" in message
+        and "contact" not in message
+    )
     assert separated.se.isna().tolist() == [True, False, False, False, True, False]
-    noted = replace(wine_logit, design=replace(wine_logit.design, notes=("3 rows left out: temp missing.",)))
+    noted = replace(
+        wine_logit,
+        design=replace(wine_logit.design, notes=("3 rows left out: temp missing.",)),
+    )
     assert noted.alerts() == [(DataWarning, "3 rows left out: temp missing.")]
     assert "* 3 rows left out: temp missing." in str(noted.summary())
 
@@ -174,7 +234,11 @@ def test_alerts(wine_logit):
 def test_thresholds_alone(wine):
     r = ordfit("rating ~ 1", wine)
     assert r.loglik == pytest.approx(load_case("wine_null").loglik, rel=1e-12)
-    assert r.glance()["lr_df"][0] == 0 and np.isnan(r.glance()["lr_p_value"][0]) and r.coef.empty
+    assert (
+        r.glance()["lr_df"][0] == 0
+        and np.isnan(r.glance()["lr_p_value"][0])
+        and r.coef.empty
+    )
     assert "thresholds only" in str(r.summary(exponentiate=True))
 
 
@@ -187,13 +251,21 @@ def test_summary_of_very_many_levels_stays_short():
     assert len(str(r.summary()).splitlines()) < 40
     lines = str(r.summary("all")).splitlines()
     assert len(lines) < 120 and max(map(len, lines)) <= 100
-    assert any(".thresholds" in line for line in lines) and any(".confusion()" in line for line in lines)
+    assert any(".thresholds" in line for line in lines) and any(
+        ".confusion()" in line for line in lines
+    )
 
 
-@pytest.mark.parametrize(("nominal", "way_out"), [(None, "penalty=.jeffreys"), ("~ temp", "with a ridge")])
+@pytest.mark.parametrize(
+    ("nominal", "way_out"), [(None, "penalty=.jeffreys"), ("~ temp", "with a ridge")]
+)
 def test_separation_names_the_penalties_that_help(wine, nominal, way_out):
-    """Every row with `top` is in the top level; Jeffreys' penalty takes no nominal effects."""
-    tied = wine.assign(top=(wine["rating"].astype(int) == 5) & (wine["contact"] == "yes"))
+    """Every row with `top` is in the top level; Jeffreys' penalty takes no nominal
+    effects.
+    """
+    tied = wine.assign(
+        top=(wine["rating"].astype(int) == 5) & (wine["contact"] == "yes")
+    )
     formula = "rating ~ temp + top" if nominal is None else "rating ~ top"
     with pytest.warns(SeparationWarning, match=way_out):
         ordfit(formula, tied, nominal=nominal)

@@ -11,13 +11,24 @@ from ordstat.exceptions import OptionError
 
 def test_coefficients_of_a_linear_potential(wine_margin):
     assert wine_margin.coef.to_dict() == {"temp[T.warm]": 2.0, "contact[T.yes]": 1.0}
-    assert wine_margin.params.index.tolist() == ["1|2", "2|3", "3|4", "4|5", "temp[T.warm]", "contact[T.yes]"]
-    assert wine_margin.tidy()["coef_type"].tolist() == ["threshold"] * 4 + ["location"] * 2
+    assert wine_margin.params.index.tolist() == [
+        "1|2",
+        "2|3",
+        "3|4",
+        "4|5",
+        "temp[T.warm]",
+        "contact[T.yes]",
+    ]
+    assert (
+        wine_margin.tidy()["coef_type"].tolist() == ["threshold"] * 4 + ["location"] * 2
+    )
     assert wine_margin.support.tolist() == [1, 5, 70]
 
 
 def test_other_potentials_have_none_and_say_why(wine_margin):
-    kernel = replace(wine_margin, fit=replace(wine_margin.fit, coefficients=None, support=None))
+    kernel = replace(
+        wine_margin, fit=replace(wine_margin.fit, coefficients=None, support=None)
+    )
     assert not hasattr(kernel, "coef")
     with pytest.raises(OptionError, match="not linear"):
         _ = kernel.coef
@@ -29,17 +40,33 @@ def test_other_potentials_have_none_and_say_why(wine_margin):
 
 def test_summary_shows_what_the_method_tells(wine_margin):
     text = str(wine_margin.summary("all"))
-    for words in ("Support vectors", "3 of 72", "relative duality gap", "E_A", "PAC-Bayes", "trivial"):
+    for words in (
+        "Support vectors",
+        "3 of 72",
+        "relative duality gap",
+        "E_A",
+        "PAC-Bayes",
+        "trivial",
+    ):
         assert words in text
 
 
 def test_row_costs_bound_and_header(wine_margin):
     sample = wine_margin.design.sample
-    costs = np.abs(np.arange(5) - sample.y[:, None]) * (1.0 + np.arange(72) % 3)[:, None]
-    r = replace(wine_margin, design=replace(wine_margin.design, sample=replace(sample, costs=costs)))
-    assert r.errors().loc["cost", "training"] == pytest.approx(costs[np.arange(72), r.training.codes].mean())
+    costs = (
+        np.abs(np.arange(5) - sample.y[:, None]) * (1.0 + np.arange(72) % 3)[:, None]
+    )
+    r = replace(
+        wine_margin,
+        design=replace(wine_margin.design, sample=replace(sample, costs=costs)),
+    )
+    assert r.errors().loc["cost", "training"] == pytest.approx(
+        costs[np.arange(72), r.training.codes].mean()
+    )
     assert r.bounds().loc["cost", "trivial"] == 12.0
-    assert "no row has larger costs than the training rows" in r.bounds().attrs["notes"][0]
+    assert (
+        "no row has larger costs than the training rows" in r.bounds().attrs["notes"][0]
+    )
     assert "given for each row" in str(r.summary())
 
 
@@ -49,13 +76,20 @@ def test_figures_of_a_fit_refuse_what_is_no_number(wine_margin):
             wine_margin.margins(deltas)
     assert wine_margin.margins(0.1).equals(wine_margin.margins([0.1]))
     for delta in ("x", 2, 0.0, True):
-        with pytest.raises(OptionError, match="delta must be a number strictly between 0 and 1"):
+        with pytest.raises(
+            OptionError, match="delta must be a number strictly between 0 and 1"
+        ):
             wine_margin.bounds(delta=delta)
     for cv in ("a", 2.5, 1, True):
-        with pytest.raises(OptionError, match="number of folds must be a whole number, 2 or more"):
+        with pytest.raises(
+            OptionError, match="number of folds must be a whole number, 2 or more"
+        ):
             wine_margin.errors(cv=cv)
 
 
 def test_the_class_of_a_kernel_is_no_kernel():
-    with pytest.raises(OptionError, match=r"a Kernel such as Gaussian\(gamma=0.5\), or a function; got <class"):
+    with pytest.raises(
+        OptionError,
+        match=r"a Kernel such as Gaussian\(gamma=0.5\), or a function; got <class",
+    ):
         REDSVM(kernel=Gaussian)

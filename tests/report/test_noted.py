@@ -12,7 +12,12 @@ from ordstat.report.frames import NotedFrame
 
 def frame():
     return pd.DataFrame(
-        {"df": [np.nan, 2.0], "chisq": [np.nan, 10.123456], "p_value": [np.nan, 0.0004]}, index=["<none>", "x"]
+        {
+            "df": [np.nan, 2.0],
+            "chisq": [np.nan, 10.123456],
+            "p_value": [np.nan, 0.0004],
+        },
+        index=["<none>", "x"],
     )
 
 
@@ -36,7 +41,12 @@ def test_the_numbers_stay_and_a_part_is_a_plain_frame():
     given = frame()
     table = NotedFrame.of(given, ["a note"])
     pd.testing.assert_frame_equal(pd.DataFrame(table), given)
-    assert type(table[["df"]]) is type(table.round(1)) is type(table.head(1)) is pd.DataFrame
+    assert (
+        type(table[["df"]])
+        is type(table.round(1))
+        is type(table.head(1))
+        is pd.DataFrame
+    )
     assert "notes" not in given.attrs
 
 
@@ -48,7 +58,11 @@ def test_it_pickles_with_its_notes():
 
 
 def test_long_text_is_listed_below():
-    text = str(NotedFrame.of(pd.DataFrame({"value": [0.25], "source": ["long " * 12]}, index=["error"])))
+    text = str(
+        NotedFrame.of(
+            pd.DataFrame({"value": [0.25], "source": ["long " * 12]}, index=["error"])
+        )
+    )
     assert "source of error: long long" in text
     assert max(map(len, text.splitlines())) <= 80
 
@@ -60,7 +74,9 @@ def test_what_tables_of_a_fit_say_is_printed():
     assert "chi-squared distribution" in " ".join(str(fit.nominal_test()).split())
     other = ordfit("rating ~ judge", wine)
     assert "does not contain the smaller model" in str(fit.anova(other))
-    assert "cluster-robust, 9 clusters" in str(fit.with_vcov({"cluster": "judge", "type": "CR1"}).anova())
+    assert "cluster-robust, 9 clusters" in str(
+        fit.with_vcov({"cluster": "judge", "type": "CR1"}).anova()
+    )
     assert str(fit.test("temp = contact")).startswith("Wald tests")
     bounds = str(ordfit("rating ~ temp + contact", wine, "redsvm").bounds())
     assert max(map(len, bounds.splitlines())) <= 80
@@ -76,7 +92,8 @@ def test_reasons_of_infinite_limits_are_printed():
     assert "separation" in str(limits)
 
 
-pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword")  # users go on to say it, deprecated as it is
+# users go on to say it, deprecated as it is
+pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword")
 
 
 @pytest.fixture(scope="module")
@@ -86,11 +103,14 @@ def fits():
 
 
 def test_long_names_stay_beside_their_numbers():
-    wine, long = datasets.load("wine"), "temperature of the must while it was on the skins"
+    wine = datasets.load("wine")
+    long = "temperature of the must while it was on the skins"
     fit = ordfit(f"rating ~ `{long}` + contact", wine.rename(columns={"temp": long}))
     text = str(fit.tidy())
     lines = text.splitlines()
-    place = next(i for i, line in enumerate(lines) if line.startswith("temperature of the must"))
+    place = next(
+        i for i, line in enumerate(lines) if line.startswith("temperature of the must")
+    )
     assert "2.50" in lines[place] and "term of" not in text
     assert any(line.startswith("contact[T.yes]") for line in lines)
     assert max(map(len, lines)) <= 80
@@ -100,7 +120,9 @@ def test_tidy_of_rows_in_another_order(fits):
     tidy = fits[1].tidy()
     tidy.sort_values("p_value", inplace=True)
     again = tidy.tidy()
-    assert again["term"].tolist() == tidy["term"].tolist() and again.index.tolist() == list(range(len(tidy)))
+    assert again["term"].tolist() == tidy[
+        "term"
+    ].tolist() and again.index.tolist() == list(range(len(tidy)))
 
 
 def test_frames_without_columns():
@@ -111,25 +133,52 @@ def test_frames_without_columns():
 
 @pytest.mark.parametrize("dtype", ["Float64", "Int64", "boolean", "string"])
 def test_nullable_columns(dtype):
-    values = {"Float64": [1.5, None], "Int64": [2, None], "boolean": [True, None], "string": ["b", None]}[dtype]
-    actual = NotedFrame.of(pd.DataFrame({"estimate": pd.array(values, dtype=dtype), "n": [1, 2]}))
+    values = {
+        "Float64": [1.5, None],
+        "Int64": [2, None],
+        "boolean": [True, None],
+        "string": ["b", None],
+    }[dtype]
+    actual = NotedFrame.of(
+        pd.DataFrame({"estimate": pd.array(values, dtype=dtype), "n": [1, 2]})
+    )
     assert "NA" in str(actual)
-    assert {"Float64": "1.5", "Int64": "2", "boolean": "yes", "string": "b"}[dtype] in str(actual)
+    assert {"Float64": "1.5", "Int64": "2", "boolean": "yes", "string": "b"}[
+        dtype
+    ] in str(actual)
 
 
 @pytest.mark.parametrize("levels", [[1, 2, 3, 4, 5], [10, 20, 30, 40, 50]])
 def test_every_block_of_a_wide_table_names_its_rows(levels):
     """Levels that are numbers identify rows too."""
     data = datasets.load("wine").assign(age=np.arange(72.0) % 17)
-    data["rating"] = data["rating"].astype(int).map(dict(zip(range(1, 6), levels, strict=True)))
+    data["rating"] = (
+        data["rating"].astype(int).map(dict(zip(range(1, 6), levels, strict=True)))
+    )
     frame = ordfit("rating ~ temp + age", data).marginal_effects().frame
-    text = repr(NotedFrame.of(frame.assign(a_statistic_of_many_letters=1.0, another_one_of_many_letters=2.0)))
-    blocks = [[line for line in block.splitlines() if line.startswith(("temp", "age"))] for block in text.split("\n\n")]
+    text = repr(
+        NotedFrame.of(
+            frame.assign(
+                a_statistic_of_many_letters=1.0, another_one_of_many_letters=2.0
+            )
+        )
+    )
+    blocks = [
+        [line for line in block.splitlines() if line.startswith(("temp", "age"))]
+        for block in text.split("\n\n")
+    ]
     blocks = [block for block in blocks if block]
-    names = [f"{term} {level}" for term in ("temp warm - cold", "age dY/dX") for level in levels]
+    names = [
+        f"{term} {level}"
+        for term in ("temp warm - cold", "age dY/dX")
+        for level in levels
+    ]
     assert len(blocks) > 1
     for block in blocks:
-        assert [" ".join(line.split()[: len(name.split())]) for line, name in zip(block, names, strict=True)] == names
+        assert [
+            " ".join(line.split()[: len(name.split())])
+            for line, name in zip(block, names, strict=True)
+        ] == names
 
 
 def test_influence_shows_the_parameter_that_moves():
@@ -147,7 +196,9 @@ def test_influence_shows_the_parameter_that_moves():
 
 def test_very_long_names_are_shortened_before_they_are_laid_out():
     name = "z" + "b" * 100_000 + "c"
-    data = pd.DataFrame({"x": np.arange(60.0) % 7, "g": ["short", name] * 30, "y": [1, 2, 3] * 20})
+    data = pd.DataFrame(
+        {"x": np.arange(60.0) % 7, "g": ["short", name] * 30, "y": [1, 2, 3] * 20}
+    )
     text = str(ordfit("y ~ x + g", data).summary("model"))
     label = next(line for line in text.splitlines() if line.startswith("g"))
     assert len(text) < 5_000 and len(label) <= 80

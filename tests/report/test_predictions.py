@@ -19,8 +19,14 @@ def results(request):
 
 @pytest.fixture
 def new(wine):
-    """Four rows on an index of their own, the second without temp, the last without a rating."""
-    rows = wine.iloc[[0, 3, 13, 71]].set_index(pd.Index(list("abcd"), name="bottle_name")).copy()
+    """Four rows on an index of their own, the second without temp, the last without a
+    rating.
+    """
+    rows = (
+        wine.iloc[[0, 3, 13, 71]]
+        .set_index(pd.Index(list("abcd"), name="bottle_name"))
+        .copy()
+    )
     rows.loc["b", "temp"] = None
     rows.loc["d", "rating"] = None
     return rows
@@ -31,15 +37,22 @@ def test_every_type_keeps_the_rows_of_new_data(results, new):
     for type in results.predicts:
         predicted = results.predict(new, type=type)
         assert predicted.index.equals(new.index)
-        missing = predicted.isna() if predicted.ndim == 1 else predicted.isna().all(axis=1)
+        missing = (
+            predicted.isna() if predicted.ndim == 1 else predicted.isna().all(axis=1)
+        )
         assert missing.tolist() == [False, True, False, type == "margin"]
     pd.testing.assert_frame_equal(new, before)
 
 
 def test_new_data_equal_to_the_training_rows_give_the_same(results, wine):
     for type in results.predicts:
-        a, b = results.predict(type=type), results.predict(wine, type=type)
-        (pd.testing.assert_series_equal if a.ndim == 1 else pd.testing.assert_frame_equal)(a, b, rtol=1e-12)
+        a = results.predict(type=type)
+        b = results.predict(wine, type=type)
+        (
+            pd.testing.assert_series_equal
+            if a.ndim == 1
+            else pd.testing.assert_frame_equal
+        )(a, b, rtol=1e-12)
 
 
 def test_classes_are_the_users_ordered_levels(results):
@@ -60,7 +73,8 @@ def test_margin_ranker_by_hand(wine_margin, new):
 
 
 def test_probabilities_add_up(wine_logit, new):
-    prob, cum = wine_logit.predict(new, type="prob"), wine_logit.predict(new, type="cum_prob")
+    prob = wine_logit.predict(new, type="prob")
+    cum = wine_logit.predict(new, type="cum_prob")
     assert prob.columns.tolist() == cum.columns.tolist() == ["1", "2", "3", "4", "5"]
     np.testing.assert_allclose(prob.cumsum(axis=1).loc["a"], cum.loc["a"], rtol=1e-12)
     assert wine_logit.predict(new)["a"] == prob.loc["a"].idxmax()
@@ -92,7 +106,9 @@ def test_errors_of_new_data_and_their_weights(results, wine):
     pd.testing.assert_frame_equal(columns, by_name)
     truth = wine["rating"].cat.codes - results.predict().cat.codes
     assert columns.loc["absolute error", "training"] == np.abs(truth).mean()
-    assert columns.loc["absolute error", "new data"] == pytest.approx(np.average(np.abs(truth[:30]), weights=weights))
+    assert columns.loc["absolute error", "new data"] == pytest.approx(
+        np.average(np.abs(truth[:30]), weights=weights)
+    )
 
 
 def test_confusion(results, wine):
@@ -100,12 +116,19 @@ def test_confusion(results, wine):
     expected = pd.crosstab(wine["rating"], results.predict(), dropna=False)
     np.testing.assert_array_equal(table, expected)
     assert (table.index.name, table.columns.name) == ("observed", "predicted")
-    assert results.confusion(wine.iloc[:10], weights=np.full(10, 0.5)).to_numpy().sum() == 5.0
+    assert (
+        results.confusion(wine.iloc[:10], weights=np.full(10, 0.5)).to_numpy().sum()
+        == 5.0
+    )
 
 
 @pytest.mark.parametrize(
     ("weights", "match"),
-    [([1.0], "72 values, one per row"), (-np.ones(72), "0 or more"), (np.full(72, np.nan), "weights= is missing in")],
+    [
+        ([1.0], "72 values, one per row"),
+        (-np.ones(72), "0 or more"),
+        (np.full(72, np.nan), "weights= is missing in"),
+    ],
 )
 def test_weights_that_cannot_be(wine_margin, wine, weights, match):
     with pytest.raises(DataError, match=match):
@@ -134,7 +157,9 @@ def test_bounds(results, wine):
     assert (wider["value"] > table["value"]).all()
     both = results.bounds(newdata=wine.iloc[:36])
     limit = both.loc["classification error (new data)"]
-    assert limit["source"] == "Clopper-Pearson" and limit["observed"] < limit["value"] < 1
+    assert (
+        limit["source"] == "Clopper-Pearson" and limit["observed"] < limit["value"] < 1
+    )
 
 
 def test_augment(results, new):
@@ -152,7 +177,9 @@ def test_augment(results, new):
 def test_cross_validated_errors_of_real_fits(wine, method):
     results = ordfit("rating ~ temp + contact", wine, method=method)
     heard = []
-    errors = results.errors(cv=4, seed=1, callback=lambda step, total, message: heard.append((step, total)))
+    errors = results.errors(
+        cv=4, seed=1, callback=lambda step, total, message: heard.append((step, total))
+    )
     assert heard == [(1, 4), (2, 4), (3, 4), (4, 4)]
     assert errors.columns.tolist() == ["training", "cv", "cv se"]
     pd.testing.assert_frame_equal(errors, results.errors(cv=4, seed=1))
@@ -162,9 +189,14 @@ def test_cross_validated_errors_of_real_fits(wine, method):
     for fold in range(4):
         fitted = ordfit("rating ~ temp + contact", wine[folds != fold], method=method)
         wrong.append(
-            np.mean(fitted.predict(wine[folds == fold]).astype(str) != wine["rating"][folds == fold].astype(str))
+            np.mean(
+                fitted.predict(wine[folds == fold]).astype(str)
+                != wine["rating"][folds == fold].astype(str)
+            )
         )
-    assert errors.loc["classification error", "cv"] == pytest.approx(np.average(wrong, weights=np.bincount(folds)))
+    assert errors.loc["classification error", "cv"] == pytest.approx(
+        np.average(wrong, weights=np.bincount(folds))
+    )
 
 
 def test_refits_that_do_not_converge_are_told(wine):
@@ -182,8 +214,13 @@ def test_augment_keeps_the_predictors_of_the_rows_of_the_fit():
     rows = data[(data["judge"].astype(str) != "1") & data["x"].notna()]
     assert actual.columns[:3].tolist() == ["rating", "temp", "x"]
     pd.testing.assert_frame_equal(actual[["temp", "x"]], rows[["temp", "x"]])
-    pd.testing.assert_frame_equal(actual.filter(like="."), fit.augment(rows).filter(like="."))
-    assert pickle.loads(pickle.dumps(fit)).augment().columns[:2].tolist() == ["rating", ".fitted"]
+    pd.testing.assert_frame_equal(
+        actual.filter(like="."), fit.augment(rows).filter(like=".")
+    )
+    assert pickle.loads(pickle.dumps(fit)).augment().columns[:2].tolist() == [
+        "rating",
+        ".fitted",
+    ]
     data["x"] += 1.0
     with pytest.raises(DataError, match="have changed since the fit"):
         fit.augment()
@@ -192,11 +229,16 @@ def test_augment_keeps_the_predictors_of_the_rows_of_the_fit():
 def test_augment_of_repeated_labels_and_of_polars():
     wine = datasets.load("wine")
     twice = wine.set_index(np.zeros(72, dtype=int))
-    assert ordfit("rating ~ temp", twice).augment()["temp"].tolist() == wine["temp"].tolist()
+    assert (
+        ordfit("rating ~ temp", twice).augment()["temp"].tolist()
+        == wine["temp"].tolist()
+    )
     some = ordfit("rating ~ temp", twice, subset="contact == 'no'").augment()
     assert some.columns[:2].tolist() == ["rating", ".fitted"]
     polars = pytest.importorskip("polars")
-    frame = polars.DataFrame({"y": [1, 2, 1, 2, 3, 3], "x": [0.0, 1.0, 2.0, 0.5, 1.5, None]})
+    frame = polars.DataFrame(
+        {"y": [1, 2, 1, 2, 3, 3], "x": [0.0, 1.0, 2.0, 0.5, 1.5, None]}
+    )
     with pytest.warns(DataWarning):
         fit = ordfit("y ~ x", frame)
     assert fit.augment()["x"].tolist() == [0.0, 1.0, 2.0, 0.5, 1.5]
@@ -217,22 +259,33 @@ def test_a_table_of_counts_and_its_rows_have_the_same_errors():
 def test_folds_may_be_more_than_the_lines_of_a_table(method):
     """Three lines, twelve rows."""
     wine = datasets.load("wine")
-    table = wine.drop_duplicates(["rating", "temp"]).assign(n=6)[["rating", "temp", "n"]]
-    actual = ordfit("rating ~ temp", table, method, weights="n", levels=[1, 2, 3, 4, 5]).errors(cv=len(table) + 2)
+    table = wine.drop_duplicates(["rating", "temp"]).assign(n=6)[
+        ["rating", "temp", "n"]
+    ]
+    actual = ordfit(
+        "rating ~ temp", table, method, weights="n", levels=[1, 2, 3, 4, 5]
+    ).errors(cv=len(table) + 2)
     assert np.isfinite(actual.loc["absolute error", "cv"])
 
 
 @pytest.fixture(scope="module")
 def fit():
-    data = pd.DataFrame({"x": np.repeat([0.0, 1.0, 2.0], 10), "y": [1] * 9 + [2] + [2] * 10 + [3] * 10})
+    data = pd.DataFrame(
+        {"x": np.repeat([0.0, 1.0, 2.0], 10), "y": [1] * 9 + [2] + [2] * 10 + [3] * 10}
+    )
     return ordfit("y ~ x", data, "rps-forest", trees=5, min_leaf=1, seed=0)
 
 
 def test_an_infinite_mean_has_no_standard_error(fit):
     table = fit.errors(cv=10)
-    assert np.isinf(table.loc["log-loss", "cv"]) and np.isnan(table.loc["log-loss", "cv se"])
+    assert np.isinf(table.loc["log-loss", "cv"]) and np.isnan(
+        table.loc["log-loss", "cv se"]
+    )
     assert np.isfinite(table.loc["absolute error", "cv se"])
-    assert "log-loss (cv) is infinite, as an observed level had probability 0." in " ".join(str(table).split())
+    assert (
+        "log-loss (cv) is infinite, as an observed level had probability 0."
+        in " ".join(str(table).split())
+    )
 
 
 def test_finite_errors_say_nothing(fit):

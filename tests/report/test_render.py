@@ -12,14 +12,28 @@ from ordstat.report.render import Report, Summary, Table, as_html, as_text
 
 
 def _report(**changes):
-    frame = pd.DataFrame({"estimate": [1.5, np.nan], "p": [1e-20, 0.5]}, index=["<b>", "x & y"])
+    frame = pd.DataFrame(
+        {"estimate": [1.5, np.nan], "p": [1e-20, 0.5]}, index=["<b>", "x & y"]
+    )
     table = Table(title="Effects <i>", frame=frame, formats={"p": "p"}, note="note <u>")
-    parts = {"title": "T", "header": (("Rows", 72), ("Method", "M<C>")), "tables": (table,), "notes": ("careful <s>",)}
+    parts = {
+        "title": "T",
+        "header": (("Rows", 72), ("Method", "M<C>")),
+        "tables": (table,),
+        "notes": ("careful <s>",),
+    }
     return Report(**{**parts, **changes})
 
 
 @pytest.mark.parametrize(
-    ("p", "text"), [(1.0, "1.000"), (0.04321, ".043"), (0.001, ".001"), (3e-6, "<.001"), (0.0, "<.001")]
+    ("p", "text"),
+    [
+        (1.0, "1.000"),
+        (0.04321, ".043"),
+        (0.001, ".001"),
+        (3e-6, "<.001"),
+        (0.0, "<.001"),
+    ],
 )
 def test_p_values(p, text):
     assert short_p_value(p) == text
@@ -67,7 +81,10 @@ def test_nothing_is_wider_than_the_page(n_columns, label):
     report = _report(
         title=words,
         header=(("Long", words), ("A", 1), ("B", "short"), ("C" * 40, "x" * 150)),
-        tables=(Table(title=words, frame=frame, note=words), Table(title="t", frame=frame.iloc[:, :1])),
+        tables=(
+            Table(title=words, frame=frame, note=words),
+            Table(title="t", frame=frame.iloc[:, :1]),
+        ),
         notes=(words,),
     )
     text = as_text(report)
@@ -78,7 +95,17 @@ def test_nothing_is_wider_than_the_page(n_columns, label):
 
 def test_wide_tables_keep_every_number():
     frame = pd.DataFrame(np.arange(120.0).reshape(2, 60), index=["r", "s"])
-    text = as_text(_report(tables=(Table(title="wide", frame=frame, formats=dict.fromkeys(frame.columns, ".1f")),)))
+    text = as_text(
+        _report(
+            tables=(
+                Table(
+                    title="wide",
+                    frame=frame,
+                    formats=dict.fromkeys(frame.columns, ".1f"),
+                ),
+            )
+        )
+    )
     for i in range(120):
         assert f" {i}.0" in text
 
@@ -93,7 +120,9 @@ def test_html_is_escaped_and_without_script():
 
 def test_html_keeps_the_spaces_before_a_label():
     frame = pd.DataFrame({"v": [1, 2]}, index=["all rows", "  x <= 1"])
-    html = as_html(_report(header=(), notes=(), tables=(Table(title="t", frame=frame),)))
+    html = as_html(
+        _report(header=(), notes=(), tables=(Table(title="t", frame=frame),))
+    )
     cell = re.search(r'<td style="([^"]*)">  x &lt;= 1</td>', html)
     assert cell is not None and "white-space:pre" in cell.group(1).split(";")
 

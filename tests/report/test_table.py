@@ -1,4 +1,6 @@
-"""`ordstat.table`: the cells against the fits they come from, through maketables; exports of all tables."""
+"""`ordstat.table`: the cells against the fits they come from, through maketables;
+exports of all tables.
+"""
 
 import re
 from html import escape
@@ -15,9 +17,11 @@ from ordstat.report.frames import NotedFrame
 
 pytest.importorskip("maketables")
 WINE = datasets.load("wine")
-SMALL, FULL = ordfit("rating ~ temp", WINE), ordfit("rating ~ temp + contact", WINE)
+SMALL = ordfit("rating ~ temp", WINE)
+FULL = ordfit("rating ~ temp + contact", WINE)
 #: R: clm(rating ~ temp + contact, data = wine), coef and its standard error.
-WARM, ERROR = 2.50310, 0.52871
+WARM = 2.50310
+ERROR = 0.52871
 
 
 def cell(shown, row, place):
@@ -25,37 +29,74 @@ def cell(shown, row, place):
 
 
 def test_cells_are_those_of_r():
-    assert cell(table([SMALL, FULL]), "temp: warm", 1).split() == [f"{WARM:.3f}", f"({ERROR:.3f})"]
-    odds = cell(table(FULL, exponentiate=True, below="interval", digits=3), "temp: warm", 0)
+    assert cell(table([SMALL, FULL]), "temp: warm", 1).split() == [
+        f"{WARM:.3f}",
+        f"({ERROR:.3f})",
+    ]
+    odds = cell(
+        table(FULL, exponentiate=True, below="interval", digits=3), "temp: warm", 0
+    )
     limits = np.exp(WARM + 1.959964 * ERROR * np.array([-1.0, 1.0]))
-    assert [float(text.strip("[],")) for text in odds.split()[1:]] == pytest.approx(limits, rel=3e-4)
+    assert [float(text.strip("[],")) for text in odds.split()[1:]] == pytest.approx(
+        limits, rel=3e-4
+    )
 
 
 def test_rows_order_labels_and_figures():
-    shown = table({"A": SMALL, "B": FULL}, labels={"temp": "Temperature"}, thresholds=False, gof=["nobs", "aic"])
-    assert shown.df.index.get_level_values(1).tolist() == ["Temperature: warm", "contact: yes", "N", "AIC"]
+    shown = table(
+        {"A": SMALL, "B": FULL},
+        labels={"temp": "Temperature"},
+        thresholds=False,
+        gof=["nobs", "aic"],
+    )
+    assert shown.df.index.get_level_values(1).tolist() == [
+        "Temperature: warm",
+        "contact: yes",
+        "N",
+        "AIC",
+    ]
     assert cell(shown, "contact: yes", 0) == "" and cell(shown, "AIC", 1) == "184.984"
     assert "A" in str(shown) and "Temperature: warm" in shown.make("tex")
 
 
 def test_rankers_have_no_errors_in_the_table():
     ranker = ordfit("rating ~ temp + contact", WINE, "redsvm", kernel="linear")
-    assert cell(table([FULL, ranker]), "temp: warm", 1).strip() == f"{ranker.coef['temp[T.warm]']:.3f}"
+    assert (
+        cell(table([FULL, ranker]), "temp: warm", 1).strip()
+        == f"{ranker.coef['temp[T.warm]']:.3f}"
+    )
 
 
 def test_the_table_of_a_clinician():
-    """R: exp(coef), exp(confint(., type = "Wald")) of the logit; hazard ratios of the cloglog are exp(-coef)."""
+    """R: exp(coef), exp(confint(., type = "Wald")) of the logit; hazard ratios of the
+    cloglog are exp(-coef).
+    """
     shown = table(FULL, style="clinical")
-    assert shown.df.columns.tolist() == [("rating", head) for head in ("Odds ratio", "95% CI", "p")]
+    assert shown.df.columns.tolist() == [
+        ("rating", head) for head in ("Odds ratio", "95% CI", "p")
+    ]
     rows = shown.df.droplevel(0)
-    assert rows.index.tolist() == ["temp: cold", "temp: warm", "contact: no", "contact: yes", "N"]
+    assert rows.index.tolist() == [
+        "temp: cold",
+        "temp: warm",
+        "contact: no",
+        "contact: yes",
+        "N",
+    ]
     assert rows.loc["temp: cold"].tolist() == ["1 (reference)", "", ""]
     assert rows.loc["temp: warm"].tolist() == ["12.22", "4.34, 34.44", "<.001"]
-    assert rows.loc["contact: yes", ("rating", "p")] == ".001" and rows.loc["N"].tolist() == ["72", "", ""]
+    assert rows.loc["contact: yes", ("rating", "p")] == ".001" and rows.loc[
+        "N"
+    ].tolist() == ["72", "", ""]
     hazard = FULL.update(method="cloglog")
     cells = table(hazard, style="clinical").df.droplevel(0).loc["temp: warm"]
-    assert cells.index[0][1] == "Hazard ratio" and cells.iloc[0] == f"{np.exp(-hazard.coef.iloc[0]):.2f}"
-    both = table({"A": SMALL, "B": FULL.update(method="probit")}, style="clinical", level=0.9).df
+    assert (
+        cells.index[0][1] == "Hazard ratio"
+        and cells.iloc[0] == f"{np.exp(-hazard.coef.iloc[0]):.2f}"
+    )
+    both = table(
+        {"A": SMALL, "B": FULL.update(method="probit")}, style="clinical", level=0.9
+    ).df
     assert both.columns.tolist()[3:5] == [("B", "Coefficient"), ("B", "90% CI")]
 
 
@@ -63,21 +104,47 @@ def test_texts_are_escaped_and_files_are_written(tmp_path):
     from docx import Document
 
     wine = WINE.assign(a_b=np.where(WINE["temp"] == "warm", "5% & {x}", "none"))
-    shown = table(ordfit("rating ~ a_b", wine), title="50% of a_b", labels={"rating": "R&D"})
+    shown = table(
+        ordfit("rating ~ a_b", wine), title="50% of a_b", labels={"rating": "R&D"}
+    )
     tex = shown.make("tex")
-    assert all(text in tex for text in (r"a\_b: none", r"50\% of", r"R\&D", r"1\textbar{}2")) and "a_b" not in tex
-    assert "<b>" not in table(SMALL, labels={"temp": "<b>"}).make("html") and r"a\_b" in shown.make("typst")
+    assert (
+        all(
+            text in tex
+            for text in (r"a\_b: none", r"50\% of", r"R\&D", r"1\textbar{}2")
+        )
+        and "a_b" not in tex
+    )
+    assert "<b>" not in table(SMALL, labels={"temp": "<b>"}).make(
+        "html"
+    ) and r"a\_b" in shown.make("typst")
     table(FULL, style="clinical").save(type="docx", file_name=str(tmp_path / "t.docx"))
     (written,) = Document(str(tmp_path / "t.docx")).tables
-    assert [cell.text for cell in written.rows[3].cells] == ["temp: warm", "12.22", "4.34, 34.44", "<.001"]
+    assert [cell.text for cell in written.rows[3].cells] == [
+        "temp: warm",
+        "12.22",
+        "4.34, 34.44",
+        "<.001",
+    ]
 
 
 def test_exports_read_as_the_table_prints():
     tidy = FULL.tidy()
-    tex, markdown = tidy.to_latex(), tidy.to_markdown()
-    assert "temp: warm & 2.5031 & 0.5287 & 4.735 & \\textless{}.001" in tex and "std" not in tex
-    assert r"| 1\|2 " in markdown and "contact: yes" in markdown and "<td>temp: warm</td>" in tidy.to_html()
-    assert "2.5031020079" in tidy.to_latex(float_format="%.10f") and tidy["term"].iloc[-1] == "contact[T.yes]"
+    tex = tidy.to_latex()
+    markdown = tidy.to_markdown()
+    assert (
+        "temp: warm & 2.5031 & 0.5287 & 4.735 & \\textless{}.001" in tex
+        and "std" not in tex
+    )
+    assert (
+        r"| 1\|2 " in markdown
+        and "contact: yes" in markdown
+        and "<td>temp: warm</td>" in tidy.to_html()
+    )
+    assert (
+        "2.5031020079" in tidy.to_latex(float_format="%.10f")
+        and tidy["term"].iloc[-1] == "contact[T.yes]"
+    )
 
 
 @pytest.mark.parametrize(
@@ -114,7 +181,9 @@ def answers():
         "psu": np.arange(n) % 30,
     })  # fmt: skip
     score = data["x"] + (data["g"] == "b") + 0.02 * data["age"] + rng.logistic(size=n)
-    return data.assign(y=pd.cut(score, [-np.inf, 0.0, 2.0, np.inf], labels=["A", "B", "C"]))
+    return data.assign(
+        y=pd.cut(score, [-np.inf, 0.0, 2.0, np.inf], labels=["A", "B", "C"])
+    )
 
 
 @pytest.mark.parametrize(("level", "sign"), [("C", "+"), ("A", "-")])
@@ -124,9 +193,15 @@ def test_infinite_estimates_are_not_numbers(answers, level, sign, style):
     with pytest.warns(SeparationWarning):
         fit = ordfit("y ~ x + g", data)
     shown = table(fit, style=style, exponentiate=True)
-    assert rows_of(shown)["g: c"][:3] == (["not estimable"] if style == "paper" else ["not estimable", "", ""])
-    assert f"Not estimable, as the response is separated: g: c ({sign}infinity)." in shown.notes
-    within = ordfit("y ~ x + g", answers[answers["g"] != "c"])  # the other effects are those of the other rows
+    assert rows_of(shown)["g: c"][:3] == (
+        ["not estimable"] if style == "paper" else ["not estimable", "", ""]
+    )
+    assert (
+        f"Not estimable, as the response is separated: g: c ({sign}infinity)."
+        in shown.notes
+    )
+    # the other effects are those of the other rows
+    within = ordfit("y ~ x + g", answers[answers["g"] != "c"])
     expected = f"{np.exp(within.coef['x']):.2f}"
     assert rows_of(shown)["x"][0].startswith(expected)
 
@@ -136,14 +211,21 @@ def test_aliased_rows_say_so(answers):
         fit = ordfit("y ~ x + double + g", answers.assign(double=2.0 * answers["x"]))
     shown = table(fit, style="clinical")
     assert rows_of(shown)["double"] == ["not estimated", "", ""]
-    assert "Not estimated, as the data or other columns do not determine them: double." in shown.notes
+    assert (
+        "Not estimated, as the data or other columns do not determine them: double."
+        in shown.notes
+    )
 
 
 def test_exponents_that_are_no_odds_ratios_are_named(answers):
-    logit, probit = ordfit("y ~ x", answers), ordfit("y ~ x", answers, "probit")
+    logit = ordfit("y ~ x", answers)
+    probit = ordfit("y ~ x", answers, "probit")
     notes = table({"logit": logit, "probit": probit}, exponentiate=True).notes
     assert "logit: Odds ratios: above 1 = higher response." in notes
-    assert "probit: Exponents of the location effects; no odds or hazards under this link." in notes
+    assert (
+        "probit: Exponents of the location effects; no odds or hazards under this link."
+        in notes
+    )
 
 
 @pytest.mark.parametrize(
@@ -164,7 +246,11 @@ def test_every_table_says_where_its_numbers_point(answers, method, note):
 def test_what_is_no_ratio_stands_apart():
     mixed = ordfit("rating ~ temp + contact + (1 | judge)", WINE)
     shown = table(mixed, exponentiate=True)
-    groups = dict(zip(*reversed([shown.df.index.get_level_values(k) for k in (0, 1)]), strict=True))
+    groups = dict(
+        zip(
+            *reversed([shown.df.index.get_level_values(k) for k in (0, 1)]), strict=True
+        )
+    )
     assert groups["temp: warm"] == "coef" and groups["N"] == "stats"
     assert groups["SD (Intercept), judge"] == groups["1|2"] == "other"
     assert rows_of(shown)["1|2"][0].startswith(f"{mixed.params['1|2']:.2f}")
@@ -175,17 +261,27 @@ def test_what_is_no_ratio_stands_apart():
 
 
 def test_survey_and_pooled_fits_have_a_table(answers):
-    survey = ordfit("y ~ x + g", answers, design=SurveyDesign(weights="w", clusters="psu"))
+    survey = ordfit(
+        "y ~ x + g", answers, design=SurveyDesign(weights="w", clusters="psu")
+    )
     shown = table(survey)
     assert rows_of(shown)["N"] == ["300"] and "AIC" not in rows_of(shown)
     assert "linearised survey covariance" in shown.notes
     rng = np.random.default_rng(2)
-    frames = [answers.assign(x=answers["x"] + rng.normal(0, 0.3, 300)) for _ in range(4)]
+    frames = [
+        answers.assign(x=answers["x"] + rng.normal(0, 0.3, 300)) for _ in range(4)
+    ]
     pooled = pool([ordfit("y ~ x + g", frame) for frame in frames])
     shown = table(pooled, style="clinical")
     low, high = pooled.confint().loc["x"]
-    assert rows_of(shown)["x"][:2] == [f"{np.exp(pooled.params['x']):.2f}", f"{np.exp(low):.2f}, {np.exp(high):.2f}"]
-    assert rows_of(shown)["N"][0] == "300" and "Pooled over 4 imputations by Rubin's rules." in shown.notes
+    assert rows_of(shown)["x"][:2] == [
+        f"{np.exp(pooled.params['x']):.2f}",
+        f"{np.exp(low):.2f}, {np.exp(high):.2f}",
+    ]
+    assert (
+        rows_of(shown)["N"][0] == "300"
+        and "Pooled over 4 imputations by Rubin's rules." in shown.notes
+    )
     both = table({"one": ordfit("y ~ x", answers), "survey": survey})
     assert rows_of(both)["AIC"][1] == "" and rows_of(both)["AIC"][0] != ""
 
@@ -194,7 +290,9 @@ def test_labels_reach_into_functions_and_unknown_ones_are_refused(answers):
     fit = ordfit("y ~ log(income) + g", answers)
     shown = table(fit, labels={"income": "Income (EUR)"}, style="clinical")
     assert "log(Income (EUR))" in rows_of(shown)
-    with pytest.raises(OptionError, match=r"labels must name .*; got 'incom'\. Did you mean 'income'"):
+    with pytest.raises(
+        OptionError, match=r"labels must name .*; got 'incom'\. Did you mean 'income'"
+    ):
         table(fit, labels={"incom": "Income"})
 
 
@@ -208,11 +306,20 @@ def test_labels_reach_into_functions_and_unknown_ones_are_refused(answers):
 )
 def test_a_spline_is_one_row_with_its_test(answers, term, label, df):
     fit = ordfit(f"y ~ x + {term}", answers)
-    names = [name for name in fit.coef.index if name.startswith(term.partition("*")[0] + "[") and ":" not in name]
-    beta, covariance = fit.coef[names].to_numpy(), fit.vcov().loc[names, names].to_numpy()
+    names = [
+        name
+        for name in fit.coef.index
+        if name.startswith(term.partition("*")[0] + "[") and ":" not in name
+    ]
+    beta = fit.coef[names].to_numpy()
+    covariance = fit.vcov().loc[names, names].to_numpy()
     chisq = float(beta @ np.linalg.solve(covariance, beta))
     rows = rows_of(table(fit, style="clinical", labels={"age": "Age"}))
-    assert rows[label] == ["", f"chi2({df}) = {chisq:.2f}", short_p_value(float(stats.chi2.sf(chisq, df)))]
+    assert rows[label] == [
+        "",
+        f"chi2({df}) = {chisq:.2f}",
+        short_p_value(float(stats.chi2.sf(chisq, df))),
+    ]
     assert not any("[1]" in row for row in rows)
     paper = rows_of(table(fit, labels={"age": "Age"}))
     assert paper[label][0].startswith(f"chi2({df}) = {chisq:.2f}\n(p ")
@@ -221,9 +328,17 @@ def test_a_spline_is_one_row_with_its_test(answers, term, label, df):
 def test_partial_proportional_odds_say_above_what(answers):
     fit = ordfit("y ~ x", answers, nominal="~ female")
     rows = rows_of(table(fit, style="clinical"))
-    assert list(rows)[:4] == ["x", "female: no", "female: yes, above A", "female: yes, above B"]
+    assert list(rows)[:4] == [
+        "x",
+        "female: no",
+        "female: yes, above A",
+        "female: yes, above B",
+    ]
     assert rows["female: no"] == ["1 (reference)", "", ""]
-    above = [ordfit("y ~ x + female", answers.assign(y=(answers["y"] > level).astype(int))) for level in "AB"]
+    above = [
+        ordfit("y ~ x + female", answers.assign(y=(answers["y"] > level).astype(int)))
+        for level in "AB"
+    ]
     for row, binary in zip(list(rows)[2:4], above, strict=True):
         ratio = float(rows[row][0])
         assert np.log(ratio) == pytest.approx(binary.coef["female[T.yes]"], abs=0.2)
@@ -234,8 +349,17 @@ def test_partial_proportional_odds_say_above_what(answers):
 
 def test_decimals_agree_down_a_column(answers):
     fit = ordfit("y ~ age + g + income", answers)
-    cells = [row for label, row in rows_of(table(fit, style="clinical")).items() if label != "N"]
-    numbers = [text for row in cells for text in (row[0], *row[1].split(", ")) if text and "(" not in text]
+    cells = [
+        row
+        for label, row in rows_of(table(fit, style="clinical")).items()
+        if label != "N"
+    ]
+    numbers = [
+        text
+        for row in cells
+        for text in (row[0], *row[1].split(", "))
+        if text and "(" not in text
+    ]
     assert {len(text.partition(".")[2]) for text in numbers} == {4}
     notes = table(fit, style="clinical").notes
     assert "Small effects are per unit of income." in notes
@@ -243,24 +367,35 @@ def test_decimals_agree_down_a_column(answers):
 
 @pytest.mark.parametrize("link", ["logit", "cloglog", "loglog"])
 def test_ratios_point_in_one_direction_everywhere(answers, link):
-    """Effects at a threshold and elsewhere; tidy, pooled tidy, table, summary and forest."""
+    """Effects at a threshold and elsewhere; tidy, pooled tidy, table, summary and
+    forest.
+    """
     sign = -1.0 if link == "cloglog" else 1.0
     fit = ordfit("y ~ x", answers, link, nominal="~ female")
     tidy = fit.tidy(exponentiate=True).set_index("term")
     low, high = sorted(np.exp(sign * fit.confint().loc["x"]))
-    assert tidy.loc["x", ["estimate", "conf_low", "conf_high"]].astype(float).tolist() == pytest.approx(
-        [np.exp(sign * fit.coef["x"]), low, high]
-    )
+    assert tidy.loc["x", ["estimate", "conf_low", "conf_high"]].astype(
+        float
+    ).tolist() == pytest.approx([np.exp(sign * fit.coef["x"]), low, high])
     name = "A|B.female[T.yes]"
     assert tidy.loc[name, "estimate"] == pytest.approx(np.exp(-sign * fit.coef[name]))
     shown = rows_of(table(fit, style="clinical"))
     assert float(shown["x"][0]) == pytest.approx(tidy.loc["x", "estimate"], abs=6e-3)
-    assert float(shown["female: yes, above A"][0]) == pytest.approx(tidy.loc[name, "estimate"], abs=6e-3)
+    assert float(shown["female: yes, above A"][0]) == pytest.approx(
+        tidy.loc[name, "estimate"], abs=6e-3
+    )
     drawn = fit.plot.forest(exponentiate=True, draw=False).set_index("term")["estimate"]
-    assert drawn[["x", name]].tolist() == pytest.approx(tidy.loc[["x", name], "estimate"].tolist())
-    frames = [answers.assign(x=answers["x"] + shift * (answers["g"] == "a")) for shift in (-0.1, 0.1)]
+    assert drawn[["x", name]].tolist() == pytest.approx(
+        tidy.loc[["x", name], "estimate"].tolist()
+    )
+    frames = [
+        answers.assign(x=answers["x"] + shift * (answers["g"] == "a"))
+        for shift in (-0.1, 0.1)
+    ]
     pooled = pool([ordfit("y ~ x", frame, link) for frame in frames])
-    assert pooled.tidy(exponentiate=True)["estimate"].iloc[-1] == pytest.approx(np.exp(sign * pooled.params["x"]))
+    assert pooled.tidy(exponentiate=True)["estimate"].iloc[-1] == pytest.approx(
+        np.exp(sign * pooled.params["x"])
+    )
 
 
 # Exports
@@ -285,17 +420,31 @@ def test_every_table_is_written_with_its_notes(name, tmp_path):
 
     thing = exported_things()[name]
     notes = [note for table in thing.exported() for note in table.attrs["notes"]]
-    figures = [text for table in thing.exported() for text in table.shown().iloc[-1] if str(text)]
-    latex, markdown, html = thing.to_latex(), thing.to_markdown(), thing.to_html()
+    figures = [
+        text
+        for table in thing.exported()
+        for text in table.shown().iloc[-1]
+        if str(text)
+    ]
+    latex = thing.to_latex()
+    markdown = thing.to_markdown()
+    html = thing.to_html()
     assert latex.count(r"\begin{tabular}") == len(thing.exported())
     for text in (*notes, *map(str, figures)):
-        assert in_tex(text) in latex and escape(text, quote=False) in html.replace("&#x27;", "'")
+        assert in_tex(text) in latex and escape(text, quote=False) in html.replace(
+            "&#x27;", "'"
+        )
         assert text.replace("|", "\\|") in markdown or text in markdown
     thing.to_word(tmp_path / "t.docx")
     thing.to_word(tmp_path / "t.docx")
     document = Document(str(tmp_path / "t.docx"))
     assert len(document.tables) == 2 * len(thing.exported())  # a second call adds
-    cells = [cell.text for table in document.tables for row in table.rows for cell in row.cells]
+    cells = [
+        cell.text
+        for table in document.tables
+        for row in table.rows
+        for cell in row.cells
+    ]
     assert all(str(text) in cells for text in figures)
     assert all(any(note in cell for cell in cells) for note in notes)
 
@@ -318,7 +467,9 @@ def test_notes_of_a_float_stay_within_it():
 
 
 def test_numbers_of_exports_keep_their_decimals():
-    frame = NotedFrame.of(pd.DataFrame({"term": ["a", "b"], "estimate": [1.5, 0.00021]}))
+    frame = NotedFrame.of(
+        pd.DataFrame({"term": ["a", "b"], "estimate": [1.5, 0.00021]})
+    )
     assert re.findall(r"(\d\.\d+) \|", frame.to_markdown()) == ["1.50000", "0.00021"]
     assert r"\begin{tabular}{lr}" in frame.to_latex()
     assert re.findall(r"(\d\.\d+) \\\\", frame.to_latex()) == ["1.50000", "0.00021"]

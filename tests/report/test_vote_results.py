@@ -13,7 +13,15 @@ from ordstat.judging.costs import CostMatrix
 from ordstat.judging.rankers import VoteResults
 from report.stand_ins import REACHED, TRACE
 
-VOTES = np.array([[2.0, 1.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.5, 1.5], [0.0, 0.0, 3.0], [-1.0, -2.0, -3.0]])
+VOTES = np.array(
+    [
+        [2.0, 1.0, 0.0],
+        [1.0, 1.0, 1.0],
+        [0.0, 1.5, 1.5],
+        [0.0, 0.0, 3.0],
+        [-1.0, -2.0, -3.0],
+    ]
+)
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,9 @@ class _Method:
 
 @pytest.fixture
 def frame():
-    return pd.DataFrame({"x": np.arange(5.0), "y": [1, 2, 2, 3, 3]}, index=list("abcde"))
+    return pd.DataFrame(
+        {"x": np.arange(5.0), "y": [1, 2, 2, 3, 3]}, index=list("abcde")
+    )
 
 
 @pytest.fixture
@@ -70,12 +80,20 @@ def test_errors_follow_the_predicted_ranks(results):
     errors = results.errors()["training"]
     assert errors["absolute error"] == pytest.approx((0 + 1 + 0 + 0 + 2) / 5)
     assert errors["cost"] == errors["absolute error"]
-    # Pairs of different ranks: a below b, c, d, e and b, c below d, e; by predicted ranks 1 1 2 3 1 that is
-    # ab tie, ac right, ad right, ae tie, bd right, be tie, cd right, ce wrong.
+    # Pairs of different ranks: a below b, c, d, e and b, c below d, e; by predicted
+    # ranks 1 1 2 3 1 that is ab tie, ac right, ad right, ae tie, bd right, be tie, cd
+    # right, ce wrong.
     assert errors["concordance"] == pytest.approx((4 + 3 / 2) / 8)
 
 
-@pytest.mark.parametrize("ask", [lambda r: r.margins(), lambda r: r.margins(delta=0.1), lambda r: r.training_margins])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda r: r.margins(),
+        lambda r: r.margins(delta=0.1),
+        lambda r: r.training_margins,
+    ],
+)
 def test_a_rule_that_votes_has_no_margins(results, ask):
     with pytest.raises(OptionError, match=r"most votes.*no margins"):
         ask(results)
@@ -84,7 +102,9 @@ def test_a_rule_that_votes_has_no_margins(results, ask):
 
 @pytest.mark.parametrize("type", ["score", "margin", "prob"])
 def test_other_predictions_are_refused_by_name(results, type):
-    with pytest.raises(OptionError, match=rf"type='{type}' is not available .*'class', 'votes'"):
+    with pytest.raises(
+        OptionError, match=rf"type='{type}' is not available .*'class', 'votes'"
+    ):
         results.predict(type=type)
 
 
@@ -106,5 +126,12 @@ def test_the_summary_tells_the_bound_and_no_margins(results):
 
 def test_augment_adds_votes(results, frame):
     wide = results.augment(frame)
-    assert wide.columns.tolist() == ["x", "y", ".fitted", ".votes_1", ".votes_2", ".votes_3"]
+    assert wide.columns.tolist() == [
+        "x",
+        "y",
+        ".fitted",
+        ".votes_1",
+        ".votes_2",
+        ".votes_3",
+    ]
     np.testing.assert_array_equal(wide.iloc[:, 3:].to_numpy(dtype=float), VOTES)

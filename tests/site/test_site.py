@@ -1,4 +1,6 @@
-"""The built site: links, mathematics, search, widths and accessibility, in Debian's chromium (`make docs-test`)."""
+"""The built site: links, mathematics, search, widths and accessibility, in Debian's
+chromium (`make docs-test`).
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,18 @@ import pytest
 SITE = Path(__file__).parents[2] / "docs" / "_build" / "html"
 CHROMIUM = which("chromium")
 #: All pages; `_static` has parts of the theme.
-PAGES = sorted(str(page.relative_to(SITE)) for page in SITE.rglob("*.html") if "_static" not in page.parts)
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-sync"]
+PAGES = sorted(
+    str(page.relative_to(SITE))
+    for page in SITE.rglob("*.html")
+    if "_static" not in page.parts
+)
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-sync",
+]
 
 pytestmark = [
     pytest.mark.site,
@@ -56,23 +68,31 @@ def test_links_within_the_site_resolve(links: dict[Path, Links]) -> None:
             parts = urlsplit(address)
             if parts.scheme or parts.netloc:
                 continue
-            target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            target = (
+                (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            )
             fragment = unquote(parts.fragment)
-            if not target.exists() or (fragment and target in links and fragment not in links[target].ids):
+            if not target.exists() or (
+                fragment and target in links and fragment not in links[target].ids
+            ):
                 broken.append(f"{page.relative_to(SITE)}: {address}")
     assert not broken
 
 
 def test_nothing_is_loaded_from_elsewhere(links: dict[Path, Links]) -> None:
     loaded = {address for parsed in links.values() for address in parsed.loaded}
-    assert not [address for address in loaded if urlsplit(address).scheme in ("http", "https")]
+    assert not [
+        address for address in loaded if urlsplit(address).scheme in ("http", "https")
+    ]
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     if CHROMIUM is None:
         pytest.skip("chromium is not installed: apt-get install chromium")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="pip install '.[docs]'")
+    sync_api = pytest.importorskip(
+        "playwright.sync_api", reason="pip install '.[docs]'"
+    )
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
@@ -82,21 +102,37 @@ def browser() -> Iterator[Any]:
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1300), ("dark", 400)])
 @pytest.mark.parametrize("name", PAGES)
 def test_page(browser: Any, name: str, scheme: str, width: int) -> None:
-    """No error on the console, all mathematics drawn, nothing wider than the window, no finding of axe-core."""
-    page, errors = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme), []
-    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    """No error on the console, all mathematics drawn, nothing wider than the window, no
+    finding of axe-core.
+    """
+    page = browser.new_page(
+        viewport={"width": width, "height": 900}, color_scheme=scheme
+    )
+    errors = []
+    page.on(
+        "console",
+        lambda message: (
+            errors.append(message.text) if message.type == "error" else None
+        ),
+    )
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(f"{(SITE / name).as_uri()}")
     formulas = page.locator(".math").count()
     if formulas:
-        page.wait_for_function("n => document.querySelectorAll('mjx-container').length >= n", arg=formulas)
+        page.wait_for_function(
+            "n => document.querySelectorAll('mjx-container').length >= n", arg=formulas
+        )
         page.evaluate("MathJax.startup.promise")
         assert page.locator("mjx-merror, [data-mjx-error]").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.add_script_tag(path=str(files("axe_playwright_python") / "axe.min.js"))
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations'], preload: false})")["violations"]
+    found = page.evaluate(
+        "axe.run(document, {resultTypes: ['violations'], preload: false})"
+    )["violations"]
     page.close()
-    assert [(rule["id"], node["html"][:300]) for rule in found for node in rule["nodes"]] == []
+    assert [
+        (rule["id"], node["html"][:300]) for rule in found for node in rule["nodes"]
+    ] == []
     assert errors == []
 
 

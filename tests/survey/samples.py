@@ -27,9 +27,11 @@ def replicate_weights(type: str) -> np.ndarray:
     """(944, R) as in survey.R."""
     data = sample()
     g = np.unique(data["psu"], return_inverse=True)[1]
-    w, r = data["w"].to_numpy()[:, None], np.arange(24)
+    w = data["w"].to_numpy()[:, None]
+    r = np.arange(24)
     sign = hadamard(8)[:, (g // 2) % 7 + 1].T * np.where(g % 2 == 0, 1, -1)[:, None]
-    at, near = g[:, None] == r, g[:, None] // 6 == r // 6
+    at = g[:, None] == r
+    near = g[:, None] // 6 == r // 6
     return {
         "BRR": lambda: w * (1 + sign),
         "Fay": lambda: w * (1 + 0.7 * sign),

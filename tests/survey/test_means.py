@@ -1,15 +1,18 @@
-"""Means, contrasts and joint tests on the degrees of freedom of a survey design, or of CR2.
+"""Means, contrasts and joint tests on the degrees of freedom of a survey design, or of
+CR2.
 
-R 4.2.2, survey 4.1.1, ordinal 2022.11-16, sandwich 3.0.2, emmeans 1.8.4.1, on sample.csv (see survey.R):
+R 4.2.2, survey 4.1.1, ordinal 2022.11-16, sandwich 3.0.2, emmeans 1.8.4.1, on
+sample.csv (see survey.R):
 
-    d$y <- factor(d$pid, ordered=TRUE); d$f <- cut(d$age, c(0,30,45,60,200), labels=c("a","b","c","d"))
-    des <- svydesign(ids=~psu, strata=~s, weights=~w, data=d)
-    m <- clm(y ~ selfLR + f, data=d, weights=w, control=clm.control(gradTol=1e-12, relTol=1e-14))
-    V <- svyrecvar(estfun(m) %*% vcov(m), des$cluster, des$strata, des$fpc, postStrata=des$postStrata)
-    e <- emmeans(m, ~f, vcov.=V, df=degf(des))
+    d$y <- factor(d$pid, ordered=TRUE); d$f <- cut(d$age, c(0,30,45,60,200),
+    labels=c("a","b","c","d")) des <- svydesign(ids=~psu, strata=~s, weights=~w, data=d)
+    m <- clm(y ~ selfLR + f, data=d, weights=w, control=clm.control(gradTol=1e-12,
+    relTol=1e-14)) V <- svyrecvar(estfun(m) %*% vcov(m), des$cluster, des$strata,
+    des$fpc, postStrata=des$postStrata) e <- emmeans(m, ~f, vcov.=V, df=degf(des))
     summary(pairs(e, reverse=TRUE, adjust=...), infer=TRUE)
 
-"mvt", which emmeans gives to 1e-3, by mvtnorm 1.1.3: pmvt(df=20, algorithm=GenzBretz(abseps=1e-7, maxpts=1e7)).
+"mvt", which emmeans gives to 1e-3, by mvtnorm 1.1.3: pmvt(df=20,
+algorithm=GenzBretz(abseps=1e-7, maxpts=1e7)).
 """
 
 from __future__ import annotations
@@ -48,13 +51,19 @@ def fit() -> LikelihoodResults:
     age = sample()["age"]
     data = sample().assign(f=pd.cut(age, [0, 30, 45, 60, 200], labels=list("abcd")))
     data["y"] = pd.Categorical(data["pid"], ordered=True)
-    return ordfit("y ~ selfLR + f", data, design=SurveyDesign(weights="w", strata="s", clusters="psu"))
+    return ordfit(
+        "y ~ selfLR + f",
+        data,
+        design=SurveyDesign(weights="w", strata="s", clusters="psu"),
+    )
 
 
 @pytest.fixture(scope="module")
 def few() -> LikelihoodResults:
     """Nine judges."""
-    return ordfit("rating ~ temp * contact", datasets.load("wine"), vcov="CR2", cluster="judge")
+    return ordfit(
+        "rating ~ temp * contact", datasets.load("wine"), vcov="CR2", cluster="judge"
+    )
 
 
 def flat(shown: object) -> str:
@@ -65,26 +74,49 @@ def flat(shown: object) -> str:
 @pytest.mark.parametrize("adjust", R)
 def test_contrasts_are_those_of_r(fit: LikelihoodResults, adjust: str) -> None:
     p, upper = R[adjust]
-    actual = fit.emmeans("f").contrasts("revpairwise", adjust).set_index("contrast").loc[PAIRS]
+    actual = (
+        fit.emmeans("f")
+        .contrasts("revpairwise", adjust)
+        .set_index("contrast")
+        .loc[PAIRS]
+    )
     atol = RANDOM if adjust == "mvt" else 0.0
     np.testing.assert_allclose(actual["p_value"], p, rtol=1e-6, atol=atol)
     assert actual["upper"].iloc[-1] == pytest.approx(upper, rel=1e-6, abs=atol)
 
 
-def test_limits_of_probabilities_are_by_t_on_the_logit_scale(fit: LikelihoodResults) -> None:
-    actual = fit.emmeans("f", scale="prob", at={"selfLR": fit.design.data["selfLR"].mean()}).frame
-    p, se = actual["estimate"], actual["std_error"]
-    np.testing.assert_allclose(p[:7], [0.1326, 0.1983, 0.1573, 0.0633, 0.1403, 0.1815, 0.1269], atol=5.1e-5)  # R
+def test_limits_of_probabilities_are_by_t_on_the_logit_scale(
+    fit: LikelihoodResults,
+) -> None:
+    actual = fit.emmeans(
+        "f", scale="prob", at={"selfLR": fit.design.data["selfLR"].mean()}
+    ).frame
+    p = actual["estimate"]
+    se = actual["std_error"]
+    # R
+    np.testing.assert_allclose(
+        p[:7], [0.1326, 0.1983, 0.1573, 0.0633, 0.1403, 0.1815, 0.1269], atol=5.1e-5
+    )
     half = t.isf(0.025, DF) * se / (p * (1 - p))
-    np.testing.assert_allclose(actual["lower"], 1 / (1 + np.exp(-(np.log(p / (1 - p)) - half))), rtol=1e-9)
+    np.testing.assert_allclose(
+        actual["lower"], 1 / (1 + np.exp(-(np.log(p / (1 - p)) - half))), rtol=1e-9
+    )
 
 
 def test_joint_tests_are_those_of_type_three(fit: LikelihoodResults) -> None:
-    """Hotelling's F, and by hand from R's V: chi-squared 11.96617304 on 3, F 3.589851911 on 3 and 18."""
+    """Hotelling's F, and by hand from R's V: chi-squared 11.96617304 on 3, F
+    3.589851911 on 3 and 18.
+    """
     actual = fit.joint_tests().set_index("term")
     columns = ["df", "df_resid", "F", "p_value"]
-    np.testing.assert_allclose(actual.loc["f", columns].tolist(), [3, 18, 3.589851911, 0.03415315341], rtol=1e-6)
-    np.testing.assert_allclose(actual[columns], fit.anova(type="III").loc[actual.index, columns], rtol=1e-6)
+    np.testing.assert_allclose(
+        actual.loc["f", columns].tolist(),
+        [3, 18, 3.589851911, 0.03415315341],
+        rtol=1e-6,
+    )
+    np.testing.assert_allclose(
+        actual[columns], fit.anova(type="III").loc[actual.index, columns], rtol=1e-6
+    )
 
 
 def test_tables_say_which_distribution(fit: LikelihoodResults) -> None:
@@ -92,7 +124,10 @@ def test_tables_say_which_distribution(fit: LikelihoodResults) -> None:
     assert "95% limits, t distribution with 20 df." in flat(means)
     assert "on the logit scale by t with 20 df." in flat(fit.emmeans("f", scale="mean"))
     text = flat(means.contrasts(adjust="mvt"))
-    assert "t tests with 20 df; p-values and 95% limits by the multivariate t (mvt) method, for 6 tests." in text
+    assert (
+        "t tests with 20 df; p-values and 95% limits by the multivariate t (mvt)"
+        " method, for 6 tests." in text
+    )
     assert "survey covariance" in flat(fit.joint_tests())
 
 
@@ -103,7 +138,9 @@ def test_cr2_has_satterthwaite_df_for_every_contrast(few: LikelihoodResults) -> 
     actual = means.contrasts("revpairwise").iloc[0]
     for name in ("estimate", "std_error", "df", "p_value"):
         assert actual[name] == pytest.approx(temp[name], rel=1e-7)
-    assert (actual["lower"], actual["upper"]) == pytest.approx((temp["conf_low"], temp["conf_high"]), rel=1e-7)
+    assert (actual["lower"], actual["upper"]) == pytest.approx(
+        (temp["conf_low"], temp["conf_high"]), rel=1e-7
+    )
     assert "t tests with Satterthwaite's df; " in flat(means.contrasts())
     table = means.frame
     half = t.isf(0.025, table["df"]) * table["std_error"]
@@ -117,11 +154,16 @@ def test_cr2_has_satterthwaite_df_for_every_contrast(few: LikelihoodResults) -> 
 def test_cr2_adjusts_by_the_df_of_each_contrast(few: LikelihoodResults) -> None:
     """Bonferroni's by hand: six times the p-value of each."""
     means = few.emmeans(["temp", "contact"])
-    plain, differences = means.contrasts("pairwise", "none"), means.contrasts("pairwise", "bonferroni")
+    plain = means.contrasts("pairwise", "none")
+    differences = means.contrasts("pairwise", "bonferroni")
     assert plain["df"].nunique() > 2
-    np.testing.assert_allclose(differences["p_value"], np.minimum(6 * plain["p_value"], 1.0), rtol=1e-9)
+    np.testing.assert_allclose(
+        differences["p_value"], np.minimum(6 * plain["p_value"], 1.0), rtol=1e-9
+    )
     half = t.isf(0.025 / 6, plain["df"]) * plain["std_error"]
-    np.testing.assert_allclose(differences["lower"], plain["estimate"] - half, rtol=1e-9)
+    np.testing.assert_allclose(
+        differences["lower"], plain["estimate"] - half, rtol=1e-9
+    )
     for adjust in ("tukey", "mvt"):
         p = means.contrasts("pairwise", adjust)["p_value"]
         assert (p >= plain["p_value"]).all() and (p <= 1.0).all()
@@ -130,7 +172,9 @@ def test_cr2_adjusts_by_the_df_of_each_contrast(few: LikelihoodResults) -> None:
 def test_cr2_joint_tests_are_by_hotelling(few: LikelihoodResults) -> None:
     actual = few.joint_tests().set_index("term")
     columns = ["df", "df_resid", "F", "p_value"]
-    np.testing.assert_allclose(actual[columns], few.anova(type="III").loc[actual.index, columns], rtol=1e-6)
+    np.testing.assert_allclose(
+        actual[columns], few.anova(type="III").loc[actual.index, columns], rtol=1e-6
+    )
     by = few.joint_tests(by="contact").iloc[0]
     simple = few.test("temp[T.warm] = 0").iloc[0]
     assert by[columns].tolist() == pytest.approx(simple[columns].tolist(), rel=1e-7)
@@ -138,8 +182,13 @@ def test_cr2_joint_tests_are_by_hotelling(few: LikelihoodResults) -> None:
 
 def test_joint_tests_name_the_covariance_they_are_by() -> None:
     plain = ordfit("rating ~ temp * contact", datasets.load("wine"))
-    assert "means, cluster covariance." in flat(plain.joint_tests(vcov={"cluster": "judge", "type": "CR1"}))
-    numbers = ordfit("rating ~ temp * bottle", datasets.load("wine").assign(bottle=lambda d: d["bottle"].astype(int)))
+    assert "means, cluster covariance." in flat(
+        plain.joint_tests(vcov={"cluster": "judge", "type": "CR1"})
+    )
+    numbers = ordfit(
+        "rating ~ temp * bottle",
+        datasets.load("wine").assign(bottle=lambda d: d["bottle"].astype(int)),
+    )
     actual = numbers.joint_tests(
         at={"bottle": range(1, 9)}, vcov={"cluster": "judge"}
     )  # 7 contrasts of a slope are one
@@ -149,6 +198,8 @@ def test_joint_tests_name_the_covariance_they_are_by() -> None:
 def test_too_few_clusters_are_named() -> None:
     wine = datasets.load("wine")
     wine["half"] = wine["judge"].astype(int) % 2
-    actual = ordfit("rating ~ temp + judge", wine, vcov="cluster", cluster="half").joint_tests()
+    actual = ordfit(
+        "rating ~ temp + judge", wine, vcov="cluster", cluster="half"
+    ).joint_tests()
     assert actual["p_value"].isna().tolist() == [False, True]
     assert "NA: 2 clusters are too few to test so many effects at once." in flat(actual)

@@ -1,4 +1,6 @@
-"""Weights that are no numbers of rows: a warning at the fit, weighted percentages in the summary."""
+"""Weights that are no numbers of rows: a warning at the fit, weighted percentages in
+the summary.
+"""
 
 import warnings
 
@@ -14,7 +16,9 @@ FORMULA = "rating ~ temp + contact"
 
 @pytest.mark.parametrize("vcov", [None, "model", "HC0", "HC1"])
 def test_fractions_warn_once_and_name_the_remedy(vcov):
-    with pytest.warns(DataWarning, match=r"design=SurveyDesign\(weights=\.\.\.\)") as caught:
+    with pytest.warns(
+        DataWarning, match=r"design=SurveyDesign\(weights=\.\.\.\)"
+    ) as caught:
         ordfit(FORMULA, WINE, weights=FRACTIONS, vcov=vcov)
     assert len(caught) == 1
     assert caught[0].filename == __file__
@@ -50,7 +54,9 @@ def test_no_warning_at_fits_of_the_fit():
 
 
 def test_summary_in_percentages():
-    """3 rows of 72 of weight 1 (as survey weights): 1/24 = 4.2 % at most in a cell of one of them."""
+    """3 rows of 72 of weight 1 (as survey weights): 1/24 = 4.2 % at most in a cell of
+    one of them.
+    """
     with pytest.warns(DataWarning):
         text = str(ordfit(FORMULA, WINE, weights=FRACTIONS).summary("all"))
     share = FRACTIONS[WINE["rating"] == 1].sum() / FRACTIONS.sum()
@@ -65,15 +71,24 @@ def test_summary_in_percentages():
 def people(fit, name):
     """The numbers after "n = " of a picture."""
     axes = fit.plot.latent() if name == "latent" else fit.plot.stacked(name)
-    texts = [text.get_text() for text in axes.figure.findobj(lambda artist: hasattr(artist, "get_text"))]
-    return sorted({float(text.rpartition("n = ")[2]) for text in texts if "n = " in text})
+    texts = [
+        text.get_text()
+        for text in axes.figure.findobj(lambda artist: hasattr(artist, "get_text"))
+    ]
+    return sorted(
+        {float(text.rpartition("n = ")[2]) for text in texts if "n = " in text}
+    )
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
 @pytest.mark.parametrize("role", ["weights", "design"])
 def test_numbers_of_people_are_never_sums_of_weights(role):
     weights = np.resize([0.731, 1.117, 2.4], len(WINE))
-    fit = ordfit(FORMULA, WINE, **{role: weights if role == "weights" else SurveyDesign(weights=weights)})
+    fit = ordfit(
+        FORMULA,
+        WINE,
+        **{role: weights if role == "weights" else SurveyDesign(weights=weights)},
+    )
     assert people(fit, "latent") == sorted(WINE["rating"].value_counts().unique())
     assert people(fit, "contact") == [36.0]
     assert "72 observations" in str(fit)
@@ -91,9 +106,17 @@ def test_numbers_of_people_are_never_sums_of_weights(role):
 def test_rounding_is_no_part_of_a_number_of_rows(n, seed):
     """Weights of mean 1 add up to the number of rows."""
     rng = np.random.default_rng(seed)
-    x, weights = rng.normal(size=n), rng.gamma(2.0, size=n)
-    data = {"y": rng.integers(0, 3, n), "x": x, "w": weights, "mean1": weights / weights.mean()}
+    x = rng.normal(size=n)
+    weights = rng.gamma(2.0, size=n)
+    data = {
+        "y": rng.integers(0, 3, n),
+        "x": x,
+        "w": weights,
+        "mean1": weights / weights.mean(),
+    }
     for options in ({"design": SurveyDesign(weights="w")}, {"weights": "mean1"}):
         fit = ordfit("y ~ x", data, **options)
         assert fit.nobs == n and fit.glance()["nobs"].item() == n
-    assert ordfit("y ~ x", data, weights="w").nobs == pytest.approx(weights.sum(), rel=1e-14)
+    assert ordfit("y ~ x", data, weights="w").nobs == pytest.approx(
+        weights.sum(), rel=1e-14
+    )

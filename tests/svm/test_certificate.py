@@ -19,7 +19,9 @@ def _primal(p, C, beta, b, theta):
 def _dual(p, u):
     """D by the explicit (NQ) x (NQ) Hessian of the extended kernel."""
     n, q = u.shape
-    hessian = np.kron(p.gram.matrix, np.ones((q, q))) + p.gamma**2 * np.kron(np.ones((n, n)), np.eye(q))
+    hessian = np.kron(p.gram.matrix, np.ones((q, q))) + p.gamma**2 * np.kron(
+        np.ones((n, n)), np.eye(q)
+    )
     return np.abs(u).sum() - 0.5 * u.ravel() @ hessian @ u.ravel()
 
 
@@ -27,9 +29,13 @@ def _dual(p, u):
 @pytest.mark.parametrize("cost", COSTS)
 @pytest.mark.parametrize("C", [0.05, 3.0])
 def test_any_point_is_certified_honestly(kernel, cost, C):
-    """Random u: feasible after repair, P as computed densely, D never above the optimum, P never below."""
+    """Random u: feasible after repair, P as computed densely, D never above the
+    optimum, P never below.
+    """
     p = problem(KERNELS[kernel], COSTS[cost], n=30)
-    optimum = SOLVERS["cvxpy"](p, np.random.default_rng(0)).solve(C, 1e-9).solution.primal
+    optimum = (
+        SOLVERS["cvxpy"](p, np.random.default_rng(0)).solve(C, 1e-9).solution.primal
+    )
     rng = np.random.default_rng(5)
     for scale in (0.1, 1.0, 3.0):
         s = certify(p, C, scale * C * rng.normal(size=p.labels.shape))
@@ -37,7 +43,9 @@ def test_any_point_is_certified_honestly(kernel, cost, C):
         assert (p.labels * s.u >= 0).all()
         assert (np.abs(s.u) <= C * p.weights).all()
         np.testing.assert_allclose(s.beta, s.u.sum(axis=1), atol=1e-12)
-        assert s.primal == pytest.approx(_primal(p, C, s.beta, s.offset, s.theta), rel=1e-10)
+        assert s.primal == pytest.approx(
+            _primal(p, C, s.beta, s.offset, s.theta), rel=1e-10
+        )
         assert s.dual <= optimum * (1 + 1e-8)
         assert s.primal >= optimum * (1 - 1e-8)
         if not p.ordered:
@@ -49,7 +57,8 @@ def test_any_point_is_certified_honestly(kernel, cost, C):
 def test_reported_gap_is_the_dense_one(name, cost):
     p = problem(KERNELS["perceptron"], cost, n=30)
     s = SOLVERS[name](p, np.random.default_rng(0)).solve(1.0, 1e-5).solution
-    P, D = _primal(p, 1.0, s.beta, s.offset, s.theta), _dual(p, s.u)
+    P = _primal(p, 1.0, s.beta, s.offset, s.theta)
+    D = _dual(p, s.u)
     assert s.gap == pytest.approx((P - D) / P, abs=1e-11)
     assert s.gap <= 1e-5
 
@@ -58,29 +67,45 @@ def test_reported_gap_is_the_dense_one(name, cost):
 def test_offset_is_the_best_one(seed):
     p = problem(KERNELS["linear"], "squared", n=25, seed=seed)
     rng = np.random.default_rng(seed)
-    scores, theta = rng.normal(size=25), np.sort(rng.normal(size=3))
+    scores = rng.normal(size=25)
+    theta = np.sort(rng.normal(size=3))
 
     def loss(b):
         slack = 1.0 - p.labels * ((scores + b)[:, None] - theta)
         return (p.weights * slack.clip(0.0)).sum()
 
-    actual = minimize_scalar(loss, bounds=(-10, 10), method="bounded", options={"xatol": 1e-10})
+    actual = minimize_scalar(
+        loss, bounds=(-10, 10), method="bounded", options={"xatol": 1e-10}
+    )
     assert loss(best_offset(p.labels, p.weights, scores, theta)) <= actual.fun + 1e-9
 
 
 def test_offset_is_the_midpoint_of_an_interval_of_minimisers():
     p = problem(KERNELS["linear"], "absolute", n=2)
     labels = np.array([[1.0], [-1.0]])
-    p = type(p)(gram=p.gram, labels=labels, weights=np.ones((2, 1)), gamma=1.0, ordered=False)
+    p = type(p)(
+        gram=p.gram, labels=labels, weights=np.ones((2, 1)), gamma=1.0, ordered=False
+    )
     # Knots at 1 - 3 = -2 and -1 - (-5) = 4: any b between costs the same, nothing.
-    assert best_offset(p.labels, p.weights, np.array([3.0, -5.0]), np.zeros(1)) == pytest.approx(1.0)
+    assert best_offset(
+        p.labels, p.weights, np.array([3.0, -5.0]), np.zeros(1)
+    ) == pytest.approx(1.0)
     # One label alone: the nearest b without loss.
-    one = type(p)(gram=p.gram, labels=np.abs(labels), weights=np.ones((2, 1)), gamma=1.0, ordered=False)
-    assert best_offset(one.labels, one.weights, np.array([3.0, -5.0]), np.zeros(1)) == pytest.approx(6.0)
+    one = type(p)(
+        gram=p.gram,
+        labels=np.abs(labels),
+        weights=np.ones((2, 1)),
+        gamma=1.0,
+        ordered=False,
+    )
+    assert best_offset(
+        one.labels, one.weights, np.array([3.0, -5.0]), np.zeros(1)
+    ) == pytest.approx(6.0)
 
 
 def test_balancing_leaves_bounds_alone_where_it_can():
-    labels, caps = np.array([[1.0, 1.0, -1.0, 1.0]]), np.ones((1, 4))
+    labels = np.array([[1.0, 1.0, -1.0, 1.0]])
+    caps = np.ones((1, 4))
     u = balanced(labels, caps, np.array([[1.0, 0.5, -1.0, 0.0]]))
     np.testing.assert_allclose(u, [[1.0, 0.0, -1.0, 0.0]])
     u = balanced(labels, caps, np.array([[1.0, 1.0, -1.0, 0.0]]))
@@ -89,7 +114,9 @@ def test_balancing_leaves_bounds_alone_where_it_can():
 
 @pytest.mark.parametrize("cost", ["absolute", "classification", "squared"])
 def test_every_solver_finds_the_same_support_vectors(cost):
-    """Interior points have no zeros of their own; coordinate ascent meets its bounds exactly."""
+    """Interior points have no zeros of their own; coordinate ascent meets its bounds
+    exactly.
+    """
     p = problem(KERNELS["perceptron"], cost)
     counts = set()
     for name in SOLVERS:

@@ -1,4 +1,6 @@
-"""SVOR-IMC, SVOR-EXC and the hard margin: free thresholds, against primal problems in cvxpy."""
+"""SVOR-IMC, SVOR-EXC and the hard margin: free thresholds, against primal problems in
+cvxpy.
+"""
 
 from dataclasses import replace
 
@@ -16,7 +18,8 @@ from ordstat.svm.routes import SOLVERS, hard_margin
 from .problems import COSTS, KERNELS, problem, rows, sample
 
 AGREE = 1e-6
-#: Which terms count and whether theta is held in order: SVOR-IMC, SVOR-EXC, and both under other costs.
+#: Which terms count and whether theta is held in order: SVOR-IMC, SVOR-EXC, and both
+#: under other costs.
 FORMS = {
     "imc": ("absolute", False),
     "exc": ("classification", True),
@@ -30,18 +33,27 @@ SQUARED = {"kernel": "linear", "loss": "squared_hinge"}
 
 def _free(kernel, form, weights=None, seed=0, n=50):
     cost, ordered = FORMS[form]
-    return replace(problem(KERNELS[kernel], cost, n=n, weights=weights, seed=seed), gamma=np.inf, ordered=ordered)
+    return replace(
+        problem(KERNELS[kernel], cost, n=n, weights=weights, seed=seed),
+        gamma=np.inf,
+        ordered=ordered,
+    )
 
 
 def _primal_by_cvxpy(p, C):
-    """min 1/2 |v|^2 + C sum of hinges over (v, theta), with v in the span of the rows; C None for no slack at all."""
+    """min 1/2 |v|^2 + C sum of hinges over (v, theta), with v in the span of the rows;
+    C None for no slack at all.
+    """
     import cvxpy as cp
 
     value, vectors = np.linalg.eigh(p.gram.matrix)
     F = vectors * np.sqrt(value.clip(0.0))
-    a, theta = cp.Variable(len(F)), cp.Variable(p.labels.shape[1])
+    a = cp.Variable(len(F))
+    theta = cp.Variable(p.labels.shape[1])
     held = [cp.diff(theta) >= 0] if p.ordered else []
-    gaps = [cp.multiply(p.labels[:, k], F @ a - theta[k]) for k in range(p.labels.shape[1])]
+    gaps = [
+        cp.multiply(p.labels[:, k], F @ a - theta[k]) for k in range(p.labels.shape[1])
+    ]
     loss = 0.0
     for k, gap in enumerate(gaps):
         if C is None:
@@ -55,9 +67,13 @@ def _primal_by_cvxpy(p, C):
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(("C", "weighted"), [(2.0**-9, False), (0.5, True), (20.0, False)])
+@pytest.mark.parametrize(
+    ("C", "weighted"), [(2.0**-9, False), (0.5, True), (20.0, False)]
+)
 def test_solvers_find_the_primal_optimum(kernel, form, C, weighted):
-    weights = np.random.default_rng(9).integers(0, 4, 50).astype(float) if weighted else None
+    weights = (
+        np.random.default_rng(9).integers(0, 4, 50).astype(float) if weighted else None
+    )
     p = _free(kernel, form, weights)
     optimum = _primal_by_cvxpy(p, C)
     for name in SOLVERS:
@@ -72,14 +88,19 @@ def test_solvers_find_the_primal_optimum(kernel, form, C, weighted):
 @pytest.mark.parametrize("C", [2.0**-17, 256.0, 2.0**14])
 def test_extreme_C(name, form, C):
     p = _free("perceptron", form)
-    solve = {n: SOLVERS[n](p, np.random.default_rng(0)).solve(C, 1e-7).solution.primal for n in (name, "cvxpy")}
+    solve = {
+        n: SOLVERS[n](p, np.random.default_rng(0)).solve(C, 1e-7).solution.primal
+        for n in (name, "cvxpy")
+    }
     assert solve[name] == pytest.approx(solve["cvxpy"], rel=AGREE)
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("C", [0.05, 3.0])
 def test_any_point_is_certified_honestly(form, C):
-    """Random u: dual feasible after repair, D never above the optimum and P never below it."""
+    """Random u: dual feasible after repair, D never above the optimum and P never below
+    it.
+    """
     p = _free("gaussian", form, n=30)
     optimum = _primal_by_cvxpy(p, C)
     rng = np.random.default_rng(5)
@@ -87,13 +108,24 @@ def test_any_point_is_certified_honestly(form, C):
         s = certify(p, C, scale * C * rng.normal(size=p.labels.shape))
         totals = s.u.sum(axis=0)
         assert totals.sum() == pytest.approx(0.0, abs=1e-9)
-        assert np.cumsum(totals).max() <= 1e-9 if p.ordered else np.abs(totals).max() <= 1e-9
+        assert (
+            np.cumsum(totals).max() <= 1e-9
+            if p.ordered
+            else np.abs(totals).max() <= 1e-9
+        )
         assert (p.labels * s.u >= 0).all()
         assert (np.abs(s.u) <= C * p.weights * (1 + 1e-12)).all()
         slack = 1.0 - p.labels * ((p.gram @ s.beta)[:, None] - s.theta)
-        primal = 0.5 * s.beta @ p.gram.matrix @ s.beta + C * (p.weights * slack.clip(0.0)).sum()
+        primal = (
+            0.5 * s.beta @ p.gram.matrix @ s.beta
+            + C * (p.weights * slack.clip(0.0)).sum()
+        )
         assert s.primal == pytest.approx(primal, rel=1e-10)
-        assert s.dual == pytest.approx(np.abs(s.u).sum() - 0.5 * s.beta @ p.gram.matrix @ s.beta, rel=1e-9, abs=1e-12)
+        assert s.dual == pytest.approx(
+            np.abs(s.u).sum() - 0.5 * s.beta @ p.gram.matrix @ s.beta,
+            rel=1e-9,
+            abs=1e-12,
+        )
         assert s.dual <= optimum * (1 + 1e-8)
         assert s.primal >= optimum * (1 - 1e-8)
 
@@ -102,7 +134,13 @@ def test_any_point_is_certified_honestly(form, C):
 @pytest.mark.parametrize("cost", COSTS)
 @pytest.mark.parametrize("seed", range(4))
 def test_best_thresholds_against_a_linear_programme(ordered, cost, seed):
-    p = problem(KERNELS["linear"], COSTS[cost], n=20, seed=seed, weights=np.random.default_rng(seed).integers(0, 3, 20))
+    p = problem(
+        KERNELS["linear"],
+        COSTS[cost],
+        n=20,
+        seed=seed,
+        weights=np.random.default_rng(seed).integers(0, 3, 20),
+    )
     scores = np.random.default_rng(seed).normal(size=20)
     n, q = p.labels.shape
     # Variables theta, then one slack a cell: slack >= 1 - Y (f - theta), slack >= 0.
@@ -131,7 +169,9 @@ def test_an_order_that_binds():
     p = replace(problem(KERNELS["linear"], "classification", n=40), gamma=np.inf)
     free, held = (replace(p, ordered=ordered) for ordered in (False, True))
     optimum = _primal_by_cvxpy(held, 0.1)
-    assert optimum > 1.001 * _primal_by_cvxpy(free, 0.1), "the case does not test the constraint"
+    assert optimum > 1.001 * _primal_by_cvxpy(free, 0.1), (
+        "the case does not test the constraint"
+    )
     for name in SOLVERS:
         s = SOLVERS[name](held, np.random.default_rng(0)).solve(0.1, 1e-7).solution
         assert s.primal == pytest.approx(optimum, rel=AGREE), name
@@ -152,11 +192,18 @@ def test_hard_margin(name, kernel, form):
 
 
 def test_hard_margins_of_all_and_of_neighbouring_thresholds_are_the_same():
-    """Thresholds in order: whoever clears the ends of the own interval clears those beyond."""
+    """Thresholds in order: whoever clears the ends of the own interval clears those
+    beyond.
+    """
     data = sample(*rows(40))
-    imc, exc = (m(C=np.inf).fit(data, np.random.default_rng(0)) for m in (SVORIMC, SVOREXC))
+    imc, exc = (
+        m(C=np.inf).fit(data, np.random.default_rng(0)) for m in (SVORIMC, SVOREXC)
+    )
     np.testing.assert_allclose(
-        imc.scores[:, None] - imc.rule.theta, exc.scores[:, None] - exc.rule.theta, rtol=1e-3, atol=1e-3
+        imc.scores[:, None] - imc.rule.theta,
+        exc.scores[:, None] - exc.rule.theta,
+        rtol=1e-3,
+        atol=1e-3,
     )
 
 
@@ -170,10 +217,16 @@ def test_levels_that_cannot_be_separated_are_refused():
 
 
 @pytest.mark.parametrize("method", [SVORIMC, SVOREXC, REDSVM])
-@pytest.mark.parametrize("options", [*({"solver": s} for s in SOLVERS), SQUARED], ids=str)
-@pytest.mark.parametrize("levels", [(0, 1, 2, 3), (0, 2, 3), (1, 2), (1, 3), (2,), (0, 3)])
+@pytest.mark.parametrize(
+    "options", [*({"solver": s} for s in SOLVERS), SQUARED], ids=str
+)
+@pytest.mark.parametrize(
+    "levels", [(0, 1, 2, 3), (0, 2, 3), (1, 2), (1, 3), (2,), (0, 3)]
+)
 def test_levels_without_rows(method, options, levels):
-    """A threshold that rows hold from one side only, or not at all: as in a fold that misses a rare level."""
+    """A threshold that rows hold from one side only, or not at all: as in a fold that
+    misses a rare level.
+    """
     X, y = rows(60)
     kept = np.isin(y, levels)
     data = sample(X[kept], y[kept])
@@ -190,16 +243,22 @@ def test_levels_without_rows(method, options, levels):
     slack = 1.0 - extended.labels * (fit.scores[:, None] - fit.rule.theta)
     norm = method().geometry(data, fit).norm
     primal = 0.5 * norm**2 + 2.0 * (extended.weights * slack.clip(0.0)).sum()
-    assert dict(fit.certificate.details)["primal value"] == pytest.approx(primal, rel=1e-6, abs=1e-12)
+    assert dict(fit.certificate.details)["primal value"] == pytest.approx(
+        primal, rel=1e-6, abs=1e-12
+    )
 
 
 def test_a_very_weak_penalty_is_nearly_none():
     """RED-SVM tends to SVOR-IMC as gamma grows."""
     data = sample(*rows(60))
-    weak = REDSVM(threshold_gamma=1e4, C=2, kernel="gaussian").fit(data, np.random.default_rng(0))
+    weak = REDSVM(threshold_gamma=1e4, C=2, kernel="gaussian").fit(
+        data, np.random.default_rng(0)
+    )
     none = SVORIMC(C=2, kernel="gaussian").fit(data, np.random.default_rng(0))
     np.testing.assert_allclose(
-        weak.scores[:, None] - weak.rule.theta, none.scores[:, None] - none.rule.theta, atol=1e-4
+        weak.scores[:, None] - weak.rule.theta,
+        none.scores[:, None] - none.rule.theta,
+        atol=1e-4,
     )
 
 

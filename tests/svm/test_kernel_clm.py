@@ -1,4 +1,6 @@
-"""`kernel-clm`: the penalised likelihood of explicit features, the evidence by quadrature, landmarks, new rows."""
+"""`kernel-clm`: the penalised likelihood of explicit features, the evidence by
+quadrature, landmarks, new rows.
+"""
 
 import numpy as np
 import pandas as pd
@@ -20,7 +22,12 @@ from ordstat import (
 from ordstat.formula.sample import Rows, Sample
 from ordstat.likelihood.cumulative import Cumulative
 from ordstat.likelihood.links import LINKS
-from ordstat.prediction.kernel_features import Evidence, FeatureRows, exact_features, log_evidence
+from ordstat.prediction.kernel_features import (
+    Evidence,
+    FeatureRows,
+    exact_features,
+    log_evidence,
+)
 from ordstat.svm.kernels import Custom
 from ordstat.svm.landmarks import landmark_features
 
@@ -33,20 +40,30 @@ def frame():
     x = rng.uniform(-1, 1, size=(120, 2))
     H = 2 * np.sin(3 * x[:, 0]) + x[:, 1] + 0.5 * rng.logistic(size=120)
     y = np.digitize(H, [-1.0, 0.3, 1.5])
-    return pd.DataFrame(x, columns=["a", "b"]).assign(y=y, w=rng.integers(1, 4, 120), o=rng.normal(size=120) * 0.3)
+    return pd.DataFrame(x, columns=["a", "b"]).assign(
+        y=y, w=rng.integers(1, 4, 120), o=rng.normal(size=120) * 0.3
+    )
 
 
 def ridge_by_its_gradient(Z, y, penalty):
-    """(theta, b) where the slopes of the logit likelihood less penalty/2 |b|^2 vanish; formulas written out."""
+    """(theta, b) where the slopes of the logit likelihood less penalty/2 |b|^2 vanish;
+    formulas written out.
+    """
     n_levels = int(y.max()) + 1
 
     def slopes(point):
         ends = np.concatenate([[-np.inf], point[: n_levels - 1], [np.inf]])
         H = Z @ point[n_levels - 1 :]
-        a, b = expit(ends[y + 1] - H), expit(ends[y] - H)
-        upper, lower = a * (1 - a) / (a - b), b * (1 - b) / (a - b)
-        by_theta = [upper[y == k].sum() - lower[y == k + 1].sum() for k in range(n_levels - 1)]
-        return np.concatenate([by_theta, Z.T @ (a + b - 1) - penalty * point[n_levels - 1 :]])
+        a = expit(ends[y + 1] - H)
+        b = expit(ends[y] - H)
+        upper = a * (1 - a) / (a - b)
+        lower = b * (1 - b) / (a - b)
+        by_theta = [
+            upper[y == k].sum() - lower[y == k + 1].sum() for k in range(n_levels - 1)
+        ]
+        return np.concatenate(
+            [by_theta, Z.T @ (a + b - 1) - penalty * point[n_levels - 1 :]]
+        )
 
     start = np.concatenate([np.linspace(-1, 1, n_levels - 1), np.zeros(Z.shape[1])])
     actual = root(slopes, start, tol=1e-13)
@@ -57,14 +74,18 @@ def ridge_by_its_gradient(Z, y, penalty):
 def quadratic(x):
     """Columns of (0.5 x'z + 1)^2."""
     c = np.sqrt(0.5)
-    return np.column_stack([x * 2**0.5 * c, (c * x) ** 2, 2**0.5 * 0.5 * x[:, 0] * x[:, 1]])
+    return np.column_stack(
+        [x * 2**0.5 * c, (c * x) ** 2, 2**0.5 * 0.5 * x[:, 0] * x[:, 1]]
+    )
 
 
 def test_a_polynomial_kernel_is_the_ridge_on_its_columns(frame):
     kernel = Polynomial(gamma=0.5, degree=2, coef0=1.0)
     fit = ordfit(FORMULA, frame, "kernel-clm", kernel=kernel, scaling=None, penalty=0.3)
     x = frame[["a", "b"]].to_numpy()
-    np.testing.assert_allclose(quadratic(x) @ quadratic(x).T + 1.0, kernel(x, x), atol=1e-12)
+    np.testing.assert_allclose(
+        quadratic(x) @ quadratic(x).T + 1.0, kernel(x, x), atol=1e-12
+    )
     theta, b = ridge_by_its_gradient(quadratic(x), frame["y"].to_numpy(), 0.3)
     new = frame.assign(a=frame["a"] * 0.9, b=-frame["b"])
     H = quadratic(new[["a", "b"]].to_numpy()) @ b
@@ -75,7 +96,13 @@ def test_a_polynomial_kernel_is_the_ridge_on_its_columns(frame):
 
 @pytest.mark.parametrize("link", LINKS)
 def test_a_linear_kernel_is_the_ridge_of_clm(frame, link):
-    fit = ordfit(FORMULA, frame, KernelCumulativeLink(kernel="linear", scaling="standard", penalty=2.0, link=link))
+    fit = ordfit(
+        FORMULA,
+        frame,
+        KernelCumulativeLink(
+            kernel="linear", scaling="standard", penalty=2.0, link=link
+        ),
+    )
     clm = ordfit(FORMULA, frame, CumulativeLink(penalty=2.0, link=link))
     np.testing.assert_allclose(fit.coef, clm.coef, atol=1e-7)
     np.testing.assert_allclose(fit.thresholds, clm.thresholds, atol=1e-7)
@@ -86,26 +113,50 @@ def test_two_levels_are_logistic_regression(frame):
     sklearn = pytest.importorskip("sklearn.linear_model")
     kernel = Polynomial(gamma=0.5, degree=2, coef0=1.0)
     z = (frame["y"] > 1).astype(int)
-    fit = ordfit("z ~ a + b", frame.assign(z=z), "kernel-clm", kernel=kernel, scaling=None, penalty=0.3)
+    fit = ordfit(
+        "z ~ a + b",
+        frame.assign(z=z),
+        "kernel-clm",
+        kernel=kernel,
+        scaling=None,
+        penalty=0.3,
+    )
     x = quadratic(frame[["a", "b"]].to_numpy())
-    model = sklearn.LogisticRegression(C=1 / 0.3, tol=1e-12, solver="newton-cholesky", max_iter=500).fit(x, z)
-    np.testing.assert_allclose(fit.predict(type="prob"), model.predict_proba(x), atol=1e-7)
+    model = sklearn.LogisticRegression(
+        C=1 / 0.3, tol=1e-12, solver="newton-cholesky", max_iter=500
+    ).fit(x, z)
+    np.testing.assert_allclose(
+        fit.predict(type="prob"), model.predict_proba(x), atol=1e-7
+    )
 
 
 def rows_of(n=40, p=3, link="logit", n_levels=4, penalty=0.7, seed=0):
     rng = np.random.default_rng(seed)
     F = rng.normal(size=(n, p))
-    y = np.sort(np.concatenate([np.arange(n_levels), rng.integers(0, n_levels, n - n_levels)]))
+    y = np.sort(
+        np.concatenate([np.arange(n_levels), rng.integers(0, n_levels, n - n_levels)])
+    )
     family = Cumulative(LINKS[link])
-    weights, offset = rng.uniform(0.5, 2.0, n), 0.2 * rng.normal(size=n)
+    weights = rng.uniform(0.5, 2.0, n)
+    offset = 0.2 * rng.normal(size=n)
     variance = float(np.square(F).sum() / n)
-    return FeatureRows(F=F, y=y, weights=weights, offset=offset, family=family, variance=variance, penalty=penalty)
+    return FeatureRows(
+        F=F,
+        y=y,
+        weights=weights,
+        offset=offset,
+        family=family,
+        variance=variance,
+        penalty=penalty,
+    )
 
 
 @pytest.mark.parametrize("link", LINKS)
 def test_derivatives_are_those_of_differences(link):
     rows = rows_of(link=link)
-    point = np.concatenate([[-1.0, 0.1, 0.9], np.random.default_rng(1).normal(size=3) * 0.4])
+    point = np.concatenate(
+        [[-1.0, 0.1, 0.9], np.random.default_rng(1).normal(size=3) * 0.4]
+    )
 
     def at(values):
         actual = rows.evaluate(values)
@@ -122,33 +173,53 @@ def test_derivatives_are_those_of_differences(link):
 @pytest.mark.parametrize("link", ["logit", "cloglog"])
 @pytest.mark.parametrize("penalty", [0.05, 0.5, 5.0])
 def test_evidence_is_the_integral_of_the_likelihood(link, penalty):
-    """One column, two levels: the sum over a grid of (theta, b) of likelihood times prior, against Laplace."""
+    """One column, two levels: the sum over a grid of (theta, b) of likelihood times
+    prior, against Laplace.
+    """
     rows = rows_of(n=150, p=1, link=link, n_levels=2, penalty=penalty)
     optimum = rows.maximum(rows.start(), 1e-8, 50)
     theta, b = (np.linspace(centre - 2.0, centre + 2.0, 401) for centre in optimum.x)
     loglik = np.empty((theta.size, b.size))
     for j, slope in enumerate(b):
         eta = theta[:, None] - (rows.F[:, 0] * slope + rows.offset)
-        below, above = rows.family.link.cdf(eta), rows.family.link.sf(eta)
+        below = rows.family.link.cdf(eta)
+        above = rows.family.link.sf(eta)
         loglik[:, j] = np.log(np.where(rows.y == 0, below, above)) @ rows.weights
     quartiles = np.diff(rows.family.link.ppf(np.array([0.25, 0.75])))[0] / 1.3489795
     prior = 0.5 * np.log(penalty / (2 * np.pi)) - 0.5 * penalty * b**2
     prior -= 0.5 * np.log(rows.variance / penalty + quartiles**2)
-    integral = np.exp(loglik + prior - loglik.max()).sum() * (theta[1] - theta[0]) * (b[1] - b[0])
-    assert log_evidence(rows, optimum) == pytest.approx(np.log(integral) + loglik.max(), abs=0.02)
+    integral = (
+        np.exp(loglik + prior - loglik.max()).sum()
+        * (theta[1] - theta[0])
+        * (b[1] - b[0])
+    )
+    assert log_evidence(rows, optimum) == pytest.approx(
+        np.log(integral) + loglik.max(), abs=0.02
+    )
 
 
-KERNELS = (Perceptron(), Gaussian(gamma=2.0), Laplacian(), Polynomial(gamma=0.5, degree=3, coef0=1.0))
+KERNELS = (
+    Perceptron(),
+    Gaussian(gamma=2.0),
+    Laplacian(),
+    Polynomial(gamma=0.5, degree=3, coef0=1.0),
+)
 
 
 @pytest.mark.parametrize("kernel", [*KERNELS, Custom(Perceptron())], ids=str)
 def test_all_rows_as_landmarks_are_the_exact_route(frame, kernel):
-    x, y = frame[["a", "b"]].to_numpy(), frame["y"].to_numpy()
+    x = frame[["a", "b"]].to_numpy()
+    y = frame["y"].to_numpy()
     order = np.argsort(y, kind="stable")
     exact = exact_features(kernel, x, order)
-    drawn = landmark_features(kernel, x, order, np.ones(120), 120, np.random.default_rng(0))
-    np.testing.assert_allclose(drawn.values @ drawn.values.T, exact.values @ exact.values.T, atol=1e-7)
-    H, losses = [], []
+    drawn = landmark_features(
+        kernel, x, order, np.ones(120), 120, np.random.default_rng(0)
+    )
+    np.testing.assert_allclose(
+        drawn.values @ drawn.values.T, exact.values @ exact.values.T, atol=1e-7
+    )
+    H = []
+    losses = []
     for features in (exact, drawn):
         rows = FeatureRows(
             F=features.values,
@@ -160,7 +231,10 @@ def test_all_rows_as_landmarks_are_the_exact_route(frame, kernel):
         )
         losses.append(Evidence(rows)(0.2))
         b = rows.at(0.2).maximum(rows.start(), 1e-9, 100).x[-features.values.shape[1] :]
-        H.append(kernel(x[:7] * 0.9, features.anchors) @ (features.coef @ b) + features.constants @ b)
+        H.append(
+            kernel(x[:7] * 0.9, features.anchors) @ (features.coef @ b)
+            + features.constants @ b
+        )
     np.testing.assert_allclose(H[0], H[1], atol=1e-5)
     assert losses[0] == pytest.approx(losses[1], abs=1e-6)
 
@@ -168,7 +242,15 @@ def test_all_rows_as_landmarks_are_the_exact_route(frame, kernel):
 @pytest.mark.parametrize("landmarks", [None, 30])
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_training_rows_as_new_ones(frame, kernel, landmarks):
-    fit = ordfit(FORMULA, frame, "kernel-clm", kernel=kernel, landmarks=landmarks, offset="o", weights="w")
+    fit = ordfit(
+        FORMULA,
+        frame,
+        "kernel-clm",
+        kernel=kernel,
+        landmarks=landmarks,
+        offset="o",
+        weights="w",
+    )
     again = fit.predict(frame, type="score").to_numpy()
     np.testing.assert_allclose(fit.predict(type="score").to_numpy(), again, atol=1e-8)
     assert fit.fit.rounding < 1e-6 and fit.certificate.reached
@@ -182,14 +264,22 @@ def test_the_penalty_taken_is_the_best_of_those_tried(frame, penalty):
     kernel = Gaussian(gamma=(0.1, 1.0, 10.0))
     fit = ordfit(FORMULA, frame, "kernel-clm", kernel=kernel, penalty=penalty)
     table = fit.trials
-    assert table["loss"].is_monotonic_increasing and set(table["gamma"]) == {0.1, 1.0, 10.0}
+    assert table["loss"].is_monotonic_increasing and set(table["gamma"]) == {
+        0.1,
+        1.0,
+        10.0,
+    }
     assert fit.fit.penalty == table["penalty"].iloc[0]
     given = Gaussian(gamma=float(table["gamma"].iloc[0]))
     alone = ordfit(FORMULA, frame, "kernel-clm", kernel=given, penalty=fit.fit.penalty)
-    np.testing.assert_allclose(alone.predict(type="prob"), fit.predict(type="prob"), atol=1e-6)
+    np.testing.assert_allclose(
+        alone.predict(type="prob"), fit.predict(type="prob"), atol=1e-6
+    )
     assert alone.trials.empty
     if penalty == "evidence":
-        assert -table["loss"].iloc[0] * 120 == pytest.approx(fit.fit.log_evidence, abs=1e-3)
+        assert -table["loss"].iloc[0] * 120 == pytest.approx(
+            fit.fit.log_evidence, abs=1e-3
+        )
         assert alone.fit.log_evidence == pytest.approx(fit.fit.log_evidence, abs=1e-6)
 
 
@@ -201,9 +291,17 @@ def test_of_several_kernels_the_one_of_most_evidence_is_taken(frame):
     best = max(alone, key=lambda one: one.fit.log_evidence)
     np.testing.assert_array_equal(fit.predict(type="prob"), best.predict(type="prob"))
     scales = {
-        (name, gamma) for name, gamma in zip(usual.trials["kernel"], usual.trials["gamma"].fillna(0), strict=True)
+        (name, gamma)
+        for name, gamma in zip(
+            usual.trials["kernel"], usual.trials["gamma"].fillna(0), strict=True
+        )
     }
-    assert scales == {("perceptron", 0.0), ("gaussian", 0.125), ("gaussian", 0.5), ("gaussian", 2.0)}
+    assert scales == {
+        ("perceptron", 0.0),
+        ("gaussian", 0.125),
+        ("gaussian", 0.5),
+        ("gaussian", 2.0),
+    }
 
 
 def test_a_gamma_that_is_given_stays(frame):
@@ -212,7 +310,10 @@ def test_a_gamma_that_is_given_stays(frame):
 
 
 def test_effective_parameters_lie_between_none_and_all(frame):
-    fits = [ordfit(FORMULA, frame, "kernel-clm", kernel="polynomial", penalty=w).fit for w in (1e8, 1.0, 1e-6)]
+    fits = [
+        ordfit(FORMULA, frame, "kernel-clm", kernel="polynomial", penalty=w).fit
+        for w in (1e8, 1.0, 1e-6)
+    ]
     effective = [fit.effective for fit in fits]
     assert effective[0] < 0.01 < effective[1] < effective[2] < fits[2].columns
     assert effective[2] == pytest.approx(fits[2].columns, rel=0.2)
@@ -240,19 +341,29 @@ def test_columns_that_say_nothing(frame):
 def test_what_is_wrong_is_said(frame):
     with pytest.raises(OptionError, match=r"penalty .*or 'evidence'; got 'evidnce'"):
         KernelCumulativeLink(penalty="evidnce")
-    with pytest.raises(OptionError, match=r"kernel of KernelCumulativeLink must be computed from columns"):
+    with pytest.raises(
+        OptionError,
+        match=r"kernel of KernelCumulativeLink must be computed from columns",
+    ):
         KernelCumulativeLink(kernel="precomputed")
-    with pytest.raises(OptionError, match=r"landmarks of KernelCumulativeLink must be .*'all' or None; got 1"):
+    with pytest.raises(
+        OptionError,
+        match=r"landmarks of KernelCumulativeLink must be .*'all' or None; got 1",
+    ):
         KernelCumulativeLink(landmarks=1)
     with pytest.raises(DataError, match="not positive definite"):
         ordfit(FORMULA, frame, "kernel-clm", kernel=lambda X, Z: -(X @ Z.T))
     with pytest.warns(match="did not converge|NOT REACHED|tolerance"):
-        ordfit(FORMULA, frame, "kernel-clm", kernel="gaussian", penalty=1e-4, max_iter=1)
+        ordfit(
+            FORMULA, frame, "kernel-clm", kernel="gaussian", penalty=1e-4, max_iter=1
+        )
 
 
 def test_an_offset_moves_the_score(frame):
     sample = Sample(
-        rows=Rows(X=frame[["a", "b"]].to_numpy(), offset=np.full(120, 5.0)), y=frame["y"].to_numpy(), n_levels=4
+        rows=Rows(X=frame[["a", "b"]].to_numpy(), offset=np.full(120, 5.0)),
+        y=frame["y"].to_numpy(),
+        n_levels=4,
     )
     bare = Sample(rows=Rows(X=sample.X), y=sample.y, n_levels=4)
     method = KernelCumulativeLink(penalty=0.1)
@@ -261,11 +372,16 @@ def test_an_offset_moves_the_score(frame):
     np.testing.assert_allclose(moved.scores, plain.scores + 5.0, atol=1e-8)
 
 
-def test_scales_of_weights_do_not_move_the_fit_and_its_likelihood_is_in_their_units() -> None:
+def test_scales_of_weights_do_not_move_the_fit_and_its_likelihood_is_in_their_units() -> (
+    None
+):
     rng = np.random.default_rng(2)
     frame = pd.DataFrame({"x": rng.normal(size=90), "w": rng.uniform(0.2, 1.0, 90)})
     frame["y"] = np.digitize(frame["x"] + rng.logistic(size=90), [-1.0, 0.0, 1.0])
-    one, other = (ordfit("y ~ x", frame, "kernel-clm", weights=c * frame["w"], penalty=1.0) for c in (1.0, 1.5))
+    one, other = (
+        ordfit("y ~ x", frame, "kernel-clm", weights=c * frame["w"], penalty=1.0)
+        for c in (1.0, 1.5)
+    )
     p = one.predict(type="prob").to_numpy()
     np.testing.assert_allclose(p, other.predict(type="prob"), rtol=1e-7)
     expected = frame["w"] @ np.log(p[np.arange(90), frame["y"]])
@@ -274,11 +390,21 @@ def test_scales_of_weights_do_not_move_the_fit_and_its_likelihood_is_in_their_un
 
 
 def test_the_spread_is_that_of_weighted_rows() -> None:
-    """Weighted rows against their copies; x is 1 in 1 % of the rows, so that the variance of x is 0.0098."""
-    frame = pd.DataFrame({"x": [0.0, 1.0] * 3, "y": [0, 0, 1, 1, 2, 2], "w": [400, 3, 300, 4, 300, 3]})
+    """Weighted rows against their copies; x is 1 in 1 % of the rows, so that the
+    variance of x is 0.0098.
+    """
+    frame = pd.DataFrame(
+        {"x": [0.0, 1.0] * 3, "y": [0, 0, 1, 1, 2, 2], "w": [400, 3, 300, 4, 300, 3]}
+    )
     linear = KernelCumulativeLink(kernel="linear", penalty=1.0, scaling=None)
     weighted = ordfit("y ~ x", frame, linear, weights="w")
-    copies = ordfit("y ~ x", frame.loc[frame.index.repeat(frame["w"])].reset_index(drop=True), linear)
+    copies = ordfit(
+        "y ~ x",
+        frame.loc[frame.index.repeat(frame["w"])].reset_index(drop=True),
+        linear,
+    )
     share = 10.0 / 1010.0
-    assert weighted.fit.spread == pytest.approx(np.sqrt(share * (1.0 - share)), rel=1e-9)
+    assert weighted.fit.spread == pytest.approx(
+        np.sqrt(share * (1.0 - share)), rel=1e-9
+    )
     assert copies.fit.spread == pytest.approx(weighted.fit.spread, rel=1e-9)

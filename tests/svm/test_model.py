@@ -16,11 +16,19 @@ from ordstat.svm.kernels import Perceptron
 from .problems import rows
 
 
-@pytest.mark.parametrize(("kind", "reference"), [("range", MinMaxScaler((-1, 1))), ("standard", StandardScaler())])
+@pytest.mark.parametrize(
+    ("kind", "reference"),
+    [("range", MinMaxScaler((-1, 1))), ("standard", StandardScaler())],
+)
 def test_scaling_is_the_usual_one(kind, reference):
     rng = np.random.default_rng(0)
-    X, new = 1e3 + 5.0 * rng.normal(size=(40, 3)), rng.normal(size=(6, 3))
-    np.testing.assert_allclose(fit_scaling(kind, X, np.ones(40))(new), reference.fit(X).transform(new), rtol=1e-9)
+    X = 1e3 + 5.0 * rng.normal(size=(40, 3))
+    new = rng.normal(size=(6, 3))
+    np.testing.assert_allclose(
+        fit_scaling(kind, X, np.ones(40))(new),
+        reference.fit(X).transform(new),
+        rtol=1e-9,
+    )
 
 
 @pytest.mark.parametrize("kind", ["range", "standard"])
@@ -33,21 +41,28 @@ def test_constant_columns_become_zero_for_good(kind):
 
 def test_scaling_of_the_largest_numbers():
     X = np.array([[-1.5e308], [1.5e308], [0.0]])
-    np.testing.assert_allclose(fit_scaling("range", X, np.ones(3))(X), [[-1.0], [1.0], [0.0]], atol=1e-15)
+    np.testing.assert_allclose(
+        fit_scaling("range", X, np.ones(3))(X), [[-1.0], [1.0], [0.0]], atol=1e-15
+    )
 
 
 def test_weights_count_as_repeated_rows_and_none_changes_nothing():
-    X, weights = np.array([[0.0], [1.0], [5.0]]), np.array([1.0, 2.0, 3.0])
+    X = np.array([[0.0], [1.0], [5.0]])
+    weights = np.array([1.0, 2.0, 3.0])
     repeated = np.repeat(X, [1, 2, 3], axis=0)
     for kind in ("range", "standard"):
         np.testing.assert_allclose(
-            fit_scaling(kind, X, weights)(X), fit_scaling(kind, repeated, np.ones(6))(X), rtol=1e-14
+            fit_scaling(kind, X, weights)(X),
+            fit_scaling(kind, repeated, np.ones(6))(X),
+            rtol=1e-14,
         )
     np.testing.assert_array_equal(fit_scaling(None, X, weights)(X), X)
 
 
 def test_extended_examples_price_a_ranker():
-    """Theorem 4.1 of Lin (2008): for a ranker's own answers the weighted error is its cost, whatever the rank."""
+    """Theorem 4.1 of Lin (2008): for a ranker's own answers the weighted error is its
+    cost, whatever the rank.
+    """
     y = np.array([0, 1, 2, 3, 1])
     costs = CostMatrix("squared").rows(y, 4)
     case = np.array([1.0, 2.0, 1.0, 0.0, 3.0])
@@ -99,4 +114,10 @@ def test_folds_spread_every_level(folds):
 
 def test_more_folds_than_rows():
     with pytest.raises(OptionError, match="clusters, 2; got 3"):
-        stratified_folds(np.zeros(9, dtype=int), 2, 3, np.random.default_rng(0), np.repeat([4, 9, 9], 3))
+        stratified_folds(
+            np.zeros(9, dtype=int),
+            2,
+            3,
+            np.random.default_rng(0),
+            np.repeat([4, 9, 9], 3),
+        )

@@ -1,4 +1,6 @@
-"""Every kernel: symmetric, definite where it should be, exact for near rows, and rebuilt by its repr."""
+"""Every kernel: symmetric, definite where it should be, exact for near rows, and
+rebuilt by its repr.
+"""
 
 import numpy as np
 import pytest
@@ -43,7 +45,9 @@ DEFINITIONS = {
 
 
 def _name(kernel):
-    """Without the address that a function's repr shows: every process of a test run has its own."""
+    """Without the address that a function's repr shows: every process of a test run has
+    its own.
+    """
     return repr(kernel).partition(" at 0x")[0]
 
 
@@ -56,7 +60,8 @@ def _rows(n, d=4, seed=0):
 
 @ALL
 def test_values_are_the_definition(kernel):
-    X, Z = _rows(7), _rows(5, seed=1)
+    X = _rows(7)
+    Z = _rows(5, seed=1)
     expected = [[DEFINITIONS[kernel](x, z) for z in Z] for x in X]
     np.testing.assert_allclose(kernel(X, Z), expected, rtol=1e-12, atol=1e-13)
 
@@ -76,8 +81,11 @@ def test_gram_is_symmetric_and_definite(kernel):
 
 @ALL
 def test_diagonal_is_the_squared_length_of_the_definite_form(kernel):
-    """k0(x, z) = k(x, z) - k(x, o) - k(o, z) + k(o, o), or k itself; |phi(x)|^2 <= radius inside the box."""
-    X, zero = _rows(20), np.zeros((1, 4))
+    """k0(x, z) = k(x, z) - k(x, o) - k(o, z) + k(o, o), or k itself; |phi(x)|^2 <=
+    radius inside the box.
+    """
+    X = _rows(20)
+    zero = np.zeros((1, 4))
     form = kernel(X, X)
     if kernel.conditionally_definite:
         at = kernel(X, zero)[:, 0]
@@ -98,13 +106,21 @@ def test_radius_is_met_at_a_corner_of_the_box(kernel, half_width):
 
 
 def test_distances_of_close_rows_keep_their_digits():
-    """Against 50 digits: rows far from 0 and 1e-9 apart, where |x|^2 + |z|^2 - 2x'z has none left."""
+    """Against 50 digits: rows far from 0 and 1e-9 apart, where |x|^2 + |z|^2 - 2x'z has
+    none left.
+    """
     rng = np.random.default_rng(0)
     X = 1.0 + rng.normal(size=(6, 3))
     Z = X + 1e-9 * rng.normal(size=(6, 3))
     Z[0] = X[0]
     with mp.workdps(50):
-        exact = [[float(sum((mpf(a) - mpf(b)) ** 2 for a, b in zip(x, z, strict=True))) for z in Z] for x in X]
+        exact = [
+            [
+                float(sum((mpf(a) - mpf(b)) ** 2 for a, b in zip(x, z, strict=True)))
+                for z in Z
+            ]
+            for x in X
+        ]
     np.testing.assert_allclose(squared_euclidean(X, Z), exact, rtol=1e-8)
     assert squared_euclidean(X, Z)[0, 0] == 0.0
     np.testing.assert_array_equal(np.diagonal(Perceptron()(X, X)), np.zeros(6))
@@ -112,10 +128,13 @@ def test_distances_of_close_rows_keep_their_digits():
 
 
 def test_blocks_of_distances_agree_with_one_block(monkeypatch):
-    X, Z = _rows(30), _rows(20, seed=2)
+    X = _rows(30)
+    Z = _rows(20, seed=2)
     X[:10] = Z[:10]
     whole = squared_euclidean(X, Z)
-    monkeypatch.setattr("ordstat.svm.kernels.row_blocks", lambda n, *_: row_blocks(n, room=7))
+    monkeypatch.setattr(
+        "ordstat.svm.kernels.row_blocks", lambda n, *_: row_blocks(n, room=7)
+    )
     np.testing.assert_allclose(squared_euclidean(X, Z), whole, rtol=1e-13, atol=1e-15)
 
 
@@ -139,15 +158,24 @@ def test_a_function_is_a_kernel():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: parse_kernel("radial"), ["'radial'", "'gaussian'", "'perceptron'", "function"]),
+        (
+            lambda: parse_kernel("radial"),
+            ["'radial'", "'gaussian'", "'perceptron'", "function"],
+        ),
         (lambda: parse_kernel(3), ["got 3"]),
         (lambda: Gaussian(gamma=0.0), ["gamma", "gaussian", "positive", "0.0"]),
         (lambda: Gaussian(gamma=np.inf), ["gamma", "inf"]),
         (lambda: Polynomial(degree=0), ["degree", "1 or more"]),
         (lambda: Polynomial(degree=2.5), ["degree", "2.5"]),
         (lambda: Polynomial(coef0=-1.0), ["coef0", "0 or more"]),
-        (lambda: Custom(lambda X, Z: np.ones(3))(_rows(2), _rows(2)), ["(n, m)", "(3,)"]),
-        (lambda: Custom(len)(_rows(2), _rows(2)), ["kernel must be a function of X (n, D)", "it failed: len() takes"]),
+        (
+            lambda: Custom(lambda X, Z: np.ones(3))(_rows(2), _rows(2)),
+            ["(n, m)", "(3,)"],
+        ),
+        (
+            lambda: Custom(len)(_rows(2), _rows(2)),
+            ["kernel must be a function of X (n, D)", "it failed: len() takes"],
+        ),
     ],
 )
 def test_wrong_settings_are_named(make, words):
@@ -159,8 +187,12 @@ def test_wrong_settings_are_named(make, words):
 def test_precomputed_takes_a_square_matrix_and_its_columns():
     gram = Gaussian()(_rows(6), _rows(6))
     rows = np.array([0, 2, 5])
-    np.testing.assert_array_equal(Precomputed().gram(gram, rows), gram[np.ix_(rows, rows)])
-    np.testing.assert_array_equal(Precomputed()(gram[:2], Precomputed().anchors(gram, rows)), gram[:2, rows])
+    np.testing.assert_array_equal(
+        Precomputed().gram(gram, rows), gram[np.ix_(rows, rows)]
+    )
+    np.testing.assert_array_equal(
+        Precomputed()(gram[:2], Precomputed().anchors(gram, rows)), gram[:2, rows]
+    )
     with pytest.raises(DataError, match=r"square.*\(2, 6\)"):
         Precomputed().gram(gram[:2], np.arange(2))
 
@@ -171,7 +203,9 @@ def test_kernel_matrices_that_no_solver_can_use():
     np.testing.assert_allclose(require_symmetric(rough), gram, atol=1e-8)
     lopsided = gram.copy()
     lopsided[1, 4] += 0.5
-    with pytest.raises(DataError, match=r"not symmetric.*row 1.*row 4|not symmetric.*row 4.*row 1"):
+    with pytest.raises(
+        DataError, match=r"not symmetric.*row 1.*row 4|not symmetric.*row 4.*row 1"
+    ):
         require_symmetric(lopsided)
     gram[2, 3] = np.nan
     with pytest.raises(DataError, match="got nan for training rows 2 and 3"):

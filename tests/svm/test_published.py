@@ -11,14 +11,20 @@ from ordstat.svm.redsvm import REDSVM
 
 from .problems import sample
 
-FOLDER = Path(os.environ.get("ORDSTAT_BENCHMARKS", Path(__file__).parents[3] / "shared" / "benchmarks"))
+FOLDER = Path(
+    os.environ.get(
+        "ORDSTAT_BENCHMARKS", Path(__file__).parents[3] / "shared" / "benchmarks"
+    )
+)
 SPLITS = 20
 
 
 def _published(dataset):
     cells = pd.read_csv(FOLDER / "published_results.csv")
     cells = cells[
-        (cells["table"].astype(str) == "4.2") & (cells["method"] == "RED-SVM") & (cells["dataset"] == dataset)
+        (cells["table"].astype(str) == "4.2")
+        & (cells["method"] == "RED-SVM")
+        & (cells["dataset"] == dataset)
     ]
     return float(cells["mean"].iloc[0]), float(cells["stderr"].iloc[0])
 
@@ -32,7 +38,8 @@ def _errors(dataset, n_train):
     for seed in range(SPLITS):
         rng = np.random.default_rng(seed)
         order = rng.permutation(len(y))
-        train, test = order[:n_train], order[n_train:]
+        train = order[:n_train]
+        test = order[n_train:]
         fit = REDSVM(C="cv").fit(sample(X[train], y[train], 10), rng)
         assert fit.certificate.reached
         new = sample(X[test], y[test], 10)
@@ -42,12 +49,17 @@ def _errors(dataset, n_train):
 
 @pytest.mark.slow
 @pytest.mark.skipif(
-    not FOLDER.is_dir(), reason=f"no benchmark data in {FOLDER}: set ORDSTAT_BENCHMARKS to their folder"
+    not FOLDER.is_dir(),
+    reason=f"no benchmark data in {FOLDER}: set ORDSTAT_BENCHMARKS to their folder",
 )
 @pytest.mark.parametrize(("dataset", "n_train"), [("boston", 300), ("machinecpu", 150)])
 def test_published_mean_absolute_error(dataset, n_train):
     errors = _errors(dataset, n_train)
-    mean, error = errors.mean(), errors.std(ddof=1) / np.sqrt(SPLITS)
+    mean = errors.mean()
+    error = errors.std(ddof=1) / np.sqrt(SPLITS)
     published, published_error = _published(dataset)
-    message = f"mean absolute error {mean:.3f} +- {error:.3f}, published {published:.3f} +- {published_error:.3f}"
+    message = (
+        f"mean absolute error {mean:.3f} +- {error:.3f}, published {published:.3f} +-"
+        f" {published_error:.3f}"
+    )
     assert abs(mean - published) <= 2.0 * np.hypot(error, published_error), message

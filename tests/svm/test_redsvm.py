@@ -60,9 +60,16 @@ def test_primal_value_is_that_of_the_formula(options):
         weight = abs(costs[n, k + 1] - costs[n, k])
         loss += weight * max(0.0, 1.0 - sign * (fit.scores[n] - fit.rule.theta[k]))
     norm = method.geometry(data, fit).norm
-    theta = fit.rule.theta - fit.rule.theta.mean()  # b, which has no penalty, takes the mean up
-    primal = 0.5 * norm**2 + 0.5 * (theta**2).sum() / method.threshold_gamma**2 + method.C * loss
-    assert dict(fit.certificate.details)["primal value"] == pytest.approx(primal, rel=1e-9)
+    # b, which has no penalty, takes the mean up
+    theta = fit.rule.theta - fit.rule.theta.mean()
+    primal = (
+        0.5 * norm**2
+        + 0.5 * (theta**2).sum() / method.threshold_gamma**2
+        + method.C * loss
+    )
+    assert dict(fit.certificate.details)["primal value"] == pytest.approx(
+        primal, rel=1e-9
+    )
 
 
 @EVERY
@@ -73,7 +80,9 @@ def test_weights_are_repeated_rows_and_zeros_are_absent(options):
     weighted = _fit(options, sample(X, Y, weights=weights))
     index = np.repeat(np.arange(70), weights.astype(int))
     repeated = _fit(options, sample(X[index], Y[index]))
-    np.testing.assert_allclose(weighted.scores, repeated.rule.scores(Rows(X=X)), atol=1e-6)
+    np.testing.assert_allclose(
+        weighted.scores, repeated.rule.scores(Rows(X=X)), atol=1e-6
+    )
     np.testing.assert_allclose(weighted.rule.theta, repeated.rule.theta, atol=1e-6)
     assert (weights[weighted.support] > 0).all()
 
@@ -81,38 +90,47 @@ def test_weights_are_repeated_rows_and_zeros_are_absent(options):
 @EVERY
 def test_the_order_of_rows_and_the_seed_do_not_matter(options):
     order = np.random.default_rng(2).permutation(70)
-    one, other = _fit(options, sample(X, Y)), _fit(options, sample(X[order], Y[order]), seed=99)
+    one = _fit(options, sample(X, Y))
+    other = _fit(options, sample(X[order], Y[order]), seed=99)
     np.testing.assert_allclose(one.scores[order], other.scores, atol=1e-6)
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"kernel": "gaussian", "C": 4}, {"cost": "squared", "kernel": "stump"}], ids=str
+    "options",
+    [{}, {"kernel": "gaussian", "C": 4}, {"cost": "squared", "kernel": "stump"}],
+    ids=str,
 )
 def test_reversed_ranks_mirror(options):
-    one, other = _fit(options, sample(X, Y)), _fit(options, sample(X, 3 - Y))
+    one = _fit(options, sample(X, Y))
+    other = _fit(options, sample(X, 3 - Y))
     np.testing.assert_allclose(one.scores, -other.scores, atol=1e-6)
     np.testing.assert_allclose(one.rule.theta, -other.rule.theta[::-1], atol=1e-6)
 
 
 def test_a_constant_added_to_the_kernel_changes_nothing():
     options = {"scaling": None, "C": 2}
-    one, other = (
-        _fit({**options, "kernel": Perceptron()}, sample(X, Y)),
-        _fit({**options, "kernel": _shifted}, sample(X, Y)),
-    )
+    one = _fit({**options, "kernel": Perceptron()}, sample(X, Y))
+    other = _fit({**options, "kernel": _shifted}, sample(X, Y))
     np.testing.assert_allclose(one.scores, other.scores, atol=1e-8)
     np.testing.assert_allclose(other.rule.scores(Rows(X=X)), other.scores, atol=1e-9)
 
 
 def test_precomputed_is_the_kernel_it_holds():
-    gram, new = Gaussian(gamma=0.7)(X, X), rows(20, seed=5)[0]
+    gram = Gaussian(gamma=0.7)(X, X)
+    new = rows(20, seed=5)[0]
     direct = _fit({"kernel": Gaussian(gamma=0.7), "scaling": None}, sample(X, Y))
     given = _fit({"kernel": "precomputed", "scaling": None}, sample(gram, Y))
     across = Rows(X=Gaussian(gamma=0.7)(new, X))
-    np.testing.assert_allclose(given.rule.scores(across), direct.rule.scores(Rows(X=new)), atol=1e-9)
+    np.testing.assert_allclose(
+        given.rule.scores(across), direct.rule.scores(Rows(X=new)), atol=1e-9
+    )
     weights = np.where(np.arange(70) % 7 == 0, 0.0, 1.0)
-    direct = _fit({"kernel": Gaussian(gamma=0.7), "scaling": None}, sample(X, Y, weights=weights))
-    given = _fit({"kernel": "precomputed", "scaling": None}, sample(gram, Y, weights=weights))
+    direct = _fit(
+        {"kernel": Gaussian(gamma=0.7), "scaling": None}, sample(X, Y, weights=weights)
+    )
+    given = _fit(
+        {"kernel": "precomputed", "scaling": None}, sample(gram, Y, weights=weights)
+    )
     np.testing.assert_allclose(given.scores, direct.scores, atol=1e-9)
 
 
@@ -126,31 +144,44 @@ def test_linear_coefficients_are_on_the_scale_of_the_columns():
 
 def test_rows_own_costs_take_the_place_of_the_cost():
     named = _fit({"cost": "squared"}, sample(X, Y))
-    own = _fit({"cost": "absolute"}, sample(X, Y, costs=(Y[:, None] - np.arange(4.0)) ** 2))
+    own = _fit(
+        {"cost": "absolute"}, sample(X, Y, costs=(Y[:, None] - np.arange(4.0)) ** 2)
+    )
     np.testing.assert_allclose(own.scores, named.scores, atol=1e-9)
 
 
 @pytest.mark.parametrize(
-    "kernel", [*KERNELS.values(), Custom(_shifted)], ids=lambda kernel: repr(kernel).partition(" at 0x")[0]
+    "kernel",
+    [*KERNELS.values(), Custom(_shifted)],
+    ids=lambda kernel: repr(kernel).partition(" at 0x")[0],
 )
 def test_geometry_is_that_of_feature_space(kernel):
-    """|v| and lengths from the eigenvectors of the definite form; margins from the same v and thresholds."""
+    """|v| and lengths from the eigenvectors of the definite form; margins from the same
+    v and thresholds.
+    """
     data = sample(X, Y)
     method = REDSVM(kernel=kernel)
     fit = method.fit(data, np.random.default_rng(0))
     geometry = method.geometry(data, fit)
     Z = fit.rule.potential.scaling(X)
-    form, zero = kernel(Z, Z), np.zeros((1, 3))
+    form = kernel(Z, Z)
+    zero = np.zeros((1, 3))
     if kernel.conditionally_definite:
         at = kernel(Z, zero)[:, 0]
         form = form - at[:, None] - at + kernel(zero, zero)[0, 0]
     value, vectors = np.linalg.eigh(form)
     phi = vectors * np.sqrt(value.clip(0.0))
     # A linear potential keeps w itself, and phi(x) = x.
-    v = fit.rule.potential.coef @ phi[fit.support] if not kernel.linear else fit.rule.potential.coef
+    v = (
+        fit.rule.potential.coef @ phi[fit.support]
+        if not kernel.linear
+        else fit.rule.potential.coef
+    )
     phi = Z if kernel.linear else phi
     assert geometry.norm == pytest.approx(np.linalg.norm(v), rel=1e-6)
-    np.testing.assert_allclose(geometry.squared_lengths, (phi**2).sum(axis=1), atol=1e-9)
+    np.testing.assert_allclose(
+        geometry.squared_lengths, (phi**2).sum(axis=1), atol=1e-9
+    )
     gaps = (phi @ v)[:, None] - geometry.theta
     np.testing.assert_allclose(gaps, fit.scores[:, None] - fit.rule.theta, atol=1e-6)
     assert geometry.radius**2 - 1.0 >= geometry.squared_lengths.max() - 1e-12
@@ -160,7 +191,9 @@ def test_radius_does_not_look_at_the_data_where_the_box_is_known():
     data = sample(X, Y)
     for kernel in ("perceptron", "gaussian", "linear"):
         method = REDSVM(kernel=kernel)
-        radius = method.geometry(data, method.fit(data, np.random.default_rng(0))).radius
+        radius = method.geometry(
+            data, method.fit(data, np.random.default_rng(0))
+        ).radius
         assert radius == pytest.approx(np.sqrt(method_radius(kernel) + 1.0))
 
 
@@ -179,7 +212,10 @@ def method_radius(kernel):
         ({"tol": 1.0}, ["tol of REDSVM", "between 0 and 1"]),
         ({"kernel": "radial"}, ["'gaussian'", "'radial'"]),
         ({"scaling": "minmax"}, ["'range'", "'standard'", "None", "'minmax'"]),
-        ({"solver": "smo"}, ["'auto'", "'coordinate'", "'interior-point'", "'cvxpy'", "'smo'"]),
+        (
+            {"solver": "smo"},
+            ["'auto'", "'coordinate'", "'interior-point'", "'cvxpy'", "'smo'"],
+        ),
         ({"kernel": "precomputed"}, ["scaling must be None", "'range'"]),
     ],
     ids=str,
@@ -196,9 +232,24 @@ def test_wrong_options_are_named(options, words):
         ({}, {"cluster": np.arange(70)}, OptionError, "C='cv'"),
         ({}, {"costs": np.tile([0.0, 2.0, 1.0, 3.0], (70, 1))}, DataError, "V-shaped"),
         ({}, {"weights": np.zeros(70)}, DataError, "weights are zero"),
-        ({"cost": ((0.0, 1.0), (1.0, 0.0))}, {}, OptionError, "2 x 2 matrix for a response of 4 levels"),
-        ({"kernel": lambda A, B: -Gaussian()(A, B)}, {}, DataError, "not positive definite"),
-        ({"kernel": lambda A, B: A @ np.triu(np.ones((3, 3))) @ B.T}, {}, DataError, "not symmetric"),
+        (
+            {"cost": ((0.0, 1.0), (1.0, 0.0))},
+            {},
+            OptionError,
+            "2 x 2 matrix for a response of 4 levels",
+        ),
+        (
+            {"kernel": lambda A, B: -Gaussian()(A, B)},
+            {},
+            DataError,
+            "not positive definite",
+        ),
+        (
+            {"kernel": lambda A, B: A @ np.triu(np.ones((3, 3))) @ B.T},
+            {},
+            DataError,
+            "not symmetric",
+        ),
         ({"kernel": Precomputed(), "scaling": None}, {}, DataError, "square"),
         (
             {"kernel": "linear", "scaling": None},
@@ -218,7 +269,9 @@ def test_samples_it_cannot_use(options, more, kind, message):
 
 def test_inputs_are_not_changed():
     data = sample(X.copy(), Y.copy(), weights=np.ones(70))
-    _fit({"kernel": "precomputed", "scaling": None}, sample(gram := Gaussian()(X, X), Y))
+    _fit(
+        {"kernel": "precomputed", "scaling": None}, sample(gram := Gaussian()(X, X), Y)
+    )
     _fit({"C": "cv", "folds": 2}, data)
     np.testing.assert_array_equal(data.X, X)
     np.testing.assert_array_equal(data.y, Y)
@@ -226,9 +279,16 @@ def test_inputs_are_not_changed():
 
 
 def test_no_columns_and_an_unused_level():
-    """Without columns every row gets one rank, the cheapest; a level without rows is no obstacle."""
+    """Without columns every row gets one rank, the cheapest; a level without rows is no
+    obstacle.
+    """
     y = np.array([0, 0, 0, 2, 2])
-    for options in ({}, {"kernel": "gaussian"}, {"cost": "classification"}, {"kernel": "stump"}):
+    for options in (
+        {},
+        {"kernel": "gaussian"},
+        {"cost": "classification"},
+        {"kernel": "stump"},
+    ):
         fit = _fit({"C": 100, **options}, sample(np.zeros((5, 0)), y, 4))
         assert (fit.rule.codes(Rows(X=np.zeros((2, 0)))) == 0).all()
         assert fit.certificate.reached
@@ -236,7 +296,9 @@ def test_no_columns_and_an_unused_level():
 
 @pytest.mark.parametrize("n_levels", [2, 3])
 def test_degenerate_samples(n_levels):
-    """One row a level, one level alone, a level without rows: the nearest rank is still found."""
+    """One row a level, one level alone, a level without rows: the nearest rank is still
+    found.
+    """
     few = sample(np.arange(float(n_levels))[:, None], np.arange(n_levels), n_levels)
     assert (_fit({"C": 10}, few).rule.codes(few.rows) == np.arange(n_levels)).all()
     for level in range(n_levels):
@@ -278,7 +340,10 @@ def test_larger_C_fits_the_training_rows_better(cost):
 @pytest.mark.parametrize("kernel", ["perceptron", "linear"])
 def test_kernel_values_that_overflow_in_a_solver_are_refused(method, kernel):
     frame = pd.DataFrame({"x": np.arange(20.0) * 1e150, "y": np.arange(20) // 7})
-    with pytest.raises(DataError, match=r"kernel values must be finite and at most 1e\+100.*Scale the columns"):
+    with pytest.raises(
+        DataError,
+        match=r"kernel values must be finite and at most 1e\+100.*Scale the columns",
+    ):
         ordfit("y ~ x", frame, method, kernel=kernel, scaling=None)
 
 
@@ -287,7 +352,9 @@ def test_kernel_values_that_overflow_in_a_solver_are_refused(method, kernel):
 @pytest.mark.parametrize("C", [0.125, 1.0, 8.0])
 def test_no_order_is_made_up(kernel: str, method: str, C: float) -> None:
     ranks = np.repeat([1, 2, 3, 4], [3, 5, 2, 4])
-    frame = pd.DataFrame({"x": np.repeat([-1.0, 1.0], ranks.size), "y": np.tile(ranks, 2)})
+    frame = pd.DataFrame(
+        {"x": np.repeat([-1.0, 1.0], ranks.size), "y": np.tile(ranks, 2)}
+    )
     fit = ordfit("y ~ x", frame, method, kernel=kernel, C=C)
     assert np.ptp(fit.predict(type="score")) == 0.0
     assert fit.errors().loc["concordance", "training"] == 0.5

@@ -29,8 +29,12 @@ X, Y = rows(90, seed=3)
 )
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_curve_is_that_of_separate_fits(options, weighted):
-    """The kernel is sliced, centred and warm started; plain fits of the same folds give the same costs."""
-    weights = np.random.default_rng(4).integers(1, 4, 90).astype(float) if weighted else None
+    """The kernel is sliced, centred and warm started; plain fits of the same folds give
+    the same costs.
+    """
+    weights = (
+        np.random.default_rng(4).integers(1, 4, 90).astype(float) if weighted else None
+    )
     # Columns as they are: otherwise each refit would scale by its own rows.
     options = {**options, "scaling": None, "tol": 1e-7}
     data = sample(X, Y, weights=weights)
@@ -46,24 +50,35 @@ def test_the_curve_is_that_of_separate_fits(options, weighted):
         parts = np.zeros(90)
         for f in range(n_folds):
             test = fold == f
-            refit = REDSVM(C=chosen.C[i], **options).fit(data.take(~test), np.random.default_rng(0))
+            refit = REDSVM(C=chosen.C[i], **options).fit(
+                data.take(~test), np.random.default_rng(0)
+            )
             parts[test] = costs[test, refit.rule.codes(data.rows.take(test))]
         share = [data.case_weights[fold == f].sum() for f in range(n_folds)]
-        means = [np.average(parts[fold == f], weights=data.case_weights[fold == f]) for f in range(n_folds)]
+        means = [
+            np.average(parts[fold == f], weights=data.case_weights[fold == f])
+            for f in range(n_folds)
+        ]
         mean = np.average(parts, weights=data.case_weights)
         assert chosen.cost[i] == pytest.approx(mean)
         spread = np.average((np.array(means) - mean) ** 2, weights=share)
         assert chosen.error[i] == pytest.approx(np.sqrt(spread / (n_folds - 1)))
     assert chosen.chosen == int(np.argmin(chosen.cost))
-    refit = REDSVM(C=chosen.C[chosen.chosen], **options).fit(data, np.random.default_rng(0))
+    refit = REDSVM(C=chosen.C[chosen.chosen], **options).fit(
+        data, np.random.default_rng(0)
+    )
     np.testing.assert_allclose(fit.scores, refit.scores, atol=1e-5)
-    assert f"C {chosen.C[chosen.chosen]:g}" in " ".join(map(str, dict(fit.facts).items())).replace("', '", " ")
+    assert f"C {chosen.C[chosen.chosen]:g}" in " ".join(
+        map(str, dict(fit.facts).items())
+    ).replace("', '", " ")
 
 
 def test_same_seed_same_choice_and_progress_counts_to_the_end():
     heard = []
     data = sample(X, Y)
-    one = REDSVM(C="cv").fit(data, np.random.default_rng(1), lambda *step: heard.append(step))
+    one = REDSVM(C="cv").fit(
+        data, np.random.default_rng(1), lambda *step: heard.append(step)
+    )
     other = REDSVM(C="cv").fit(data, np.random.default_rng(1))
     np.testing.assert_array_equal(one.selection.cost, other.selection.cost)
     np.testing.assert_array_equal(one.scores, other.scores)
@@ -72,17 +87,25 @@ def test_same_seed_same_choice_and_progress_counts_to_the_end():
 
 
 def test_clusters_of_copies_are_not_split():
-    """Copies of a row in other folds make large C look good; as clusters they stay in one fold."""
+    """Copies of a row in other folds make large C look good; as clusters they stay in
+    one fold.
+    """
     copies = sample(np.repeat(X, 4, axis=0), np.repeat(Y, 4))
     cluster = np.repeat(np.arange(90), 4)
     apart = REDSVM(C="cv").fit(copies, np.random.default_rng(0)).selection
-    together = REDSVM(C="cv").fit(sample(copies.X, copies.y, cluster=cluster), np.random.default_rng(0)).selection
+    together = (
+        REDSVM(C="cv")
+        .fit(sample(copies.X, copies.y, cluster=cluster), np.random.default_rng(0))
+        .selection
+    )
     assert apart.cost[-1] < 0.2 * together.cost[-1]
 
 
 #: Every method that takes a kernel and chooses C.
 CHOOSERS = [
-    name for name, entry in METHODS.items() if all(hasattr(entry.method, option) for option in ("C", "kernel", "folds"))
+    name
+    for name, entry in METHODS.items()
+    if all(hasattr(entry.method, option) for option in ("C", "kernel", "folds"))
 ]
 
 
@@ -92,21 +115,34 @@ def made(name, **options):
 
 @pytest.mark.parametrize("name", CHOOSERS)
 def test_gamma_is_chosen_with_C(name):
-    """Each width's curve is that of a fit with this gamma; the choice is the smallest cost of all."""
-    data, values = sample(X, Y), (0.25, 1.0, 8.0)
+    """Each width's curve is that of a fit with this gamma; the choice is the smallest
+    cost of all.
+    """
+    data = sample(X, Y)
+    values = (0.25, 1.0, 8.0)
     options = {"scaling": None, "folds": 3, "tol": 1e-8}
-    fit = made(name, C=values, kernel=Gaussian(gamma=(0.1, 2.0)), **options).fit(data, np.random.default_rng(5))
+    fit = made(name, C=values, kernel=Gaussian(gamma=(0.1, 2.0)), **options).fit(
+        data, np.random.default_rng(5)
+    )
     actual = fit.selection
     np.testing.assert_array_equal(actual.gamma, np.repeat([0.1, 2.0], 3))
     np.testing.assert_array_equal(actual.C, np.tile(values, 2))
     for i, gamma in enumerate((0.1, 2.0)):
-        alone = made(name, C=values, kernel=Gaussian(gamma=gamma), **options).fit(data, np.random.default_rng(5))
+        alone = made(name, C=values, kernel=Gaussian(gamma=gamma), **options).fit(
+            data, np.random.default_rng(5)
+        )
         assert alone.selection.gamma is None
-        np.testing.assert_array_equal(actual.cost[3 * i : 3 * i + 3], alone.selection.cost)
-        np.testing.assert_array_equal(actual.error[3 * i : 3 * i + 3], alone.selection.error)
+        np.testing.assert_array_equal(
+            actual.cost[3 * i : 3 * i + 3], alone.selection.cost
+        )
+        np.testing.assert_array_equal(
+            actual.error[3 * i : 3 * i + 3], alone.selection.error
+        )
     assert actual.cost[actual.chosen] == pytest.approx(actual.cost.min(), rel=1e-12)
     best = Gaussian(gamma=actual.best_gamma)
-    refit = made(name, C=actual.best_C, kernel=best, **options).fit(data, np.random.default_rng(5))
+    refit = made(name, C=actual.best_C, kernel=best, **options).fit(
+        data, np.random.default_rng(5)
+    )
     np.testing.assert_allclose(fit.scores, refit.scores, atol=2e-4)
     facts = dict(fit.facts)
     assert facts["Kernel"] == f"{best!r}, gamma chosen by 3-fold cross-validation"
@@ -115,37 +151,52 @@ def test_gamma_is_chosen_with_C(name):
 
 @pytest.mark.parametrize("kernel", [Gaussian, Laplacian, Polynomial])
 def test_widths_of_every_scaled_kernel(kernel):
-    """gamma="cv" is 2^-15, 2^-13, ..., 2^3 [Hsu, Chang & Lin 2003]; distances taken once give the same matrices."""
+    """gamma="cv" is 2^-15, 2^-13, ..., 2^3 [Hsu, Chang & Lin 2003]; distances taken
+    once give the same matrices.
+    """
     widths = 2.0 ** np.arange(-15, 4, 2)
     grams = list(kernel(gamma="cv").grams(X, np.arange(5, 60)))
     np.testing.assert_array_equal([width for width, _ in grams], widths)
     for width, gram in grams:
-        # A last digit of the distance is gamma d^2 of the exponential's, about ten here.
-        np.testing.assert_allclose(gram, kernel(gamma=width)(X[5:60], X[5:60]), rtol=1e-14, atol=0)
-    fit = REDSVM(C=1.0, kernel=kernel(gamma="cv")).fit(sample(X, Y), np.random.default_rng(0))
+        # A last digit of the distance is gamma d^2 of the exponential's, about ten
+        # here.
+        np.testing.assert_allclose(
+            gram, kernel(gamma=width)(X[5:60], X[5:60]), rtol=1e-14, atol=0
+        )
+    fit = REDSVM(C=1.0, kernel=kernel(gamma="cv")).fit(
+        sample(X, Y), np.random.default_rng(0)
+    )
     assert fit.selection.cost.shape == (10,)
     assert fit.rule.potential.kernel == kernel(gamma=fit.selection.best_gamma)
 
 
 def test_ties_go_to_the_smaller_C_then_to_the_smaller_gamma():
-    """Ten levels apart by far: all but the smallest C rank without a mistake at either width."""
-    apart = sample(np.repeat(np.arange(4.0), 10)[:, None] * 50, np.repeat(np.arange(4), 10))
-    result = REDSVM(C=(100.0, 1000.0), kernel=Gaussian(gamma=(3.0, 1.0)), scaling=None).fit(
-        apart, np.random.default_rng(0)
+    """Ten levels apart by far: all but the smallest C rank without a mistake at either
+    width.
+    """
+    apart = sample(
+        np.repeat(np.arange(4.0), 10)[:, None] * 50, np.repeat(np.arange(4), 10)
     )
+    result = REDSVM(
+        C=(100.0, 1000.0), kernel=Gaussian(gamma=(3.0, 1.0)), scaling=None
+    ).fit(apart, np.random.default_rng(0))
     assert (result.selection.cost == 0.0).all()
     assert (result.selection.best_C, result.selection.best_gamma) == (100.0, 1.0)
 
 
 @pytest.mark.parametrize("name", CHOOSERS)
 def test_folds_in_threads_change_nothing(name):
-    """240 rows: coordinate ascent, whose end depends on the order in which it draws rows."""
+    """240 rows: coordinate ascent, whose end depends on the order in which it draws
+    rows.
+    """
     data = sample(*rows(240, seed=6))
     kernel = Gaussian(gamma=(0.5, 1.0))
     options = {"C": (0.1, 1.0), "kernel": kernel, "folds": 4}
     heard = []
     one = made(name, **options).fit(data, np.random.default_rng(1))
-    two = made(name, n_jobs=2, **options).fit(data, np.random.default_rng(1), lambda *step: heard.append(step))
+    two = made(name, n_jobs=2, **options).fit(
+        data, np.random.default_rng(1), lambda *step: heard.append(step)
+    )
     np.testing.assert_array_equal(one.selection.cost, two.selection.cost)
     assert one.selection.gap == two.selection.gap
     np.testing.assert_array_equal(one.scores, two.scores)
@@ -156,8 +207,16 @@ def test_folds_in_threads_change_nothing(name):
     ("method", "options", "message"),
     [
         (REDSVM, {"C": ()}, "C of REDSVM"),
-        (REDSVM, {"C": (1.0, -1.0)}, r"each C of REDSVM must be a number above 0 and at most 1e\+100; got -1.0"),
-        (SVOREXC, {"C": (1.0, np.inf)}, r"each C of SVOREXC must be .* at most 1e\+100; got inf"),
+        (
+            REDSVM,
+            {"C": (1.0, -1.0)},
+            r"each C of REDSVM must be a number above 0 and at most 1e\+100; got -1.0",
+        ),
+        (
+            SVOREXC,
+            {"C": (1.0, np.inf)},
+            r"each C of SVOREXC must be .* at most 1e\+100; got inf",
+        ),
         (SVOREXC, {"C": np.inf, "kernel": Gaussian(gamma="cv")}, "C must be finite"),
         (REDSVM, {"n_jobs": 0}, "n_jobs of REDSVM must be a whole number other than 0"),
     ],
@@ -205,12 +264,24 @@ def test_a_choice_at_the_end_of_the_grid_is_noted(C, gamma, note):
         gamma=np.array([g for _, g in pairs]) if gamma else None,
     )
     text = selection_table(actual).note
-    assert text == (f"Chosen: {note}. Values beyond it may cost less; give them as a list." if note else "")
+    assert text == (
+        f"Chosen: {note}. Values beyond it may cost less; give them as a list."
+        if note
+        else ""
+    )
 
 
-@pytest.mark.parametrize("method", ["redsvm", "rank-svm", "csovo", "kernel-prank", "kernel-cusum"])
+@pytest.mark.parametrize(
+    "method", ["redsvm", "rank-svm", "csovo", "kernel-prank", "kernel-cusum"]
+)
 def test_the_summary_tells_the_width_of_a_kernel(method):
     data = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])]).assign(y=Y)
     formula = "y ~ " + " + ".join(data.columns[:-1])
-    for kernel, shown in (("gaussian", f"Gaussian(gamma={1 / X.shape[1]!r})"), ("perceptron", "Perceptron()")):
-        assert dict(ordfit(formula, data, method, kernel=kernel).fit.facts)["Kernel"] == shown
+    for kernel, shown in (
+        ("gaussian", f"Gaussian(gamma={1 / X.shape[1]!r})"),
+        ("perceptron", "Perceptron()"),
+    ):
+        assert (
+            dict(ordfit(formula, data, method, kernel=kernel).fit.facts)["Kernel"]
+            == shown
+        )

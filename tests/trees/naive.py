@@ -1,4 +1,5 @@
-"""Trees by brute force, and the algorithms of Tutz & Hechenbichler (2003) written down as the paper has them.
+"""Trees by brute force, and the algorithms of Tutz & Hechenbichler (2003) written down
+as the paper has them.
 
 Ranks and splits count from 1 here, as in the paper; everything is loops.
 """
@@ -37,7 +38,11 @@ class Node:
 
     def leaves(self):
         """All leaves below, from left to right."""
-        return [leaf for child in self.children for leaf in child.leaves()] if self.children else [self]
+        return (
+            [leaf for child in self.children for leaf in child.leaves()]
+            if self.children
+            else [self]
+        )
 
 
 def class_weights(rows, y, w, n_classes):
@@ -45,16 +50,23 @@ def class_weights(rows, y, w, n_classes):
 
 
 def best_cut(X, y, w, rows, n_classes, least):
-    """(gain, column, cut) over all columns and all midpoints, the first among equals; None where nothing helps."""
+    """(gain, column, cut) over all columns and all midpoints, the first among equals;
+    None where nothing helps.
+    """
     whole = entropy(class_weights(rows, y, w, n_classes))
     actual = None
     for d in range(X.shape[1]):
         values = sorted(set(X[rows, d]))
         for low, high in pairwise(values):
-            sides = [[i for i in rows if X[i, d] <= low], [i for i in rows if X[i, d] > low]]
+            sides = [
+                [i for i in rows if X[i, d] <= low],
+                [i for i in rows if X[i, d] > low],
+            ]
             parts = [class_weights(side, y, w, n_classes) for side in sides]
             gain = whole - sum(map(entropy, parts))
-            if min(map(sum, parts)) >= least and gain > (1e-9 if actual is None else actual[0] + 1e-9):
+            if min(map(sum, parts)) >= least and gain > (
+                1e-9 if actual is None else actual[0] + 1e-9
+            ):
                 actual = (gain, d, (low + high) / 2)
     return actual
 
@@ -67,7 +79,11 @@ def grow(X, y, w, n_classes, leaves, depth=None, least=0.0):
     while len(root.leaves()) < leaves:
         options = []
         for node in frontier:
-            cut = None if depth is not None and node.depth >= depth else best_cut(X, y, w, node.rows, n_classes, least)
+            cut = (
+                None
+                if depth is not None and node.depth >= depth
+                else best_cut(X, y, w, node.rows, n_classes, least)
+            )
             if cut is not None:
                 options.append((cut, node))
         if not options:
@@ -119,7 +135,10 @@ def first_best(scores):
 def equation_6(p):
     """yhat_1, ..., yhat_k from p[r-1] = P(Y <= r)."""
     k = len(p) + 1
-    return [sum(p[r - 1] if j <= r else 1 - p[r - 1] for r in range(1, k)) for j in range(1, k + 1)]
+    return [
+        sum(p[r - 1] if j <= r else 1 - p[r - 1] for r in range(1, k))
+        for j in range(1, k + 1)
+    ]
 
 
 def f_misclassification(scores):
@@ -132,7 +151,9 @@ def f_distance(scores):
     k = len(scores)
     collected = []
     for j in range(k):
-        far = sum(abs(j - m) * scores[m] for m in range(k)) / sum(abs(j - m) for m in range(k))
+        far = sum(abs(j - m) * scores[m] for m in range(k)) / sum(
+            abs(j - m) for m in range(k)
+        )
         collected.append(0.5 * log(scores[j] / far))
     return collected
 
@@ -154,14 +175,22 @@ def tree_at(X, y, w, n_classes, leaves):
     """Functions of a row: the label and the class shares of its leaf."""
     scaled = np.array(w) * len(w)
     root = grow(X, y, scaled, n_classes, leaves)
-    return lambda x: root.leaf(x).label, lambda x: shares(root.leaf(x), y, scaled, n_classes)
+    return lambda x: root.leaf(x).label, lambda x: shares(
+        root.leaf(x), y, scaled, n_classes
+    )
 
 
 def fixed_split(X, y, k, rounds, leaves, version, by_votes=False):
-    """Section 3.1 with weighted trees; y in 1..k. Errors and votes are lists of one list a split."""
-    n, errors, votes, sums = len(y), [], [], []
+    """Section 3.1 with weighted trees; y in 1..k. Errors and votes are lists of one
+    list a split.
+    """
+    n = len(y)
+    errors = []
+    votes = []
+    sums = []
     for r in range(1, k):
-        side, w = np.array([int(v > r) for v in y]), [1 / n] * n
+        side = np.array([int(v > r) for v in y])
+        w = [1 / n] * n
         errors.append([])
         votes.append([])
         total = [[0.0, 0.0] for _ in range(n)]
@@ -197,8 +226,12 @@ def fixed_split(X, y, k, rounds, leaves, version, by_votes=False):
 
 
 def one_stage(X, y, k, rounds, leaves, version, criterion, nominal=False):
-    """Section 3.2 with weighted trees (or, nominal, one tree of all classes a round); y in 1..k."""
-    n, w, actual = len(y), [1 / len(y)] * len(y), Boosted([], [], [])
+    """Section 3.2 with weighted trees (or, nominal, one tree of all classes a round); y
+    in 1..k.
+    """
+    n = len(y)
+    w = [1 / len(y)] * len(y)
+    actual = Boosted([], [], [])
     total = np.zeros((n, k))
     for _ in range(rounds):
         if nominal:
@@ -206,12 +239,26 @@ def one_stage(X, y, k, rounds, leaves, version, criterion, nominal=False):
             C = [label(X[i]) + 1 for i in range(n)]
             scores = [[s + 1 / n for s in share(X[i])] for i in range(n)]
         else:
-            trees = [tree_at(X, np.array([int(v > r) for v in y]), w, 2, leaves) for r in range(1, k)]
-            C = [first_best(rule_2([label(X[i]) for label, _ in trees])) for i in range(n)]
-            scores = [[s + 1 / n for s in equation_6([share(X[i])[0] for _, share in trees])] for i in range(n)]
+            trees = [
+                tree_at(X, np.array([int(v > r) for v in y]), w, 2, leaves)
+                for r in range(1, k)
+            ]
+            C = [
+                first_best(rule_2([label(X[i]) for label, _ in trees]))
+                for i in range(n)
+            ]
+            scores = [
+                [s + 1 / n for s in equation_6([share(X[i])[0] for _, share in trees])]
+                for i in range(n)
+            ]
         if version == "real":
-            f = [(f_distance if criterion == "distance" else f_misclassification)(s) for s in scores]
-            actual.errors.append(sum(w[i] for i in range(n) if np.argmax(f[i]) + 1 != y[i]))
+            f = [
+                (f_distance if criterion == "distance" else f_misclassification)(s)
+                for s in scores
+            ]
+            actual.errors.append(
+                sum(w[i] for i in range(n) if np.argmax(f[i]) + 1 != y[i])
+            )
             actual.votes.append(1.0)
             total += np.array(f)
             w = normalised([w[i] * exp(-f[i][y[i] - 1]) for i in range(n)])
@@ -223,8 +270,12 @@ def one_stage(X, y, k, rounds, leaves, version, criterion, nominal=False):
             "raw distance": distance,
             "squared distance": [(d / (k - 1)) ** 2 for d in distance],
         }[criterion]
-        e = sum(w[i] * eps[i] for i in range(n)) / (k - 1 if criterion == "raw distance" else 1)
-        c = log((1 - e) / (e + 1 / (n * (k - 1)))) + (log(k - 1) if criterion == "misclassification" else 0)
+        e = sum(w[i] * eps[i] for i in range(n)) / (
+            k - 1 if criterion == "raw distance" else 1
+        )
+        c = log((1 - e) / (e + 1 / (n * (k - 1)))) + (
+            log(k - 1) if criterion == "misclassification" else 0
+        )
         if c <= 0:
             break
         actual.errors.append(e)
