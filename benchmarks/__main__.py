@@ -48,6 +48,7 @@ SUITES = {
     "start": start.run,
     "clm": clm.run,
     "profiles": clm.profiles,
+    "sequential": clm.sequential,
     "effects": effects.run,
     "survey": survey.run,
     "mixed": mixed.run,

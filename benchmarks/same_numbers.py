@@ -151,6 +151,12 @@ def random_cases() -> Iterator[Case]:
         "equidistant": {"threshold": "equidistant"},
         "gamma": {"random_penalty": "gamma"},
         "adjacent": {"method": "acat"},
+        "continuation": {"method": "cratio"},
+        "stopping backward": {
+            "method": "sratio",
+            "direction": "backward",
+            "link": "cloglog",
+        },
         "rankers' cost": {"cost": "absolute"},
     }
     for name, options in parts.items():

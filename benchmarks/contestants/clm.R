@@ -21,6 +21,7 @@ calls <- list(
   polr = function() MASS::polr(form, data = frame, Hess = TRUE),
   orm = function() rms::orm(form, data = frame),
   vglm = function() VGAM::vglm(form, VGAM::cumulative(parallel = TRUE, reverse = TRUE), data = frame),
+  cratio = function() diag(vcov(VGAM::vglm(form, VGAM::cratio(parallel = TRUE), data = frame))),
   nominal = function() clm(with_factor, nominal = last, data = factors),
   scale = function() clm(with_factor, scale = first, data = factors),
   flexible = function() clm(with_factor, link = "Aranda-Ordaz", data = factors),

@@ -40,12 +40,12 @@ def formula_of(frame: pd.DataFrame) -> str:
     return "y ~ " + " + ".join(frame.columns.drop("y"))
 
 
-def ordstat_call(frame: pd.DataFrame, link: str = "logit") -> Timed:
+def ordstat_call(frame: pd.DataFrame, method: str = "logit") -> Timed:
     """Formula, frame, fit and standard errors."""
     from ordstat import ordfit
 
     formula = formula_of(frame)
-    return Timed("ordstat", lambda: ordfit(formula, frame, method=link).se)
+    return Timed("ordstat", lambda: ordfit(formula, frame, method=method).se)
 
 
 def ordstat_fit(frame: pd.DataFrame, link: str = "logit") -> Timed:

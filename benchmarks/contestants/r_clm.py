@@ -24,6 +24,7 @@ PACKAGES = {
     "polr": "MASS",
     "orm": "rms",
     "vglm": "VGAM",
+    "cratio": "VGAM",
 }
 
 

@@ -103,7 +103,10 @@ def check(formula: str, data: Any, new: Any, call: dict[str, Any]) -> None:
 @given(
     ANY_FORMULA,
     frames(),
-    calls(("logit", "probit", "cloglog", "cauchit", "acat", "clm"), most=0),
+    calls(
+        ("logit", "probit", "cloglog", "cauchit", "acat", "cratio", "sratio", "clm"),
+        most=0,
+    ),
 )
 def test_formulas(formula, data, call):
     check(formula, data, data, call)
