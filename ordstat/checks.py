@@ -17,8 +17,9 @@ from importlib.util import find_spec
 from typing import Any, TypeVar, cast
 
 import numpy as np
+import pandas as pd
 
-from ._typing import Progress
+from ._typing import AnyArray, BoolArray, Progress
 from .exceptions import DataError, OptionError
 
 T = TypeVar("T")
@@ -28,6 +29,8 @@ T = TypeVar("T")
 _MOST_WHOLE = 2**31 - 1
 _MOST_JOBS = 10_000
 _MOST_FLOAT = 10**308
+#: Names that a message lists where none is near the one given.
+_MOST_NAMES = 12
 
 
 def number(
@@ -280,15 +283,15 @@ def canonical(given: Any, names: Iterable[str]) -> str | None:
     names = tuple(names)
     if given in names:
         return given
-    by_spelling = {_plain(name): name for name in names}
-    wanted = _plain(given)
+    by_spelling = {_folded(name): name for name in names}
+    wanted = _folded(given)
     return by_spelling.get(wanted) or by_spelling.get(
-        _plain(OTHER_NAMES.get(wanted, ""))
+        _folded(OTHER_NAMES.get(wanted, ""))
     )
 
 
 @lru_cache(maxsize=1024)
-def _plain(name: str) -> str:
+def _folded(name: str) -> str:
     return "".join(letter for letter in name.casefold() if letter not in "-_ ")
 
 
@@ -320,9 +323,23 @@ def did_you_mean(name: Any, known: Iterable[Any]) -> str:
     is near.
     """
     known = [other for other in known if not isinstance(name, str) or other != name]
-    usual = NEAREST.get(_plain(name)) if isinstance(name, str) else None
+    usual = NEAREST.get(_folded(name)) if isinstance(name, str) else None
     close = [usual] if usual is not None and usual in known else nearest(name, known)
     return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def suggest(name: str, names: Iterable[Any]) -> str:
+    """The end of a message about an unknown name: the nearest names, else the first
+    few.
+    """
+    texts = [str(other) for other in names if other != name]
+    if close := nearest(name, texts, most=3):
+        return "did you mean " + " or ".join(repr(other) for other in close) + "?"
+    if not texts:
+        return "the data have no columns."
+    shown = ", ".join(repr(other) for other in texts[:_MOST_NAMES])
+    more = ", ..." if len(texts) > _MOST_NAMES else ""
+    return f"there are {shown}{more}."
 
 
 def generator(
@@ -357,6 +374,52 @@ def brief(value: Any) -> str:
         return "a whole number of more than 20 digits"
     text = repr(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def shown_labels(labels: Iterable[Any], limit: int = 10) -> str:
+    """Up to `limit` labels as Python writes them."""
+    listed = [repr(plain(label)) for label in labels]
+    shown = ", ".join(listed[:limit])
+    if len(listed) <= limit:
+        return shown
+    return f"{shown}, ... ({len(listed)} in all)"
+
+
+def plain(label: Any) -> Any:
+    """A label as a plain Python value, so that it prints and pickles as the user wrote
+    it.
+    """
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def row_name(index: pd.Index, position: int) -> str:
+    """A row by its label, and by its position where that differs."""
+    label = plain(index[position])
+    if is_whole(label) and label == position:
+        return f"row {position}"
+    if isinstance(label, tuple):
+        label = tuple(map(plain, label))
+    return f"row {label!r} (position {position})"
+
+
+def refuse(
+    bad: BoolArray,
+    index: pd.Index,
+    name: str,
+    value: AnyArray | str,
+    advice: str,
+    where: str = "",
+) -> None:
+    """DataError if any row is bad, with the first one, its value (or the problem, if
+    `value` is text), and the number of bad rows.
+    """
+    if not bad.any():
+        return
+    first = int(np.argmax(bad))
+    problem = value if isinstance(value, str) else f"{value[first]:g}"
+    row = f"{row_name(index, first)}{where}"
+    count = int(bad.sum())
+    raise DataError(f"{name} is {problem} in {row} (such rows: {count}){advice}")
 
 
 def labelled(given: Mapping[Any, T], what: str) -> dict[str, T]:

@@ -24,7 +24,7 @@ from sklearn.utils.validation import (
 
 from ._typing import AnyArray, FloatArray, IntArray
 from .api import fit_design
-from .checks import brief, check_names, generator
+from .checks import brief, check_names, generator, plain, refuse, shown_labels
 from .exceptions import DataError, DataWarning, OptionError, warn
 from .fit import CostRule, GapRule, Rule, expected_costs
 from .formula.columns import (
@@ -34,16 +34,14 @@ from .formula.columns import (
     factor_of,
     find_column,
     matched,
-    plain,
     read,
-    refuse,
-    shown_labels,
     unmasked,
     with_codes,
     with_nan,
 )
 from .formula.design import Design, Recipe, make
-from .formula.inputs import doubtful_response, shape_of
+from .formula.doubtful import response_notes
+from .formula.inputs import shape_of
 from .formula.sample import Rows, Sample
 from .formula.spec import NewRows
 from .likelihood.fit import LikelihoodFit
@@ -1010,7 +1008,7 @@ def _tell_doubtful(y: AnyArray, order: list[Any]) -> None:
     factor = Factor(
         codes=np.asarray(ranked(y, order).codes), levels=labels, ordered=True
     )
-    for note in doubtful_response("y", Column(factor), labels):
+    for note in response_notes("y", Column(factor), labels):
         warn(note, DataWarning)
 
 

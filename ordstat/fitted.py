@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 
 from ._typing import BoolArray, FloatArray, IntArray
-from .checks import ATTRIBUTES, FIGURES, advice, label_texts
+from .checks import ATTRIBUTES, FIGURES, advice, label_texts, refuse
 from .exceptions import DataError, OptionError, UnavailableError
 from .fit import Certificate, Fit, GapRule, Trace
-from .formula.columns import Columns, as_frame, refuse
+from .formula.columns import Columns, as_frame
 from .formula.inputs import vector, weights_of
 from .formula.names import Parameter, by_text
 from .formula.sample import Rows, Sample, total_of

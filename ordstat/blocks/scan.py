@@ -15,9 +15,10 @@ import numpy as np
 import pandas as pd
 
 from .._typing import AnyArray, BoolArray, FloatArray
+from ..checks import plain, shown_labels
 from ..exceptions import DataError, FormulaError, OptionError
 from ..formula import inputs
-from ..formula.columns import Columns, Factor, factor_of, matched, plain, shown_labels
+from ..formula.columns import Columns, Factor, factor_of, matched
 from ..formula.design import (
     ZERO_WEIGHT,
     Design,

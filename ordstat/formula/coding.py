@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
-from ..checks import brief, canonical, require_memory
+from ..checks import brief, canonical, require_memory, shown_labels, suggest
 from ..compiled.sums import gather
 from ..exceptions import DataError, FormulaError
-from .columns import Factor, Value, factor_of, matched, recode, shown_labels, suggest
+from .columns import Factor, Value, factor_of, matched, recode
 from .names import ColumnName, Piece
 from .parse import MAX_COLUMNS, Expression, Part, Term, shown
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import AnyArray, BoolArray, IntArray
-from ..checks import nearest
+from ..checks import plain, refuse, shown_labels, suggest
 from ..exceptions import DataError, DataWarning, FormulaError, warn
 
 TEXT = ("string", "empty")
@@ -174,21 +174,6 @@ def _from_polars(data: Any) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def suggest(name: str, names: Iterable[Any]) -> str:
-    """The end of a message about an unknown name: the nearest names, else the first
-    few.
-    """
-    texts = [str(other) for other in names if other != name]
-    if close := nearest(name, texts, most=3):
-        return "did you mean " + " or ".join(repr(other) for other in close) + "?"
-    shown = ", ".join(repr(other) for other in texts[:12])
-    return (
-        f"there are {shown}{', ...' if len(texts) > 12 else ''}."
-        if texts
-        else "the data have no columns."
-    )
-
-
 def instead_of(name: str, frame: pd.DataFrame) -> str:
     """The end of a message about a column that a frame does not have."""
     if name in frame.index.names:
@@ -221,53 +206,6 @@ def check_printable(names: Iterable[Any], where: str) -> None:
     for name in names:
         if isinstance(name, str) and _CONTROL.search(name):
             raise DataError(f"{where} {name!r} has a control character; rename it.")
-
-
-def row_name(index: pd.Index, position: int) -> str:
-    """Description of a row: its label, and its position if the label is another number."""
-    label = index[position]
-    if isinstance(label, (int, np.integer)) and int(label) == position:
-        return f"row {position}"
-    return (
-        f"row {tuple(map(plain, label)) if isinstance(label, tuple) else plain(label)!r}"
-        f" (position {position})"
-    )
-
-
-def refuse(
-    bad: BoolArray,
-    index: pd.Index,
-    name: str,
-    value: AnyArray | str,
-    advice: str,
-    where: str = "",
-) -> None:
-    """DataError with the first bad row, its value (or the problem), and the number of
-    bad rows.
-    """
-    if not bad.any():
-        return
-    first = int(np.argmax(bad))
-    problem = value if isinstance(value, str) else f"{value[first]:g}"
-    raise DataError(
-        f"{name} is {problem} in {row_name(index, first)}{where} (such rows:"
-        f" {int(bad.sum())}){advice}"
-    )
-
-
-def shown_labels(labels: Iterable[Any], limit: int = 10) -> str:
-    """Up to `limit` labels as Python writes them."""
-    listed = [repr(plain(label)) for label in labels]
-    return ", ".join(listed[:limit]) + (
-        f", ... ({len(listed)} in all)" if len(listed) > limit else ""
-    )
-
-
-def plain(label: Any) -> Any:
-    """A label as a plain Python value, so that it prints and pickles as the user wrote
-    it.
-    """
-    return label.item() if isinstance(label, np.generic) else label
 
 
 # Columns as values

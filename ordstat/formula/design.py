@@ -13,23 +13,20 @@ import numpy as np
 import pandas as pd
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ..checks import did_you_mean, mapping, one_of
-from ..exceptions import DataError, FormulaError, OptionError
-from . import inputs
-from .coding import MOST_CATEGORIES, Assembled, Coding, Contrasts, contrast, fit_coding
-from .columns import (
-    Column,
-    Columns,
-    Factor,
-    Value,
-    as_frame,
-    matched,
+from ..checks import (
+    did_you_mean,
+    mapping,
+    one_of,
     plain,
     row_name,
     shown_labels,
     suggest,
-    take,
 )
+from ..exceptions import DataError, FormulaError, OptionError
+from . import inputs
+from .coding import MOST_CATEGORIES, Assembled, Coding, Contrasts, contrast, fit_coding
+from .columns import Column, Columns, Factor, Value, as_frame, matched, take
+from .doubtful import column_notes, disordered
 from .factors import Interpreter, Transform, contrast_of
 from .parse import (
     parse_expression,
@@ -463,7 +460,7 @@ def make(
         isinstance(label, str) for label in response.declared
     ):
         response.notes.extend(
-            inputs.disordered(f"Response {response.name}", [*response.declared])
+            disordered(f"Response {response.name}", [*response.declared])
         )
     vectors: dict[str, Column] = {}
     weights = recipe.weights if recipe.design is None else recipe.design.weights
@@ -826,18 +823,8 @@ def _model(
     )
     # new data may lack columns that only define groups
     predictors = [name for name in used if name in needed]
-    doubts = [
-        doubt
-        for name in predictors
-        for doubt in inputs.doubtful(f"Column {name}", columns.column(name))
-    ]
     notes += [part.note for part in spec.parts if part.note]
-    notes += [f"{'; '.join(doubts)}{inputs.SET_MISSING}."] if doubts else []
-    notes += [
-        note
-        for name in predictors
-        for note in inputs.odd_levels(name, columns.column(name))
-    ]
+    notes += column_notes(columns, predictors)
     contrasts = (
         {}
         if recipe.contrasts is None

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
-from ..checks import advice, whole
+from ..checks import advice, suggest, whole
 from ..exceptions import DataError, FormulaError, OptionError
 from .coding import Contrasts, contrast
-from .columns import Columns, Factor, Value, factor_of, instead_of, suggest
+from .columns import Columns, Factor, Value, factor_of, instead_of
 from .names import CODED
 from .parse import (
     CONSTANTS,

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ..checks import require_memory
+from ..checks import require_memory, shown_labels
 from ..exceptions import DataError, FormulaError, OptionError
 from .coding import Coding, full_codings, stack, term_columns, term_names
-from .columns import Value, as_frame, factor_of, find_column, matched, shown_labels
+from .columns import Value, as_frame, factor_of, find_column, matched
 from .names import ColumnName, Piece
 from .parse import RandomPart, column_expression
 from .sample import RandomColumns, RandomRows

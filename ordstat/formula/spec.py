@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
+from ..checks import refuse, shown_labels
 from ..exceptions import DataError
 from .coding import Assembled, Coding, assemble, full_codings, part_names, term_names
 from .columns import (
@@ -20,8 +21,6 @@ from .columns import (
     as_frame,
     find_column,
     read,
-    refuse,
-    shown_labels,
     take,
     with_gaps,
 )

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..checks import flag, fraction, one_of
+from ..checks import flag, fraction, one_of, refuse
 from ..exceptions import DataError, OptionError
 from ..report.advice import with_advice
-from .columns import Column, Columns, Factor, find_column, refuse
+from .columns import Column, Columns, Factor, find_column
 from .inputs import numbers, vector
 from .sample import sums_by
 

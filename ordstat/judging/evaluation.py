@@ -14,10 +14,9 @@ import numpy as np
 import pandas as pd
 
 from .._typing import AnyArray, FloatArray, IntArray, Progress
-from ..checks import whole
+from ..checks import shown_labels, whole
 from ..exceptions import ConvergenceWarning, DataWarning, OptionError, warn
 from ..fit import CostRule, Fit, GapRule, Rule
-from ..formula.columns import shown_labels
 from ..formula.sample import Rows, Sample
 from .costs import CostMatrix, named_costs, sample_costs
 from .errors import Predictions, deviations, error_table

@@ -8,7 +8,7 @@ import pytest
 
 from ordstat import DataError, DataWarning, datasets, ordfit
 from ordstat.formula.design import build
-from ordstat.formula.inputs import codes_apart, disordered
+from ordstat.formula.doubtful import codes_apart, disordered
 
 RNG = np.random.default_rng(0)
 N = 240
