@@ -407,7 +407,9 @@ def _freed(r: FittedLikelihood, freed: BoolArray) -> tuple[Sample, FloatArray]:
     rows = r.design.sample.rows
     kept = _estimated(r) & ~freed
     K = r.design.sample.n_levels
-    alpha, beta, zeta = np.split(fit.coefficients, np.cumsum([fit.n_alpha, fit.n_beta]))
+    alpha = fit.coefficients[: fit.n_alpha]
+    beta = fit.coefficients[fit.layout.of_location]
+    zeta = fit.coefficients[fit.n_alpha + fit.n_beta :]  # with lambda
     point = np.concatenate(
         [
             alpha[~np.isnan(alpha)],

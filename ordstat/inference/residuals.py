@@ -42,13 +42,11 @@ def row_terms(
 
 def jacobian_of(fit: LikelihoodFit, sample: Sample, terms: RowTerms) -> Jacobian:
     """Jacobian of the predictors of the terms by the parameters of a fit."""
-    count = fit.rule.n_levels - 1
     return Jacobian(
         ModelRows.of(sample.rows),
         terms.places,
-        count,
+        fit.flexible_layout,
         fit.on_flexible_scale(),
-        fit.n_lambda,
     )
 
 

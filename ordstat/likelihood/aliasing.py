@@ -95,13 +95,15 @@ class Aliasing:
         """Those in the rows of positive weight; None if every effect is estimated."""
         confounded = np.zeros(fit.aliased.size, dtype=bool)
         confounded[list(fit.confounded)] = True
-        ends = np.cumsum([fit.n_alpha, fit.n_beta, fit.n_zeta])
-        thresholds, location, scale, _ = np.split(fit.aliased & ~confounded, ends)
+        aliased = fit.aliased & ~confounded
+        thresholds = aliased[: fit.n_alpha]
+        location = aliased[fit.layout.of_location]
+        scale = aliased[fit.layout.of_scale]
         rows = sample.rows
         q = 0 if rows.nominal is None else rows.nominal.shape[1]
         nominal = thresholds.reshape(1 + q, -1)[1:].all(axis=1)
         wide = np.append(nominal, location)
-        confounded_scale = confounded[ends[1] : ends[2]]
+        confounded_scale = confounded[fit.layout.of_scale]
         if not (wide.any() or scale.any() or confounded_scale.any()):
             return None
         if not np.all(sample.case_weights > 0.0):

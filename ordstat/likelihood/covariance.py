@@ -41,33 +41,26 @@ def _score_terms(
     `level`.
     """
     sample = problem.sample
-    n_lambda = int(problem.flexible is not None)
     columns = ModelRows.of(sample.rows)
-    n_levels = sample.n_levels
     y = sample.y if level is None else np.full_like(sample.y, level)
     family = problem.family_at(float(estimates[-1]))
-    m = columns.w.shape[1]
-    p = columns.x.shape[1]
+    at = problem.layout.split(estimates)
+    alpha = at.alpha
     structure = None
-    jacobian = (
-        np.eye(n_levels - 1)
-        if problem.structure is None
-        else problem.structure.jacobian
-    )
-    t = jacobian.shape[1]
-    alpha = jacobian @ estimates[: t * m].reshape(m, t).T
-    rest = estimates[t * m :]
     if problem.structure is not None:
-        structure = block_diag(np.kron(np.eye(m), jacobian), np.eye(rest.size))
+        jacobian = problem.structure.jacobian
+        alpha = jacobian @ alpha
+        others = np.eye(estimates.size - problem.layout.n_alpha)
+        nominal = np.eye(problem.layout.columns)
+        structure = block_diag(np.kron(nominal, jacobian), others)
+    layout = replace(problem.layout, thresholds=len(alpha))
 
     def jacobian_of(some: slice, places: IntArray) -> Jacobian:
-        return Jacobian(columns.take(some), places, len(alpha), structure, n_lambda)
+        return Jacobian(columns.take(some), places, layout, structure)
 
     def terms_of(some: slice) -> RowTerms:
-        predictor = columns.take(some).at(
-            alpha, *np.split(rest, [p, p + columns.z.shape[1]])[:2]
-        )
-        terms = row_terms(family, predictor, y[some], False, n_lambda > 0)
+        predictor = columns.take(some).at(alpha, at.beta, at.zeta)
+        terms = row_terms(family, predictor, y[some], False, layout.link > 0)
         assert terms is not None
         return terms
 

@@ -108,7 +108,9 @@ class Determined:
         )
         signs = np.sign(unit @ self.inside)
         rises = (signs != 0.0) & self._reached(signs[:, None] * unit)
-        out[moved] = np.where(rises, signs * np.inf, np.nan)[codes.reshape(-1)]
+        out[moved] = np.where(rises, np.copysign(np.inf, signs), np.nan)[
+            codes.reshape(-1)
+        ]
         return out
 
     def _reached(self, parts: FloatArray) -> BoolArray:

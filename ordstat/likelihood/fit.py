@@ -8,7 +8,7 @@ Pustejovsky and Tipton 2018, sec. 2.2].
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..fit import Fit
 from ..formula.sample import row_blocks
 from .determined import Determined
+from .layout import Layout
 
 #: Fewer clusters than these make cluster-robust standard errors too small.
 FEW_CLUSTERS = 20
@@ -301,6 +302,25 @@ class LikelihoodFit(Fit):
     marginal: Marginal | None = None
     rise: float = 0.0
     rising: BoolArray | None = None
+
+    @property
+    def layout(self) -> Layout:
+        """The blocks of `coefficients`."""
+        thresholds = len(self.threshold_names)
+        if self.jacobian is None:
+            thresholds = self.rule.n_levels - 1
+        return Layout(
+            thresholds=thresholds,
+            columns=self.n_alpha // thresholds,
+            location=self.n_beta,
+            scale=self.n_zeta,
+            link=self.n_lambda,
+        )
+
+    @property
+    def flexible_layout(self) -> Layout:
+        """The same with each threshold on its own, whatever their structure."""
+        return replace(self.layout, thresholds=self.rule.n_levels - 1)
 
     @property
     def separation(self) -> FloatArray | None:

@@ -68,7 +68,7 @@ class MeanLogScale:
     def of(cls, problem: Problem) -> MeanLogScale:
         columns = problem.rows.scale
         v = np.zeros(problem.n_parameters)
-        v[_of_scale(problem)] = columns.mean / columns.deviation
+        v[problem.layout.of_scale] = columns.mean / columns.deviation
         offset = problem.sample.rows.scale_offset
         if offset is None:
             return cls(0.0, v)
@@ -76,12 +76,6 @@ class MeanLogScale:
 
     def __call__(self, x: FloatArray) -> float:
         return self.constant + float(self.v @ x)
-
-
-def _of_scale(problem: Problem) -> slice:
-    """Places of the log-scale effects."""
-    end = problem.n_parameters - int(problem.flexible is not None)
-    return slice(end - problem.rows.scale.mean.size, end)
 
 
 @dataclass(frozen=True)
@@ -100,15 +94,15 @@ class Ridge(Penalty):
         return f"ridge, {self.weight:g}"
 
     def on(self, problem: Problem) -> Objective:
-        n_alpha = _n_alpha(problem)
+        n_alpha = problem.layout.n_alpha
         mean = MeanLogScale.of(problem)
         effects = np.full(problem.n_parameters, self.weight)
         effects[: n_alpha : problem.user.shape[1]] = 0.0
         if problem.flexible is not None:
             effects[-1] = 0.0
         spreads = np.zeros(effects.size)
-        spreads[_of_scale(problem)] = self.weight
-        effects[_of_scale(problem)] = 0.0
+        spreads[problem.layout.of_scale] = self.weight
+        effects[problem.layout.of_scale] = 0.0
         v = mean.v[n_alpha:]
 
         def penalised(
@@ -190,7 +184,9 @@ class Jeffreys(Penalty):
                 dense = (
                     vectors * np.maximum(np.abs(values), 1e-8 * np.abs(values).max())
                 ) @ vectors.T
-                return at.score + gradient, Blocks.of_dense(dense, _n_alpha(problem))
+                return at.score + gradient, Blocks.of_dense(
+                    dense, problem.layout.n_alpha
+                )
 
             return Deferred(at.loglik + value, derivatives)
 
@@ -201,13 +197,8 @@ class Jeffreys(Penalty):
         return (
             None
             if expected is None
-            else Blocks.of_dense(expected, _n_alpha(problem)).factor()
+            else Blocks.of_dense(expected, problem.layout.n_alpha).factor()
         )
-
-
-def _n_alpha(problem: Problem) -> int:
-    t, m = problem.user.shape
-    return t * m
 
 
 def expected_information(problem: Problem, x: FloatArray) -> FloatArray | None:
@@ -217,23 +208,20 @@ def expected_information(problem: Problem, x: FloatArray) -> FloatArray | None:
     """
     rows = problem.rows
     full = problem.expansion @ x
-    (count, m), p, r = rows.shape, rows.location.mean.size, rows.scale.mean.size
-    size = count * m
-    free = rows.flexible is not None
+    layout = rows.layout
+    free = layout.link > 0
     family = problem.family_at(float(x[-1])) if free else rows.family
-    order = np.arange(full.size)  # the Jacobian has the thresholds column by column
-    order[:size] = order[:size].reshape(count, m).T.reshape(-1)
+    order = layout.order_by_columns
     total = np.zeros((full.size, full.size))
     for some in row_blocks(rows.sample.n, full.size, _BUFFER):
         part = rows.model_rows(some)
         weights = rows.sample.case_weights[some]
-        alpha = full[:size].reshape(count, m)
-        predictor = part.at(alpha, full[size : size + p], full[size + p : size + p + r])
-        for level in range(count + 1):
+        predictor = rows.predictor(part, full)
+        for level in range(layout.thresholds + 1):
             terms = row_terms(family, predictor, np.full(part.n, level), False, free)
             if terms is None:
                 return None
-            jacobian = Jacobian(part, terms.places, count, None, int(free))
+            jacobian = Jacobian(part, terms.places, layout.by_columns)
             scores = np.nan_to_num(jacobian.transposed(terms.score))
             total += (scores * (weights * np.exp(terms.log_p))[:, None]).T @ scores
     back = np.argsort(order)

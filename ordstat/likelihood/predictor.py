@@ -17,6 +17,7 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from ..exceptions import DataError
 from ..formula.sample import Rows, sums_by
+from .layout import Layout
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -151,17 +152,24 @@ class Jacobian:
     rows : ModelRows
     places : (M, n)
         The thresholds that each row depends on.
-    n_thresholds : int
+    layout : Layout
+        Of the parameters without a threshold structure.
     structure : (F, P) or None
         From the parameters of the structure to these; None without a structure.
-    n_lambda : int
     """
 
     rows: ModelRows
     places: IntArray
-    n_thresholds: int
+    layout: Layout
     structure: FloatArray | None = None
-    n_lambda: int = 0
+
+    @property
+    def n_thresholds(self) -> int:
+        return self.layout.thresholds
+
+    @property
+    def n_lambda(self) -> int:
+        return self.layout.link
 
     def apply(self, matrix: FloatArray) -> FloatArray:
         """(n, M + 2 + n_lambda, Q) J times a (P, Q) matrix."""

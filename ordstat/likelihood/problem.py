@@ -17,6 +17,7 @@ from ..newton import Blocks, Evaluation, Factor
 from .columns import NO_COLUMNS, Columns, survey
 from .family import Family
 from .flexible import FlexibleLink
+from .layout import Layout
 from .links import Link
 from .predictor import ThresholdMap, threshold_map
 from .rows import LikelihoodRows
@@ -503,10 +504,27 @@ class Problem:
         ]
         return UserScale(G, A, np.concatenate(scales), c)
 
+    @cached_property
+    def layout(self) -> Layout:
+        """The blocks of the estimated parameters on the user's scale."""
+        thresholds, columns = self.user.shape
+        return Layout(
+            thresholds=thresholds,
+            columns=columns,
+            location=int(self.location.kept.sum()),
+            scale=int(self.scale.kept.sum()),
+            link=int(self.flexible is not None),
+        )
+
+    @property
+    def solver_layout(self) -> Layout:
+        """The blocks of the solver's coordinates."""
+        return replace(self.layout, by_threshold=True)
+
     @property
     def n_parameters(self) -> int:
         """Number of estimated parameters."""
-        return int(self.user.c.size * self.user.G.shape[0] + self.user.scale.size)
+        return self.layout.size
 
     def from_user(self, values: FloatArray) -> FloatArray:
         """Coordinates from the parameters on the user's scale, in their order.
@@ -576,18 +594,18 @@ class Problem:
         """The rule over all K levels and all columns, aliased effects 0, from estimates
         on the user's scale.
         """
-        t, m = self.user.shape
-        alpha = estimates[: t * m].reshape(m, t).T
-        rest = estimates[t * m :]
+        at = self.layout.split(estimates)
+        thresholds = at.alpha
+        if self.structure is not None:
+            thresholds = self.structure.jacobian @ at.alpha
         full = np.zeros((self.present.size - 1, 1 + self.nominal.kept.size))
         full[:, np.append(True, self.nominal.kept)] = self.over_levels(
-            alpha if self.structure is None else self.structure.jacobian @ alpha, np.inf
+            thresholds, np.inf
         )
         beta = np.zeros(self.location.kept.size)
         zeta = np.zeros(self.scale.kept.size)
-        p = int(self.location.kept.sum())
-        r = int(self.scale.kept.sum())
-        beta[self.location.kept], zeta[self.scale.kept] = rest[:p], rest[p : p + r]
+        beta[self.location.kept] = at.beta
+        zeta[self.scale.kept] = at.zeta
         return LikelihoodRule(
             family=family, alpha=full, beta=beta, zeta=zeta, cost=cost, effects=effects
         )

@@ -23,6 +23,7 @@ from ..newton import Blocks, Evaluation
 from .columns import Columns
 from .family import Family, row_terms, stages_of
 from .flexible import FlexibleLink
+from .layout import Layout
 from .links import Interval
 from .predictor import Jacobian, ModelRows, Predictor
 
@@ -77,9 +78,26 @@ class LikelihoodRows:
     flexible: FlexibleLink | None
 
     @cached_property
+    def layout(self) -> Layout:
+        """The blocks of a point."""
+        return Layout(
+            thresholds=self.sample.n_levels - 1,
+            columns=1 + self.nominal.mean.size,
+            location=self.location.mean.size,
+            scale=self.scale.mean.size,
+            link=int(self.flexible is not None),
+            by_threshold=True,
+        )
+
+    @cached_property
     def shape(self) -> tuple[int, int]:
         """(K-1, m) of alpha."""
-        return self.sample.n_levels - 1, 1 + self.nominal.mean.size
+        return self.layout.thresholds, self.layout.columns
+
+    def predictor(self, rows: ModelRows, x: FloatArray) -> Predictor:
+        """The predictors of some rows at a point."""
+        at = self.layout.split(x)
+        return rows.at(at.alpha, at.beta, at.zeta)
 
     def model_rows(self, some: slice | IntArray) -> ModelRows:
         """The scaled columns of some of the rows."""
@@ -294,50 +312,37 @@ class LikelihoodRows:
         return np.stack([getattr(interval, field.name) for field in fields(Interval)])
 
     def _by_terms(self, x: FloatArray, information: Blocks | None) -> Evaluation | None:
-        (count, m), weights, second = (
-            self.shape,
-            self.sample.case_weights,
-            information is None,
-        )
-        alpha = x[: count * m].reshape(count, m)
-        rest = x[count * m :]
-        p = self.location.mean.size
-        r = self.scale.mean.size
-        n_lambda = int(self.flexible is not None)
-        family = (
-            self.family
-            if self.flexible is None
-            else self.family.at(self.flexible.at(float(rest[-1])))
-        )
-        order = np.arange(x.size)  # the Jacobian has the thresholds column by column
-        order[: count * m] = order[: count * m].reshape(count, m).T.reshape(-1)
+        layout = self.layout
+        weights = self.sample.case_weights
+        second = information is None
+        family = self.family
+        if self.flexible is not None:
+            family = family.at(self.flexible.at(float(x[-1])))
+        order = layout.order_by_columns
         loglik = 0.0
         score = np.zeros(x.size)
         total = np.zeros((x.size, x.size))
-        for some in row_blocks(self.sample.n, (count + 3) ** 2, _BUFFER):
+        for some in row_blocks(self.sample.n, (layout.thresholds + 3) ** 2, _BUFFER):
             rows = self.model_rows(some)
-            predictor = rows.at(alpha, rest[:p], rest[p : p + r])
-            inside = _inside(predictor, rest[:p])
-            if not inside:
+            predictor = self.predictor(rows, x)
+            if not _inside(predictor, x[layout.of_location]):
                 return None
             # minus infinity is outside the domain
             with np.errstate(over="ignore", invalid="ignore"):
                 terms = row_terms(
-                    family, predictor, self.sample.y[some], second, n_lambda > 0
+                    family, predictor, self.sample.y[some], second, layout.link > 0
                 )
                 if terms is None:
                     return None
-                jacobian = Jacobian(rows, terms.places, count, None, n_lambda)
+                jacobian = Jacobian(rows, terms.places, layout.by_columns)
                 loglik += float(weights[some] @ terms.log_p)
                 score += jacobian.total(terms.score * weights[some])
                 if second:
                     total += jacobian.information(terms.second() * weights[some])
         back = np.argsort(order)
-        blocks = (
-            Blocks.of_dense(total[np.ix_(back, back)], count * m)
-            if information is None
-            else information
-        )
+        blocks = information
+        if blocks is None:
+            blocks = Blocks.of_dense(total[np.ix_(back, back)], layout.n_alpha)
         return Evaluation(loglik, score[back], blocks)
 
 

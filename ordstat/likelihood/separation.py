@@ -172,13 +172,7 @@ def at_rest(problem: Problem, optimum: Optimum) -> bool:
 
 def _predictors(problem: Problem, rows: ModelRows, x: FloatArray) -> FloatArray:
     """(n, K-1) at a point in the solver's coordinates."""
-    count, m = problem.rows.shape
-    full = problem.expansion @ x
-    alpha = full[: count * m].reshape(count, m)
-    rest = full[count * m :]
-    p = rows.x.shape[1]
-    r = rows.z.shape[1]
-    return rows.at(alpha, rest[:p], rest[p : p + r]).eta()
+    return problem.rows.predictor(rows, problem.expansion @ x).eta()
 
 
 def _suspicious(optimum: Optimum) -> bool:

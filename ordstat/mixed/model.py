@@ -13,6 +13,7 @@ from .._typing import FloatArray, IntArray
 from ..compiled.mixed import location_terms
 from ..formula.sample import RandomColumns, sums_by
 from ..likelihood.family import Family
+from ..likelihood.layout import Layout
 from ..likelihood.predictor import Jacobian, ModelRows, Predictor
 from ..likelihood.problem import Problem
 from ..likelihood.rows import LARGEST_LOG_SCALE
@@ -234,15 +235,22 @@ class MixedModel:
 
     # Rows
 
+    @property
+    def layout(self) -> Layout:
+        """The blocks of the fixed parameters without a threshold structure."""
+        return Layout(
+            thresholds=self.n_thresholds,
+            columns=self.rows.w.shape[1],
+            location=self.rows.x.shape[1],
+            scale=self.rows.z.shape[1],
+        )
+
     def predictor(self, fixed: FloatArray) -> Predictor | None:
         """The predictor without random effects; None if a log scale is too large."""
         full = fixed if self.expand is None else self.expand @ fixed
-        m = self.rows.w.shape[1]
-        count = self.n_thresholds
-        p = self.rows.x.shape[1]
-        alpha = np.ascontiguousarray(full[: m * count].reshape(m, count).T)
-        effects = full[m * count :]
-        predictor = self.rows.at(alpha, effects[:p], effects[p:])
+        at = self.layout.split(full)
+        alpha = np.ascontiguousarray(at.alpha)
+        predictor = self.rows.at(alpha, at.beta, at.zeta)
         return predictor if np.abs(predictor.tau).max() <= LARGEST_LOG_SCALE else None
 
     def located(self, predictor: Predictor, shift: FloatArray) -> LocationTerms | None:
@@ -304,7 +312,7 @@ class MixedModel:
 
     def jacobian(self, places: IntArray) -> Jacobian:
         """The Jacobian of the predictors of the rows by the fixed parameters."""
-        return Jacobian(self.rows, places, self.n_thresholds, self.expand)
+        return Jacobian(self.rows, places, self.layout, self.expand)
 
 
 def _scaling(term: RandomColumns, weights: FloatArray) -> FloatArray:
@@ -321,25 +329,14 @@ def _scaling(term: RandomColumns, weights: FloatArray) -> FloatArray:
     return np.asarray(M @ np.linalg.inv(R * np.sign(np.diag(R))[:, None]))
 
 
-def _by_columns(shape: tuple[int, int], size: int) -> IntArray:
-    """Indices that reorder coordinates from thresholds row by row to the order of the
-    fixed parameters.
-    """
-    order = np.arange(size)
-    order[: shape[0] * shape[1]] = (
-        order[: shape[0] * shape[1]].reshape(shape).T.reshape(-1)
-    )
-    return order
-
-
 def _user_map(problem: Problem) -> FloatArray:
-    order = _by_columns(problem.user.shape, problem.n_parameters)
+    order = problem.solver_layout.order_by_columns
     return problem.user.coefficients(np.eye(order.size))[:, order]
 
 
 def _expansion(problem: Problem) -> FloatArray | None:
     if problem.structure is None:
         return None
-    expansion = problem.expansion
-    order = _by_columns(problem.user.shape, problem.n_parameters)
-    return expansion[np.ix_(_by_columns(problem.rows.shape, len(expansion)), order)]
+    all_thresholds = problem.rows.layout.order_by_columns
+    order = problem.solver_layout.order_by_columns
+    return problem.expansion[np.ix_(all_thresholds, order)]
