@@ -19,7 +19,7 @@ from .formula.inputs import check_cost_labels, shape_of
 from .formula.sample import Sample
 from .formula.survey import SurveyDesign
 from .judging.evaluation import fit_present
-from .likelihood.parameters import chosen_covariance
+from .likelihood.covariance_choice import chosen_covariance
 from .method import Method, missing_refused
 from .registry import METHODS, PLAIN, resolve, spelled
 from .results import OrdinalResults

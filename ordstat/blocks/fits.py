@@ -15,12 +15,12 @@ from ..exceptions import DataError, OptionError
 from ..fit import Certificate, LinearPotential, MarginFit, ThresholdRule, Trace
 from ..formula.sample import Sample, Scaling, fit_scaling
 from ..judging.costs import require_differences, tolerance
-from ..likelihood.clm import OrdinalRegression
 from ..likelihood.columns import CONSTANT, Columns, sweep
 from ..likelihood.covariance import LikelihoodAtEstimates
 from ..likelihood.fit import WITHOUT_CR2, LikelihoodFit
 from ..likelihood.parameters import parameters
 from ..likelihood.problem import Problem, kept_columns
+from ..likelihood.regression import OrdinalRegression
 from ..newton import Blocks as Information
 from ..newton import Evaluation
 from ..online.online import OnlineMethod

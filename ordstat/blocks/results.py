@@ -15,8 +15,8 @@ from .._typing import FloatArray
 from ..exceptions import DataError, DataWarning, OptionError, UnavailableError
 from ..fitted import FittedRanker
 from ..judging.rankers import MarginResults
-from ..likelihood.clm import OrdinalRegression
-from ..likelihood.parameters import Covariance, own_covariance
+from ..likelihood.covariance_choice import Covariance, own_covariance
+from ..likelihood.regression import OrdinalRegression
 from ..likelihood.results import LikelihoodResults
 from ..likelihood.rule import LikelihoodRule, crossed_rows, crossing_text
 from ..online.online import OnlineMethod

@@ -16,9 +16,9 @@ from ..exceptions import DataError, OptionError
 from ..formula.sample import Sample
 from ..judging.errors import deviations, drawn_weights
 from ..judging.evaluation import spread
+from ..likelihood.covariance_choice import cluster_codes
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.fitted import FittedLikelihood
-from ..likelihood.parameters import cluster_codes
 from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
 

@@ -13,8 +13,9 @@ import pandas as pd
 from .._typing import FloatArray
 from ..checks import flag, fraction, label_texts
 from ..fit import count_above
+from ..likelihood.covariance_choice import own_covariance
 from ..likelihood.fitted import FittedLikelihood
-from ..likelihood.parameters import own_covariance, threshold_values
+from ..likelihood.parameters import threshold_values
 from ..likelihood.standard_errors import symmetric_limits
 from ..likelihood.unavailable import excluding
 from ..report.cells import EXACT, column_cells, few_decimals, p_in_words, ratio_decimals

@@ -15,8 +15,8 @@ from scipy.special import chdtrc, fdtrc
 from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import did_you_mean, listed_texts, one_of
 from ..exceptions import OptionError
+from ..likelihood.covariance_choice import Covariance
 from ..likelihood.fitted import FittedLikelihood, with_covariance
-from ..likelihood.parameters import Covariance
 from ..likelihood.standard_errors import places
 from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import NotedFrame

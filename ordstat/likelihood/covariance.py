@@ -17,7 +17,7 @@ from ..exceptions import DataError, OptionError
 from ..formula.sample import Sample, row_blocks
 from ..newton import Blocks
 from .determined import Determined
-from .estimate import Estimation, at_other_lambdas
+from .estimate import Estimation
 from .family import row_terms
 from .fit import LARGEST_CR2, WITHOUT_CR2, BiasReduced, cr2_work
 from .penalty import expected_information
@@ -25,6 +25,7 @@ from .predictor import Jacobian, ModelRows
 from .problem import Problem
 from .profile import ProfileLikelihood
 from .separation import identified
+from .start import at_other_lambdas
 from .terms import RowTerms
 
 #: Doubles held at once for the scores of some rows, which stay in the cache.

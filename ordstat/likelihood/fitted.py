@@ -27,21 +27,17 @@ from ..report.warnings import (
     without_end,
 )
 from .aliasing import Aliasing
-from .family import Family
-from .fit import BiasReduced, LikelihoodFit
-from .parameters import (
+from .covariance_choice import (
     NO_CR2,
     Covariance,
-    Parameters,
     chosen_covariance,
     covariance_matrix,
     for_few_clusters,
     own_covariance,
-    parameters,
-    spread,
-    square_frame,
-    threshold_values,
 )
+from .family import Family
+from .fit import BiasReduced, LikelihoodFit
+from .parameters import Parameters, parameters, spread, square_frame, threshold_values
 from .row_limits import UNBOUNDED, RowLimits
 from .rule import LikelihoodRule, crossed_rows, crossing_text, report_crossing
 from .standard_errors import predicted, two_sided

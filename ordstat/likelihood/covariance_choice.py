@@ -1,0 +1,359 @@
+"""The choice of a covariance: the model's own, robust, clustered, CR2 or a survey's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray, IntArray
+from ..checks import one_of
+from ..exceptions import DataError, OptionError
+from ..formula.sample import check_whole_groups
+from ..formula.survey import Survey
+from .fit import FEW_CLUSTERS, QUICK_CR2, WITHOUT_CR2, LikelihoodFit, cr2_work
+
+if TYPE_CHECKING:
+    from ..formula.design import Design
+
+NO_CR2 = (
+    "a CR2 covariance is not defined where estimates are infinite, so there are no"
+    f" standard errors. {WITHOUT_CR2}"
+)
+
+
+_CAUTION = "Read p-values near 0.05 with caution."
+COVARIANCES = ("model", "HC0", "HC1", "cluster", "CR2")
+#: Kinds of cluster-robust covariances, by the "type" in {"cluster": ..., "type": ...},
+#: and their names.
+_TYPES = {"CR1": "cluster", "CR2": "CR2"}
+
+
+@dataclass(frozen=True, eq=False)
+class Covariance:
+    """A choice of covariance.
+
+    Attributes
+    ----------
+    name : str
+        One of `COVARIANCES`, or "survey".
+    cluster : (N,) codes or None
+    survey : Survey or None
+    given : str or None
+        Name of the column of the clusters, if there is one.
+    asked : bool
+        Whether the user named the type; otherwise few clusters get CR2 if available
+        (`for_few_clusters`), and t.
+    without_cr2 : (str, str)
+        Why CR2 is not available for few clusters, and what to do instead.
+    """
+
+    name: str
+    cluster: IntArray | None = None
+    survey: Survey | None = None
+    given: str | None = None
+    asked: bool = True
+    without_cr2: tuple[str, str] = ("", "")
+
+    @cached_property
+    def n_clusters(self) -> int:
+        """G, or PSUs of a survey; 0 without clusters."""
+        clusters = self.cluster if self.survey is None else self.survey.cluster
+        return 0 if clusters is None else int(np.count_nonzero(np.bincount(clusters)))
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom of t-values and Wald F tests; infinite for normal and
+        chi-squared tests.
+        """
+        if self.survey is not None:
+            return float(self.survey.df)
+        few = (
+            self.name == "cluster" and not self.asked and self.n_clusters < FEW_CLUSTERS
+        )
+        return self.n_clusters - 1.0 if few else float("inf")
+
+    @property
+    def few_clusters(self) -> str:
+        """Warning about few clusters, with a remedy; empty for many clusters, or CR2 on
+        request.
+        """
+        if not 0 < self.n_clusters < FEW_CLUSTERS or (
+            self.name == "CR2" and self.asked
+        ):
+            return ""
+        begin = (
+            f"{self.n_clusters} clusters are few (below {FEW_CLUSTERS}): standard"
+            " errors are"
+        )
+        if self.name == "CR2":
+            return (
+                f"{begin} CR2, t by Satterthwaite's df. For the plain sandwich (too"
+                " small) name it: {'cluster': ..., 'type': 'CR1'}."
+            )
+        if self.asked and self.survey is None:
+            return (
+                f"{begin} too small. Use {{'cluster': ..., 'type': 'CR2'}}, or a random"
+                " effect, (1 | g)."
+            )
+        why, instead = (
+            ("survey designs", _CAUTION)
+            if self.survey is not None
+            else self.without_cr2
+        )
+        return (
+            f"{begin} too small, though t has {self.df:g} df, and CR2 is not available"
+            f" for {why}. {instead}"
+        )
+
+    @property
+    def words(self) -> str:
+        """Description for the summary."""
+        if self.survey is not None:
+            return self.survey.errors
+        if self.cluster is not None:
+            kind = "CR2, t by Satterthwaite" if self.name == "CR2" else "cluster-robust"
+            by_t = "" if np.isinf(self.df) else f", t with {self.df:g} df"
+            return f"{kind}{by_t}, {self.n_clusters} clusters"
+        return (
+            "observed information"
+            if self.name == "model"
+            else f"{self.name} sandwich over rows"
+        )
+
+    @property
+    def without_aic(self) -> str:
+        """Why AIC and BIC are not meaningful under this covariance; empty if they are."""
+        if self.survey is not None:
+            return "a weighted sample has no likelihood of independent rows"
+        if self.cluster is not None:
+            return "rows of a cluster are not independent"
+        return (
+            ""
+            if self.name == "model"
+            else "robust errors do not assume that the model is true"
+        )
+
+    @property
+    def most_at_once(self) -> float:
+        """Most hypotheses of a joint test: G - 1 for G clusters, whose score sums add
+        up to 0; 1 for CR2.
+        """
+        if self.cluster is None:
+            return float("inf")
+        return 1.0 if self.name == "CR2" else self.n_clusters - 1.0
+
+    @property
+    def why_no_more(self) -> str:
+        """Why more than `most_at_once` hypotheses cannot be tested jointly."""
+        if self.name == "CR2":
+            return "CR2 tests one coefficient at a time"
+        return f"{self.n_clusters} clusters are too few to test so many effects at once"
+
+
+def own_covariance(design: Design) -> Covariance:
+    """The default: of the survey design, else cluster-robust if the fit has clusters,
+    else by the information.
+    """
+    if design.survey is not None:
+        return Covariance("survey", survey=design.survey)
+    cluster = design.sample.cluster
+    return (
+        Covariance("model")
+        if cluster is None
+        else Covariance("cluster", cluster, asked=False)
+    )
+
+
+def for_few_clusters(
+    chosen: Covariance, fit: LikelihoodFit, design: Design, penalty: Any
+) -> Covariance:
+    """CR2 for few clusters without a named type; else the same covariance, with the
+    reason.
+    """
+    if chosen.n_clusters >= FEW_CLUSTERS:
+        return chosen
+    sample = design.sample
+    other = "Use a random effect, (1 | g)"
+    reasons = (
+        (penalty is not None, "penalised fits", f"{other}, or leave out penalty=."),
+        (sample.rows.random is not None, "fits with random effects", _CAUTION),
+        (
+            fit.separation is not None,
+            "infinite estimates",
+            f"{other}, or merge levels.",
+        ),
+        (
+            cr2_work(sample.n, sample.n_levels, fit.edf) > QUICK_CR2,
+            "so many rows and parameters unless asked for",
+            (
+                f"Name it, {{'cluster': ..., 'type': 'CR2'}}, and wait. {other}, if it"
+                " is refused."
+            ),
+        ),
+    )
+    for holds, why, instead in reasons:
+        if holds:
+            return replace(chosen, without_cr2=(why, instead))
+    return replace(chosen, name="CR2")
+
+
+def chosen_covariance(choice: Any, design: Design, penalty: Any) -> Covariance:
+    """The covariance that a user's `vcov` names, for a fit with this penalty (or None).
+
+    Raises
+    ------
+    OptionError
+        An unknown name, missing clusters, CR2 of a penalised fit, or a covariance that
+        random effects exclude.
+    DataError
+        Clusters that do not match the rows.
+    """
+    chosen = _named_covariance(choice, design)
+    if chosen.name == "CR2" and penalty is not None:
+        raise OptionError(
+            "vcov='CR2' needs maximum likelihood estimates without penalty=."
+            f" {WITHOUT_CR2}"
+        )
+    if design.sample.rows.random is None:
+        return chosen
+    if chosen.name not in ("model", "cluster"):
+        raise OptionError(
+            "vcov must be 'model' or {'cluster': ...}, with whole groups, where the"
+            " fit has random effects, as rows of one group are not independent; got"
+            f" {choice!r}."
+        )
+    if chosen.cluster is not None:
+        check_whole_groups(
+            design.sample.rows.random,
+            chosen.cluster,
+            [term.text for term in design.random],
+        )
+    return chosen
+
+
+def _named_covariance(choice: Any, design: Design) -> Covariance:
+    choice = "HC1" if isinstance(choice, str) and choice == "robust" else choice
+    if design.survey is not None:
+        if choice == "survey":
+            return own_covariance(design)
+        raise OptionError(
+            "vcov must be left out, or be 'survey', where the fit has a survey design;"
+            f" got {choice!r}. For other errors fit with weights= and cluster= instead"
+            " of design=."
+        )
+    if isinstance(choice, Mapping) and set(choice) - {"type"} == {"cluster"}:
+        kind = choice.get("type", "CR1")
+        given = choice["cluster"]
+        one_of("the type of vcov", kind, tuple(_TYPES))
+        name = given if isinstance(given, str) else None
+        return Covariance(
+            _TYPES[kind],
+            cluster_codes(given, design),
+            given=name,
+            asked="type" in choice,
+        )
+    if not isinstance(choice, str) or choice not in COVARIANCES:
+        names = ", ".join(repr(name) for name in COVARIANCES)
+        raise OptionError(
+            f"vcov must be one of {names}, or {{'cluster': column or values, 'type':"
+            f" 'CR1' or 'CR2'}}; got {choice!r}."
+        )
+    if choice not in _TYPES.values():
+        return Covariance(choice)
+    if design.sample.cluster is None:
+        kind = ", 'type': 'CR2'" if choice == "CR2" else ""
+        raise OptionError(
+            f"vcov={choice!r} needs ordfit(..., cluster=...), or the clusters:"
+            f" {{'cluster': 'column'{kind}}}."
+        )
+    return Covariance(choice, design.sample.cluster)
+
+
+def cluster_codes(given: Any, design: Design) -> IntArray:
+    """(N,) codes of the clusters that the user passes: a column of the data, or values."""
+    if isinstance(given, str):
+        return _column_codes(given, design)
+    if isinstance(given, pd.Series) and not given.index.equals(design.index):
+        if not (given.index.is_unique and design.index.isin(given.index).all()):
+            raise DataError(
+                "cluster is a Series without the index of the rows of the fit: reindex"
+                " it, or give cluster.to_numpy() to match rows by position."
+            )
+        given = given.loc[design.index]
+    values = np.asarray(given)
+    if values.shape != (design.sample.n,):
+        got = (
+            f"{values.size} values"
+            if values.ndim == 1
+            else f"shape {values.shape}"
+            if values.ndim
+            else repr(given)
+        )
+        raise DataError(
+            "cluster must be the name of a column, or have one value for each of the"
+            f" {design.sample.n} rows of the fit, or be a Series with their index; got"
+            f" {got}."
+        )
+    codes, _ = pd.factorize(values)
+    if (codes < 0).any():
+        raise DataError(
+            f"cluster has a missing value at row {design.index[int(np.argmin(codes))]}."
+        )
+    if not codes.any():
+        raise DataError("cluster must have at least 2 clusters; got 1.")
+    return codes.astype(np.intp)
+
+
+def _column_codes(name: str, design: Design) -> IntArray:
+    """(N,) codes of a column of the data of the fit."""
+    if design.data is None:
+        raise DataError(
+            f"The data of the fit are not at hand, so the column {name!r} cannot be"
+            f" read: pass its values, as in {{'cluster': data[{name!r}]}}."
+        )
+    clustered = design.updated(cluster=name).sample
+    if clustered.cluster is None or clustered.n != design.sample.n:
+        raise DataError(
+            f"cluster column {name!r} is missing in {design.sample.n - clustered.n} of"
+            f" the {design.sample.n} rows of the fit: fit with ordfit(...,"
+            f" cluster={name!r}), which leaves them out."
+        )
+    return clustered.cluster
+
+
+def covariance_matrix(fit: LikelihoodFit, chosen: Covariance) -> FloatArray:
+    """(P' + m, P' + m) covariance of the estimated parameters, random effects last; NaN
+    for infinite estimates.
+    """
+    bread = fit.bread()
+    if chosen.name == "model":
+        return bread
+    if chosen.name == "CR2":  # not defined for infinite estimates
+        return np.full_like(bread, np.nan)
+    unknown = np.isnan(np.diagonal(bread))
+    bread = np.where(unknown[:, None] | unknown, 0.0, bread)
+    if chosen.survey is not None:
+        sandwich = chosen.survey.covariance(fit.likelihood, bread)
+    else:
+        meat = fit.likelihood.score_products(chosen.cluster)
+        sandwich = np.asarray(
+            _small_sample_factor(fit, chosen) * (bread @ meat @ bread)
+        )
+    sandwich[unknown] = sandwich[:, unknown] = np.nan
+    return sandwich
+
+
+def _small_sample_factor(fit: LikelihoodFit, chosen: Covariance) -> float:
+    """n / (n - p) for HC1, G / (G - 1) for G clusters, 1 for HC0."""
+    if chosen.cluster is not None:
+        return chosen.n_clusters / (chosen.n_clusters - 1)
+    if chosen.name == "HC1":
+        return (
+            fit.n_obs / (fit.n_obs - fit.edf) if fit.n_obs > fit.edf else float("nan")
+        )
+    return 1.0

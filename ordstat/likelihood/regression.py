@@ -1,0 +1,371 @@
+"""Maximum likelihood of a regression for ordered levels: options, checks and the fit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+
+from .._typing import Progress
+from ..checks import number, one_of, one_spelled, require_memory, whole
+from ..exceptions import DataError, OptionError
+from ..fit import Certificate, Trace
+from ..formula.sample import CACHED, Sample, row_blocks, total_of
+from ..judging.costs import CostField
+from ..judging.geometry import BallGeometry, Geometry
+from ..method import Method, Needs, cost_option, option
+from ..mixed.method import (
+    MOST_NODES,
+    RANDOM_PENALTIES,
+    ForNewGroups,
+    check_random,
+    with_random_effects,
+)
+from ..threads import one_blas_thread
+from .columns import Columns, survey
+from .covariance import LikelihoodAtEstimates
+from .estimate import Estimate, Estimation, running
+from .family import Family
+from .fit import LikelihoodFit
+from .flexible import FlexibleLink, link_of
+from .links import Link
+from .penalty import Jeffreys, Penalty, Ridge
+from .predictor import THRESHOLDS
+from .problem import Problem
+from .results import LikelihoodResults
+from .rule import LikelihoodRule
+from .separation import identified
+
+#: Penalties by name; a number is a ridge.
+PENALTIES: dict[str, Penalty] = {"jeffreys": Jeffreys()}
+
+#: The information matrix of more columns takes minutes for each step of Newton's
+#: method.
+_MOST_COLUMNS = 5_000
+
+
+def _checked_start(name: str, value: Any, of: Any) -> tuple[float, ...] | None:
+    if value is None:
+        return None
+    try:
+        values = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.array(np.nan)
+    if values.ndim != 1 or not np.all(np.isfinite(values)):
+        raise OptionError(
+            f"start must be a sequence of finite numbers; got {value!r}. Give one for"
+            " each estimated parameter."
+        )
+    return tuple(values.tolist())
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class OrdinalRegression(Method):
+    """Maximum likelihood under a family: location, nominal and log-scale effects, a
+    link, threshold structures.
+
+    A concrete class in `clm.py` names its `family`; its docstring lists the options.
+    """
+
+    link: str | tuple[str, float] = "logit"
+    threshold: str = option(
+        "flexible", lambda name, value, of: one_spelled(name, value, THRESHOLDS)
+    )
+    penalty: float | str | None = None
+    start: tuple[float, ...] | None = option(None, _checked_start)
+    cost: CostField = cost_option("classification")
+    max_iter: int = option(100, whole, 1)
+    tol: float = option(1e-6, number, above=0.0, most=1.0)
+    quadrature: int = option(1, whole, 1, MOST_NODES)
+    random_penalty: str | None = option(None, one_of, RANDOM_PENALTIES)
+
+    family: ClassVar[type[Family]]
+    needs: ClassVar[Needs] = Needs(
+        nominal=True,
+        scale=True,
+        random=True,
+        offset=True,
+        cluster=True,
+        absent_levels=True,
+    )
+    results_class: ClassVar[type[Any]] = LikelihoodResults
+    likelihood: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        latent = self._latent()
+        link = (
+            latent.name
+            if isinstance(latent, FlexibleLink) or latent.lam is None
+            else (latent.name, latent.lam)
+        )
+        self._settle(link=link, penalty=self._checked_penalty(latent))
+
+    def check(self, sample: Sample) -> None:
+        super().check(sample)
+        if sample.X.shape[1] > _MOST_COLUMNS:
+            raise DataError(
+                f"{type(self).__name__} takes at most {_MOST_COLUMNS:,} columns; got"
+                f" {sample.X.shape[1]:,}. Choose fewer columns, or a kernel method such"
+                " as 'redsvm'."
+            )
+        free = self.link if isinstance(self._latent(), FlexibleLink) else None
+        check_random(
+            sample,
+            self.random_penalty,
+            self.quadrature,
+            **{
+                "penalty=": self.penalty,
+                "start=": self.start,
+                "a free parameter of link=": free,
+            },
+        )
+
+    def check_memory(self, sample: Sample) -> None:
+        """Sums over rows have a number for each threshold, and pairs of thresholds
+        where these are not neighbours.
+        """
+        if self.family.local and sample.rows.random is None:
+            return
+        what = f"The information of {sample.n_levels} levels"
+        require_memory(
+            what,
+            8.0 * sample.n_levels**2,
+            "Join levels, or fit a cumulative model, method='clm'.",
+        )
+
+    def results_for(self, sample: Sample) -> type[Any]:
+        if sample.rows.random is None:
+            return self.results_class
+        from ..mixed.results import MixedResults
+
+        return MixedResults
+
+    def for_new_groups(self) -> ForNewGroups:
+        """The method whose fits predict averages over the random effects."""
+        return ForNewGroups(cast(Any, self))
+
+    def fit(
+        self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None
+    ) -> LikelihoodFit:
+        self.check(sample)
+        with one_blas_thread(float(sample.n) * sample.X.shape[1] ** 2):
+            return self.maximum(sample, self.problem(sample))
+
+    @property
+    def refuses_crossing(self) -> bool:
+        """Whether rows with thresholds out of order are an error, rather than a
+        warning.
+        """
+        return False
+
+    @property
+    def ridge(self) -> bool:
+        """Whether a penalty determines effects that the data do not."""
+        penalty = _penalty(self.penalty)
+        return penalty is not None and penalty.determines
+
+    def without_random_effects(self) -> Self:
+        """The method without the options of random effects."""
+        return replace(self, quadrature=1, random_penalty=None)
+
+    def _latent(self) -> Link | FlexibleLink:
+        """The link, or the family of links whose parameter is estimated."""
+        if isinstance(self.link, (tuple, list)) and len(self.link) == 2:
+            return link_of(*self.link)
+        return link_of(self.link, None)
+
+    def family_at(self, link: Link) -> Family:
+        """The family at a link."""
+        return self.family(link)
+
+    def problem(
+        self, sample: Sample, columns: tuple[Columns, Columns] | None = None
+    ) -> Problem:
+        """What is maximised; `columns` as in `Problem.of`."""
+        latent = self._latent()
+        link, flexible = (
+            (latent.at(latent.start), latent)
+            if isinstance(latent, FlexibleLink)
+            else (latent, None)
+        )
+        return Problem.of(
+            sample, self.family_at(link), flexible, self.threshold, columns, self.ridge
+        )
+
+    def maximum(self, sample: Sample, problem: Problem) -> LikelihoodFit:
+        """The fit that maximises a problem of a sample."""
+        cost = self.cost_matrix
+        if not isinstance(cost.value, str):
+            cost.matrix(sample.n_levels)  # raises where its size is not K x K
+        by = Estimation(
+            penalty=_penalty(self.penalty),
+            start=self.start,
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
+        estimate = by.of(identified(problem, self.ridge))
+        problem = estimate.problem
+        structure = problem.structure
+        n_beta = problem.location.kept.size
+        n_zeta = problem.scale.kept.size
+        fields = {  # random effects do not change these
+            "facts": self._facts(),
+            "n_alpha": problem.estimated.size - n_beta - n_zeta - problem.n_lambda,
+            "n_beta": n_beta,
+            "n_zeta": n_zeta,
+            "n_lambda": problem.n_lambda,
+            "aliased": ~problem.estimated,
+            "null_loglik": estimate.by.null_loglik(problem),
+            "null_edf": problem.user.c.size + int(problem.flexible is not None),
+            "n_obs": total_of(problem.counts),
+            "determined": estimate.determined,
+            "threshold_names": () if structure is None else structure.names,
+            "jacobian": (
+                None
+                if structure is None
+                else problem.over_levels(structure.jacobian, 0.0)
+            ),
+            "confounded": problem.confounded,
+        }
+        if sample.rows.random is None:
+            return self._independent(sample, estimate, fields)
+        options = self.quadrature, self.max_iter, self.random_penalty
+        return with_random_effects(sample, estimate, cost, *options, fields)
+
+    def _independent(
+        self, sample: Sample, estimate: Estimate, fields: dict[str, Any]
+    ) -> LikelihoodFit:
+        """The fit of independent rows."""
+        problem = estimate.problem
+        optimum = estimate.optimum
+        coefficients = estimate.coefficients
+        rule = problem.rule(coefficients, estimate.family, self.cost_matrix)
+        information = estimate.information()
+        digits = estimate.digits(information)
+        iterations = optimum.logliks.size - 1
+        rise = estimate.start.rise
+        higher = estimate.start.higher
+        rising = None
+        # log-scale effects that move on that path, or else all parameters
+        if higher is not None:
+            moving = running(problem, higher)
+            rising = (
+                problem.spread((moving | (not moving.any())).astype(np.float64)) == 1.0
+            )
+        return LikelihoodFit(
+            **fields,
+            rule=rule,
+            certificate=Certificate(
+                name="max |gradient|",
+                value=estimate.residual,
+                tolerance=optimum.tolerance,
+                details=(
+                    ("condition number", optimum.information.condition_number()),
+                    ("iterations", iterations),
+                    ("correct digits", int(digits.min())),
+                    *(
+                        []
+                        if higher is None
+                        else [("log-likelihood elsewhere, higher by", rise)]
+                    ),
+                ),
+            ),
+            trace=Trace(
+                iterations=iterations,
+                objective=optimum.logliks,
+                message=optimum.message,
+            ),
+            scores=rule.scores(sample.rows),
+            coefficients=problem.spread(coefficients),
+            information=information,
+            digits=problem.spread(digits),
+            loglik=estimate.loglik(),
+            rise=rise,
+            rising=rising,
+            likelihood=LikelihoodAtEstimates(
+                estimation=estimate.by,
+                problem=replace(problem),  # without cached values
+                threshold=self.threshold,
+                estimates=coefficients,
+                determined=estimate.determined,
+            ),
+        )
+
+    def _checked_penalty(self, latent: Link | FlexibleLink) -> float | str | None:
+        penalty = _penalty(self.penalty)
+        if isinstance(penalty, Jeffreys) and isinstance(latent, FlexibleLink):
+            raise OptionError(
+                "penalty='jeffreys' needs a link without a parameter to estimate: give"
+                f" it as in ({latent.name!r}, 0.5), choose another link, or a ridge"
+                " penalty."
+            )
+        if isinstance(penalty, Jeffreys) and not self.family.local:
+            raise OptionError(
+                "penalty='jeffreys' must go with a cumulative link model; got"
+                f" {type(self).__name__}. Use a ridge penalty, such as penalty=1.0."
+            )
+        return (
+            penalty.weight
+            if isinstance(penalty, Ridge)
+            else None
+            if penalty is None
+            else penalty.text
+        )
+
+    def _facts(self) -> tuple[tuple[str, Any], ...]:
+        link = (
+            self.link
+            if isinstance(self.link, str)
+            else f"{self.link[0]}, lambda = {self.link[1]:g}"
+        )
+        facts: tuple[tuple[str, Any], ...] = (
+            ("link", link),
+            ("threshold", self.threshold),
+        )
+        penalty = _penalty(self.penalty)
+        return facts if penalty is None else (*facts, ("penalty", penalty.text))
+
+    def geometry(self, sample: Sample, fit: LikelihoodFit) -> Geometry | None:  # type: ignore[override]
+        """Linear kernel on the columns centred and divided by their deviation; None
+        with other effects or an offset.
+        """
+        rows = sample.rows
+        rule = fit.rule
+        plain = rows.one_scale and rows.offset is None and self.family.ordered
+        if not plain or not isinstance(rule, LikelihoodRule):
+            return None
+        columns = survey(rows.X, sample.weights, ridge=True)  # aliased effects are 0
+        mean = columns.mean
+        deviation = columns.deviation
+        used = rule.beta != 0.0
+        lengths = np.empty(sample.n)
+        for some in row_blocks(sample.n, rule.beta.size, CACHED):
+            scaled = (rows.X[some, used] - mean[used]) / deviation[used]
+            lengths[some] = np.einsum("np,np->n", scaled, scaled)
+        return BallGeometry(
+            norm=float(np.linalg.norm(rule.beta[used] * deviation[used])),
+            squared_lengths=lengths,
+            theta=rule.alpha[:, 0] - float(mean @ rule.beta),
+            # From the mean squared length of standardised columns: bounds need a radius
+            # fixed before the data.
+            radius=math.sqrt(rows.X.shape[1] + 1.0),
+        )
+
+
+def _penalty(given: Any) -> Penalty | None:
+    """The penalty that an option names."""
+    if given is None:
+        return None
+    if isinstance(given, str) and given.lower() in PENALTIES:
+        return PENALTIES[given.lower()]
+    return Ridge(
+        number(
+            "penalty",
+            given,
+            above=0.0,
+            also=f" (ridge), {', '.join(map(repr, PENALTIES))} or None",
+        )
+    )

@@ -1,0 +1,362 @@
+"""Where Newton's method begins, and the search for the parameter of a link."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import NamedTuple
+
+import numpy as np
+
+from .._typing import FloatArray
+from ..exceptions import DataError
+from ..newton import Evaluation, Optimum, maximise
+from .links import LINKS, Link
+from .problem import (
+    Problem,
+)
+
+#: Newton steps towards a maximum, and the largest score that counts as one.
+_STEPS = 30
+_NEAR = 1e-3
+#: Rows on which starts are compared: per parameter, and at least.
+_ROWS_EACH = 40
+_ROWS = 1000
+#: Values of lambda tried first, Newton steps at each, and accuracy of the search in
+#: lambda or its logarithm.
+_COARSE = 9
+_LAMBDA_STEPS = 20
+_ACCURACY = 0.05
+#: Values of lambda from which other branches of a profile are sought.
+_BRANCHES = 5
+#: One row in this many makes the small sample.
+_STRIDE = 10
+#: The small sample is fitted until the next step, which is taken unchecked, is below
+#: one standard error (tol / 1000).
+_ROUGH = 1e3
+#: Smallest information of the small sample about each effect, per row and deviation of
+#: its column.
+_LEAST_INFORMATION = 1e-9
+#: Longest step, in the units of `newton.py`, on the information of the small sample.
+_LONGEST = 0.2
+#: Log-likelihoods that differ by less belong to the same maximum; by more than the
+#: second, one is clearly higher.
+_SAME = 1e-3
+_CLEARLY = 1e-2
+
+
+@dataclass(frozen=True, eq=False)
+class Reached:
+    """The end of some Newton steps: the point, and the optimum unless no step was
+    possible.
+    """
+
+    x: FloatArray
+    optimum: Optimum | None = None
+
+    @property
+    def loglik(self) -> float:
+        """Log-likelihood at the end; minus infinity outside the domain."""
+        return -math.inf if self.optimum is None else self.optimum.at.loglik
+
+    @property
+    def ends(self) -> bool:
+        """Whether the steps ended in a maximum."""
+        return (
+            self.optimum is not None
+            and self.optimum.converged
+            and self.optimum.damping == 0.0
+        )
+
+
+class Start(NamedTuple):
+    """A start, the likelihood there (None outside the domain), and a path that rises
+    further.
+
+    On a path through `higher`, without a maximum, the log-likelihood is at least `rise`
+    above the maximum that the point leads to.
+    """
+
+    x: FloatArray
+    at: Evaluation | None
+    rise: float = 0.0
+    higher: Optimum | None = None
+
+
+def follow(
+    problem: Problem, x: FloatArray, max_iter: int, steps: int = _STEPS
+) -> Reached:
+    """Close to the maximum that Newton's method reaches from a point."""
+    at = problem.evaluate(x) if np.isfinite(x).all() else None
+    if at is None:
+        return Reached(x)
+    weight = float(problem.counts.sum())
+    try:
+        optimum = maximise(
+            problem.evaluate,
+            x,
+            tol=_NEAR,
+            max_iter=min(steps, max_iter),
+            total_weight=weight,
+            at=at,
+        )
+    except DataError:  # it leads to where the information overflows
+        return Reached(x)
+    return Reached(optimum.x, optimum)
+
+
+def thinned(problem: Problem) -> Problem:
+    """The problem on enough rows to show the maxima; the problem itself if it has no
+    more or would lose a level.
+    """
+    sample = problem.sample
+    stride = sample.n // max(_ROWS, _ROWS_EACH * problem.n_parameters)
+    if stride < 2:
+        return problem
+    order = np.argsort(sample.y, kind="stable")  # every level keeps its share
+    return problem.of_rows(np.sort(order[::stride])) or problem
+
+
+def starting_values(problem: Problem, max_iter: int) -> Start:
+    """A start for Newton's method; each search for it takes at most `max_iter` steps."""
+    family = problem.family
+    scaled = problem.sample.rows.scale is not None
+    if problem.at_hand is not None:
+        return _from_small_sample(problem, problem.at_hand, max_iter)
+    # lambda and the thresholds are nearly collinear, and steps far off are wild
+    if problem.flexible is not None:
+        x = starting_values(problem.at_link(family.link), max_iter).x
+        return _first_inside(problem, search_lambda(problem, x, max_iter))
+    if scaled or not family.concave:
+        logit = problem.at_link(LINKS["logit"])
+        if not scaled:
+            points = [
+                follow(thinned(logit), starting_values(logit, max_iter).x, max_iter).x,
+                problem.start(),
+            ]
+        elif family.concave:
+            points = [_equal_scales(problem, max_iter), problem.start()]
+        else:
+            points = [
+                _equal_scales(problem, max_iter),
+                _equal_scales(logit, max_iter),
+                logit.start(),
+            ]
+        return _best(problem, points, max_iter)
+    if problem.many_rows and problem.structure is None:
+        return _from_small_sample(
+            problem, problem.of_rows(np.arange(0, problem.sample.n, _STRIDE)), max_iter
+        )
+    return _first_inside(problem)
+
+
+def _first_inside(problem: Problem, *points: FloatArray) -> Start:
+    """The first of the points inside the domain, or no effects."""
+    for x in points:
+        at = problem.evaluate(x) if np.isfinite(x).all() else None
+        if at is not None:
+            return Start(x, at)
+    x = problem.start()
+    return Start(x, problem.evaluate(x))
+
+
+def _from_small_sample(problem: Problem, small: Problem | None, max_iter: int) -> Start:
+    """Start from a rough fit of a small sample, which saves passes over all rows.
+
+    It is used only if every level occurs in it, every effect shows in it (the indicator
+    of a rare event may not), Newton's method needed no damping, and the start is none
+    from which it runs off.
+    """
+    if small is None:
+        return _first_inside(problem)
+    weight = float(small.counts.sum())
+    start = starting_values(small, max_iter)
+    rough = maximise(
+        small.evaluate,
+        start.x,
+        tol=_ROUGH,
+        max_iter=10,
+        total_weight=weight,
+        at=start.at,
+    )
+    little = np.diag(rough.factor.schur) ** 2 <= _LEAST_INFORMATION * weight
+    if rough.message != "converged" or rough.damping > 0.0 or little.any():
+        return _first_inside(problem)
+    ratio = float(problem.counts.sum() / weight)
+    stepped = _stepped(problem, rough, ratio)
+    if stepped.at is None or _runs_off(stepped.at):
+        return _first_inside(problem)
+    return stepped._replace(rise=ratio * start.rise, higher=start.higher)
+
+
+def _runs_off(at: Evaluation) -> bool:
+    """Whether Newton's method promises a larger rise than there is up to 0.
+
+    So it is where rows of a rare level count as certain, as few of them were in the
+    small sample: their likelihood has a slope there, and no curvature.
+    """
+    factor = at.information.factor()
+    return factor is None or 0.5 * float(factor.solve(at.score) @ at.score) > -at.loglik
+
+
+def _stepped(problem: Problem, rough: Optimum, ratio: float) -> Start:
+    """The last step of a fit to some of the rows, then one on the score of all and
+    `ratio` times its information.
+
+    The second step is as good as a Newton step: the information of the part is close to
+    that of all rows.
+    """
+    x = rough.x + rough.step
+    at = problem.evaluate(x, rough.information)
+    if at is None:
+        return _first_inside(problem, x, rough.x)
+    step = rough.factor.solve(at.score / ratio)
+    short = float(step @ at.score) <= _LONGEST**2 * float(problem.counts.sum())
+    return _first_inside(problem, *([x + step] if short else []), x)
+
+
+def _best(problem: Problem, points: list[FloatArray], max_iter: int) -> Start:
+    """The highest maximum that Newton's method reaches from some points.
+
+    With scale effects the likelihood may rise without end elsewhere: a maximum is
+    preferred, and the start keeps how much higher the likelihood was.
+    """
+    part = thinned(problem)
+    reached = [follow(part, x, max_iter) for x in points]
+    if part is not problem and not np.ptp([each.loglik for each in reached]) < _SAME:
+        part = problem
+        reached = [follow(problem, each.x, max_iter) for each in reached]
+    # Of maxima that are equal but for rounding, the first, so that the way does not
+    # depend on the processor.
+    best = max(reached, key=lambda each: (each.ends, round(each.loglik, 8)))
+    ratio = problem.counts.sum() / part.counts.sum()
+    higher = max(reached, key=attrgetter("loglik"))
+    if best.ends and higher.loglik > best.loglik + _CLEARLY:
+        higher = follow(part, higher.x, max_iter, max_iter)  # it may end further on
+        best = higher if higher.ends else best
+    if part is not problem and best.ends and best.optimum is not None:
+        start = _stepped(problem, best.optimum, float(ratio))
+    else:
+        start = _first_inside(problem, best.x, *points)
+    rise = higher.loglik - best.loglik
+    return (
+        start._replace(rise=float(ratio * rise), higher=higher.optimum)
+        if best.ends and rise > _CLEARLY
+        else start
+    )
+
+
+def _equal_scales(problem: Problem, max_iter: int) -> FloatArray:
+    """The maximum without scale effects, scale effects 0."""
+    equal = problem.without_scale()
+    x = follow(equal, starting_values(equal, max_iter).x, max_iter).x
+    return np.append(x, np.zeros(problem.n_parameters - x.size))
+
+
+def search_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:
+    """The maximum by all parameters, lambda the last, from the best lambda of one
+    bounded search.
+
+    Raises
+    ------
+    DataError
+        Newton's method finds no maximum.
+    """
+    # use all rows only if a part of them has no maximum
+    for part in (thinned(problem), problem):
+        best = _best_lambda(part, x, max_iter)
+        reached = follow(part, best, max_iter)
+        if reached.ends:
+            return reached.x
+    assert problem.flexible is not None
+    name = problem.flexible.name
+    lam = float(best[-1])
+    if name == "aranda-ordaz" and lam < 1.0:
+        raise DataError(
+            "lambda has no estimate: the likelihood rises as it falls to 0. Use"
+            " link='cloglog'."
+        )
+    raise DataError(
+        f"lambda has no estimate: the likelihood has no maximum from lambda = {lam:.3g}"
+        f" on. Fix it, as in link=({name!r}, {lam:.3g}), or choose another link."
+    )
+
+
+def _best_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:
+    """The best point with lambda inside its bounds, from every local maximum of the
+    profile on a grid.
+    """
+    from scipy.optimize import minimize_scalar
+
+    flexible = problem.flexible
+    assert flexible is not None
+    link = flexible.at(flexible.start)
+    last = best = follow(problem.at_link(link), x, max_iter, _LAMBDA_STEPS)
+    best_lam = flexible.start
+
+    def fall(coordinate: float) -> float:
+        nonlocal last, link, best, best_lam
+        lam = math.exp(coordinate) if flexible.relative else coordinate
+        fixed = problem.at_link(flexible.at(lam))
+        points = carried(fixed, last.x, link, fixed.family.link), last.x
+        maximum = max(
+            (follow(fixed, point, max_iter, _LAMBDA_STEPS) for point in points),
+            key=attrgetter("loglik"),
+        )
+        if math.isfinite(maximum.loglik):
+            last = maximum
+            link = fixed.family.link
+            if maximum.loglik > best.loglik:
+                best = maximum
+                best_lam = lam
+        return -maximum.loglik
+
+    low, high = (
+        math.log(bound) if flexible.relative else bound for bound in flexible.bounds
+    )
+    grid = np.linspace(low, high, _COARSE)
+    falls = np.array([fall(coordinate) for coordinate in grid])
+    beside = np.pad(falls, 1, constant_values=np.inf)
+    for lowest in map(
+        int, np.flatnonzero((falls < beside[:-2]) & (falls < beside[2:]))
+    ):
+        bounds = grid[max(lowest - 1, 0)], grid[min(lowest + 1, _COARSE - 1)]
+        with np.errstate(invalid="ignore"):  # SciPy subtracts infinite values
+            minimize_scalar(
+                fall, bounds=bounds, method="bounded", options={"xatol": _ACCURACY}
+            )
+    return np.append(best.x, best_lam)
+
+
+def at_other_lambdas(problem: Problem, x: FloatArray) -> list[FloatArray]:
+    """Coordinates with lambda at each value of a coarse grid; empty if it is not
+    estimated.
+    """
+    flexible = problem.flexible
+    if flexible is None:
+        return []
+    old = flexible.at(float(x[-1]))
+    low, high = (
+        math.log(bound) if flexible.relative else bound for bound in flexible.bounds
+    )
+    points = []
+    for coordinate in np.linspace(low, high, _BRANCHES):
+        lam = math.exp(coordinate) if flexible.relative else float(coordinate)
+        fixed = problem.at_link(flexible.at(lam))
+        points.append(np.append(carried(fixed, x[:-1], old, fixed.family.link), lam))
+    return points
+
+
+def carried(problem: Problem, x: FloatArray, old: Link, new: Link) -> FloatArray:
+    """Coordinates without lambda, moved and stretched as the median and the quartiles
+    of the link are.
+    """
+    low, median, high = old.ppf(np.array([0.25, 0.5, 0.75]))
+    new_low, new_median, new_high = new.ppf(np.array([0.25, 0.5, 0.75]))
+    ratio = (new_high - new_low) / (high - low)
+    moved, (t, m) = ratio * x, problem.user.shape
+    moved[: t * m : m] += problem.user.c * (new_median - ratio * median)
+    n_scale = problem.rows.scale.mean.size
+    moved[x.size - n_scale :] = x[x.size - n_scale :]
+    return np.asarray(moved)
