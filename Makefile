@@ -37,7 +37,7 @@ docs: .venv/docs
 
 # The built site in a browser.
 docs-test: docs .venv/dev
-	$(TEST) tests/site -m site
+	$(TEST) tests/test_site.py -m site
 
 bench: .venv/bench
 	$(BIN)/python -m benchmarks

@@ -21,7 +21,9 @@ from benchmarks.contestants import r_clm
 from ordstat import datasets, ordfit
 
 SCRIPT = Path(__file__).parent / "contestants" / "clmm.R"
-SOUP = Path(__file__).parents[1] / "tests" / "reference" / "data" / "soup.csv"
+SOUP = (
+    Path(__file__).parents[1] / "tests" / "golden" / "reference" / "data" / "soup.csv"
+)
 FIXED = "y ~ x1 + x2 + x3 + "
 
 

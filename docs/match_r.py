@@ -161,7 +161,7 @@ def write_match() -> None:
         f"{worst['standard errors'].max():.0e} in a standard error (relative), and {worst['log-likelihood'].max():.0e} "
         "in a log-likelihood.",
         *["", "R's search was carried on to the limit of double precision for these comparisons; R stops at about ",
-          "1e-6 by default. `tests/reference` has each R call and what it printed.", ""],
+          "1e-6 by default. `tests/golden/reference` has each R call and what it printed.", ""],
         *["## Largest differences", "", table(["R", "cases", "n", *figures], cells), ""],
         "Estimates and standard errors: relative difference. Fits of `clmm` agree less where R's search stops earlier.",
         "The tests also hold predictions with errors, profile limits, `anova`, `drop1`, `add1`, `nominal_test`, "

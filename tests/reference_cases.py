@@ -1,4 +1,4 @@
-"""Reference fits from R: one case with its data frame, read from tests/reference."""
+"""Reference fits from R: one case with its data frame, read from tests/golden/reference."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-FOLDER = Path(__file__).parent / "reference"
+FOLDER = Path(__file__).parent / "golden" / "reference"
 SPECIAL = {"Inf": np.inf, "-Inf": -np.inf, "NaN": np.nan}
 
 

@@ -1,8 +1,8 @@
 """A problem for every method string of the registry."""
 
 import pytest
-from problems import Problem
 
+from contract.problems import Problem
 from ordstat.registry import METHODS
 
 

@@ -7,7 +7,8 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from problems import (
+
+from contract.problems import (
     FORMULA,
     RANDOM,
     TREES_ON_K,
@@ -19,7 +20,6 @@ from problems import (
     scores,
     thresholds,
 )
-
 from ordstat import ordfit
 from ordstat.registry import METHODS
 

@@ -4,8 +4,8 @@ import warnings
 
 import numpy as np
 import pytest
-from problems import Problem, scores
 
+from contract.problems import Problem, scores
 from ordstat import ordfit
 from ordstat.exceptions import DataError
 from ordstat.registry import METHODS

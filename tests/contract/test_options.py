@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from problems import FORMULA, Problem, fitted, score_type, scores, thresholds
 
 import ordstat
+from contract.problems import FORMULA, Problem, fitted, score_type, scores, thresholds
 from ordstat import DataError, DataWarning, OptionError, ordfit
 from ordstat.fitted import OF_LIKELIHOOD, OF_THRESHOLDS
 from ordstat.judging.rankers import MarginResults
@@ -223,8 +223,8 @@ def test_options_of_speed_change_nothing(name, option):
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.ConvergenceWarning")
-# `crossing` counts where nominal effects cross: tests/effects/test_crossing.py;
-# `quadrature` where there are random effects: tests/mixed/test_r_clmm.py
+# `crossing` counts where nominal effects cross: tests/likelihood/test_rule_crossing.py;
+# `quadrature` where there are random effects: tests/mixed/test_method.py
 @pytest.mark.parametrize(
     ("name", "option"),
     [pair for pair in OPTIONS if pair[1] not in (*OF_SPEED, "crossing", "quadrature")],

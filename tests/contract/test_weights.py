@@ -9,7 +9,8 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from problems import (
+
+from contract.problems import (
     Problem,
     assert_same_ranker,
     latent_frame,
@@ -17,7 +18,6 @@ from problems import (
     scores,
     thresholds,
 )
-
 from ordstat import OrdinalClassifier, ordfit
 from ordstat.exceptions import DataError
 from ordstat.reduction import reduction

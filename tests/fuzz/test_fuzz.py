@@ -16,8 +16,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from files.samples import FEATURES, fitted, wine
-from files.test_forged import (
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from saved_fits import FEATURES, fitted, wine
+from test_persistence_forged import (
     _array,
     _flip,
     _overwrite,
@@ -26,10 +28,8 @@ from files.test_forged import (
     saved_bytes,
     zipped,
 )
-from fuzz.strategies import ANY_FORMULA, SENSIBLE, calls, frames
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
+from fuzz.strategies import ANY_FORMULA, SENSIBLE, calls, frames
 from ordstat import OrdinalClassifier, load, ordfit
 from ordstat.exceptions import OrdstatError, OrdstatWarning
 

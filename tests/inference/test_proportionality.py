@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from formula.survey_samples import sample as load_survey
+from likelihood.dense import Dense
 from reference_cases import load_data
 from scipy import stats
-from survey.samples import sample as load_survey
 
-from inference.dense import Dense
 from ordstat import SurveyDesign, datasets, ordfit
 from ordstat.exceptions import DataWarning, OptionError
 

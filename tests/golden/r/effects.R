@@ -3,7 +3,7 @@
 library(ordinal)
 options(digits = 17)
 read <- function(name, factors) {
-  d <- read.csv(file.path("../../reference/data", paste0(name, ".csv")))
+  d <- read.csv(file.path("../reference/data", paste0(name, ".csv")))
   for (f in names(factors)) d[[f]] <- factor(d[[f]], levels = factors[[f]])
   d
 }

@@ -2,7 +2,7 @@
 # Run in this folder: Rscript emmeans.R
 suppressMessages({library(ordinal); library(emmeans)})
 options(digits = 17)
-sim <- read.csv("../../reference/data/sim500.csv")
+sim <- read.csv("../reference/data/sim500.csv")
 sim$y <- factor(sim$y, ordered = TRUE)
 sim$f <- factor(sim$f, levels = c("lo", "mid", "hi"))
 sim$g <- factor(sim$g)

@@ -3,7 +3,7 @@
 # ordinal 2022.11.16, VGAM 1.1.7, numDeriv 2016.8.1.1, R 4.2.2
 suppressMessages({library(ordinal); library(numDeriv)})
 options(digits = 17)
-sim <- read.csv("../../reference/data/sim500.csv")
+sim <- read.csv("../reference/data/sim500.csv")
 sim$y <- factor(sim$y, levels = 1:5)
 sim$f <- factor(sim$f, levels = c("lo", "mid", "hi"))
 sim$g <- factor(sim$g, levels = c("A", "B", "C", "D"))

@@ -1,0 +1,345 @@
+"""Profile limits against maximisations by scipy, refits with an offset, algebra; and
+limits that do not exist.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+from reference_cases import load_data
+from scipy import optimize, stats
+
+from benchmarks.same_numbers import frame
+from likelihood.dense import Dense
+from ordstat import ordfit
+from ordstat.exceptions import OptionError
+
+#: Half the fall of the deviance at a 95 % limit.
+HALF = 0.5 * stats.chi2(1).ppf(0.95)
+
+MODELS = {
+    "logit": {},
+    "probit": {"method": "probit"},
+    "cloglog": {"method": "cloglog"},
+    "nominal": {"formula": "rating ~ temp", "nominal": "~ contact"},
+    "scale": {"scale": "~ temp"},
+    "both": {
+        "formula": "rating ~ temp",
+        "nominal": "~ contact",
+        "scale": "~ temp",
+        "method": "probit",
+    },
+}
+
+
+def wine_fit(formula="rating ~ temp + contact", **arguments):
+    return ordfit(formula, data=load_data("wine"), **arguments)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_likelihood_has_fallen_as_far_as_it_should(name):
+    """At every limit of every parameter, maximised over the others by scipy."""
+    fit = wine_fit(**MODELS[name])
+    dense = Dense.of(fit)
+    limits = fit.confint(type="profile").to_numpy()
+    estimates = fit.params.to_numpy()
+    for place in range(estimates.size):
+        for limit in limits[place]:
+            assert dense.profile(estimates, place, limit) == pytest.approx(
+                fit.loglik - HALF, abs=2e-6
+            )
+    assert np.all((limits[:, 0] < estimates) & (estimates < limits[:, 1]))
+
+
+@pytest.mark.parametrize("link", ["logit", "probit", "cloglog", "loglog", "cauchit"])
+def test_limits_of_location_effects_by_refits_with_an_offset(link):
+    data = load_data("sim500")
+    fit = ordfit("y ~ x1 + x2", data=data, method=link)
+    for limit in fit.confint(type="profile", level=0.9, parm="x1").to_numpy()[0]:
+        held = ordfit("y ~ x2", data=data, method=link, offset=limit * data["x1"])
+        assert 2.0 * (fit.loglik - held.loglik) == pytest.approx(
+            stats.chi2(1).ppf(0.9), abs=1e-7
+        )
+
+
+@pytest.mark.parametrize("threshold", ["symmetric", "symmetric2", "equidistant"])
+def test_structured_thresholds(threshold):
+    fit = wine_fit(threshold=threshold)
+    limits = fit.confint(type="profile", parm="contact")
+    for limit in limits.to_numpy()[0]:
+        offset = limit * (load_data("wine")["contact"] == "yes")
+        held = wine_fit("rating ~ temp", threshold=threshold, offset=offset)
+        assert fit.loglik - held.loglik == pytest.approx(HALF, abs=1e-7)
+
+
+@pytest.mark.parametrize("link", ["aranda-ordaz", "log-gamma"])
+def test_the_parameter_of_a_flexible_link(link):
+    fit = wine_fit(link=link)
+    limits = fit.confint(type="profile", parm="lambda")
+    for limit in limits.to_numpy()[0]:
+        if np.isnan(limit):  # lambda of Aranda-Ordaz comes to 0 before
+            assert "far enough" in limits.attrs["reasons"]["lambda", "lower"]
+            assert fit.loglik - wine_fit(method="cloglog").loglik < HALF
+        else:
+            held = wine_fit(link=(link, float(limit)))
+            assert fit.loglik - held.loglik == pytest.approx(HALF, abs=1e-6)
+
+
+def test_parameters_by_position():
+    """0 is the first of `params`, as in pandas; names, terms and positions mix, and
+    each parameter comes once.
+    """
+    fit = wine_fit("rating ~ temp + contact", scale="~ temp")
+    by_name = fit.confint()
+    for parm, names in (
+        (0, ["1|2"]),
+        (np.int64(4), ["temp[T.warm]"]),
+        ([6, 0], ["scale.temp[T.warm]", "1|2"]),
+        (range(4, 6), ["temp[T.warm]", "contact[T.yes]"]),
+        (np.array([1, 5]), ["2|3", "contact[T.yes]"]),
+        (["contact", 0, 5], ["contact[T.yes]", "1|2"]),
+    ):
+        pd.testing.assert_frame_equal(fit.confint(parm=parm), by_name.loc[names])
+    assert fit.profile(4, points=3)["parameter"].unique().tolist() == ["temp[T.warm]"]
+    pd.testing.assert_frame_equal(
+        fit.confint(parm=4, type="profile"),
+        fit.confint(parm="temp[T.warm]", type="profile"),
+        check_exact=True,
+    )
+    assert (
+        fit.plot.profiles([4, "contact"], points=3, draw=False)["parameter"].nunique()
+        == 2
+    )
+
+
+def test_weights_are_repeated_rows():
+    data = load_data("wine")
+    weights = np.arange(72) % 3
+    repeated = data.loc[np.repeat(np.arange(72), weights)].reset_index(drop=True)
+    one = ordfit("rating ~ temp + contact", data=data, weights=weights).confint(
+        type="profile"
+    )
+    other = ordfit("rating ~ temp + contact", data=repeated).confint(type="profile")
+    np.testing.assert_allclose(one, other, rtol=1e-7)
+
+
+def test_units_and_origin_of_a_column_do_not_matter():
+    data = load_data("sim500")
+    plain = ordfit("y ~ x1 + x2", data=data).confint(type="profile")
+    moved = ordfit("y ~ x1 + x2", data=data.assign(x1=1e4 + 1e-3 * data["x1"])).confint(
+        type="profile"
+    )
+    np.testing.assert_allclose(moved.loc["x1"] * 1e-3, plain.loc["x1"], rtol=1e-7)
+    np.testing.assert_allclose(moved.loc["x2"], plain.loc["x2"], rtol=1e-7)
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWarning")
+def test_separation_gives_one_finite_limit_and_a_reason():
+    data = load_data("sep")
+    fit = ordfit("y ~ x + z", data=data)
+    limits = fit.confint(type="profile")
+    assert np.isposinf(limits.loc["z", "upper"])
+    assert list(limits.attrs["reasons"]) == [("z", "upper")]
+    assert "separation" in limits.attrs["reasons"]["z", "upper"]
+    held = ordfit("y ~ x", data=data, offset=limits.loc["z", "lower"] * data["z"])
+    assert fit.loglik - held.loglik == pytest.approx(HALF, abs=1e-6)
+    x = [
+        ordfit("y ~ z", data=data, offset=limit * data["x"])
+        for limit in limits.loc["x"]
+    ]
+    assert [fit.loglik - held.loglik for held in x] == pytest.approx(
+        [HALF, HALF], abs=1e-6
+    )
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWarning")
+def test_complete_separation():
+    data = load_data("csep")
+    fit = ordfit("y ~ x", data=data)
+    limits = fit.confint(type="profile")
+    assert np.isposinf(limits.loc["x", "upper"]) and np.isfinite(
+        limits.loc["x", "lower"]
+    )
+    held = ordfit("y ~ 1", data=data, offset=limits.loc["x", "lower"] * data["x"])
+    assert -held.loglik == pytest.approx(HALF, abs=1e-3)  # the likelihood rises to 1
+
+
+def test_a_symmetric_table_by_hand():
+    """One row of each level on either side: the best threshold is t/2 and both sides
+    have F(t/2) and F(-t/2).
+    """
+    data = pd.DataFrame({"y": [1, 2, 1, 2], "x": [0.0, 0.0, 1.0, 1.0]})
+    fit = ordfit("y ~ x", data=data)
+    limits = fit.confint(type="profile", level=0.5, parm="x").loc["x"]
+    t = limits["upper"]
+    expected = 2.0 * stats.logistic.logcdf(t / 2.0) + 2.0 * stats.logistic.logcdf(
+        -t / 2.0
+    )
+    assert fit.loglik == pytest.approx(4.0 * np.log(0.5), abs=1e-12)
+    assert 2.0 * (fit.loglik - expected) == pytest.approx(
+        stats.chi2(1).ppf(0.5), abs=1e-7
+    )
+    assert limits["lower"] == pytest.approx(-t, rel=1e-7)
+
+
+def test_a_likelihood_that_levels_off_has_no_limit():
+    """Extreme levels alone in one group: as its scale grows each of them tends to
+    probability 1/2.
+    """
+    counts = {("a", 1): 12, ("a", 2): 5, ("a", 3): 3, ("b", 1): 8, ("b", 3): 1}
+    data = pd.DataFrame(
+        [{"g": g, "y": y} for (g, y), n in counts.items() for _ in range(n)]
+    )
+    fit = ordfit("y ~ 1", data=data, scale="~ g")
+    assert fit.fit.separation is None
+    limits = fit.confint(type="profile", parm="scale.g[T.b]")
+    base = np.array([12, 5, 3])
+    at_infinity = base @ np.log(base / 20) + 9 * np.log(0.5)
+    assert fit.loglik - at_infinity < HALF
+    assert np.isnan(limits.iloc[0]["upper"]) and np.isfinite(limits.iloc[0]["lower"])
+    assert "levels off" in limits.attrs["reasons"]["scale.g[T.b]", "upper"]
+
+
+def test_profile_points():
+    fit = wine_fit()
+    frame = fit.profile("contact", level=0.95, points=5)
+    assert frame["parameter"].unique().tolist() == ["contact[T.yes]"]
+    np.testing.assert_allclose(
+        frame["z"].iloc[[0, 2, 4]], stats.norm.ppf([0.025, 0.5, 0.975]), atol=1e-6
+    )
+    dense = Dense.of(fit)
+    place = fit.parameters.names.index("contact[T.yes]")
+    for value, loglik in zip(frame["value"], frame["loglik"], strict=True):
+        assert dense.profile(fit.params.to_numpy(), place, value) == pytest.approx(
+            loglik, abs=2e-6
+        )
+    assert set(fit.profile(points=3)["parameter"]) == set(fit.parameters.names)
+
+
+def test_the_first_argument_names_parameters_as_in_r_and_a_fraction_is_a_level():
+    fit = wine_fit()
+    pd.testing.assert_frame_equal(
+        fit.confint("temp"), fit.confint().loc[["temp[T.warm]"]]
+    )
+    pd.testing.assert_frame_equal(
+        fit.confint(["temp", 0], 0.9), fit.confint(0.9).loc[["temp[T.warm]", "1|2"]]
+    )
+    pd.testing.assert_frame_equal(fit.confint(0.9), fit.confint(level=0.9))
+    pd.testing.assert_frame_equal(fit.confint(np.float64(0.9)), fit.confint(level=0.9))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ({"type": "score"}, "one of 'wald', 'profile'"),
+        ({"level": 1.0}, "between 0 and 1"),
+        ({"parm": "price"}, "got 'price'"),
+        ({"parm": 6}, "each parm must be a whole number from 0 to 5, or a name; got 6"),
+        ({"parm": -1}, "from 0 to 5, or a name; got -1"),
+        ({"parm": [0, 17]}, "from 0 to 5, or a name; got 17"),
+        ({"parm": True}, "from 0 to 5, or a name; got True"),
+        ({"parm": [np.True_]}, "from 0 to 5, or a name; got (np.)?True"),
+        ({"parm": 1.0}, "from 0 to 5, or a name; got 1.0"),
+        ({"parm": [None]}, "from 0 to 5, or a name; got None"),
+    ],
+)
+def test_limits_that_cannot_be_had(arguments, match):
+    with pytest.raises(OptionError, match=match):
+        wine_fit().confint(**arguments)
+
+
+def test_a_profile_with_lambda_is_the_highest_over_lambda() -> None:
+    """The coefficient held by an offset; the best of many lambdas, then of those about
+    it.
+    """
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x1": rng.normal(size=80), "x2": rng.normal(size=80)})
+    data["y"] = np.digitize(data["x1"] + rng.logistic(size=80), [-1.0, 0.0, 1.0])
+    actual = ordfit("y ~ x1 + x2", data, link="log-gamma").profile("x1", points=3)
+    lams = np.linspace(-8.0, 8.0, 33)
+    for row in actual.itertuples():
+        held = data.assign(known=row.value * data["x1"])
+
+        def fall(lam: float, held: pd.DataFrame = held) -> float:
+            return -ordfit(
+                "y ~ x2 + offset(known)", held, link=("log-gamma", float(lam))
+            ).loglik
+
+        best = int(np.argmin([fall(lam) for lam in lams]))
+        about = lams[max(best - 1, 0)], lams[min(best + 1, lams.size - 1)]
+        lowest = optimize.minimize_scalar(
+            fall, bounds=about, method="bounded", options={"xatol": 1e-5}
+        ).fun
+        assert row.loglik == pytest.approx(-min(lowest, fall(lams[best])), abs=1e-6)
+
+
+def test_limits_of_a_link_with_lambda_where_the_profile_has_branches():
+    """With 3|4 held at its limit the best likelihood, by Nelder and Mead, has fallen as
+    far as it should.
+    """
+    data = frame(4)
+    fit = ordfit("y ~ x1 + x2 + g", data, link="aranda-ordaz", offset="o")
+    low = fit.confint("3|4", type="profile")["lower"].iloc[0]
+    X = np.column_stack(
+        [data[["x1", "x2"]], data["g"] == "b", data["g"] == "c"]
+    ).astype(float)
+    y = data["y"].cat.codes
+
+    def minus(v):
+        theta = np.array(
+            [
+                -np.inf,
+                low - np.exp(v[0]) - np.exp(v[1]),
+                low - np.exp(v[1]),
+                low,
+                np.inf,
+            ]
+        )
+        H = X @ v[2:6] + data["o"].to_numpy()
+        power = np.exp(v[6])
+        upper, lower = (
+            1.0 - (power * np.exp(theta[y + end] - H) + 1.0) ** (-1.0 / power)
+            for end in (1, 0)
+        )
+        return -np.log(np.maximum(upper - lower, 1e-300)).sum()
+
+    start = np.array([0.0, 0.0, 1.0, -0.5, 0.5, 0.5, -1.0])
+    for _ in range(6):
+        start = optimize.minimize(
+            minus, start, method="Nelder-Mead", options={"maxiter": 4000, "xatol": 1e-9}
+        ).x
+    assert 2.0 * (fit.loglik + minus(start)) == pytest.approx(
+        stats.chi2.ppf(0.95, 1), abs=1e-3
+    )
+
+
+@pytest.mark.parametrize("seed", [3, 7])
+def test_limits_hold_for_every_lambda(seed: int) -> None:
+    """At a limit no fixed lambda has a likelihood above half the quantile below the
+    maximum: refits with an offset.
+
+    Of seed 7 the lower limit of x lies on another branch of lambda than the estimate:
+    0.778 on its own, 0.775 on that.
+    """
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame({"x": rng.normal(size=120), "z": rng.normal(size=120)})
+    data["y"] = np.digitize(
+        data.x + 0.4 * data.z + np.log(rng.exponential(size=120)), [-1.5, -0.5, 0.5]
+    )
+    fit = ordfit("y ~ x + z", data, link="aranda-ordaz")
+    for limit in fit.confint("x", type="profile").iloc[0]:
+        held = data.assign(known=limit * data.x)
+        logliks = [
+            ordfit("y ~ z + offset(known)", held, link=("aranda-ordaz", lam)).loglik
+            for lam in np.geomspace(0.02, 60, 24)
+        ]
+        assert 2.0 * (fit.loglik - max(logliks)) > stats.chi2.ppf(0.95, 1) - 1e-3
+
+
+def test_the_search_for_a_limit_is_bounded(monkeypatch) -> None:
+    """A limit that takes more maxima than allowed is open, with a reason."""
+    from ordstat.likelihood import profile
+
+    data = frame(4)
+    fit = ordfit("y ~ x1 + x2 + g", data, link="log-gamma")
+    monkeypatch.setattr(profile, "_MOST_MAXIMA", 2)
+    assert fit.confint("x1", type="profile").isna().all(axis=None)

@@ -1,0 +1,604 @@
+"""The command line: what it prints, what it writes, and what it tells the shell."""
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ordstat
+from ordstat import DataError, datasets, ordfit
+from ordstat.cli import COMMANDS, main, read_table
+from ordstat.registry import METHODS
+
+FORMULA = "rating ~ temp + contact"
+LABELS = {1: "very mild", 2: "mild", 3: "middle", 4: "bitter", 5: "very bitter"}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder to work in, with the wine data in wine.csv."""
+    monkeypatch.chdir(tmp_path)
+    datasets.load("wine").to_csv("wine.csv", index=False)
+    return tmp_path
+
+
+@pytest.fixture
+def labelled():
+    """The wine data, ratings with labels."""
+    wine = datasets.load("wine")
+    rating = pd.Categorical(
+        [LABELS[value] for value in wine["rating"]], list(LABELS.values()), ordered=True
+    )
+    return wine.assign(
+        rating=rating,
+        bottle=wine["bottle"].astype(int),
+        judge=wine["judge"].astype(int),
+    )
+
+
+def test_fit_save_predict(folder, capsys):
+    """The coefficients are those of R's clm in tests/golden/reference/cases/wine_logit.json."""
+    assert main(["fit", "wine.csv", FORMULA, "--save", "wine.ordstat"]) == 0
+    shown = capsys.readouterr()
+    assert (
+        "temp: warm       2.503" in shown.out
+        and "contact: yes     1.528" in shown.out
+        and not shown.err
+    )
+    assert (
+        main(["predict", "wine.ordstat", "wine.csv", "--type", "prob", "-o", "out.csv"])
+        == 0
+    )
+    out = pd.read_csv("out.csv")
+    fit = ordfit(FORMULA, datasets.load("wine"))
+    assert list(out) == [f"prob_{k}" for k in range(1, 6)]
+    np.testing.assert_allclose(out, fit.predict(type="prob"), rtol=1e-12)
+
+
+def test_the_summary_of_a_saved_fit(folder, capsys):
+    main(["fit", "wine.csv", FORMULA, "--save", "m"])
+    shown = capsys.readouterr().out
+    assert main(["summary", "m"]) == 0 and capsys.readouterr().out == shown
+    assert main(["summary", "m", "all"]) == 0 and len(
+        capsys.readouterr().out
+    ) > 2 * len(shown)
+    assert main(["summary", "m", "modell"]) == 2
+
+
+def test_a_report_is_written(folder):
+    assert main(["fit", "wine.csv", FORMULA, "--report", "wine.html"]) == 0
+    page = (folder / "wine.html").read_text()
+    assert (
+        page.startswith("<!DOCTYPE html>") and "2.503" in page and "McCullagh" in page
+    )
+    assert main(["fit", "wine.csv", FORMULA, "--report", "wine.pdf"]) == 2
+
+
+def test_options_reach_the_fit(folder, capsys):
+    def fitted(formula, *options, method="logit"):
+        options = [word for option in options for word in ("--option", option)]
+        assert (
+            main(
+                [
+                    "fit",
+                    "wine.csv",
+                    formula,
+                    "--method",
+                    method,
+                    *options,
+                    "--save",
+                    "m",
+                ]
+            )
+            == 0
+        )
+        return ordstat.load("m")
+
+    svm = fitted(
+        FORMULA, "C=10", "kernel=gaussian", "seed=3", "calibrate=True", method="redsvm"
+    )
+    assert (
+        "C=10" in repr(svm.method)
+        and "gaussian" in repr(svm.method).lower()
+        and "prob" in svm.prediction_types
+    )
+    fitted("rating ~ temp", "nominal=~ contact")
+    assert "contact: yes" in capsys.readouterr().out
+    subset = fitted("rating ~ temp", "subset=judge > 2", "weights=bottle")
+    assert subset.design.sample.n == 56 and subset.nobs == 56 * 4.5
+
+
+def test_levels_in_order(folder, capsys):
+    assert (
+        main(
+            [
+                "fit",
+                "wine.csv",
+                "temp ~ response",
+                "--levels",
+                "warm, cold",
+                "--save",
+                "m",
+            ]
+        )
+        == 0
+    )
+    assert ordstat.load("m").levels == ("warm", "cold")
+    assert (
+        main(
+            ["fit", "wine.csv", "rating ~ temp", "--levels", "5,4,3,2,1", "--save", "m"]
+        )
+        == 0
+    )
+    assert ordstat.load("m").levels == (5, 4, 3, 2, 1)
+    wine = pd.read_csv("wine.csv")
+    wine.assign(
+        rating=wine["rating"].astype(str).replace({"4": "4+", "5": "4+"})
+    ).to_csv("wine.csv", index=False)
+    assert (
+        main(["fit", "wine.csv", FORMULA, "--levels", "1,2,3,4+", "--save", "m"]) == 0
+    )
+    assert ordstat.load("m").levels == ("1", "2", "3", "4+")
+
+
+def test_advice_on_levels_can_be_pasted(folder, capsys):
+    answers = ["Too Little", "About Right", "Don't care"] * 8
+    pd.DataFrame({"spend": answers, "x": range(24)}).to_csv("gss.csv", index=False)
+    assert main(["fit", "gss.csv", "spend ~ x"]) == 1
+    words = shlex.split(capsys.readouterr().err.partition("--levels ")[2])
+    assert words[0] == "About Right,Don't care,Too Little,"  # the comma of the sentence
+    assert (
+        main(
+            [
+                "fit",
+                "gss.csv",
+                "spend ~ x",
+                "--levels",
+                words[0].removesuffix(","),
+                "--save",
+                "m",
+            ]
+        )
+        == 0
+    )
+    assert ordstat.load("m").levels == ("About Right", "Don't care", "Too Little")
+
+
+def test_the_version(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"ordstat {ordstat.__version__}\n"
+
+
+def test_a_level_that_is_called_none(folder, capsys):
+    pd.DataFrame(
+        {"pain": ["None", "Mild", "Severe", "NA", ""] * 8, "x": range(40)}
+    ).to_csv("pain.csv", index=False)
+    assert (
+        main(
+            [
+                "fit",
+                "pain.csv",
+                "pain ~ x",
+                "--levels",
+                "None,Mild,Severe",
+                "--save",
+                "m",
+            ]
+        )
+        == 0
+    )
+    fit = ordstat.load("m")
+    assert fit.levels == ("None", "Mild", "Severe") and fit.design.sample.n == 24
+    assert (
+        "16 of 40 rows left out for missing values: pain (16)"
+        in capsys.readouterr().err
+    )
+
+
+def test_results_are_printed_before_they_are_written(folder, capsys, monkeypatch):
+    def full(*arguments, **options):
+        raise DataError("the disk is full")
+
+    monkeypatch.setattr("ordstat.persistence.write_file", full)
+    assert main(["fit", "wine.csv", FORMULA, "--save", "m"]) == 1
+    assert "2.503" in capsys.readouterr().out
+
+
+def test_predictions_of_new_rows(folder, capsys):
+    main(["fit", "wine.csv", FORMULA, "--save", "m"])
+    capsys.readouterr()
+    new = pd.DataFrame(
+        {"id": ["a", "b"], "temp": ["warm", None], "contact": ["no", "yes"]}
+    )
+    new.to_csv("new.csv", index=False)
+    assert main(["predict", "m", "new.csv"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["class", "3", '""']
+    assert main(["predict", "m", "new.csv", "--type", "prob", "-o", "out.tsv"]) == 0
+    assert pd.read_csv("out.tsv", sep="\t").columns[0] == "prob_1"
+    assert main(["predict", "m", "new.csv", "--type", "score", "-o", "out.tsv"]) == 0
+    assert pd.read_csv("out.tsv", sep="\t").columns.tolist() == ["score"]
+    assert (
+        main(["predict", "m", "new.csv", "-o", "out.xls"]) == 2
+        and "must end in .csv" in capsys.readouterr().err
+    )
+
+
+def test_predictions_keep_columns_as_they_are_written(folder, capsys):
+    main(["fit", "wine.csv", FORMULA, "--save", "m"])
+    capsys.readouterr()
+    rows = [
+        'id,"a, b",temp,contact,day',
+        "007,NA,warm,no,2026-01-02",
+        "12345678901234567890,1.50,,yes,",
+        "n/a,,cold,yes,x",
+    ]
+    (folder / "new.csv").write_text("\n".join(rows))
+    assert main(["predict", "m", "new.csv", "--keep", "id, day"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    levels = ordstat.load("m").predict(pd.read_csv("new.csv")).astype(object)
+    assert shown[0] == "id,day,class"
+    assert shown[1:] == [
+        f"007,2026-01-02,{levels[0]}",
+        "12345678901234567890,,",
+        f"n/a,x,{levels[2]}",
+    ]
+    assert main(["predict", "m", "new.csv", "--keep", "a, b", "--type", "prob"]) == 0
+    kept = [line.split(",")[:2] for line in capsys.readouterr().out.splitlines()[1:]]
+    assert kept[:2] == [["NA", "0.0" + kept[0][1][3:]], ["1.50", ""]]
+    assert main(["predict", "m", "new.csv", "--keep", "idd"]) == 2
+    error = capsys.readouterr().err
+    assert (
+        "--keep must be one of 'id', 'a, b', 'temp'" in error
+        and "Did you mean 'id'?" in error
+    )
+    (folder / "new.csv").write_text("class,temp,contact\n1,warm,no\n")
+    assert main(["predict", "m", "new.csv", "--keep", "class"]) == 2
+    assert "--keep names 'class' twice" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".pq", ".PARQUET"])
+def test_parquet(ending, folder, capsys):
+    data = f"wine{ending}"
+    wine = datasets.load("wine").assign(id=[f"{row:03}" for row in range(72)])
+    wine.set_index("id").iloc[::-1].to_parquet(data)
+    assert main(["fit", data, FORMULA, "--save", "m"]) == 0
+    assert "temp: warm       2.503" in capsys.readouterr().out
+    assert (
+        main(
+            [
+                "predict",
+                "m",
+                data,
+                "--keep",
+                "id,judge",
+                "--type",
+                "prob",
+                "-o",
+                f"out{ending}",
+            ]
+        )
+        == 0
+    )
+    out = pd.read_parquet(f"out{ending}")
+    assert list(out) == ["id", "judge", *(f"prob_{k}" for k in range(1, 6))]
+    assert out["id"].tolist() == wine["id"].tolist()[::-1]
+    expected = ordfit(FORMULA, wine).predict(wine.iloc[::-1], type="prob")
+    np.testing.assert_allclose(out.iloc[:, 2:], expected, rtol=1e-9)
+    (folder / data).write_bytes(b"PAR1 and no more")
+    assert main(["fit", data, FORMULA]) == 1
+    assert f"'{data}' cannot be read as {ending}" in capsys.readouterr().err
+
+
+def test_parquet_without_pyarrow(folder, capsys, monkeypatch):
+    monkeypatch.setattr("ordstat.cli.find_spec", lambda name: None)
+    main(["fit", "wine.csv", FORMULA, "--save", "m"])
+    for arguments in (
+        ["fit", "wine.pq", FORMULA],
+        ["predict", "m", "wine.csv", "-o", "out.parquet"],
+    ):
+        capsys.readouterr()
+        assert main(arguments) == 2
+        assert (
+            "needs the package pyarrow. Install it: pip install pyarrow"
+            in capsys.readouterr().err
+        )
+
+
+def test_equal_headings_are_refused(folder, capsys):
+    (folder / "twice.csv").write_text("rating;temp;temp\n1;2;3\n2;3;4\n")
+    assert main(["fit", "twice.csv", "rating ~ temp", "--separator", ";"]) == 1
+    assert (
+        "'twice.csv' has several columns 'temp'. Rename them."
+        in capsys.readouterr().err
+    )
+
+
+# Files of other programs
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_damaged_files_are_read_or_refused(folder):
+    path = folder / "wine.csv"
+    rng = np.random.default_rng(0)
+    good = path.read_bytes()
+    for _ in range(20):
+        bad = bytearray(good[: rng.integers(1, len(good) + 1)])
+        bad[rng.integers(len(bad))] = rng.integers(128, 256)
+        path.write_bytes(bytes(bad))
+        with pytest.raises(DataError, match=r"cannot be read as|has no rows"):
+            read_table(str(path))
+
+
+def test_text_files(folder, labelled, capsys):
+    labelled.to_csv("semicolon.csv", sep=";", index=False)
+    labelled.to_csv("wine.tsv", sep="\t", index=False)
+    assert main(["fit", "semicolon.csv", FORMULA]) == 1
+    assert "Give the separator: --separator ';'." in capsys.readouterr().err
+    levels = ["--levels", ",".join(LABELS.values())]
+    assert main(["fit", "semicolon.csv", FORMULA, "--separator", ";", *levels]) == 0
+    assert main(["fit", "wine.tsv", FORMULA, *levels]) == 0
+
+
+# What goes wrong
+
+WRONG = {
+    1: {
+        "no file": (["fit", "none.csv", "y ~ x"], "there is no file 'none.csv'"),
+        "no column": (["fit", "wine.csv", "rating ~ tmp"], "did you mean 'temp'"),
+        "a formula": (["fit", "wine.csv", "rating ~ temp +"], "formula"),
+        "code": (
+            ["fit", "wine.csv", "rating ~ open('x')"],
+            "Formulas do not have the function",
+        ),
+        "no order": (
+            ["fit", "wine.csv", "temp ~ response"],
+            "Give --levels cold,warm, lowest first (here by the alphabet).",
+        ),
+        "no fit": (
+            ["predict", "wine.csv", "wine.csv"],
+            "wine.csv cannot be loaded: it is not a file that fit.save() wrote",
+        ),
+        "one text": (
+            ["fit", "one.csv", "y ~ x"],
+            "needs rows of at least 2 levels; the rows used all have 'a'",
+        ),
+        "a folder": (
+            ["fit", "wine.csv", FORMULA, "--save", "no/m"],
+            "no/m cannot be written",
+        ),
+        "a type": (
+            ["predict", "../wine.ordstat", "wine.csv", "--type", "x"],
+            "cannot be read: No such file",
+        ),
+        "binary": (
+            ["fit", "binary.csv", FORMULA],
+            "'binary.csv' cannot be read as .csv",
+        ),
+        "letters": (
+            ["fit", "latin.csv", FORMULA],
+            "'latin.csv' cannot be read as .csv: 'utf-8' codec",
+        ),
+        "empty": (
+            ["fit", "empty.csv", FORMULA],
+            "'empty.csv' cannot be read as .csv: No columns",
+        ),
+        "no rows": (["fit", "head.csv", FORMULA], "'head.csv' has no rows"),
+    },
+    2: {
+        "a method": (
+            ["fit", "wine.csv", FORMULA, "--method", "redvm"],
+            "Did you mean 'redsvm'",
+        ),
+        "an option of another method": (
+            ["fit", "wine.csv", FORMULA, "--option", "D=1"],
+            "has no option 'D'",
+        ),
+        "nothing": (
+            [],
+            "the following arguments are required: COMMAND (see ordstat --help)",
+        ),
+        "a command": (["fti"], "invalid choice: 'fti'"),
+        "no formula": (
+            ["fit", "wine.csv"],
+            "required: formula (see ordstat fit --help)",
+        ),
+        "an argument": (
+            ["fit", "wine.csv", FORMULA, "--metod", "x"],
+            "arguments: --metod x (see ordstat --help)",
+        ),
+        "an option": (
+            ["fit", "wine.csv", FORMULA, "--option", "C"],
+            "--option must be NAME=VALUE, such as C=10",
+        ),
+        "an extension": (
+            ["fit", "wine.xls", FORMULA],
+            "must end in .csv, .tsv, .parquet or .pq; got 'wine.xls'. Convert it",
+        ),
+        "a folder of a page": (
+            ["fit", "wine.csv", FORMULA, "--report", "no/m.html"],
+            "Make 'no' first",
+        ),
+        "an ending of a page": (
+            ["fit", "wine.csv", FORMULA, "--report", "m.pdf"],
+            "ends in .html",
+        ),
+        "an ending of a fit": (
+            ["fit", "wine.csv", FORMULA, "--save", "wine.csv"],
+            "path must end in .ordstat",
+        ),
+        "a command that left": (["datasets"], "invalid choice: 'datasets'"),
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("code", "name"), [(code, name) for code, cases in WRONG.items() for name in cases]
+)
+def test_errors_are_one_line_and_a_code(code, name, folder, capsys):
+    (folder / "binary.csv").write_bytes(b"\xff\xfe\x00\x93" * 100)
+    (folder / "latin.csv").write_bytes("temp\nheiß\n".encode("latin-1"))
+    (folder / "empty.csv").touch()
+    (folder / "one.csv").write_text("y,x\na,1\na,2\n")
+    (folder / "head.csv").write_text("rating,temp,contact\n")
+    arguments, message = WRONG[code][name]
+    assert main(arguments) == code
+    shown = capsys.readouterr()
+    assert shown.err.startswith("ordstat: error: ") and message in shown.err
+    assert shown.err.count("\n") == 1 and "Traceback" not in shown.err and not shown.out
+    assert not (folder / "m").exists()
+
+
+@pytest.mark.parametrize("argument", ["--report", "--save"])
+def test_a_wrong_ending_is_refused_before_the_fit(
+    argument, folder, capsys, monkeypatch
+):
+    before = (folder / "wine.csv").read_bytes()
+    monkeypatch.setattr("ordstat.cli.ordfit", lambda *a, **k: pytest.fail("fitted"))
+    assert main(["fit", "wine.csv", FORMULA, argument, "wine.csv"]) == 2
+    assert (folder / "wine.csv").read_bytes() == before
+
+
+def test_warnings_go_to_the_standard_error(folder, capsys):
+    wine = pd.read_csv("wine.csv")
+    wine.loc[0, "temp"] = None
+    wine.to_csv("wine.csv", index=False)
+    assert main(["fit", "wine.csv", FORMULA]) == 0
+    assert (
+        capsys.readouterr().err
+        == "ordstat: warning: 1 of 72 rows left out for missing values: temp (1).\n"
+    )
+
+
+def test_an_interruption_leaves_nothing(folder, capsys, monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ordstat.cli.read_table", interrupted)
+    assert main(["fit", "wine.csv", FORMULA, "--save", "m"]) == 130
+    assert (
+        capsys.readouterr().err == "ordstat: error: interrupted\n"
+        and not (folder / "m").exists()
+    )
+
+
+# What there is
+
+
+def test_methods_and_their_papers(capsys):
+    assert main(["methods"]) == 0
+    out = capsys.readouterr().out
+    assert {line.split()[0] for line in out.splitlines() if line[0] != " "} == set(
+        METHODS
+    )
+    assert (
+        "redsvm                REDSVM(): Support vector ordinal ranking" in out
+        and "[McCullagh, P. (1980)]" in out
+    )
+    assert "osvm                  REDSVM(cost='absolute'): Support" in out
+    assert max(map(len, out.splitlines())) <= 100
+
+
+@pytest.mark.parametrize("arguments", [[], *([name] for name in COMMANDS)], ids=str)
+def test_help_teaches_by_examples(arguments, capsys):
+    with pytest.raises(SystemExit) as left:
+        main([*arguments, "--help"])
+    out = capsys.readouterr().out
+    assert left.value.code == 0 and out.startswith("usage: ordstat")
+    assert arguments == ["demo"] or "ordstat " in out.partition("options:")[2]
+
+
+def test_demo(capsys):
+    assert main(["demo"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.count(FORMULA) == 2 and not shown.err
+
+
+def test_as_a_program(folder):
+    """As the shell calls it, by the name of the package too."""
+    run = [sys.executable, "-m", "ordstat"]
+    done = subprocess.run(
+        [*run, "fit", "none.csv", "y ~ x"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "ordstat: error: there is no file 'none.csv'.\n"
+    with subprocess.Popen(
+        [*run, "methods"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as program:
+        program.stdout.close()
+        assert program.stderr.read() == ""
+
+
+def _run(arguments, **streams):
+    command = [sys.executable, "-m", "ordstat", *arguments]
+    return subprocess.run(
+        command, stderr=subprocess.PIPE, text=True, check=False, **streams
+    )
+
+
+@pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="the system has no full device"
+)
+def test_a_full_device(folder):
+    main(["fit", "wine.csv", FORMULA, "--save", "m"])
+    help_texts = (["--help"], ["--version"], ["fit", "--help"])
+    for arguments in (
+        ["summary", "m"],
+        ["predict", "m", "wine.csv", "--type", "prob"],
+        *help_texts,
+    ):
+        with open("/dev/full", "w") as full:
+            done = _run(
+                arguments, stdout=full, env={**os.environ, "PYTHONUNBUFFERED": "1"}
+            )
+        assert done.returncode == 1
+        assert (
+            done.stderr
+            == "ordstat: error: the output cannot be written: No space left on"
+            " device.\n"
+        )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell of POSIX")
+def test_a_closed_output(folder):
+    main(["fit", "wine.csv", FORMULA, "--save", "m"])
+    shell = f"{shlex.quote(sys.executable)} -m ordstat summary m >&-"
+    done = subprocess.run(
+        shell, shell=True, stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "the standard output is closed" in done.stderr
+    head = f"{shlex.quote(sys.executable)} -m ordstat predict m wine.csv | head -1"
+    done = subprocess.run(head, shell=True, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("class\n", "")
+
+
+def test_a_screen_of_ascii(folder):
+    """Text for a reader has question marks; a label of data is not changed."""
+    pd.DataFrame({"réponse": ["peu", "moyen", "très"] * 8, "x": range(24)}).to_csv(
+        "a.csv", index=False
+    )
+    levels = ["--levels", "peu,moyen,très", "--save", "m"]
+    ascii_screen = {
+        "env": {**os.environ, "PYTHONIOENCODING": "ascii"},
+        "stdout": subprocess.PIPE,
+    }
+    done = _run(["fit", "a.csv", "réponse ~ x", *levels], **ascii_screen)
+    assert (done.returncode, done.stderr) == (0, "") and "r?ponse ~ x" in done.stdout
+    for arguments in (["--help"], ["methods"], ["summary", "m", "all"]):
+        assert _run(arguments, **ascii_screen).returncode == 0
+    done = _run(["predict", "m", "a.csv", "--type", "prob"], **ascii_screen)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert (
+        "the screen's encoding ascii has no '\\xe8'. Write a file with --output"
+        in done.stderr
+    )
+    assert (
+        _run(["predict", "m", "a.csv", "--type", "prob", "-o", "out.csv"]).returncode
+        == 0
+    )

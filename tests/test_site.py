@@ -1,0 +1,144 @@
+"""The built site: links, mathematics, search, widths and accessibility, in Debian's
+chromium (`make docs-test`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from importlib.resources import files
+from pathlib import Path
+from shutil import which
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+SITE = Path(__file__).parents[1] / "docs" / "_build" / "html"
+CHROMIUM = which("chromium")
+#: All pages; `_static` has parts of the theme.
+PAGES = sorted(
+    str(page.relative_to(SITE))
+    for page in SITE.rglob("*.html")
+    if "_static" not in page.parts
+)
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-sync",
+]
+
+pytestmark = [
+    pytest.mark.site,
+    pytest.mark.skipif(not PAGES, reason="the site is not built: run `make docs`"),
+]
+
+
+class Links(HTMLParser):
+    """Names that a page defines, and addresses that it refers to."""
+
+    def __init__(self, page: Path) -> None:
+        super().__init__()
+        self.ids: set[str] = set()
+        self.addresses: list[str] = []
+        self.loaded: list[str] = []
+        self.feed(page.read_text())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value for name, value in attrs if value is not None}
+        self.ids |= {values[name] for name in ("id", "name") if name in values}
+        address = values.get("href", values.get("src"))
+        if address is not None:
+            self.addresses.append(address)
+            if tag in ("script", "img", "link", "iframe"):
+                self.loaded.append(address)
+
+
+@pytest.fixture(scope="module")
+def links() -> dict[Path, Links]:
+    return {SITE / name: Links(SITE / name) for name in PAGES}
+
+
+def test_links_within_the_site_resolve(links: dict[Path, Links]) -> None:
+    broken = []
+    for page, parsed in links.items():
+        for address in parsed.addresses:
+            parts = urlsplit(address)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (
+                (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            )
+            fragment = unquote(parts.fragment)
+            if not target.exists() or (
+                fragment and target in links and fragment not in links[target].ids
+            ):
+                broken.append(f"{page.relative_to(SITE)}: {address}")
+    assert not broken
+
+
+def test_nothing_is_loaded_from_elsewhere(links: dict[Path, Links]) -> None:
+    loaded = {address for parsed in links.values() for address in parsed.loaded}
+    assert not [
+        address for address in loaded if urlsplit(address).scheme in ("http", "https")
+    ]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("chromium is not installed: apt-get install chromium")
+    sync_api = pytest.importorskip(
+        "playwright.sync_api", reason="pip install '.[docs]'"
+    )
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1300), ("dark", 400)])
+@pytest.mark.parametrize("name", PAGES)
+def test_page(browser: Any, name: str, scheme: str, width: int) -> None:
+    """No error on the console, all mathematics drawn, nothing wider than the window, no
+    finding of axe-core.
+    """
+    page = browser.new_page(
+        viewport={"width": width, "height": 900}, color_scheme=scheme
+    )
+    errors = []
+    page.on(
+        "console",
+        lambda message: (
+            errors.append(message.text) if message.type == "error" else None
+        ),
+    )
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(f"{(SITE / name).as_uri()}")
+    formulas = page.locator(".math").count()
+    if formulas:
+        page.wait_for_function(
+            "n => document.querySelectorAll('mjx-container').length >= n", arg=formulas
+        )
+        page.evaluate("MathJax.startup.promise")
+        assert page.locator("mjx-merror, [data-mjx-error]").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.add_script_tag(path=str(files("axe_playwright_python") / "axe.min.js"))
+    found = page.evaluate(
+        "axe.run(document, {resultTypes: ['violations'], preload: false})"
+    )["violations"]
+    page.close()
+    assert [
+        (rule["id"], node["html"][:300]) for rule in found for node in rule["nodes"]
+    ] == []
+    assert errors == []
+
+
+def test_search_finds_proportional_odds(browser: Any) -> None:
+    page = browser.new_page()
+    page.goto(f"{(SITE / 'search.html').as_uri()}?q=proportional+odds")
+    page.wait_for_selector("#search-results li a")
+    assert "odds" in page.locator("#search-results").inner_text().lower()
+    page.close()
