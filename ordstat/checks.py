@@ -669,6 +669,12 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "data": "Name columns; the data go to ordfit(formula, data, design=...).",
     },
     "errors": {"bootstrap": "Write cv=10 for errors of rows left out."},
+    "power_ordinal": {
+        **dict.fromkeys(
+            ("control", "p", "shares"),
+            "Write probabilities=[...], those of the control group.",
+        )
+    },
     "method": {
         **dict.fromkeys(("aranda-ordaz", "arandaordaz"), _LINK.format("aranda-ordaz")),
         **dict.fromkeys(("log-gamma", "loggamma"), _LINK.format("log-gamma")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import csv
 import inspect
 import os
 import re
@@ -14,6 +15,7 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
+from io import StringIO
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -265,8 +267,10 @@ def levels_of(text: str) -> list[Any]:
     --------
     >>> levels_of("3, 2, 1"), levels_of("1,2,3+")
     ([3, 2, 1], ['1', '2', '3+'])
+    >>> levels_of('no,"yes, a little",yes')
+    ['no', 'yes, a little', 'yes']
     """
-    texts = [level.strip() for level in text.split(",")]
+    texts = [level.strip() for level in next(csv.reader([text], skipinitialspace=True))]
     values = [value_of(level) for level in texts]
     return values if all(isinstance(value, (int, float)) for value in values) else texts
 
@@ -519,4 +523,8 @@ def _for_the_shell(found: re.Match[str]) -> str:
         labels = ast.literal_eval(found[1])
     except (SyntaxError, ValueError):  # the message shows some of the labels
         return found[0]
-    return f"--levels {shlex.quote(','.join(map(str, labels)))}"
+    line = StringIO()
+    csv.writer(line, lineterminator="").writerow(
+        labels
+    )  # a label with a comma is quoted
+    return f"--levels {shlex.quote(line.getvalue())}"

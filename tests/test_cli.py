@@ -169,6 +169,28 @@ def test_advice_on_levels_can_be_pasted(folder, capsys):
     assert ordstat.load("m").levels == ("About Right", "Don't care", "Too Little")
 
 
+def test_advice_on_levels_with_commas_can_be_pasted(folder, capsys):
+    answers = ["No, never", 'So "so"', "Yes"] * 8
+    pd.DataFrame({"spend": answers, "x": range(24)}).to_csv("gss.csv", index=False)
+    assert main(["fit", "gss.csv", "spend ~ x"]) == 1
+    words = shlex.split(capsys.readouterr().err.partition("--levels ")[2])
+    assert (
+        main(
+            [
+                "fit",
+                "gss.csv",
+                "spend ~ x",
+                "--levels",
+                words[0].removesuffix(","),
+                "--save",
+                "m",
+            ]
+        )
+        == 0
+    )
+    assert ordstat.load("m").levels == ("No, never", 'So "so"', "Yes")
+
+
 def test_the_version(capsys):
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])

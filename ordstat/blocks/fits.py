@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import partial, reduce
 from itertools import pairwise
@@ -15,6 +16,7 @@ from ..exceptions import DataError, OptionError
 from ..fit import Certificate, LinearPotential, MarginFit, ThresholdRule, Trace
 from ..formula.sample import Sample, Scaling, fit_scaling
 from ..judging.costs import require_differences, tolerance
+from ..judging.evaluation import Present
 from ..likelihood.columns import CONSTANT, Columns, sweep
 from ..likelihood.covariance import LikelihoodAtEstimates
 from ..likelihood.fit import WITHOUT_CR2, LikelihoodFit
@@ -35,6 +37,25 @@ from .sources import Blocks
 
 #: Stands for an information that is known, so that only the score is computed.
 _KNOWN = Information.of_dense(np.zeros((1, 1)))
+
+
+def present_fit(
+    fit: Callable[[Any, BlockDesign], Any], method: Any, design: BlockDesign
+) -> Any:
+    """Fit to the levels that have rows, as in memory; the rule has all levels."""
+    present = Present(np.flatnonzero(design.counts > 0.0), design.counts.size)
+    if present.all:
+        return fit(method, design)
+    spec = replace(
+        design.spec, levels=tuple([design.spec.levels[code] for code in present.codes])
+    )
+    counts = design.counts[present.codes]
+    narrow = replace(
+        design, spec=spec, sample=present.among(design.sample), counts=counts
+    )
+    return present.widened(
+        fit(present.method(method), narrow), method.cost_matrix, design.sample.rows
+    )
 
 
 def likelihood_fit(method: OrdinalRegression, design: BlockDesign) -> LikelihoodFit:

@@ -25,7 +25,7 @@ from ..online.results import OnlineMarginResults, OnlineVoteResults
 from ..report.warnings import Alert
 from ..results import OrdinalResults
 from ..svm.redsvm import KernelMachine, RankBoundarySVM
-from .fits import likelihood_fit, machine_fit, online_fit
+from .fits import likelihood_fit, machine_fit, online_fit, present_fit
 from .scan import BlockDesign, Reader
 
 _METHODS = (
@@ -48,12 +48,14 @@ def fitter(
     if isinstance(method, OrdinalRegression):
         return likelihood_fit, BlockLikelihoodResults
     if isinstance(method, OnlineMethod) and method.incremental:
-        return online_fit, BlockOnlineResults if method.projects else BlockVoteResults
+        return partial(present_fit, online_fit), (
+            BlockOnlineResults if method.projects else BlockVoteResults
+        )
     machine = isinstance(method, KernelMachine) and not isinstance(
         method, RankBoundarySVM
     )
     if machine and method.loss == "squared_hinge":
-        return machine_fit, BlockMarginResults
+        return partial(present_fit, machine_fit), BlockMarginResults
     raise OptionError(
         f"{method!r} needs all rows at once, and they are in blocks. Use {_METHODS}."
     )

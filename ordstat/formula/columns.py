@@ -314,11 +314,14 @@ def read(column: pd.Series) -> Column:
                 " rescale it."
             ) from error
     must = "it must hold numbers, booleans, text or categoricals"
-    days = (
-        f"Make it a number of days: (data[{column.name!r}] -"
-        f" data[{column.name!r}].min()).dt.days"
-    )
-    do = days if kind.startswith("date") else "Convert it"
+    do = "Convert it"
+    if kind.startswith("date"):
+        do = (
+            f"Make it a number of days: (data[{column.name!r}] -"
+            f" data[{column.name!r}].min()).dt.days"
+        )
+    elif kind.startswith("timedelta"):
+        do = f"Make it a number of days: data[{column.name!r}] / pd.Timedelta(days=1)"
     raise DataError(f"Column {column.name!r} holds {kind} values; {must}. {do}.")
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from .._typing import FloatArray, IntArray
 from ..checks import whole
-from ..exceptions import DataError
+from ..exceptions import DataError, OrdstatError, UnavailableError
 from ..formula.sample import Sample, row_blocks
 from ..judging.errors import (
     concordance,
@@ -99,14 +99,16 @@ def goodness_of_fit(r: FittedLikelihood, groups: int | None = None) -> GoodnessO
     scores = probabilities @ np.arange(1.0, sample.n_levels + 1.0)
     tests: dict[str, tuple[float, int]] = {}
     tables: list[CountTable] = []
-    refused: DataError | None = None
+    refused: OrdstatError | None = None
     try:
+        if groups is not None:
+            groups = whole("groups", groups, 3)
+        check_available(r, "gof() of groups")
         if groups is None:
             codes = _most_groups(scores, sample.case_weights)
         else:
-            n_groups = whole("groups", groups, 3)
-            codes = score_groups(scores, sample.case_weights, n_groups)
-    except DataError as problem:
+            codes = score_groups(scores, sample.case_weights, groups)
+    except (DataError, UnavailableError) as problem:
         refused = problem
     else:
         K = sample.n_levels
@@ -114,8 +116,12 @@ def goodness_of_fit(r: FittedLikelihood, groups: int | None = None) -> GoodnessO
         df = (len(by_group.observed) - 2) * (K - 1) + (K - 2)
         tests["Pearson chi2"] = by_group.pearson, df
         tables.append(by_group)
+    ordered = bool(
+        (probabilities >= 0.0).all()
+    )  # else thresholds cross, and counts have no expected values
     if (
         groups is None
+        and ordered
         and not fractional(r)
         and (saturated := _table_of_counts(sample, probabilities))
     ):

@@ -31,7 +31,7 @@ from .comparison import described, estimated_places
 from .predictions import delta_df, prediction_columns
 from .summary import TITLES, ratio_table
 from .tables import deviations_of, exponent_notes, rescaled
-from .wald import JOINT, linear_hypotheses
+from .wald import JOINT, linear_hypotheses, term_hypotheses
 
 if TYPE_CHECKING:
     from ..formula.design import Design
@@ -311,9 +311,13 @@ _PAPERS = (
 #: What to use for figures that pooled fits do not have.
 _TEST = " Test pooled coefficients by .test('x1 = 0, x2 = 0')."
 _INSTEAD = {
-    **dict.fromkeys(
-        ("anova", "joint_tests", "drop1", "add1", "step", "loglik", "aic", "bic"), _TEST
+    **dict.fromkeys(("add1", "step", "loglik", "aic", "bic"), _TEST),
+    "drop1": " .anova(type='II') has pooled tests of terms.",
+    "joint_tests": " .anova(type='III') has pooled tests of terms.",
+    "nominal_test": (
+        " Pool fits with nominal='~ x', and use .test('`1|2.x` = `2|3.x`')."
     ),
+    "ranef": " .predict(re='mode') pools predictions at the random effects.",
     "varcorr": " .tidy() has the pooled standard deviations.",
 }
 #: Options of questions to single fits that would change the fits.
@@ -682,6 +686,75 @@ class PooledResults:
         table.insert(0, "difference", difference)
         table.insert(1, "std_error", errors)
         return table
+
+    def anova(self, *others: Any, type: str = "I") -> pd.DataFrame:
+        """Tests of the location terms, pooled.
+
+        Parameters
+        ----------
+        type : {"I", "II", "III", "baseline"}
+            What is tested of a term that stands beside others, as in `anova` of a
+            single fit. Types I and II depend on the columns, so that each fit has its
+            own contrasts.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per term: F, df, df_denom, p_value, riv; NaN where aliased columns
+            leave the hypotheses of a term undetermined.
+
+        Raises
+        ------
+        UnavailableError
+            Comparison with other fits: likelihoods have no pooled value. Rows in
+            blocks.
+
+        Notes
+        -----
+        Wald tests (D1), as in `test` [Li, Raghunathan & Rubin 1991; Reiter 2007].
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ordstat import datasets, ordfit, pool
+        >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
+        >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
+        >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
+        >>> pooled = pool([ordfit("rating ~ temp + contact", frame) for frame in frames])
+        >>> pooled.anova(type="III").round(2)["F"].to_dict()
+        {'temp': 21.97, 'contact': 7.01}
+        """
+        if others:
+            raise UnavailableError(
+                "pooled fits have no likelihood ratio, as likelihoods of imputed data"
+                " have no pooled value. Give anova() the largest model alone, or use"
+                " .test('x1 = 0, x2 = 0')."
+            )
+        asked = [term_hypotheses(fit, type) for fit in self.fits if fit.in_memory]
+        if len(asked) < len(self.fits):
+            raise UnavailableError(
+                f"pooled fits to rows in blocks have no .anova.{_TEST}"
+            )
+        kind = asked[0][0]
+        tests = [
+            self._tested(rows)
+            for rows in zip(*(rows for _, rows in asked), strict=True)
+        ]
+        table = _table_tests(tests, list(self.design.terms))
+        title = f"D1: Wald tests of type {kind}, pooled"
+        return NotedFrame.of(table, (), title, labels=self.names_shown())
+
+    def _tested(self, rows: Sequence[FloatArray]) -> FTest:
+        """Test that L b = 0 with the rows L (h, P') of each fit; NaN without determined
+        rows.
+        """
+        stacked = np.array(rows)
+        if not stacked.size or not np.isfinite(stacked).all():
+            return FTest(np.nan, 0, np.nan, np.nan)
+        rules = self.pooled
+        Q = np.einsum("mhp,mp->mh", stacked, rules.Q)
+        U = stacked @ rules.U @ stacked.transpose(0, 2, 1)
+        return d1(Pooled(Q, U, rules.combined(stacked[0]).df_complete))
 
     def tidy(
         self, exponentiate: bool = False, level: float = 0.95, per: Any = None
@@ -1437,9 +1510,10 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
     -------
     PooledResults
         `.params`, `.se`, `.df`, `.fmi`, `.riv`, `.p_values`, `.vcov()`, `.confint()`,
-        `.tidy()`, `.glance()`, `.summary()`; tests by `.test("x1 = 0, x2 = 0")`;
-        `.predict()`, `.emmeans()`, `.emtrends()`, `.marginal_effects()`,
-        `.plot.forest()` and `.report("page.html")`, as of a single fit.
+        `.tidy()`, `.glance()`, `.summary()`; tests by `.test("x1 = 0, x2 = 0")` and, of
+        terms, `.anova()`; `.predict()`, `.emmeans()`, `.emtrends()`,
+        `.marginal_effects()`, `.plot.forest()` and `.report("page.html")`, as of a
+        single fit.
 
     Raises
     ------

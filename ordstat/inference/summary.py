@@ -220,10 +220,7 @@ def _fit_header(
     loglik = r.fit.loglik
     size = (
         ("Parameters", f"{edf}, residual df {left:g}"),
-        (
-            "Log-likelihood",
-            f"{loglik:.4f}",
-        ),
+        ("Log-likelihood", f"{loglik:.4f}"),
     )
     criteria = (
         f"none: {r.without_aic}"
@@ -433,14 +430,20 @@ def _by_threshold(r: FittedLikelihood, block: Table, effects: Sequence[str]) -> 
     )
 
 
+#: What a summary says where a test needs further fits, or rows that are not at hand.
+_UNTESTED = "Equal effects at all thresholds were not tested: use {}."
+
+
 def _proportionality(r: FittedLikelihood) -> list[Line]:
     """The test of equal effects at all thresholds, or why there is none, and what to
     try if effects differ.
     """
-    if not r.in_memory or r.fit.marginal is not None:
-        return []
     if not r.design.names or r.design.sample.n_levels == 2:  # nothing to test
         return []
+    if not r.in_memory:
+        return [Line(items=(_UNTESTED.format("score_test() of a sample"),))]
+    if r.fit.marginal is not None:
+        return [Line(items=(_UNTESTED.format("nominal_test()"),))]
     if r.own_covariance.name == "model":
         kind = "score"
         question = "score_test()"

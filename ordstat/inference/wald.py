@@ -229,20 +229,27 @@ _IN_PART = (
 )
 
 
-def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
-    """Wald tests of the location terms of one fit; see `LikelihoodResults.anova`."""
+def term_hypotheses(r: FittedLikelihood, type: str) -> tuple[str, list[FloatArray]]:
+    """The name of a type, and what it says to be 0: for each location term (h, P'), by
+    the estimated parameters.
+    """
     kind = _ALIASES.get(str(type), str(type))
     one_of("type", kind, ("I", "II", *_CODED))
     positions = r.parameters.of("location")
     estimated = ~r.fit.aliased[positions]
-    # from contrasts of location effects
     to_parameters = np.eye(r.fit.aliased.size)[positions][:, ~r.fit.aliased]
-    beta = r.fit.coefficients[~r.fit.aliased]
     contrasts = _recoded_contrasts if kind in _CODED else _sequential_contrasts
-    rows = [
+    return kind, [
         L @ to_parameters
         for L in contrasts(r, kind, marginality_of(r.design.spec), estimated)
     ]
+
+
+def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
+    """Wald tests of the location terms of one fit; see `LikelihoodResults.anova`."""
+    kind, rows = term_hypotheses(r, type)
+    estimated = ~r.fit.aliased[r.parameters.of("location")]
+    beta = r.fit.coefficients[~r.fit.aliased]
     tests = [joint_test(r, L, L @ beta) for L in rows]
     table = joint_frame(r.design.terms, tests)
     notes = [*_untested(table, r.own_covariance), *partly_tested(r.design.terms, tests)]
@@ -311,10 +318,14 @@ def _sequential_contrasts(
             if kind == "I"
             else _containing_last(term, marginality, design)
         )
+        own = positions[estimated[positions]]
+        rows = sequential_contrasts(gram, own, order[estimated[order]])
+        # Each coefficient of the term once, so that fits to other data have the same
+        # basis.
         contrasts.append(
-            sequential_contrasts(
-                gram, positions[estimated[positions]], order[estimated[order]]
-            )
+            np.asarray(np.linalg.lstsq(rows[:, own], rows, rcond=None)[0])
+            if own.size
+            else rows
         )
     return contrasts
 

@@ -490,15 +490,8 @@ def fit_present(
     told = () if progress is None else (progress,)
     if present.all or method.needs.absent_levels:
         return method.fit(sample, rng, *told)
-    cost = CostMatrix.parse(method.cost)
-    narrow: Any = cost.matrix(present.n_levels)[np.ix_(present.codes, present.codes)]
-    if isinstance(method.cost, str) and np.array_equal(
-        narrow, named_costs(method.cost, present.codes.size)
-    ):
-        # as of neighbouring levels, and methods may be faster for a name
-        narrow = method.cost
-    fit = method.with_cost(narrow).fit(present.among(sample), rng, *told)
-    return present.widened(fit, cost, sample.rows)
+    fit = present.method(method).fit(present.among(sample), rng, *told)
+    return present.widened(fit, CostMatrix.parse(method.cost), sample.rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -524,6 +517,19 @@ class Present:
     def all(self) -> bool:
         """Whether all levels have rows."""
         return self.codes.size == self.n_levels
+
+    def method(self, method: Any) -> Any:
+        """The method with the costs of these levels."""
+        cost: Any = CostMatrix.parse(method.cost).matrix(self.n_levels)[
+            np.ix_(self.codes, self.codes)
+        ]
+        if isinstance(method.cost, str) and np.array_equal(
+            cost, named_costs(method.cost, self.codes.size)
+        ):
+            cost = (
+                method.cost
+            )  # as of neighbouring levels, and methods may be faster for a name
+        return method.with_cost(cost)
 
     def among(self, sample: Sample) -> Sample:
         """The rows recoded to levels 0..K'-1, with the costs of these levels."""

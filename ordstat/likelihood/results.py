@@ -803,11 +803,12 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             Without other fits: each term adjusted for those before it (I), for all that
             do not contain it (II), or for all. In type II a term contains another as in
             SAS: it has the same numeric variables and more factors, so that g:x
-            contains x but not g, and x:z contains neither. For a term in an
-            interaction, "III" tests the average of its effect over the levels of the
-            other factors, as SAS, car with sum contrasts and R's ordinal since 2025
-            (also called "balanced"), and "baseline" tests its effect at their first
-            levels, R's earlier type III.
+            contains x but not g, and x:z contains neither. I(x^2) beside x is a number
+            of its own, as in R: x is adjusted for it. For a term in an interaction,
+            "III" tests the average of its effect over the levels of the other factors,
+            as SAS, car with sum contrasts and R's ordinal since 2025 (also called
+            "balanced"), and "baseline" tests its effect at their first levels, R's
+            earlier type III.
 
         Returns
         -------
@@ -1273,10 +1274,12 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         Raises
         ------
-        OptionError
-            Random, nominal or scale effects; robust or cluster-robust errors.
+        UnavailableError
+            Random effects, robust or cluster-robust errors, a penalty or separation;
+            nominal or scale effects unless the data are a table of counts, of which the
+            saturated table alone is tested.
         DataError
-            Too few distinct expected ranks for the groups; separation.
+            Too few distinct expected ranks for the groups.
 
         Examples
         --------

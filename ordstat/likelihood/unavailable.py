@@ -55,8 +55,13 @@ REFUSED = {
         "binary location": "",
     },
     "gof()": {
-        "survey robust penalty infinite nominal scale structure": (
-            "test() of terms added to the model"
+        "survey robust": "test() of terms added to the model",
+        "penalty": _UNPENALISED,
+        "infinite": "drop1(), or anova() against a model with more terms",
+    },
+    "gof() of groups": {
+        "nominal scale structure": (
+            "anova() against a model with more terms, or residuals()"
         )
     },
     "influence()": {"infinite": "update(data=) without the row"},

@@ -282,7 +282,8 @@ class Clones:
             raise DataError(
                 f"{type(model).__name__} must accept sample_weight in fit, as costs or"
                 " weights of the examples differ. Choose a classifier that takes"
-                " weights, or cost='absolute' with whole weights."
+                " weights, or cost='classification' (for Reduction 'absolute' too)"
+                " with whole weights."
             )
         with refusing(model):
             labels = (problem.labels > 0).astype(np.int64)

@@ -153,6 +153,35 @@ def test_declared_levels_without_rows_are_those_in_memory(arguments, data):
     assert np.allclose(here.predict(data, "prob"), there.predict(data, "prob"))
 
 
+@pytest.mark.filterwarnings(
+    "ignore:.*(Levels of the response without rows|No row has the levels)"
+)
+@pytest.mark.parametrize("method", ["redsvm", "svor-exc", "prank", "cusum"])
+@pytest.mark.parametrize("empty", [0, 2, 5])
+def test_declared_levels_without_rows_change_no_ranker(method, empty, data):
+    """The fit in memory; between levels with rows it is that of the levels with rows."""
+    levels = [0, 1, 2, 3, 4, 5]
+    shifted = data.assign(y=(data.y - 1 + (data.y - 1 >= empty)).astype(int))
+    if method in ("prank", "cusum"):
+        options = {"epochs": 1, "presentation": "order"}
+    else:
+        options = {"kernel": "linear", "loss": "squared_hinge"}
+    with_empty = {
+        "method": method,
+        "levels": levels,
+        "cost": "classification",
+        **options,
+    }
+    here = ordfit("y ~ x1 + x2", shifted, **with_empty)
+    there = ordfit("y ~ x1 + x2", Generated(shifted), **with_empty)
+    assert (here.predict(data) == there.predict(data)).all()
+    without = ordfit(
+        "y ~ x1 + x2", shifted, **{**with_empty, "levels": sorted(shifted.y.unique())}
+    )
+    assert (there.predict(data).astype(int) == without.predict(data).astype(int)).all()
+    assert "Observations" in str(there.summary())
+
+
 def test_questions_about_weights_count_all_rows(data):
     counted = f"these stand for {data.w.sum():,} rows in place of {(data.w > 0).sum()}"
     for rows in (data, Generated(data)):

@@ -168,6 +168,11 @@ def test_ways_to_name_the_response(side):
         ([np.nan] * 6, None, "None of the 6 rows can be used; left out for y \\(6\\)"),
         ([1, 2, np.inf, 1, 1, 2], None, "infinite in row 2"),
         (pd.date_range("2020", periods=6), None, "holds datetime64 values"),
+        (
+            pd.to_timedelta(range(6), unit="D"),
+            None,
+            r"timedelta64 values; .* number of days: data\['y'\] / pd",
+        ),
         ([1, "a"] * 3, None, "holds mixed-integer values"),
         ([1j] * 6, None, "complex"),
     ],

@@ -152,6 +152,30 @@ def test_the_saturated_table_by_its_likelihood(repeated: bool) -> None:
     )
 
 
+@pytest.mark.parametrize("method", ["logit", "probit"])
+@pytest.mark.parametrize("part", ["nominal", "scale"])
+def test_the_saturated_table_of_nominal_and_scale_fits(part: str, method: str) -> None:
+    data = datasets.load("housing")
+    fit = ordfit("Sat ~ Infl + Type", data, method, weights="Freq", **{part: "~ Cont"})
+    counts = data.pivot_table(
+        "Freq", ["Infl", "Type", "Cont"], "Sat", observed=True
+    ).to_numpy(dtype=float)
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    table = fit.gof().table
+    assert list(table.index) == [
+        "Pearson chi2, saturated table",
+        "deviance, saturated table",
+    ]
+    assert table["df"].tolist() == [24 * 2 - len(fit.params)] * 2
+    deviance = 2.0 * (np.sum(counts * np.log(shares)) - fit.loglik)
+    assert table["statistic"].iloc[1] == pytest.approx(deviance, rel=1e-9)
+    with pytest.raises(
+        UnavailableError,
+        match=f"{part} effects. Use anova.. against a model with more terms",
+    ):
+        fit.gof(groups=4)
+
+
 def test_the_default_takes_the_groups_that_can_be_formed() -> None:
     """Wine has four distinct scores; fitted with a factor of two levels alone there are
     too few.
@@ -206,9 +230,14 @@ REFUSED = {
         {"formula": "y ~ x", "nominal": "~ f"},
         {},
         UnavailableError,
-        r"Use test\(\) of terms",
+        r"against a model with more terms",
     ),
-    "scale": ({"scale": "~ z"}, {}, UnavailableError, r"Use test\(\) of terms"),
+    "scale": (
+        {"scale": "~ z"},
+        {},
+        UnavailableError,
+        r"against a model with more terms",
+    ),
     "groups": ({}, {"groups": 2}, OptionError, "groups must be"),
 }
 

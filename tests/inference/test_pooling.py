@@ -99,9 +99,14 @@ def test_frames_and_names(pooled):
         pooled.simulate()
     with pytest.raises(
         OptionError,
-        match=r"pooled fits have no \.anova\. .* Test pooled coefficients by \.test",
+        match=r"no likelihood ratio, .* Give anova\(\) the largest model alone",
     ):
         pooled.anova(pooled)
+    with pytest.raises(
+        OptionError,
+        match=r"pooled fits have no \.joint_tests\. .* \.anova\(type='III'\)",
+    ):
+        pooled.joint_tests()
     with pytest.raises(
         OptionError,
         match=r"dfcom must be a positive, finite number, or numpy.inf; got 0",

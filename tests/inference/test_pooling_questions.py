@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.special import expit, logit
 
 from inference.imputed import FRAMES, fits
-from ordstat import DataError, OptionError, datasets, ordfit, pool, table
+from ordstat import DataError, DataWarning, OptionError, datasets, ordfit, pool, table
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-12}
 
@@ -486,6 +486,97 @@ def test_degrees_of_freedom_under_cr2():
     np.testing.assert_allclose(
         out[["lower", "upper"]].to_numpy()[0], np.ravel(limits(*pieces)), rtol=1e-9
     )
+
+
+# Tests of terms
+
+
+def d1_of(hypotheses, covariances, df_complete):
+    """mice::D1 written out: F, its degrees of freedom and the relative increase in
+    variance.
+    """
+    Q = np.array(hypotheses)
+    U = np.array(covariances)
+    m = len(hypotheses)
+    k = Q.shape[1]
+    within = U.mean(axis=0)
+    between = np.atleast_2d(np.cov(Q.T))
+    r = (1 + 1 / m) * np.trace(between @ np.linalg.inv(within)) / k
+    mean = Q.mean(axis=0)
+    return mean @ np.linalg.inv(within) @ mean / (k * (1 + r)), k, r
+
+
+@pytest.mark.parametrize("method", ["logit", "acat", "cauchit"])
+def test_terms_by_their_coefficients(method):
+    """Of terms that no other contains, types II, III and baseline test the
+    coefficients.
+    """
+    pooled = pool(fits("rating ~ temp + contact * x", wine_frames(), method=method))
+    for type in ("II", "III", "baseline"):
+        table = pooled.anova(type=type)
+        for term in ("temp[T.warm]", "contact[T.yes]:x"):
+            one = pooled.test(f"`{term}` = 0").iloc[0]
+            row = table.loc[term.replace("[T.warm]", "").replace("[T.yes]", "")]
+            np.testing.assert_allclose(
+                row.to_numpy(float), one[list(table)].to_numpy(float), **CLOSE
+            )
+
+
+def test_terms_of_several_columns_by_mice():
+    """Two factors with an interaction: type III tests averages of simple effects, type
+    I the first term by itself.
+    """
+    rng = np.random.default_rng(2)
+    frames = [
+        frame.assign(h=np.arange(80) // 2 % 3, u=rng.normal(size=80))
+        for frame in FRAMES
+    ]
+    frames = [
+        frame.assign(h=frame["h"].map({0: "p", 1: "q", 2: "r"})) for frame in frames
+    ]
+    made = fits("y ~ g * h + u", frames)
+    table = pool(made).anova(type="III")
+    names = ["h[T.q]", "h[T.r]", "g[T.b]:h[T.q]", "g[T.b]:h[T.r]"]
+    L = np.array([[1, 0, 0.5, 0], [0, 1, 0, 0.5]])  # averaged over the two levels of g
+    Q = [L @ fit.params[names] for fit in made]
+    U = [L @ fit.vcov().loc[names, names].to_numpy() @ L.T for fit in made]
+    F, k, r = d1_of(Q, U, pool(made).df_complete)
+    np.testing.assert_allclose(
+        table.loc["h", ["F", "df", "riv"]].to_numpy(float), [F, k, r], rtol=1e-8
+    )
+    # Type I of u, the last term before the interaction in the formula, by regression of
+    # its column on those before.
+    first = pool(made).anova()
+    assert first.loc["g:h"].to_numpy() == pytest.approx(table.loc["g:h"].to_numpy())
+    Q = []
+    U = []
+    for fit in made:
+        sample = fit.design.sample
+        columns = fit.coef.index.get_indexer(["g[T.b]", *names[:2], "u"])
+        rest = fit.coef.index.get_indexer(names[2:])
+        A = np.column_stack([np.ones(sample.n), sample.X[:, columns]])
+        slopes = np.linalg.lstsq(A, sample.X[:, rest], rcond=None)[0][-1]
+        row = np.zeros(len(fit.coef))
+        row[columns[-1]] = 1.0
+        row[rest] = slopes
+        chosen = fit.coef.index
+        Q.append([row @ fit.coef])
+        U.append([[row @ fit.vcov().loc[chosen, chosen].to_numpy() @ row]])
+    F, k, r = d1_of(Q, U, pool(made).df_complete)
+    np.testing.assert_allclose(
+        first.loc["u", ["F", "df", "riv"]].to_numpy(float), [F, k, r], rtol=1e-8
+    )
+
+
+def test_terms_that_aliased_columns_leave_undetermined():
+    frames = [
+        frame.assign(e=frame["g"] + np.where(np.arange(80) % 2, "1", "2"))
+        for frame in FRAMES
+    ]
+    with pytest.warns(DataWarning, match="aliased|combination of levels"):
+        pooled = pool(fits("y ~ x1 + g * e", frames))
+    table = pooled.anova(type="III")
+    assert np.isnan(table.loc["g", "F"]) and np.isfinite(table.loc["x1", "F"])
 
 
 # Refusals

@@ -108,7 +108,7 @@ def test_the_text() -> None:
         (lambda: power_ordinal(P, 2, power=0.8, fraction=0), "fraction must be"),
         (
             lambda: power_ordinal(P, 2, 100, control=P),
-            "power_ordinal has no argument 'control'. Its arguments are:",
+            "power_ordinal has no argument 'control'. Write probabilities=",
         ),
         (lambda: power_ordinal(P, 2, 100, alhpa=0.1), "Did you mean 'alpha'"),
     ],

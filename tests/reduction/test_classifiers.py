@@ -20,8 +20,11 @@ from sklearn.svm import LinearSVC
 
 from ordstat import (
     Blend,
+    CostTransform,
     DataError,
     NominalClassifier,
+    OneVersusAll,
+    OneVersusOne,
     OptionError,
     Reduction,
     load,
@@ -311,6 +314,16 @@ def test_classifiers_without_weights_are_refused_where_examples_differ(frame):
         ).nobs
         == frame["w"].sum()
     )
+
+
+@pytest.mark.parametrize("method", [OneVersusAll, OneVersusOne, CostTransform])
+def test_the_cost_that_is_advised_needs_no_weights(method, frame):
+    with pytest.raises(DataError, match="or cost='classification'"):
+        ordfit("y ~ a + b", frame, method(base=KNeighborsClassifier()))
+    fit = ordfit(
+        "y ~ a + b", frame, method(base=KNeighborsClassifier(), cost="classification")
+    )
+    assert set(fit.predict(frame)) <= set(fit.levels)
 
 
 @pytest.mark.parametrize(

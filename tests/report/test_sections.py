@@ -293,6 +293,24 @@ def test_proportional_odds_only_where_there_is_a_test():
         assert "score test:" not in text and "Equal effects at all thresholds" in text
 
 
+def test_proportional_odds_that_need_another_fit(tmp_path):
+    wine = datasets.load("wine")
+    wine.to_parquet(tmp_path / "wine.parquet")
+    mixed = ordfit(f"{FORMULA} + (1 | judge)", wine, "probit").summary()
+    assert (
+        "Equal effects at all thresholds were not tested: use nominal_test()."
+        in str(mixed)
+    )
+    blocks = ordfit("rating ~ temp", str(tmp_path / "wine.parquet"), "acat").summary()
+    assert (
+        "Equal effects at all thresholds were not tested: use score_test() of a sample."
+        in str(blocks)
+    )
+    assert "Equal effects" not in str(
+        ordfit("rating ~ 1 + (1 | judge)", wine).summary()
+    )
+
+
 def test_notebook():
     html = fitted("clm").summary()._repr_html_()
     assert (
