@@ -51,7 +51,8 @@ FAMILIES = {
 KNOWN = {
     "fit -> svm.kernels", "judging.evaluation -> prediction.probabilities",
     "judging.selection -> svm.cross_validation",
-    "judging.selection -> svm.kernels", "likelihood.regression -> mixed.method", "likelihood.regression -> mixed.results",
+    "judging.selection -> svm.kernels", "likelihood.regression -> mixed.method",
+    "likelihood.regression -> mixed.results",
     "judging.geometry -> svm.kernels", "method -> reduction.classifiers",
     "persistence -> likelihood.flexible", "persistence -> likelihood.links",
     "plots.residuals -> likelihood.cumulative",
