@@ -75,6 +75,7 @@ OTHER = {
     "trees": 30,
     "start": (-1.0, 0.0, 1.2, 0.1, 0.1, 0.1, 0.1),  # one for each parameter
     "threshold": "equidistant",
+    "direction": "backward",
     "tol": 1e-8,
     "update": "passive-aggressive",
     "version": "real",

@@ -157,7 +157,7 @@ def power(matrix, exponent):
     return (vectors[:, kept] * values[kept] ** exponent) @ vectors[:, kept].T
 
 
-def by_definition(fit, cluster):
+def by_definition(fit, cluster, probabilities=probabilities, bread=None):
     """(covariance, Satterthwaite's df) by matrices of order N K."""
     point = fit.params.to_numpy()
     h = 1e-6
@@ -180,7 +180,8 @@ def by_definition(fit, cluster):
     W = np.linalg.pinv(V, rcond=1e-10, hermitian=True)
     H = D @ np.linalg.inv(D.T @ W @ D) @ D.T @ W
     residuals = (np.eye(K)[fit.design.sample.y] - p).reshape(-1)
-    bread = np.linalg.inv(Dense.of(fit).information(point))
+    if bread is None:
+        bread = np.linalg.inv(Dense.of(fit).information(point))
     sums = []
     effects = []
     for g in np.unique(cluster):
@@ -219,6 +220,36 @@ def test_more_levels_by_definition(name):
     covariance, df = by_definition(fit, cluster)
     size = np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
     assert np.abs((fit.vcov() - covariance) / size).to_numpy().max() < 2e-5
+    np.testing.assert_allclose(fit.tidy()["df"], df, rtol=2e-5)
+
+
+def stage_probabilities(fit, point):
+    """(n, 3) of a continuation ratio of three levels, by the logit."""
+    eta = point[:2] - (fit.design.sample.X @ point[2:])[:, None]
+    stays = 1.0 / (1.0 + np.exp(-eta))
+    if fit.method.direction == "backward":
+        upper = 1.0 - stays[:, 1]
+        middle = stays[:, 1] * (1.0 - stays[:, 0])
+        return np.column_stack([1.0 - upper - middle, middle, upper])
+    middle = (1.0 - stays[:, 0]) * stays[:, 1]
+    return np.column_stack([stays[:, 0], middle, 1.0 - stays[:, 0] - middle])
+
+
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+def test_stages_by_definition(direction):
+    wine = load_data("wine")
+    wine["rating"] = wine["rating"].astype(int).clip(2, 4)
+    cluster = wine["judge"].cat.codes.to_numpy() // 2
+    vcov = {"cluster": cluster, "type": "CR2"}
+    fit = ordfit(
+        "rating ~ temp + contact", wine, "cratio", direction=direction, vcov=vcov
+    )
+    np.testing.assert_allclose(
+        stage_probabilities(fit, fit.params.to_numpy()), fit.predict(type="prob")
+    )
+    bread = fit.vcov("model").to_numpy()
+    covariance, df = by_definition(fit, cluster, stage_probabilities, bread)
+    np.testing.assert_allclose(fit.vcov(), covariance, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(fit.tidy()["df"], df, rtol=2e-5)
 
 

@@ -4,6 +4,9 @@ the model.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -12,6 +15,7 @@ from ordstat.likelihood.cumulative import Cumulative
 from ordstat.likelihood.family import Family
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.problem import Problem
+from ordstat.likelihood.sequential import ContinuationRatio, StoppingRatio
 
 from .samples import PARTS, make
 
@@ -23,9 +27,18 @@ HESSIAN = 1e-5
 
 @pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
 @pytest.mark.parametrize("link", LINKS)
-@pytest.mark.parametrize("family", [Cumulative, Adjacent])
+@pytest.mark.parametrize(
+    "family",
+    [
+        Cumulative,
+        Adjacent,
+        ContinuationRatio,
+        partial(StoppingRatio, backward=True),
+    ],
+    ids=["cumulative", "adjacent", "continuation", "stopping backward"],
+)
 def test_score_and_information_against_differences(
-    family: type[Family], link: str, parts: tuple[str, ...]
+    family: Callable[..., Family], link: str, parts: tuple[str, ...]
 ) -> None:
     problem = Problem.of(make(parts), family(LINKS[link]))
     point = problem.start() + 0.05 * np.random.default_rng(1).normal(
