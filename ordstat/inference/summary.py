@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -50,6 +49,12 @@ TITLES = {
     "threshold": "Parameters of the thresholds",
     "lambda": "Parameter of the link",
 }
+_BY_THRESHOLD = (
+    "Nominal effects, by threshold with standard errors (positive = lower response)"
+)
+#: Names of the test of all effects by the covariance; of all others, "Wald test".
+_TESTS = {"model": "LR test", "CR2": "Wald F test", "survey": "Wald F test"}
+
 # Figures of the whole fit
 
 
@@ -82,9 +87,8 @@ def _figures(
             "pseudo_loglik": fit.loglik,
         }
         return {**figures, "mcfadden": mcfadden, **(tests or {})}
-    edf, deviance = (
-        (fit.edf, -2.0 * fit.loglik) if not r.without_aic else (fit.edf, np.nan)
-    )
+    edf = fit.edf
+    deviance = np.nan if r.without_aic else -2.0 * fit.loglik
     figures = {
         "nobs": n,
         "edf": edf,
@@ -135,29 +139,25 @@ def test_figures(r: FittedLikelihood) -> dict[str, Any]:
     }
 
 
-def _test_of_effects(r: FittedLikelihood) -> tuple[str, str]:
-    """Name and result of the test of all effects, as text for the summary."""
+def _test_of_effects(r: FittedLikelihood) -> str:
+    """The test of all effects as text for the summary, or why there is none."""
     covariance = r.own_covariance
-    name = {"model": "LR test", "CR2": "Wald F test", "survey": "Wald F test"}.get(
-        covariance.name, "Wald test"
-    )
     if r.fit.edf == r.fit.null_edf:
-        return name, "none: thresholds only"
-    if name == "LR test" and r.without_aic:
-        return name, f"none: {r.without_aic}"
+        return "none: thresholds only"
+    if covariance.name == "model" and r.without_aic:
+        return f"none: {r.without_aic}"
     test = effects_test(r)
     if np.isnan(test.statistic):
         if test.df > covariance.most_at_once:
-            return name, f"none: {covariance.why_no_more}"
+            return f"none: {covariance.why_no_more}"
         if test.df and covariance.survey is not None:
-            return name, "none: more effects than degrees of freedom of the design"
-        return name, "none: infinite estimates" if test.df == 0 else "none"
+            return "none: more effects than degrees of freedom of the design"
+        return "none: infinite estimates" if test.df == 0 else "none"
     p = p_in_words(test.p_value)
     if np.isinf(test.df_resid):
-        return name, f"{test.statistic:.2f} on {test.df} df, {p}"
+        return f"{test.statistic:.2f} on {test.df} df, {p}"
     return (
-        name,
-        f"F {test.statistic:.4g} on {test.df} and {round(test.df_resid, 1):g} df, {p}",
+        f"F {test.statistic:.4g} on {test.df} and {round(test.df_resid, 1):g} df, {p}"
     )
 
 
@@ -186,64 +186,63 @@ def likelihood_summary(
         header=(*data_header(r), *_fit_header(r, header), converged),
         tables=(*random, *effects, threshold_estimates(r), *judged),
         notes=(*alert_notes(r), *notes),
-        margin_notes=(
-            tuple
-            if r.no_margins
-            else lambda: (*r.margin_bounds.notes, _threshold_rule(r))
-        ),
+        margin_notes=lambda: _margin_notes(r),
     )
-    return shown_part(
-        r,
-        section,
-        report,
-        _screen_tables(r, report, exponentiate, labels) if section is None else [],
-    )
+    if section is not None:
+        return shown_part(r, section, report)
+    model = _screen_tables(r, report, exponentiate, labels)
+    return shown_part(r, section, report, model)
 
 
 def _fit_header(
     r: FittedLikelihood, random: tuple[tuple[str, Any], ...]
 ) -> tuple[tuple[str, Any], ...]:
-    survey = r.design.survey
+    """Header pairs about likelihood, tests, R2s and standard errors; `random` are those
+    about random effects.
+    """
     words = r.own_covariance.words
     figures = _figures(r)
-    if survey is not None:
+    edf = r.fit.edf
+    name = _TESTS.get(r.own_covariance.name, "Wald test")
+    if r.design.survey is not None:
         return (
-            ("Survey design", survey.words),
-            ("Parameters", r.fit.edf),
+            ("Survey design", r.design.survey.words),
+            ("Parameters", edf),
             ("Pseudo log-lik.", f"{r.fit.loglik:.4f} (weights of mean 1)"),
-            _test_of_effects(r),
+            (name, _test_of_effects(r)),
             ("McFadden R2", f"{figures['mcfadden']:.4f}"),
             ("Std. errors", words),
         )
-    edf = r.fit.edf
-    left = figures["df_residual"]
-    loglik = r.fit.loglik
     size = (
-        ("Parameters", f"{edf}, residual df {left:g}"),
-        ("Log-likelihood", f"{loglik:.4f}"),
+        ("Parameters", f"{edf}, residual df {figures['df_residual']:g}"),
+        ("Log-likelihood", f"{r.fit.loglik:.4f}"),
     )
-    criteria = (
-        f"none: {r.without_aic}"
-        if r.without_aic
-        else f"{figures['aic']:.2f}, {figures['bic']:.2f}"
-    )
+    criteria = f"{figures['aic']:.2f}, {figures['bic']:.2f}"
+    if r.without_aic:
+        criteria = f"none: {r.without_aic}"
     if random:
         return (*size, ("AIC, BIC", criteria), *random)
-    test, result = _test_of_effects(r)
-    switched = (
-        r.own_covariance.name == "model" and own_covariance(r.design).name != "model"
-    )
+    test = _test_of_effects(r)
+    tested: tuple[tuple[str, Any], ...] = (("AIC, BIC", criteria), (name, test))
+    if test == criteria:
+        tested = ((f"AIC, BIC, {name}", test),)
+    usual = own_covariance(r.design).name
+    if r.own_covariance.name == "model" and usual != "model":
+        words = f"not robust, {words}"
     return (
         *size,
-        *(
-            [(f"AIC, BIC, {test}", result)]
-            if criteria == result
-            else [("AIC, BIC", criteria), (test, result)]
-        ),
+        *tested,
         ("McFadden R2", f"{figures['mcfadden']:.4f}"),
         ("Nagelkerke R2", f"{figures['nagelkerke']:.4f}"),
-        ("Std. errors", "not robust, " * switched + words),
+        ("Std. errors", words),
     )
+
+
+def _margin_notes(r: FittedLikelihood) -> tuple[str, ...]:
+    """Notes on margins and bounds, for fits that have margins."""
+    if r.no_margins is not None:
+        return ()
+    return (*r.margin_bounds.notes, _threshold_rule(r))
 
 
 def _threshold_rule(r: FittedLikelihood) -> str:
@@ -254,10 +253,12 @@ def _threshold_rule(r: FittedLikelihood) -> str:
     by_thresholds = count_above(r.gaps(r.design.sample.rows, r.fit.scores))
     same = float(p.weights[by_thresholds == p.codes].sum())
     total = p.weights.sum()
-    share = (
-        f"{100.0 * same / total:.1f}%" if fractional(r) else f"{same:g} of {total:g}"
-    )
-    agreement = "all" if same == total else share
+    if same == total:
+        agreement = "all"
+    elif fractional(r):
+        agreement = f"{100.0 * same / total:.1f}%"
+    else:
+        agreement = f"{same:g} of {total:g}"
     return (
         "Margins, errors at a margin and bounds refer to the threshold rule (the level"
         " is the number of thresholds below the score), which agrees with predict() on"
@@ -280,7 +281,10 @@ def _effect_tables(
     """
     columns = r.coefficient_columns
     records = r.parameters.records
-    factors, suffixes = (np.ones(len(records)), {}) if per is None else rescaled(r, per)
+    factors = np.ones(len(records))
+    suffixes: Mapping[str, str] = {}
+    if per is not None:
+        factors, suffixes = rescaled(r, per)
     low, high = symmetric_limits(
         r.fit.coefficients, columns["std_error"], level, columns["df"]
     )
@@ -288,29 +292,31 @@ def _effect_tables(
     changed = {"estimate": r.fit.limits, "std. error": columns["std_error"]}
     limits = {f"{50 * (1 - level):.3g}%": low, f"{50 * (1 + level):.3g}%": high}
     shown = changed | {statistic: columns["statistic"]}
-    shown |= {} if r.bias_reduced is None else {"df": columns["df"]}
+    if r.bias_reduced is not None:
+        shown["df"] = columns["df"]
     frame = pd.DataFrame(shown | {"p": columns["p_value"]} | limits)
     frame[[*changed, *limits]] *= factors[: len(records), None]
     formats = {"z": ".2f", "t": ".2f", "df": ".1f", "p": "p"}
     tables: list[Table] = []
     for kind, title in TITLES.items():
         rows = r.parameters.of(kind)
-        if rows.size and (kind != "threshold" or r.fit.jacobian is not None):
-            index = []
+        # thresholds that are parameters themselves have a table of their own
+        if not rows.size or (kind == "threshold" and r.fit.jacobian is None):
+            continue
+        index = []
+        for row in rows:
+            unit = suffixes.get(records[row].name, "")
+            write = records[row].effect if kind == "scale" else records[row].shown
+            index.append(write(labels, unit=unit))
+        part = frame.iloc[rows].set_axis(index)
+        table = Table(title=title, frame=part, formats=formats, role=kind)
+        if kind == "nominal":
+            effects = []
             for row in rows:
                 unit = suffixes.get(records[row].name, "")
-                write = records[row].effect if kind == "scale" else records[row].shown
-                index.append(write(labels, unit=unit))
-            table = Table(
-                title=title, frame=frame.iloc[rows].set_axis(index), formats=formats
-            )
-            if kind == "nominal":
-                effects = [
-                    records[row].effect(labels, suffixes.get(records[row].name, ""))
-                    for row in rows
-                ]
-                table = replace(table, brief=_by_threshold(r, table, effects))
-            tables.append(table)
+                effects.append(records[row].effect(labels, unit))
+            table = replace(table, brief=_by_threshold(r, part, effects))
+        tables.append(table)
     if exponentiate and r.design.names:
         tables.insert(1, ratio_table(r, tables[0].frame))
     return tables
@@ -329,6 +335,7 @@ def ratio_table(r: FittedLikelihood, effects: pd.DataFrame) -> Table:
         title=ratio.title,
         frame=frame,
         formats=dict.fromkeys(frame, EXACT + ratio_decimals(frame)),
+        role="ratios",
     )
 
 
@@ -359,78 +366,74 @@ def _screen_tables(
     """Effects with ratios in the same row, thresholds in one or two lines, and the test
     of proportional odds.
     """
-    ratio, sign, title = ratio_of(r)
-    with_ratios = bool(r.design.names) and (
-        ratio != "exp(estimate)" if exponentiate is None else exponentiate
-    )
+    with_ratios = ratio_of(r).named if exponentiate is None else exponentiate
     names = {name for side in r.design.spec.column_names.values() for name in side}
-    left_out = r.design.spec.references.items()
-    references = tuple(
-        [level.shown(labels) for first, level in left_out if first in names]
-    )
-    reference = [Line(head="Reference levels:", items=references)] if references else []
+    references = []
+    for first, level in r.design.spec.references.items():
+        if first in names:
+            references.append(level.shown(labels))
     blocks: list[Table | Line] = []
     for block in estimates_of(report):
-        if isinstance(block, Line):
-            blocks += [*reference, block]
-        elif "estimate" in block.frame and block.brief is not None:
+        if block.role == "thresholds" and references:
+            blocks.append(Line(head="Reference levels:", items=tuple(references)))
+        if isinstance(block, Line) or block.role not in ("ratios", *TITLES):
+            blocks.append(block)
+        elif block.brief is not None:
             blocks.append(block.brief)
-        elif "estimate" in block.frame:
-            ratios = (
-                ratio_table(r, block.frame)
-                if with_ratios and block.title == TITLES["location"]
-                else None
-            )
-            blocks.append(_brief(block, ratios, sign < 0.0))
-        elif block.title != title:
-            blocks.append(block)  # ratios are in the rows of the effects
+        elif block.role == "location" and with_ratios:
+            blocks.append(_beside_ratios(r, _brief(block)))
+        elif block.role != "ratios":
+            blocks.append(_brief(block))
     return [*blocks, *_proportionality(r)]
 
 
-def _brief(block: Table, ratios: Table | None, negated: bool) -> Table:
-    """The table of effects with few digits, and the ratios to the right."""
+def _brief(block: Table) -> Table:
+    """The table of effects with few digits."""
     frame = block.frame.rename(columns={"std. error": "SE"})
     errors = frame["SE"].fillna(frame["estimate"].abs())
     formats = dict.fromkeys(frame, few_decimals(errors)) | {**block.formats}
-    short = replace(block, frame=frame, formats=formats)
-    if ratios is None:
-        return short
-    name, *limits = map(str, ratios.frame)
-    # "OR" of odds ratio
-    head = "exp" if "(" in name else re.sub(r"\b(\w)\w*\W*", r"\1", name).upper()
-    columns = ratios.frame.set_axis([head, *map(" {}".format, limits)], axis=1)
-    title = f"{short.title}; {head} = {'exp(-estimate), ' if negated else ''}{name}"
-    formats |= dict.fromkeys(columns, ratios.formats[name])
+    return replace(block, frame=frame, formats=formats)
+
+
+def _beside_ratios(r: FittedLikelihood, effects: Table) -> Table:
+    """The table of location effects with the ratios to the right; without their limits
+    if the screen is too narrow.
+    """
+    ratio = ratio_of(r)
+    ratios = ratio_table(r, effects.frame)
+    limits = [f" {name}" for name in ratios.frame.columns[1:]]
+    columns = ratios.frame.set_axis([ratio.head, *limits], axis=1)
+    sign = "exp(-estimate), " if ratio.sign < 0.0 else ""
+    formats = dict.fromkeys(columns, ratios.formats[ratio.name])
     wide = replace(
-        short, title=title, frame=pd.concat([frame, columns], axis=1), formats=formats
+        effects,
+        title=f"{effects.title}; {ratio.head} = {sign}{ratio.name}",
+        frame=pd.concat([effects.frame, columns], axis=1),
+        formats={**effects.formats, **formats},
     )
     label, *sizes = wide.grid.sizes
     if min(label, SHORTEST_LABEL) + sum(sizes) + len(sizes) <= SCREEN:
         return wide
-    # without the limits of the ratio
     return replace(wide, frame=wide.frame.iloc[:, :-2])
 
 
-def _by_threshold(r: FittedLikelihood, block: Table, effects: Sequence[str]) -> Table:
+def _by_threshold(
+    r: FittedLikelihood, frame: pd.DataFrame, effects: Sequence[str]
+) -> Table:
     """Nominal effects with standard errors: one row per effect, one column per
     threshold.
     """
     heads = list(r.fit.threshold_names) or r.threshold_names
-    errors = block.frame["std. error"]
-    spec = few_decimals(errors.fillna(block.frame["estimate"].abs()))
-    texts = map(
-        "{} ({})".format,
-        column_cells(block.frame["estimate"], spec),
-        column_cells(errors, spec),
-    )
+    errors = frame["std. error"]
+    spec = few_decimals(errors.fillna(frame["estimate"].abs()))
+    estimates = column_cells(frame["estimate"], spec)
+    texts = list(map("{} ({})".format, estimates, column_cells(errors, spec)))
     index = list(effects[:: len(heads)])
-    frame = pd.DataFrame(np.reshape(list(texts), (-1, len(heads))), index, heads)
-    return Table(
-        title=block.title.replace("(", "with standard errors (", 1), frame=frame
-    )
+    cells = pd.DataFrame(np.reshape(texts, (-1, len(heads))), index, heads)
+    return Table(title=_BY_THRESHOLD, frame=cells)
 
 
-#: What a summary says where a test needs further fits, or rows that are not at hand.
+#: What a summary says where a test needs more fits, or rows in memory.
 _UNTESTED = "Equal effects at all thresholds were not tested: use {}."
 
 
@@ -441,49 +444,40 @@ def _proportionality(r: FittedLikelihood) -> list[Line]:
     if not r.design.names or r.design.sample.n_levels == 2:  # nothing to test
         return []
     if not r.in_memory:
-        return [Line(items=(_UNTESTED.format("score_test() of a sample"),))]
+        return _sentence(_UNTESTED.format("score_test() of a sample"))
     if r.fit.marginal is not None:
-        return [Line(items=(_UNTESTED.format("nominal_test()"),))]
-    if r.own_covariance.name == "model":
-        kind = "score"
-        question = "score_test()"
-    else:
-        kind = "Wald"
-        question = "nominal_test()"
-    part, use = excluding(r, question)
+        return _sentence(_UNTESTED.format("nominal_test()"))
+    score = r.own_covariance.name == "model"
+    kind = "score" if score else "Wald"
+    part, use = excluding(r, "score_test()" if score else "nominal_test()")
     if part:
-        text = (
+        return _sentence(
             f"Equal effects at all thresholds: no {kind} test of fits with {part}.{use}"
         )
-        return [Line(items=(text,))]
-    everything = np.ones(len(r.design.names), dtype=bool)
-    test = Joint(*score_row(r)) if kind == "score" else wald_row(r, everything)[0]
+    if score:
+        test = Joint(*score_row(r))
+    else:
+        everything = np.ones(len(r.design.names), dtype=bool)
+        test, *_ = wald_row(r, everything)
     if not np.isfinite(test.p_value):
         why, term = untested(r)
         if term:
-            text = (
+            return _sentence(
                 f"Equal effects at all thresholds, {kind} test: {term}; no joint test,"
                 f" as {why}."
             )
-        else:
-            text = f"Equal effects at all thresholds were not tested: {why}."
-        return [Line(items=(text,))]
-    F = np.isfinite(test.df_resid)
-    figures = f"F({test.df}, {test.df_resid:.4g})" if F else f"chi2({test.df})"
+        return _sentence(f"Equal effects at all thresholds were not tested: {why}.")
+    figures = f"chi2({test.df})"
+    if np.isfinite(test.df_resid):
+        figures = f"F({test.df}, {test.df_resid:.4g})"
     odds = r.family.ratio is not None and r.family.ratio[0] == "odds ratio"
     tested = "Proportional odds" if odds else "Equal effects at all thresholds"
-    lines = [
-        Line(
-            items=(
-                (
-                    f"{tested}, {kind} test: {figures} = {test.statistic:.2f},"
-                    f" {p_in_words(test.p_value)}"
-                ),
-            )
-        )
-    ]
-    return (
-        lines
-        if test.p_value >= DOUBTFUL
-        else [*lines, Line(items=departures(r), between=" ")]
-    )
+    p = p_in_words(test.p_value)
+    lines = _sentence(f"{tested}, {kind} test: {figures} = {test.statistic:.2f}, {p}")
+    if test.p_value < DOUBTFUL:
+        lines.append(Line(items=departures(r), between=" "))
+    return lines
+
+
+def _sentence(text: str) -> list[Line]:
+    return [Line(items=(text,))]

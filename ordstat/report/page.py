@@ -27,7 +27,7 @@ from ..formula.design import arguments_text
 from .cells import counted
 from .files import write_file
 from .frames import grid_html
-from .render import Line, Table, as_html
+from .render import Table, as_html
 from .sections import shortened
 
 # Pictures
@@ -191,11 +191,7 @@ def _listed(texts: Iterable[str]) -> str:
 def _summary(fit: Any) -> str:
     """The one-screen summary without the line that names further sections."""
     summary = fit.summary().report
-    blocks = tuple(
-        block
-        for block in summary.blocks
-        if not (isinstance(block, Line) and block.head == "More:")
-    )
+    blocks = tuple(block for block in summary.blocks if block.role != "more")
     shown = replace(summary, title="Results and model fit", tables=blocks)
     return f'<div class="tables">{as_html(shown)}</div>'
 

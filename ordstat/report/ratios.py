@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -32,6 +33,13 @@ class Ratio(NamedTuple):
     def named(self) -> bool:
         """Whether the exponents are ratios of odds or hazards."""
         return self.name != _EXPONENT
+
+    @property
+    def head(self) -> str:
+        """Head of a column of them: the initials of the name, such as OR."""
+        if not self.named:
+            return "exp"
+        return "".join([word[0] for word in re.findall(r"\w+", self.name)]).upper()
 
     @property
     def direction(self) -> str:

@@ -48,8 +48,9 @@ class Table:
         One line under the table.
     section : str
         The part of the summary it belongs to.
-    inline : bool
-        Shown in a line or two in the one-screen summary.
+    role : str
+        What it holds, where the one-screen summary treats it apart: a kind of
+        parameters, "ratios", or "thresholds", which are shown in a line or two.
     brief : Table, optional
         The shorter table for the one-screen summary.
     below : tuple of Table
@@ -67,7 +68,7 @@ class Table:
     formats: Mapping[Any, str] = field(default_factory=dict)
     note: str = ""
     section: str = "model"
-    inline: bool = False
+    role: str = ""
     brief: Table | None = None
     below: tuple[Table, ...] = ()
     square: bool = False
@@ -127,11 +128,14 @@ class Line:
     head : str
         Text before the items; further lines begin under the first item.
     between : str
+    role : str
+        "thresholds", or "more" for the line that names further sections.
     """
 
     items: tuple[str, ...]
     head: str = ""
     between: str = "; "
+    role: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,10 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
-from operator import attrgetter
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -202,7 +200,8 @@ def bound_header(bound: CostBound | None) -> tuple[str, str]:
 
 def threshold_table(frame: pd.DataFrame) -> Table:
     """The thresholds, one row each; the second column holds their standard errors."""
-    return shortened(Table(title="Thresholds", frame=frame, inline=True), ".thresholds")
+    table = Table(title="Thresholds", frame=frame, role="thresholds")
+    return shortened(table, ".thresholds")
 
 
 def shortened(table: Table, where: str) -> Table:
@@ -481,12 +480,12 @@ _FIRST = (
     "Std. errors",
 )
 _APART = ("Method", "Convergence", "Training")
-#: Header pairs with usual values, which the screen leaves out.
-_USUAL = (
-    "Cost classification",
-    "Threshold flexible",
-    "Std. errors observed information",
-)
+#: Usual values of header pairs, which the screen leaves out.
+_USUAL = {
+    "Cost": "classification",
+    "Threshold": "flexible",
+    "Std. errors": "observed information",
+}
 #: Most thresholds in lines of text, and most characters of a level's name in a head.
 _MOST_INLINE = 12
 _LONGEST_LEVEL = 12
@@ -505,28 +504,29 @@ def shown_part(
     """The one-screen summary, with `model` as its estimates, or a section of the whole
     report.
     """
-    available = {
-        "fit",
-        *["bounds"] * r.in_memory,
-        *map(attrgetter("section"), report.tables),
-    }
+    available = {"fit"}
+    if r.in_memory:
+        available.add("bounds")
+    for block in report.tables:
+        available.add(_section(block))
     names = sorted(available, key=SECTIONS.index)
     if section is None:
-        return Summary(
-            _one_screen(
-                r, report, estimates_of(report) if model is None else model, names
-            ),
-            report,
-        )
+        if model is None:
+            model = estimates_of(report)
+        return Summary(_one_screen(r, report, model, names), report)
     one_of("section", section, (*names, "all"))
     if section == "all":
         return Summary(report)
-    tables = [block for block in report.tables if cast(Any, block).section == section]
+    tables = tuple(block for block in report.tables if _section(block) == section)
     header = report.header if section == "fit" else ()
     notes = report.margin_notes if section in ("margins", "bounds") else tuple
-    return Summary(
-        replace(report, header=header, tables=tuple(tables), margin_notes=notes), report
-    )
+    part = replace(report, header=header, tables=tables, margin_notes=notes)
+    return Summary(part, report)
+
+
+def _section(block: Table | Line | Part) -> str:
+    """The section of a block; only the one-screen summary has lines."""
+    return "model" if isinstance(block, Line) else block.section
 
 
 def estimates_of(report: Report) -> list[Table | Line]:
@@ -534,7 +534,7 @@ def estimates_of(report: Report) -> list[Table | Line]:
     blocks: list[Table | Line] = []
     for block in report.tables:
         if isinstance(block, Table) and block.section == "model":
-            blocks.append(in_line(block) if block.inline else block)
+            blocks.append(in_line(block) if block.role == "thresholds" else block)
     return blocks
 
 
@@ -548,72 +548,85 @@ def _one_screen(
     first for other methods.
     """
     likelihood = r.method.likelihood
-    header = dict(report.header)
+    long_names = max(map(len, map(str, r.levels))) > _LONGEST_LEVEL
+    numbered = long_names and any(map(_is_long, model))
+    if numbered:
+        model = [_by_numbers(r, block) for block in model]
     judged: list[Table | Line] = []
     if r.in_memory and not r.many_cells:
-        judged.append(_error_line(r) if likelihood else _brief_errors(r))
+        if likelihood:
+            judged.append(_error_line(r))
+        else:
+            constant = _cheapest_level(r)
+            judged.append(_brief_errors(r, constant))
+            numbered |= len(str(r.levels[constant])) > _LONGEST_LEVEL
     if not r.many_cells and (r.margin_bounds.informative or not likelihood):
         judged.append(_bound_line(r))
-    numbered = max(map(len, map(str, r.levels))) > _LONGEST_LEVEL and any(
-        map(_is_long, model)
-    )
+    header = dict(report.header)
     if numbered:
-        model = list(map(partial(_by_numbers, r), model))
-    if numbered or (
-        judged
-        and isinstance(judged[0], Table)
-        and "always level " in " ".join(map(str, judged[0].frame))
-    ):
         header["Levels"] = levels_of(r, numbered=True)
-    pairs: dict[bool, list[str]] = {True: [], False: []}
-    for label, value in header.items():
-        pair = f"{label} {number(value)}"
-        if label not in _APART and pair not in _USUAL:
-            pairs[label in _FIRST].append(pair)
-    rest = (
-        [
-            Line(
-                head="Model fit:" if likelihood else "Method:",
-                items=tuple(pairs[False]),
-            )
-        ]
-        if pairs[False]
-        else []
+    first, rest = _header_lines(header, "Model fit:" if likelihood else "Method:")
+    estimates = _under_shared_heads(model)
+    if likelihood:
+        blocks = [first, *_after_thresholds(estimates, rest), *judged]
+    else:
+        blocks = [first, *judged, *estimates, *rest]
+    ended = Line(items=(certificate_text(r.fit.certificate, r.fit.trace, False),))
+    named = (f'summary("{sections[0]}")', *map('"{}"'.format, (*sections[1:], "all")))
+    more = Line(head="More:", items=named, between=", ", role="more")
+    return Report(
+        title=r.title,
+        header=(),
+        tables=(*blocks, ended, more),
+        notes=(*report.notes, *_of_one_level(r)),
     )
-    blocks: list[Table | Line] = [
-        Line(items=tuple(pairs[True])),
-        *([] if likelihood else judged),
-    ]
+
+
+def _header_lines(header: Mapping[str, Any], head: str) -> tuple[Line, list[Line]]:
+    """The first line, about data and model, and a line with `head` of the other header
+    pairs, if there are any.
+    """
+    first: list[str] = []
+    others: list[str] = []
+    for label, value in header.items():
+        text = number(value)
+        if label in _APART or _USUAL.get(label) == text:
+            continue
+        items = first if label in _FIRST else others
+        items.append(f"{label} {text}")
+    rest = [Line(head=head, items=tuple(others))] if others else []
+    return Line(items=tuple(first)), rest
+
+
+def _under_shared_heads(model: Sequence[Table | Line]) -> list[Table | Line]:
+    """The estimates in brief; a table continues under the head of the one before it if
+    that has all of its columns.
+    """
+    blocks: list[Table | Line] = []
     for block in model:
-        shown = getattr(block, "brief", None) or block
-        before = blocks[-1]
+        shown = block
+        if isinstance(block, Table) and block.brief is not None:
+            shown = block.brief
+        before = blocks[-1] if blocks else None
         if (
             isinstance(shown, Table)
             and isinstance(before, Table)
             and set(shown.frame) <= set(before.frame)
         ):
-            # continues under the same head
             blocks[-1] = replace(before, below=(*before.below, shown))
         else:
             blocks.append(shown)
-    after = len(blocks)
-    for i, each in enumerate(blocks if likelihood else (), start=1):
-        after = i if isinstance(each, Line) and each.head == "Thresholds" else after
-    blocks[after:after] = rest
-    named = (f'summary("{sections[0]}")', *map('"{}"'.format, (*sections[1:], "all")))
-    ended = Line(items=(certificate_text(r.fit.certificate, r.fit.trace, False),))
-    tables = (
-        *blocks,
-        *(judged if likelihood else []),
-        ended,
-        Line(head="More:", items=named, between=", "),
-    )
-    return Report(
-        title=r.title,
-        header=(),
-        tables=tables,
-        notes=(*report.notes, *_of_one_level(r)),
-    )
+    return blocks
+
+
+def _after_thresholds(
+    estimates: list[Table | Line], rest: Sequence[Line]
+) -> list[Table | Line]:
+    """The estimates with further lines below the thresholds; at the end without them."""
+    for place, block in enumerate(estimates, start=1):
+        if block.role == "thresholds":
+            return [*estimates[:place], *rest, *estimates[place:]]
+    return [*estimates, *rest]
 
 
 def _is_long(block: Table | Line) -> bool:
@@ -651,11 +664,10 @@ def printed(r: FittedRanker) -> Report:
     shown = []
     for title, values in r.estimates().items():
         names = [_under_title(records.get(name), str(name)) for name in values.index]
-        shown += (
-            [in_line(Table(title=title, frame=values.set_axis(names).to_frame()))]
-            if names
-            else []
-        )
+        if names:
+            role = "thresholds" if values.name == "threshold" else ""
+            frame = values.set_axis(names).to_frame()
+            shown.append(in_line(Table(title=title, frame=frame, role=role)))
     about = (Line(head="Call:", items=(r.call,)), Line(items=size, between=", "))
     return Report(
         title=r.title,
@@ -674,54 +686,57 @@ def _under_title(record: Parameter | None, name: str) -> str:
 def in_line(table: Table) -> Line:
     """A table of thresholds as pieces of text, with standard errors in brackets."""
     frame = table.frame
-    items = list(
-        map("{} {}".format, frame.index, column_cells(frame.iloc[:, 0], "brief"))
-    )
+    values = column_cells(frame.iloc[:, 0], "brief")
+    items = list(map("{} {}".format, frame.index, values))
     if frame.shape[1] > 1:
-        items = list(
-            map("{} ({})".format, items, column_cells(frame.iloc[:, 1], "brief"))
-        )
+        errors = column_cells(frame.iloc[:, 1], "brief")
+        items = list(map("{} ({})".format, items, errors))
     if len(items) > _MOST_INLINE:
-        where = ".thresholds" if table.title == "Thresholds" else ".params"
+        where = ".thresholds" if table.role == "thresholds" else ".params"
         items = [
             *items[: _MOST_INLINE // 2],
             f"... (all in {where})",
             *items[-_MOST_INLINE // 2 :],
         ]
-    return Line(head=table.title, items=tuple(items), between="   ")
+    return Line(head=table.title, items=tuple(items), between="   ", role=table.role)
 
 
 def _error_line(r: FittedRanker) -> Line:
     """Errors on the training rows, in words."""
-    wrong, away, *cost = measured(r.training, [*_MEASURES[:2], *["cost"] * r.own_cost])
+    wrong, away = measured(r.training, _MEASURES[:2])
     text = (
         f"{100.0 * wrong:.1f}% predicted at a wrong level, {away:.2f} levels off on"
         " average"
     )
-    text += f", mean cost {cost[0]:.3g}" if cost else ""
-    return Line(
-        head="Training rows:",
-        items=(text, *filter(None, [r.training_note])),
-        between=". ",
-    )
+    if r.own_cost:
+        (cost,) = measured(r.training, ["cost"])
+        text += f", mean cost {cost:.3g}"
+    items = (text, r.training_note) if r.training_note else (text,)
+    return Line(head="Training rows:", items=items, between=". ")
 
 
-def _brief_errors(r: FittedRanker) -> Table:
-    """A few errors on the training rows, beside those of always predicting the level of
-    least cost.
-    """
-    names = [*_MEASURES[:2], "cost", *_MEASURES[3:]] if r.own_cost else list(_MEASURES)
-    p = r.training
+def _cheapest_level(r: FittedRanker) -> int:
+    """Code of the level that costs least if all rows are predicted to be at it."""
     costs = sample_costs(r.method.cost_matrix, r.design.sample)
-    code = int((p.weights @ costs).argmin())
-    codes = np.full_like(p.codes, code)
-    paid = None if p.paid is None else costs[:, code]
-    always = replace(
-        p, codes=codes, scores=codes.astype(np.float64), paid=paid, probabilities=None
-    )
-    name = str(r.levels[code])
-    head = f"always {name if len(name) <= _LONGEST_LEVEL else f'level {code + 1}'}"
-    columns = {"fit": measured(p, names), head: measured(always, names)}
+    return int((r.training.weights @ costs).argmin())
+
+
+def _brief_errors(r: FittedRanker, constant: int) -> Table:
+    """A few errors on the training rows, and those of always predicting one level."""
+    names = list(_MEASURES)
+    if r.own_cost:
+        names = [*_MEASURES[:2], "cost", *_MEASURES[3:]]
+    p = r.training
+    codes = np.full_like(p.codes, constant)
+    paid = None
+    if p.paid is not None:
+        paid = sample_costs(r.method.cost_matrix, r.design.sample)[:, constant]
+    scores = codes.astype(np.float64)
+    always = replace(p, codes=codes, scores=scores, paid=paid, probabilities=None)
+    name = str(r.levels[constant])
+    if len(name) > _LONGEST_LEVEL:
+        name = f"level {constant + 1}"
+    columns = {"fit": measured(p, names), f"always {name}": measured(always, names)}
     frame = pd.DataFrame(columns, index=pd.Index(names, name="Errors on training rows"))
     return Table(
         title="",
