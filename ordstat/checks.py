@@ -12,8 +12,9 @@ import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sized
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -268,7 +269,7 @@ def one_spelled(
 
 def canonical(given: Any, names: Iterable[str]) -> str | None:
     """The one of some names that a text means, in any case, with any hyphens,
-    underscores and blanks, or by the name of another package (`OTHER_NAMES`); None if
+    underscores and blanks, or by the name of another package (`words.toml`); None if
     there is no such name.
 
     Examples
@@ -285,9 +286,9 @@ def canonical(given: Any, names: Iterable[str]) -> str | None:
         return given
     by_spelling = {_folded(name): name for name in names}
     wanted = _folded(given)
-    return by_spelling.get(wanted) or by_spelling.get(
-        _folded(OTHER_NAMES.get(wanted, ""))
-    )
+    if wanted in by_spelling:
+        return by_spelling[wanted]
+    return by_spelling.get(_folded(words("other_names").get(wanted, "")))
 
 
 @lru_cache(maxsize=1024)
@@ -323,7 +324,7 @@ def did_you_mean(name: Any, known: Iterable[Any]) -> str:
     is near.
     """
     known = [other for other in known if not isinstance(name, str) or other != name]
-    usual = NEAREST.get(_folded(name)) if isinstance(name, str) else None
+    usual = words("nearest").get(_folded(name)) if isinstance(name, str) else None
     close = [usual] if usual is not None and usual in known else nearest(name, known)
     return f" Did you mean {close[0]!r}?" if close else ""
 
@@ -543,193 +544,34 @@ def reporter(callback: Progress | None) -> Progress | None:
 
 # Names of R, Stata, SPSS and statsmodels, and what stands for them here
 
-#: Names that mean one of ours, of methods, kernels and types of prediction; small
-#: letters without separators.
-OTHER_NAMES: Mapping[str, str] = {
-    **dict.fromkeys(("polr", "orderedmodel", "lrm", "orm", "clmm", "ologit", "orderedlogit", "ordinallogit"), "logit"),
-    **dict.fromkeys(("oprobit", "orderedprobit", "ordinalprobit"), "probit"), "clm2": "clm", "svm": "redsvm",
-    "adjacent": "acat", "continuation": "cratio", "sequential": "sratio",
-    "rbf": "gaussian", "poly": "polynomial", "probs": "prob", "response": "prob",
-    "classes": "class", "lp": "score", "linear.predictor": "linear_predictor",
-}  # fmt: skip
 
-#: Names that are not quite ours: which comes nearest.
-NEAREST: Mapping[str, str] = {
-    **dict.fromkeys(("stereotype", "vglm"), "acat"),
-    **dict.fromkeys(("gologit", "gologit2", "logistic", "ordinal"), "logit"),
-    "xgboost": "ordboost", "lightgbm": "ordboost", "mae": "absolute error", "auto": "blend",
-    "accuracy": "classification error",
-}  # fmt: skip
+@cache
+def _written() -> dict[str, dict[str, str]]:
+    import tomllib
 
-#: Attributes of fits: what they are here. A name answers, anything else is advice.
-ATTRIBUTES: Mapping[str, str] = {
-    "bse": "se", "tvalues": "z_values", "pvalues": "p_values", "cov_params": "vcov", "llf": "loglik",
-    "ame": "marginal_effects", "summary2": "summary", "coef_": "coef",
-    "convergence": "certificate", "df_resid": "df_residual", "llnull": "null_loglik",
-    **dict.fromkeys(("mfx", "avg_slopes"), ".marginal_effects('x')"), "regTermTest": ".test('x')",
-    **dict.fromkeys(("or_", "odds_ratios", "odds_ratio"), ".tidy(exponentiate=True)"),
-    **dict.fromkeys(("fittedvalues", "fitted"), ".predict(type='prob')"),
-    **dict.fromkeys(("r2", "rsquared"), ".glance(), for McFadden's and Nagelkerke's R2"),
-    **dict.fromkeys(("lsmeans", "lsm", "emm"), ".emmeans('x')"),
-    **dict.fromkeys(("concordance", "somersd", "c_index"), ".discrimination()"),
-    **dict.fromkeys(("cooks", "cooks_distance", "hatvalues", "dfbetas"), ".influence()"),
-    **dict.fromkeys(("varcorr", "ranef", "icc"), "a random term such as (1 | group) in the formula"),
-    "logLik": ".loglik", "zeta": ".thresholds", "resid": ".residuals()", "VarCorr": ".varcorr()",
-    "power": ".simulate() and fits to the draws, or power_ordinal() for two groups",
-    "coefficients": ".coef", "effects": ".marginal_effects('x').frame", "get_margeff": ".marginal_effects('x')",
-    "delta_errors": ".margins(delta=0.1)", "poTest": ".score_test(), or .brant()",
-    "AIC": ".aic", "BIC": ".bic", "as_latex": ".tidy().to_latex()",
-    "emmtrends": ".emtrends('x', 'g')",
-    **dict.fromkeys(("wald_test", "t_test", "f_test"), ".test('x')"), "lrtest": ".anova(other)",
-    **dict.fromkeys(("pairs", "pairwise", "contrasts"), ".emmeans('x').contrasts('pairwise')"), 
-    "predict_proba": ".predict(newdata, type='prob')", "feature_importances_": ".importance()",
-}  # fmt: skip
-
-#: Other names of figures of the whole fit -> columns of `glance`, where it has them.
-FIGURES: Mapping[str, str] = {
-    "llr": "lr_chi2", "llr_pvalue": "lr_p_value", "df_model": "lr_df", "prsquared": "mcfadden",
-    "mcfadden": "mcfadden", "nagelkerke": "nagelkerke", "converged": "converged",
-}  # fmt: skip
-
-_FORMULA = "Random effects stand in the formula, as in 'y ~ x + (1 | g)'."
-_LINK = "It is a link: give link={!r}."
-_WEIGHTS = "Case weights are weights=."
-#: Options of ordfit, names given as a method, functions of formulas, other functions:
-#: what to write here.
-HINTS: Mapping[str, Mapping[str, str]] = {
-    "attribute": ATTRIBUTES,
-    "option": {
-        "hess": "Standard errors are always there: leave it out.",
-        **dict.fromkeys(
-            ("safe", "context"),
-            "Formulas never run code: make the result a column of the data.",
-        ),
-        "family": "The distribution is named by link=, the model by method=.",
-        **dict.fromkeys(
-            ("robust", "vce", "covtype"), "Write vcov='HC1', or cluster='g'."
-        ),
-        **dict.fromkeys(
-            ("pweights", "pweight", "pw"),
-            "Give sampling weights as design=SurveyDesign(weights='w').",
-        ),
-        **dict.fromkeys(("order", "categories"), "Give levels=[...], lowest first."),
-        **dict.fromkeys(
-            ("distr", "dist", "distribution"), "Write method='logit' or 'probit'."
-        ),
-        "nagq": "Write quadrature=7.",
-        "parallel": "Give nominal='~ x' for effects that differ by threshold.",
-        **dict.fromkeys(("odds", "eform", "exp"), "Write exponentiate=True."),
-        "random": _FORMULA,
-        "groups": _FORMULA,
-        "interactions": (
-            "Set depth=1, which has none, or list the products that may matter in the"
-            " formula of 'logit'."
-        ),
-        "freq": _WEIGHTS,
-        "sampleweight": _WEIGHTS,
-        "rope": "There is no test of equivalence: read the limits of differences().",
-    },
-    "emmeans": {
-        "type": (
-            "Write scale='prob', 'mean' or 'odds'; without scale= means are latent."
-        ),
-        "mode": (
-            "Write scale=, as in scale='prob' (R's 'prob'), 'latent' (linear.predictor)"
-            " or 'mean' (mean.class)."
-        ),
-    },
-    "contrasts": {
-        **dict.fromkeys(
-            ("exponentiate", "type"),
-            "Write numpy.exp(table[['estimate', 'lower', 'upper']]) of the contrasts on"
-            " scale='latent'.",
-        ),
-        "reverse": (
-            "Write method='revpairwise', each later mean minus each earlier one."
-        ),
-    },
-    "table": {
-        "fits": "Give several fits as a list, as in table([fit1, fit2]).",
-        **dict.fromkeys(
-            ("keep", "drop"),
-            "Take rows from the frame table(fit).df, or write thresholds=False.",
-        ),
-        "caption": "Write title='...'.",
-    },
-    "margins": {"dydx": "Marginal effects are marginal_effects('x')."},
-    "describe_ordinal": {
-        **dict.fromkeys(("group", "groups", "groupby"), "Write by='group'."),
-        "design": (
-            "Write weights='w' for weighted percentages; their errors ignore the"
-            " sampling design."
-        ),
-    },
-    "SurveyDesign": {
-        **dict.fromkeys(("ids", "id", "psu", "cluster"), "Write clusters='psu'."),
-        "data": "Name columns; the data go to ordfit(formula, data, design=...).",
-    },
-    "errors": {"bootstrap": "Write cv=10 for errors of rows left out."},
-    "power_ordinal": {
-        **dict.fromkeys(
-            ("control", "p", "shares"),
-            "Write probabilities=[...], those of the control group.",
-        )
-    },
-    "method": {
-        **dict.fromkeys(("aranda-ordaz", "arandaordaz"), _LINK.format("aranda-ordaz")),
-        **dict.fromkeys(("log-gamma", "loggamma"), _LINK.format("log-gamma")),
-        "svyolr": "Give design=SurveyDesign(weights='w', strata='s', clusters='psu').",
-        "stereotype": (
-            "Stereotype models are not available; 'acat' has their equally spaced"
-            " scores."
-        ),
-        **dict.fromkeys(
-            ("gologit", "gologit2"),
-            "Give nominal='~ x' for effects that differ by threshold.",
-        ),
-    },
-    "function": {
-        "relevel": "Write C(x, Treatment('level')) for another base level.",
-        "cut": "Make the groups a column of the data, by pandas.cut.",
-        **dict.fromkeys(
-            ("rcs", "cr", "cs", "cc"), "Write ns(x, df=4), a natural cubic spline."
-        ),
-        "s": "Write ns(x, df=5) or bs(x, df=5), with penalty= for a ridge penalty.",
-        "Q": "Put backticks around the name.",
-        "cbind": (
-            "Make long = data.melt(['x'], ['a', 'b'], 'level', 'count') of predictors x"
-            " and counts a and b, and write ordfit('level ~ x', long, levels=['a',"
-            " 'b'], weights='count')."
-        ),
-        "as.factor": "Write factor(x).",
-        "as.ordered": "Give levels=[...], lowest first.",
-        "as.numeric": "Make the numbers a column of the data.",
-        "is.na": "Rows with missing values are left out by themselves.",
-        "ifelse": (
-            "Write I(x > 0), or make the result a column of the data by numpy.where."
-        ),
-        "interaction": (
-            "Write a:b for every combination of two factors, a * b with their own"
-            " effects."
-        ),
-    },
-}
+    return tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
 
 
-def advice(kind: str, name: str) -> str:
-    """The text of `HINTS` for a name of some kind, with a blank before it; empty if
-    there is no hint.
+@cache
+def words(table: str) -> dict[str, str]:
+    """The texts of a table of `words.toml`, by name; empty if there is no such table.
+
+    Examples
+    --------
+    >>> words("other_names")["polr"]
+    'logit'
     """
-    hint = HINTS[kind].get(name) or HINTS[kind].get(name.casefold().replace("_", ""))
+    texts = _written().get(table, {})
+    return {name: text for names, text in texts.items() for name in names.split()}
+
+
+def advice(table: str, name: str) -> str:
+    """The text for a name in a table of `words.toml`, with a blank before it; empty if
+    it has none.
+    """
+    texts = words(table)
+    hint = texts.get(name) or texts.get(name.casefold().replace("_", ""))
     return f" {hint}" if hint else ""
-
-
-# Numbers of a kernel, which are no options of a method.
-_OF_KERNELS = {
-    "gamma": "Gaussian(gamma=0.5)",
-    "degree": "Polynomial(degree=2)",
-    "coef0": "Polynomial(coef0=1)",
-}
 
 
 def check_names(
@@ -744,12 +586,14 @@ def check_names(
     """
     for name in names:
         if name not in valid:
-            meant = advice(owner if name in HINTS.get(owner, ()) else "option", name)
-            meant = meant or did_you_mean(
-                name, [near for near in (*valid, *also) if near != name]
+            meant = (
+                advice(owner, name)
+                or advice("option", name)
+                or did_you_mean(name, [*valid, *also])
             )
-            if name in _OF_KERNELS and "kernel" in valid:
-                meant = f" It goes with the kernel, as in kernel={_OF_KERNELS[name]}."
+            of_kernel = words("kernel_option")
+            if name in of_kernel and "kernel" in valid:
+                meant = f" It goes with the kernel, as in kernel={of_kernel[name]}."
             raise OptionError(
                 f"{owner} has no {kind} {name!r}.{meant} Its {kind}s are:"
                 f" {', '.join(valid)}."

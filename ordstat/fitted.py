@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ._typing import BoolArray, FloatArray, IntArray
-from .checks import ATTRIBUTES, FIGURES, advice, label_texts, refuse
+from .checks import advice, label_texts, refuse, words
 from .exceptions import DataError, OptionError, UnavailableError
 from .fit import Certificate, Fit, GapRule, Trace
 from .formula.columns import Columns, as_frame
@@ -33,44 +33,18 @@ from .report.warnings import Alert, alerts
 if TYPE_CHECKING:
     from .formula.design import Design, Levels
 
-#: Attributes of the results of some methods; the error for other methods says which.
-OF_THRESHOLDS = frozenset(("coef", "thresholds", "params", "tidy", "support"))
-OF_LIKELIHOOD = frozenset((
-    "se", "vcov", "with_vcov", "confint", "profile", "anova", "drop1", "add1", "step", "test", "nominal_test",
-    "scale_test", "brant", "score_test", "bootstrap", "residuals", "influence", "gof", "discrimination", "vif",
-    "simulate", "emmeans", "emtrends", "joint_tests", "marginal_effects", "loglik", "aic", "bic", "deviance",
-    "z_values", "p_values", "conf_int", "null_loglik", "df_residual",
-))  # fmt: skip
-
-#: Names of this class and of those that derive from it that `dir()` lists: the others
-#: serve the package.
-LISTED = frozenset((
-    "aic", "bic", "bound", "certificate", "coef", "loglik", "mistake_bound", "nobs", "rounds", "se", "support",
-    "thresholds", "vcov",
-))  # fmt: skip
-#: Sections of `help(fit)`; names in none of them come last.
-QUESTIONS = {
-    "Estimates": (
-        "coef thresholds se vcov with_vcov confint profile tidy glance loglik aic bic"
-        " nobs certificate"
-    ),
-    "Predictions": (
-        "predict predict_to augment errors confusion reliability conformal margins"
-        " bounds"
-    ),
-    "Effects": "marginal_effects emmeans emtrends joint_tests importance shapley",
-    "Tests": "anova drop1 add1 step test nominal_test scale_test score_test brant",
-    "Checks": "residuals influence gof discrimination vif bootstrap simulate",
-    "Show, keep, change": "summary plot report save update",
-}
-
+#: The head of `help(fit)`.
+_OVERVIEW = (
+    "Methods and attributes of this fit. Use help(fit.predict) for one of them,"
+    " help(type(fit)) for all."
+)
 #: Cells of rows and levels, of which more take seconds to predict.
 _MOST_CELLS = 20_000_000
 
 
 class Overview:
-    """The docstring of a class of results; of a fit, which `help(fit)` shows, a line
-    for each of its names.
+    """The docstring of a class of results. That of a fit, which `help(fit)` shows, has
+    a line for each of its names.
     """
 
     def __init__(self, text: str | None) -> None:
@@ -79,33 +53,20 @@ class Overview:
     def __get__(self, fit: Any, owner: type) -> str | None:
         if fit is None:
             return self.text
-        left = [name for name in dir(fit) if not name.startswith("_")]
-        lines = [
-            "What this fit answers; help(fit.predict) tells all about one name,"
-            " help(type(fit)) about every one."
-        ]
-        for question, names in (QUESTIONS | {"More": " ".join(left)}).items():
-            shown = [name for name in names.split() if name in left]
-            left = [name for name in left if name not in shown]
-            lines += ["", question] * bool(shown)
-            for name in shown:
-                lines.append(
-                    f"  {name:<17}{(getdoc(getattr(owner, name)) or '').partition(chr(10))[0]}"
-                )
-        return "\n".join(lines)
-
-
-def who_has(name: str) -> str:
-    """Which methods have a public attribute; empty for other names."""
-    if name == "shapley":
-        return "gradient boosting has, 'ordboost'"
-    if name in OF_THRESHOLDS:
-        return "methods with thresholds have, such as 'redsvm'"
-    return (
-        "methods with a likelihood have, such as 'logit'"
-        if name in OF_LIKELIHOOD
-        else ""
-    )
+        section_of = words("section")
+        sections: dict[str, list[str]] = {s: [] for s in section_of.values()}
+        names = [name for name in dir(fit) if not name.startswith("_")]
+        in_order = [name for name in section_of if name in names]
+        in_order += [name for name in names if section_of.get(name, "More") == "More"]
+        for name in dict.fromkeys(in_order):
+            doc = getdoc(getattr(owner, name)) or ""
+            line = f"  {name:<17}{doc.partition(chr(10))[0]}"
+            sections[section_of.get(name, "More")].append(line)
+        shown = [_OVERVIEW]
+        for section, lines in sections.items():
+            if lines:
+                shown += ["", section, *lines]
+        return "\n".join(shown)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -241,10 +202,14 @@ class FittedRanker:
     #: Whether the rows of the fit are in memory.
     in_memory: ClassVar[bool] = True
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    #: Whether the class itself is for users: `dir()` lists the names of its body.
+    for_users: ClassVar[bool] = False
+
+    def __init_subclass__(cls, for_users: bool = True, **options: Any) -> None:
         super().__init_subclass__(**options)
+        cls.for_users = for_users
         cls.__doc__ = cast(Any, Overview(cls.__doc__))
-        if not cls.__name__.startswith("Fitted"):
+        if for_users:
             with_advice(cls)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -252,15 +217,12 @@ class FittedRanker:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def __dir__(self) -> list[str]:
-        """What users need: methods of the results, and `LISTED`; the other names answer
-        too.
-        """
-        classes = [
-            kind for kind in type(self).__mro__ if kind.__name__.startswith("Fitted")
-        ]
-        inner = {"conf_int", "error_columns"}.union(
-            *map(vars, classes), (f.name for f in fields(self))
-        ) - LISTED
+        """The names for users; the others answer too."""
+        inner = {"conf_int", "error_columns", *(f.name for f in fields(self))}
+        for kind in type(self).__mro__:
+            if not vars(kind).get("for_users", True):
+                inner.update(vars(kind))
+        inner -= words("section").keys()
         return [
             name
             for name in super().__dir__()
@@ -275,17 +237,13 @@ class FittedRanker:
             """
             if hasattr(type(self), name):
                 return type(self).__getattribute__(self, name)
-            if ATTRIBUTES.get(name, "").isidentifier():
-                return getattr(self, ATTRIBUTES[name])
-            if name in FIGURES:
-                figures = self.glance()
-                if FIGURES[name] in figures:
-                    return figures[FIGURES[name]].iloc[0]
-                raise UnavailableError(
-                    f"glance() of this fit has no {FIGURES[name]!r}, which .{name}"
-                    " stands for."
-                )
-            if not name.startswith("_") and (others := who_has(name)):
+            meant = words("attribute").get(name, "")
+            if meant.isidentifier():
+                return getattr(self, meant)
+            if name in words("figure"):
+                return self._figure(name, words("figure")[name])
+            others = words("who_has").get(name)
+            if others is not None:
                 raise UnavailableError(f"{self.method!r} has no .{name}: {others}.")
             meant = advice("attribute", name)
             attribute = re.match(r" \.(\w+)", meant)
@@ -294,6 +252,15 @@ class FittedRanker:
             raise AttributeError(
                 f"{type(self).__name__!r} object has no attribute {name!r}{hint}"
             )
+
+    def _figure(self, name: str, column: str) -> Any:
+        """A figure of `glance()`, by the name of another package."""
+        figures = cast(Any, self).glance()
+        if column in figures:
+            return figures[column].iloc[0]
+        raise UnavailableError(
+            f"glance() of this fit has no {column!r}, which .{name} stands for."
+        )
 
     # Numbers
 

@@ -19,7 +19,7 @@ from ordstat import (
     ordfit,
     table,
 )
-from ordstat.checks import ATTRIBUTES, OTHER_NAMES
+from ordstat.checks import words
 from ordstat.exceptions import UnavailableError
 from ordstat.registry import METHODS
 from ordstat.results import PREDICTION_TYPES
@@ -31,8 +31,8 @@ FORMULA = "rating ~ temp + contact"
 
 def test_every_other_name_means_one_that_is_there():
     known = {*METHODS, *KERNELS, *PREDICTION_TYPES}
-    assert set(OTHER_NAMES.values()) <= known
-    assert not set(OTHER_NAMES) & known
+    assert set(words("other_names").values()) <= known
+    assert not set(words("other_names")) & known
 
 
 @pytest.mark.parametrize(
@@ -131,10 +131,10 @@ def test_options(option, match):
         ordfit(FORMULA, WINE, **{option: 1})
 
 
-@pytest.mark.parametrize("name", ATTRIBUTES)
+@pytest.mark.parametrize("name", words("attribute"))
 def test_attributes(name):
     fit = ordfit(FORMULA + " + (1 | judge)" * (name == "VarCorr"), WINE)
-    other = ATTRIBUTES[name]
+    other = words("attribute")[name]
     if other.isidentifier():
         assert repr(getattr(fit, name)) == repr(
             getattr(fit, other)

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.special import chdtrc, expit, fdtrc
 
 from .._typing import FloatArray
-from ..checks import flag, fraction, label_texts, number, one_of
+from ..checks import advice, flag, fraction, label_texts, number, one_of
 from ..exceptions import DataError, DataWarning, OptionError, UnavailableError, warn
 from ..fit import least_expected
 from ..judging.costs import CostMatrix
@@ -308,18 +308,6 @@ _PAPERS = (
         " multiple imputation. Biometrika, 86, 948-955."
     ),
 )
-#: What to use for figures that pooled fits do not have.
-_TEST = " Test pooled coefficients by .test('x1 = 0, x2 = 0')."
-_INSTEAD = {
-    **dict.fromkeys(("add1", "step", "loglik", "aic", "bic"), _TEST),
-    "drop1": " .anova(type='II') has pooled tests of terms.",
-    "joint_tests": " .anova(type='III') has pooled tests of terms.",
-    "nominal_test": (
-        " Pool fits with nominal='~ x', and use .test('`1|2.x` = `2|3.x`')."
-    ),
-    "ranef": " .predict(re='mode') pools predictions at the random effects.",
-    "varcorr": " .tidy() has the pooled standard deviations.",
-}
 #: Options of questions to single fits that would change the fits.
 _OF_FITS = {
     "vcov": "Give it to the fits, as in pool([fit.with_vcov('HC1') for fit in fits]).",
@@ -733,7 +721,8 @@ class PooledResults:
         asked = [term_hypotheses(fit, type) for fit in self.fits if fit.in_memory]
         if len(asked) < len(self.fits):
             raise UnavailableError(
-                f"pooled fits to rows in blocks have no .anova.{_TEST}"
+                "pooled fits to rows in blocks have no .anova. Test pooled coefficients by"
+                " .test('x1 = 0, x2 = 0')."
             )
         kind = asked[0][0]
         tests = [
@@ -1167,10 +1156,9 @@ class PooledResults:
         def __getattr__(self, name: str) -> Any:
             """Raise UnavailableError for attributes that only single fits have."""
             if not name.startswith("_") and hasattr(type(self.fits[0]), name):
-                instead = _INSTEAD.get(name, "")
                 raise UnavailableError(
                     f"pooled fits have no .{name}. Use that of the single fits in"
-                    f" .fits.{instead}"
+                    f" .fits.{advice('pooled', name)}"
                 )
             raise AttributeError(
                 f"{type(self).__name__!r} object has no attribute {name!r}"

@@ -45,7 +45,7 @@ from .unavailable import check_available
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FittedLikelihood(FittedRanker):
+class FittedLikelihood(FittedRanker, for_users=False):
     """A fitted likelihood model; its family defines what thresholds and effects mean."""
 
     method: Any

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..formula.design import Design
 
 
-class FittedOnline(FittedRanker):
+class FittedOnline(FittedRanker, for_users=False):
     """A ranker learned online."""
 
     fit: OnlineMarginFit | OnlineVoteFit

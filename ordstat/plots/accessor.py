@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Unpack
 import numpy as np
 import pandas as pd
 
-from ..checks import did_you_mean, flag, label_texts
+from ..checks import did_you_mean, flag, label_texts, words
 from ..exceptions import OptionError
 from . import coefficients, effects, ensembles, errors, latent, residuals, variables
 from .style import Looks, Sheet
@@ -56,31 +56,6 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
         ("dependence", "effects", "emmeans", "stacked"),
         lambda r: bool(r.design.spec.columns),
     ),
-}
-#: What to use for pictures that a fit does not have.
-_INSTEAD = {
-    "ale": "plot.dependence(variable), or plot.effects(variable) of a likelihood model",
-    "boundaries": (
-        "sklearn.inspection.DecisionBoundaryDisplay with an OrdinalClassifier"
-    ),
-    "coefficients": "plot.forest(others={'with age': fit2})",
-    "dependence": (
-        "plot.effects(variable), or plot.emmeans(variable, scale='mean_class')"
-    ),
-    "effects": "plot.dependence(variable)",
-    "interaction": "plot.effects(variable, by=...)",
-    "shapley": "fit.shapley().abs().mean().plot.barh(), or plot.importance()",
-}
-#: Options by other names.
-_OPTIONS = {
-    **dict.fromkeys(
-        ("odds", "or_", "exp", "eform", "odds_ratio", "transform"), "exponentiate=True"
-    ),
-    **dict.fromkeys(("conf_level", "alpha", "ci"), "level=0.95"),
-    **dict.fromkeys(("axes", "axis", "figure"), "ax="),
-    **dict.fromkeys(("xlabel", "ylabel", "names"), "labels={'age': 'Age (years)'}"),
-    **dict.fromkeys(("values", "by_values"), "at={'age': [30, 50, 70]}"),
-    "figsize": "ax=, axes of a figure of that size",
 }
 
 
@@ -135,11 +110,8 @@ class Plots:
             """Raise an error that lists the pictures of this fit."""
             if name.startswith("_") or name == "results":
                 raise AttributeError(name)
-            hint = (
-                f" Use {_INSTEAD[name]}."
-                if name in _INSTEAD
-                else did_you_mean(name, self.names)
-            )
+            instead = words("picture").get(name)
+            hint = f" Use {instead}." if instead else did_you_mean(name, self.names)
             names = ", ".join(self.names)
             raise AttributeError(
                 f"fit.plot has no picture {name!r} of this fit.{hint} Choose from"
@@ -173,7 +145,7 @@ class Plots:
         ]
         for option in looks:
             if option not in options:
-                near = _OPTIONS.get(option, "")
+                near = words("picture_option").get(option, "")
                 hint = (
                     f" Use {near}."
                     if near.partition("=")[0] in options

@@ -7,7 +7,7 @@ from functools import wraps
 from inspect import isfunction, signature
 from typing import Any, TypeVar, cast
 
-from ..checks import HINTS, advice, check_names
+from ..checks import advice, check_names
 from ..exceptions import OptionError
 
 T = TypeVar("T")
@@ -39,7 +39,7 @@ def with_advice(thing: T) -> T:
         check_names(
             kwargs, [name for name in parameters if name != "self"], owner, "argument"
         )
-        if len(args) > 1 and owner in HINTS and (hint := advice(owner, parameters[0])):
+        if len(args) > 1 and (hint := advice(owner, parameters[0])):
             raise OptionError(f"{error}.{hint}")
         raise error
 

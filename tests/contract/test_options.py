@@ -13,7 +13,7 @@ import pytest
 import ordstat
 from contract.problems import FORMULA, Problem, fitted, score_type, scores, thresholds
 from ordstat import DataError, DataWarning, OptionError, ordfit
-from ordstat.fitted import OF_LIKELIHOOD, OF_THRESHOLDS
+from ordstat.checks import words
 from ordstat.judging.rankers import MarginResults
 from ordstat.likelihood.results import LikelihoodResults
 from ordstat.method import Method
@@ -377,11 +377,10 @@ def test_costs_that_differ_nowhere_are_refused(problem):
     ],
 )
 def test_what_a_fit_has_not_says_who_has_it(name, missing, who):
-    for kind, names in (
-        (MarginResults, OF_THRESHOLDS),
-        (LikelihoodResults, OF_LIKELIHOOD),
-    ):
-        assert [known for known in names if not hasattr(kind, known)] == []
+    answering = {"thresholds": MarginResults, "likelihood": LikelihoodResults}
+    for known, text in words("who_has").items():
+        for what, kind in answering.items():
+            assert what not in text or hasattr(kind, known)
     fit = Problem.of(name).fitted
     for attribute in missing:
         assert not hasattr(fit, attribute)
