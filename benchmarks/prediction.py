@@ -11,9 +11,9 @@ import numpy as np
 from benchmarks.data import smooth_utility
 from benchmarks.timing import Contestant, Timed, ratio, rounds
 from ordstat import ORBoost
+from ordstat.boosting.sums import StumpSum
 from ordstat.fit import Fit
 from ordstat.formula.sample import Rows, Sample
-from ordstat.reduction.learners import StumpSum
 
 N = 6000
 D = 16

@@ -36,9 +36,9 @@ from .report.files import write_file
 _PACKAGE = __name__.partition(".")[0]
 #: Functions that a fit may hold, after their modules.
 _FUNCTIONS = (
-    "api refit, reduction.classifiers _answers, boosting.boosting _gap,"
+    "api refit, boosting.learner _answers, boosting.boosting _gap,"
     " boosting.boosting _score, boosting.orstump _rule_answers, reduction.voting"
-    " VotingMethod.tally, reduction.voting pair_votes, reduction.learners hard_sign"
+    " VotingMethod.tally, reduction.voting pair_votes, boosting.sums hard_sign"
 )
 
 

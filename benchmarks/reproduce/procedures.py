@@ -13,12 +13,12 @@ from sklearn.neural_network import MLPRegressor
 
 from ordstat import Gaussian
 from ordstat._typing import FloatArray, IntArray
+from ordstat.boosting.rounds import EnsembleFit
 from ordstat.fit import Fit
 from ordstat.formula.sample import Rows, Sample, Scaling, fit_scaling
 from ordstat.judging.costs import CostMatrix
 from ordstat.judging.evaluation import stratified_folds
 from ordstat.method import Method
-from ordstat.reduction.learners import EnsembleFit
 from ordstat.registry import resolve
 
 

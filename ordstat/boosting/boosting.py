@@ -31,28 +31,13 @@ from ..judging.costs import (
 )
 from ..judging.geometry import Geometry, hull
 from ..method import FREUND, LIN, LIN_LI, Method, Needs, cost_option, option
-from ..reduction.classifiers import CLASSIFIERS, parse_classifier, parse_learner
-from ..reduction.learners import (
-    BinaryLearner,
-    EnsembleFit,
-    InRounds,
-    Raised,
-    Rounds,
-    Scorer,
-    StumpSum,
-    WeakLearner,
-)
+from ..reduction.classifiers import CLASSIFIERS, parse_classifier
+from ..reduction.learners import BinaryLearner, Scorer
+from .learner import WeakLearner, parse_learner
+from .losses import Loss, MarginLoss, PairLoss, Questions, misordered
 from .results import EnsembleResults
-from .rounds import (
-    Hypotheses,
-    Loss,
-    MarginLoss,
-    PairLoss,
-    Questions,
-    Run,
-    continued,
-    misordered,
-)
+from .rounds import EnsembleFit, Hypotheses, Rounds, Run, continued
+from .sums import InRounds, Raised, StumpSum
 from .weak import vote_divergence
 
 #: Rules for the step along a hypothesis of RankBoost.

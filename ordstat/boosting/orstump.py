@@ -24,9 +24,12 @@ from ..judging.costs import (
 from ..judging.geometry import HullGeometry
 from ..judging.rankers import MarginResults
 from ..method import LIN, Method, Needs, cost_option
-from ..reduction.learners import MedianRule, MemberSum, RankStumpVotes, Weak, answers
+from ..reduction.encoding import MedianRule, answers
 from .boosting import RoundsMethod
-from .rounds import AnswerLoss, Hypotheses
+from .learner import Weak
+from .losses import AnswerLoss
+from .rounds import Hypotheses
+from .sums import MemberSum, RankStumpVotes
 from .weak import Presorted
 
 # Cuts whose costs differ by less than this share of all costs are ties; the wider gap

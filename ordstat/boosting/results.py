@@ -18,11 +18,11 @@ from ..formula.sample import Sample
 from ..judging.costs import sample_costs
 from ..judging.importance import GAIN_FIRST
 from ..judging.rankers import ThresholdResults
-from ..reduction.learners import EnsembleFit
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import figures, ranker_report, shared_tables, threshold_table
 from ..results import OrdinalResults
+from .rounds import EnsembleFit
 
 # Rows of the tables of rounds and of importance in a summary.
 _SHOWN = 6

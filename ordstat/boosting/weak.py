@@ -13,15 +13,8 @@ from .._typing import AnyArray, BoolArray, FloatArray
 from ..checks import number, one_of, whole
 from ..compiled.weak import best_cut, climb
 from ..formula.sample import SCALINGS, Rows, Sample, Scaling, fit_scaling
-from ..reduction.learners import (
-    DirectionSum,
-    HypothesisClass,
-    StumpSum,
-    Weak,
-    WeakLearner,
-    WeakTrainer,
-    hard_sign,
-)
+from .learner import HypothesisClass, Weak, WeakLearner, WeakTrainer
+from .sums import DirectionSum, StumpSum, hard_sign
 
 # Differences below this share of the weights are ties.
 _TIE = 1e-12

@@ -18,18 +18,7 @@ from ..exceptions import DataError, OptionError
 from ..fit import Certificate
 from ..formula.sample import Rows, Scaling, fit_scaling
 from ..threads import FILTERS, one_openmp_thread
-from .learners import (
-    Binary,
-    BinaryLearner,
-    HypothesisClass,
-    Learned,
-    MemberSum,
-    Scorer,
-    Trainer,
-    Weak,
-    WeakLearner,
-    WeakTrainer,
-)
+from .learners import Binary, BinaryLearner, Learned
 
 _LARGEST_SEED = 2**31 - 1
 #: Settings that keep a package from printing and from writing files, unless the user
@@ -290,49 +279,6 @@ class Clones:
             return _Fitted(model.fit(X[problem.index], labels, **given))
 
 
-def _answers(scorer: Scorer, rows: Rows) -> FloatArray:
-    """(N,) +1 if the score is above 0, else -1."""
-    return np.where(scorer(rows)[:, 0] > 0.0, 1.0, -1.0)
-
-
-@dataclass(frozen=True)
-class WeakClassifier(WeakLearner):
-    """The answers of a binary learner that is fitted in every round.
-
-    Attributes
-    ----------
-    base : BinaryLearner
-    """
-
-    base: BinaryLearner
-
-    def on(self, X: FloatArray, case_weights: FloatArray) -> WeakClassifierTrainer:
-        return WeakClassifierTrainer(X=X, trainer=self.base.on(X, case_weights))
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class WeakClassifierTrainer(WeakTrainer):
-    """The trainer of a weak classifier, for the rows X (N, D)."""
-
-    trainer: Trainer
-
-    def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
-        size = np.abs(u)
-        problem = Binary.of(
-            np.arange(self.n), np.where(u > 0, 1.0, -1.0), size / (size.mean() or 1.0)
-        )
-        member = partial(_answers, self.trainer.fit((problem,), rng).scorer)
-        return Weak(member, member(Rows(X=self.X)))
-
-    def combine(self, members: Sequence[Any], round_weights: FloatArray) -> MemberSum:
-        return MemberSum(
-            members=tuple(members), round_weights=np.asarray(round_weights)
-        )
-
-    def richness(self) -> HypothesisClass:
-        return HypothesisClass(log_size=np.nan)
-
-
 _LOGISTIC = partial(sklearn_model, "linear_model", "LogisticRegression", max_iter=1000)
 _TREE = partial(sklearn_model, "tree", "DecisionTreeClassifier")
 _HGB = partial(
@@ -355,13 +301,6 @@ NOMINAL: dict[str, Callable[[], Any]] = {
         sklearn_model, "ensemble", "RandomForestClassifier", n_estimators=300
     ),
     "hgb": _HGB,
-}
-#: Classes of weak learners that a string stands for, besides `CLASSIFIERS`.
-WEAK = {
-    "stump": "DecisionStump",
-    "perceptron": "RCDPerceptron",
-    "sigmoid": "NormalisedSigmoid",
-    "tree": "DecisionTree",
 }
 
 
@@ -403,27 +342,6 @@ def parse_classifier(
             " fit, as examples are weighted. Choose a classifier that takes weights."
         )
     return Classifier(model, scaling)
-
-
-def parse_learner(value: Any, owner: Any) -> WeakLearner:
-    """The weak learner that a name, a value or a scikit-learn classifier stands for.
-
-    Raises
-    ------
-    OptionError
-        Another value; the message names `owner`, the method.
-    """
-    if isinstance(value, str) and value in WEAK:
-        value = getattr(import_module("ordstat"), WEAK[value])()
-    if isinstance(value, WeakLearner):
-        return value
-    also = ", a weak learner such as DecisionStump()"
-    names = {**dict.fromkeys(WEAK), **CLASSIFIERS}
-    return WeakClassifier(
-        parse_classifier(
-            "learner", value, names, owner, scaling="range", also=also, weighted=True
-        )
-    )
 
 
 def parse_base(value: Any, owner: Any) -> BinaryLearner:

@@ -14,7 +14,6 @@ from .._typing import FloatArray, IntArray
 from ..fit import CostBound, MarginFit, ThresholdRule, count_above, most_votes
 from ..formula.sample import DistinctRows, Rows, Scaling, row_blocks
 from ..judging.costs import is_convex, split_weights
-from .learners import MedianRule, answers, interpolated_median
 
 #: How k enters the examples: one column for each k, steps [k > j], or a separate
 #: classifier for every k.
@@ -124,6 +123,82 @@ def in_order(answers: FloatArray) -> FloatArray:
 def out_of_order(answers: FloatArray) -> IntArray:
     """(N,) 1 for a row whose answers (N, K-1) increase somewhere in k, else 0."""
     return np.asarray((np.diff(answers, axis=1) > 0).any(axis=1), dtype=np.intp)
+
+
+def answers(codes: IntArray, n_levels: int) -> FloatArray:
+    """(N, K-1) +1 where a code is above k, else -1.
+
+    Examples
+    --------
+    >>> answers(np.array([0, 2]), 3).tolist()
+    [[-1.0, -1.0], [1.0, 1.0]]
+    """
+    return np.where(np.asarray(codes)[:, None] > np.arange(n_levels - 1), 1.0, -1.0)
+
+
+def interpolated_median(votes: FloatArray, total: float) -> FloatArray:
+    """(N,) where the votes g_1 >= ... >= g_{K-1} (N, K-1), with g_0 = total and g_K =
+    -total, cross 0.
+
+    The crossing is interpolated linearly, as in the median of grouped data. The number
+    of positive votes is the number of k = 1, ..., K-1 below it, so it is a score with
+    thresholds 1, ..., K-1.
+
+    Examples
+    --------
+    >>> interpolated_median(np.array([[1.0, -3.0]]), 3.0).tolist()
+    [1.25]
+    """
+    ends = np.full((len(votes), 1), max(total, 1.0))
+    padded = np.hstack([ends, votes, -ends])
+    code = count_above(votes)
+    rows = np.arange(len(votes))
+    above = padded[rows, code]
+    below = padded[rows, code + 1]
+    crossing = code + above / (above - below)
+    return np.asarray(
+        np.maximum(crossing, np.nextafter(code.astype(np.float64), np.inf))
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class MedianRule:
+    """rank(x) = the weighted median of rankers, 1 + #{k : g_k(x) > 0} [Lin 2008, eq.
+    4.9-4.10]; ties go to the lower.
+
+    The score is the interpolated median, with thresholds 1, ..., K-1; the gaps are the
+    votes g_k.
+
+    Attributes
+    ----------
+    potential : RankStumpVotes or MemberSum
+        g_k(x) = sum_t vote_t (+1 if ranker t puts x above k, else -1).
+    """
+
+    potential: Any
+
+    @property
+    def n_levels(self) -> int:
+        return int(self.potential.n_levels)
+
+    @property
+    def theta(self) -> FloatArray:
+        """(K-1,) thresholds on the score."""
+        return np.arange(1.0, self.n_levels)
+
+    def scores(self, rows: Rows) -> FloatArray:
+        return interpolated_median(
+            self.potential(rows), float(np.abs(self.potential.round_weights).sum())
+        )
+
+    def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K-1) g_k."""
+        return np.asarray(self.potential(rows))
+
+    def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
+        return count_above(
+            (self.scores(rows) if scores is None else scores)[:, None] - self.theta
+        )
 
 
 class CumulativeProbabilities(ABC):

@@ -13,11 +13,11 @@ import numpy as np
 from scipy.special import softmax
 
 from .._typing import FloatArray, IntArray, Progress
+from ..boosting.sums import InRounds
 from ..checks import SMALLER_WEIGHTS, require_memory
 from ..exceptions import DataError
 from ..fit import ScoreRule, VoteFit, most_votes
 from ..formula.sample import DistinctRows, Rows, row_blocks
-from ..reduction.learners import InRounds
 from ..threads import in_threads
 from .tree import DecisionTree, Forest, Tree, TreeTrainer
 

@@ -10,18 +10,13 @@ from typing import ClassVar
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ..boosting.learner import HypothesisClass, Weak, WeakLearner, WeakTrainer
+from ..boosting.sums import InRounds
 from ..boosting.weak import Presorted, middle
 from ..checks import number, one_of, whole
 from ..compiled.trees import find_leaves, grow
 from ..exceptions import DataError
 from ..formula.sample import Rows, Sample, row_blocks
-from ..reduction.learners import (
-    HypothesisClass,
-    InRounds,
-    Weak,
-    WeakLearner,
-    WeakTrainer,
-)
 
 # Gains and prices that differ by less than this share of the weights are ties; the
 # first wins.

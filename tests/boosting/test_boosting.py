@@ -23,7 +23,7 @@ from ordstat import (
     ordfit,
 )
 from ordstat.formula.sample import Rows, Sample
-from ordstat.reduction.learners import interpolated_median
+from ordstat.reduction.encoding import interpolated_median
 
 from .problems import COSTS, costs, sample
 

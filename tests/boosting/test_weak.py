@@ -12,10 +12,11 @@ from ordstat import (
     ORStump,
     RCDPerceptron,
 )
+from ordstat.boosting.learner import WEAK, parse_learner
 from ordstat.boosting.orstump import RankStumpTrainer
+from ordstat.boosting.sums import MemberSum, StumpSum
 from ordstat.formula.sample import Rows, Sample
-from ordstat.reduction.classifiers import WEAK, parse_learner
-from ordstat.reduction.learners import MemberSum, StumpSum, answers
+from ordstat.reduction.encoding import answers
 
 from .problems import COSTS, costs, sample
 

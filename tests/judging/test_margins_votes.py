@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import binom
 
 from ordstat import ordfit
+from ordstat.boosting.sums import StumpSum
 from ordstat.boosting.weak import vote_divergence
 from ordstat.fit import count_above
 from ordstat.formula.sample import Rows, Sample
@@ -22,7 +23,6 @@ from ordstat.judging.margins import (
     kl_inverse,
     vote_bound,
 )
-from ordstat.reduction.learners import StumpSum
 
 
 @pytest.mark.parametrize("active", [0.0, 0.3, 1.0])

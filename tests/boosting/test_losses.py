@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
 
-from ordstat.boosting.rounds import (
+from ordstat.boosting.losses import (
     AnswerLoss,
     MarginLoss,
     PairLoss,
