@@ -1,4 +1,6 @@
-"""Reference fits from R: one case with its data frame, read from tests/golden/reference."""
+"""Reference fits from R: one case with its data frame, read from
+tests/golden/reference.
+"""
 
 from __future__ import annotations
 

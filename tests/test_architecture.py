@@ -28,12 +28,42 @@ HEAVY = (
 #: families only what FAMILIES says.
 LEVELS = (
     {"_typing", "checks", "compiled", "exceptions", "threads"},
-    {"fit", "fitted", "formula", "judging", "method", "newton", "persistence", "plots", "report",
-     "results"},
-    {"blocks", "boosting", "effects", "inference", "likelihood", "mixed", "online", "prediction", "reduction", "svm",
-     "trees"},
-    {"__init__", "__main__", "api", "cli", "comparison", "datasets", "estimator", "registry"},
-)  # fmt: skip
+    {
+        "fit",
+        "fitted",
+        "formula",
+        "judging",
+        "method",
+        "newton",
+        "persistence",
+        "plots",
+        "report",
+        "results",
+    },
+    {
+        "blocks",
+        "boosting",
+        "effects",
+        "inference",
+        "likelihood",
+        "mixed",
+        "online",
+        "prediction",
+        "reduction",
+        "svm",
+        "trees",
+    },
+    {
+        "__init__",
+        "__main__",
+        "api",
+        "cli",
+        "comparison",
+        "datasets",
+        "estimator",
+        "registry",
+    },
+)
 #: Families that a family builds on; `likelihood/results.py` also imports the topics
 #: that are its methods.
 FAMILIES = {
@@ -49,19 +79,27 @@ FAMILIES = {
 }
 #: Imports that break the rule, each of a type or of one function.
 KNOWN = {
-    "fit -> svm.kernels", "judging.evaluation -> prediction.probabilities",
+    "fit -> svm.kernels",
+    "judging.evaluation -> prediction.probabilities",
     "judging.selection -> svm.cross_validation",
-    "judging.selection -> svm.kernels", "likelihood.regression -> mixed.method",
+    "judging.selection -> svm.kernels",
+    "likelihood.regression -> mixed.method",
     "likelihood.regression -> mixed.results",
-    "judging.geometry -> svm.kernels", "method -> reduction.classifiers",
-    "persistence -> likelihood.flexible", "persistence -> likelihood.links",
+    "judging.geometry -> svm.kernels",
+    "method -> reduction.classifiers",
+    "persistence -> likelihood.flexible",
+    "persistence -> likelihood.links",
     "plots.residuals -> likelihood.cumulative",
     "reduction.nominal -> prediction.probabilities",
-    "reduction.threshold_loss -> svm.kernels", "reduction.voting -> svm.kernels",
-    "reduction.voting -> svm.learner", "reduction.voting -> svm.routes",
-    "report.warnings -> likelihood.fit", "report.warnings -> likelihood.parameters",
-    "report.warnings -> prediction.probabilities", "results -> blocks.sources",
-}  # fmt: skip
+    "reduction.threshold_loss -> svm.kernels",
+    "reduction.voting -> svm.kernels",
+    "reduction.voting -> svm.learner",
+    "reduction.voting -> svm.routes",
+    "report.warnings -> likelihood.fit",
+    "report.warnings -> likelihood.parameters",
+    "report.warnings -> prediction.probabilities",
+    "results -> blocks.sources",
+}
 
 
 def _module(path):

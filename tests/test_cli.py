@@ -42,7 +42,9 @@ def labelled():
 
 
 def test_fit_save_predict(folder, capsys):
-    """The coefficients are those of R's clm in tests/golden/reference/cases/wine_logit.json."""
+    """The coefficients are those of R's clm in
+    tests/golden/reference/cases/wine_logit.json.
+    """
     assert main(["fit", "wine.csv", FORMULA, "--save", "wine.ordstat"]) == 0
     shown = capsys.readouterr()
     assert (

@@ -1,4 +1,6 @@
-"""The picture of a comparison: intervals where the numbers are, names that keep apart."""
+"""The picture of a comparison: intervals where the numbers are, names that keep
+apart.
+"""
 
 from itertools import pairwise
 

@@ -11,18 +11,20 @@ import pytest
 from ordstat import OptionError, datasets, ordfit
 
 EVERY = """
-alerts augment bounds calibrated call certificate check_parts check_rows conformal confusion
-design errors fit fitter formula gaps geometry glance learner levels margin_bounds margins method
-no_bounds nobs own_cost plot predict prediction_types predicts probabilities_of reliability report summary
-threshold_names trace training training_errors training_margins update
+alerts augment bounds calibrated call certificate check_parts check_rows conformal
+confusion design errors fit fitter formula gaps geometry glance learner levels
+margin_bounds margins method no_bounds nobs own_cost plot predict prediction_types
+predicts probabilities_of reliability report summary threshold_names trace training
+training_errors training_margins update
 """
 OLD = {
     "clm": (
         """
-        add1 aic anova bic bootstrap brant bse coef conf_int confint cov_params covariance deviance
-        df_residual discrimination drop1 edf emmeans gof influence llf loglik nominal_test null_loglik
-        own_covariance p_values parameters params profile pvalues residuals robust scale_test score_test se simulate
-        step test thresholds tidy tvalues vcov with_vcov z_values
+        add1 aic anova bic bootstrap brant bse coef conf_int confint cov_params
+        covariance deviance df_residual discrimination drop1 edf emmeans gof influence
+        llf loglik nominal_test null_loglik own_covariance p_values parameters params
+        profile pvalues residuals robust scale_test score_test se simulate step test
+        thresholds tidy tvalues vcov with_vcov z_values
     """
     ),
     "redsvm": (
@@ -32,7 +34,8 @@ OLD = {
     ),
     "orboost-all": (
         """
-        at coef importance more params rounds staged staged_errors support thresholds tidy
+        at coef importance more params rounds staged staged_errors support thresholds
+        tidy
     """
     ),
     "bagging": (

@@ -21,7 +21,8 @@ d = pd.DataFrame(X, columns=list("abcdefhijklm"))
 d["y"], d["g"] = np.digitize(latent, [-4, -1, 1, 4]), rng.integers(0, {n} // 20, {n})
 print("ready", flush=True)
 try:
-    ordstat.ordfit("y ~ a + b + c + d + e + f + h + i + j + k + l + m" + {more!r}, d, {method!r}, **{options})
+    formula = "y ~ a + b + c + d + e + f + h + i + j + k + l + m" + {more!r}
+    ordstat.ordfit(formula, d, {method!r}, **{options})
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
@@ -116,7 +117,8 @@ def test_a_file_that_outgrows_its_limit(tmp_path):
     path = str(tmp_path / "wine.ordstat")
     limit = f"""
 import resource
-resource.setrlimit(resource.RLIMIT_FSIZE, (2000, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+most = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+resource.setrlimit(resource.RLIMIT_FSIZE, (2000, most))
 try:
     fit.save({path!r})
 except ordstat.DataError as error:

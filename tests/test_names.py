@@ -1,4 +1,6 @@
-"""Names of methods, links, thresholds and contrasts as R and other packages spell them."""
+"""Names of methods, links, thresholds and contrasts as R and other packages spell
+them.
+"""
 
 import pickle
 
@@ -53,7 +55,9 @@ def test_what_is_no_name(given):
     ],
 )
 def test_links(given, link):
-    """The value kept is the name of the list, so that values, reprs and hashes agree."""
+    """The value kept is the name of the list, so that values, reprs and hashes
+    agree.
+    """
     one = CumulativeLink(link=given)
     other = CumulativeLink(link=link)
     assert (

@@ -1,4 +1,6 @@
-"""What predict, errors, margins and augment give on frames, for both kinds of results."""
+"""What predict, errors, margins and augment give on frames, for both kinds of
+results.
+"""
 
 import pickle
 

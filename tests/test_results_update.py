@@ -1,4 +1,6 @@
-"""Fits made again: R's update of formulas, other methods, and data that have changed."""
+"""Fits made again: R's update of formulas, other methods, and data that have
+changed.
+"""
 
 import pickle
 

@@ -18,15 +18,19 @@ DATA["y"] = np.digitize(
     DATA.a - DATA.b + RNG.normal(size=25)[DATA.g] + RNG.logistic(size=400), [-1, 0, 1.5]
 )
 CASES = {
-    "clm": ("y ~ a * b + C(g > 9)", "clm", {}), "mixed": ("y ~ a + b + (1 | g)", "clm", {"quadrature": 5}),
-    "redsvm": ("y ~ a + b + c", "redsvm", {}), "cv": ("y ~ a + b", "redsvm", {"C": [0.1, 1.0, 10.0], "n_jobs": 2}),
-    "landmarks": ("y ~ a + b + c", "svor-exc", {"landmarks": 50}), "cvxpy": ("y ~ a", "redsvm", {"solver": "cvxpy"}),
-    "orboost": ("y ~ a + b + c", "orboost-all", {"rounds": 20}), "online": ("y ~ a + b + c", "prank", {}),
+    "clm": ("y ~ a * b + C(g > 9)", "clm", {}),
+    "mixed": ("y ~ a + b + (1 | g)", "clm", {"quadrature": 5}),
+    "redsvm": ("y ~ a + b + c", "redsvm", {}),
+    "cv": ("y ~ a + b", "redsvm", {"C": [0.1, 1.0, 10.0], "n_jobs": 2}),
+    "landmarks": ("y ~ a + b + c", "svor-exc", {"landmarks": 50}),
+    "cvxpy": ("y ~ a", "redsvm", {"solver": "cvxpy"}),
+    "orboost": ("y ~ a + b + c", "orboost-all", {"rounds": 20}),
+    "online": ("y ~ a + b + c", "prank", {}),
     "ordboost": ("y ~ a + b + c", "ordboost", {"rounds": 20, "depth": 3, "n_jobs": 2}),
     "tree": ("y ~ a + b + c", "cart", {}),
     "bagging": ("y ~ a + b + c", "bagging", {"rounds": 5, "n_jobs": 2}),
     "reduction": ("y ~ a + b", "reduction", {"base": "logistic"}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.ConvergenceWarning")

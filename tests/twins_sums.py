@@ -53,9 +53,31 @@ def row_terms(interval, s, upper, lower, width):
 
 
 def interval_sums(
-    X, Z, w, pattern, y, weights, offset, scale_offset, mean, inverse, last, theta, step, by, farthest, largest, link,
-    parts, alpha, pairs, cross, rest, gram, second,
-):  # fmt: skip
+    X,
+    Z,
+    w,
+    pattern,
+    y,
+    weights,
+    offset,
+    scale_offset,
+    mean,
+    inverse,
+    last,
+    theta,
+    step,
+    by,
+    farthest,
+    largest,
+    link,
+    parts,
+    alpha,
+    pairs,
+    cross,
+    rest,
+    gram,
+    second,
+):
     """Twin of `ordstat.compiled.sums.interval_sums`: by row, the outer products of the
     lines of its Jacobian.
     """

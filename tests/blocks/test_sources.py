@@ -180,7 +180,9 @@ def test_what_runs_side_by_side_runs_on_a_cluster(client, data):
 
 
 class Passes:
-    """A source whose passes differ: `frames[i]` at pass i, the last one from then on."""
+    """A source whose passes differ: `frames[i]` at pass i, the last one from then
+    on.
+    """
 
     schema = ("my x", "g", "y")
 

@@ -11,7 +11,9 @@ from ordstat.judging.costs import CostMatrix
 def sample(
     seed: int, n: int = 40, width: int = 3, n_levels: int = 4, weighted: bool = False
 ) -> Sample:
-    """Ranks of a noisy score of columns with few different values; every rank is there."""
+    """Ranks of a noisy score of columns with few different values; every rank is
+    there.
+    """
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 7, (n, width)).astype(float)
     score = X[:, 0] - 0.5 * X[:, -1] + rng.normal(size=n)

@@ -142,7 +142,8 @@ def lead(fit: Any, frame: pd.DataFrame | None = None) -> np.ndarray:
 def score_tolerance(fit: Any) -> float:
     """What a certificate of 1e-9 proves of a score.
 
-    |v - v*|^2 <= 2 gap P: a relative gap of 1e-9 leaves up to 1e-3; likelihoods converge quadratically.
+    |v - v*|^2 <= 2 gap P: a relative gap of 1e-9 leaves up to 1e-3; likelihoods
+    converge quadratically.
     """
     return 1e-7 if hasattr(fit, "loglik") else 1e-3
 

@@ -166,9 +166,7 @@ def test_stencil_of_numbers_of_any_size(size: float) -> None:
         )
 
 
-def test_stencil_of_a_constant_and_of_numbers_that_differ_in_their_last_digits() -> (
-    None
-):
+def test_stencil_of_a_constant_and_of_numbers_that_differ_in_their_last_digits():
     for x in (
         np.zeros(3),
         np.full(3, 1e9),

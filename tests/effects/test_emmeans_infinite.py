@@ -37,7 +37,9 @@ def fits():
 
 @pytest.fixture(scope="module")
 def upward():
-    """Group c gives the highest answer alone: one infinite effect, finite thresholds."""
+    """Group c gives the highest answer alone: one infinite effect, finite
+    thresholds.
+    """
     data = rated()
     y = np.append(np.random.default_rng(2).integers(1, 4, 60), np.full(30, 3))
     with pytest.warns(SeparationWarning):

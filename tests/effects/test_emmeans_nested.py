@@ -1,4 +1,6 @@
-"""Means of nested factors and of all rows together, from fits without the outer factor."""
+"""Means of nested factors and of all rows together, from fits without the outer
+factor.
+"""
 
 from __future__ import annotations
 

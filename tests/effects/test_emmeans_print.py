@@ -177,7 +177,9 @@ def test_joint_tests_of_factors_are_those_of_type_three() -> None:
 
 
 def test_joint_tests_say_what_the_data_do_not_tell() -> None:
-    """With one of four cells empty only the effect inside the full row is determined."""
+    """With one of four cells empty only the effect inside the full row is
+    determined.
+    """
     wine = datasets.load("wine").query("temp == 'cold' or contact == 'no'")
     with pytest.warns(DataWarning, match="no row used has the combination of levels"):
         fit = ordfit("rating ~ temp * contact", wine)
@@ -200,7 +202,9 @@ def test_joint_tests_leave_out_variables_of_the_scale_alone() -> None:
 
 
 def test_joint_tests_of_what_no_infinite_threshold_moves() -> None:
-    """Thresholds of temp are infinite; the test of contact is that of its coefficient."""
+    """Thresholds of temp are infinite; the test of contact is that of its
+    coefficient.
+    """
     with pytest.warns(SeparationWarning):
         fit = ordfit("rating ~ contact", datasets.load("wine"), nominal="~ temp")
     actual = fit.joint_tests().set_index("term")

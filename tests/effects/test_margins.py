@@ -291,9 +291,15 @@ def test_latent_effects_are_coefficients_with_their_t_tests() -> None:
     )
     for fit, name, place in ((small, "temp", "temp[T.warm]"), (survey, "x1", "x1")):
         row = fit.marginal_effects(name, scale="latent").frame.iloc[0]
-        np.testing.assert_allclose(row[["estimate", "std_error", "p_value"]].astype(float), [
-            fit.coef[place], fit.se[place], fit.p_values[place],
-        ], rtol=1e-8)  # fmt: skip
+        np.testing.assert_allclose(
+            row[["estimate", "std_error", "p_value"]].astype(float),
+            [
+                fit.coef[place],
+                fit.se[place],
+                fit.p_values[place],
+            ],
+            rtol=1e-8,
+        )
         np.testing.assert_allclose(
             row[["lower", "upper"]].astype(float), fit.confint().loc[place], rtol=1e-8
         )
@@ -456,9 +462,7 @@ def test_contrasts_need_places_and_rankers_have_none() -> None:
         ranker.marginal_effects("temp")
 
 
-def test_means_and_their_contrasts_have_t_limits_where_the_covariance_has_degrees_of_freedom() -> (
-    None
-):
+def test_means_and_contrasts_have_t_limits_where_the_covariance_has_df():
     data = SIM.assign(psu=SIM.index % 12, half=np.where(SIM["x2"] > 0, "up", "down"))
     survey = ordfit(
         "y ~ x1 + half", data, design=SurveyDesign(weights="wf", clusters="psu")

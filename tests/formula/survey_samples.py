@@ -19,7 +19,9 @@ def _stored() -> pd.DataFrame:
 
 
 def sample() -> pd.DataFrame:
-    """944 voters (R's anes96) with made-up weights, strata and primary sampling units."""
+    """944 voters (R's anes96) with made-up weights, strata and primary sampling
+    units.
+    """
     return _stored().copy()
 
 

@@ -396,16 +396,26 @@ def test_dates_are_told_how_to_become_numbers():
 
 
 SHAPED = [
-    "scale(x)", "center(x)", "scale(x, center=False)", "scale(center(x) * 2)", "poly(x, 3)", "ns(x, df=4)",
-    "bs(x, df=5)", "bs(x, df=5, degree=2, boundary_knots=[-90, 90])", "ns(scale(x), df=3)", "scale(x) * g",
-]  # fmt: skip
+    "scale(x)",
+    "center(x)",
+    "scale(x, center=False)",
+    "scale(center(x) * 2)",
+    "poly(x, 3)",
+    "ns(x, df=4)",
+    "bs(x, df=5)",
+    "bs(x, df=5, degree=2, boundary_knots=[-90, 90])",
+    "ns(scale(x), df=3)",
+    "scale(x) * g",
+]
 NEW_ROWS = pd.DataFrame(
     {"x": [-0.4, 0.1, 0.9], "g": ["a", "b", "a"], "z": [0.5, -1.0, 0.0]}
 )
 
 
 def _people(seed, ties):
-    """Rows whose last 30, to be left out, lie far from the others, with whole weights."""
+    """Rows whose last 30, to be left out, lie far from the others, with whole
+    weights.
+    """
     rng = np.random.default_rng(seed)
     x = rng.normal(size=150)
     x[-30:] = 5 + 20 * x[-30:] ** 2

@@ -1,4 +1,6 @@
-"""Arguments of odd kinds, and designs larger than the memory, end in an error in words."""
+"""Arguments of odd kinds, and designs larger than the memory, end in an error in
+words.
+"""
 
 import tracemalloc
 
@@ -30,11 +32,12 @@ def frame(seed: int = 0, n: int = 60) -> pd.DataFrame:
 @pytest.mark.parametrize(
     "name",
     [
-        "formula", "data", "method", "nominal", "scale", "weights", "offset", "cluster", "design", "vcov", "cost",
-        "constraints", "interactions", "calibrate", "levels", "subset", "cov", "contrasts", "na_action", "seed",
-        "penalty", "max_iter", "tol", "link",
+        *("formula", "data", "method", "nominal", "scale", "weights", "offset"),
+        *("cluster", "design", "vcov", "cost", "constraints", "interactions"),
+        *("calibrate", "levels", "subset", "cov", "contrasts", "na_action", "seed"),
+        *("penalty", "max_iter", "tol", "link"),
     ],
-)  # fmt: skip
+)
 def test_every_argument_of_an_odd_kind_is_refused(name, value):
     if name == "seed" and value in ("huge", "ragged"):
         pytest.skip("numpy takes any whole numbers for a seed")

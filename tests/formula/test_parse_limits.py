@@ -227,7 +227,7 @@ def test_thousands_of_interactions_of_high_order_are_coded():
     np.testing.assert_allclose(design.sample.X[:, -1], data.prod(axis=1), rtol=1e-12)
 
 
-def test_interactions_of_factors_that_give_too_many_columns_are_counted_and_not_formed():
+def test_interactions_with_too_many_columns_are_counted_and_not_formed():
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"x": rng.normal(size=60), "y": np.arange(60) % 3})
     conditions = ":".join(f"I(x > {i / 20 - 0.6:.2f})" for i in range(25))

@@ -82,8 +82,23 @@ def test_a_bar_that_is_no_random_term_is_refused_with_the_right_form():
 
 
 NAMES = [
-    "my col", "C", "log", "I", "offset", "ns", "class", "None", "if", "a.b", "1st", "größe", "v0", "np", "a~b", "a:b",
-]  # fmt: skip
+    "my col",
+    "C",
+    "log",
+    "I",
+    "offset",
+    "ns",
+    "class",
+    "None",
+    "if",
+    "a.b",
+    "1st",
+    "größe",
+    "v0",
+    "np",
+    "a~b",
+    "a:b",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -33,7 +33,9 @@ def population(rng: np.random.Generator) -> pd.DataFrame:
 
 
 def drawn(whole: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """From 6 to 13 units of every stratum without replacement, fewer in the first ones."""
+    """From 6 to 13 units of every stratum without replacement, fewer in the first
+    ones.
+    """
     counts = 6 + np.arange(STRATA)
     chosen = [
         h * UNITS + rng.choice(UNITS, counts[h], replace=False) for h in range(STRATA)

@@ -51,7 +51,9 @@ def fitted(case: str, link: str):
 @pytest.mark.parametrize("link", LINKS)
 @pytest.mark.parametrize("case", DESIGNS)
 def test_svyolr_with_short_steps(case, link):
-    """Its own optimum ends about 1e-8 from the maximum, and steps of 1e-5 leave 1e-7."""
+    """Its own optimum ends about 1e-8 from the maximum, and steps of 1e-5 leave
+    1e-7.
+    """
     fit = fitted(case, link)
     r = golden(case, link, 1e-5)
     np.testing.assert_allclose(fit.params, r["estimate"][fit.params.index], rtol=1e-6)

@@ -199,7 +199,9 @@ def test_wald_limits_of_nominal_effects(fits: dict[str, LikelihoodResults]) -> N
 
 @pytest.mark.parametrize("name", [n for n in cases("polr") if "cauchit" not in n])
 def test_polr(name: str) -> None:
-    """Deviance, probabilities, classes and profile limits of MASS, which stops early."""
+    """Deviance, probabilities, classes and profile limits of MASS, which stops
+    early.
+    """
     case = load_case(name)
     fit = fitted(case)
     raw = case.raw

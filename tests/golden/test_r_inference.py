@@ -22,9 +22,17 @@ STATISTIC = 1e-6
 SPLINE = 3e-5
 #: Own columns by R's.
 COLUMNS = {
-    "no.par": "no_par", "AIC": "aic", "logLik": "loglik", "LR.stat": "lr_stat", "df": "df", "Df": "df",
-    "LRT": "lrt", "Chisq": "chisq", "Pr(>Chisq)": "p_value", "Pr(>Chi)": "p_value",
-}  # fmt: skip
+    "no.par": "no_par",
+    "AIC": "aic",
+    "logLik": "loglik",
+    "LR.stat": "lr_stat",
+    "df": "df",
+    "Df": "df",
+    "LRT": "lrt",
+    "Chisq": "chisq",
+    "Pr(>Chisq)": "p_value",
+    "Pr(>Chi)": "p_value",
+}
 
 
 def fitted(name: str, **arguments: str) -> LikelihoodResults:

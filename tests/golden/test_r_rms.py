@@ -95,7 +95,9 @@ def test_exact_concordance_where_rms_bins() -> None:
 
 @pytest.mark.parametrize("name", case_names("rms"))
 def test_covariances_of_rms(name: str) -> None:
-    """rms models the upper tail: its intercepts are our thresholds with the other sign."""
+    """rms models the upper tail: its intercepts are our thresholds with the other
+    sign.
+    """
     case = load_case(name)
     data = case.frame()
     link = FAMILIES[case.spec.get("family", '"logistic"').strip('"')]

@@ -1,4 +1,6 @@
-"""The bootstrap: draws made by hand, seeds and jobs, clusters, and draws that go wrong."""
+"""The bootstrap: draws made by hand, seeds and jobs, clusters, and draws that go
+wrong.
+"""
 
 import numpy as np
 import pandas as pd

@@ -127,7 +127,9 @@ def test_where_an_index_has_no_meaning() -> None:
 
 
 def test_less_than_one_case() -> None:
-    """Weights that sum to 1 leave no pairs of cases; what does not count pairs stays."""
+    """Weights that sum to 1 leave no pairs of cases; what does not count pairs
+    stays.
+    """
     data = frame(n=100)
     with pytest.warns(DataWarning, match="not whole"):
         tiny = ordfit("y ~ x", data, weights=np.full(100, 0.01)).discrimination()

@@ -198,7 +198,9 @@ def test_few_imputations(large):
 
 
 def test_one_hypothesis(large):
-    """pool.scalar(Q, U, n = 80, k = 6) of the sum of two coefficients: qbar, t, df, r."""
+    """pool.scalar(Q, U, n = 80, k = 6) of the sum of two coefficients: qbar, t, df,
+    r.
+    """
     row = large.test("x1 = -x2").iloc[0]
     actual = row["difference"], row["std_error"] ** 2, row["df_denom"], row["riv"]
     assert actual == pytest.approx(

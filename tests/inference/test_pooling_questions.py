@@ -412,9 +412,10 @@ def test_random_effects(mixed_frames):
         np.array([table.loc["x", name] for table in tidy])
         for name in ("estimate", "std_error")
     )
-    np.testing.assert_allclose(actual.loc["x", ["estimate", "std_error", "df"]].astype(float), by_rules(
-        values, errors, pooled.df_complete
-    ))  # fmt: skip
+    np.testing.assert_allclose(
+        actual.loc["x", ["estimate", "std_error", "df"]].astype(float),
+        by_rules(values, errors, pooled.df_complete),
+    )
     assert pooled.vcov().shape == (4, 4) and "Random effects" in str(pooled)
     for re_ in ("zero", "marginal"):
         given = [

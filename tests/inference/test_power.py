@@ -1,4 +1,6 @@
-"""Power and sample size against Hmisc, Whitehead's published example, and simulation."""
+"""Power and sample size against Hmisc, Whitehead's published example, and
+simulation.
+"""
 
 from __future__ import annotations
 

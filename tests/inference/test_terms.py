@@ -264,7 +264,9 @@ def test_a_term_in_no_other_is_tested_by_its_own_columns() -> None:
 
 
 def test_columns_coded_anew_are_zero_where_they_are():
-    """Rounding in a scale column would stand in the exponent of what grows without end."""
+    """Rounding in a scale column would stand in the exponent of what grows without
+    end.
+    """
     rng = np.random.default_rng(4)
     data = pd.DataFrame(
         {"x": rng.normal(size=60), "f": pd.Categorical(rng.choice(list("abc"), 60))}

@@ -56,9 +56,14 @@ def test_each_measure_is_that_of_the_table(known):
     codes = p.argmax(axis=1)
     paid = np.abs(y - codes) ** 1.5
     actual = Predictions(
-        y=y, codes=codes, scores=p @ np.arange(4.0), n_levels=4, weights=weights, paid=paid if known else None,
+        y=y,
+        codes=codes,
+        scores=p @ np.arange(4.0),
+        n_levels=4,
+        weights=weights,
+        paid=paid if known else None,
         probabilities=p if known else None,
-    )  # fmt: skip
+    )
     table = error_table(actual)
     assert measures_of(actual) == tuple(table.index)
     for name in table.index:

@@ -63,7 +63,9 @@ def _bound(name, fitted, costs=None, delta=DELTA):
 @pytest.mark.parametrize("n_levels", [2, 4])
 @pytest.mark.parametrize("name", ["classification error", "absolute error", "cost"])
 def test_the_bound_is_the_smallest_value_of_its_formula(name, n_levels):
-    """Straight from the formula: w and psi as vectors, one row and threshold at a time."""
+    """Straight from the formula: w and psi as vectors, one row and threshold at a
+    time.
+    """
     fitted = _fitted(np.random.default_rng(n_levels), 40, n_levels)
     sample, v, theta, _ = fitted
     costs = CostMatrix("squared").rows(sample.y, n_levels)

@@ -1,4 +1,6 @@
-"""Reliability curves against counting by hand, and Wilson's limits against statsmodels."""
+"""Reliability curves against counting by hand, and Wilson's limits against
+statsmodels.
+"""
 
 import numpy as np
 import pandas as pd

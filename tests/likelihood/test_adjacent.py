@@ -66,9 +66,11 @@ def test_mean_scores_are_matched_by_group() -> None:
     fit = ordfit("y ~ g", data, "acat")
     means = fit.predict(type="mean") - 1.0
     pd.testing.assert_series_equal(
-        means.groupby(data["g"], observed=True).mean(), data["y"].groupby(data["g"], observed=True).mean(),
-        check_names=False, rtol=1e-9,
-    )  # fmt: skip
+        means.groupby(data["g"], observed=True).mean(),
+        data["y"].groupby(data["g"], observed=True).mean(),
+        check_names=False,
+        rtol=1e-9,
+    )
 
 
 def test_a_weight_is_repeated_rows_and_an_offset_a_known_effect() -> None:

@@ -16,10 +16,13 @@ from ordstat import ordfit
 from ordstat.exceptions import OptionError, SeparationWarning
 from ordstat.likelihood import covariance
 
-# R 4.2.2, clubSandwich 0.5.8; ordinal 2022.11-16 for the wine data, whose `response` is on 0 to 100:
+# R 4.2.2, clubSandwich 0.5.8; ordinal 2022.11-16 for the wine data, whose `response` is
+# on 0 to 100:
 #   d <- data.frame(y = as.integer(wine$response > 45), wine, x = (1:72 %% 7) / 3)
-#   g <- glm(y ~ temp + contact + x, family = binomial, data = d, control = list(epsilon = 1e-14))
-#   V <- vcovCR(g, cluster = d$judge, type = "CR2"); coef_test(g, vcov = V, test = "Satterthwaite")
+#   g <- glm(y ~ temp + contact + x, family = binomial, data = d,
+#            control = list(epsilon = 1e-14))
+#   V <- vcovCR(g, cluster = d$judge, type = "CR2")
+#   coef_test(g, vcov = V, test = "Satterthwaite")
 #   conf_int(g, vcov = V)
 BY_R = pd.DataFrame(
     {

@@ -58,7 +58,9 @@ def test_scale_effects_never_lower_the_likelihood(seed: int) -> None:
 
 @pytest.mark.parametrize("threshold", ["flexible", "symmetric2", "equidistant"])
 def test_a_scale_column_far_from_zero(threshold: str) -> None:
-    """s (theta - H) of a column x + c is that of x with theta and H times exp(c zeta)."""
+    """s (theta - H) of a column x + c is that of x with theta and H times exp(c
+    zeta).
+    """
     sample = sample_of(1, 200, 2, 4, "logistic")
     near, far = (
         fit(with_scale(sample, shift), threshold=threshold) for shift in (0.0, 60.0)

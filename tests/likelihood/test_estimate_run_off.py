@@ -174,7 +174,9 @@ def test_a_group_in_one_end_level_has_an_infinite_location_and_no_scale(
 
 
 def test_a_scale_column_beyond_measure_is_told_how_to_be_fitted() -> None:
-    """At year 2000 exp(-zeta z) has no room left for thresholds that a double can hold."""
+    """At year 2000 exp(-zeta z) has no room left for thresholds that a double can
+    hold.
+    """
     rng = np.random.default_rng(8)
     x = rng.normal(size=150)
     year = 2000.0 + rng.integers(-3, 4, size=150)
@@ -191,7 +193,9 @@ def test_a_scale_column_beyond_measure_is_told_how_to_be_fitted() -> None:
 
 
 def test_a_local_maximum_below_a_path_without_a_maximum_is_said_to_be_one() -> None:
-    """From the model of equal scales the search rises further, and comes to no maximum."""
+    """From the model of equal scales the search rises further, and comes to no
+    maximum.
+    """
     spec = KINDS["cauchit-scale"](2, 85)
     data = spec.frame.dropna(subset=["f2", "x1", "x2", "o1", "f1"])
     with pytest.warns(

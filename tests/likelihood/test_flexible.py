@@ -165,9 +165,13 @@ def fit(sample: Sample, **options: object) -> LikelihoodFit:
 
 @pytest.mark.parametrize(
     ("link", "lam", "plain"),
-    [("aranda-ordaz", 1.0, "logit"), ("log-gamma", 0.0, "probit"), ("log-gamma", 1.0, "cloglog"),
-     ("log-gamma", -1.0, "loglog")],
-)  # fmt: skip
+    [
+        ("aranda-ordaz", 1.0, "logit"),
+        ("log-gamma", 0.0, "probit"),
+        ("log-gamma", 1.0, "cloglog"),
+        ("log-gamma", -1.0, "loglog"),
+    ],
+)
 @pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
 def test_members_that_have_a_name(
     link: str, lam: float, plain: str, parts: tuple[str, ...]

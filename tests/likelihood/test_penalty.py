@@ -40,9 +40,16 @@ def slopes(curve, point: np.ndarray, h: float) -> np.ndarray:
     """Central differences of order four."""
     steps = h * np.eye(point.size)
     return np.array(
-        [(8 * (curve(point + s) - curve(point - s)) - curve(point + 2 * s) + curve(point - 2 * s)) / (12 * h)
-         for s in steps]
-    )  # fmt: skip
+        [
+            (
+                8 * (curve(point + s) - curve(point - s))
+                - curve(point + 2 * s)
+                + curve(point - 2 * s)
+            )
+            / (12 * h)
+            for s in steps
+        ]
+    )
 
 
 def expected_information(
@@ -144,7 +151,9 @@ def test_jeffreys_is_the_optimum_of_its_definition(
     result = fit(sample, link=link, threshold=threshold, penalty="jeffreys")
 
     def penalised(values: np.ndarray) -> float:
-        """The information is that about thresholds and effects at the mean log scale."""
+        """The information is that about thresholds and effects at the mean log
+        scale.
+        """
         information = expected_information(sample, result, values)
         shrunk = (result.n_alpha + result.n_beta) * mean_log_scale(sample, values)
         log_det = 0.5 * float(np.linalg.slogdet(information)[1]) + shrunk

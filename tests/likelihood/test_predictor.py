@@ -142,8 +142,10 @@ def test_levels_without_rows_are_left_out_of_the_structure(threshold: str) -> No
     expected = np.zeros((sample.n, 7))
     expected[:, [1, 2, 4, 5]] = one.rule.probabilities(sample.rows)
     np.testing.assert_allclose(other.rule.probabilities(gaps.rows), expected)
-    np.testing.assert_allclose((other.jacobian @ other.coefficients[: other.n_alpha])[1:5][[0, 2, 3]],
-                               one.jacobian @ one.coefficients[: one.n_alpha])  # fmt: skip
+    np.testing.assert_allclose(
+        (other.jacobian @ other.coefficients[: other.n_alpha])[1:5][[0, 2, 3]],
+        one.jacobian @ one.coefficients[: one.n_alpha],
+    )
 
 
 @pytest.mark.parametrize("threshold", STRUCTURES)

@@ -164,8 +164,15 @@ def test_covariances_that_cannot_be_had(wine_logit, type, error, match):
 def test_tidy(wine_logit):
     tidy = wine_logit.tidy()
     assert tidy.columns.tolist() == [
-        "term", "estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high", "coef_type"
-    ]  # fmt: skip
+        "term",
+        "estimate",
+        "std_error",
+        "statistic",
+        "p_value",
+        "conf_low",
+        "conf_high",
+        "coef_type",
+    ]
     assert tidy["coef_type"].tolist() == ["threshold"] * 4 + ["location"] * 2
     ratios = wine_logit.tidy(exponentiate=True)
     np.testing.assert_allclose(

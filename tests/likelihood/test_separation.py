@@ -141,9 +141,7 @@ def test_finite_estimates_keep_their_standard_errors(link: str, n_columns: int) 
     )
 
 
-def test_finite_estimates_beside_an_infinite_threshold_keep_their_standard_errors() -> (
-    None
-):
+def test_finite_estimates_beside_an_infinite_threshold_keep_their_standard_errors():
     """Against the inverse of the Hessian over the finite parameters, by differences of
     the log-likelihood.
     """
@@ -310,7 +308,9 @@ def test_against_all_extreme_rays(
 
 
 def test_columns_of_any_unit() -> None:
-    """The estimate of a column in units of 1e-9 is infinite as that of one in ones is."""
+    """The estimate of a column in units of 1e-9 is infinite as that of one in ones
+    is.
+    """
     rng = np.random.default_rng(0)
     top = np.arange(90) % 9 == 0
     lowest = np.arange(90) % 9 == 1

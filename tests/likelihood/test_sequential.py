@@ -537,7 +537,9 @@ def answers(family: Sequential, type: str, given: np.ndarray, draws: int) -> np.
 @pytest.mark.parametrize("type", ["prob", "cum_prob", "exc_prob", "mean"])
 @pytest.mark.parametrize("back", [False, True])
 def test_every_state_of_the_predictors(back: bool, type: str) -> None:
-    """Unknown: it changes with predictors without a value. Certain: with no finite one."""
+    """Unknown: it changes with predictors without a value. Certain: with no finite
+    one.
+    """
     family = ContinuationRatio(LINKS["logit"], backward=back)
     limits = RowLimits(STATES, None, np.zeros(len(STATES)), family)
     unknown = limits.unknown(type)
@@ -798,7 +800,9 @@ def test_means_and_slopes_name_what_they_are_of(link: str) -> None:
 
 
 def test_a_ridge_is_that_of_the_stages() -> None:
-    """Half the squared effects, per deviation of the columns over the rows of the fit."""
+    """Half the squared effects, per deviation of the columns over the rows of the
+    fit.
+    """
     data = frame()
     data["a"] *= 3.0
     fit = ordfit("y ~ a + b", data, "cratio", penalty=20.0)

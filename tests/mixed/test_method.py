@@ -3,7 +3,8 @@ in its case file.
 
 The log-likelihood and estimates compared are those of `tight`: R's own objective
 carried to its optimum, as R stops at gradients of 1e-5 to 1e-2 (see
-tests/golden/reference/README.md). Standard errors are R's, from a Hessian by differences.
+tests/golden/reference/README.md). Standard errors are R's, from a Hessian by
+differences.
 """
 
 from __future__ import annotations
@@ -208,14 +209,16 @@ def test_boundary_is_told_and_the_rest_has_its_errors(
     assert fit.edf == plain.edf + 1
 
 
-# Two levels are a binary regression: equal to lme4's glmer (1.1-31, R 4.2.2) on tests/golden/reference/data/long.csv.
+# Two levels are a binary regression: equal to lme4's glmer (1.1-31, R 4.2.2) on
+# tests/golden/reference/data/long.csv.
 #
 #     glmer(yb ~ x1 + x2 + (1 | id), data = long, family = binomial(link), nAGQ = q,
 #           control = glmerControl(optimizer = "bobyqa", tolPwrss = 1e-13,
 #                                  optCtrl = list(rhoend = 1e-12, maxfun = 1e5)))
 #
-# lme4's modes have a tolerance of 1e-7 unless asked (its log-likelihood then is off by 4e-4), and it takes the expected
-# curvature where ours is the observed one: equal for the logit, and for the probit in the limit of many nodes alone.
+# lme4's modes have a tolerance of 1e-7 unless asked (its log-likelihood then is off by
+# 4e-4), and it takes the expected curvature where ours is the observed one: equal for
+# the logit, and for the probit in the limit of many nodes alone.
 
 #: (link, nAGQ) -> logLik, fixef, theta.
 GLMER = {

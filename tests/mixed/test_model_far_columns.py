@@ -19,7 +19,9 @@ ORIGIN = 20_000
 
 
 def panel(seed: int, slope: float) -> pd.DataFrame:
-    """600 rows of 30 groups with random intercepts, and slopes where `slope` is not 0."""
+    """600 rows of 30 groups with random intercepts, and slopes where `slope` is not
+    0.
+    """
     rng = np.random.default_rng(seed)
     data = pd.DataFrame({"g": rng.integers(0, 30, 600), "since": np.arange(600) % 20})
     effects = rng.normal(size=(30, 2)) * [0.9, slope]
@@ -42,7 +44,9 @@ def fits() -> tuple[LikelihoodResults, LikelihoodResults]:
 
 
 def moved(values: FloatArray) -> FloatArray:
-    """(sd_0, sd_1, correlation) of the effects of (1, year) from those of (1, since)."""
+    """(sd_0, sd_1, correlation) of the effects of (1, year) from those of (1,
+    since).
+    """
     sd = np.diag(values[:2])
     T = np.array([[1.0, -ORIGIN], [0.0, 1.0]])
     S = T @ sd @ np.array([[1.0, values[2]], [values[2], 1.0]]) @ sd @ T.T

@@ -83,7 +83,9 @@ def test_trends_beside_random_slopes() -> None:
 
 
 def drawn() -> pd.DataFrame:
-    """300 rows of 25 groups, whose intercepts and slopes of x vary; h is another group."""
+    """300 rows of 25 groups, whose intercepts and slopes of x vary; h is another
+    group.
+    """
     rng = np.random.default_rng(7)
     n = 300
     data = pd.DataFrame(

@@ -77,9 +77,13 @@ def test_nested_groups_share_the_outer_effect(seed: int, link: str) -> None:
     np.testing.assert_allclose(
         table["share"], [variances[name] / total for name in table.index], rtol=1e-12
     )
-    expected = {name: correlation(data, by_columns, link, [*columns]) for name, columns in {
-        "school": ("school",), inner: ("school", "class_")
-    }.items()}  # fmt: skip
+    expected = {
+        name: correlation(data, by_columns, link, [*columns])
+        for name, columns in {
+            "school": ("school",),
+            inner: ("school", "class_"),
+        }.items()
+    }
     assert table["icc"].to_dict() == pytest.approx(expected, rel=1e-12)
     text = str(fit.summary("all"))
     assert (

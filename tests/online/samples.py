@@ -1,4 +1,6 @@
-"""Ranked rows with whole-number columns, so that sums of them are exact in any order."""
+"""Ranked rows with whole-number columns, so that sums of them are exact in any
+order.
+"""
 
 from __future__ import annotations
 

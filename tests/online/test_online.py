@@ -41,7 +41,9 @@ def prank_features(x: np.ndarray, y: int) -> np.ndarray:
 
 
 def structured_perceptron(features, X, y, cost, epochs, margin=0.0, aggressive=False):
-    """Figure 3, with every output listed: (weights after each example, sum |y - yhat|)."""
+    """Figure 3, with every output listed: (weights after each example, sum |y -
+    yhat|).
+    """
     w = np.zeros(features(X[0], 0).size)
     path = []
     loss = 0

@@ -1,4 +1,6 @@
-"""constraints= on the signs of effects, in formulas, in the classifier and in updates."""
+"""constraints= on the signs of effects, in formulas, in the classifier and in
+updates.
+"""
 
 import numpy as np
 import pandas as pd

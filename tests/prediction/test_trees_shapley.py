@@ -24,7 +24,9 @@ from ordstat.prediction.trees import (
 
 
 def random_tree(rng, depth, n_columns, n_cuts):
-    """Cuts at random, the same column again and again; shares of rows down to 1 in 100."""
+    """Cuts at random, the same column again and again; shares of rows down to 1 in
+    100.
+    """
     column = []
     bin = []
     child = []
@@ -81,7 +83,9 @@ def sum_of(slopes, cuts, trees):
 
 
 def goes_left(tree, cuts, x, at):
-    """Whether row x goes left at a node: by a cut, by its category, or without a value."""
+    """Whether row x goes left at a node: by a cut, by its category, or without a
+    value.
+    """
     d = tree.column[at]
     bin = tree.bin[at]
     if np.isnan(x[d]):

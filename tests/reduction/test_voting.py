@@ -1,4 +1,6 @@
-"""The voting methods against LIBSVM and scikit-learn, pair by pair and level by level."""
+"""The voting methods against LIBSVM and scikit-learn, pair by pair and level by
+level.
+"""
 
 import numpy as np
 import pandas as pd

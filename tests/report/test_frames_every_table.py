@@ -43,12 +43,19 @@ FITS = {
 SMALLER = {name: FITS[name].update("~ . - contact") for name in ("clm", "mixed")}
 #: What a call needs; a name that is not here is called without arguments.
 ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {
-    "emmeans": [("temp",)], "marginal_effects": [(), ("temp",)],
+    "emmeans": [("temp",)],
+    "marginal_effects": [(), ("temp",)],
     "test": [("temp[T.warm] = 0",)],
-    "emtrends": [("temp", "x")], "add1": [("~ . + temp:contact",)], "bootstrap": [(3,)], "simulate": [(2,)],
-    "errors": [(), (WINE,)], "bounds": [(), (WINE,)], "staged_errors": [(WINE,)], "predict": [(WINE[:3],)],
+    "emtrends": [("temp", "x")],
+    "add1": [("~ . + temp:contact",)],
+    "bootstrap": [(3,)],
+    "simulate": [(2,)],
+    "errors": [(), (WINE,)],
+    "bounds": [(), (WINE,)],
+    "staged_errors": [(WINE,)],
+    "predict": [(WINE[:3],)],
     "gof": [(3,)],
-}  # fmt: skip
+}
 #: Elsewhere tested, or no question: pages, files, further fits.
 LEFT_OUT = {
     "plot",
@@ -64,9 +71,19 @@ LEFT_OUT = {
 }
 #: Of rows, groups, curves and matrices, as docs/design.md says.
 PLAIN = {
-    "augment", "margins", "simulate", "ranef", "profile", "reliability", "rounds", "staged_errors", "vcov", "predict",
-    "replicates", "trace",
-}  # fmt: skip
+    "augment",
+    "margins",
+    "simulate",
+    "ranef",
+    "profile",
+    "reliability",
+    "rounds",
+    "staged_errors",
+    "vcov",
+    "predict",
+    "replicates",
+    "trace",
+}
 
 
 def tables(name: str) -> Iterator[tuple[str, Any]]:

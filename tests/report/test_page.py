@@ -1,4 +1,6 @@
-"""The page about a fit: its contents, without external files, and unbroken by any data."""
+"""The page about a fit: its contents, without external files, and unbroken by any
+data.
+"""
 
 import base64
 from html.parser import HTMLParser

@@ -159,7 +159,9 @@ def test_newton_ends_at_rounding_whatever_C_is(C):
 
 
 def test_a_huge_C_on_ranks_out_of_order():
-    """Herbrich et al.'s setting, C = 1e6 and a polynomial of degree 2, on noisy ranks."""
+    """Herbrich et al.'s setting, C = 1e6 and a polynomial of degree 2, on noisy
+    ranks.
+    """
     X, y = rows(40)
     fit = RankBoundarySVM(
         C=1e6, kernel=Polynomial(gamma=1, degree=2), scaling=None

@@ -72,7 +72,9 @@ def best_cut(X, y, w, rows, n_classes, least):
 
 
 def grow(X, y, w, n_classes, leaves, depth=None, least=0.0):
-    """Best-first; the label of a tied leaf is that of its parent if it is in the tie."""
+    """Best-first; the label of a tied leaf is that of its parent if it is in the
+    tie.
+    """
     rows = [i for i in range(len(y)) if w[i] > 0]
     root = Node(rows, 0, int(np.argmax(class_weights(rows, y, w, n_classes))))
     frontier = [root]

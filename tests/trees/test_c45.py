@@ -1,4 +1,6 @@
-"""C4.5 against worked examples of the literature and a plain recursive version of it."""
+"""C4.5 against worked examples of the literature and a plain recursive version of
+it.
+"""
 
 import numpy as np
 import pytest

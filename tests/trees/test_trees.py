@@ -315,6 +315,13 @@ def test_a_calibration_is_for_the_rounds_it_was_made_with(frame):
         assert other.augment().columns.tolist() == ["rank", "x1", "x2", ".fitted"]
 
 
+BOOSTED = [
+    (name, version)
+    for name in ("nominal-adaboost", "fixed-split-boosting", "ordinal-adaboost")
+    for version in ("discrete", "real")
+]
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -322,12 +329,15 @@ def test_a_calibration_is_for_the_rounds_it_was_made_with(frame):
         {"method": "ordinal-cart"},
         {"method": "bagging"},
         {"method": "ordinal-bagging"},
-        *({"method": m, "version": v} for m in ("nominal-adaboost", "fixed-split-boosting", "ordinal-adaboost")
-          for v in ("discrete", "real")),
-        {"method": "ordinal-adaboost", "version": "real", "criterion": "misclassification"},
+        *({"method": name, "version": version} for name, version in BOOSTED),
+        {
+            "method": "ordinal-adaboost",
+            "version": "real",
+            "criterion": "misclassification",
+        },
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_probabilities_are_of_the_predicted_rank(frame, options):
     fit = ordfit("rank ~ x1 + x2", frame, **options)
     p = fit.predict(type="prob")
