@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from reference_cases import load_case, load_data
+from seams import LINKS, CostMatrix, Cumulative, LikelihoodResults, build
 from stand_ins import (
     REACHED,
     TRACE,
@@ -19,13 +20,8 @@ from stand_ins import (
 )
 
 from ordstat.fit import MarginFit, ThresholdRule
-from ordstat.formula.design import build
-from ordstat.judging.costs import CostMatrix
 from ordstat.judging.rankers import MarginResults
-from ordstat.likelihood.cumulative import Cumulative
 from ordstat.likelihood.fit import LikelihoodFit
-from ordstat.likelihood.links import LINKS
-from ordstat.likelihood.results import LikelihoodResults
 from ordstat.likelihood.rule import LikelihoodRule
 
 

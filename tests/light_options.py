@@ -9,8 +9,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-
-from ordstat.registry import METHODS
+from seams import METHODS
 
 #: Options of methods whose usual ones take seconds.
 LIGHT: dict[str, dict[str, Any]] = {

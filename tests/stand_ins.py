@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from seams import CostMatrix
 
 from ordstat.fit import Certificate, Trace
-from ordstat.judging.costs import CostMatrix
 from ordstat.judging.geometry import BallGeometry
 from ordstat.judging.margins import MarginBounds
 from ordstat.likelihood.fit import LikelihoodFit

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from seams import METHODS
 
 import ordstat
 from ordstat import DataError, datasets, ordfit
 from ordstat.cli import COMMANDS, main, read_table
-from ordstat.registry import METHODS
 
 FORMULA = "rating ~ temp + contact"
 LABELS = {1: "very mild", 2: "mild", 3: "middle", 4: "bitter", 5: "very bitter"}

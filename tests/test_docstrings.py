@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from seams import METHODS
 
 import ordstat
 from ordstat import datasets
@@ -18,7 +19,6 @@ from ordstat.inference.residuals import Convergence
 from ordstat.judging.compared import Comparison
 from ordstat.judging.conformal import ConformalIntervals
 from ordstat.mixed.results import MixedResults
-from ordstat.registry import METHODS
 from ordstat.report.describe import OrdinalDescription
 
 

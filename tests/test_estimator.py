@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
+from seams import METHODS
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
@@ -38,7 +39,6 @@ from ordstat import (
 )
 from ordstat.estimator import mean_absolute_rank_error
 from ordstat.exceptions import SeparationWarning
-from ordstat.registry import METHODS
 
 LEVELS = ["low", "medium", "high"]  # not in alphabetical order
 CODES = {"low": 0, "medium": 1, "high": 2}

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from light_options import one_of_each
+from seams import METHODS
 from sklearn.datasets import make_blobs
 from sklearn.utils.estimator_checks import check_classifiers_train, check_estimator
 
 from ordstat import OrdinalClassifier
-from ordstat.registry import METHODS
 
 # The checks fit strings, odd shapes, iterations cut short: the warnings are due.
 pytestmark = pytest.mark.filterwarnings("ignore")

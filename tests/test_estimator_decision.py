@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import expit, logit
+from seams import METHODS
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.feature_selection import RFE, RFECV, SelectFromModel
 from sklearn.linear_model import LogisticRegression
@@ -22,7 +23,6 @@ from sklearn.preprocessing import StandardScaler
 
 from ordstat import OrdinalClassifier, ordfit
 from ordstat.exceptions import UnavailableError
-from ordstat.registry import METHODS
 
 pytestmark = pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
 MANY = [name for name, entry in METHODS.items() if not entry.method.needs.two_levels]

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from reference_cases import load_data
+from seams import METHODS, resolve
 from sklearn.base import clone
 
 import ordstat
@@ -16,7 +17,6 @@ from ordstat.exceptions import FormulaError, OptionError
 from ordstat.formula.coding import contrast
 from ordstat.likelihood.flexible import LINK_NAMES
 from ordstat.likelihood.predictor import THRESHOLDS
-from ordstat.registry import METHODS, resolve
 
 
 @pytest.mark.parametrize("names", [METHODS, LINK_NAMES, THRESHOLDS])

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import chi2
+from seams import METHODS
 
 from ordstat import (
     DataError,
@@ -21,7 +22,6 @@ from ordstat import (
 )
 from ordstat.checks import words
 from ordstat.exceptions import UnavailableError
-from ordstat.registry import METHODS
 from ordstat.results import PREDICTION_TYPES
 from ordstat.svm.kernels import KERNELS
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-
-from ordstat.likelihood.links import LINKS
+from seams import LINKS
 
 
 def spreads(X, weights, shift, sums, squares):

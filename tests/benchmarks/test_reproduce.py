@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from seams import resolve
 
 from benchmarks.reproduce import compare, data, report, runs, trees
 from benchmarks.reproduce.recipes import METRICS, RECIPES
-from ordstat.registry import resolve
 
 ROOT = Path(__file__).parents[2]
 HEAD = (

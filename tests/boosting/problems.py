@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-
-from ordstat.formula.sample import Rows, Sample
-from ordstat.judging.costs import CostMatrix
+from seams import CostMatrix, Rows, Sample
 
 
 def sample(

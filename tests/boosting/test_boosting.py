@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from seams import Rows, Sample
 from sklearn.tree import DecisionTreeClassifier
 
 from ordstat import (
@@ -22,7 +23,6 @@ from ordstat import (
     datasets,
     ordfit,
 )
-from ordstat.formula.sample import Rows, Sample
 from ordstat.reduction.encoding import interpolated_median
 
 from .problems import COSTS, costs, sample

@@ -5,9 +5,9 @@ its figures came about.
 import numpy as np
 import pandas as pd
 import pytest
+from seams import Rows, Sample
 
 from ordstat import ORBoost
-from ordstat.formula.sample import Rows, Sample
 
 from . import authors
 

@@ -6,9 +6,9 @@ import itertools
 
 import numpy as np
 import pytest
+from seams import Rows, Sample
 
 from ordstat import AdaBoostOR, ORBoost, RankBoost, datasets, ordfit
-from ordstat.formula.sample import Rows, Sample
 
 from .problems import COSTS, costs, sample
 

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from seams import Rows, Sample
 
 from ordstat import (
     DecisionStump,
@@ -15,7 +16,6 @@ from ordstat import (
 from ordstat.boosting.learner import WEAK, parse_learner
 from ordstat.boosting.orstump import RankStumpTrainer
 from ordstat.boosting.sums import MemberSum, StumpSum
-from ordstat.formula.sample import Rows, Sample
 from ordstat.reduction.encoding import answers
 
 from .problems import COSTS, costs, sample

@@ -1,9 +1,9 @@
 """A problem for every method string of the registry."""
 
 import pytest
+from seams import METHODS
 
 from contract.problems import Problem
-from ordstat.registry import METHODS
 
 
 @pytest.fixture(params=list(METHODS))

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from light_options import LIGHT
+from seams import METHODS
 
 from ordstat import ordfit
-from ordstat.registry import METHODS
 
 FORMULA = "y ~ x1 + x2 + g"
 N = 60

@@ -5,10 +5,10 @@ a cost.
 import numpy as np
 import pandas as pd
 import pytest
+from seams import METHODS
 
 from ordstat import REDSVM, OneVersusOne, OrdinalClassifier, datasets, ordfit
 from ordstat.exceptions import OptionError
-from ordstat.registry import METHODS
 
 FORMULA = "rating ~ temp + contact"
 LEVELS = [1, 2, 3, 4, 5]

@@ -4,9 +4,9 @@ from dataclasses import fields
 
 import pandas as pd
 import pytest
+from seams import METHODS
 
 import ordstat
-from ordstat.registry import METHODS
 
 #: Enough for every kind of round to be there.
 ROUNDS = 12

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from seams import METHODS
 
 from contract.problems import (
     FORMULA,
@@ -21,7 +22,6 @@ from contract.problems import (
     thresholds,
 )
 from ordstat import ordfit
-from ordstat.registry import METHODS
 
 #: The link of the mirrored response; every other method is its own mirror.
 MIRROR = {"cloglog": "loglog", "loglog": "cloglog"}

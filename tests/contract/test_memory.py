@@ -5,10 +5,10 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from seams import METHODS, resolve
 
 from ordstat import OrdinalClassifier, checks, ordfit
 from ordstat.exceptions import DataError, OptionError
-from ordstat.registry import METHODS, resolve
 
 ONLINE = ("prank", "siprank", "cusum", "pa-cusum", "kernel-prank", "kernel-cusum")
 BAGS = (

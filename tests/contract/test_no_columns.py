@@ -4,11 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
+from seams import METHODS
 
 from contract.problems import Problem, scores
 from ordstat import ordfit
 from ordstat.exceptions import DataError
-from ordstat.registry import METHODS
 
 #: Their classifier is scikit-learn's, which takes no table without columns.
 REFUSED = ("frank-hall", "nominal-classifier", "seedboost")

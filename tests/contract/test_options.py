@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from seams import METHODS, LikelihoodResults, resolve
 
 import ordstat
 from contract.problems import FORMULA, Problem, fitted, score_type, scores, thresholds
 from ordstat import DataError, DataWarning, OptionError, ordfit
 from ordstat.checks import words
 from ordstat.judging.rankers import MarginResults
-from ordstat.likelihood.results import LikelihoodResults
 from ordstat.method import Method
-from ordstat.registry import METHODS, defaults_of, option_names, resolve
+from ordstat.registry import defaults_of, option_names
 from ordstat.trees.trees import TreeMethod
 
 #: Another value of every option of every method; a new option needs a line here.

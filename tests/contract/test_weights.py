@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from seams import METHODS
 
 from contract.problems import (
     Problem,
@@ -21,7 +22,6 @@ from contract.problems import (
 from ordstat import OrdinalClassifier, ordfit
 from ordstat.exceptions import DataError
 from ordstat.reduction import reduction
-from ordstat.registry import METHODS
 
 #: Presented, drawn or counted one by one: heavy rows are refused by what they would
 #: take, and parts of a row too.

@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from reference_cases import load_data
+from seams import LikelihoodResults
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import DataWarning
-from ordstat.likelihood.results import LikelihoodResults
 
 R = pd.read_csv(Path(__file__).parents[1] / "golden" / "r" / "emmeans_contrasts.csv")
 MODELS = {

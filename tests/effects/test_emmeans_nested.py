@@ -9,10 +9,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from seams import LikelihoodResults
 
 from ordstat import ordfit
 from ordstat.exceptions import DataWarning
-from ordstat.likelihood.results import LikelihoodResults
 
 NUMBERS = ["estimate", "std_error", "lower", "upper"]
 #: Schools of each region; one region has a single school.

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from reference_cases import load_data
+from seams import LikelihoodResults
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import DataWarning, OptionError, SeparationWarning
-from ordstat.likelihood.results import LikelihoodResults
 
 
 @lru_cache

@@ -10,10 +10,10 @@ from functools import lru_cache
 from typing import Any
 
 import pytest
+from seams import LikelihoodResults
 
 from ordstat import datasets, describe_ordinal, ordfit
 from ordstat.exceptions import DataError, DataWarning, OptionError
-from ordstat.likelihood.results import LikelihoodResults
 
 
 @lru_cache

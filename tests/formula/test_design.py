@@ -5,10 +5,10 @@ data may be.
 import numpy as np
 import pandas as pd
 import pytest
+from seams import Rows, Sample
 
 from ordstat.exceptions import DataError, FormulaError, OptionError
 from ordstat.formula.design import build
-from ordstat.formula.sample import Rows, Sample
 
 
 def frame():

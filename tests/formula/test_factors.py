@@ -5,11 +5,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from seams import build
 
 from ordstat import SurveyDesign, ordfit
 from ordstat.exceptions import DataError, FormulaError
 from ordstat.formula.coding import contrast
-from ordstat.formula.design import build
 
 # R's own Householder and recurrences, other order of sums
 CLOSE = {"rtol": 1e-12, "atol": 1e-14}

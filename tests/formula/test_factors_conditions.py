@@ -5,9 +5,9 @@ other operators.
 import numpy as np
 import pandas as pd
 import pytest
+from seams import build
 
 from ordstat import FormulaError, ordfit
-from ordstat.formula.design import build
 
 
 @pytest.fixture(scope="module")

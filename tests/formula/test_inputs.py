@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from seams import build
 
 from ordstat.exceptions import DataError, FormulaError
-from ordstat.formula.design import build
 
 WORDS = ["mid", "low", "high", "low", "mid", "high"]
 

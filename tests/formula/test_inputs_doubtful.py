@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from seams import build
 
 from ordstat import DataError, DataWarning, datasets, ordfit
-from ordstat.formula.design import build
 from ordstat.formula.doubtful import codes_apart, disordered
 
 RNG = np.random.default_rng(0)

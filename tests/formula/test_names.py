@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from seams import build
 
 from ordstat import ordfit, table
-from ordstat.formula.design import build
 from ordstat.formula.names import by_text, shown_factor
 from ordstat.formula.parse import parse_expression
 from ordstat.report.frames import NotedFrame

@@ -9,11 +9,11 @@ from math import comb
 import numpy as np
 import pandas as pd
 import pytest
+from seams import build
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import DataWarning, FormulaError
 from ordstat.formula.coding import full_codings
-from ordstat.formula.design import build
 from ordstat.formula.parse import (
     Term,
     column_expression,

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from seams import build
 
 from ordstat.exceptions import DataError, FormulaError, OrdstatError
-from ordstat.formula.design import build
 
 DATA = pd.DataFrame({"y": [1, 2, 3, 1, 2, 3], "x": [0.5, 1, 2, 3, 5, 8]})
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from seams import build
 
 from ordstat import DataWarning, SurveyDesign, datasets, ordfit
 from ordstat.exceptions import FormulaError, OptionError, UnavailableError
-from ordstat.formula.design import build
 
 WINE = datasets.load("wine")
 

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from reference_cases import case_names, load_case, load_data
+from seams import build
 
 from ordstat.exceptions import DataError, OrdstatError
-from ordstat.formula.design import build
 
 FORMULA = (
     "y ~ ns(age, df=3)*f + bs(x1, df=4) + poly(x2, 2):g + scale(x3) + C(g, Sum) +"

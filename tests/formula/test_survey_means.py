@@ -21,9 +21,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import t
+from seams import LikelihoodResults
 
 from ordstat import SurveyDesign, datasets, ordfit
-from ordstat.likelihood.results import LikelihoodResults
 
 from .survey_samples import sample
 

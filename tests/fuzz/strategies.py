@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
+from seams import METHODS
 
 from benchmarks.walk import QUICK
-from ordstat.registry import METHODS, option_names
+from ordstat.registry import option_names
 
 NAMES = [
     "x",

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from reference_cases import Case, case_names, load_case, matrix, named
+from seams import LikelihoodResults
 
 from ordstat import ordfit
-from ordstat.likelihood.results import LikelihoodResults
 
 #: No finite estimate (compared in test_r_clm.py), or stopped on purpose after two
 #: iterations.

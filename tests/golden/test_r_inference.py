@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from reference_cases import Case, load_case, number
+from seams import LikelihoodResults
 
 from ordstat import ordfit
-from ordstat.likelihood.results import LikelihoodResults
 
 #: Log-likelihoods of R's default stopping rule.
 LOGLIK = 1e-7

@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from reference_cases import load_data
+from seams import LikelihoodResults
 
 from ordstat import ordfit
 from ordstat.exceptions import DataError
-from ordstat.likelihood.results import LikelihoodResults
 
 #: Case weights of these data have a mean above 2, as sampling weights do.
 pytestmark = pytest.mark.filterwarnings(

@@ -5,10 +5,9 @@ and adjacent-category logits.
 import numpy as np
 import pytest
 from reference_cases import load_data
+from seams import FLEXIBLE, LINKS
 
 from ordstat import ordfit
-from ordstat.likelihood.flexible import FLEXIBLE
-from ordstat.likelihood.links import LINKS
 
 T = np.linspace(-3.0, 3.0, 61)
 

@@ -8,15 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from seams import LINKS, CostMatrix, Cumulative, Rows, Sample
 
 from inference.samples import LATENT, THETA, ends, fitted, frame
 from ordstat import ordfit
 from ordstat.exceptions import DataWarning, OptionError, SeparationWarning
-from ordstat.formula.sample import Rows, Sample
 from ordstat.inference.residuals import residuals
-from ordstat.judging.costs import CostMatrix
-from ordstat.likelihood.cumulative import Cumulative
-from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.rule import LikelihoodRule
 
 #: Case weights of these data have a mean above 2, as sampling weights do.

@@ -10,13 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from likelihood.samples import PARTS, make
+from seams import Rows, Sample
 
 from inference.samples import fitted, frame
-from ordstat import ordfit
+from ordstat import CumulativeLink, ordfit
 from ordstat.exceptions import OptionError, SeparationWarning
-from ordstat.formula.sample import Rows, Sample
 from ordstat.inference.residuals import influence, jacobian_of, row_terms
-from ordstat.likelihood.clm import CumulativeLink
 
 EVERY = [
     (parts, link)

@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 from likelihood.samples import make
 from scipy import integrate, stats
+from seams import FLEXIBLE, Sample
 
-from ordstat.formula.sample import Sample
+from ordstat import CumulativeLink
 from ordstat.inference.residuals import influence, jacobian_of, residuals, row_terms
-from ordstat.likelihood.clm import CumulativeLink
 from ordstat.likelihood.cumulative import drawn, latent_mean
 from ordstat.likelihood.fit import LikelihoodFit
-from ordstat.likelihood.flexible import FLEXIBLE
 
 METHODS = {
     "equidistant": (CumulativeLink(threshold="equidistant"), ("nominal", "scale")),

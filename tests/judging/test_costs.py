@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
+from seams import Rows, Sample
 
 from ordstat.exceptions import DataError, OptionError
-from ordstat.formula.sample import Rows, Sample
 from ordstat.judging.costs import (
     CostMatrix,
     is_convex,

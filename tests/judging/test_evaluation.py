@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from seams import Rows, Sample
 
 from ordstat import DataWarning, ordfit
 from ordstat.boosting.orstump import ColumnScore
 from ordstat.exceptions import OptionError
 from ordstat.fit import Certificate, Fit, ThresholdRule, Trace
-from ordstat.formula.sample import Rows, Sample
 from ordstat.judging.errors import Predictions, error_table
 from ordstat.judging.evaluation import crossvalidate, held_out, mean_table
 

@@ -7,11 +7,10 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from seams import CostMatrix, Rows, Sample
 
 from ordstat import ordfit
 from ordstat.fit import count_above
-from ordstat.formula.sample import Rows, Sample
-from ordstat.judging.costs import CostMatrix
 from ordstat.judging.geometry import BallGeometry
 from ordstat.judging.margins import margin_bounds, margins
 

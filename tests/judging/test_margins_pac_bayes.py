@@ -8,11 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import ndtr
+from seams import CostMatrix, Rows, Sample
 
-from ordstat import ordfit
+from ordstat import Gaussian, ordfit
 from ordstat.fit import count_above
-from ordstat.formula.sample import Rows, Sample
-from ordstat.judging.costs import CostMatrix
 from ordstat.judging.geometry import BallGeometry
 from ordstat.judging.margins import (
     MARGINS,
@@ -23,7 +22,6 @@ from ordstat.judging.margins import (
     pac_bayes_bound,
     training_bounds,
 )
-from ordstat.svm.kernels import Gaussian
 
 DELTA = 0.05
 

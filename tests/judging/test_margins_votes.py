@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binom
+from seams import Rows, Sample
 
 from ordstat import ordfit
 from ordstat.boosting.sums import StumpSum
 from ordstat.boosting.weak import vote_divergence
 from ordstat.fit import count_above
-from ordstat.formula.sample import Rows, Sample
 from ordstat.judging.margins import VOTE_MARGINS as MARGINS
 from ordstat.judging.margins import (
     VOTERS,

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
+from seams import CostMatrix, build
 from stand_ins import REACHED, TRACE
 
 from ordstat import DataError, OptionError
 from ordstat.fit import CostBound, ScoreRule, VoteFit
-from ordstat.formula.design import build
-from ordstat.judging.costs import CostMatrix
 from ordstat.judging.rankers import VoteResults
 
 VOTES = np.array(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-
-from ordstat.formula.sample import Rows, Sample
+from seams import Rows, Sample
 
 PARTS = {
     "plain": (),

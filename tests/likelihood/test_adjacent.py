@@ -7,13 +7,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from seams import LINKS, Rows, Sample
 from statsmodels.discrete.discrete_model import MNLogit
 
-from ordstat import ordfit
-from ordstat.formula.sample import Rows, Sample
+from ordstat import AdjacentCategory, ordfit
 from ordstat.judging.evaluation import fit_present
-from ordstat.likelihood.clm import AdjacentCategory
-from ordstat.likelihood.links import LINKS
 
 
 def frame(n: int = 300, n_levels: int = 4) -> pd.DataFrame:

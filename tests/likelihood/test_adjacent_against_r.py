@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from reference_cases import load_case
+from seams import LikelihoodResults
 
 from ordstat import ordfit
-from ordstat.likelihood.results import LikelihoodResults
 
 #: Case -> formula of what is free at every threshold, and the sign of R's coefficients
 #: (-1: reverse = TRUE).

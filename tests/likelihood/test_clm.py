@@ -9,14 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from seams import LINKS, CostMatrix, Cumulative, Rows, Sample
 
 from ordstat.exceptions import DataError, OptionError
-from ordstat.formula.sample import Rows, Sample
-from ordstat.judging.costs import CostMatrix
 from ordstat.likelihood.clm import CumulativeLink
-from ordstat.likelihood.cumulative import Cumulative
 from ordstat.likelihood.fit import LikelihoodFit
-from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.rule import LikelihoodRule, crossed_rows
 
 from .samples import PARTS, make

@@ -9,11 +9,10 @@ from functools import partial
 
 import numpy as np
 import pytest
+from seams import LINKS, Cumulative
 
 from ordstat.likelihood.adjacent import Adjacent
-from ordstat.likelihood.cumulative import Cumulative
 from ordstat.likelihood.family import Family
-from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.problem import Problem
 from ordstat.likelihood.sequential import ContinuationRatio, StoppingRatio
 

@@ -8,12 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from seams import FLEXIBLE, LINKS, CostMatrix, Cumulative, Rows
 
-from ordstat.formula.sample import Rows
-from ordstat.judging.costs import CostMatrix
 from ordstat.likelihood import derivatives as sensitivity
 from ordstat.likelihood.adjacent import Adjacent
-from ordstat.likelihood.cumulative import Cumulative
 from ordstat.likelihood.derivatives import (
     QUANTITIES,
     averages,
@@ -22,8 +20,6 @@ from ordstat.likelihood.derivatives import (
     stencil,
 )
 from ordstat.likelihood.family import Family
-from ordstat.likelihood.flexible import FLEXIBLE
-from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.rule import LikelihoodRule
 from ordstat.likelihood.sequential import ContinuationRatio, Sequential, StoppingRatio
 from ordstat.mixed.predictions import Predicted

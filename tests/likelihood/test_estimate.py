@@ -12,12 +12,11 @@ import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from scipy.special import logsumexp
+from seams import Rows, Sample
 
 from benchmarks.against_r.specs import KINDS
-from ordstat import ordfit
+from ordstat import CumulativeLink, ordfit
 from ordstat.exceptions import SeparationWarning
-from ordstat.formula.sample import Rows, Sample
-from ordstat.likelihood.clm import CumulativeLink
 from ordstat.likelihood.fit import LikelihoodFit
 
 #: Case weights of these data have a mean above 2, as sampling weights do.

@@ -12,14 +12,12 @@ from itertools import product
 import mpmath as mp
 import numpy as np
 import pytest
+from seams import LINKS, Cumulative, Sample
 
+from ordstat import CumulativeLink
 from ordstat.exceptions import DataError, OptionError
-from ordstat.formula.sample import Sample
-from ordstat.likelihood.clm import CumulativeLink
-from ordstat.likelihood.cumulative import Cumulative
 from ordstat.likelihood.fit import LikelihoodFit
 from ordstat.likelihood.flexible import FLEXIBLE
-from ordstat.likelihood.links import LINKS
 
 from .samples import PARTS, make
 

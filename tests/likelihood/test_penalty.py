@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from seams import LINKS, Rows, Sample
 
+from ordstat import CumulativeLink
 from ordstat.exceptions import OptionError
-from ordstat.formula.sample import Rows, Sample
-from ordstat.likelihood.clm import CumulativeLink
 from ordstat.likelihood.fit import LikelihoodFit
-from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.rule import LikelihoodRule
 
 from .samples import PARTS, make

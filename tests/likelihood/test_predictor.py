@@ -8,13 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from seams import LINKS, Cumulative, Rows, Sample
 
+from ordstat import CumulativeLink
 from ordstat.exceptions import DataError, OptionError
-from ordstat.formula.sample import Rows, Sample
-from ordstat.likelihood.clm import CumulativeLink
-from ordstat.likelihood.cumulative import Cumulative
 from ordstat.likelihood.fit import LikelihoodFit
-from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.predictor import THRESHOLDS, threshold_map
 from ordstat.likelihood.problem import Problem
 

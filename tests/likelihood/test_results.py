@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from reference_cases import load_case
 from scipy import stats
+from seams import LINKS, build
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import (
@@ -16,9 +17,7 @@ from ordstat.exceptions import (
     OptionError,
     SeparationWarning,
 )
-from ordstat.formula.design import build
 from ordstat.likelihood.determined import Determined
-from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.results import LikelihoodResults
 
 # R prints 17 digits; what is left is the rounding of a few operations.

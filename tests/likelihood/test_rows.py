@@ -8,10 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from seams import LINKS, Cumulative, Rows, Sample
 
-from ordstat.formula.sample import Rows, Sample
-from ordstat.likelihood.cumulative import Cumulative
-from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.problem import Problem
 from ordstat.newton import Evaluation
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import twins_sums
+from seams import LINKS
 
 from ordstat.compiled import sums
-from ordstat.likelihood.links import LINKS
 
 
 @pytest.mark.parametrize(("n", "p"), [(1, 1), (700, 3), (400, 40)])

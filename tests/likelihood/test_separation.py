@@ -11,14 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import linprog
+from seams import LINKS, Cumulative, Rows, Sample
 
-from ordstat import ordfit
+from ordstat import AdjacentCategory, CumulativeLink, ordfit
 from ordstat.exceptions import SeparationWarning
-from ordstat.formula.sample import Rows, Sample
-from ordstat.likelihood.clm import AdjacentCategory, CumulativeLink
-from ordstat.likelihood.cumulative import Cumulative
 from ordstat.likelihood.fit import LikelihoodFit
-from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.problem import Problem
 
 from .samples import make

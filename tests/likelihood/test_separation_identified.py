@@ -7,10 +7,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from seams import LikelihoodResults
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import DataWarning, OptionError
-from ordstat.likelihood.results import LikelihoodResults
 
 
 def two_levels() -> pd.DataFrame:

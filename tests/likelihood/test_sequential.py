@@ -16,9 +16,11 @@ from reference_cases import load_case
 from scipy import stats
 from scipy.optimize import linprog, minimize
 from scipy.special import expit, log_expit
+from seams import LINKS, LikelihoodResults
 from statsmodels.discrete.discrete_model import Logit
 
 from ordstat import (
+    ContinuationRatioModel,
     DataWarning,
     OptionError,
     OrdinalClassifier,
@@ -30,10 +32,7 @@ from ordstat import (
     pool,
 )
 from ordstat.exceptions import UnavailableError
-from ordstat.likelihood.clm import ContinuationRatioModel
-from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.predictor import Predictor
-from ordstat.likelihood.results import LikelihoodResults
 from ordstat.likelihood.row_limits import RowLimits
 from ordstat.likelihood.sequential import ContinuationRatio, Sequential, StoppingRatio
 

@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
+from seams import LikelihoodResults
 
 from ordstat import datasets, ordfit
 from ordstat._typing import FloatArray
-from ordstat.likelihood.results import LikelihoodResults
 
 WINE = datasets.load("wine")
 CODES = WINE["judge"].cat.codes.to_numpy()

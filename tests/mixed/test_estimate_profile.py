@@ -8,9 +8,9 @@ import pytest
 from reference_cases import load_data
 from scipy.optimize import brentq, minimize
 from scipy.stats import chi2
+from seams import LikelihoodResults
 
 from ordstat import datasets, ordfit
-from ordstat.likelihood.results import LikelihoodResults
 
 WINE = datasets.load("wine")
 

@@ -11,15 +11,12 @@ import pytest
 from reference_cases import load_data
 from scipy.optimize import approx_fprime
 from scipy.special import expit
+from seams import LINKS, Cumulative, LikelihoodResults, build
 
 from ordstat import datasets, ordfit
 from ordstat._typing import FloatArray
 from ordstat.exceptions import OptionError
-from ordstat.formula.design import build
-from ordstat.likelihood.cumulative import Cumulative
-from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.problem import Problem
-from ordstat.likelihood.results import LikelihoodResults
 from ordstat.mixed.integral import evaluate_by_nodes
 from ordstat.mixed.model import MixedModel
 from ordstat.mixed.search import zero_effects

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 from reference_cases import Case, case_names, load_case, number
+from seams import LikelihoodResults
 
 from ordstat import ordfit
-from ordstat.likelihood.results import LikelihoodResults
 
 #: Case weights of these data have a mean above 2, as sampling weights do.
 pytestmark = pytest.mark.filterwarnings(

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from reference_cases import load_case
 from scipy.optimize import approx_fprime, minimize
+from seams import LINKS, LikelihoodResults
 
 from ordstat import datasets, ordfit
 from ordstat._typing import FloatArray, IntArray
-from ordstat.likelihood.links import LINKS
-from ordstat.likelihood.results import LikelihoodResults
 
 from .test_method import GLMER
 

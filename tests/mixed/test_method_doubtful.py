@@ -7,10 +7,10 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from seams import LikelihoodResults
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import FormulaError, OptionError, SeparationWarning
-from ordstat.likelihood.results import LikelihoodResults
 
 WINE = datasets.load("wine")
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize
+from seams import LikelihoodResults
 
 from ordstat import datasets, ordfit
 from ordstat._typing import FloatArray
 from ordstat.exceptions import OptionError
-from ordstat.likelihood.results import LikelihoodResults
 
 WINE = datasets.load("wine")
 FORMULA = "rating ~ temp + contact + (1 | bottle)"

@@ -10,10 +10,10 @@ import pytest
 from reference_cases import load_case
 from scipy.optimize import approx_fprime
 from scipy.special import log_expit
+from seams import LINKS
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import OptionError
-from ordstat.likelihood.links import LINKS
 
 WINE = datasets.load("wine")
 FORMULA = "rating ~ temp + contact + (1 | judge)"

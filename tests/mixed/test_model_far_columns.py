@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from seams import LikelihoodResults
 
 from ordstat import ordfit
 from ordstat._typing import FloatArray
-from ordstat.likelihood.results import LikelihoodResults
 
 ORIGIN = 20_000
 

@@ -14,11 +14,10 @@ import pytest
 from reference_cases import case_names, load_case
 from scipy.integrate import quad
 from scipy.stats import norm
+from seams import LINKS, LikelihoodResults
 
 from ordstat import CumulativeLink, datasets, ordfit
 from ordstat.exceptions import DataError, DataWarning, OptionError
-from ordstat.likelihood.links import LINKS
-from ordstat.likelihood.results import LikelihoodResults
 
 #: Case weights of these data have a mean above 2, as sampling weights do.
 pytestmark = pytest.mark.filterwarnings(

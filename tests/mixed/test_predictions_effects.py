@@ -17,11 +17,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from light_options import in_turn
+from seams import LikelihoodResults
 
 from ordstat import CumulativeLink, datasets, ordfit
 from ordstat._typing import FloatArray
 from ordstat.exceptions import OptionError
-from ordstat.likelihood.results import LikelihoodResults
 
 WINE = datasets.load("wine")
 #: Of what R's clmm leaves of its gradient.

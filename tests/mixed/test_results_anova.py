@@ -15,10 +15,10 @@ from __future__ import annotations
 import pytest
 from reference_cases import load_case, load_data
 from scipy.stats import chi2
+from seams import LikelihoodResults
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import OptionError
-from ordstat.likelihood.results import LikelihoodResults
 
 WINE = datasets.load("wine")
 

@@ -12,12 +12,11 @@ import pytest
 from light_options import in_turn
 from reference_cases import load_data
 from scipy.integrate import quad
+from seams import LINKS, Cumulative, build
 
 from ordstat._typing import FloatArray
-from ordstat.formula.design import build
-from ordstat.likelihood.cumulative import Cumulative
 from ordstat.likelihood.family import Family
-from ordstat.likelihood.links import LINKS, Link
+from ordstat.likelihood.links import Link
 from ordstat.likelihood.problem import Problem
 from ordstat.mixed.estimate import objective_of
 from ordstat.mixed.model import MixedModel

@@ -9,9 +9,9 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import logsumexp
+from seams import LINKS
 
 from ordstat.likelihood.cumulative import curvature_slopes
-from ordstat.likelihood.links import LINKS
 
 #: Links of `ordstat.compiled.mixed`, by their number there.
 MIXED_LINKS = ("logit", "probit")

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-
-from ordstat.formula.sample import Rows, Sample
+from seams import Rows, Sample
 
 K = 4
 

@@ -8,12 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import twins
+from seams import CostMatrix, Rows, Sample
 
 from ordstat import CuSumRank, DataError, OptionError, PRank, ordfit
 from ordstat.compiled import online
 from ordstat.exceptions import UnavailableError
-from ordstat.formula.sample import Rows, Sample
-from ordstat.judging.costs import CostMatrix
 from ordstat.online.online import OnlineMethod
 from ordstat.online.perceptron import Examples
 

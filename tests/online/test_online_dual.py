@@ -5,18 +5,19 @@ under others, in batches.
 import numpy as np
 import pandas as pd
 import pytest
+from seams import Rows, Sample
 
 from ordstat import (
     CuSumRank,
     DataError,
+    Gaussian,
     KernelCuSumRank,
     KernelPRank,
     OptionError,
     PRank,
     ordfit,
 )
-from ordstat.formula.sample import Rows, Sample
-from ordstat.svm.kernels import Gaussian, Kernel, parse_kernel
+from ordstat.svm.kernels import Kernel, parse_kernel
 
 from .samples import K, frame, sample, separable
 from .test_online import STREAM

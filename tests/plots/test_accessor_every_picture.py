@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot
 from matplotlib.text import Text
+from seams import METHODS
 
 from ordstat import DataError, ordfit
-from ordstat.registry import METHODS
 
 pytestmark = [
     pytest.mark.slow,

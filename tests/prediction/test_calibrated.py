@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from scipy.special import log_expit, log_softmax
+from seams import METHODS, Rows, Sample
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -22,10 +23,8 @@ from ordstat import (
     datasets,
     ordfit,
 )
-from ordstat.formula.sample import Rows, Sample
 from ordstat.prediction.calibrated import Calibrated, Dealt
 from ordstat.prediction.probabilities import fit_score_map, fit_vote_map, separated
-from ordstat.registry import METHODS
 
 from .samples import brier, latent, log_loss, truth
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import root
 from scipy.special import expit
+from seams import LINKS, Cumulative, Rows, Sample
 
 from ordstat import (
     CumulativeLink,
@@ -19,9 +20,6 @@ from ordstat import (
     Polynomial,
     ordfit,
 )
-from ordstat.formula.sample import Rows, Sample
-from ordstat.likelihood.cumulative import Cumulative
-from ordstat.likelihood.links import LINKS
 from ordstat.prediction.kernel_features import (
     Evidence,
     FeatureRows,

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from seams import Rows, Sample
 
 from ordstat import (
     CumulativeLink,
@@ -17,7 +18,6 @@ from ordstat import (
     ordfit,
 )
 from ordstat.compiled.boost import parts_of
-from ordstat.formula.sample import Rows, Sample
 from ordstat.judging.evaluation import held_weights
 from ordstat.prediction.start import Training
 

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from seams import Rows, Sample
 
 from ordstat import (
     CumulativeLink,
@@ -17,7 +18,7 @@ from ordstat import (
     load,
     ordfit,
 )
-from ordstat.formula.sample import Rows, Sample, distinct_places
+from ordstat.formula.sample import distinct_places
 
 from . import naive
 

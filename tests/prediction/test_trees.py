@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from scipy.special import expit
+from seams import Rows
 
 from ordstat.compiled.boost import OUTSIDE, grow, logit_slopes, logit_thresholds
-from ordstat.formula.sample import Rows
 from ordstat.prediction.trees import BoostedTrees, LinearStart, ValueTree
 
 from . import naive

@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 import twins_shapley
 from numpy.testing import assert_allclose
+from seams import Rows
 
 from ordstat import OptionError, OrdinalClassifier, datasets, ordfit
 from ordstat.compiled.boost import add_shapley
-from ordstat.formula.sample import Rows
 from ordstat.prediction.trees import (
     BoostedTrees,
     LinearStart,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-
-from ordstat.formula.sample import Rows, Sample
+from seams import Rows, Sample
 
 
 def blobs(n_levels: int, n: int = 90, seed: int = 0, spread: float = 1.0) -> Sample:

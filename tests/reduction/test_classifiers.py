@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from seams import Rows, Sample
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
@@ -30,7 +31,7 @@ from ordstat import (
     load,
     ordfit,
 )
-from ordstat.formula.sample import Rows, Sample, fit_scaling
+from ordstat.formula.sample import fit_scaling
 from ordstat.prediction.blend import member
 from ordstat.reduction.classifiers import NOMINAL, copied
 

@@ -4,15 +4,15 @@ against themselves.
 
 import numpy as np
 import pytest
+from seams import Rows
 from sklearn.linear_model import LogisticRegression, Perceptron
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from ordstat import DataError, OptionError
-from ordstat.formula.sample import Rows
+from ordstat import DataError, Gaussian, OptionError
 from ordstat.reduction.classifiers import Classifier, parse_base
 from ordstat.reduction.learners import Binary
-from ordstat.svm.kernels import KERNELS, Custom, Gaussian
+from ordstat.svm.kernels import KERNELS, Custom
 from ordstat.svm.learner import SVM
 
 from .problems import blobs

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import minimize
+from seams import CostMatrix, Rows
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
@@ -14,6 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from ordstat import (
     C45,
     DataError,
+    Linear,
     OptionError,
     OrdinalClassifier,
     Reduction,
@@ -21,8 +23,7 @@ from ordstat import (
     ordfit,
 )
 from ordstat.fit import count_above
-from ordstat.formula.sample import DistinctRows, Rows
-from ordstat.judging.costs import CostMatrix
+from ordstat.formula.sample import DistinctRows
 from ordstat.reduction.encoding import (
     binary_cost,
     codes_of,
@@ -31,7 +32,6 @@ from ordstat.reduction.encoding import (
     training_bound,
 )
 from ordstat.reduction.threshold_loss import ThresholdNetwork, threshold_logistic
-from ordstat.svm.kernels import Linear
 from ordstat.svm.learner import SVM
 
 K = 4

@@ -5,18 +5,16 @@ level.
 import numpy as np
 import pandas as pd
 import pytest
+from seams import Rows, Sample, resolve
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from ordstat import DataError, OptionError, ordfit
-from ordstat.formula.sample import Rows, Sample
+from ordstat import DataError, OptionError, Perceptron, ordfit
 from ordstat.judging.evaluation import stratified_folds
 from ordstat.reduction.voting import CostTransform, OneVersusAll, OneVersusOne
-from ordstat.registry import resolve
 from ordstat.svm.cross_validation import GRID
-from ordstat.svm.kernels import Perceptron
 
 from .problems import any_costs, blobs, own_costs
 

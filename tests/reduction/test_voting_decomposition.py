@@ -6,9 +6,9 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from seams import CostMatrix
 
 from ordstat.fit import most_votes
-from ordstat.judging.costs import CostMatrix
 from ordstat.reduction.learners import Binary
 from ordstat.reduction.voting import (
     against_each_other,

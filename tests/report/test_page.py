@@ -13,9 +13,9 @@ from light_options import one_of_each
 
 matplotlib.use("agg")
 from matplotlib import pyplot
+from seams import METHODS
 
 from ordstat import DataError, DataWarning, OptionError, SurveyDesign, datasets, ordfit
-from ordstat.registry import METHODS
 from ordstat.report.page import CAPTIONS
 
 WINE = datasets.load("wine")

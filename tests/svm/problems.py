@@ -1,20 +1,13 @@
 """Small ranking problems of known make for the tests of RED-SVM."""
 
 import numpy as np
+from seams import CostMatrix, Rows, Sample
 
-from ordstat.formula.sample import Rows, Sample
-from ordstat.judging.costs import CostMatrix, is_convex
+from ordstat import Gaussian, Laplacian, Linear, Perceptron, Polynomial, Stump
+from ordstat.judging.costs import is_convex
 from ordstat.reduction.encoding import extend
 from ordstat.svm.dual import ExtendedDual
 from ordstat.svm.gram import DenseGram, centred
-from ordstat.svm.kernels import (
-    Gaussian,
-    Laplacian,
-    Linear,
-    Perceptron,
-    Polynomial,
-    Stump,
-)
 
 KERNELS = {
     "perceptron": Perceptron(),

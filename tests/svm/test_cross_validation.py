@@ -3,15 +3,20 @@
 import numpy as np
 import pandas as pd
 import pytest
+from seams import METHODS, CostMatrix
 
-from ordstat import OptionError, ordfit
+from ordstat import (
+    REDSVM,
+    SVOREXC,
+    Gaussian,
+    Laplacian,
+    OptionError,
+    Polynomial,
+    ordfit,
+)
 from ordstat.fit import Selection
-from ordstat.judging.costs import CostMatrix
 from ordstat.judging.evaluation import stratified_folds
-from ordstat.registry import METHODS
 from ordstat.report.sections import selection_table
-from ordstat.svm.kernels import Gaussian, Laplacian, Polynomial
-from ordstat.svm.redsvm import REDSVM, SVOREXC
 
 from .problems import rows, sample
 

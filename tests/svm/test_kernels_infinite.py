@@ -6,10 +6,9 @@ from itertools import product
 
 import numpy as np
 import pytest
+from seams import Rows, Sample, resolve
 from sklearn.svm import SVC
 
-from ordstat.formula.sample import Rows, Sample
-from ordstat.registry import resolve
 from ordstat.svm.kernels import Perceptron, Precomputed, Stump
 
 KERNELS = [Perceptron(), Stump()]

@@ -10,17 +10,15 @@ import numpy as np
 import pytest
 import twins
 from scipy.optimize import minimize
+from seams import CostMatrix, Rows
 
-from ordstat import datasets, ordfit
+from ordstat import Polynomial, RankBoundarySVM, datasets, ordfit
 from ordstat.compiled import svm
 from ordstat.exceptions import ConvergenceWarning, DataError
-from ordstat.formula.sample import Rows
-from ordstat.judging.costs import CostMatrix
 from ordstat.judging.geometry import BallGeometry
 from ordstat.judging.margins import preference_bounds
 from ordstat.svm import pairs as pair_ascent
 from ordstat.svm.gram import DenseGram, LinearGram
-from ordstat.svm.kernels import Polynomial
 from ordstat.svm.pairs import (
     PAIR_LOSSES,
     AutomaticPairs,
@@ -30,7 +28,6 @@ from ordstat.svm.pairs import (
     PairProblem,
     boundaries,
 )
-from ordstat.svm.redsvm import RankBoundarySVM
 
 from .problems import KERNELS, rows, sample
 

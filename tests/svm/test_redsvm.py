@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from seams import CostMatrix, Rows
 
-from ordstat import ordfit
+from ordstat import Gaussian, Perceptron, Precomputed, ordfit
 from ordstat.exceptions import DataError, OptionError
-from ordstat.formula.sample import Rows
-from ordstat.judging.costs import CostMatrix, sample_costs
+from ordstat.judging.costs import sample_costs
 from ordstat.svm import kernels as kernels
-from ordstat.svm.kernels import Custom, Gaussian, Perceptron, Precomputed
+from ordstat.svm.kernels import Custom
 from ordstat.svm.redsvm import REDSVM
 
 from .problems import COSTS, KERNELS, V_SHAPED, problem, rows, sample

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.optimize import linprog
+from seams import CostMatrix
 
 from ordstat.exceptions import DataError
-from ordstat.judging.costs import CostMatrix
 from ordstat.reduction.encoding import extend
 from ordstat.svm.dual import best_thresholds, certify
 from ordstat.svm.redsvm import REDSVM, SVOREXC, SVORIMC

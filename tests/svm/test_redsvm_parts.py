@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
+from seams import CostMatrix, Rows
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
+from ordstat import Perceptron
 from ordstat.exceptions import OptionError
 from ordstat.fit import KernelExpansion
-from ordstat.formula.sample import Rows, fit_scaling, row_blocks
-from ordstat.judging.costs import CostMatrix
+from ordstat.formula.sample import fit_scaling, row_blocks
 from ordstat.judging.evaluation import stratified_folds
 from ordstat.reduction.encoding import extend
 from ordstat.svm.gram import centred
-from ordstat.svm.kernels import Perceptron
 
 from .problems import rows
 

@@ -8,11 +8,10 @@ import pytest
 import twins
 from scipy.optimize import minimize
 
-from ordstat import OrdinalClassifier
+from ordstat import REDSVM, SVOREXC, OrdinalClassifier
 from ordstat.compiled import svm
 from ordstat.exceptions import OptionError
 from ordstat.svm.gram import LinearGram
-from ordstat.svm.redsvm import REDSVM, SVOREXC
 from ordstat.svm.routes import SOLVERS, SquaredHingeNewton
 
 from .problems import COSTS, KERNELS, problem, rows, sample

@@ -5,10 +5,10 @@ point that a P belongs to.
 import numpy as np
 import pandas as pd
 import pytest
+from seams import Rows
 
 from ordstat import OrdinalClassifier, Polynomial, datasets, ordfit
 from ordstat.exceptions import ConvergenceWarning, DataError, DataWarning
-from ordstat.formula.sample import Rows
 from ordstat.svm.dual import hinge
 from ordstat.svm.routes import Automatic
 from ordstat.svm.solvers import CoordinateAscent

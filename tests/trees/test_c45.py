@@ -4,10 +4,10 @@ it.
 
 import numpy as np
 import pytest
+from seams import Rows
 from twins import gain_ratio_cut
 
 from ordstat import C45, OptionError
-from ordstat.formula.sample import Rows
 from ordstat.trees.c45 import Pruner, extra_errors
 from ordstat.trees.tree import TreePanel
 

@@ -5,10 +5,10 @@ from math import log
 
 import numpy as np
 import pytest
+from seams import Rows
 from sklearn.tree import DecisionTreeClassifier
 
 from ordstat import DecisionTree, OptionError, datasets
-from ordstat.formula.sample import Rows
 from ordstat.trees.tree import MEASURES, Forest, Tree, TreeSum, pruned
 
 from . import naive

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from seams import Rows, Sample
 
 from ordstat import (
     DataError,
@@ -18,7 +19,6 @@ from ordstat import (
     datasets,
     ordfit,
 )
-from ordstat.formula.sample import Rows, Sample
 from ordstat.trees.trees import TreeMethod
 
 from . import naive
