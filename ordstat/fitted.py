@@ -692,8 +692,7 @@ class FittedRanker:
         elif self.design.survey is not None:
             reason = DRAWN
         elif self.no_margins is not None:
-            sentence = self.no_margins.partition(". ")[0]
-            reason = f"No margin bounds: {sentence[:1].lower()}{sentence[1:]}."
+            reason = "No margin bounds: the fit has no margins."
         else:
             costs = (
                 sample_costs(self.method.cost_matrix, sample) if self.own_cost else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from ..likelihood.covariance_choice import Covariance, own_covariance
 from ..likelihood.regression import OrdinalRegression
 from ..likelihood.results import LikelihoodResults
 from ..likelihood.rule import LikelihoodRule, crossed_rows, crossing_text
+from ..likelihood.unavailable import without
 from ..online.online import OnlineMethod
 from ..online.perceptron import MistakeBound
 from ..online.results import OnlineMarginResults, OnlineVoteResults
@@ -61,22 +61,7 @@ def fitter(
     )
 
 
-#: Questions about the rows of the fit, by the argument that brings other rows; "" where
-#: all rows are needed.
-ROWS = {
-    "newdata": (
-        "predict errors confusion reliability importance simulate marginal_effects"
-        " bounds"
-    ),
-    "data": "augment conformal",
-    "": (
-        "margins residuals influence gof discrimination bootstrap emmeans emtrends"
-        " joint_tests anova drop1 add1 step brant nominal_test scale_test score_test"
-        " profile partial_fit plot report"
-    ),
-}
-
-
+@without("blocks")
 class InBlocks(FittedRanker):
     """What fits to rows in blocks have in common; comes first among the bases."""
 
@@ -103,35 +88,6 @@ class InBlocks(FittedRanker):
             "The rows of the fit are in blocks: call ordfit() again, or give data= of a"
             " sample."
         )
-
-
-def _refusing(name: str, argument: str) -> Any:
-    """A property that raises UnavailableError, or a method that does so without other
-    rows.
-    """
-    instead = (
-        f"{name}({argument}=...), or " * bool(argument)
-        + "a fit to a sample of rows in memory"
-    )
-    error = UnavailableError(
-        f".{name} needs the rows of the fit, which are in blocks: use {instead}."
-    )
-
-    def refuse(results: Any, *given: Any, **named: Any) -> Any:
-        method = getattr(super(InBlocks, results), name) if argument else None
-        if (
-            method is None
-            or signature(method).bind(*given, **named).arguments.get(argument) is None
-        ):
-            raise error
-        return method(*given, **named)
-
-    return refuse if argument else property(refuse)
-
-
-for _argument, _names in ROWS.items():
-    for _name in _names.split():
-        setattr(InBlocks, _name, _refusing(_name, _argument))
 
 
 class BlockLikelihoodResults(InBlocks, LikelihoodResults):
@@ -171,8 +127,8 @@ class BlockMarginResults(InBlocks, MarginResults):
     """A linear machine fitted to rows in blocks."""
 
 
-def _untold(results: Any) -> MistakeBound:
-    """The mistakes made while learning; their limit needs all rows at once."""
+def _mistakes(results: Any) -> MistakeBound:
+    """The mistakes made while learning; a limit of them needs all rows at once."""
     return MistakeBound(
         value=results.fit.learned.tally.distance, source="none: rows are in blocks"
     )
@@ -181,10 +137,10 @@ def _untold(results: Any) -> MistakeBound:
 class BlockOnlineResults(InBlocks, OnlineMarginResults):
     """An online ranker that has learned rows in blocks."""
 
-    mistake_bound = property(_untold)
+    mistake_bound = property(_mistakes)
 
 
 class BlockVoteResults(InBlocks, OnlineVoteResults):
     """An online ranker with votes that has learned rows in blocks."""
 
-    mistake_bound = property(_untold)
+    mistake_bound = property(_mistakes)

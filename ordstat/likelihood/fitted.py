@@ -41,7 +41,7 @@ from .parameters import Parameters, parameters, spread, square_frame, threshold_
 from .row_limits import UNBOUNDED, RowLimits
 from .rule import LikelihoodRule, crossed_rows, crossing_text, report_crossing
 from .standard_errors import predicted, two_sided
-from .unavailable import check_available
+from .unavailable import check_available, why_unavailable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -279,12 +279,7 @@ class FittedLikelihood(FittedRanker, for_users=False):
 
     @property
     def no_margins(self) -> str | None:
-        if self.family.ordered:
-            return None
-        return (
-            f"{self.method!r} has thresholds that need not increase, so it has no"
-            " margins. Use .predict(type='prob')."
-        )
+        return why_unavailable(self, "margins()") or None
 
     def _why_no_bounds(self) -> str:
         if self.family.ordered:

@@ -1,107 +1,198 @@
-"""Questions that a likelihood fit cannot answer, why, and what to ask instead.
+"""Questions that a fit cannot answer, why, and what to ask instead: the one table.
 
-The table for random effects is `REFUSED` in `mixed/results.py`.
+What pooled fits and other methods do not have is in `words.toml`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from inspect import signature
+from typing import Any, TypeVar
 
 from ..exceptions import UnavailableError
 
-#: Part of a fit -> its description with the reason for a refusal.
-MODIFIERS = {
-    "survey": "a survey design, whose rows have no likelihood",
-    "robust": (
-        "robust standard errors, as it assumes independent rows (see also"
-        " .with_vcov('model'))"
-    ),
-    "penalty": "a penalty, as it needs the maximum of the likelihood",
-    "infinite": (
-        "a separated response, as it needs finite estimates (fit with penalty=, or"
-        " merge levels)"
-    ),
-    "nominal": "nominal effects",
-    "scale": "scale effects",
-    "structure": "structured thresholds, or a link with a parameter",
-    "location": "no location effects",
-    "binary": "2 levels of the response, which have one threshold",
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Modifier:
+    """A part of a fit that excludes questions.
+
+    Attributes
+    ----------
+    reason : str
+        What comes after "is not available for fits with".
+    holds : callable(fit) -> bool
+        Whether a fit has it.
+    instead : mapping of str to str
+        The questions that it excludes, and what to ask instead, if anything.
+    rows : mapping of str to str
+        The argument that brings other rows, of questions that are answered with it.
+    """
+
+    reason: str
+    holds: Callable[[Any], bool]
+    instead: Mapping[str, str]
+    rows: Mapping[str, str] = field(default_factory=dict)
+
+
+_SAMPLE = "a fit to a sample of rows in memory"
+_NEEDS_ALL_ROWS = (
+    "margins residuals influence gof discrimination bootstrap emmeans emtrends"
+    " joint_tests anova drop1 add1 step brant nominal_test scale_test score_test"
+    " profile partial_fit plot report"
+)
+#: Questions that rows in blocks exclude -> the argument that brings other rows.
+_OTHER_ROWS = {
+    "predict()": "newdata",
+    "errors()": "newdata",
+    "confusion()": "newdata",
+    "reliability()": "newdata",
+    "importance()": "newdata",
+    "simulate()": "newdata",
+    "marginal_effects()": "newdata",
+    "bounds()": "newdata",
+    "augment()": "data",
+    "conformal()": "data",
+}
+#: Likelihoods are compared, and there is no likelihood of independent rows.
+_RATIOS = {
+    "anova() of several fits": "anova() of the largest fit alone, or test()",
+    "drop1()": "anova(type='II')",
+    "add1()": "update() with the terms, and anova(type='II')",
+    "step()": "anova(type='II')",
+    "scale_test()": "update(scale='~ x'), and test('scale.x') of that fit",
+}
+_NO_LIKELIHOOD = {
+    **_RATIOS,
+    "score_test()": "nominal_test()",
+    "brant()": "nominal_test()",
+    "gof()": "test() of terms added to the model",
+    "profile()": "confint()",
+    "confint(type='profile')": "confint(type='wald')",
 }
 _UNPENALISED = "update(penalty=None), and ask that fit"
-#: Question -> the parts of a fit that exclude it -> what to ask instead, if anything.
-REFUSED = {
-    "aic": {"survey": "anova() of this fit alone"},
-    "bic": {"survey": "anova() of this fit alone"},
-    "anova() of several fits": {
-        "survey robust penalty": "anova() of the largest fit alone, or test()"
-    },
-    "drop1()": {"survey robust penalty": "anova(type='II')"},
-    "add1()": {
-        "survey robust penalty": "update() with the terms, and anova(type='II')"
-    },
-    "step()": {"survey robust penalty": "anova(type='II')"},
-    "nominal_test()": {"penalty": _UNPENALISED},
-    "scale_test()": {
-        "survey robust penalty": "update(scale='~ x'), and test('scale.x') of that fit"
-    },
-    "score_test()": {
-        "survey robust structure": "nominal_test()",
-        "penalty": _UNPENALISED,
-        "binary location": "",
-    },
-    "brant()": {
-        "survey robust nominal scale structure": "nominal_test()",
-        "penalty": _UNPENALISED,
-        "binary location": "",
-    },
-    "gof()": {
-        "survey robust": "test() of terms added to the model",
-        "penalty": _UNPENALISED,
-        "infinite": "drop1(), or anova() against a model with more terms",
-    },
-    "gof() of groups": {
-        "nominal scale structure": (
-            "anova() against a model with more terms, or residuals()"
-        )
-    },
-    "influence()": {"infinite": "update(data=) without the row"},
-    "profile()": {"survey robust": "confint()"},
-    "confint(type='profile')": {"survey robust": "confint(type='wald')"},
-    "bootstrap()": {
-        "survey": (
-            "the errors of the fit, or SurveyDesign(replicates=..., type='bootstrap')"
-        )
-    },
+_OTHER_GOODNESS = "anova() against a model with more terms, or residuals()"
+
+#: The parts of a fit that exclude questions. A message names the first that holds.
+MODIFIERS = {
+    "blocks": Modifier(
+        "rows in blocks, as it needs the rows of the fit",
+        lambda r: not r.in_memory,
+        {f"{name}()": _SAMPLE for name in _NEEDS_ALL_ROWS.split()}
+        | {
+            question: f"{question[:-1]}{argument}=...), or {_SAMPLE}"
+            for question, argument in _OTHER_ROWS.items()
+        },
+        _OTHER_ROWS,
+    ),
+    "random": Modifier(
+        "random effects, as rows of a group depend on each other and have thresholds"
+        " of their own",
+        lambda r: r.fit.marginal is not None,
+        {
+            "score_test()": "nominal_test() or scale_test(), which fit again",
+            "brant()": "nominal_test()",
+            "gof()": "residuals()",
+            "influence()": "update(data=) without a group, which fits again",
+            "bounds()": "errors(cv=)",
+            "margins()": "errors(cv=)",
+        },
+    ),
+    "survey": Modifier(
+        "a survey design, whose rows have no likelihood",
+        lambda r: r.design.survey is not None,
+        {
+            **_NO_LIKELIHOOD,
+            "aic": "anova() of this fit alone",
+            "bic": "anova() of this fit alone",
+            "bootstrap()": (
+                "the errors of the fit, or SurveyDesign(replicates=...,"
+                " type='bootstrap')"
+            ),
+        },
+    ),
+    "robust": Modifier(
+        "robust standard errors, as it assumes independent rows (see also"
+        " .with_vcov('model'))",
+        lambda r: r.own_covariance.name not in ("model", "survey"),
+        _NO_LIKELIHOOD,
+    ),
+    "nominal": Modifier(
+        "nominal effects",
+        lambda r: r.design.sample.rows.nominal is not None,
+        {"brant()": "nominal_test()", "gof() of groups": _OTHER_GOODNESS},
+    ),
+    "scale": Modifier(
+        "scale effects",
+        lambda r: (
+            r.design.sample.rows.scale is not None
+            or r.design.sample.rows.scale_offset is not None
+        ),
+        {"brant()": "nominal_test()", "gof() of groups": _OTHER_GOODNESS},
+    ),
+    "structure": Modifier(
+        "structured thresholds, or a link with a parameter",
+        lambda r: r.fit.jacobian is not None or r.fit.n_lambda > 0,
+        {
+            "score_test()": "nominal_test()",
+            "brant()": "nominal_test()",
+            "gof() of groups": _OTHER_GOODNESS,
+        },
+    ),
+    "penalty": Modifier(
+        "a penalty, as it needs the maximum of the likelihood",
+        lambda r: r.method.penalty is not None,
+        {
+            **_RATIOS,
+            "nominal_test()": _UNPENALISED,
+            "score_test()": _UNPENALISED,
+            "brant()": _UNPENALISED,
+            "gof()": _UNPENALISED,
+        },
+    ),
+    "infinite": Modifier(
+        "a separated response, as it needs finite estimates (fit with penalty=, or"
+        " merge levels)",
+        lambda r: r.fit.separation is not None,
+        {
+            "gof()": "drop1(), or anova() against a model with more terms",
+            "influence()": "update(data=) without the row",
+        },
+    ),
+    "binary": Modifier(
+        "2 levels of the response, which have one threshold",
+        lambda r: len(r.levels) == 2,
+        {"score_test()": "", "brant()": ""},
+    ),
+    "location": Modifier(
+        "no location effects",
+        lambda r: not r.design.names,
+        {"score_test()": "", "brant()": ""},
+    ),
+    "unordered": Modifier(
+        "thresholds that need not increase",
+        lambda r: not r.family.ordered,
+        {"margins()": "predict(type='prob')"},
+    ),
 }
 
 
 def excluding(r: Any, question: str) -> tuple[str, str]:
-    """The part of a fit that excludes a question of `REFUSED`, and what to ask instead;
-    empty if it answers.
+    """The part of a fit that excludes a question, with the reason, and what to ask
+    instead; empty if the fit answers.
     """
-    rows = r.design.sample.rows
-    covariance = r.own_covariance
-    present = {
-        "survey": r.design.survey is not None,
-        "robust": covariance.name not in ("model", "survey"),
-        "penalty": "penalty" in dict(r.fit.facts),
-        "infinite": r.fit.separation is not None,
-        "nominal": rows.nominal is not None,
-        "scale": rows.scale is not None or rows.scale_offset is not None,
-        "structure": r.fit.jacobian is not None or r.fit.n_lambda > 0,
-        "location": not r.design.names,
-        "binary": len(r.levels) == 2,
-    }
-    for modifiers, instead in REFUSED[question].items():
-        for name in modifiers.split():
-            if present[name]:
-                return MODIFIERS[name], f" Use {instead}." if instead else ""
+    for modifier in MODIFIERS.values():
+        if question in modifier.instead and modifier.holds(r):
+            instead = modifier.instead[question]
+            return modifier.reason, f" Use {instead}." if instead else ""
     return "", ""
 
 
 def why_unavailable(r: Any, question: str) -> str:
-    """Why a fit does not answer a question of `REFUSED`, and what to ask instead; empty
-    if it answers.
+    """Why a fit does not answer a question, and what to ask instead; empty if it
+    answers.
     """
     part, use = excluding(r, question)
     return f"{question} is not available for fits with {part}.{use}" if part else ""
@@ -117,3 +208,41 @@ def check_available(r: Any, question: str) -> None:
     """
     if why := why_unavailable(r, question):
         raise UnavailableError(why)
+
+
+def without(name: str) -> Callable[[type[T]], type[T]]:
+    """A decorator of results that all have one of `MODIFIERS`: to name a question that
+    it excludes raises UnavailableError, so that `hasattr` is False.
+    """
+    modifier = MODIFIERS[name]
+
+    def marked(results: type[T]) -> type[T]:
+        for question in modifier.instead:
+            argument = modifier.rows.get(question)
+            member = (
+                _refused(question)
+                if argument is None
+                else _of_other_rows(results, question, argument)
+            )
+            setattr(results, question.removesuffix("()"), member)
+        return results
+
+    return marked
+
+
+def _refused(question: str) -> property:
+    return property(lambda r: check_available(r, question))
+
+
+def _of_other_rows(results: type, question: str, argument: str) -> Callable[..., Any]:
+    """A method that is refused without the argument that brings other rows."""
+    name = question.removesuffix("()")
+
+    def ask(r: Any, *given: Any, **named: Any) -> Any:
+        method = getattr(super(results, r), name)
+        asked = signature(method).bind(*given, **named).arguments
+        if asked.get(argument) is None:
+            check_available(r, question)
+        return method(*given, **named)
+
+    return ask

@@ -30,6 +30,7 @@ from ..likelihood.fit import Marginal
 from ..likelihood.fitted import with_covariance
 from ..likelihood.parameters import square_frame
 from ..likelihood.results import LikelihoodResults
+from ..likelihood.unavailable import MODIFIERS, without
 from ..report.cells import p_in_words
 from ..report.frames import NotedFrame
 from ..report.render import Table
@@ -42,23 +43,6 @@ from .predictions import (
     simulated_effects,
     tell_unknown,
 )
-
-_ROWS = "it treats rows as independent, and rows of a group are not"
-_MARGINS = (
-    "margins are distances from thresholds, and random effects move these by group",
-    "errors(cv=)",
-)
-
-#: Method or property that is not available with random effects -> reason, and what to
-#: use instead.
-REFUSED = {
-    "score_test": (_ROWS, "nominal_test() or scale_test(), which fit again"),
-    "brant": (_ROWS, "nominal_test()"),
-    "gof": (_ROWS, "residuals()"),
-    "influence": (_ROWS, "update(data=) without a group, which fits again"),
-    "bounds": (_ROWS, "errors(cv=)"),
-    "margins": _MARGINS,
-}
 
 #: Variance of the latent distributions; that of the cauchit is infinite.
 LATENT = {
@@ -98,6 +82,7 @@ _DISCRIMINATION = (
 )
 
 
+@without("random")
 class MixedResults(LikelihoodResults):
     """A fitted likelihood model with random effects.
 
@@ -303,7 +288,8 @@ class MixedResults(LikelihoodResults):
         return _discrimination(self)
 
     def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if name not in REFUSED]
+        refused = MODIFIERS["random"].instead
+        return [name for name in super().__dir__() if f"{name}()" not in refused]
 
     # What the summary shows
 
@@ -328,10 +314,6 @@ class MixedResults(LikelihoodResults):
         return [*super().issued(), *_run_off(self)]
 
     # Rows of other groups
-
-    @property
-    def no_margins(self) -> str:
-        return "Margins are not available for fits with random effects. Use .errors()."
 
     def target(self, newdata: Any) -> Target:
         if newdata is not None:
@@ -380,23 +362,6 @@ class MixedResults(LikelihoodResults):
     def error_notes(self, new: bool, folds: bool) -> list[str]:
         related = any(term.root is not None for term in self.design.random)
         return [_NEW] * new + [_FOLDS] * folds + [_RELATIVES] * (folds and related)
-
-
-def _refusing(name: str) -> property:
-    """A property that raises UnavailableError."""
-
-    def refuse(results: MixedResults) -> Any:
-        why, instead = REFUSED[name]
-        raise UnavailableError(
-            f".{name} is not available for fits with random effects, as {why}: use"
-            f" {instead}."
-        )
-
-    return property(refuse)
-
-
-for _name in REFUSED:
-    setattr(MixedResults, _name, _refusing(_name))
 
 
 def _marginal(r: MixedResults) -> Marginal:

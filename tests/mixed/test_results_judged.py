@@ -10,7 +10,7 @@ import pytest
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import UnavailableError
-from ordstat.mixed.results import REFUSED
+from ordstat.likelihood.unavailable import MODIFIERS
 
 WINE = datasets.load("wine")
 FORMULA = "rating ~ temp + contact + (1 | judge)"
@@ -54,11 +54,14 @@ def test_discrimination_at_the_modes_and_in_the_population() -> None:
     )
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused_says_why_and_what_to_do(name: str) -> None:
+@pytest.mark.parametrize("question", MODIFIERS["random"].instead)
+def test_what_is_refused_says_why_and_what_to_do(question: str) -> None:
     fit = ordfit(FORMULA, WINE)
+    name = question.removesuffix("()")
     assert name not in dir(fit)
-    with pytest.raises(UnavailableError, match=r"as .*: use "):
+    with pytest.raises(
+        UnavailableError, match=rf"^{name}\(\) .* random effects, as .* Use "
+    ):
         getattr(fit, name)
 
 
