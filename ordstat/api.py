@@ -14,8 +14,9 @@ import pandas as pd
 from ._typing import AnyArray, Progress
 from .checks import brief, generator, one_of, reporter
 from .exceptions import DataWarning, OptionError, warn
-from .formula.design import Design, Recipe, arguments_text, make
+from .formula.design import Design, make
 from .formula.inputs import check_cost_labels, shape_of
+from .formula.recipe import Recipe, arguments_text
 from .formula.sample import Sample
 from .formula.survey import SurveyDesign
 from .judging.evaluation import fit_present

@@ -39,9 +39,10 @@ from .formula.columns import (
     with_codes,
     with_nan,
 )
-from .formula.design import Design, Recipe, make
+from .formula.design import Design, make
 from .formula.doubtful import response_notes
 from .formula.inputs import shape_of
+from .formula.recipe import Recipe
 from .formula.sample import Rows, Sample
 from .formula.spec import NewRows
 from .likelihood.fit import LikelihoodFit

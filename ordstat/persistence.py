@@ -11,7 +11,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from datetime import date
 from functools import cache, partial, reduce
 from importlib import import_module
@@ -42,25 +42,33 @@ _FUNCTIONS = (
 )
 
 
+#: Classes that have moved since version 1 of the format.
+_MOVED = {"formula.design.Recipe": "formula.recipe.Recipe"}
+
+
 def _class(name: str, names: set[str]) -> Any:
     """The dataclass of a name such as "likelihood.fit.Sample" that has fields of these
-    names.
+    names; fields that it got later have defaults.
     """
-    module, _, last = name.rpartition(".")
+    present = _MOVED.get(name, name)
+    module, _, last = present.rpartition(".")
     try:
         kind = getattr(import_module(f"{_PACKAGE}.{module}"), last, None)
     except ImportError:
         kind = None
-    if (
-        not is_dataclass(kind)
-        or _class_name(kind) != name
-        or {f.name for f in fields(kind)} != names
-    ):
-        raise DataError(
-            f"this version of ordstat has no class {name!r} with the fields"
-            f" {', '.join(sorted(names))}."
-        )
-    return kind
+    if is_dataclass(kind) and _class_name(kind) == present:
+        every = {f.name for f in fields(kind)}
+        if names <= every and every - names <= _defaults(kind).keys():
+            return kind
+    raise DataError(
+        f"this version of ordstat has no class {name!r} with the fields"
+        f" {', '.join(sorted(names))}."
+    )
+
+
+def _defaults(kind: Any) -> dict[str, Any]:
+    """Constants that are the defaults of fields."""
+    return {f.name: f.default for f in fields(kind) if f.default is not MISSING}
 
 
 def _class_name(kind: Any) -> str:
@@ -571,7 +579,7 @@ class Unpacking:
         given = {name: self.unpack(value) for name, value in entry["fields"].items()}
         kind = _class(entry["class"], set(given))
         made = object.__new__(kind)
-        for name, value in given.items():
+        for name, value in (_defaults(kind) | given).items():
             object.__setattr__(made, name, value)
         if hasattr(kind, "__post_init__"):
             made.__post_init__()

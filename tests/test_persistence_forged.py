@@ -498,3 +498,19 @@ def test_only_files_are_opened(tmp_path):
             match=r"cannot be read: (Is a directory|it is a pipe or a device)",
         ):
             load(path)
+
+
+def test_a_file_of_before_a_class_moved_or_got_a_field(tmp_path):
+    data = wine()
+    fit = ordfit(MEAN, data)
+
+    def as_before(tree):
+        del first(tree, "Design")["checksum"]
+        for entry in tree["objects"]:
+            if entry["class"] == "formula.recipe.Recipe":
+                entry["class"] = "formula.design.Recipe"
+
+    path = tmp_path / "old.ordstat"
+    path.write_bytes(edited(saved_bytes(fit, tmp_path), as_before))
+    old = load(path, data=data)
+    assert old.update("~ . + x").params.equals(fit.update("~ . + x").params)

@@ -10,7 +10,9 @@ from reference_cases import load_data
 
 from ordstat import ordfit
 from ordstat.exceptions import DataError, FormulaError, OptionError
-from ordstat.formula.design import updated_formula
+from ordstat.formula import design
+from ordstat.formula.design import make
+from ordstat.formula.recipe import updated_formula
 
 
 @pytest.mark.parametrize(
@@ -111,6 +113,27 @@ def test_data_must_be_what_they_were():
     columns |= {"y": [1, 2, 1, 2], "x": [0.0, 1.0, 2.0, 3.0]}
     with pytest.raises(DataError, match="5 rows were used, now there are 4"):
         fit.update("~ 1")
+
+
+def test_designs_are_not_made_to_look(monkeypatch):
+    made = []
+
+    def counted(*arguments, **options):
+        made.append(arguments)
+        return make(*arguments, **options)
+
+    fit = ordfit("rating ~ temp", data=load_data("wine"))
+    monkeypatch.setattr(design, "make", counted)
+    fit.vcov({"cluster": "judge", "type": "CR1"})
+    assert not made
+    fit.update("~ . + contact")
+    assert len(made) == 1
+
+
+def test_the_call_names_all_levels():
+    data = load_data("wine").assign(rating=lambda wine: wine.rating.astype(int))
+    call = ordfit("rating ~ temp", data=data, levels="all").call
+    assert call == "ordfit('rating ~ temp', levels='all')"
 
 
 def test_a_pickled_fit_asks_for_its_data():

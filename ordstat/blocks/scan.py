@@ -19,15 +19,7 @@ from ..checks import plain, shown_labels
 from ..exceptions import DataError, FormulaError, OptionError
 from ..formula import inputs
 from ..formula.columns import Columns, Factor, factor_of, matched
-from ..formula.design import (
-    ZERO_WEIGHT,
-    Design,
-    Recipe,
-    formulas,
-    incomplete,
-    left_out,
-    make,
-)
+from ..formula.design import Design, make
 from ..formula.factors import FITTED, Interpreter, Transform, Weighted, bound, numeric
 from ..formula.parse import (
     Expression,
@@ -37,8 +29,11 @@ from ..formula.parse import (
     said,
     source,
 )
+from ..formula.reading import formulas
+from ..formula.recipe import Recipe
 from ..formula.sample import Sample
 from ..formula.spec import FormulaSpec
+from ..formula.used import ZERO_WEIGHT, incomplete, left_out
 from .sources import Blocks, Source
 
 #: A row of the sample: its key, rank and place.

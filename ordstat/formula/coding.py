@@ -365,7 +365,7 @@ def term_columns(
     return columns
 
 
-class Assembled(NamedTuple):
+class ModelMatrix(NamedTuple):
     """A model matrix with its names, the columns of each term, its columns' sums of
     squares (D,).
 
@@ -385,7 +385,7 @@ def assemble(
     values: Mapping[str, Value],
     codings: Mapping[str, Coding],
     n: int,
-) -> Assembled:
+) -> ModelMatrix:
     """The (n, columns) matrix of one part; columns are counted before they are made."""
     terms = () if part is None else part.terms
     fulls = full_codings(terms)
@@ -414,7 +414,7 @@ def assemble(
     matrix, squares = stack(columns, n)
     codes = np.array(categories, dtype=np.intp) if any(categories) else None
     names = tuple([name.text for name in part_names(part, codings)])
-    return Assembled(matrix, names, slices, squares, codes)
+    return ModelMatrix(matrix, names, slices, squares, codes)
 
 
 def _check_size(terms: Sequence[Term], widths: Sequence[int], n: int) -> None:

@@ -344,7 +344,7 @@ def weights_of(column: Column, given: Any, index: pd.Index) -> FloatArray:
     return weights
 
 
-def cluster_codes(values: AnyArray | Factor) -> IntArray:
+def clusters_of(values: AnyArray | Factor) -> IntArray:
     """Codes 0..G-1 of clusters without missing rows, at least two of them."""
     labels, codes = np.unique(
         values.codes if isinstance(values, Factor) else values, return_inverse=True

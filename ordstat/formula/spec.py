@@ -13,7 +13,7 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import refuse, shown_labels
 from ..exceptions import DataError
-from .coding import Assembled, Coding, assemble, full_codings, part_names, term_names
+from .coding import Coding, ModelMatrix, assemble, full_codings, part_names, term_names
 from .columns import (
     Columns,
     Factor,
@@ -119,6 +119,11 @@ class FormulaSpec:
         """The offsets of all sides by key."""
         return {offset.key: offset for part in self.parts for offset in part.offsets}
 
+    @cached_property
+    def expressions(self) -> dict[str, Expression]:
+        """Factors, offsets and groups by key."""
+        return self.factors | self.offsets | self.groups
+
     def evaluate(
         self, expressions: Mapping[str, Expression], interpreter: Interpreter
     ) -> tuple[dict[str, Value], dict[str, BoolArray], tuple[str, ...]]:
@@ -190,7 +195,7 @@ class FormulaSpec:
 
     def matrices(
         self, values: Mapping[str, Value], n: int
-    ) -> tuple[Rows, list[Assembled]]:
+    ) -> tuple[Rows, list[ModelMatrix]]:
         """Rows from complete values, and the matrices of location, nominal and scale
         effects with their names.
         """

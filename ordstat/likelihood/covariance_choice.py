@@ -13,6 +13,7 @@ import pandas as pd
 from .._typing import FloatArray, IntArray
 from ..checks import one_of
 from ..exceptions import DataError, OptionError
+from ..formula.inputs import clusters_of
 from ..formula.sample import check_whole_groups
 from ..formula.survey import Survey
 from .fit import FEW_CLUSTERS, QUICK_CR2, WITHOUT_CR2, LikelihoodFit, cr2_work
@@ -316,14 +317,14 @@ def _column_codes(name: str, design: Design) -> IntArray:
             f"The data of the fit are not at hand, so the column {name!r} cannot be"
             f" read: pass its values, as in {{'cluster': data[{name!r}]}}."
         )
-    clustered = design.updated(cluster=name).sample
-    if clustered.cluster is None or clustered.n != design.sample.n:
+    column = design.column(name, "cluster")
+    if column.missing is not None:
         raise DataError(
-            f"cluster column {name!r} is missing in {design.sample.n - clustered.n} of"
+            f"cluster column {name!r} is missing in {int(column.missing.sum())} of"
             f" the {design.sample.n} rows of the fit: fit with ordfit(...,"
             f" cluster={name!r}), which leaves them out."
         )
-    return clustered.cluster
+    return clusters_of(column.value)
 
 
 def covariance_matrix(fit: LikelihoodFit, chosen: Covariance) -> FloatArray:

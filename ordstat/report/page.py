@@ -23,7 +23,7 @@ import pandas as pd
 from ..checks import flag
 from ..exceptions import OptionError, OrdstatError
 from ..fitted import FittedRanker
-from ..formula.design import arguments_text
+from ..formula.recipe import arguments_text
 from .cells import counted
 from .files import write_file
 from .frames import grid_html

@@ -1,0 +1,205 @@
+"""What a recipe reads from a frame: formulas, and values of all rows of the subset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import BoolArray, FloatArray
+from ..exceptions import DataError, FormulaError, OptionError
+from . import inputs
+from .columns import Column, Columns, Value, as_frame
+from .doubtful import disordered
+from .factors import Interpreter
+from .parse import parse_formula, parse_one_sided, quoted, uses_dot
+from .recipe import Recipe
+from .spec import FormulaSpec
+from .survey import Survey, SurveyDesign, survey_of
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Inputs:
+    """What a recipe reads from the N rows of its subset.
+
+    Attributes
+    ----------
+    subset : mask of the rows of the data, or None
+    spec : FormulaSpec
+        The formulas, not fitted.
+    columns : Columns
+    names : tuple of str
+        Columns that the formulas use.
+    values : mapping of str to Value
+        Values of the expressions of the formulas by key; transforms that learn from the
+        data are left out of them.
+    missing : mapping of str to (N,) mask
+        Rows with a missing value, by the name of a column or argument.
+    response : Response
+    weights, offset : (N,) or None
+    cluster : Value or None
+    costs : (N, C) or None
+    survey : Survey or None
+    """
+
+    subset: BoolArray | None
+    spec: FormulaSpec
+    columns: Columns
+    names: tuple[str, ...]
+    values: Mapping[str, Value]
+    missing: Mapping[str, BoolArray]
+    response: inputs.Response
+    weights: FloatArray | None
+    offset: FloatArray | None
+    cluster: Value | None
+    costs: FloatArray | None
+    survey: Survey | None
+
+    @property
+    def index(self) -> pd.Index:
+        """Index of the rows of the subset."""
+        return self.columns.frame.index
+
+
+def read_inputs(recipe: Recipe, data: Any) -> Inputs:
+    """Formulas, response and arguments of a recipe at the rows of its subset."""
+    frame = as_frame(data)
+    survey = None if recipe.design is None else _survey(recipe, frame)
+    subset = _subset(recipe, frame)
+    columns = Columns(frame if subset is None else frame[subset])
+    index = columns.frame.index
+    spec = formulas(recipe, columns.frame)
+    interpreter = Interpreter(columns, {}, fits=False)
+    values, missing, names = spec.evaluate(spec.expressions, interpreter)
+    response = _response(recipe, spec.response_name, columns)
+
+    def argument(role: str, given: Any) -> Column | None:
+        """A column or N values; their missing rows are noted."""
+        if given is None:
+            return None
+        column = inputs.vector(given, role, columns, subset, frame.index)
+        if column.missing is not None:
+            missing[given if isinstance(given, str) else role] = column.missing
+        return column
+
+    weights_given = (recipe.design or recipe).weights
+    # a named offset is in the formula
+    offset_given = None if isinstance(recipe.offset, str) else recipe.offset
+    weight_column = argument("weights", weights_given)
+    offset_column = argument("offset", offset_given)
+    cluster = argument("cluster", recipe.cluster)
+    weights = offset = costs = None
+    if weight_column is not None:
+        weights = inputs.weights_of(weight_column, weights_given, index)
+    if offset_column is not None:
+        offset = inputs.numbers(offset_column, "offset", index)
+    if recipe.costs is not None:
+        costs = inputs.cost_matrix(recipe.costs, subset, frame.index)
+        missing["costs"] = np.asarray(np.isnan(costs).any(axis=1))
+    if survey is not None and subset is not None:
+        survey = survey.take(subset)
+    return Inputs(
+        subset=subset,
+        spec=spec,
+        columns=columns,
+        names=names,
+        values=values,
+        missing=missing,
+        response=response,
+        weights=weights,
+        offset=offset,
+        cluster=None if cluster is None else cluster.value,
+        costs=costs,
+        survey=survey,
+    )
+
+
+def _subset(recipe: Recipe, frame: pd.DataFrame) -> BoolArray | None:
+    """The rows of subset=, at least one; None for all rows."""
+    if recipe.subset is None:
+        return None
+    rows = inputs.subset_mask(recipe.subset, frame)
+    if not rows.any():
+        raise DataError(f"subset= leaves none of the {len(frame)} rows.")
+    return rows
+
+
+def _response(recipe: Recipe, name: str, columns: Columns) -> inputs.Response:
+    column = columns.column(name, "the response")
+    response = inputs.read_response(column, name, recipe.levels)
+    labels = [*response.declared]
+    if recipe.levels is None and all(isinstance(label, str) for label in labels):
+        response.notes.extend(disordered(f"Response {name}", labels))
+    return response
+
+
+def _survey(recipe: Recipe, frame: pd.DataFrame) -> Survey:
+    """The survey of all rows, with its weights and clusters."""
+    if not isinstance(recipe.design, SurveyDesign):
+        raise OptionError(
+            f"design must be a SurveyDesign(weights=..., ...); got {recipe.design!r}."
+        )
+    for name, inside in (("weights", "weights"), ("cluster", "clusters")):
+        if getattr(recipe, name) is not None:
+            raise OptionError(
+                f"{name}= must be left out with design=. Use"
+                f" SurveyDesign({inside}=...)."
+            )
+    return survey_of(recipe.design, frame)
+
+
+def formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
+    """The formulas, not yet evaluated."""
+    surveyed = () if recipe.design is None else recipe.design.columns
+    named = (recipe.weights, recipe.offset, recipe.cluster, *surveyed)
+
+    def free(text: str, response: str = "") -> tuple[str, ...]:
+        """Columns that a dot stands for."""
+        if not uses_dot(text):
+            return ()
+        taken = {name for name in named if isinstance(name, str)} | {response}
+        return tuple(str(name) for name in frame.columns if str(name) not in taken)
+
+    response, location = parse_formula(recipe.formula, free(recipe.formula))
+    if isinstance(recipe.offset, str):
+        offset = inputs.expression_of(recipe.offset, Columns(frame))
+        location = replace(location, offsets=(*location.offsets, offset))
+    sides: dict[str, Any] = {}
+    for role in ("nominal", "scale"):
+        text = getattr(recipe, role)
+        if text is None:
+            continue
+        if not isinstance(text, str):
+            raise FormulaError(
+                f"{role}= must be a one-sided formula such as '~ x1 + x2'; got"
+                f" {text!r}."
+            )
+        side = parse_one_sided(text, free(text, response), role)
+        if side.random or (role == "nominal" and side.offsets):
+            problem = "random term" if side.random else "offset()"
+            raise FormulaError(
+                f"{role}= must have no {problem}: put it in the formula."
+            )
+        sides[role] = side
+    if location.random and recipe.design is not None:
+        raise OptionError(
+            "design= must be left out if the formula has random effects. Give the"
+            " groups as its clusters."
+        )
+    spec = FormulaSpec(
+        location=location,
+        response_name=response,
+        na_action=recipe.na_action,
+        array_offset=recipe.offset is not None and not isinstance(recipe.offset, str),
+        **sides,
+    )
+    key = quoted(response)
+    if key in spec.factors or key in spec.groups:
+        raise FormulaError(
+            f"The response {response!r} is also on the right of the formula. Take it"
+            " out there."
+        )
+    return spec
