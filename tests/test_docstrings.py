@@ -13,9 +13,9 @@ import ordstat
 from ordstat import datasets
 from ordstat.effects.emmeans import Emmeans
 from ordstat.inference.bootstrap import Bootstrap
+from ordstat.inference.certificate import Convergence
 from ordstat.inference.goodness import GoodnessOfFit
 from ordstat.inference.pooling import PooledResults
-from ordstat.inference.residuals import Convergence
 from ordstat.judging.compared import Comparison
 from ordstat.judging.conformal import ConformalIntervals
 from ordstat.mixed.results import MixedResults

@@ -16,7 +16,7 @@ from .._typing import BoolArray, FloatArray
 from ..checks import one_of
 from ..exceptions import DataWarning, warn
 from ..formula.sample import Rows
-from ..inference.pooling import Combined, bounded_limits, rubin
+from ..inference.rubin import Combined, bounded_limits, rubin
 from ..inference.wald import by_estimated, degrees_of_freedom
 from ..likelihood.derivatives import QUANTITIES, Quantity, moved
 from ..likelihood.fitted import FittedLikelihood, with_covariance

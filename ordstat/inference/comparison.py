@@ -251,7 +251,7 @@ def _link_within(small: FittedLikelihood, large: FittedLikelihood) -> bool:
     if large.fit.n_lambda:
         family = FLEXIBLE[large.family.link.name]
         return small.family.link.name in (family.name, *family.members)
-    return bool(dict(small.fit.facts)["link"] == dict(large.fit.facts)["link"])
+    return bool(small.method.link == large.method.link)
 
 
 def _thresholds_within(small: FittedLikelihood, large: FittedLikelihood) -> bool:

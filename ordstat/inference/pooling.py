@@ -1,19 +1,18 @@
-"""Pooled estimates of imputed data sets."""
+"""Fits to imputed data sets, pooled: `pool`, and what the pooled fits can be asked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtrc, expit, fdtrc
 
 from .._typing import FloatArray
 from ..checks import advice, flag, fraction, label_texts, number, one_of
-from ..exceptions import DataError, DataWarning, OptionError, UnavailableError, warn
+from ..exceptions import DataWarning, OptionError, UnavailableError, warn
 from ..fit import least_expected
 from ..judging.costs import CostMatrix
 from ..likelihood.fitted import FittedLikelihood
@@ -23,13 +22,15 @@ from ..report.advice import with_advice
 from ..report.cells import count
 from ..report.frames import NotedFrame
 from ..report.ratios import ratio_of
-from ..report.render import Report, Summary, Table
-from ..report.sections import observations, one_row, shortened
+from ..report.render import Report, Summary
+from ..report.sections import observations, one_row
 from ..report.warnings import not_estimated
 from ..results import known_type
-from .comparison import described, estimated_places
+from .comparison import described
+from .poolable import poolable
+from .pooled_summary import notes_of, tables_of
 from .predictions import delta_df, prediction_columns
-from .summary import TITLES, ratio_table
+from .rubin import FTest, Pooled, PooledRandom, bounded_limits, d1, rubin
 from .tables import deviations_of, exponent_notes, rescaled
 from .wald import JOINT, linear_hypotheses, term_hypotheses
 
@@ -38,267 +39,6 @@ if TYPE_CHECKING:
     from ..formula.names import Parameter
     from ..likelihood.family import Family
     from ..plots.accessor import PooledPlots
-
-
-class Combined(NamedTuple):
-    """Pooled values (...), with their standard errors and degrees of freedom."""
-
-    estimate: FloatArray
-    std_error: FloatArray
-    df: FloatArray
-
-
-def rubin(
-    estimates: FloatArray, variances: FloatArray, df_complete: float | FloatArray
-) -> Combined:
-    """Rubin's rules for single numbers [Rubin 1987; Barnard & Rubin 1999].
-
-    Parameters
-    ----------
-    estimates, variances : (m, ...)
-        Of each fit, on a scale on which estimates are about normal.
-    df_complete : float or (...)
-        Degrees of freedom that complete data would have; may be infinite.
-
-    Examples
-    --------
-    >>> combined = rubin(np.array([[1.0], [2.0], [3.0]]), np.full((3, 1), 0.5), np.inf)
-    >>> [part.round(2).tolist() for part in combined]
-    [[2.0], [1.35], [3.78]]
-    """
-    m = len(estimates)
-    within = variances.mean(axis=0)
-    between = (1.0 + 1.0 / m) * estimates.var(axis=0, ddof=1)
-    riv = np.divide(between, within, out=np.zeros_like(within), where=within > 0.0)
-    return Combined(
-        estimates.mean(axis=0),
-        np.sqrt(within + between),
-        barnard_rubin(m, riv, df_complete),
-    )
-
-
-def bounded_limits(
-    low: float,
-    high: float,
-    estimates: FloatArray,
-    variances: FloatArray,
-    df_complete: float | FloatArray,
-    level: float,
-) -> tuple[FloatArray, FloatArray]:
-    """Limits of values between `low` and `high`, pooled on the logit scale of their
-    share of the range.
-
-    Values without error are their own limits.
-
-    Parameters
-    ----------
-    low, high : float
-    estimates, variances, df_complete
-        As in `rubin`, on the scale of the values.
-    level : float in (0, 1)
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logits = np.log(estimates - low) - np.log(high - estimates)
-        slopes = (high - low) / ((estimates - low) * (high - estimates))
-        pooled = rubin(logits, variances * slopes**2, df_complete)
-        limits = symmetric_limits(*pooled[:2], level, pooled.df)
-    certain = (variances == 0.0).all(axis=0)
-    lower, upper = (
-        np.where(certain, estimates.mean(axis=0), low + (high - low) * expit(end))
-        for end in limits
-    )
-    return lower, upper
-
-
-@dataclass(frozen=True, eq=False)
-class Pooled:
-    """Estimates of m data sets, pooled by Rubin's rules [Rubin 1987; Barnard & Rubin
-    1999].
-
-    Attributes
-    ----------
-    Q : (m, P) estimates
-    U : (m, P, P) their covariances
-    df_complete : float or (P,)
-        Degrees of freedom that complete data would have; may be infinite.
-
-    Examples
-    --------
-    >>> pooled = Pooled(np.array([[1.0], [2.0], [3.0]]), np.full((3, 1, 1), 0.5), np.inf)
-    >>> pooled.estimate.tolist(), pooled.total.round(4).tolist(), pooled.df.round(2).tolist()
-    ([2.0], [[1.8333]], [3.78])
-    """
-
-    Q: FloatArray
-    U: FloatArray
-    df_complete: float | FloatArray
-
-    @property
-    def m(self) -> int:
-        """Number of imputations."""
-        return len(self.Q)
-
-    @property
-    def estimate(self) -> FloatArray:
-        """(P,) means of the estimates."""
-        return np.asarray(self.Q.mean(axis=0))
-
-    @property
-    def within(self) -> FloatArray:
-        """(P, P) mean covariance."""
-        return np.asarray(self.U.mean(axis=0))
-
-    @property
-    def between(self) -> FloatArray:
-        """(P, P) covariance B between imputations."""
-        deviations = self.Q - self.estimate
-        return np.asarray(deviations.T @ deviations / (self.m - 1))
-
-    @cached_property
-    def total(self) -> FloatArray:
-        """(P, P) covariance T = U + (1 + 1/m) B of the estimates."""
-        return self.within + (1.0 + 1.0 / self.m) * self.between
-
-    @property
-    def std_error(self) -> FloatArray:
-        """(P,) square roots of the diagonal of T."""
-        return np.sqrt(np.diag(self.total))
-
-    @cached_property
-    def riv(self) -> FloatArray:
-        """(P,) relative increase in variance, r = (1 + 1/m) B / U."""
-        return (1.0 + 1.0 / self.m) * np.diag(self.between) / np.diag(self.within)
-
-    @cached_property
-    def df(self) -> FloatArray:
-        """(P,) degrees of freedom."""
-        return barnard_rubin(self.m, self.riv, self.df_complete)
-
-    @property
-    def fmi(self) -> FloatArray:
-        """(P,) fraction of missing information, (r + 2 / (nu + 3)) / (1 + r) [Rubin
-        1987].
-        """
-        return (self.riv + 2.0 / (self.df + 3.0)) / (1.0 + self.riv)
-
-    def combined(self, L: FloatArray) -> Pooled:
-        """Linear combinations L (h, P), each with the smallest degrees of freedom of
-        its estimates.
-        """
-        df = self.df_complete
-        if isinstance(df, np.ndarray):
-            df = np.where(L != 0.0, df, np.inf).min(axis=1)
-        return Pooled(self.Q @ L.T, L @ self.U @ L.T, df)
-
-
-def barnard_rubin(
-    m: int, riv: FloatArray, df_complete: float | FloatArray
-) -> FloatArray:
-    """Degrees of freedom of a pooled estimate: Rubin's (1987) if `df_complete` is
-    infinite, else Barnard & Rubin's.
-
-    1/nu = 1/nu_m + 1/nu_obs, with nu_m = (m - 1) / lambda^2 and lambda = r / (1 + r),
-    the share of the variance due to nonresponse [Barnard & Rubin 1999].
-    """
-    lam = riv / (1.0 + riv)
-    with np.errstate(divide="ignore"):
-        complete = small_sample_df(df_complete)
-        return np.asarray(1.0 / (lam**2 / (m - 1.0) + 1.0 / (complete * (1.0 - lam))))
-
-
-def small_sample_df(df_complete: float | FloatArray) -> FloatArray:
-    """Complete-data degrees of freedom for inference on the observed data [Barnard &
-    Rubin 1999].
-    """
-    nu = np.asarray(df_complete, dtype=np.float64)
-    return nu * (1.0 - 2.0 / (nu + 3.0))
-
-
-class FTest(NamedTuple):
-    """A pooled test: its F statistic on df and df_denom degrees of freedom, and the
-    relative increase in variance.
-    """
-
-    statistic: float
-    df: int
-    df_denom: float
-    riv: float
-
-    @property
-    def p_value(self) -> float:
-        """P(F > statistic)."""
-        F = max(self.statistic, 0.0)
-        if np.isfinite(self.df_denom):
-            return float(fdtrc(self.df, self.df_denom, F))
-        return float(chdtrc(self.df, self.df * F))
-
-
-def d1(pooled: Pooled) -> FTest:
-    """Wald test that all estimates are 0, assuming the same relative increase in
-    variance for all of them.
-
-    F = Q' U^-1 Q / (k (1 + r)) with r = (1 + 1/m) tr(B U^-1) / k [Li, Raghunathan &
-    Rubin 1991]. Degrees of freedom: for k = 1 as for a single estimate, else Reiter's
-    (2007), or `large_sample_df` if `df_complete` is infinite. Reiter's formula needs t
-    = k (m - 1) > 4 and enough complete-data degrees of freedom (see `reiter`); R's mice
-    always uses it, even for k = 1. Outside its range we use (k + 1) nu / 2 as for large
-    samples, with nu the degrees of freedom of one estimate with this r, and at most the
-    degrees of freedom of complete data.
-    """
-    Q = pooled.estimate
-    k = pooled.estimate.size
-    m = pooled.m
-    half = np.linalg.cholesky(pooled.within)
-    z = np.linalg.solve(half, Q)
-    between = np.linalg.solve(half, np.linalg.solve(half, pooled.between).T)
-    r = (1.0 + 1.0 / m) * float(np.trace(between)) / k
-    df = _d1_df(r, k, m, float(np.min(pooled.df_complete)))
-    return FTest(statistic=float(z @ z) / (k * (1.0 + r)), df=k, df_denom=df, riv=r)
-
-
-def _d1_df(r: float, k: int, m: int, df_complete: float) -> float:
-    single, complete = barnard_rubin(m, np.array([r, 0.0]), df_complete)
-    if k == 1:
-        return float(single)
-    if not np.isfinite(df_complete):
-        return large_sample_df(r, k, m)
-    df = reiter(r, k * (m - 1), df_complete)
-    return float(min(0.5 * (k + 1) * single, complete)) if df is None else df
-
-
-def large_sample_df(r: float, k: int, m: int) -> float:
-    """Denominator degrees of freedom of D1 [Li, Raghunathan & Rubin 1991]."""
-    t = k * (m - 1)
-    if r <= 0.0:
-        return np.inf
-    if t > 4:
-        return 4.0 + (t - 4.0) * (1.0 + (1.0 - 2.0 / t) / r) ** 2
-    return 0.5 * (k + 1) * (m - 1) * (1.0 + 1.0 / r) ** 2
-
-
-def reiter(r: float, t: int, df_complete: float) -> float | None:
-    """Denominator degrees of freedom of D1 with small complete samples [Reiter 2007].
-
-    None outside the range of the formula, whose moments exist only for t > 4 and nu > 4
-    (1 + a).
-    """
-    if t <= 4:
-        return None
-    a = r * t / (t - 2.0)
-    nu = float(small_sample_df(df_complete))
-    c0 = 1.0 / (t - 4.0)
-    c1 = nu - 2.0 * (1.0 + a)
-    c2 = nu - 4.0 * (1.0 + a)
-    if c2 <= 0.0:
-        return None
-    z = (
-        1.0 / c2
-        + c0 * (a**2 * c1 / ((1.0 + a) ** 2 * c2))
-        + c0 * (8.0 * a**2 * c1 / ((1.0 + a) * c2**2) + 4.0 * a**2 / ((1.0 + a) * c2))
-        + c0 * (4.0 * a**2 / (c2 * c1) + 16.0 * a**2 * c1 / c2**3)
-        + c0 * (8.0 * a**2 / c2**2)
-    )
-    return 4.0 + 1.0 / z
 
 
 _PAPERS = (
@@ -324,77 +64,6 @@ def _refuse_options(options: Mapping[str, Any], question: str) -> None:
             )
 
 
-@dataclass(frozen=True, eq=False)
-class PooledRandom:
-    """Pooled standard deviations and correlations of random effects.
-
-    Attributes
-    ----------
-    names, kinds : list of str
-        As in `RandomParameters` of a single fit.
-    transformed : Combined
-        Logs of standard deviations, Fisher's z of correlations.
-    estimates, errors : (R,)
-        On their own scale; where a fit has a variance of 0 or a correlation of 1, the
-        mean without an error.
-    """
-
-    names: list[str]
-    kinds: list[str]
-    transformed: Combined
-    estimates: FloatArray
-    errors: FloatArray
-
-    @classmethod
-    def of(cls, fits: Sequence[Any], df_complete: float) -> PooledRandom:
-        """Pool those of several fits."""
-        first = fits[0]
-        values = np.array([fit.estimates for fit in fits])
-        errors = np.array([fit.errors for fit in fits])
-        deviation = np.array(first.kinds) == "sd"
-        with np.errstate(divide="ignore", invalid="ignore"):
-            scaled = np.where(
-                deviation, np.log(values), np.arctanh(np.where(deviation, 0.0, values))
-            )
-            slopes = np.where(deviation, 1.0 / values, 1.0 / (1.0 - values**2))
-            combined = rubin(scaled, (errors * slopes) ** 2, df_complete)
-            estimates = np.where(
-                deviation, np.exp(combined.estimate), np.tanh(combined.estimate)
-            )
-            back = np.where(deviation, estimates, 1.0 - estimates**2)
-        known = np.isfinite(combined.std_error) & np.isfinite(combined.estimate)
-        estimates = np.where(known, estimates, values.mean(axis=0))
-        return cls(
-            first.names,
-            first.kinds,
-            combined,
-            estimates,
-            np.where(known, combined.std_error * back, np.nan),
-        )
-
-    def frame(self, level: float, factors: FloatArray) -> pd.DataFrame:
-        """Rows of `tidy`, in units of the factors."""
-        estimate, std_error, df = self.transformed
-        ends = symmetric_limits(estimate, std_error, level, df)
-        deviation = np.array(self.kinds) == "sd"
-        with np.errstate(over="ignore"):
-            low, high = (np.where(deviation, np.exp(end), np.tanh(end)) for end in ends)
-        known = ~np.isnan(self.errors)
-        columns = {
-            "estimate": self.estimates,
-            "std_error": self.errors,
-            "conf_low": low,
-            "conf_high": high,
-        }
-        numbers = {
-            name: np.where(known | (name == "estimate"), values, np.nan)
-            for name, values in columns.items()
-        }
-        frame = pd.DataFrame(numbers).mul(factors, axis=0)
-        frame["df"] = np.where(known, df, np.nan)
-        return frame.assign(term=self.names, coef_type=self.kinds)
-
-
 @with_advice
 @dataclass(frozen=True, eq=False, repr=False)
 class PooledResults:
@@ -413,14 +82,35 @@ class PooledResults:
 
     Examples
     --------
+    Random numbers stand in for imputations.
+
     >>> import numpy as np
     >>> from ordstat import datasets, ordfit, pool
     >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
-    >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
-    >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
-    >>> pooled = pool([ordfit("rating ~ temp + contact", frame) for frame in frames])
+    >>> missing = wine.index % 5 == 0
+    >>> fits = []
+    >>> for _ in range(5):
+    ...     drawn = rng.choice(["no", "yes"], 72)
+    ...     frame = wine.assign(contact=wine["contact"].where(~missing, drawn))
+    ...     fits.append(ordfit("rating ~ temp + contact", frame))
+    >>> pooled = pool(fits)
     >>> pooled.confint(0.9).round(2).loc["temp[T.warm]"].tolist()
     [1.64, 3.45]
+    >>> joint = pooled.test("temp = 0, contact = 0").loc["joint"]
+    >>> joint[["F", "df"]].round(2).tolist()
+    [11.36, 2.0]
+    >>> pooled.anova(type="III").round(2)["F"].to_dict()
+    {'temp': 21.97, 'contact': 7.01}
+    >>> pooled.glance()[["nobs", "n_imputations", "fmi"]].round(2).to_numpy().tolist()
+    [[72.0, 5.0, 0.33]]
+    >>> pooled.predict(wine.head(2), "mean", se=True).round(3).to_numpy().tolist()
+    [[2.052, 0.163], [2.052, 0.163]]
+    >>> answers = [pooled.emmeans("contact").contrasts()]
+    >>> answers.append(pooled.marginal_effects("contact", scale="mean").frame)
+    >>> for frame in answers:
+    ...     frame[["contrast", "estimate", "std_error"]].round(3).to_numpy().tolist()
+    [['no - yes', -1.48, 0.559]]
+    [['yes - no', 0.659, 0.227]]
     """
 
     fits: tuple[FittedLikelihood, ...]
@@ -523,7 +213,7 @@ class PooledResults:
 
     @cached_property
     def random_parameters(self) -> PooledRandom | None:
-        """Standard deviations and correlations of random effects; None without these."""
+        """Standard deviations and correlations of random effects; None without them."""
         if self.fits[0].random_parameters is None:
             return None
         return PooledRandom.of(
@@ -640,19 +330,9 @@ class PooledResults:
 
         Notes
         -----
-        Wald tests of the pooled estimates (D1), assuming the same relative increase in variance in all directions [Li,
-        Raghunathan & Rubin 1991; for small complete samples Reiter 2007].
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from ordstat import datasets, ordfit, pool
-        >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
-        >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
-        >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
-        >>> pooled = pool([ordfit("rating ~ temp + contact", frame) for frame in frames])
-        >>> pooled.test("temp = 0, contact = 0").round(2).loc["joint", ["F", "df"]].tolist()
-        [11.36, 2.0]
+        Wald tests of the pooled estimates (D1), assuming the same relative increase in
+        variance in all directions [Li, Raghunathan & Rubin 1991; for small complete
+        samples Reiter 2007].
         """
         names, L, target = linear_hypotheses(self.fits[0], hypotheses)
         combined = self.pooled.combined(L)
@@ -700,17 +380,6 @@ class PooledResults:
         Notes
         -----
         Wald tests (D1), as in `test` [Li, Raghunathan & Rubin 1991; Reiter 2007].
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from ordstat import datasets, ordfit, pool
-        >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
-        >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
-        >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
-        >>> pooled = pool([ordfit("rating ~ temp + contact", frame) for frame in frames])
-        >>> pooled.anova(type="III").round(2)["F"].to_dict()
-        {'temp': 21.97, 'contact': 7.01}
         """
         if others:
             raise UnavailableError(
@@ -810,17 +479,6 @@ class PooledResults:
         and the test of all effects (D1).
 
         Likelihoods, AIC and R2s of fits to imputed data have no pooled value.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from ordstat import datasets, ordfit, pool
-        >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
-        >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
-        >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
-        >>> figures = pool([ordfit("rating ~ temp + contact", frame) for frame in frames]).glance()
-        >>> figures[["nobs", "n_imputations", "fmi", "wald_F", "wald_df"]].round(2).to_numpy().tolist()
-        [[72.0, 5.0, 0.33, 11.36, 2.0]]
         """
         first = self.fits[0]
         figures = {
@@ -882,17 +540,6 @@ class PooledResults:
         ------
         OptionError
             Another type, or standard errors of a type without them.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from ordstat import datasets, ordfit, pool
-        >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
-        >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
-        >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
-        >>> pooled = pool([ordfit("rating ~ temp + contact", frame) for frame in frames])
-        >>> pooled.predict(wine.head(2), "mean", se=True).round(3).to_numpy().tolist()
-        [[2.052, 0.163], [2.052, 0.163]]
         """
         one_of("interval", interval, ("confidence", None))
         fraction("level", level)
@@ -983,17 +630,6 @@ class PooledResults:
         -------
         Emmeans
             With `.frame` and `.contrasts()`; df are Barnard and Rubin's.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from ordstat import datasets, ordfit, pool
-        >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
-        >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
-        >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
-        >>> pooled = pool([ordfit("rating ~ temp + contact", frame) for frame in frames])
-        >>> pooled.emmeans("contact").contrasts()[["contrast", "estimate", "std_error"]].round(3).values.tolist()
-        [['no - yes', -1.48, 0.559]]
         """
         return self._means("emmeans", (variables,), at, options)
 
@@ -1058,18 +694,6 @@ class PooledResults:
         -------
         MarginalEffects
             With `.frame` and `.contrasts()`; df are Barnard and Rubin's.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from ordstat import datasets, ordfit, pool
-        >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
-        >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
-        >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
-        >>> pooled = pool([ordfit("rating ~ temp + contact", frame) for frame in frames])
-        >>> effects = pooled.marginal_effects("contact", scale="mean").frame
-        >>> effects[["contrast", "estimate", "std_error"]].round(3).values.tolist()
-        [['yes - no', 0.659, 0.227]]
         """
         _refuse_options(options, "marginal_effects")
         answers = [
@@ -1102,19 +726,20 @@ class PooledResults:
             Text for variables or terms, such as {"age": "Age (years)"}.
         """
         first = self.fits[0]
-        tables = _tables(
-            self, level, flag("exponentiate", exponentiate), per, label_texts(labels)
+        flag("exponentiate", exponentiate)
+        tidy = self.tidy(level=level, per=per)
+        tables = tables_of(self.fits, tidy, level, exponentiate, label_texts(labels))
+        header = (
+            ("Link", self.method.link_text),
+            ("Std. errors", f"{first.own_covariance.words}, by Rubin's rules"),
+            ("Observations", count(observations(first))),
+            ("Complete-data df", f"{self.df_complete:g}"),
         )
         report = Report(
             title=self.title,
-            header=(
-                ("Link", dict(first.fit.facts)["link"]),
-                ("Std. errors", f"{first.own_covariance.words}, by Rubin's rules"),
-                ("Observations", count(observations(first))),
-                ("Complete-data df", f"{self.df_complete:g}"),
-            ),
+            header=header,
             tables=tuple(tables),
-            notes=tuple(_notes(self)),
+            notes=notes_of(self.fits, float(np.nanmax(self.fmi))),
         )
         return Summary(report)
 
@@ -1132,11 +757,9 @@ class PooledResults:
         from ..report.page import written_report
 
         flag("pictures", pictures)
-        return (
-            self.summary()
-            if path is None
-            else written_report(self, path, pictures=pictures)
-        )
+        if path is None:
+            return self.summary()
+        return written_report(self, path, pictures=pictures)
 
     @property
     def plot(self) -> PooledPlots:
@@ -1165,185 +788,6 @@ class PooledResults:
             )
 
 
-def _likelihood_fits(fits: Any) -> tuple[FittedLikelihood, ...]:
-    """The fits as a tuple, checked to be two or more likelihood fits of one model with
-    finite estimates.
-    """
-    if not isinstance(fits, (list, tuple)) and not isinstance(fits, Iterator):
-        raise OptionError(
-            "fits must be a list of fits, one for each imputed frame; got a"
-            f" {type(fits).__name__}."
-        )
-    given = tuple(fits)
-    for k, fit in enumerate(given, start=1):
-        _require_likelihood(fit, f"fit {k} of {len(given)}")
-    if len(given) < 2:
-        raise OptionError(
-            "fits must be at least 2 fits, one for each imputed frame, because the"
-            " spread of the estimates over imputations is part of their standard"
-            f" errors; got {len(given)}."
-        )
-    _require_one_model(given)
-    _require_same_rows(given)
-    _require_finite(given)
-    return given
-
-
-def _require_likelihood(fit: Any, which: str) -> None:
-    """Raise OptionError unless `fit` is a likelihood fit."""
-    if not isinstance(fit, FittedLikelihood):
-        raise OptionError(
-            "fits must be likelihood fits ('clm', 'acat', 'cratio', ...), because"
-            f" Rubin's rules need standard errors; {which} is of type"
-            f" {type(fit).__name__}. Average the predictions of other fits."
-        )
-
-
-#: What must be the same in all fits: its name, its value in a fit, and what to do
-#: otherwise.
-_COMMON: tuple[tuple[str, Callable[[FittedLikelihood], Any], str], ...] = (
-    (
-        "model",
-        lambda fit: "".join(described(fit).split()),
-        "Pool fits of one formula and method only.",
-    ),
-    ("method", lambda fit: fit.method, "Pool fits of one method only."),
-    (
-        "levels of the response",
-        lambda fit: fit.levels,
-        (
-            "Without levels= a level that no row has is left out of a fit: give all"
-            " fits the same levels=[...], or merge rare levels before imputing."
-        ),
-    ),
-    ("covariance", lambda fit: fit.covariance, "Use the same vcov for all."),
-    (
-        "weights",
-        lambda fit: "none" if fit.design.sample.weights is None else "weights",
-        "Fit all of them with weights=, or none.",
-    ),
-)
-
-
-def _require_one_model(fits: tuple[FittedLikelihood, ...]) -> None:
-    """Raise OptionError unless all fits are of one model, with the same parameters."""
-    names = estimated_places(fits[0]).keys()
-    for k, fit in enumerate(fits, start=1):
-        for what, get, remedy in _COMMON:
-            if get(fit) != get(fits[0]):
-                first, other = (
-                    described(each) if what == "model" else get(each)
-                    for each in (fits[0], fit)
-                )
-                raise OptionError(
-                    f"fits must have the same {what}: fit 1 has {first!r}, fit {k} has"
-                    f" {other!r}. {remedy}"
-                )
-        if odd := sorted(estimated_places(fit).keys() ^ names):
-            holder, other = (1, k) if odd[0] in names else (k, 1)
-            raise OptionError(
-                f"fits must estimate the same parameters; {odd[0]!r} is estimated in"
-                f" fit {holder} but not in fit {other}. Give categorical columns the"
-                " same categories in every frame, and drop columns that other columns"
-                " determine in some frames."
-            )
-
-
-#: Share of the differences expected by chance above which responses belong to
-#: different rows. An imputed response differs in the imputed rows only.
-_MOST_IMPUTED = 0.5
-
-
-def _require_same_rows(fits: tuple[FittedLikelihood, ...]) -> None:
-    """Raise DataError unless all fits have the same rows, responses and weights.
-
-    A response that differs in some rows counts as imputed; the summary says so. Of rows
-    in blocks the numbers of rows and sums of weights are compared.
-    """
-    first = fits[0]
-    a = first.design
-    for k, fit in enumerate(fits[1:], start=2):
-        b = fit.design
-        if first.n_rows != fit.n_rows:
-            raise DataError(
-                f"pool needs fits to the same rows; fit 1 has {first.n_rows} rows, fit"
-                f" {k} has {fit.n_rows}. Leave out the incomplete data (.imp == 0 of"
-                " R's mice), and fit all imputed frames to the same rows."
-            )
-        in_memory = first.in_memory and fit.in_memory
-        if first.nobs != fit.nobs or (
-            in_memory
-            and not np.array_equal(a.sample.case_weights, b.sample.case_weights)
-        ):
-            raise DataError(
-                f"pool needs fits with the same weights; those of fit 1 and fit {k}"
-                " differ. Fit all imputed frames with the weights of one of them."
-            )
-        if not in_memory:
-            continue
-        if not _same_labels(a, b):
-            raise DataError(
-                f"pool needs fits to the same rows; fit 1 and fit {k} have {a.sample.n}"
-                " rows each, but with other index labels. Give all frames the same"
-                " rows in the same order, with the same index."
-            )
-        differs = a.sample.y != b.sample.y
-        shares = [
-            np.bincount(y, minlength=len(fit.levels)) / y.size
-            for y in (a.sample.y, b.sample.y)
-        ]
-        by_chance = 1.0 - float(shares[0] @ shares[1])
-        if differs.mean() > _MOST_IMPUTED * by_chance:
-            raise DataError(
-                f"pool needs fits to the same rows; the responses of fit 1 and fit {k}"
-                f" differ in {int(differs.sum())} of {a.sample.n} rows. Give all frames"
-                " the same rows in the same order."
-            )
-
-
-def _same_labels(a: Design, b: Design) -> bool:
-    """Whether two designs have rows of the same labels, or are parts of one stacked
-    frame.
-
-    The labels of a stacked frame go on from one part to the next, so that no part
-    shares one with another. The places of the rows in their parts are then compared.
-    """
-    if a.index.equals(b.index):
-        return True
-    if a.index.isin(b.index).any():
-        return False
-    if not all(_placed(design) for design in (a, b)):
-        return True
-    first, second = (design.data.index.get_indexer(design.index) for design in (a, b))
-    if a.data is b.data:  # parts chosen by subset=
-        return np.array_equal(first - first[0], second - second[0])
-    return a.n_given == b.n_given and np.array_equal(first, second)
-
-
-def _placed(design: Design) -> bool:
-    """Whether the data are there and their labels tell the places of the rows."""
-    return isinstance(design.data, pd.DataFrame) and design.data.index.is_unique
-
-
-def _require_finite(fits: tuple[FittedLikelihood, ...]) -> None:
-    """Raise DataError for infinite estimates and for estimates without standard errors."""
-    for k, fit in enumerate(fits, start=1):
-        unknown = ~np.isfinite(fit.se.to_numpy()) & ~fit.fit.aliased
-        unknown |= fit.fit.infinite
-        if unknown.any():
-            names = ", ".join(
-                repr(name)
-                for name in np.array(fit.parameters.names, dtype=object)[unknown][:4]
-            )
-            firth = "penalty='jeffreys' or " if fit.family.local else ""
-            raise DataError(
-                "pooling needs finite estimates with standard errors; fit "
-                f"{k} of {len(fits)} lacks them for {names}. If its response is "
-                f"separated, fit all frames with {firth}penalty=1.0, merge levels, or "
-                "drop the column."
-            )
-
-
 def _table_tests(tests: list[FTest], names: list[str]) -> pd.DataFrame:
     rows = [
         (test.statistic, test.df, test.df_denom, test.p_value, test.riv)
@@ -1351,61 +795,6 @@ def _table_tests(tests: list[FTest], names: list[str]) -> pd.DataFrame:
     ]
     frame = pd.DataFrame(rows, names, ["F", "df", "df_denom", "p_value", "riv"])
     return NotedFrame.of(frame, (), "D1: Wald test, pooled")
-
-
-#: An FMI above this calls for more imputations than usual.
-_HIGH = 0.5
-_FORMATS = {"df": ".1f", "p": "p", "FMI": ".2f"}
-_HEADS = {"estimate": "estimate", "std_error": "SE", "df": "df", "p_value": "p"}
-
-
-_TITLES = TITLES | {"threshold": "Thresholds"}
-
-
-def _tables(
-    r: PooledResults,
-    level: float,
-    exponentiate: bool,
-    per: Any,
-    labels: Mapping[str, str],
-) -> Iterator[Table]:
-    """Tables of the parameters by kind, with ratios of the location effects if
-    `exponentiate`.
-    """
-    tidy = r.tidy(level=level, per=per)
-    suffixes = tidy.attrs.get("per", {})
-    names = []
-    for record in r.all_parameters:
-        # the title says "scale"
-        write = record.effect if record.kind == "scale" else record.shown
-        unit = suffixes.get(record.name, "")
-        names.append(f"{write(labels)}, {unit}" if unit else write(labels))
-    limits = {
-        "conf_low": f"{50 * (1 - level):.3g}%",
-        "conf_high": f"{50 * (1 + level):.3g}%",
-    }
-    heads = _HEADS | limits | {"fmi": "FMI"}
-    frame = pd.DataFrame(tidy)[list(heads)].rename(columns=heads).set_axis(names)
-    for kind, title in _TITLES.items():
-        rows = (tidy["coef_type"] == kind).to_numpy()
-        if rows.any():
-            yield shortened(
-                Table(title=title, frame=frame[rows], formats=_FORMATS), ".tidy()"
-            )
-        if exponentiate and kind == "location" and rows.any():
-            yield ratio_table(
-                r.fits[0], frame.loc[rows, ["estimate", *limits.values()]]
-            )
-    random = tidy["coef_type"].isin(["sd", "cor"]).to_numpy()
-    if random.any():
-        table = frame.loc[random].drop(columns=["p", "FMI"])
-        note = (
-            "Standard deviations are pooled on the log scale, correlations on Fisher's"
-            " z scale."
-        )
-        if table["SE"].isna().any():
-            note += " NA: a variance is 0, or a correlation 1, in a fit."
-        yield Table(title="Random effects", frame=table, formats=_FORMATS, note=note)
 
 
 def _pooled_predictions(
@@ -1451,32 +840,6 @@ def _pooled_predictions(
     return NotedFrame.of(frame, notes, f"Predictions, type {type!r}")
 
 
-def _notes(r: PooledResults) -> list[str]:
-    fmi = float(np.nanmax(r.fmi))
-    notes = [
-        "FMI: fraction of missing information, the lost share of the information in"
-        " complete data."
-    ]
-    if fmi > _HIGH:
-        wanted = int(np.ceil(100.0 * fmi / 10.0) * 10)
-        notes.append(
-            f"The largest FMI is {fmi:.2f}: use about {wanted} imputations (100 FMI),"
-            " so that another set would give similar results [White, Royston & Wood"
-            " 2011]."
-        )
-    notes = notes if r.n_imputations < 100.0 * fmi else notes[:1]
-    first = r.fits[0].design.sample.y
-    in_memory = [fit for fit in r.fits if fit.in_memory]
-    imputed = np.any([fit.design.sample.y != first for fit in in_memory], axis=0)
-    if imputed.any():
-        notes.append(
-            f"The response was imputed in {int(imputed.sum())} rows. Unless variables"
-            " outside the model helped to impute it, such rows add noise alone [von"
-            " Hippel 2007]."
-        )
-    return notes
-
-
 @with_advice
 def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
     """Pool fits of one model to imputed data sets by Rubin's rules.
@@ -1518,21 +881,25 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
 
     Notes
     -----
-    Estimates are means over the fits, with covariance T = U + (1 + 1/m) B: U is the mean covariance of the fits, B the
-    covariance of the estimates between fits [Rubin 1987]. Results agree with R's mice (`pool`, `D1`).
+    Estimates are means over the fits, with covariance T = U + (1 + 1/m) B: U is the
+    mean covariance of the fits, B the covariance of the estimates between fits [Rubin
+    1987]. Results agree with R's mice (`pool`, `D1`).
 
     Examples
     --------
     >>> import numpy as np
     >>> from ordstat import datasets, ordfit, pool
     >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
-    >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
-    >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
-    >>> pooled = pool([ordfit("rating ~ temp + contact", frame) for frame in frames])
-    >>> pooled.fmi.round(2)[["temp[T.warm]", "contact[T.yes]"]].tolist()
+    >>> missing = wine.index % 5 == 0
+    >>> fits = []
+    >>> for _ in range(5):  # random numbers stand in for imputations
+    ...     drawn = rng.choice(["no", "yes"], 72)
+    ...     frame = wine.assign(contact=wine["contact"].where(~missing, drawn))
+    ...     fits.append(ordfit("rating ~ temp + contact", frame))
+    >>> pool(fits).fmi.round(2)[["temp[T.warm]", "contact[T.yes]"]].tolist()
     [0.07, 0.33]
     """
-    given = _likelihood_fits(fits)
+    given = poolable(fits)
     first = given[0].fit.coefficients
     if all(
         np.array_equal(fit.fit.coefficients, first, equal_nan=True) for fit in given

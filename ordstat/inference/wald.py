@@ -21,7 +21,8 @@ from ..likelihood.standard_errors import places
 from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import NotedFrame
 from ..report.warnings import without_end
-from .terms import Marginality, marginality_of, read_equations, recoded_hypotheses
+from .equations import read_equations
+from .terms import Marginality, marginality_of, recoded_hypotheses
 
 if TYPE_CHECKING:
     from ..formula.design import Design

@@ -315,14 +315,22 @@ class OrdinalRegression(Method):
             else penalty.text
         )
 
+    @property
+    def penalised(self) -> bool:
+        """Whether the estimates maximise a penalised likelihood."""
+        return self.penalty is not None or self.random_penalty is not None
+
+    @property
+    def link_text(self) -> str:
+        """The link as it is printed."""
+        if isinstance(self.link, str):
+            return self.link
+        name, lam = self.link
+        return f"{name}, lambda = {lam:g}"
+
     def _facts(self) -> tuple[tuple[str, Any], ...]:
-        link = (
-            self.link
-            if isinstance(self.link, str)
-            else f"{self.link[0]}, lambda = {self.link[1]:g}"
-        )
         facts: tuple[tuple[str, Any], ...] = (
-            ("link", link),
+            ("link", self.link_text),
             ("threshold", self.threshold),
         )
         penalty = _penalty(self.penalty)

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from ..effects.emmeans import Emmeans
     from ..effects.margins import MarginalEffects
     from ..inference.bootstrap import Bootstrap
+    from ..inference.certificate import Convergence
     from ..inference.comparison import Selection
     from ..inference.goodness import GoodnessOfFit
-    from ..inference.residuals import Convergence, Influence
+    from ..inference.residuals import Influence
     from ..plots.accessor import LikelihoodPlots
     from ..report.frames import NotedFrame
     from ..report.render import Report, Summary
@@ -1384,7 +1385,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         >>> bool((fit.certificate.table["decimals"] >= 8).all())
         True
         """
-        from ..inference.residuals import convergence_of
+        from ..inference.certificate import convergence_of
 
         return convergence_of(self)
 

@@ -8,7 +8,7 @@ import pytest
 
 from inference.imputed import FRAMES, fits
 from ordstat import DataError, DataWarning, OptionError, SurveyDesign, ordfit, pool
-from ordstat.inference.pooling import Pooled, d1
+from ordstat.inference.rubin import Pooled, d1
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 
 from inference.imputed import FRAMES, fits
 from ordstat import SurveyDesign, pool
-from ordstat.inference.pooling import Pooled, d1
+from ordstat.inference.rubin import Pooled, d1
 
 
 def test_complete_data_have_the_degrees_of_freedom_of_the_design():

@@ -1,0 +1,144 @@
+"""The certificate of a likelihood fit: accuracy of its estimates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray
+from ..fit import Certificate
+from ..likelihood.fitted import FittedLikelihood
+from ..likelihood.parameters import spread
+from ..report.frames import NotedFrame
+from ..report.render import Report, Reported, Table
+from ..report.sections import certificate_text, shortened
+from .residuals import jacobian_of, row_terms
+
+#: Formats of the columns on the accuracy of estimates.
+_DIGITS = {"gradient": ".1e", "error": ".1e", "decimals": "int", "digits": "int"}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Convergence(Reported, Certificate):
+    """Distance of a fit from its optimum, and accuracy of its estimates:
+    `LikelihoodResults.certificate`.
+
+    Attributes
+    ----------
+    table : frame
+        One row per parameter: estimate, std_error, gradient (derivative of the
+        log-likelihood on the user's scale), error (of the estimate: the next Newton
+        step), decimals (correct decimals of the estimate), digits (correct significant
+        digits, allowing for rounding; at most 15). NaN where aliased or without
+        standard errors. For a penalised fit, where the gradient of the likelihood does
+        not vanish, only digits is given.
+    eigenvalues : (P',) array
+        Eigenvalues of the observed information on the user's scale, largest first; they
+        depend on the units of the columns.
+    condition : float
+        Condition number of the information on columns centred and divided by their
+        standard deviation; large if columns are nearly redundant.
+    message : str
+        The solver's final message, with its certificate.
+    warnings : tuple of str
+        All warnings of the fit.
+    """
+
+    table: pd.DataFrame
+    eigenvalues: FloatArray
+    condition: float
+    message: str
+    warnings: tuple[str, ...]
+
+    def report(self) -> Report:
+        """The tables as data."""
+        values = pd.DataFrame(
+            {"eigenvalue": self.eigenvalues},
+            index=np.arange(1, self.eigenvalues.size + 1),
+        )
+        header = (
+            ("Solver", self.message),
+            ("Condition number, scaled columns", self.condition),
+        )
+        labels = self.table.attrs.get("labels", {})
+        first = Table(
+            title="Coefficients", frame=self.table, formats=_DIGITS, labels=labels
+        )
+        second = Table(
+            title="Eigenvalues of the information",
+            frame=values,
+            formats={"eigenvalue": ".4g"},
+        )
+        tables = (shortened(first, ".table"), shortened(second, ".eigenvalues"))
+        return Report(
+            title="Convergence of the fit",
+            header=header,
+            tables=tables,
+            notes=self.warnings,
+        )
+
+
+def convergence_of(r: FittedLikelihood) -> Convergence:
+    """Accuracy of every estimate: gradient, remaining error, correct decimals and
+    digits, eigenvalues.
+    """
+    fit = r.fit
+    covariance = r.fit.information.covariance()
+    gradient, error = _gradient_and_error(r, covariance)
+    if r.method.penalised:
+        gradient[:] = error[:] = np.nan
+    with np.errstate(divide="ignore"):
+        decimals = np.clip(np.floor(-np.log10(2.0 * error)), 0.0, 16.0)
+    estimates = {"estimate": fit.coefficients, "std_error": r.se.to_numpy()}
+    exact = {
+        "gradient": gradient,
+        "error": error,
+        "decimals": decimals,
+        "digits": fit.digits,
+    }
+    frame = pd.DataFrame(estimates | exact, index=r.parameters.names)
+    eigenvalues = np.full(len(covariance), np.nan)
+    if np.isfinite(covariance).all():
+        with np.errstate(divide="ignore"):
+            eigenvalues = 1.0 / np.linalg.eigvalsh(covariance)
+    return Convergence(
+        **vars(fit.certificate),
+        table=NotedFrame.of(
+            frame,
+            title="Accuracy of the estimates",
+            formats=_DIGITS,
+            labels=r.names_shown(),
+        ),
+        eigenvalues=eigenvalues,
+        condition=float(
+            dict(fit.certificate.details).get("condition number", np.nan)
+            if fit.marginal is None
+            else fit.marginal.likelihood.condition
+        ),
+        message=certificate_text(fit.certificate, fit.trace),
+        warnings=tuple(message for _, message in r.issued()),
+    )
+
+
+def _gradient_and_error(
+    r: FittedLikelihood, covariance: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """(P,) gradient, and the error of every estimate that follows from it; NaN where
+    aliased.
+    """
+    fit = r.fit
+    sample = r.design.sample
+    if fit.marginal is not None:
+        marginal = fit.marginal.likelihood
+        gradient, step = (
+            values[: len(covariance)]
+            for values in (marginal.left_over(), marginal.last_step())
+        )
+        return spread(gradient, fit), spread(np.abs(step), fit)
+    terms = row_terms(r.rule, sample, fit.n_lambda)
+    gradient = jacobian_of(fit, sample, terms).total(sample.case_weights * terms.score)
+    error = spread(np.abs(covariance @ gradient[~fit.aliased]), fit)
+    gradient[fit.aliased] = np.nan
+    return gradient, error
