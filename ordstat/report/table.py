@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from .._typing import IntArray
 from ..checks import (
     did_you_mean,
     flag,
@@ -20,17 +15,12 @@ from ..checks import (
     listed_texts,
     mapping,
     one_of,
-    path_given,
     text_given,
     whole,
 )
 from ..exceptions import OptionError
-from ..formula.names import Parameter, shown_term
 from .advice import with_advice
-from .cells import count, in_tex, short_p_value, wrapped
-from .frames import SCREEN
-from .ratios import Ratio, ratio_of
-from .sections import observations
+from .table_column import ALIASED, INFINITE, FitColumn
 
 
 def per_of_each(fits: Mapping[str, Any], per: Any) -> dict[str, Any]:
@@ -58,394 +48,6 @@ _FIGURES = {
 #: Figures that are shown if the user names none.
 _USUAL = ("nobs", "loglik", "aic")
 _CLINICAL = ("nobs",)
-_VALUES = ["estimate", "std_error", "p_value", "conf_low", "conf_high"]
-#: Kinds of parameters in the order of the rows.
-_PARTS = ("location", "nominal", "scale", "lambda", "threshold", "sd", "cor")
-#: Kinds that are effects; the others stay as they are beside ratios, in rows of their
-#: own.
-_EFFECTS = ("location", "nominal", "scale")
-#: Start of the note on effects that need more decimals.
-_SMALL = "Small effects are per unit of "
-_PER = "per= shows larger steps, as in per={'age': 10}."
-_STARS = np.array([0.001, 0.01, 0.05])
-#: Decimals beyond the usual ones that small effects may add to a column.
-_MOST_MORE = 2
-#: Numbers from here on are written with a power of ten.
-_LARGE = 1e6
-#: Cells of estimates without a finite value, and of aliased columns.
-_INFINITE = "not estimable"
-_ALIASED = "not estimated"
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Row:
-    """A row of one fit.
-
-    Attributes
-    ----------
-    label : str
-    part : int
-        Its place among the kinds of parameters.
-    values : series or None
-        estimate, std_error, p_value, conf_low and conf_high.
-    words : tuple of str, optional
-        Texts in place of the estimate and the interval.
-    place : int
-        Place of the parameter among those of the fit.
-    """
-
-    label: str
-    part: int
-    values: pd.Series | None = None
-    words: tuple[str, str] = ("", "")
-    place: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Column:
-    """One fit in a table."""
-
-    name: str
-    fit: Any
-    clinical: bool
-    exponentiate: bool | None
-    thresholds: bool | None
-    below: str | None
-    labels: Mapping[str, str]
-    stars: bool
-    digits: int | None
-    level: float
-    per: Any
-
-    @property
-    def fitted(self) -> Any:
-        """The fit, or the first of those that are pooled."""
-        return self.fit.fits[0] if self.pooled else self.fit
-
-    @property
-    def pooled(self) -> bool:
-        """Whether the estimates are pooled over imputations."""
-        return hasattr(self.fit, "fmi")
-
-    @property
-    def inferential(self) -> bool:
-        """Whether the estimates have standard errors."""
-        return bool(self.fitted.method.likelihood)
-
-    @cached_property
-    def ratio(self) -> Ratio | None:
-        """The ratio shown for effects; None if coefficients are shown."""
-        wanted = self.clinical if self.exponentiate is None else self.exponentiate
-        if not self.inferential or not wanted:
-            return None
-        ratio = ratio_of(self.fitted)
-        return ratio if self.exponentiate or ratio.named else None
-
-    @cached_property
-    def coefficients(self) -> pd.DataFrame:
-        """The tidy frame of the fit."""
-        options: dict[str, Any] = {"level": self.level} if self.inferential else {}
-        if self.per is not None:
-            options["per"] = self.per
-        return cast(pd.DataFrame, self.fit.tidy(**options))
-
-    @cached_property
-    def numbers(self) -> pd.DataFrame:
-        """The values of all parameters, ratios if they are shown."""
-        frame = pd.DataFrame(self.coefficients).reindex(
-            columns=["term", "coef_type", *_VALUES]
-        )
-        frame = frame.astype(dict.fromkeys(_VALUES, float))
-        if self.ratio is not None:
-            columns = ["estimate", "conf_low", "conf_high"]
-            kinds = list(frame["coef_type"])
-            frame[columns] = self.ratio.exponents(kinds, frame[columns].to_numpy())
-            changed = frame["coef_type"].isin(_EFFECTS)
-            frame.loc[changed, "std_error"] *= frame["estimate"]  # delta method
-        return frame
-
-    @property
-    def stopped(self) -> list[str]:
-        """Parameters along which the likelihood has no maximum."""
-        return self.fitted.stopped if self.inferential else []
-
-    @cached_property
-    def records(self) -> list[Parameter | None]:
-        """What each parameter is; None for thresholds without a likelihood."""
-        known = {
-            (record.kind, record.name): record for record in self.fitted.all_parameters
-        }
-        pairs = zip(self.numbers["coef_type"], self.numbers["term"], strict=True)
-        return [known.get(pair) for pair in pairs]
-
-    @cached_property
-    def shown_labels(self) -> list[str]:
-        """The label of each parameter."""
-        suffixes = self.coefficients.attrs.get("per", {})
-        labels = []
-        for record, term in zip(self.records, self.numbers["term"], strict=True):
-            if record is None:
-                labels.append(self.labels.get(term, term))
-            else:
-                unit = suffixes.get(term, "")
-                labels.append(record.shown(self.labels, self.ratio is not None, unit))
-        return labels
-
-    @cached_property
-    def curves(self) -> dict[int, _Row]:
-        """One row for a term of several columns of numbers, by the place of each
-        column.
-        """
-        rows: dict[int, _Row] = {}
-        terms = self.fitted.design.spec.curves if self.inferential else ()
-        for kind, term, columns in terms:
-            hypothesis = f"scale.{term.label}" if kind == "scale" else term.label
-            values, words = _tested(self.fit.test(hypothesis))
-            label = shown_term(term, self.labels)
-            if kind == "scale":
-                label = f"{label} (scale)"
-            row = _Row(label=label, part=_PARTS.index(kind), values=values, words=words)
-            for place, record in enumerate(self.records):
-                if (
-                    record is not None
-                    and record.kind == kind
-                    and record.column in columns
-                ):
-                    rows[place] = row
-        return rows
-
-    @cached_property
-    def decimals(self) -> int:
-        """Decimals of the whole column: as many as its small effects need, within
-        reason.
-        """
-        if self.digits is not None:
-            return self.digits
-        needed = []
-        for place, digits in enumerate(self._needed):
-            if self.shown(place) and place not in self.curves:
-                needed.append(int(digits))
-        least = min(needed, default=self.usual)
-        return min(max(needed, default=self.usual), max(self.usual + _MOST_MORE, least))
-
-    @property
-    def usual(self) -> int:
-        """Usual decimals."""
-        return 3 if self.ratio is None else 2
-
-    @property
-    def _needed(self) -> IntArray:
-        """Decimals that show the half-width of an interval."""
-        half = 2.0 * self.numbers["std_error"].to_numpy()
-        small = (half > 0.0) & (half < 10.0**-self.usual)
-        digits = 1.0 - np.floor(np.log10(np.where(small, half, 1.0)))
-        return np.where(small, digits, self.usual).astype(np.intp)
-
-    @property
-    def small(self) -> list[str]:
-        """Labels of numeric variables with effects that need more decimals than usual."""
-        if self.digits is not None or self.per is not None:
-            return []
-        names = []
-        for record, needed, label in zip(
-            self.records, self._needed, self.shown_labels, strict=True
-        ):
-            column = (
-                None if record is None or record.kind != "location" else record.column
-            )
-            if needed > self.usual and column is not None and column.variables:
-                names.append(label)
-        return names
-
-    @property
-    def heads(self) -> list[str]:
-        """Heads of the columns of a clinical table."""
-        name = "coefficient" if self.ratio is None else self.ratio.name
-        inference = [f"{100 * self.level:g}% CI", "p"] if self.inferential else []
-        return [name[:1].upper() + name[1:], *inference]
-
-    def without_value(self, infinite: bool) -> list[str]:
-        """Labels of effects with an infinite estimate and its sign, or of those not
-        estimated.
-        """
-        coefficients = self.coefficients["estimate"].to_numpy(dtype=np.float64)
-        labels = []
-        for place, (label, value) in enumerate(
-            zip(self.shown_labels, coefficients, strict=True)
-        ):
-            if not self.shown(place):
-                continue
-            if infinite and np.isinf(value):
-                labels.append(f"{label} ({'+' if value > 0.0 else '-'}infinity)")
-            elif not infinite and np.isnan(value):
-                labels.append(label)
-        return labels
-
-    @property
-    def without_maximum(self) -> list[str]:
-        """Labels of the parameters along which the likelihood has no maximum."""
-        labels = zip(self.shown_labels, self.numbers["term"], strict=True)
-        return [
-            label
-            for place, (label, term) in enumerate(labels)
-            if term in self.stopped and self.shown(place)
-        ]
-
-    @property
-    def without_error(self) -> list[str]:
-        """Labels of effects with a finite estimate and no standard error."""
-        finite = np.isfinite(self.coefficients["estimate"].to_numpy(dtype=np.float64))
-        lost = finite & self.numbers["std_error"].isna().to_numpy()
-        labels = []
-        for place in np.flatnonzero(lost):
-            effect = self.numbers["coef_type"].iloc[place] in _EFFECTS
-            if (
-                effect
-                and self.shown(int(place))
-                and self.numbers["term"].iloc[place] not in self.stopped
-            ):
-                labels.append(self.shown_labels[place])
-        return labels
-
-    def shown(self, place: int) -> bool:
-        """Whether a parameter has a row."""
-        shown = not self.clinical if self.thresholds is None else self.thresholds
-        return shown or self.numbers["coef_type"].iloc[place] != "threshold"
-
-    def rows(self) -> Iterator[_Row]:
-        """The rows, with those of reference levels in clinical tables."""
-        references = self.fitted.design.spec.references if self.clinical else {}
-        done = set[str]()
-        for place, (record, label) in enumerate(
-            zip(self.records, self.shown_labels, strict=True)
-        ):
-            kind = str(self.numbers["coef_type"].iloc[place])
-            if not self.shown(place):
-                continue
-            if place in self.curves:
-                row = self.curves[place]
-                if row.label not in done:
-                    yield row
-                done.add(row.label)
-                continue
-            column = None if record is None else record.column
-            if column in references and kind in ("location", "nominal"):
-                level = references[column].shown(self.labels)
-                if level not in done:
-                    reference = f"{0 if self.ratio is None else 1} (reference)"
-                    yield _Row(
-                        label=level, part=_PARTS.index(kind), words=(reference, "")
-                    )
-                done.add(level)
-            yield _Row(
-                label=label,
-                part=_PARTS.index(kind),
-                values=self.numbers.iloc[place],
-                place=place,
-            )
-
-    def _number(self, value: float) -> str:
-        if np.isnan(value):
-            return ""
-        if np.isinf(value):
-            return "∞" if value > 0.0 else "-∞"
-        return f"{value:.3g}" if abs(value) >= _LARGE else f"{value:z.{self.decimals}f}"
-
-    def texts(self, row: _Row) -> list[str]:
-        """Cells of a row: one, or three in a clinical table."""
-        estimate, interval = row.words
-        error = p = ""
-        if row.values is not None:
-            values = row.values
-            p = "" if np.isnan(values["p_value"]) else short_p_value(values["p_value"])
-            if not interval:
-                estimate = self._estimate(values, row.place)
-                error = self._number(values["std_error"])
-                low = self._number(values["conf_low"])
-                interval = low and f"{low}, {self._number(values['conf_high'])}"
-            if self.stars:
-                estimate += "*" * int(np.sum(values["p_value"] < _STARS))
-        if self.clinical:
-            return [estimate, interval, p]
-        below = {
-            "std_error": error and f"({error})",
-            "interval": interval and f"[{interval}]",
-            "p_value": p and f"({p})",
-        }
-        if row.words[1]:
-            return [
-                "\n".join(
-                    filter(None, [interval, p and f"(p {p})".replace("p .", "p = .")])
-                )
-            ]
-        return ["\n".join(filter(None, [estimate, below.get(str(self.below))]))]
-
-    def _estimate(self, values: pd.Series, place: int) -> str:
-        """The estimate, or in words why there is none."""
-        if np.isnan(values["estimate"]):
-            return _ALIASED
-        coefficient = self.coefficients["estimate"].iloc[place]
-        endless = np.isinf(coefficient) or values["term"] in self.stopped
-        return _INFINITE if endless else self._number(values["estimate"])
-
-    def cells(self) -> pd.DataFrame:
-        """Cells by label; the last two columns hold the group and the parts of the
-        rows.
-        """
-        heads = self.heads if self.clinical else [""]
-        made = []
-        labels = []
-        for row in self.rows():
-            apart = self.ratio is not None and _PARTS[row.part] not in _EFFECTS
-            made.append(
-                [*self.texts(row)[: len(heads)], "other" if apart else "coef", row.part]
-            )
-            labels.append(row.label)
-        return pd.DataFrame(made, labels, [*heads, "group", "part"])
-
-    def figures(self, names: Sequence[str]) -> list[str]:
-        """Figures of the fit as text; blank if the fit lacks one."""
-        digits = 3 if self.digits is None else self.digits
-        known = self.known_figures
-        values = [(name, float(known.get(name, np.nan))) for name in names]
-        return [
-            "" if np.isnan(x) else count(x) if name == "nobs" else f"{x:z.{digits}f}"
-            for name, x in values
-        ]
-
-    @property
-    def known_figures(self) -> Mapping[str, Any]:
-        """Figures of `glance`, with the number of people for weights that are no
-        numbers of rows.
-        """
-        figures = cast(dict[str, Any], self.fit.glance().iloc[0].to_dict())
-        return figures | {"nobs": observations(self.fitted)}
-
-    @property
-    def names(self) -> set[str]:
-        """What the user may label."""
-        spec = self.fitted.design.spec
-        names = {
-            self.fitted.design.response,
-            *self.fitted.names_shown(),
-            *self.numbers["term"],
-        }
-        for factor in (*spec.factors.values(), *spec.groups.values()):
-            names |= {factor.label, *factor.names}
-        return names | {term.group for term in spec.random}
-
-
-def _tested(test: pd.DataFrame) -> tuple[pd.Series, tuple[str, str]]:
-    """The p-value of the last test of a table, and the test in words."""
-    last = test.iloc[-1]
-    df = f"{last['df']:.0f}"
-    if "F" in test:
-        rest = last["df_resid"] if "df_resid" in test else last["df_denom"]
-        words = f"F({df}, {rest:.4g}) = {last['F']:.2f}"
-    else:
-        words = f"chi2({df}) = {last['chisq']:.2f}"
-    values = pd.Series(dict.fromkeys(_VALUES, np.nan) | {"p_value": last["p_value"]})
-    return values, ("", words if np.isfinite(last["p_value"]) else _INFINITE)
 
 
 @with_advice
@@ -525,7 +127,8 @@ def table(
     >>> from ordstat import datasets, ordfit, table
     >>> wine = datasets.load("wine")
     >>> small = ordfit("rating ~ temp", wine)
-    >>> shown = table([small, small.update("~ . + contact")], thresholds=False, below="interval", digits=2)
+    >>> fits = [small, small.update("~ . + contact")]
+    >>> shown = table(fits, thresholds=False, below="interval", digits=2)
     >>> shown.df.iloc[0].tolist()
     ['2.29\\n[1.28, 3.29]', '2.50\\n[1.47, 3.54]']
     >>> table(small, style="clinical")
@@ -539,11 +142,13 @@ def table(
     Odds ratios: above 1 = higher response.
     """
     try:
-        from maketables import MTable
+        import maketables  # noqa: F401
     except ImportError as error:
         raise ImportError(
             "table() needs the package maketables. Install it: pip install maketables"
         ) from error
+    from .paper import PaperTable
+
     one_of("below", below, ("std_error", "interval", "p_value", None))
     one_of("style", style, ("paper", "clinical"))
     fraction("level", level)
@@ -552,97 +157,41 @@ def table(
         {"title": title, "notes": notes},
     )
     flag("stars", stars)
+    if digits is not None:
+        digits = whole("digits", digits, 0, 15)
     labels = mapping("labels", labels, "{'temp': 'Temperature'}")
-    clinical = style == "clinical"
-    if isinstance(fits, Mapping):
-        by_name = labelled(fits, "fits")
-    else:
-        listed = fits if isinstance(fits, (list, tuple)) else [fits]
-        by_name = {f"({number})": fit for number, fit in enumerate(listed, start=1)}
+    by_name = _by_name(fits)
     _check_fits(by_name, per)
-    options: dict[str, Any] = {
-        "exponentiate": exponentiate,
-        "thresholds": thresholds,
-        "below": below,
-    }
-    options |= {"clinical": clinical, "labels": labels, "stars": stars, "level": level}
-    digits = None if digits is None else whole("digits", digits, 0, 15)
     pers = per_of_each(by_name, per)
-    columns = [
-        _Column(name=name, fit=fit, digits=digits, per=pers[name], **options)
-        for name, fit in by_name.items()
-    ]
-    _check_labels(labels, columns)
-    cells = [column.cells() for column in columns]
-    order = pd.concat(cells).sort_values(["group", "part"], kind="stable")
-    order = order[~order.index.duplicated()]
-    groups = dict(zip(order.index, order["group"], strict=True))
-    figures = _chosen_figures(gof, columns, clinical)
-    index = [(group, label) for label, group in groups.items()]
-    index += [("stats", _FIGURES.get(name, name)) for name in figures]
-    values: dict[tuple[str, str], list[str]] = {}
-    for name, column, texts in zip(by_name, columns, cells, strict=True):
-        response = column.fitted.design.response
-        top = (
-            name
-            if clinical and len(columns) > 1
-            else str(labels.get(response, response))
+    columns = []
+    for name, fit in by_name.items():
+        column = FitColumn(
+            name=name,
+            fit=fit,
+            clinical=style == "clinical",
+            exponentiate=exponentiate,
+            thresholds=thresholds,
+            below=below,
+            labels=labels,
+            stars=stars,
+            digits=digits,
+            level=level,
+            per=pers[name],
         )
-        blank = [""] * len(figures)
-        for i, head in enumerate(column.heads if clinical else [""]):
-            rows = [
-                *texts[head].reindex(list(groups)).fillna(""),
-                *(blank if i else column.figures(figures)),
-            ]
-            values[top, head or name] = rows
-    frame = pd.DataFrame(values, index=pd.MultiIndex.from_tuples(index))
-    remarks = [*filter(None, [notes]), *_remarks(columns)]
+        columns.append(column)
+    _check_labels(labels, columns)
+    frame = _laid_out(columns, _chosen_figures(gof, columns))
+    remarks = [*([notes] if notes else []), *_remarks(columns)]
+    small = any(column.small for column in columns)
+    return PaperTable(frame, remarks, title, small)
 
-    class _Table(MTable):
-        def __repr__(self) -> str:
-            shown = self.df.map(lambda cell: " ".join(str(cell).split())).droplevel(0)
-            lines = shown.to_string().splitlines()
-            first = len(lines) - len(shown)
-            rule = "-" * max(map(len, lines))
-            kinds = self.df.index.get_level_values(0)
-            for place in range(len(kinds) - 1, -1, -1):
-                if place == 0 or kinds[place] != kinds[place - 1]:
-                    lines.insert(first + place, rule)
-            hint = [_PER] if any(text.startswith(_SMALL) for text in remarks) else []
-            wide = [
-                line
-                for text in (*remarks, *hint)
-                for line in wrapped(text, max(len(rule), SCREEN))
-            ]
-            return "\n".join(map(str.rstrip, [*filter(None, [title]), *lines, *wide]))
 
-        def save(self, file_name: str, type: str | None = None, **more: Any) -> None:  # type: ignore[override]
-            """Write a file of the kind that its ending names."""
-            ending = os.path.splitext(path_given("file_name", file_name))[
-                1
-            ].removeprefix(".")
-            kind = type or {"typ": "typst"}.get(ending, ending)
-            one_of(
-                "the ending of file_name", kind, ("tex", "typ", "typst", "docx", "html")
-            )
-            MTable.save(
-                self,
-                kind,
-                os.path.abspath(file_name),
-                **{"show": False, "replace": True, **more},
-            )
-
-        def _output_tex(self, *args: Any, **more: Any) -> str:
-            texts = self.df.map(in_tex).rename(index=in_tex, columns=in_tex)
-            escaped = MTable(
-                texts,
-                in_tex(self.notes),
-                self.caption and in_tex(self.caption),
-                rgroup_display=False,
-            )
-            return str(escaped._output_tex(*args, **more))
-
-    return _Table(frame, " ".join(remarks), title, rgroup_display=False)
+def _by_name(fits: Any) -> dict[str, Any]:
+    """The fits by the heads of their columns."""
+    if isinstance(fits, Mapping):
+        return labelled(fits, "fits")
+    listed = fits if isinstance(fits, (list, tuple)) else [fits]
+    return {f"({number})": fit for number, fit in enumerate(listed, start=1)}
 
 
 def _check_kinds(flags: Mapping[str, Any], texts: Mapping[str, Any]) -> None:
@@ -671,7 +220,7 @@ def _check_fits(fits: Mapping[str, Any], per: Any) -> None:
             )
 
 
-def _check_labels(labels: Mapping[str, str], columns: Sequence[_Column]) -> None:
+def _check_labels(labels: Mapping[str, str], columns: Sequence[FitColumn]) -> None:
     """OptionError for a label of something that no fit has."""
     known = set[str]().union(*(column.names for column in columns))
     for name in labels:
@@ -684,7 +233,7 @@ def _check_labels(labels: Mapping[str, str], columns: Sequence[_Column]) -> None
 
 
 def _chosen_figures(
-    gof: Sequence[str] | None, columns: Sequence[_Column], clinical: bool
+    gof: Sequence[str] | None, columns: Sequence[FitColumn]
 ) -> list[str]:
     """Names of the figures: those of the user, or the usual ones that a fit has."""
     available = dict.fromkeys(key for column in columns for key in column.known_figures)
@@ -693,11 +242,33 @@ def _chosen_figures(
         for name in names:
             one_of("each gof", name, available)
         return names
-    usual = _CLINICAL if clinical else _USUAL
+    usual = _CLINICAL if columns[0].clinical else _USUAL
     return [name for name in usual if name in available]
 
 
-def _said_of(texts: Mapping[str, str], columns: Sequence[_Column]) -> Iterator[str]:
+def _laid_out(columns: Sequence[FitColumn], figures: Sequence[str]) -> pd.DataFrame:
+    """The cells of all fits; the index holds the group of each row and its label."""
+    cells = [column.cells() for column in columns]
+    order = pd.concat(cells).sort_values(["group", "part"], kind="stable")
+    order = order[~order.index.duplicated()]
+    labels = list(order.index)
+    index = list(zip(order["group"], labels, strict=True))
+    index += [("stats", _FIGURES.get(name, name)) for name in figures]
+    values: dict[tuple[str, str], list[str]] = {}
+    for column, texts in zip(columns, cells, strict=True):
+        response = column.fitted.design.response
+        top = str(column.labels.get(response, response))
+        if column.clinical and len(columns) > 1:
+            top = column.name
+        below = column.figures(figures)
+        for head in column.heads:
+            rows = texts[head].reindex(labels).fillna("")
+            values[top, head or column.name] = [*rows, *below]
+            below = [""] * len(figures)
+    return pd.DataFrame(values, index=pd.MultiIndex.from_tuples(index))
+
+
+def _of_each(texts: Mapping[str, str], columns: Sequence[FitColumn]) -> Iterator[str]:
     """Notes of some columns: once if all columns have the same, else with their names."""
     different = set(texts.values())
     if len(different) == 1 and len(texts) == len(columns):
@@ -706,83 +277,72 @@ def _said_of(texts: Mapping[str, str], columns: Sequence[_Column]) -> Iterator[s
         yield from [f"{name}: {text}" for name, text in texts.items()]
 
 
-def _remarks(columns: Sequence[_Column]) -> Iterator[str]:
+def _remarks(columns: Sequence[FitColumn]) -> Iterator[str]:
     """Notes that explain the numbers."""
-    yield from _said_of(
-        {column.name: _direction(column) for column in columns}, columns
-    )
+    directions = {column.name: _direction(column) for column in columns}
+    yield from _of_each(directions, columns)
     inferential = [column for column in columns if column.inferential]
     ratios = [column for column in inferential if column.ratio is not None]
-    yield from _of_cells(columns[0], bool(inferential), bool(ratios))
-    parts = {kind for column in inferential for kind in column.numbers["coef_type"]}
-    if ratios and any(column.cells()["group"].eq("other").any() for column in ratios):
+    yield from _of_brackets(columns[0], bool(inferential), bool(ratios))
+    kinds = {kind for column in inferential for kind in column.kinds}
+    if any(column.cells()["group"].eq("other").any() for column in ratios):
         yield "Rows below the effects are not exponentiated."
-    if ratios and "scale" in parts:
+    if ratios and "scale" in kinds:
         yield "(scale): factors of the spread of the response."
-    if not ratios and "nominal" in parts:
+    if not ratios and "nominal" in kinds:
         yield "Effects at a threshold, such as A|B: positive = lower response."
     if any(column.curves for column in columns):
         yield (
             "Terms of several columns, such as splines, have one Wald test of the whole"
             " term."
         )
-    infinite = dict.fromkeys(
-        label for column in columns for label in column.without_value(infinite=True)
-    )
-    if infinite:
-        yield (
-            f"{_INFINITE.capitalize()}, as the response is separated:"
-            f" {', '.join(infinite)}."
-        )
-    endless = dict.fromkeys(
-        label for column in columns for label in column.without_maximum
-    )
-    if endless:
-        yield (
-            f"{_INFINITE.capitalize()}, as the likelihood has no maximum:"
-            f" {', '.join(endless)}."
-        )
-    aliased = dict.fromkeys(
-        label for column in columns for label in column.without_value(infinite=False)
-    )
-    if aliased:
-        yield (
-            f"{_ALIASED.capitalize()}, as the data or other columns do not determine"
-            f" them: {', '.join(aliased)}."
-        )
-    lone = dict.fromkeys(
-        label for column in inferential for label in column.without_error
-    )
-    if lone:
-        yield (
-            "Without a standard error, for the reason that the fit gives:"
-            f" {', '.join(lone)}."
-        )
+    yield from _missing_values(columns)
     if any(column.fitted.own_covariance.name != "model" for column in inferential):
-        words = {
-            column.name: f"Standard errors: {column.fitted.own_covariance.words}."
-            for column in inferential
-        }
-        yield from _said_of(words, columns)
-    pooled = [column for column in columns if column.pooled]
-    rules = "Pooled over {} imputations by Rubin's rules."
-    yield from _said_of(
-        {column.name: rules.format(column.fit.n_imputations) for column in pooled},
-        columns,
-    )
+        errors = {}
+        for column in inferential:
+            words = column.fitted.own_covariance.words
+            errors[column.name] = f"Standard errors: {words}."
+        yield from _of_each(errors, columns)
+    pooled = {}
+    for column in columns:
+        if column.pooled:
+            n = column.fit.n_imputations
+            pooled[column.name] = f"Pooled over {n} imputations by Rubin's rules."
+    yield from _of_each(pooled, columns)
     small = dict.fromkeys(label for column in columns for label in column.small)
     if small:
-        yield f"{_SMALL}{', '.join(small)}."
+        yield f"Small effects are per unit of {', '.join(small)}."
 
 
-def _direction(column: _Column) -> str:
+def _missing_values(columns: Sequence[FitColumn]) -> Iterator[str]:
+    """Notes that name the effects without an estimate or a standard error."""
+    infinite = INFINITE.capitalize()
+    reasons = {
+        f"{infinite}, as the response is separated": [c.infinite for c in columns],
+        f"{infinite}, as the likelihood has no maximum": [
+            c.without_maximum for c in columns
+        ],
+        f"{ALIASED.capitalize()}, as the data or other columns do not determine them": [
+            c.aliased for c in columns
+        ],
+        "Without a standard error, for the reason that the fit gives": [
+            c.without_error for c in columns
+        ],
+    }
+    for reason, lists in reasons.items():
+        labels = dict.fromkeys(label for names in lists for label in names)
+        if labels:
+            yield f"{reason}: {', '.join(labels)}."
+
+
+def _direction(column: FitColumn) -> str:
     """Which values mean a higher response."""
     if column.ratio is None:
         return "Coefficients: positive = higher response."
     return column.ratio.direction
 
 
-def _of_cells(column: _Column, inferential: bool, ratios: bool) -> Iterator[str]:
+def _of_brackets(column: FitColumn, inferential: bool, ratios: bool) -> Iterator[str]:
     """What stands in brackets below the estimates."""
     if column.clinical or not inferential:
         return

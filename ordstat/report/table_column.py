@@ -1,0 +1,444 @@
+"""One fit in a table for papers: its rows and cells, and what notes say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from .._typing import IntArray
+from ..formula.names import Parameter, shown_term
+from .cells import count, short_p_value
+from .ratios import Ratio, ratio_of
+from .sections import observations
+
+_VALUES = ["estimate", "std_error", "p_value", "conf_low", "conf_high"]
+#: Kinds of parameters in the order of the rows.
+_PARTS = ("location", "nominal", "scale", "lambda", "threshold", "sd", "cor")
+#: Kinds that are effects; the others stay as they are beside ratios, in rows of their
+#: own.
+_EFFECTS = ("location", "nominal", "scale")
+_STARS = np.array([0.001, 0.01, 0.05])
+#: Decimals beyond the usual ones that small effects may add to a column.
+_MOST_MORE = 2
+#: Numbers from here on are written with a power of ten.
+_LARGE = 1e6
+#: Cells of estimates without a finite value, and of aliased columns.
+INFINITE = "not estimable"
+ALIASED = "not estimated"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Row:
+    """A row of one fit.
+
+    Attributes
+    ----------
+    label : str
+    part : int
+        Its place among the kinds of parameters.
+    values : series or None
+        estimate, std_error, p_value, conf_low and conf_high.
+    words : tuple of str, optional
+        Texts in place of the estimate and the interval.
+    place : int
+        Place of the parameter among those of the fit.
+    """
+
+    label: str
+    part: int
+    values: pd.Series | None = None
+    words: tuple[str, str] = ("", "")
+    place: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitColumn:
+    """One fit in a table; the arguments of `table` say how it is shown.
+
+    Attributes
+    ----------
+    name : str
+    fit : results, or pooled results
+    clinical : bool
+        Whether estimate, interval and p-value have columns of their own.
+    """
+
+    name: str
+    fit: Any
+    clinical: bool
+    exponentiate: bool | None
+    thresholds: bool | None
+    below: str | None
+    labels: Mapping[str, str]
+    stars: bool
+    digits: int | None
+    level: float
+    per: Any
+
+    @property
+    def fitted(self) -> Any:
+        """The fit, or the first of those that are pooled."""
+        return self.fit.fits[0] if self.pooled else self.fit
+
+    @property
+    def pooled(self) -> bool:
+        """Whether the estimates are pooled over imputations."""
+        return hasattr(self.fit, "fmi")
+
+    @property
+    def inferential(self) -> bool:
+        """Whether the estimates have standard errors."""
+        return bool(self.fitted.method.likelihood)
+
+    @cached_property
+    def ratio(self) -> Ratio | None:
+        """The ratio shown for effects; None if coefficients are shown."""
+        if not self.inferential:
+            return None
+        ratio = ratio_of(self.fitted)
+        wanted = self.exponentiate
+        if wanted is None:
+            wanted = self.clinical and ratio.named
+        return ratio if wanted else None
+
+    @cached_property
+    def coefficients(self) -> pd.DataFrame:
+        """The tidy frame of the fit."""
+        options: dict[str, Any] = {"level": self.level} if self.inferential else {}
+        if self.per is not None:
+            options["per"] = self.per
+        return cast(pd.DataFrame, self.fit.tidy(**options))
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kind of each parameter."""
+        return list(self.coefficients["coef_type"])
+
+    @property
+    def terms(self) -> list[str]:
+        """The name of each parameter."""
+        return list(self.coefficients["term"])
+
+    @cached_property
+    def numbers(self) -> pd.DataFrame:
+        """The values of all parameters, ratios if they are shown."""
+        frame = pd.DataFrame(self.coefficients).reindex(columns=_VALUES)
+        frame = frame.astype(float)
+        if self.ratio is not None:
+            columns = ["estimate", "conf_low", "conf_high"]
+            values = frame[columns].to_numpy()
+            frame[columns] = self.ratio.exponents(self.kinds, values)
+            # standard errors of ratios by the delta method
+            changed = self.coefficients["coef_type"].isin(_EFFECTS)
+            frame.loc[changed, "std_error"] *= frame["estimate"]
+        return frame
+
+    @property
+    def stopped(self) -> list[str]:
+        """Parameters along which the likelihood has no maximum."""
+        return self.fitted.stopped if self.inferential else []
+
+    @cached_property
+    def records(self) -> list[Parameter | None]:
+        """What each parameter is; None for thresholds without a likelihood."""
+        known = {
+            (record.kind, record.name): record for record in self.fitted.all_parameters
+        }
+        return [known.get(pair) for pair in zip(self.kinds, self.terms, strict=True)]
+
+    @cached_property
+    def shown_labels(self) -> list[str]:
+        """The label of each parameter."""
+        suffixes = self.coefficients.attrs.get("per", {})
+        labels = []
+        for record, term in zip(self.records, self.terms, strict=True):
+            if record is None:
+                labels.append(self.labels.get(term, term))
+            else:
+                unit = suffixes.get(term, "")
+                labels.append(record.shown(self.labels, self.ratio is not None, unit))
+        return labels
+
+    def shown(self, place: int) -> bool:
+        """Whether a parameter has a row."""
+        thresholds = self.thresholds
+        if thresholds is None:
+            thresholds = not self.clinical
+        return thresholds or self.kinds[place] != "threshold"
+
+    @cached_property
+    def curves(self) -> dict[int, _Row]:
+        """One row for a term of several columns of numbers, by the place of each
+        column.
+        """
+        rows: dict[int, _Row] = {}
+        terms = self.fitted.design.spec.curves if self.inferential else ()
+        for kind, term, columns in terms:
+            hypothesis = f"scale.{term.label}" if kind == "scale" else term.label
+            values, words = _tested(self.fit.test(hypothesis))
+            label = shown_term(term, self.labels)
+            if kind == "scale":
+                label = f"{label} (scale)"
+            row = _Row(label=label, part=_PARTS.index(kind), values=values, words=words)
+            for place, record in enumerate(self.records):
+                if record is None or record.kind != kind:
+                    continue
+                if record.column in columns:
+                    rows[place] = row
+        return rows
+
+    @cached_property
+    def decimals(self) -> int:
+        """Decimals of the whole column: as many as its small effects need, within
+        reason.
+        """
+        if self.digits is not None:
+            return self.digits
+        needed = []
+        for place, digits in enumerate(self._needed):
+            if self.shown(place) and place not in self.curves:
+                needed.append(int(digits))
+        if not needed:
+            return self.usual
+        most = max(self.usual + _MOST_MORE, min(needed))
+        return min(max(needed), most)
+
+    @property
+    def usual(self) -> int:
+        """Usual decimals."""
+        return 3 if self.ratio is None else 2
+
+    @property
+    def _needed(self) -> IntArray:
+        """Decimals that show the half-width of an interval."""
+        half = 2.0 * self.numbers["std_error"].to_numpy()
+        small = (half > 0.0) & (half < 10.0**-self.usual)
+        digits = 1.0 - np.floor(np.log10(np.where(small, half, 1.0)))
+        return np.where(small, digits, self.usual).astype(np.intp)
+
+    @property
+    def small(self) -> list[str]:
+        """Labels of numeric variables with effects that need more decimals than usual."""
+        if self.digits is not None or self.per is not None:
+            return []
+        labels = []
+        for place, needed in enumerate(self._needed):
+            record = self.records[place]
+            if record is None or record.kind != "location" or record.column is None:
+                continue
+            if needed > self.usual and record.column.variables:
+                labels.append(self.shown_labels[place])
+        return labels
+
+    @property
+    def _shown_estimates(self) -> list[tuple[int, float]]:
+        """Place and coefficient of each parameter that has a row."""
+        values = self.coefficients["estimate"].to_numpy(dtype=np.float64)
+        return [(place, x) for place, x in enumerate(values) if self.shown(place)]
+
+    @property
+    def infinite(self) -> list[str]:
+        """Labels of effects with an infinite estimate, and its sign."""
+        labels = []
+        for place, value in self._shown_estimates:
+            if np.isinf(value):
+                sign = "+" if value > 0.0 else "-"
+                labels.append(f"{self.shown_labels[place]} ({sign}infinity)")
+        return labels
+
+    @property
+    def aliased(self) -> list[str]:
+        """Labels of effects that are not estimated."""
+        labels = []
+        for place, value in self._shown_estimates:
+            if np.isnan(value):
+                labels.append(self.shown_labels[place])
+        return labels
+
+    @property
+    def without_maximum(self) -> list[str]:
+        """Labels of the parameters along which the likelihood has no maximum."""
+        labels = []
+        for place, _ in self._shown_estimates:
+            if self.terms[place] in self.stopped:
+                labels.append(self.shown_labels[place])
+        return labels
+
+    @property
+    def without_error(self) -> list[str]:
+        """Labels of effects with a finite estimate and no standard error, of fits that
+        have standard errors.
+        """
+        if not self.inferential:
+            return []
+        labels = []
+        for place, value in self._shown_estimates:
+            effect = self.kinds[place] in _EFFECTS
+            stopped = self.terms[place] in self.stopped
+            if not effect or stopped or not np.isfinite(value):
+                continue
+            if np.isnan(self.numbers["std_error"].iloc[place]):
+                labels.append(self.shown_labels[place])
+        return labels
+
+    @property
+    def heads(self) -> list[str]:
+        """Heads of the columns of the fit."""
+        if not self.clinical:
+            return [""]
+        name = "coefficient" if self.ratio is None else self.ratio.name
+        inference = [f"{100 * self.level:g}% CI", "p"] if self.inferential else []
+        return [name[:1].upper() + name[1:], *inference]
+
+    def rows(self) -> Iterator[_Row]:
+        """The rows, with those of reference levels in clinical tables."""
+        done = set[str]()
+        for place, label in enumerate(self.shown_labels):
+            if not self.shown(place):
+                continue
+            if place in self.curves:
+                row = self.curves[place]
+                if row.label not in done:
+                    yield row
+                done.add(row.label)
+                continue
+            reference = self._reference(place)
+            if reference is not None and reference.label not in done:
+                yield reference
+                done.add(reference.label)
+            yield _Row(
+                label=label,
+                part=_PARTS.index(self.kinds[place]),
+                values=self.numbers.iloc[place],
+                place=place,
+            )
+
+    def _reference(self, place: int) -> _Row | None:
+        """The row of the reference level above the first other level of a factor, in a
+        clinical table.
+        """
+        record = self.records[place]
+        references = self.fitted.design.spec.references
+        if not self.clinical or record is None or record.column not in references:
+            return None
+        if record.kind not in ("location", "nominal"):
+            return None
+        return _Row(
+            label=references[record.column].shown(self.labels),
+            part=_PARTS.index(record.kind),
+            words=(f"{0 if self.ratio is None else 1} (reference)", ""),
+        )
+
+    def _number(self, value: float) -> str:
+        if np.isnan(value):
+            return ""
+        if np.isinf(value):
+            return "∞" if value > 0.0 else "-∞"
+        return f"{value:.3g}" if abs(value) >= _LARGE else f"{value:z.{self.decimals}f}"
+
+    def texts(self, row: _Row) -> list[str]:
+        """Cells of a row: one, or three in a clinical table."""
+        estimate, interval = row.words
+        test = interval
+        error = ""
+        p = ""
+        if row.values is not None:
+            values = row.values
+            if not np.isnan(values["p_value"]):
+                p = short_p_value(values["p_value"])
+            if not test:
+                estimate = self._estimate(values, row.place)
+                error = self._number(values["std_error"])
+                low = self._number(values["conf_low"])
+                high = self._number(values["conf_high"])
+                interval = f"{low}, {high}" if low else ""
+            if self.stars:
+                estimate += "*" * int(np.sum(values["p_value"] < _STARS))
+        if self.clinical:
+            return [estimate, interval, p]
+        if test:
+            sign = "" if p.startswith("<") else "= "
+            lines = [test, f"(p {sign}{p})" if p else ""]
+        else:
+            below = {"std_error": error, "interval": interval, "p_value": p}
+            text = below.get(str(self.below), "")
+            brackets = "[{}]" if self.below == "interval" else "({})"
+            lines = [estimate, brackets.format(text) if text else ""]
+        return ["\n".join(filter(None, lines))]
+
+    def _estimate(self, values: pd.Series, place: int) -> str:
+        """The estimate, or in words why there is none."""
+        if np.isnan(values["estimate"]):
+            return ALIASED
+        coefficient = self.coefficients["estimate"].iloc[place]
+        if np.isinf(coefficient) or self.terms[place] in self.stopped:
+            return INFINITE
+        return self._number(values["estimate"])
+
+    def cells(self) -> pd.DataFrame:
+        """Cells by label; the last two columns hold the group and the parts of the
+        rows.
+        """
+        made = []
+        labels = []
+        for row in self.rows():
+            apart = self.ratio is not None and _PARTS[row.part] not in _EFFECTS
+            group = "other" if apart else "coef"
+            made.append([*self.texts(row)[: len(self.heads)], group, row.part])
+            labels.append(row.label)
+        return pd.DataFrame(made, labels, [*self.heads, "group", "part"])
+
+    def figures(self, names: Sequence[str]) -> list[str]:
+        """Figures of the fit as text; blank if the fit lacks one."""
+        digits = 3 if self.digits is None else self.digits
+        texts = []
+        for name in names:
+            value = float(self.known_figures.get(name, np.nan))
+            if np.isnan(value):
+                texts.append("")
+            elif name == "nobs":
+                texts.append(count(value))
+            else:
+                texts.append(f"{value:z.{digits}f}")
+        return texts
+
+    @cached_property
+    def known_figures(self) -> Mapping[str, Any]:
+        """Figures of `glance`, with the number of people for weights that are no
+        numbers of rows.
+        """
+        figures = cast(dict[str, Any], self.fit.glance().iloc[0].to_dict())
+        return figures | {"nobs": observations(self.fitted)}
+
+    @property
+    def names(self) -> set[str]:
+        """What the user may label."""
+        spec = self.fitted.design.spec
+        names = {
+            self.fitted.design.response,
+            *self.fitted.names_shown(),
+            *self.terms,
+        }
+        for factor in (*spec.factors.values(), *spec.groups.values()):
+            names |= {factor.label, *factor.names}
+        return names | {term.group for term in spec.random}
+
+
+def _tested(test: pd.DataFrame) -> tuple[pd.Series, tuple[str, str]]:
+    """The p-value of the last test of a table, and the test in words."""
+    last = test.iloc[-1]
+    df = f"{last['df']:.0f}"
+    if "F" in test:
+        rest = last["df_resid"] if "df_resid" in test else last["df_denom"]
+        words = f"F({df}, {rest:.4g}) = {last['F']:.2f}"
+    else:
+        words = f"chi2({df}) = {last['chisq']:.2f}"
+    if not np.isfinite(last["p_value"]):
+        words = INFINITE
+    values = pd.Series(dict.fromkeys(_VALUES, np.nan) | {"p_value": last["p_value"]})
+    return values, ("", words)
