@@ -340,7 +340,7 @@ def ratio_table(r: FittedLikelihood, effects: pd.DataFrame) -> Table:
 
 
 def threshold_estimates(r: FittedLikelihood) -> Table:
-    """Thresholds with standard errors, by the delta method for structured thresholds."""
+    """Thresholds with standard errors; structured ones by the delta method."""
     jacobian = r.fit.jacobian
     thresholds = r.thresholds
     if jacobian is None:

@@ -342,7 +342,7 @@ def _in_order(frame: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
 
 
 def _binary(results: Any, code: int) -> Any:
-    """The binary fit of P(y > code), with the same columns but without scale effects."""
+    """The binary fit of P(y > code): the same columns, without scale effects."""
     design = results.design
     method = results.method
     rows = replace(design.sample.rows, scale=None, scale_offset=None)

@@ -112,7 +112,7 @@ def draw_effects(
     facets: bool,
     re: str | None,
 ) -> Axes | AnyArray:
-    """All levels in one frame, or panels by level or by the values of another variable."""
+    """All levels in one frame, or panels by level or by another variable."""
     _check_known(table)
     words = _probability(sheet, results, re)
     levels = results.levels
@@ -356,7 +356,7 @@ def draw_stacked(
 def _counts(
     results: Any, variable: str, values: pd.Series, data: Any
 ) -> list[float] | None:
-    """Observations at each value of a factor; None if the data or a value are missing."""
+    """Observations at each value of a factor; None if data or values are missing."""
     sample = results.design.sample
     try:
         rows = fitted_columns(results, data, [variable])[variable].reset_index(

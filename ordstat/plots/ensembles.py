@@ -235,7 +235,7 @@ def _leaf(
     width: float,
     brief: bool,
 ) -> None:
-    """A bar of the shares, and below it the level (if `brief`) and the number of rows."""
+    """A bar of the shares; below it the level (if `brief`) and the number of rows."""
     top = row["depth"] + _BELOW
     for low, share, colour in zip(
         np.cumsum(shares) - shares, shares, colours, strict=True
@@ -260,7 +260,8 @@ def cut_words(
     --------
     >>> from ordstat import datasets, ordfit
     >>> fit = ordfit("rating ~ temp", datasets.load("wine"), "cart")
-    >>> columns = {column.text: column for column in fit.design.spec.column_names["location"]}
+    >>> names = fit.design.spec.column_names["location"]
+    >>> columns = {column.text: column for column in names}
     >>> cut_words("temp[T.warm] <= 0.5", columns, {"temp": "Temperature"})
     'Temperature ≠ warm'
     """

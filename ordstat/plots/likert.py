@@ -1,4 +1,4 @@
-"""Diverging stacked bars of ordered answers: a Likert chart [Robbins & Heiberger 2011]."""
+"""Diverging stacked bars of ordered answers [Robbins & Heiberger 2011]: Likert chart."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def likert(
     n : (n,) answers in each row
     levels : sequence of K labels, lowest first
     names : sequence of n names of the rows
-    headings : sequence of n headings; a heading is written once, above the rows that have it
+    headings : sequence of n headings, each written once, above its rows
     """
     K = len(levels)
     new = np.array(

@@ -87,11 +87,13 @@ def shortened_middle(name: str, letters: int) -> str:
     if cells(name) <= letters:
         return name
     kept = letters - 3
-    return f"{_beginning(name, kept - kept // 2)}...{_beginning(name[::-1], kept // 2)[::-1]}"
+    beginning = _beginning(name, kept - kept // 2)
+    end = _beginning(name[::-1], kept // 2)[::-1]
+    return f"{beginning}...{end}"
 
 
 def _beginning(name: str, letters: int) -> str:
-    """The beginning of a name, of at most `letters` letters; wide letters count as two."""
+    """At most `letters` letters of the beginning; wide letters count as two."""
     room = np.cumsum([cells(letter) for letter in name]) <= letters
     return name[: int(room.sum())]
 
@@ -496,7 +498,7 @@ def panel_key(
 
 
 def _key(names: Sequence[str], looks: Sequence[Any]) -> dict[str, Any]:
-    """Arguments of a legend: a look is the colour of an area, or a line of the picture."""
+    """Arguments of a legend; a look is a colour of areas, or a line of the picture."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 

@@ -290,7 +290,8 @@ _TEX = str.maketrans({
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "[": "{[}",  # an argument of a line break otherwise
-    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "×": r"$\times$", "²": r"$^2$",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
+    "×": r"$\times$", "²": r"$^2$",
 })  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Descriptions of ordered answers: counts, medians, ridits, Mann-Whitney probabilities."""
+"""Ordered answers described: counts, medians, ridits, Mann-Whitney probabilities."""
 
 from __future__ import annotations
 
@@ -351,12 +351,14 @@ def describe_ordinal(
 
     Notes
     -----
-    The reference of ridits [Bross 1958; Fleiss, Levin & Paik 2003, sec. 9.4] is the answers of all rows of the table,
-    or of all groups of an item. Standard errors allow for a reference estimated from the same rows, and are valid
-    whether or not the distributions are equal; items of the same rows are compared as pairs. If all groups are alike,
-    they are close to the textbook formula for a group against the others, times the share of the others. Mann-Whitney
-    probabilities have the standard errors and t distribution of Brunner & Munzel (2000). All limits are symmetric on
-    the logit scale, and missing where groups do not overlap.
+    The reference of ridits [Bross 1958; Fleiss, Levin & Paik 2003, sec. 9.4] is the
+    answers of all rows of the table, or of all groups of an item. Standard errors
+    allow for a reference estimated from the same rows, and are valid whether or not
+    the distributions are equal; items of the same rows are compared as pairs. If
+    all groups are alike, they are close to the textbook formula for a group against
+    the others, times the share of the others. Mann-Whitney probabilities have the
+    standard errors and t distribution of Brunner & Munzel (2000). All limits are
+    symmetric on the logit scale, and missing where groups do not overlap.
 
     Examples
     --------
@@ -520,7 +522,7 @@ def _index(names: list[str], by: str | None, labels: tuple[Any, ...]) -> pd.Inde
 def _counts(
     codes: IntArray, groups: IntArray, w: FloatArray, G: int, K: int
 ) -> tuple[FloatArray, FloatArray]:
-    """(J, G, K) counts of answers and (J, G) of missing ones, for J items and G groups."""
+    """Counts of answers (J, G, K) and missing ones (J, G): J items, G groups."""
     cells = [
         np.bincount(groups * (K + 1) + item + 1, w, G * (K + 1)).reshape(G, K + 1)
         for item in codes.T

@@ -165,7 +165,7 @@ def _label_lines(label: str, room: int) -> list[str]:
 
 
 def _in_blocks(sizes: Sequence[int], n_first: int) -> Iterator[list[int]]:
-    """Blocks of columns that fit on the screen, each with the first `n_first` columns."""
+    """Blocks of columns that fit on the screen, all with the first `n_first`."""
     first = list(range(n_first))
     block = list(first)
     for column in range(n_first, len(sizes)):
@@ -346,7 +346,7 @@ _NAMING = ("term", "parameter", "column", "name", "variable")
 
 
 class _Labels(dict[str, str]):
-    """Labels in `attrs`; pandas copies attributes at every step, and these may be many."""
+    """Labels in `attrs`, not copied by pandas at every step: there may be many."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> _Labels:
         return self
@@ -754,7 +754,7 @@ def _labels(frame: pd.DataFrame) -> list[tuple[tuple[str, ...], list[str]]]:
 
 
 def one_line(value: Any) -> str:
-    """The text of a value without line breaks, without the middle if it is very long."""
+    """A value as text in one line, without its middle if it is very long."""
     text = str(value)
     if len(text) > _LONGEST_TEXT:
         half = _LONGEST_TEXT // 2

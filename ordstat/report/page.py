@@ -58,7 +58,8 @@ CAPTIONS = {
 }
 #: Pictures that pages about likelihood fits leave out.
 _OF_RANKERS = ("confusion", "margins")
-#: Most variables with a picture each.
+#: Pictures of one variable each, and most variables.
+_OF_VARIABLES = ("dependence", "effects")
 _MOST_VARIABLES = 4
 #: Dots per inch.
 _DOTS = 80
@@ -74,23 +75,19 @@ def _drawings(fit: FittedRanker) -> Iterator[str]:
         )
         return
     plots: Any = fit.plot  # type: ignore[attr-defined]  # results classes define it
-    variables = [(variable,) for variable in fit.design.spec.columns or ()][
-        :_MOST_VARIABLES
-    ]
-    for name in CAPTIONS:
-        if name in plots.names and not (fit.method.likelihood and name in _OF_RANKERS):
-            for arguments in variables if name in ("dependence", "effects") else [()]:
-                yield _figure(
-                    name,
-                    CAPTIONS[name].format(*arguments),
-                    partial(getattr(plots, name), *arguments),
-                )
+    variables = list(fit.design.spec.columns or ())[:_MOST_VARIABLES]
     left_out = _OF_RANKERS if fit.method.likelihood else ()
-    if others := [
-        f"fit.plot.{name}"
-        for name in plots.names
-        if name not in CAPTIONS or name in left_out
-    ]:
+    drawn = [name for name in CAPTIONS if name in plots.names and name not in left_out]
+    for name in drawn:
+        draw = getattr(plots, name)
+        if name in _OF_VARIABLES:
+            for variable in variables:
+                caption = CAPTIONS[name].format(variable)
+                yield _figure(name, caption, partial(draw, variable))
+        else:
+            yield _figure(name, CAPTIONS[name], draw)
+    others = [f"fit.plot.{name}" for name in plots.names if name not in drawn]
+    if others:
         yield _paragraph(f"More pictures: {', '.join(others)}.")
 
 
@@ -218,12 +215,13 @@ def _question(fit: FittedRanker) -> Iterator[str]:
 def _data(fit: FittedRanker) -> Iterator[str]:
     design = fit.design
     sample = fit.design.sample
-    used = f"{counted(sample.n, 'row')} of {design.n_given} are used"
+    text = f"{counted(sample.n, 'row')} of {design.n_given} are used"
     lost = ", ".join(f"{name} ({n})" for name, n in design.dropped.items())
-    weighted = "; means are weighted" if sample.weights is not None else ""
-    yield _paragraph(
-        f"{used}{f'; left out for missing values or weights of 0: {lost}' if lost else ''}{weighted}."
-    )
+    if lost:
+        text += f"; left out for missing values or weights of 0: {lost}"
+    if sample.weights is not None:
+        text += "; means are weighted"
+    yield _paragraph(f"{text}.")
     if hasattr(fit, "n_imputations"):
         yield _paragraph(f"Missing values were imputed {fit.n_imputations} times.")
     elif (
@@ -268,22 +266,19 @@ def _call(fit: FittedRanker) -> str:
         repr(fit.design.formula), f"{fit.design.formula!r}, data", 1
     )
     pooled = ["pool"] if hasattr(fit, "n_imputations") else []
-    names = dict.fromkeys(
-        [
-            "ordfit",
-            *pooled,
-            *re.findall(
-                r"\b([A-Z]\w+)\(", fit.call.replace(repr(fit.design.formula), "")
-            ),
-        ]
-    )
+    without_formula = fit.call.replace(repr(fit.design.formula), "")
+    classes = re.findall(r"\b([A-Z]\w+)\(", without_formula)
+    names = dict.fromkeys(["ordfit", *pooled, *classes])
     return f"from ordstat import {', '.join(names)}\n{call}"
 
 
 def _versions() -> str:
     pairs = {"Python": f"{platform.python_version()} ({platform.system()})"}
     pairs |= {name: _version(name) for name in _PACKAGES}
-    return f"<dl>{''.join(f'<dt>{escape(head)}</dt><dd>{escape(text)}</dd>' for head, text in pairs.items())}</dl>"
+    rows = []
+    for head, text in pairs.items():
+        rows.append(f"<dt>{escape(head)}</dt><dd>{escape(text)}</dd>")
+    return f"<dl>{''.join(rows)}</dl>"
 
 
 def _version(package: str) -> str:
@@ -295,13 +290,17 @@ def _version(package: str) -> str:
 
 _STYLE = """
 :root { color-scheme: light; }
-body { margin: 0; background: #fff; color: #222; font: 16px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; }
+body { margin: 0; background: #fff; color: #222; }
+body { font: 16px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; }
 main { max-width: 54rem; margin: 0 auto; padding: 1rem; }
 h1 { font-size: 1.5rem; line-height: 1.25; overflow-wrap: anywhere; }
-h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; padding-bottom: .2rem; border-bottom: 1px solid #bbb; }
+h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; padding-bottom: .2rem; }
+h2 { border-bottom: 1px solid #bbb; }
 p, li, dd { overflow-wrap: anywhere; }
-nav { font-size: .9rem; } nav a { color: #0b57a4; margin-right: 1rem; white-space: nowrap; display: inline-block; }
-pre { background: #f4f4f4; padding: .6rem; white-space: pre-wrap; overflow-wrap: anywhere; font-size: .9rem; }
+nav { font-size: .9rem; } nav a { color: #0b57a4; margin-right: 1rem; }
+nav a { white-space: nowrap; display: inline-block; }
+pre { background: #f4f4f4; padding: .6rem; font-size: .9rem; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 dt { font-weight: 600; margin-top: .6rem; } dd { margin: 0; }
 figure { margin: 1.2rem 0; } figcaption { font-size: .9rem; color: #444; }
 img { max-width: 100%; height: auto; }

@@ -307,38 +307,34 @@ def _hanging(head: str, text: str) -> list[str]:
 
 
 def as_html(report: Report, folded: Report | None = None) -> str:
-    """The report as a div of escaped text, with `folded` below it, opened by a click."""
+    """The report as a div of escaped text; a click opens `folded` below it."""
     header = [
         f'<td style="{LABEL};opacity:.8">{escape(label)}</td>'
         f'<td style="{LABEL};white-space:normal">{escape(number(value))}</td>'
         for label, value in report.header
     ]
+    bold = f"font-weight:bold;{RULE};margin-bottom:.4em"
     parts = [
         '<div style="color:inherit;font-size:.95em">',
-        (
-            "<div"
-            f' style="font-weight:bold;{RULE};margin-bottom:.4em">{escape(report.title)}</div>'
-        ),
+        f'<div style="{bold}">{escape(report.title)}</div>',
         html_table(header, "Header") if header else "",
-        *(
-            _line_html(block) if isinstance(block, Line) else grid_html(block.grid)
-            for block in report.blocks
-        ),
-        *(f'<div style="opacity:.8">{escape(note)}</div>' for note in report.all_notes),
-        (
-            ""
-            if folded is None
-            else f"<details><summary>All tables</summary>{as_html(folded)}</details>"
-        ),
-        "</div>",
     ]
-    return "\n".join(parts)
+    for block in report.blocks:
+        html = _line_html(block) if isinstance(block, Line) else grid_html(block.grid)
+        parts.append(html)
+    for note in report.all_notes:
+        parts.append(f'<div style="opacity:.8">{escape(note)}</div>')
+    more = ""
+    if folded is not None:
+        more = f"<details><summary>All tables</summary>{as_html(folded)}</details>"
+    return "\n".join([*parts, more, "</div>"])
 
 
 def _line_html(line: Line) -> str:
     """The items in one line, with commas if only blanks would separate them."""
-    head = line.head and f"<b>{escape(line.head)}</b> "
-    words = (
-        line.between if line.between.strip() or line.between == " " else ", "
-    ).join(line.items)
+    head = f"<b>{escape(line.head)}</b> " if line.head else ""
+    between = line.between
+    if not between.strip() and between != " ":
+        between = ", "
+    words = between.join(line.items)
     return f'<div style="margin-bottom:.3em">{head}{escape(words)}</div>'

@@ -622,7 +622,7 @@ def _under_shared_heads(model: Sequence[Table | Line]) -> list[Table | Line]:
 def _after_thresholds(
     estimates: list[Table | Line], rest: Sequence[Line]
 ) -> list[Table | Line]:
-    """The estimates with further lines below the thresholds; at the end without them."""
+    """The estimates with further lines below the thresholds, if any, or at the end."""
     for place, block in enumerate(estimates, start=1):
         if block.role == "thresholds":
             return [*estimates[:place], *rest, *estimates[place:]]

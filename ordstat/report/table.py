@@ -269,7 +269,7 @@ def _laid_out(columns: Sequence[FitColumn], figures: Sequence[str]) -> pd.DataFr
 
 
 def _of_each(texts: Mapping[str, str], columns: Sequence[FitColumn]) -> Iterator[str]:
-    """Notes of some columns: once if all columns have the same, else with their names."""
+    """Notes of some columns: once if all have the same, else with their names."""
     different = set(texts.values())
     if len(different) == 1 and len(texts) == len(columns):
         yield from different

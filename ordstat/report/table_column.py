@@ -223,7 +223,7 @@ class FitColumn:
 
     @property
     def small(self) -> list[str]:
-        """Labels of numeric variables with effects that need more decimals than usual."""
+        """Labels of numeric variables whose effects need more decimals than usual."""
         if self.digits is not None or self.per is not None:
             return []
         labels = []
