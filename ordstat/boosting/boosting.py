@@ -4,6 +4,7 @@ two levels and with seeding.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -45,7 +46,7 @@ STEPS = ("loose", "tight")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RoundsMethod(Method):
+class RoundsMethod(Method, ABC):
     """Base of the methods that add one hypothesis in each round.
 
     A concrete class defines the hypotheses, the loss, and the rule from scores to
@@ -73,14 +74,15 @@ class RoundsMethod(Method):
         """The score that the rounds start from; None for 0."""
         return None
 
+    @abstractmethod
     def hypotheses(self, train: DistinctRows) -> Hypotheses:
         """The hypotheses that the rounds choose from."""
-        raise TypeError(f"{type(self).__name__} defines no hypotheses")
 
+    @abstractmethod
     def loss(self, train: DistinctRows, scores: FloatArray) -> Loss:
         """The loss to minimise, at training scores (N,)."""
-        raise TypeError(f"{type(self).__name__} defines no loss")
 
+    @abstractmethod
     def gaps(
         self,
         train: DistinctRows,
@@ -91,13 +93,12 @@ class RoundsMethod(Method):
         """(n, K-1) scores minus thresholds: those of the loss, or those fitted to the
         training scores.
         """
-        raise TypeError(f"{type(self).__name__} defines no gaps")
 
+    @abstractmethod
     def rule(
         self, train: DistinctRows, potential: Any, theta: FloatArray | None
     ) -> Any:
         """The rule for a sum of rounds."""
-        raise TypeError(f"{type(self).__name__} defines no rule")
 
     def facts(self) -> tuple[tuple[str, Any], ...]:
         """Header lines of the summary."""
@@ -311,10 +312,6 @@ class WeakEnsemble(RoundsMethod):
             Questions.of(train.y, train.costs, train.weights), scores, theta
         )
 
-    def thresholds(self, train: DistinctRows, scores: FloatArray) -> FloatArray:
-        """(K-1,) thresholds for training scores (N,) if the loss does not give them."""
-        raise TypeError(f"{type(self).__name__} defines no thresholds")
-
     def gaps(
         self,
         train: DistinctRows,
@@ -322,22 +319,12 @@ class WeakEnsemble(RoundsMethod):
         theta: FloatArray | None,
         scores: FloatArray,
     ) -> FloatArray:
-        return np.asarray(
-            scores[:, None]
-            - (self.thresholds(train, training) if theta is None else theta)
-        )
+        return np.asarray(scores[:, None] - cast(FloatArray, theta))
 
     def rule(
         self, train: DistinctRows, potential: Any, theta: FloatArray | None
     ) -> ThresholdRule:
-        return ThresholdRule(
-            potential,
-            (
-                self.thresholds(train, potential(Rows(X=train.X)))
-                if theta is None
-                else theta
-            ),
-        )
+        return ThresholdRule(potential, cast(FloatArray, theta))
 
     def facts(self) -> tuple[tuple[str, Any], ...]:
         return (("Weak learner", repr(self.weak())),)
@@ -445,9 +432,22 @@ class RankBoost(WeakEnsemble):
             y=train.y, weights=train.weights, scores=scores, tight=self.step == "tight"
         )
 
-    def thresholds(self, train: DistinctRows, scores: FloatArray) -> FloatArray:
-        """(K-1,) thresholds with the smallest training cost."""
-        return least_cost_thresholds(scores, train.costs, train.weights)
+    def gaps(
+        self,
+        train: DistinctRows,
+        training: FloatArray,
+        theta: FloatArray | None,
+        scores: FloatArray,
+    ) -> FloatArray:
+        best = least_cost_thresholds(training, train.costs, train.weights)
+        return super().gaps(train, training, best, scores)
+
+    def rule(
+        self, train: DistinctRows, potential: Any, theta: FloatArray | None
+    ) -> ThresholdRule:
+        training = potential(Rows(X=train.X))
+        best = least_cost_thresholds(training, train.costs, train.weights)
+        return super().rule(train, potential, best)
 
     def certificate(
         self, rows: DistinctRows, rule: Any, loss: float, limit: float

@@ -38,7 +38,8 @@ class HypothesisClass:
         Logarithm of a bound on the number of distinct label vectors; NaN if unknown or
         if values are real.
     squared_lengths : (N,) or None
-        |phi(x_n)|^2 of real-valued hypotheses x -> <v, phi(x)>, |v| <= 1, inside a 1-Lipschitz function.
+        |phi(x_n)|^2 of real-valued hypotheses x -> <v, phi(x)>, |v| <= 1, inside a
+        1-Lipschitz function.
     """
 
     log_size: float

@@ -53,7 +53,8 @@ class RoundsResults(OrdinalResults):
         Examples
         --------
         >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="bagging", rounds=20)
+        >>> wine = datasets.load("wine")
+        >>> fit = ordfit("rating ~ temp + contact", wine, "bagging", rounds=20)
         >>> len(fit.at(5).rounds)
         5
         """
@@ -73,7 +74,8 @@ class RoundsResults(OrdinalResults):
         Examples
         --------
         >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="bagging", rounds=20)
+        >>> wine = datasets.load("wine")
+        >>> fit = ordfit("rating ~ temp + contact", wine, "bagging", rounds=20)
         >>> len(fit.more(10).rounds)
         30
         """
@@ -101,8 +103,9 @@ class RoundsResults(OrdinalResults):
         --------
         >>> from ordstat import datasets, ordfit
         >>> wine = datasets.load("wine")
-        >>> fit = ordfit("rating ~ temp + contact", data=wine, method="ordinal-bagging", rounds=20)
-        >>> [(rounds, ranks.tolist()) for rounds, ranks in fit.staged(wine.head(2), every=10)]
+        >>> fit = ordfit("rating ~ temp + contact", wine, "ordinal-bagging", rounds=20)
+        >>> staged = fit.staged(wine.head(2), every=10)
+        >>> [(rounds, ranks.tolist()) for rounds, ranks in staged]
         [(10, [2, 2]), (20, [2, 2])]
         """
         for stage in self._stages(every):
@@ -136,7 +139,8 @@ class RoundsResults(OrdinalResults):
         Examples
         --------
         >>> from ordstat import datasets, ordfit
-        >>> train, new = datasets.quadratic_bands(300, seed=1), datasets.quadratic_bands(1000, seed=2)
+        >>> train = datasets.quadratic_bands(300, seed=1)
+        >>> new = datasets.quadratic_bands(1000, seed=2)
         >>> fit = ordfit("rank ~ x1 + x2", data=train, method="orboost-all", rounds=100)
         >>> fit.staged_errors(new, rounds=[1, 10, 100])["new absolute"].round(2)
         round
@@ -255,7 +259,8 @@ class EnsembleResults(RoundsResults, ThresholdResults):
     Examples
     --------
     >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="orboost-all", rounds=20)
+    >>> wine = datasets.load("wine")
+    >>> fit = ordfit("rating ~ temp + contact", wine, "orboost-all", rounds=20)
     >>> fit.rounds.columns.tolist()
     ['alpha', 'loss', 'bound', '1|2', '2|3', '3|4', '4|5']
     >>> fit.at(5).fit.kept

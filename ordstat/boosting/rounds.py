@@ -136,7 +136,7 @@ class Run:
     def add(
         self, rounds: int, rng: np.random.Generator, progress: Progress | None
     ) -> None:
-        """Add rounds; stop if no hypothesis is better than chance, or if the loss is 0."""
+        """Add rounds; stop if no hypothesis beats chance, or if the loss is 0."""
         first = len(self.members)
         self.message = "all rounds made"
         for made in range(1, rounds + 1):

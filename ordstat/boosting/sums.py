@@ -71,7 +71,7 @@ class StumpSum(InRounds):
         return merged
 
     def column_sum(self, X: FloatArray, column: int) -> FloatArray:
-        """(N,) contribution of the stumps on one column to the scores of rows X (N, D)."""
+        """(N,) contribution of the stumps on one column to the scores of X (N, D)."""
         cuts, values = self.steps[column]
         return values[
             np.searchsorted(cuts, np.ascontiguousarray(X[:, column]), side="left")

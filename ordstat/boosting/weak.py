@@ -84,7 +84,8 @@ class DecisionStump(WeakLearner):
     Examples
     --------
     >>> from ordstat import DecisionStump, datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "orboost-all", learner=DecisionStump(), rounds=3)
+    >>> wine = datasets.load("wine")
+    >>> fit = ordfit("rating ~ temp + contact", wine, "orboost-all", rounds=3)
     >>> len(fit.rounds)
     4
     """

@@ -17,7 +17,7 @@ from ..exceptions import OptionError
 from ..fit import Selection
 from ..formula.sample import SCALED, SCALINGS, Sample
 from ..method import cost_option, jobs_option, option
-from ..svm.cross_validation import GRID, Judge, Plan, select
+from ..svm.cross_validation import GRID, Judge, SelectionPlan, select
 from ..svm.kernels import Kernel, parse_kernel
 from .costs import CostField
 from .evaluation import stratified_folds
@@ -164,7 +164,9 @@ class CrossValidated:
         fold[used] = stratified_folds(
             sample.y[used], sample.n_levels, self.folds, rng, cluster
         )
-        plan = Plan(C=self.grid, tol=max(self.tol, _SELECTION_TOL), n_jobs=self.n_jobs)
+        plan = SelectionPlan(
+            C=self.grid, tol=max(self.tol, _SELECTION_TOL), n_jobs=self.n_jobs
+        )
         tick = ticking(
             progress, self.folds * steps * max(len(self.similarity.gammas), 1)
         )

@@ -4,6 +4,7 @@ a kernel.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -43,11 +44,11 @@ from .perceptron import (
     Examples,
     KernelLearner,
     KernelSums,
-    Learned,
     Learner,
     LinearGaps,
     MistakeBound,
     OnlineMarginFit,
+    OnlineState,
     OnlineVoteFit,
     Tally,
     Weights,
@@ -71,7 +72,7 @@ _KEPT = {
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class OnlineMethod(Method):
+class OnlineMethod(Method, ABC):
     """Base of the rankers that learn one example after another, from zero weights.
 
     Use one for streams, or as a fast baseline.
@@ -141,7 +142,7 @@ class OnlineMethod(Method):
         return None
 
     def learner(
-        self, examples: Examples, scaling: Scaling, earlier: Learned | None = None
+        self, examples: Examples, scaling: Scaling, earlier: OnlineState | None = None
     ) -> Learner:
         """A learner for the examples that starts from zero weights, or from an earlier
         state for one more pass.
@@ -163,15 +164,15 @@ class OnlineMethod(Method):
         Z: FloatArray = fit.learned.scaling(examples.X)
         return Z if self.projects else np.hstack([Z, np.full((examples.n, 1), -1.0)])
 
+    @abstractmethod
     def best_margin(self, Z: FloatArray, y: IntArray, n_levels: int) -> float | None:
         """The largest delta by which weights of norm 1 separate the ranks y (N,) of
         features Z (N, J), or None.
         """
-        raise TypeError(f"{type(self).__name__} defines no best_margin")
 
+    @abstractmethod
     def ruled(self, learner: Any) -> tuple[ThresholdRule | ScoreRule, dict[str, Any]]:
         """The rule of a learner after its passes, and additional fields of its fit."""
-        raise TypeError(f"{type(self).__name__} defines no rule")
 
     def own_facts(self, learner: Any) -> tuple[tuple[str, Any], ...]:
         """Header lines of the summary specific to this method."""
@@ -228,7 +229,7 @@ class OnlineMethod(Method):
                 progress(epoch, self.epochs, f"pass {epoch}")
         return self.concluded(learner)
 
-    def continued(self, sample: Sample, learned: Learned) -> Learner:
+    def continued(self, sample: Sample, learned: OnlineState) -> Learner:
         """A learner after one more pass, over the rows of another sample in their
         order.
 
@@ -257,7 +258,7 @@ class OnlineMethod(Method):
         return self.after(sample, scaling, learned)
 
     def after(
-        self, sample: Sample, scaling: Scaling, earlier: Learned | None
+        self, sample: Sample, scaling: Scaling, earlier: OnlineState | None
     ) -> Learner:
         """A learner after a pass over the rows of a sample in their order, from zero
         weights or an earlier state.
@@ -425,7 +426,7 @@ class OnKernel(OnlineMethod):
         return False
 
     def learner(
-        self, examples: Examples, scaling: Scaling, earlier: Learned | None = None
+        self, examples: Examples, scaling: Scaling, earlier: OnlineState | None = None
     ) -> KernelLearner:
         return KernelLearner(self, examples, scaling)
 

@@ -120,7 +120,7 @@ class Examples:
         )
 
     def in_turn(self) -> IntArray:
-        """Each example repeated as often as its whole-number weight, one after another."""
+        """Each example repeated as often as its whole weight, one after another."""
         examples = np.arange(self.n, dtype=np.intp)
         self._require_room()
         return (
@@ -170,7 +170,7 @@ class Tally:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Learned:
+class OnlineState:
     """Everything needed to learn further examples.
 
     Attributes
@@ -190,14 +190,14 @@ class Learned:
 class OnlineMarginFit(MarginFit):
     """An online fit with thresholds."""
 
-    learned: Learned
+    learned: OnlineState
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OnlineVoteFit(VoteFit):
     """An online fit that scores every rank."""
 
-    learned: Learned
+    learned: OnlineState
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -339,7 +339,9 @@ class Weights:
 
     Attributes
     ----------
-    weights : (D + K-1,) u and thresholds b of PRank; (K-1, D + 1) of CuSum Rank, the constant -1 in the last column
+    weights : (D + K-1,)
+        U and thresholds b of PRank; (K-1, D + 1) of CuSum Rank, the constant -1 in the
+        last column.
     sums : (same shape) sums of updates times the number of the example
     pocket : (D + K-1,) or (0,)
         With keep="pocket": the cheapest weights among those with a longest run of exact
@@ -373,7 +375,7 @@ class Weights:
 
 
 def _loop_arrays(examples: Examples) -> tuple[IntArray, FloatArray, IntArray]:
-    """Codes, costs, and the row of the costs for each example, for the compiled loops."""
+    """Codes, costs, and the row of costs of each example, for the compiled loops."""
     return (
         np.ascontiguousarray(examples.y, dtype=np.intp),
         np.ascontiguousarray(examples.costs, dtype=np.float64),
@@ -428,9 +430,9 @@ class Learner(ABC):
         self.path.append(cost / order.size)
 
     @property
-    def learned(self) -> Learned:
+    def learned(self) -> OnlineState:
         """The state after the passes so far."""
-        return Learned(state=self.state, scaling=self.scaling, tally=self.tally)
+        return OnlineState(state=self.state, scaling=self.scaling, tally=self.tally)
 
     @abstractmethod
     def sweep(self, order: IntArray, counts: FloatArray) -> None:

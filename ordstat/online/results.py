@@ -40,7 +40,7 @@ class FittedOnline(FittedRanker, for_users=False):
 
     @cached_property
     def mistake_bound(self) -> MistakeBound:
-        """sum |y - yhat| while learning, and its limit if the rows are rank separable."""
+        """sum |y - yhat| while learning, and its limit if rows are rank separable."""
         return cast(
             MistakeBound,
             cast(Any, self.method).mistake_bound(self.design.sample, self.fit),
@@ -75,7 +75,8 @@ class FittedOnline(FittedRanker, for_users=False):
         >>> from ordstat import datasets, ordfit
         >>> data = datasets.herbrich(300, seed=0)
         >>> first = ordfit("rank ~ x1 + x2", data=data[:100], method="cusum", epochs=1)
-        >>> fit = first.partial_fit(data[start : start + 50] for start in (100, 150, 200, 250))
+        >>> batches = [data[start : start + 50] for start in (100, 150, 200, 250)]
+        >>> fit = first.partial_fit(batches)
         >>> fit.fit.learned.tally.examples
         300
         """

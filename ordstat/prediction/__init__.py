@@ -1,1 +1,1 @@
-"""Models made to predict: boosted trees, forests, kernel models, blends, calibration."""
+"""Models made to predict: boosted trees, forests, kernels, blends, calibration."""

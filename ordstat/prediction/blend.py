@@ -240,7 +240,9 @@ class BlendResults(ProbabilityResults):
     Examples
     --------
     >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "blend", members=["logit", "rps-forest"])
+    >>> wine = datasets.load("wine")
+    >>> members = ["logit", "rps-forest"]
+    >>> fit = ordfit("rating ~ temp + contact", wine, "blend", members=members)
     >>> fit.members["weight"].tolist()
     [0.5, 0.5]
     """

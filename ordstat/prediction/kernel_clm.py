@@ -89,8 +89,8 @@ def landmark_numbers(asked: int | str | None, n: int) -> tuple[int | None, ...]:
 
     Examples
     --------
-    >>> landmark_numbers(None, 500), landmark_numbers(200, 500), landmark_numbers(None, 100_000)
-    ((None,), (200,), (100, 200))
+    >>> [landmark_numbers(None, n) for n in (500, 100_000)]
+    [(None,), (100, 200)]
     """
     if (
         asked == "all"
@@ -104,7 +104,7 @@ def landmark_numbers(asked: int | str | None, n: int) -> tuple[int | None, ...]:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Training:
+class ScaledRows:
     """Distinct rows of a sample, with scaled columns.
 
     Attributes
@@ -178,7 +178,7 @@ class Search:
 
     Attributes
     ----------
-    training : Training
+    training : ScaledRows
     kernels : tuple of Kernel
         Kernels to choose from.
     landmarks : int, "all" or None
@@ -189,7 +189,7 @@ class Search:
     tick : callable(message)
     """
 
-    training: Training
+    training: ScaledRows
     kernels: tuple[Kernel, ...]
     landmarks: int | str | None
     penalty: float | None
@@ -480,7 +480,7 @@ class KernelCumulativeLink(ProbabilityMethod):
             search = self._search(training, rng, progress)
             return self._fitted(sample, training, scaling, search.best())
 
-    def _training(self, sample: Sample) -> tuple[Training, Scaling]:
+    def _training(self, sample: Sample) -> tuple[ScaledRows, Scaling]:
         """The distinct rows, with scaled columns."""
         used = np.flatnonzero(sample.case_weights > 0)
         linear = all(kernel.linear for kernel in self.kernels(sample.X.shape[1]))
@@ -496,7 +496,7 @@ class KernelCumulativeLink(ProbabilityMethod):
         X = scaling(sample.X)
         weights = different.weights
         return (
-            Training(
+            ScaledRows(
                 X=X,
                 rows=rows,
                 y=y[rows],
@@ -508,7 +508,7 @@ class KernelCumulativeLink(ProbabilityMethod):
         )
 
     def _search(
-        self, training: Training, rng: np.random.Generator, progress: Progress | None
+        self, training: ScaledRows, rng: np.random.Generator, progress: Progress | None
     ) -> Search:
         judged = part_of_rows(training.y, JUDGED, rng)
         kernels = self.kernels(training.X.shape[1])
@@ -526,7 +526,7 @@ class KernelCumulativeLink(ProbabilityMethod):
         )
 
     def _fitted(
-        self, sample: Sample, training: Training, scaling: Scaling, choice: Choice
+        self, sample: Sample, training: ScaledRows, scaling: Scaling, choice: Choice
     ) -> KernelFit:
         """The fit for a choice."""
         features = choice.features
@@ -581,7 +581,7 @@ class KernelCumulativeLink(ProbabilityMethod):
         return replace(fit, facts=self._facts(fit, choice, training))
 
     def _facts(
-        self, fit: KernelFit, choice: Choice, training: Training
+        self, fit: KernelFit, choice: Choice, training: ScaledRows
     ) -> tuple[tuple[str, Any], ...]:
         by = ", chosen by marginal likelihood"
         chosen = len(candidates(self.kernels(training.X.shape[1]))) > 1

@@ -32,7 +32,7 @@ from ..report.sections import error_tables, figures, ranker_report
 from ..threads import one_blas_thread, team_of
 from .probabilities import LOGIT, LatentRule, ProbabilityMethod
 from .rounds import TELL, Booster, Settings, held_out_losses
-from .start import Linear, Training
+from .start import BinnedRows, StartRule
 from .trees import BoostedFit, HeldOut, LinearStart, shapley_values
 
 if TYPE_CHECKING:
@@ -179,20 +179,23 @@ class BoostedResults(RoundsResults, ProbabilityResults):
 
         References
         ----------
-        Lundberg, Erion, Chen et al. (2020), From local explanations to global understanding with explainable AI for
-        trees, Nature Machine Intelligence 2, 56-67, algorithm 2 (what is computed); Owen (1972), Multilinear
-        extensions of games, Management Science 18, 64-79 (how: an integral for every leaf, exact by Gauss's
-        quadrature).
+        Lundberg, Erion, Chen et al. (2020), From local explanations to global
+        understanding with explainable AI for trees, Nature Machine Intelligence 2,
+        56-67, algorithm 2 (what is computed); Owen (1972), Multilinear extensions of
+        games, Management Science 18, 64-79 (how: an integral for every leaf, exact by
+        Gauss's quadrature).
 
         Examples
         --------
         >>> from ordstat import datasets, ordfit
         >>> wine = datasets.load("wine")
-        >>> fit = ordfit("rating ~ temp + contact", wine, "ordboost", rounds=20, depth=2)
+        >>> formula = "rating ~ temp + contact"
+        >>> fit = ordfit(formula, wine, "ordboost", rounds=20, depth=2)
         >>> values = fit.shapley(wine.head(2))
         >>> values.columns.tolist()
         ['(base)', 'temp', 'contact']
-        >>> (values.sum(axis=1) - fit.predict(wine.head(2), type="score")).abs().max() < 1e-12
+        >>> scores = fit.predict(wine.head(2), type="score")
+        >>> (values.sum(axis=1) - scores).abs().max() < 1e-12
         np.True_
         """
         trees = self.fit.trees.upto(self.fit.kept)
@@ -372,9 +375,10 @@ class OrdinalBoosting(ProbabilityMethod):
 
     Notes
     -----
-    The default search makes 16 fits of some hundred rounds (4 with more than 3000 rows). A round takes about 1e-9 s
-    times rows, columns and depth: minutes for a million rows of 20 columns. `rounds=300, depth=3` makes one fit;
-    `callback=` of `ordfit` shows progress.
+    The default search makes 16 fits of some hundred rounds (4 with more than 3000
+    rows). A round takes about 1e-9 s times rows, columns and depth: minutes for a
+    million rows of 20 columns. `rounds=300, depth=3` makes one fit; `callback=` of
+    `ordfit` shows progress.
 
     Raises
     ------
@@ -437,11 +441,11 @@ class OrdinalBoosting(ProbabilityMethod):
         return (self.depth,) if isinstance(self.depth, int) else tuple(self.depth)
 
     def check(self, sample: Sample) -> None:
-        """Raise an error if the sample has a feature that this method does not support."""
+        """Raise an error if the method does not support the sample."""
         super().check(sample)
         require_folds(self, sample, "set rounds='cv'")
 
-    def settings(self, training: Training, depth: int) -> Settings:
+    def settings(self, training: BinnedRows, depth: int) -> Settings:
         """Settings of the trees for a sample."""
         least = min(_MIN_WEIGHT, max(_MIN_SHARE * training.data.total, 1.0))
         options = {field.name: getattr(self, field.name) for field in fields(Settings)}
@@ -514,7 +518,7 @@ class OrdinalBoosting(ProbabilityMethod):
         """Add rounds; the result equals a fit with the total number of rounds."""
         whole("rounds", rounds, 1, of=self)
         training = self._training(sample)
-        start = Linear(fit.trees.linear, fit.thetas[0])
+        start = StartRule(fit.trees.linear, fit.thetas[0])
         settings = self.settings(training, fit.depth)
         with team_of(self.n_jobs) as team:
             booster = training.booster(
@@ -572,10 +576,10 @@ class OrdinalBoosting(ProbabilityMethod):
                 rule.codes(rows, H) for rows, H in zip(targets, sums[1:], strict=True)
             ]
 
-    def _training(self, sample: Sample) -> Training:
-        return Training.of(as_rows(sample), type(self).__name__)
+    def _training(self, sample: Sample) -> BinnedRows:
+        return BinnedRows.of(as_rows(sample), type(self).__name__)
 
-    def _held(self, training: Training, rng: np.random.Generator) -> FloatArray:
+    def _held(self, training: BinnedRows, rng: np.random.Generator) -> FloatArray:
         """(F, M) weight of each row that each fold holds out; no folds if nothing is to
         be chosen.
         """
@@ -596,7 +600,7 @@ class OrdinalBoosting(ProbabilityMethod):
 
     def _held_out(
         self,
-        training: Training,
+        training: BinnedRows,
         held: FloatArray,
         penalty: float | None,
         rng: np.random.Generator,
@@ -629,7 +633,7 @@ class OrdinalBoosting(ProbabilityMethod):
         sample: Sample,
         booster: Booster,
         start: LinearStart,
-        training: Training,
+        training: BinnedRows,
         penalty: float | None,
         held_out: HeldOut | None,
     ) -> BoostedFit:
@@ -650,7 +654,7 @@ class OrdinalBoosting(ProbabilityMethod):
     def _kept(
         self,
         sample: Sample,
-        training: Training,
+        training: BinnedRows,
         record: dict[str, Any],
         kept: int,
         scores: FloatArray | None = None,

@@ -267,7 +267,8 @@ class VoteMap:
 
     Attributes
     ----------
-    intercept : (K,) summing to 0 over the levels that have rows; -inf for levels without rows
+    intercept : (K,)
+        Summing to 0 over the levels that have rows; -inf for levels without rows.
     slope : float
 
     Examples
@@ -296,7 +297,8 @@ class Calibration:
     folds : int
         Number of folds of the cross-fitting.
     scores : (M,) or (M, K) held-out scores, in units of the scores of the fit
-    rows : (M,) places of the rows; a row of weight 3 can occur three times, in different folds
+    rows : (M,)
+        Places of the rows; a row of weight 3 can occur three times, in different folds.
     weights : (M,)
     separated : bool
         The held-out scores order all rows by level, so that the likelihood has no

@@ -123,7 +123,7 @@ MOST_ROWS = 3000
 
 
 @dataclass(frozen=True, eq=False)
-class Linear:
+class StartRule:
     """A linear start and its thresholds.
 
     Attributes
@@ -183,7 +183,7 @@ _MOST_LEVELS = 1 << 16
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Training:
+class BinnedRows:
     """The distinct rows of a sample, binned for boosting.
 
     Attributes
@@ -202,7 +202,7 @@ class Training:
     columns: Indicators
 
     @classmethod
-    def of(cls, sample: Sample, method: str) -> Training:
+    def of(cls, sample: Sample, method: str) -> BinnedRows:
         """Prepare a sample."""
         offset = sample.rows.offset
         D = sample.X.shape[1]
@@ -260,12 +260,12 @@ class Training:
         )
         return held_weights(X, self.data.y, self.data.weights, folds, rng, cluster)
 
-    def constant(self, weights: FloatArray) -> Linear:
+    def constant(self, weights: FloatArray) -> StartRule:
         """The start without effects: thresholds from the shares of the levels under
         weights (M,).
         """
         shares = replace(self.data, weights=weights).shares(self.sample.n_levels)
-        return Linear(
+        return StartRule(
             self.columns.start(np.zeros(self.columns.means.size)), LOGIT.start(shares)
         )
 
@@ -276,7 +276,7 @@ class Training:
         theta, _ = self.best_thresholds(H, self.constant(data.weights).theta)
         return logit_loss(data.y, data.uneven, H, theta) / data.total
 
-    def linear(self, weights: FloatArray, penalty: float | None) -> Linear:
+    def linear(self, weights: FloatArray, penalty: float | None) -> StartRule:
         """The linear start under weights (M,), 0 for held-out rows; without effects if
         there is no penalty.
         """
@@ -319,7 +319,7 @@ class Training:
 
     def _ridge(
         self, part: IntArray | slice, weights: FloatArray, penalty: float
-    ) -> Linear:
+    ) -> StartRule:
         """The ridge model of some rows."""
         rows = self.sample.rows.take(self.places[part])
         signs = np.repeat(self.data.signs, self.columns.widths)
@@ -330,12 +330,12 @@ class Training:
             penalty,
             signs,
         )
-        return Linear(self.columns.start(slopes), theta)
+        return StartRule(self.columns.start(slopes), theta)
 
     def booster(
         self,
         settings: Settings,
-        start: Linear,
+        start: StartRule,
         weights: FloatArray,
         rng: np.random.Generator,
         team: Team | None = None,

@@ -202,9 +202,10 @@ class Classifier(BinaryLearner):
 
     Attributes
     ----------
-    model : classifier with fit(X, y), and sample_weight= where weights of examples differ
-        From scikit-learn, LightGBM, XGBoost, CatBoost or similar. If its random_state
-        is None, each clone gets a seed.
+    model : classifier
+        With fit(X, y), and sample_weight= where the weights of examples differ. From
+        scikit-learn, LightGBM, XGBoost, CatBoost or similar. If its random_state is
+        None, each clone gets a seed.
     scaling : str or None
         See `fit_scaling`.
     """

@@ -92,7 +92,8 @@ class ReductionResults(QuestionResults):
     Examples
     --------
     >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="frank-hall")
+    >>> wine = datasets.load("wine")
+    >>> fit = ordfit("rating ~ temp + contact", wine, "frank-hall")
     >>> fit.predict(type="prob").iloc[0].round(3).tolist()
     [0.182, 0.535, 0.255, 0.018, 0.01]
     """
@@ -135,7 +136,8 @@ class ThresholdLossResults(QuestionResults):
     Examples
     --------
     >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="red-logistic", scaling=None)
+    >>> wine = datasets.load("wine")
+    >>> fit = ordfit("rating ~ temp + contact", wine, "red-logistic", scaling=None)
     >>> fit.coef.round(3).tolist()
     [2.229, 1.28]
     """

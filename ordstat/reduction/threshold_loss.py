@@ -4,6 +4,7 @@ networks.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
@@ -216,7 +217,7 @@ Solution = tuple[LinearPotential | NetworkPotential, FloatArray, FloatArray, flo
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ThresholdLossMethod(Method):
+class ThresholdLossMethod(Method, ABC):
     """Base of the methods that minimise sum_nk W_nk log(1 + exp(-Y_nk (H(x_n) -
     theta_k))) plus a penalty of H.
 
@@ -232,6 +233,7 @@ class ThresholdLossMethod(Method):
     #: Largest gradient that counts as 0, relative to the total weight.
     tolerance: ClassVar[float] = 1e-7
 
+    @abstractmethod
     def solve(
         self,
         train: DistinctRows,
@@ -240,7 +242,6 @@ class ThresholdLossMethod(Method):
         rng: np.random.Generator,
     ) -> Solution:
         """The optimum on unscaled rows."""
-        raise TypeError(f"{type(self).__name__} defines no potential")
 
     def facts(self, n_columns: int) -> tuple[tuple[str, Any], ...]:
         """Additional header lines of the summary."""

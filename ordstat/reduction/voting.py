@@ -7,6 +7,7 @@ order of the levels does not matter.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
@@ -216,7 +217,7 @@ _OF_SVM = ("C", "kernel", "solver", "tol", "folds", "n_jobs")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class VotingMethod(CrossValidated, Method):
+class VotingMethod(CrossValidated, Method, ABC):
     """Base of the methods that train weighted binary classifiers and count their votes.
 
     A concrete class defines the problems (`problems`) and the votes (`tally`). Costs
@@ -291,11 +292,11 @@ class VotingMethod(CrossValidated, Method):
             "base", self.base, {"svm": None, **CLASSIFIERS}, self, scaling=self.scaling
         )
 
+    @abstractmethod
     def problems(
         self, sample: Sample, costs: FloatArray, rng: np.random.Generator
     ) -> tuple[Binary, ...]:
         """The P binary problems on the rows of a sample under costs (N, K)."""
-        raise TypeError(f"{type(self).__name__} defines no problems")
 
     @staticmethod
     def tally(scores: FloatArray, n_levels: int) -> FloatArray:
@@ -469,11 +470,13 @@ class OneVersusOne(VotingMethod):
     """K (K - 1) / 2 binary classifiers "j rather than i?"; the level with most wins is
     chosen [Lin 2008, alg. 2.7-2.9].
 
-    For the pair i, j the right answer for row n is the cheaper of the two, and its weight, times the case weight, is
-    |c_n[i] - c_n[j]| (eq. 2.6) or, weighted all-pairs, the integral between the two costs of 1 / |{k : c_n[k] <= t}| dt
-    (eq. 2.7). With the classification cost both are 1 for the rows of either level and 0 for the others, which is plain
-    one-versus-one (method="ovo"); any other cost, or costs of single rows, give method="csovo" and method="wap". The
-    order of the levels only matters for ties, which go to the lower level.
+    For the pair i, j the right answer for row n is the cheaper of the two, and its
+    weight, times the case weight, is |c_n[i] - c_n[j]| (eq. 2.6) or, weighted
+    all-pairs, the integral between the two costs of 1 / |{k : c_n[k] <= t}| dt (eq.
+    2.7). With the classification cost both are 1 for the rows of either level and 0 for
+    the others, which is plain one-versus-one (method="ovo"); any other cost, or costs
+    of single rows, give method="csovo" and method="wap". The order of the levels only
+    matters for ties, which go to the lower level.
 
     The mean training cost above the least possible is at most twice the total weight of
     wrong answers by all pairs (theorem 2.7); the summary shows both.

@@ -28,7 +28,7 @@ _TIE = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class SelectionPlan:
     """Settings of the cross-validation.
 
     Attributes
@@ -51,7 +51,7 @@ class Plan:
 #: calls its last argument with the name of each step. Returns codes (n,) at every C,
 #: and the largest relative duality gap of the fits.
 Judge = Callable[
-    [T, BoolArray, Plan, np.random.Generator, Callable[[str], None]],
+    [T, BoolArray, SelectionPlan, np.random.Generator, Callable[[str], None]],
     tuple[list[IntArray], float],
 ]
 
@@ -60,7 +60,7 @@ def select(
     candidates: Iterable[tuple[float | None, T]],
     fold: IntArray,
     judge: Judge[T],
-    plan: Plan,
+    plan: SelectionPlan,
     costs: FloatArray,
     case_weights: FloatArray,
     rng: np.random.Generator,
@@ -75,7 +75,7 @@ def select(
         gamma is None if it is fixed. The candidates are used one at a time.
     fold : (N,) fold of each row, 0..F-1, or -1 for rows that are left out
     judge : Judge
-    plan : Plan
+    plan : SelectionPlan
     costs : (N, K) cost of every prediction
     case_weights : (N,)
     rng : numpy.random.Generator
@@ -142,7 +142,7 @@ def path_judge(
     route: Route,
     problem: Any,
     test: BoolArray,
-    plan: Plan,
+    plan: SelectionPlan,
     rng: np.random.Generator,
     note: Callable[[str], None],
 ) -> tuple[list[IntArray], float]:

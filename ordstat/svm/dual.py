@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -56,6 +56,15 @@ class Solution:
         """(N,) positive for support rows."""
         return np.abs(self.beta)
 
+    def raised(self, constant: float) -> Self:
+        """The same gaps with all scores raised by a constant: the offset falls, or the
+        thresholds rise.
+        """
+        scores = self.scores + constant
+        if self.offset is None:
+            return replace(self, scores=scores, theta=self.theta + constant)
+        return replace(self, scores=scores, offset=self.offset - constant)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DualSolution(Solution):
@@ -63,7 +72,8 @@ class DualSolution(Solution):
 
     Attributes
     ----------
-    u : (N, Q) signed dual variables inside their boxes, with sum 0; beta holds their row sums
+    u : (N, Q)
+        Signed dual variables inside their boxes, with sum 0; beta holds their row sums.
     """
 
     u: FloatArray
@@ -264,8 +274,9 @@ def best_thresholds(
 
     Notes
     -----
-    A threshold with all rows on one side takes the nearest value without loss. A threshold without rows takes the
-    value of the threshold before it, or after it at the lower end. All are 0 if no row has weight.
+    A threshold with all rows on one side takes the nearest value without loss. A
+    threshold without rows takes the value of the threshold before it, or after it at
+    the lower end. All are 0 if no row has weight.
     """
     used = weights > 0
     knots = scores[:, None] - labels
@@ -358,7 +369,7 @@ def falling(totals: FloatArray) -> FloatArray:
 
 
 def thresholds(problem: ExtendedDual, totals: FloatArray) -> FloatArray:
-    """(Q,) penalised theta that minimises the Lagrangian, from the column sums s of u."""
+    """(Q,) penalised theta that minimises the Lagrangian, from column sums of u."""
     theta = -(problem.gamma**2) * totals
     return _in_order(theta) if problem.ordered else theta
 

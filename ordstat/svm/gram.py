@@ -104,7 +104,7 @@ class DenseGram:
         return self.matrix[np.ix_(rows, rows)]
 
     def state(self, beta: FloatArray) -> FloatArray:
-        """The state that coordinate ascent updates: G beta, or X' beta if X is stored."""
+        """What coordinate ascent updates: G beta, or X' beta if X is stored."""
         return self @ beta
 
     @property

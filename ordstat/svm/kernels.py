@@ -462,7 +462,8 @@ class Precomputed(Kernel):
     --------
     >>> from ordstat import OrdinalClassifier
     >>> K = np.array([[1.0, 0.5], [0.5, 1.0]])
-    >>> model = OrdinalClassifier("redsvm", kernel=Precomputed(), scaling=None).fit(K, [1, 2])
+    >>> model = OrdinalClassifier("redsvm", kernel=Precomputed(), scaling=None)
+    >>> model = model.fit(K, [1, 2])
     >>> model.predict(K).tolist()
     [1, 2]
     """

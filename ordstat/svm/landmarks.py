@@ -36,7 +36,9 @@ class Features:
     coef : (S, p)
         H(x) = k(x, anchors) @ coef @ b + constants @ b.
     constants : (p,)
-    landmarks : (m,) positions of the landmarks among the N rows, in the order of drawing; None if all rows are used
+    landmarks : (m,)
+        Positions of the landmarks among the N rows, in the order of drawing; None if
+        all rows are used.
     share : float
         Share of the kernel's trace, sum_n k(x_n, x_n), that the landmarks keep.
     """

@@ -17,7 +17,7 @@ from ..fit import Certificate, KernelExpansion, most_votes
 from ..formula.sample import Rows, Scaling, fit_scaling
 from ..judging.costs import cleared
 from ..reduction.learners import Binary, BinaryLearner, Learned, Scorer
-from .cross_validation import Plan
+from .cross_validation import SelectionPlan
 from .dual import ExtendedDual, Route
 from .gram import DenseGram, centred
 from .kernels import Kernel, checked_gram, require_definite
@@ -212,7 +212,7 @@ def votes_judge(
     route: Route,
     shared: SharedGram,
     test: BoolArray,
-    plan: Plan,
+    plan: SelectionPlan,
     rng: np.random.Generator,
     note: Callable[[str], None],
 ) -> tuple[list[IntArray], float]:

@@ -338,8 +338,8 @@ class PairAscent:
         while best is None or (best.gap > tol and epoch < self.max_epochs):
             epoch += 1
             violation, kept = pair_sweep(
-                problem.gram.array, problem.gram.factored, self.upper, self.lower, problem.weights, self.alpha, state,
-                order, C, _SKIP * inner, shrink,
+                problem.gram.array, problem.gram.factored, self.upper, self.lower,
+                problem.weights, self.alpha, state, order, C, _SKIP * inner, shrink,
             )  # fmt: skip
             shrink = 2.0 * violation
             if violation < inner or kept == 0 or epoch % _EPOCHS_A_LIST == 0:
@@ -558,7 +558,7 @@ class AutomaticPairs:
         self.ascent = PairAscent(problem, rng, _EPOCHS if self.small else None)
 
     def solve(self, C: float, tol: float) -> Outcome[PairSolution]:
-        """The outcome of the first route that reaches `tol`, else the better of both."""
+        """The outcome of the first route that reaches `tol`, else the better one."""
         outcome = self.ascent.solve(C, tol)
         if outcome.solution.gap <= tol or not self.small:
             return outcome

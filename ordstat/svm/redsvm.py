@@ -4,10 +4,10 @@ constraints, and a machine on pairs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -202,99 +202,113 @@ class KernelMachine(CrossValidated, Method):
             not finite, symmetric and (conditionally) positive definite.
         """
         self.check(sample)
+        data = self._prepared(sample, rng)
+        kernel = self.similarity
+        selection = None
+        if kernel.gammas:
+            selection = self._chosen(data, self._problems(data), rng, progress)
+            kernel = kernel.at(selection.best_gamma)
+        features = None
+        if self.landmarks is not None:
+            features = data.drawn(kernel, self.landmarks)
+        gram, basis = _gram(data, kernel, features, self.loss != "hinge")
+        problem = self.problem(data.used, gram, data.costs)
+        if self.selects and selection is None:
+            selection = self._chosen(data, [(None, problem)], rng, progress)
+        C = cast(float, self.C) if selection is None else selection.best_C
+        problem, means = problem.centred()
+        outcome = self._solved(problem, C, rng)
+        point = _without_rounding(outcome.solution)
+        if basis is not None:
+            point = replace(point, w=basis @ cast(FloatArray, point.w))
+            means = basis @ means
+        ranked = _ranked(data, kernel, features, point, means)
+        facts = self.method_facts(problem, point)
+        return self._described(data, selection, features, outcome, ranked, facts)
+
+    def _prepared(self, sample: Sample, rng: np.random.Generator) -> _Prepared:
+        """The rows of positive weight with their costs, and scaled columns."""
         rows = np.flatnonzero(sample.case_weights > 0)
         used = sample.take(rows)
         costs = self.costs(used)
-        kernel = self.similarity
-        selection = None
         require_differences(costs, used.case_weights)
         scaling = fit_scaling(
-            self.scaling, used.X, used.case_weights, about_mean=kernel.linear
+            self.scaling,
+            used.X,
+            used.case_weights,
+            about_mean=self.similarity.linear,
         )
-        X = scaling(sample.X)
+        return _Prepared(
+            sample=sample,
+            rows=rows,
+            used=used,
+            costs=costs,
+            scaling=scaling,
+            X=scaling(sample.X),
+            seed=0 if self.landmarks is None else int(rng.integers(2**63)),
+        )
+
+    def _problems(self, data: _Prepared) -> Iterator[tuple[float, Any]]:
+        """Every gamma of the kernel, and its problem."""
+        kernel = self.similarity
+        if self.landmarks is None:
+            for gamma, matrix in kernel.grams(data.X, data.rows):
+                yield gamma, self.problem(data.used, DenseGram(matrix), data.costs)
+            return
+        for gamma in kernel.gammas:
+            gram = LinearGram(data.drawn(kernel.at(gamma), self.landmarks).values)
+            yield gamma, self.problem(data.used, gram, data.costs)
+
+    def _chosen(
+        self,
+        data: _Prepared,
+        candidates: Iterable[tuple[float | None, Any]],
+        rng: np.random.Generator,
+        progress: Progress | None,
+    ) -> Selection:
+        """gamma and C of the smallest cost in cross-validation."""
+        judge = partial(path_judge, self.routes[self.loss][self.solver])
+        return self.choose(
+            candidates, judge, len(self.grid), data.used, data.costs, rng, progress
+        )
+
+    def _solved(self, problem: Any, C: float, rng: np.random.Generator) -> Outcome[Any]:
+        """The solution of a centred problem."""
         route = self.routes[self.loss][self.solver]
+        if np.isinf(C):
+            return hard_margin(route, problem, rng, self.tol)
+        return route(problem, rng).solve(C, self.tol)
 
-        def chosen(candidates: Iterable[tuple[float | None, Any]]) -> Selection:
-            return self.choose(
-                candidates,
-                partial(path_judge, route),
-                len(self.grid),
-                used,
-                costs,
-                rng,
-                progress,
-            )
-
-        seed = 0 if self.landmarks is None else int(rng.integers(2**63))
-
-        def drawn(kernel: Kernel) -> Features:
-            most = cast(int, self.landmarks)
-            return landmark_features(
-                kernel, X, rows, used.case_weights, most, np.random.default_rng(seed)
-            )
-
-        if kernel.gammas:
-            grams: Iterable[tuple[float, Gram]]
-            if self.landmarks is None:
-                grams = (
-                    (gamma, DenseGram(matrix))
-                    for gamma, matrix in kernel.grams(X, rows)
-                )
-            else:
-                grams = (
-                    (gamma, LinearGram(drawn(kernel.at(gamma)).values))
-                    for gamma in kernel.gammas
-                )
-            selection = chosen(
-                (gamma, self.problem(used, gram, costs)) for gamma, gram in grams
-            )
-            kernel = kernel.at(selection.best_gamma)
-        features = None if self.landmarks is None else drawn(kernel)
-        gram, basis = (
-            (LinearGram(features.values), None)
-            if features
-            else _gram(kernel, X, rows, self.loss != "hinge")
-        )
-        problem = self.problem(used, gram, costs)
-        if self.selects and selection is None:
-            selection = chosen([(None, problem)])
-        C = cast(float, self.C) if selection is None else selection.best_C
-        problem, means = problem.centred()
-        solve: Any = (
-            partial(hard_margin, route, problem, rng)
-            if np.isinf(C)
-            else partial(route(problem, rng).solve, C)
-        )
-        outcome: Outcome[Any] = solve(self.tol)
+    def _described(
+        self,
+        data: _Prepared,
+        selection: Selection | None,
+        features: Features | None,
+        outcome: Outcome[Any],
+        ranked: _Ranked,
+        method_facts: tuple[tuple[str, Any], ...],
+    ) -> MarginFit:
+        """The fit with its certificate, trace and header lines."""
         point = outcome.solution
-        if np.ptp(point.scores) <= _FLAT:
-            w = None if point.w is None else 0.0 * point.w
-            point = replace(
-                point, beta=0.0 * point.beta, scores=0.0 * point.scores, w=w
-            )
-        if basis is not None:
-            point = replace(point, w=basis @ point.w)
-            means = basis @ means
-        rule, slopes, scores, support = _ranked(
-            sample, kernel, scaling, X, rows, point, means, features
-        )
+        landmarks: tuple[tuple[str, Any], ...] = ()
+        certified = "relative duality gap"
+        if features is not None:
+            landmarks = (("Landmarks", _approximation(features, data.rows.size)),)
+            certified += " of the problem with landmarks"
         facts = (
-            *self.settled_facts(selection, used.X.shape[1]),
-            *(
-                ()
-                if features is None
-                else (("Landmarks", _approximation(features, rows.size)),)
-            ),
-            *self.method_facts(problem, point),
+            *self.settled_facts(selection, data.X.shape[1]),
+            *landmarks,
+            *method_facts,
             ("Solver", outcome.solver),
-            ("Support vectors", f"{support.size} of {rows.size}"),
+            ("Support vectors", f"{ranked.support.size} of {data.rows.size}"),
         )
+        sample = data.sample
         checked = np.arange(0, sample.n, max(sample.n // _CHECKED, 1))
+        again = ranked.rule.scores(sample.rows.take(checked))
         return MarginFit(
-            rule=rule,
+            rule=ranked.rule,
             certificate=Certificate(
-                name="relative duality gap"
-                + (" of the problem with landmarks" if features else ""),
+                name=certified,
                 value=point.gap,
                 tolerance=self.tol,
                 details=(("primal value", point.primal), ("dual value", point.dual)),
@@ -304,14 +318,12 @@ class KernelMachine(CrossValidated, Method):
                 objective=outcome.path,
                 message=f"solver {outcome.solver}",
             ),
-            scores=scores,
+            scores=ranked.scores,
             facts=facts,
-            support=rows[support],
-            coefficients=slopes,
+            support=data.rows[ranked.support],
+            coefficients=ranked.slopes,
             selection=selection,
-            rounding=float(
-                np.abs(rule.scores(sample.rows.take(checked)) - scores[checked]).max()
-            ),
+            rounding=float(np.abs(again - ranked.scores[checked]).max()),
         )
 
     def geometry(self, sample: Sample, fit: Fit) -> BallGeometry:
@@ -364,29 +376,76 @@ class KernelMachine(CrossValidated, Method):
         return replace(counted_from(zero, price), moved=(moved,))
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Prepared:
+    """A sample, ready for a fit.
+
+    Attributes
+    ----------
+    sample : Sample
+        All rows.
+    rows : (M,) places of the rows of positive weight
+    used : Sample
+        These rows.
+    costs : (M, K)
+    scaling : Scaling
+    X : (N, D) scaled columns of all rows
+    seed : int
+        For the landmarks, so that every gamma has the same.
+    """
+
+    sample: Sample
+    rows: IntArray
+    used: Sample
+    costs: FloatArray
+    scaling: Scaling
+    X: FloatArray
+    seed: int
+
+    def drawn(self, kernel: Kernel, most: int) -> Features:
+        """Features of at most `most` landmarks."""
+        rng = np.random.default_rng(self.seed)
+        weights = self.used.case_weights
+        return landmark_features(kernel, self.X, self.rows, weights, most, rng)
+
+
+class _Ranked(NamedTuple):
+    """The rule for the raw kernel, slopes (D,) of a linear kernel, scores (N,) of all
+    rows, and support rows as positions in the rows of positive weight.
+    """
+
+    rule: ThresholdRule
+    slopes: FloatArray | None
+    scores: FloatArray
+    support: IntArray
+
+
 def _gram(
-    kernel: Kernel, X: FloatArray, rows: IntArray, squared: bool
+    data: _Prepared, kernel: Kernel, features: Features | None, squared: bool
 ) -> tuple[Gram, FloatArray | None]:
-    """The checked kernel matrix of the training rows at `rows`; a linear kernel as its
+    """The checked kernel matrix of the rows of positive weight; a linear kernel as its
     factor if that is smaller.
 
     The squared hinge needs a factor: if there are more columns than rows, it is in the
     basis that is returned too.
     """
-    chosen = np.ascontiguousarray(X[rows])
-    if kernel.linear and (squared or 0 < X.shape[1] < rows.size):
+    if features is not None:
+        return LinearGram(features.values), None
+    X = np.ascontiguousarray(data.X[data.rows])
+    n_rows, n_columns = X.shape
+    if kernel.linear and (squared or 0 < n_columns < n_rows):
         with np.errstate(over="ignore"):
-            require_finite(LinearGram(chosen).diagonal)
-        factor, basis = in_row_space(chosen) if squared else (chosen, None)
+            require_finite(LinearGram(X).diagonal)
+        factor, basis = in_row_space(X) if squared else (X, None)
         return LinearGram(factor), basis
-    gram = checked_gram(kernel, X, rows)
+    gram = checked_gram(kernel, data.X, data.rows)
     if not kernel.trusted:
         require_definite(centred(gram.copy())[0])
     return DenseGram(gram), None
 
 
 def _approximation(features: Features, n_rows: int) -> str:
-    """Number of landmarks, rank and share of the approximate kernel, for the summary."""
+    """Number of landmarks, rank and share of the kernel, for the summary."""
     rank = features.values.shape[1]
     return (
         f"{rank} of {n_rows} rows (rank {rank}, {100.0 * features.share:.3g}% of the"
@@ -394,65 +453,61 @@ def _approximation(features: Features, n_rows: int) -> str:
     )
 
 
+def _without_rounding(point: Solution) -> Solution:
+    """The point; if its scores are constant but for rounding, with scores of 0."""
+    if np.ptp(point.scores) > _FLAT:
+        return point
+    w = None if point.w is None else 0.0 * point.w
+    return replace(point, beta=0.0 * point.beta, scores=0.0 * point.scores, w=w)
+
+
 def _ranked(
-    sample: Sample,
+    data: _Prepared,
     kernel: Kernel,
-    scaling: Scaling,
-    X: FloatArray,
-    rows: IntArray,
+    features: Features | None,
     point: Solution,
     means: FloatArray,
-    features: Features | None,
-) -> tuple[ThresholdRule, FloatArray | None, FloatArray, IntArray]:
-    """The rule for the raw kernel, slopes (D,) of a linear kernel, scores (N,) of all
-    rows, and support rows.
-
-    `rows` have positive weight, and support rows are positions in them; `X` (N, D) are
-    the scaled columns, `means` were subtracted by centring.
-    """
-    support = np.flatnonzero(point.sizes > _NO_SUPPORT * point.sizes.max(initial=0.0))
-    # Scores of the centred kernel differ from those of the raw kernel by a constant,
-    # which goes into the offset, or into the thresholds if there is no offset.
+) -> _Ranked:
+    """The rule of a solution; centring subtracted `means`."""
+    rows = data.rows
+    least = _NO_SUPPORT * point.sizes.max(initial=0.0)
+    support = np.flatnonzero(point.sizes > least)
     w = point.beta if point.w is None else point.w
-    constant = float((means if features is None else means - features.constants) @ w)
-    b, theta = (
-        (0.0, point.theta + constant)
-        if point.offset is None
-        else (point.offset - constant, point.theta)
-    )
+    if features is not None:
+        means = means - features.constants
+    raw = point.raised(float(means @ w))
+    offset = raw.offset or 0.0
     potential: KernelExpansion | LinearPotential
     if kernel.linear:
-        # The offset turns the coefficients into those of the unscaled columns; the
+        # Its offset turns the coefficients into those of the unscaled columns; the
         # thresholds move with it.
-        potential = LinearPotential.plain(
-            scaling, point.beta @ X[rows] if point.w is None else point.w
-        )
+        slopes = point.beta @ data.X[rows] if point.w is None else point.w
+        potential = LinearPotential.plain(data.scaling, slopes)
     elif features is not None:
         potential = KernelExpansion(
             kernel=kernel,
-            scaling=scaling,
+            scaling=data.scaling,
             anchors=features.anchors,
             coef=features.coef @ w,
-            offset=b,
+            offset=offset,
             squared_norm=float(w @ w),
         )
     else:
         potential = KernelExpansion(
             kernel=kernel,
-            scaling=scaling,
-            anchors=kernel.anchors(X, rows[support]),
+            scaling=data.scaling,
+            anchors=kernel.anchors(data.X, rows[support]),
             coef=point.beta[support],
-            offset=b,
+            offset=offset,
             squared_norm=max(float(point.beta @ point.scores), 0.0),
         )
-    scores = np.empty(sample.n)
-    scores[rows] = point.scores + constant + potential.offset
-    rule = ThresholdRule(
-        potential, theta + (potential.offset - b), tie=tolerance(scores[rows])
-    )
-    absent = sample.case_weights == 0
-    scores[absent] = rule.scores(sample.rows.take(absent))
-    return rule, potential.slopes, scores, support
+    scores = np.empty(data.sample.n)
+    scores[rows] = raw.scores + potential.offset
+    theta = raw.theta + (potential.offset - offset)
+    rule = ThresholdRule(potential, theta, tie=tolerance(scores[rows]))
+    absent = data.sample.case_weights == 0
+    scores[absent] = rule.scores(data.sample.rows.take(absent))
+    return _Ranked(rule, potential.slopes, scores, support)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

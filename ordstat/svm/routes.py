@@ -141,7 +141,7 @@ class Automatic:
         )
 
     def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
-        """The outcome of the first route that reaches `tol`, else the better of both."""
+        """The outcome of the first route that reaches `tol`, else the better one."""
         if self.ascent is None:
             outcome = self.interior.solve(C, min(tol, _ROUNDING))
             if outcome.solution.gap <= tol:

@@ -24,6 +24,10 @@ _EPOCHS_A_STEP = 5
 # many steps.
 _TAU = 0.1
 _REACH = 10.0
+# A step tightens the inner tolerance by this factor.
+_TIGHTEN = 0.7
+# Epochs before the first certificate.
+_FIRST_CHECK = 4
 # Rows with a violation below this share of the inner tolerance wait for a later epoch.
 _SKIP = 0.1
 # Updates of single scores that a small problem may spend beyond 10 000 epochs, and the
@@ -123,141 +127,240 @@ class CoordinateAscent:
 
     def _solve(self, C: float, tol: float) -> Outcome[DualSolution]:
         problem = self.problem
-        caps = C * self.problem.live
+        caps = C * problem.live
         self.u = problem.labels * np.clip(problem.labels * self.u, 0.0, caps)
-        boxes = float(caps.sum()) / caps.shape[1]
-        tau = self.scale * max(_TAU, _REACH / boxes if boxes > 0.0 else 0.0)
-        # free thresholds need no b
-        omega = 1.0 / (problem.ridge + 1.0 / tau)
-        penalty = 0.0 if problem.free else tau
-        epoch_cost = _UPDATE * len(caps) * problem.gram.rank_limit
-        best: DualSolution | None = None
-        path: list[float] = []
-        epoch = 0
-        check = 4
-        certified = 0
-        exact = 0
-        n_free = 0
-        inner = 1.0
-        shrink = np.inf
-        last_gap = np.inf
-        below = _FINISH
-        near = np.inf
-        stale = True
-        while best is None or (best.gap > tol and epoch < self.max_epochs):
-            if stale:
-                beta, state, theta = self._state(omega, tau)
-                rows = self._visited(
-                    caps, state, theta, self.b + penalty * float(beta.sum()), near
-                )
-                gram = (
-                    problem.gram if isinstance(rows, slice) else problem.gram.part(rows)
-                )
-                arrays = [
-                    array[rows] for array in (problem.labels, caps, self.u, beta, state)
-                ]
-                rest = float(beta.sum() - arrays[3].sum())
-                order = self._shuffled(len(arrays[0]))
-                exact = epoch
-                stale = False
-            epoch += 1
-            violation, kept = row_sweep(
-                gram.array, gram.factored, gram.diagonal, *arrays, theta, self.mu, order,
-                omega, self.b + penalty * rest, penalty, _SKIP * inner, shrink,
-            )  # fmt: skip
-            shrink = 2.0 * violation
-            if violation < inner or kept == 0 or epoch % _EPOCHS_A_STEP == 0:
-                self.b += penalty * (rest + float(arrays[3].sum()))
-                self.centre, theta = theta, theta + omega / tau * (theta - self.centre)
-                inner *= 0.7
-                order = self._shuffled(len(arrays[0]))
-            else:
-                order = self.rng.permutation(order[:kept])
-            if epoch < min(check, self.max_epochs):
-                continue
+        sweeps = _Sweeps(self, caps)
+        seen = _Certificates(caps, _UPDATE * len(caps) * problem.gram.rank_limit)
+        check = _FIRST_CHECK
+        while True:
+            sweeps.run(min(check, self.max_epochs))
+            epoch = sweeps.epoch
+            point = certify(problem, C, self.u, sweeps.theta.copy())
+            seen.add(point, epoch)
             # A certificate costs about as much as several epochs: 4, 7, 12, 19, 30, ...
             check = int(1.5 * epoch) + 1
-            self.u[rows] = arrays[2]
-            # epochs change theta in place
-            point = certify(problem, C, self.u, theta.copy())
-            path.append(point.primal)
-            pace = (
-                np.log(last_gap / point.gap) / (epoch - certified)
-                if 0.0 < point.gap < last_gap
-                else 0.0
-            )
-            last_gap = point.gap
-            certified = epoch
-            earlier = n_free
-            n_free = int(np.count_nonzero((point.u != 0.0) & (np.abs(point.u) < caps)))
-            slow = np.log(max(point.gap / tol, 1.0)) * epoch_cost > pace * (
-                n_free**3 / 3.0 + _AROUND * epoch_cost
-            )
-            ready = below == np.inf or (
-                slow and abs(n_free - earlier) <= _STEADY * earlier
-            )
-            if tol < point.gap < below and 0 < n_free <= _MOST_FREE and ready:
-                stale = True
-                below = _AGAIN * point.gap
-                candidate = finished(problem, C, point)
-                if candidate is not None and candidate.gap < point.gap:
+            tried = seen.may_finish(tol)
+            if tried:
+                better = seen.better(finished(problem, C, point))
+                if better is not None:
+                    self.u = better.u.copy()
+                    self.b = better.offset or 0.0
+                    self.centre = better.theta
+                if seen.jumped:
                     # two epochs free variables that it wrongly fixed
-                    if candidate.gap < 0.5 * point.gap:
-                        check = epoch + 2
-                        below = np.inf
-                    point = candidate
-                    last_gap = candidate.gap
-                    self.u, self.b, self.centre = (
-                        candidate.u.copy(),
-                        candidate.offset or 0.0,
-                        candidate.theta,
-                    )
-            best = point if best is None or point.gap < best.gap else best
-            if self.gives_up and below < np.inf and epoch >= _PATIENT * self.max_epochs:
-                left = np.log(max(point.gap / max(tol, _END), 1.0))
-                if left > _HOPELESS * (self.max_epochs - epoch) * pace:
-                    break
-            near = _NEAR * violation if epoch >= _SETTLED and below < np.inf else np.inf
-            stale = stale or near < np.inf or epoch - exact > _DRIFT
+                    check = epoch + 2
+            if seen.best.gap <= tol or epoch >= self.max_epochs:
+                break
+            if self.gives_up and seen.hopeless(tol, epoch, self.max_epochs):
+                break
+            settled = epoch >= _SETTLED and not seen.jumped
+            if tried or settled or sweeps.drifted:
+                sweeps.restart(_NEAR * sweeps.violation if settled else np.inf)
         return Outcome(
-            solution=best, solver=self.name, iterations=epoch, path=np.array(path)
+            solution=seen.best,
+            solver=self.name,
+            iterations=sweeps.epoch,
+            path=np.array(seen.path),
         )
 
-    def _state(
-        self, omega: float, tau: float
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return beta, f (w of a linear kernel) and theta, recomputed from u and mu
-        without accumulated rounding.
-        """
-        beta = self.u.sum(axis=1)
-        sums = self.u.sum(axis=0)
-        if self.problem.ordered:
-            sums += np.diff(self.mu, prepend=0.0, append=0.0)
-        return beta, self.problem.gram.state(beta), omega * (self.centre / tau - sums)
 
-    def _visited(
-        self,
-        caps: FloatArray,
-        state: FloatArray,
-        theta: FloatArray,
-        b: float,
-        near: float,
-    ) -> IntArray | slice:
+class _Sweeps:
+    """Epochs of one solve, over the rows that may change; they move u, b, the centre
+    and mu of the ascent.
+
+    Attributes
+    ----------
+    epoch : int
+        Number of epochs so far.
+    theta : (Q,)
+        Changed in place.
+    violation : float
+        Largest violation of the optimality conditions that the last epoch met.
+    """
+
+    def __init__(self, ascent: CoordinateAscent, caps: FloatArray) -> None:
+        problem = ascent.problem
+        boxes = float(caps.sum()) / caps.shape[1]
+        reach = _REACH / boxes if boxes > 0.0 else 0.0
+        self.ascent = ascent
+        self.all_caps = caps
+        self.tau = ascent.scale * max(_TAU, reach)
+        self.omega = 1.0 / (problem.ridge + 1.0 / self.tau)
+        # free thresholds need no b
+        self.penalty = 0.0 if problem.free else self.tau
+        self.epoch = 0
+        self.inner = 1.0
+        self.violation = np.inf
+        self.restart(np.inf)
+
+    def restart(self, near: float) -> None:
+        """Recompute the scores without accumulated rounding, and choose the rows to
+        visit: all, or those within `near` of a change.
+        """
+        ascent = self.ascent
+        problem = ascent.problem
+        beta = ascent.u.sum(axis=1)
+        sums = ascent.u.sum(axis=0)
+        if problem.ordered:
+            sums += np.diff(ascent.mu, prepend=0.0, append=0.0)
+        self.theta = self.omega * (ascent.centre / self.tau - sums)
+        # f, or w of a linear kernel
+        state = problem.gram.state(beta)
+        b = ascent.b + self.penalty * float(beta.sum())
+        self.rows = self._visited(state, b, near)
+        self.gram = problem.gram
+        if not isinstance(self.rows, slice):
+            self.gram = problem.gram.part(self.rows)
+        self.labels = problem.labels[self.rows]
+        self.caps = self.all_caps[self.rows]
+        self.u = ascent.u[self.rows]
+        self.beta = beta[self.rows]
+        self.state = state[self.rows]
+        self.beta_elsewhere = float(beta.sum() - self.beta.sum())
+        self.order = self._shuffled()
+        self.restarted = self.epoch
+
+    def run(self, last: int) -> None:
+        """Sweep until the epoch `last`, at least once, and hand u to the ascent."""
+        self._sweep()
+        while self.epoch < last:
+            self._sweep()
+        self.ascent.u[self.rows] = self.u
+
+    @property
+    def drifted(self) -> bool:
+        """Whether the updates of the scores have accumulated rounding."""
+        return self.epoch - self.restarted > _DRIFT
+
+    def _sweep(self) -> None:
+        ascent = self.ascent
+        self.epoch += 1
+        self.violation, kept = row_sweep(
+            self.gram.array,
+            self.gram.factored,
+            self.gram.diagonal,
+            self.labels,
+            self.caps,
+            self.u,
+            self.beta,
+            self.state,
+            self.theta,
+            ascent.mu,
+            self.order,
+            self.omega,
+            ascent.b + self.penalty * self.beta_elsewhere,
+            self.penalty,
+            _SKIP * self.inner,
+            2.0 * self.violation,
+        )
+        due = self.epoch % _EPOCHS_A_STEP == 0
+        if self.violation < self.inner or kept == 0 or due:
+            ascent.b += self.penalty * (self.beta_elsewhere + float(self.beta.sum()))
+            centre = ascent.centre
+            ascent.centre = self.theta
+            self.theta = self.theta + self.omega / self.tau * (self.theta - centre)
+            self.inner *= _TIGHTEN
+            self.order = self._shuffled()
+        else:
+            self.order = ascent.rng.permutation(self.order[:kept])
+
+    def _visited(self, state: FloatArray, b: float, near: float) -> IntArray | slice:
         """Rows with a variable inside its box, or within `near` of leaving its bound;
         all rows if those are many.
         """
-        if near < np.inf and isinstance(self.problem.gram, DenseGram):
-            slack = self.problem.labels * ((state + b)[:, None] - theta) - 1.0
-            settled = ((self.u == 0.0) & (slack > near)) | (
-                (np.abs(self.u) == caps) & (slack < -near)
-            )
-            rows = np.flatnonzero(~settled.all(axis=1))
-            if 0 < rows.size <= _FEW * len(caps):
+        problem = self.ascent.problem
+        if near < np.inf and isinstance(problem.gram, DenseGram):
+            u = self.ascent.u
+            slack = problem.labels * ((state + b)[:, None] - self.theta) - 1.0
+            at_zero = (u == 0.0) & (slack > near)
+            at_cap = (np.abs(u) == self.all_caps) & (slack < -near)
+            rows = np.flatnonzero(~(at_zero | at_cap).all(axis=1))
+            if 0 < rows.size <= _FEW * len(u):
                 return rows
         return slice(None)
 
-    def _shuffled(self, n_rows: int) -> IntArray:
-        return self.rng.permutation(n_rows).astype(np.intp)
+    def _shuffled(self) -> IntArray:
+        return self.ascent.rng.permutation(len(self.labels)).astype(np.intp)
+
+
+class _Certificates:
+    """The certified points of one solve, and when to try the linear system or give up.
+
+    Attributes
+    ----------
+    best : DualSolution
+        The point with the smallest gap.
+    path : list of float
+        Primal values of the points after epochs.
+    jumped : bool
+        Whether the linear system has just halved the gap.
+    """
+
+    best: DualSolution
+
+    def __init__(self, caps: FloatArray, epoch_cost: float) -> None:
+        self.caps = caps
+        self.epoch_cost = epoch_cost
+        self.path: list[float] = []
+        self._gap = np.inf
+        self._epoch = 0
+        self._pace = 0.0
+        self._n_free = 0
+        self._steady = False
+        # The linear system is tried below this gap; None after it has halved the gap.
+        self._try_below: float | None = _FINISH
+
+    @property
+    def jumped(self) -> bool:
+        return self._try_below is None
+
+    def add(self, point: DualSolution, epoch: int) -> None:
+        """Record the point after an epoch, and the fall of log(gap) an epoch."""
+        self._pace = 0.0
+        if 0.0 < point.gap < self._gap:
+            self._pace = float(np.log(self._gap / point.gap)) / (epoch - self._epoch)
+        free = (point.u != 0.0) & (np.abs(point.u) < self.caps)
+        n_free = int(np.count_nonzero(free))
+        self._steady = abs(n_free - self._n_free) <= _STEADY * self._n_free
+        self._n_free = n_free
+        self._gap = point.gap
+        self._epoch = epoch
+        if not self.path or point.gap < self.best.gap:
+            self.best = point
+        self.path.append(point.primal)
+
+    def may_finish(self, tol: float) -> bool:
+        """Whether to try the linear system: the gap is small, few variables are free,
+        and epochs would take longer.
+        """
+        if not tol < self._gap or not 0 < self._n_free <= _MOST_FREE:
+            return False
+        if self._try_below is None:
+            return True
+        if self._gap >= self._try_below or not self._steady:
+            return False
+        cost = self._n_free**3 / 3.0 + _AROUND * self.epoch_cost
+        return bool(np.log(self._gap / tol) * self.epoch_cost > self._pace * cost)
+
+    def better(self, candidate: DualSolution | None) -> DualSolution | None:
+        """Record a try of the linear system; its point if that is better."""
+        before = self._gap
+        self._try_below = _AGAIN * before
+        if candidate is None or candidate.gap >= before:
+            return None
+        if candidate.gap < 0.5 * before:
+            self._try_below = None
+        self._gap = candidate.gap
+        if candidate.gap < self.best.gap:
+            self.best = candidate
+        return candidate
+
+    def hopeless(self, tol: float, epoch: int, max_epochs: int) -> bool:
+        """Whether the remaining epochs are too few at the present pace."""
+        if self.jumped or epoch < _PATIENT * max_epochs:
+            return False
+        left = np.log(max(self._gap / max(tol, _END), 1.0))
+        return bool(left > _HOPELESS * (max_epochs - epoch) * self._pace)
 
 
 def finished(

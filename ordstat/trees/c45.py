@@ -333,8 +333,10 @@ def _grown(X: FloatArray, label: FloatArray, w: FloatArray, settings: C45) -> Pr
     gains = np.zeros(len(order))
     splits = np.zeros(len(order))
     places = np.zeros(len(order), dtype=np.int64)
+    label = np.ascontiguousarray(label)
+    weights = np.ascontiguousarray(w, dtype=np.float64)
     made = grow_c45(
-        columns, order, np.ascontiguousarray(label), np.ascontiguousarray(w, dtype=np.float64), settings.min_cases,
+        columns, order, label, weights, settings.min_cases,
         column, low, high, left, right, start, stop, positive, negative,
         np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.uint8), gains, splits, places,
     )  # fmt: skip

@@ -489,7 +489,7 @@ def discrete_ranks(
 
 
 def real_ranks(y: IntArray, answers: FloatArray, weights: FloatArray) -> Update:
-    """Real AdaBoost of rankers: weights w exp(-f_y), with answers f and levels y (M,)."""
+    """Real AdaBoost of rankers: weights w exp(-f_y), answers f, levels y (M,)."""
     error = (weights * (np.argmax(answers, axis=1) != y)).sum(axis=1)
     of_true_rank = answers[np.arange(y.size), y]
     return Update(
@@ -682,7 +682,7 @@ class Bag:
         return cls(weights=(rows.weights / copies)[row], row=row, n_rows=rows.n)
 
     def draw(self, weights: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """(P, M) counts of each distinct row in bootstrap samples with weights (P, M)."""
+        """(P, M) counts of distinct rows in bootstrap samples with weights (P, M)."""
         size = max(int(np.rint(self.weights.sum())), 1)
         share_of_row = (
             self.weights / np.bincount(self.row, weights=self.weights)[self.row]

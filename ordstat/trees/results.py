@@ -298,7 +298,7 @@ def node_frame(
 
 
 def _walk(tree: Tree) -> tuple[list[int], list[int]]:
-    """Nodes from the root down, left before right, and their numbers 1, 2 i, 2 i + 1."""
+    """Nodes from the root down, left before right, numbered 1, 2 i, 2 i + 1."""
     order = []
     numbers = []
     stack = [(0, 1)]

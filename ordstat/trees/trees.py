@@ -1,7 +1,8 @@
-"""Trees, bagging and boosting of trees for ordered levels [Tutz & Hechenbichler 2003]."""
+"""Trees for ordered levels, bagged and boosted [Tutz & Hechenbichler 2003]."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -48,7 +49,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class TreeMethod(Method):
+class TreeMethod(Method, ABC):
     """Base of the methods that aggregate trees.
 
     A concrete class defines the kind of its trees and how they are aggregated.
@@ -118,9 +119,9 @@ class TreeMethod(Method):
         """Whether the trees of the thresholds have separate weights and votes."""
         return self.kind == "ordinal"
 
+    @abstractmethod
     def aggregation(self, rows: DistinctRows, n_levels: int) -> Aggregation:
         """How the trees of a round become votes."""
-        raise TypeError(f"{type(self).__name__} defines no aggregation")
 
     def reweighting(self, rows: DistinctRows, n_levels: int) -> Reweighting:
         """How the weights of the rows change after a round."""
@@ -332,7 +333,8 @@ class OrdinalTree(TreeMethod):
     Examples
     --------
     >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="cart")
+    >>> wine = datasets.load("wine")
+    >>> fit = ordfit("rating ~ temp + contact", wine, "cart")
     >>> print(fit.text())
     node) cut  weight  deviance  level
     1) all rows  72  207.4  3
@@ -388,7 +390,8 @@ class OrdinalBagging(TreeMethod):
     Examples
     --------
     >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="ordinal-bagging", rounds=25)
+    >>> wine = datasets.load("wine")
+    >>> fit = ordfit("rating ~ temp + contact", wine, "ordinal-bagging", rounds=25)
     >>> fit.importance().index.tolist()
     ['temp[T.warm]', 'contact[T.yes]']
     """
@@ -450,7 +453,8 @@ class NominalAdaBoost(Boosted, TreeMethod):
     --------
     >>> from ordstat import datasets, ordfit
     >>> wine = datasets.load("wine")
-    >>> fit = ordfit("rating ~ temp + contact", data=wine, method="nominal-adaboost", rounds=10, sampling="weight")
+    >>> options = {"rounds": 10, "sampling": "weight"}
+    >>> fit = ordfit("rating ~ temp + contact", wine, "nominal-adaboost", **options)
     >>> fit.rounds.columns.tolist()
     ['error', 'vote']
     """
@@ -523,7 +527,7 @@ class FixedSplitBoosting(Boosted, TreeMethod):
     --------
     >>> from ordstat import datasets, ordfit
     >>> wine = datasets.load("wine")
-    >>> fit = ordfit("rating ~ temp + contact", data=wine, method="fixed-split-boosting", rounds=10)
+    >>> fit = ordfit("rating ~ temp + contact", wine, "fixed-split-boosting", rounds=10)
     >>> fit.rounds["vote"].columns.tolist()
     ['1|2', '2|3', '3|4', '4|5']
     """
@@ -553,11 +557,13 @@ class OrdinalAdaBoost(Boosted, TreeMethod):
 
     Use it if errors by several levels are worse than errors by one.
 
-    version="discrete": the answers of the trees give a level C(x) by rule 2 (see `OrdinalTree`). Its error eps is
-    |C - y| / (K-1) (criterion="distance", eq. 3), |C - y| ("raw distance", eq. 4), the square of the first ("squared
-    distance") or [C != y] ("misclassification", eq. 5), and e is its weighted mean, divided by the largest eps. The
-    vote is c = log((1 - e) / (e + 1/(n (K-1)))), plus log(K-1) for misclassification. Weights are multiplied by
-    exp(c eps). Rounds end when c <= 0. The level with the most votes is predicted.
+    version="discrete": the answers of the trees give a level C(x) by rule 2 (see
+    `OrdinalTree`). Its error eps is |C - y| / (K-1) (criterion="distance", eq. 3), |C -
+    y| ("raw distance", eq. 4), the square of the first ("squared distance") or [C != y]
+    ("misclassification", eq. 5), and e is its weighted mean, divided by the largest
+    eps. The vote is c = log((1 - e) / (e + 1/(n (K-1)))), plus log(K-1) for
+    misclassification. Weights are multiplied by exp(c eps). Rounds end when c <= 0. The
+    level with the most votes is predicted.
 
     version="real": the shares p_r = P(y <= r) give scores yhat_j = sum_{r >= j} p_r +
     sum_{r < j} (1 - p_r) (eq. 6) and f_j = 1/2 log((yhat_j + 1/n) / m_j), with m_j the
@@ -596,7 +602,8 @@ class OrdinalAdaBoost(Boosted, TreeMethod):
     Examples
     --------
     >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="ordinal-adaboost", rounds=10)
+    >>> wine = datasets.load("wine")
+    >>> fit = ordfit("rating ~ temp + contact", wine, "ordinal-adaboost", rounds=10)
     >>> fit.predict(type="prob").shape
     (72, 5)
     """

@@ -19,7 +19,7 @@ from ordstat import (
 )
 from ordstat.compiled.boost import parts_of
 from ordstat.judging.evaluation import held_weights
-from ordstat.prediction.start import Training
+from ordstat.prediction.start import BinnedRows
 
 from . import naive
 
@@ -266,7 +266,7 @@ def test_held_out_losses_are_those_of_models_without_the_fold(frame):
         OrdinalBoosting(rounds=12, depth=(1, 2), folds=2, **options),
         seed=6,
     )
-    training = Training.of(fit.design.sample, "")
+    training = BinnedRows.of(fit.design.sample, "")
     held = held_weights(
         training.rows.X,
         training.data.y,
