@@ -63,7 +63,9 @@ def by_cells() -> dict[str, tuple[int, float]]:
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_empty_cells_in_every_order_of_the_levels(order: list[str]) -> None:
-    with pytest.warns(DataWarning, match="combination of levels Infl: Medium × Type: Tower"):
+    with pytest.warns(
+        DataWarning, match="combination of levels Infl: Medium × Type: Tower"
+    ):
         fit = ordfit("Sat ~ Infl * Type + Cont", without_a_cell(order), weights="Freq")
     actual = fit.joint_tests().set_index("term")
     for term, (df, chisq) in by_cells().items():

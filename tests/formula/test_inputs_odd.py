@@ -7,6 +7,7 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
+from problems import ranked
 
 from ordstat import OrdstatError, checks, ordfit
 from ordstat.exceptions import DataError, OptionError
@@ -23,9 +24,7 @@ ODD = {
 
 
 def frame(seed: int = 0, n: int = 60) -> pd.DataFrame:
-    rng = np.random.default_rng(seed)
-    x = rng.normal(size=n)
-    return pd.DataFrame({"x": x, "y": np.digitize(x + rng.logistic(size=n), [-1, 1])})
+    return ranked(np.random.default_rng(seed), n, [-1, 1])
 
 
 @pytest.mark.parametrize("value", ODD)

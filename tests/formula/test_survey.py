@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from problems import ranked
 
 from ordstat import DataError, DataWarning, OptionError, SurveyDesign, datasets, ordfit
 
@@ -120,16 +121,15 @@ def test_a_replicate_without_a_level():
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_separated_replicate_is_refused_by_the_fit(seed):
     rng = np.random.default_rng(seed)
-    x = rng.normal(size=80)
-    y = np.digitize(x + rng.logistic(size=80), [-1.0, 1.0])
+    data = ranked(rng, 80, [-1.0, 1.0])
     weights = np.ones((80, 4)) + rng.random((80, 4))
-    weights[:, 2] *= y == np.digitize(x, [-0.5, 0.5])
+    weights[:, 2] *= data["y"] == np.digitize(data["x"], [-0.5, 0.5])
     design = SurveyDesign(weights=np.ones(80), replicates=weights, type="bootstrap")
     with pytest.raises(
         DataError,
         match="replicate 3 has no finite estimates: its weights leave too few rows",
     ):
-        ordfit("y ~ x", {"x": x, "y": y}, design=design)
+        ordfit("y ~ x", data, design=design)
 
 
 @pytest.mark.parametrize("scale", ["a", [[1.0], [2.0, 3.0]], -1.0, 0, [1.0, 2.0]])

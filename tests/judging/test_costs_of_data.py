@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from problems import ranked
 
 from ordstat import DataError, NominalClassifier, macro_cost, ordfit
 
@@ -29,10 +30,9 @@ PROBABLE = {
 @pytest.fixture(scope="module")
 def frame():
     rng = np.random.default_rng(5)
-    x = rng.normal(size=(150, 2))
-    codes = np.digitize(x @ [1.0, -0.6] + rng.logistic(size=150), [-1.5, 0.3, 1.0])
-    y = pd.Categorical.from_codes(codes, list("dcba"), ordered=True)
-    return pd.DataFrame(x, columns=["a", "b"]).assign(y=y, w=rng.integers(1, 4, 150))
+    data = ranked(rng, 150, [-1.5, 0.3, 1.0], "ab", lambda d: d @ [1.0, -0.6])
+    y = pd.Categorical.from_codes(data["y"], list("dcba"), ordered=True)
+    return data.assign(y=y, w=rng.integers(1, 4, 150))
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from problems import ranked
 
 from ordstat import DataError, OptionError, OrdinalClassifier, datasets, load, ordfit
 from ordstat.exceptions import UnavailableError
@@ -63,8 +64,11 @@ def test_scikit_learn_finds_the_same(method):
     from sklearn.inspection import permutation_importance
 
     rng = np.random.default_rng(1)
-    X = pd.DataFrame(rng.normal(size=(150, 3)), columns=["a", "b", "c"])
-    y = np.digitize(X["a"] + 0.5 * X["b"] + 0.5 * rng.logistic(size=150), [-0.7, 0.7])
+    data = ranked(
+        rng, 150, [-0.7, 0.7], "abc", lambda d: d["a"] + 0.5 * d["b"], noise=0.5
+    )
+    X = data[["a", "b", "c"]]
+    y = data["y"].to_numpy()
     options = {"trees": 20} if method == "rps-forest" else {}
     model = OrdinalClassifier(method, **options).fit(X, y)
     theirs = permutation_importance(

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from problems import ranked
 from seams import LikelihoodResults
 
 from ordstat import datasets, ordfit
@@ -21,11 +22,8 @@ def fit() -> LikelihoodResults:
 
 
 def test_a_deviation_below_its_error_has_a_profile_limit_of_0() -> None:
-    rng = np.random.default_rng(2)
-    data = pd.DataFrame({"x": rng.normal(size=120), "g": np.arange(120) % 12})
-    data["y"] = pd.Categorical(
-        np.digitize(data["x"] + rng.logistic(size=120), [-1.0, 1.0]), ordered=True
-    )
+    data = ranked(np.random.default_rng(2), 120, [-1.0, 1.0])
+    data = data.assign(g=np.arange(120) % 12, y=pd.Categorical(data["y"], ordered=True))
     few = ordfit(
         "y ~ x + (1 | g)",
         data.assign(g=np.random.default_rng(3).permutation(data["g"])),

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot
+from problems import ranked
 
 from ordstat import OptionError, datasets, ordfit
 from ordstat.exceptions import DataWarning, SeparationWarning
@@ -198,13 +199,8 @@ def test_numbers_of_a_picture_have_the_same_decimals():
 @pytest.mark.parametrize("exponentiate", [False, True])
 @pytest.mark.parametrize("term", ["twice", "flat"])
 def test_aliased_effects_are_listed(exponentiate, term):
-    rng = np.random.default_rng(6)
-    data = pd.DataFrame({"x": rng.normal(size=150)})
-    data = data.assign(
-        twice=2.0 * data["x"],
-        flat=0.0,
-        y=np.digitize(data["x"] + rng.logistic(size=150), [-1.0, 1.0]),
-    )
+    data = ranked(np.random.default_rng(6), 150, [-1.0, 1.0])
+    data = data.assign(twice=2.0 * data["x"], flat=0.0)
     with pytest.warns(DataWarning, match="not estimated"):
         fit = ordfit(f"y ~ x + {term}", data)
     alone = fit.plot.forest(exponentiate=exponentiate)

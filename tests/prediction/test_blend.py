@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from problems import ranked
 
 from ordstat import REDSVM, Blend, CumulativeLink, OptionError, RPSForest, ordfit
 from ordstat.exceptions import DataError
@@ -13,11 +14,10 @@ from ordstat.prediction.blend import simplex_weights
 @pytest.fixture(scope="module")
 def frame():
     rng = np.random.default_rng(1)
-    x = rng.normal(size=(140, 2))
-    H = np.sin(2 * x[:, 0]) + x[:, 1] + 0.5 * rng.logistic(size=140)
-    return pd.DataFrame(x, columns=list("ab")).assign(
-        y=np.digitize(H, [-0.8, 0.2, 1.0]), w=rng.integers(1, 3, 140)
+    data = ranked(
+        rng, 140, [-0.8, 0.2, 1.0], "ab", lambda d: np.sin(2 * d["a"]) + d["b"], 0.5
     )
+    return data.assign(w=rng.integers(1, 3, 140))
 
 
 def test_probabilities_are_the_mean_of_the_members(frame):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from problems import curved, ranked
 from sklearn.ensemble import ExtraTreesRegressor
 
 from ordstat import OptionError, RPSForest, ordfit
@@ -11,11 +12,7 @@ from ordstat import OptionError, RPSForest, ordfit
 @pytest.fixture(scope="module")
 def frame():
     rng = np.random.default_rng(1)
-    x = rng.normal(size=(150, 3))
-    H = np.sin(2 * x[:, 0]) + x[:, 1] * (x[:, 2] > 0) + 0.4 * rng.logistic(size=150)
-    return pd.DataFrame(x, columns=list("abc")).assign(
-        y=np.digitize(H, [-0.8, 0.2, 1.0])
-    )
+    return ranked(rng, 150, [-0.8, 0.2, 1.0], "abc", curved, noise=0.4)
 
 
 def sorted_rows(frame):

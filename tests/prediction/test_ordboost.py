@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from problems import curved, ranked
 from seams import Rows, Sample
 
 from ordstat import (
@@ -31,13 +32,8 @@ PLAIN = {"subsample": 1.0, "column_share": 1.0, "linear_start": False, "depth": 
 def frame():
     """Five levels of a curved and an interacting effect, with distinct rows."""
     rng = np.random.default_rng(2)
-    n = 240
-    x = rng.normal(size=(n, 3))
-    H = np.sin(2 * x[:, 0]) + x[:, 1] * (x[:, 2] > 0) + 0.4 * rng.logistic(size=n)
-    y = np.digitize(H, [-1.2, -0.3, 0.4, 1.2])
-    return pd.DataFrame(x, columns=list("abc")).assign(
-        y=y, two=y > 1, w=rng.integers(1, 4, n), o=0.5 * x[:, 0]
-    )
+    data = ranked(rng, 240, [-1.2, -0.3, 0.4, 1.2], "abc", curved, noise=0.4)
+    return data.assign(two=data["y"] > 1, w=rng.integers(1, 4, 240), o=0.5 * data["a"])
 
 
 def codes_of(frame, names="abc"):
@@ -189,11 +185,8 @@ def test_the_linear_start_is_the_ridge_model(frame):
 
 def test_a_linear_truth_needs_hardly_a_round():
     rng = np.random.default_rng(3)
-    x = rng.normal(size=(400, 3))
-    y = np.digitize(x @ [1.0, -1.0, 0.5] + rng.logistic(size=400), [-1, 0, 1])
-    fit = ordfit(
-        "y ~ a + b + c", pd.DataFrame(x, columns=list("abc")).assign(y=y), "ordboost"
-    )
+    data = ranked(rng, 400, [-1, 0, 1], "abc", lambda d: d @ [1.0, -1.0, 0.5])
+    fit = ordfit("y ~ a + b + c", data, "ordboost")
     assert len(fit.rounds) - 1 < 60
     assert fit.held_out.min().min() >= fit.held_out.iloc[0].min() - 0.02
 

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from problems import ranked
 
 from ordstat import SeparationWarning, datasets, ordfit
 from ordstat.report.frames import NotedFrame
@@ -183,11 +184,10 @@ def test_every_block_of_a_wide_table_names_its_rows(levels):
 
 def test_influence_shows_the_parameter_that_moves():
     """One row moves the last of many columns alone."""
-    rng = np.random.default_rng(8)
-    data = pd.DataFrame(rng.normal(size=(120, 8)), columns=[f"x{k}" for k in range(8)])
-    data["y"] = np.digitize(data["x0"] + rng.logistic(size=120), [-1.0, 0.0, 1.0])
+    names = [f"x{k}" for k in range(8)]
+    data = ranked(np.random.default_rng(8), 120, [-1.0, 0.0, 1.0], names)
     data.loc[5, ["x7", "y"]] = [15.0, 3]
-    fit = ordfit("y ~ " + " + ".join(f"x{k}" for k in range(8)), data)
+    fit = ordfit("y ~ " + " + ".join(names), data)
     influence = fit.influence()
     assert influence.dfbetas.loc[5].abs().idxmax() == "x7"
     text = repr(influence)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from problems import ranked
 
 from ordstat import DataWarning, OptionError, SeparationWarning, datasets, ordfit, table
 from ordstat.report.cells import cells
@@ -586,11 +587,8 @@ def test_a_separated_factor_of_many_levels_is_told_in_a_few_lines() -> None:
 
 
 def rated(size: float) -> pd.DataFrame:
-    rng = np.random.default_rng(1)
-    x = rng.normal(size=100)
-    return pd.DataFrame(
-        {"x": size * x, "y": np.digitize(x + rng.logistic(size=100), [-1.0, 1.0])}
-    )
+    data = ranked(np.random.default_rng(1), 100, [-1.0, 1.0])
+    return data.assign(x=size * data["x"])
 
 
 def test_odds_ratios_beyond_all_numbers_are_infinite_without_a_warning() -> None:
