@@ -25,19 +25,31 @@ HERBRICH_THRESHOLDS = (-1.0, -0.1, 0.25, 1.0)
 #: Factors of the real sets and their levels, the response first.
 _LEVELS: dict[str, dict[str, Sequence[Any]]] = {
     "wine": {
-        "rating": range(1, 6), "temp": ["cold", "warm"], "contact": ["no", "yes"], "bottle": range(1, 9),
+        "rating": range(1, 6),
+        "temp": ["cold", "warm"],
+        "contact": ["no", "yes"],
+        "bottle": range(1, 9),
         "judge": range(1, 10),
     },
     "housing": {
-        "Sat": ["Low", "Medium", "High"], "Infl": ["Low", "Medium", "High"],
-        "Type": ["Tower", "Apartment", "Atrium", "Terrace"], "Cont": ["Low", "High"],
+        "Sat": ["Low", "Medium", "High"],
+        "Infl": ["Low", "Medium", "High"],
+        "Type": ["Tower", "Apartment", "Atrium", "Terrace"],
+        "Cont": ["Low", "High"],
     },
     "anes96": {
-        "PID": ["Strong Democrat", "Weak Democrat", "Independent-Democrat", "Independent", "Independent-Republican",
-                "Weak Republican", "Strong Republican"],
+        "PID": [
+            "Strong Democrat",
+            "Weak Democrat",
+            "Independent-Democrat",
+            "Independent",
+            "Independent-Republican",
+            "Weak Republican",
+            "Strong Republican",
+        ],
         "vote": ["Clinton", "Dole"],
     },
-}  # fmt: skip
+}
 
 #: The real data sets that come with the package.
 NAMES = tuple(_LEVELS)

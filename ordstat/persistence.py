@@ -42,8 +42,12 @@ _FUNCTIONS = (
 )
 
 
-#: Classes that have moved since version 1 of the format.
-_MOVED = {"formula.design.Recipe": "formula.recipe.Recipe"}
+#: Classes that have another name than in earlier files of version 1.
+_MOVED = {
+    "formula.design.Recipe": "formula.recipe.Recipe",
+    "formula.factors.Polynomial": "formula.factors.PolynomialBasis",
+    "formula.parse.Part": "formula.parse.Side",
+}
 
 
 def _class(name: str, names: set[str]) -> Any:

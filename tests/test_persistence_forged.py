@@ -15,6 +15,7 @@ import pytest
 from saved_fits import MEAN, fitted, wine
 
 from ordstat import DataError, OptionError, datasets, load, ordfit
+from ordstat.persistence import _MOVED
 
 
 def members(content):
@@ -504,11 +505,12 @@ def test_a_file_of_before_a_class_moved_or_got_a_field(tmp_path):
     data = wine()
     fit = ordfit(MEAN, data)
 
+    before = {present: name for name, present in _MOVED.items()}
+
     def as_before(tree):
         del first(tree, "Design")["checksum"]
         for entry in tree["objects"]:
-            if entry["class"] == "formula.recipe.Recipe":
-                entry["class"] = "formula.design.Recipe"
+            entry["class"] = before.get(entry["class"], entry["class"])
 
     path = tmp_path / "old.ordstat"
     path.write_bytes(edited(saved_bytes(fit, tmp_path), as_before))

@@ -18,7 +18,7 @@ from ..compiled.sums import gather
 from ..exceptions import DataError, FormulaError
 from .columns import Factor, Value, factor_of, matched, recode
 from .names import ColumnName, Piece
-from .parse import MAX_COLUMNS, Expression, Part, Term, shown
+from .parse import MAX_COLUMNS, Expression, Side, Term, shown
 
 #: K levels -> (K, K-1) matrix, and the suffixes that columns add to the name of the
 #: factor.
@@ -97,7 +97,7 @@ def explicit(
 
 
 def contrast(given: Any, base: Any = None) -> Contrasts:
-    """The contrasts of a name (R's "contr.sum", formulaic's "Sum", "sum") or a matrix."""
+    """The contrasts of a name ("sum", R's "contr.sum", formulaic's "Sum") or matrix."""
     if not isinstance(given, str):
         try:
             matrix = np.asarray(given, dtype=float)
@@ -178,7 +178,7 @@ class Coding:
 
     @property
     def indicated(self) -> list[str | None]:
-        """The level that each column of treatment contrasts indicates, None for others."""
+        """The level that each column indicates; None unless by treatment contrasts."""
         assert self.matrix is not None
         named: list[str | None] = []
         for suffix, weights in zip(self.suffixes, self.matrix.T, strict=True):
@@ -333,9 +333,9 @@ def term_names(
     return [ColumnName(combination[::-1]) for combination in products]
 
 
-def part_names(part: Part | None, codings: Mapping[str, Coding]) -> list[ColumnName]:
-    """Records of the columns of one part."""
-    terms = () if part is None else part.terms
+def side_names(side: Side | None, codings: Mapping[str, Coding]) -> list[ColumnName]:
+    """Records of the columns of one side."""
+    terms = () if side is None else side.terms
     names: list[ColumnName] = []
     for term, full in zip(terms, full_codings(terms), strict=True):
         names += term_names(term, full, codings)
@@ -381,13 +381,13 @@ class ModelMatrix(NamedTuple):
 
 
 def assemble(
-    part: Part | None,
+    side: Side | None,
     values: Mapping[str, Value],
     codings: Mapping[str, Coding],
     n: int,
 ) -> ModelMatrix:
-    """The (n, columns) matrix of one part; columns are counted before they are made."""
-    terms = () if part is None else part.terms
+    """The (n, columns) matrix of one side; columns are counted before they are made."""
+    terms = () if side is None else side.terms
     fulls = full_codings(terms)
     widths = list[int]()
     for term, full in zip(terms, fulls, strict=True):
@@ -413,7 +413,7 @@ def assemble(
         categories += [len(coding.levels) if unordered else 0] * width
     matrix, squares = stack(columns, n)
     codes = np.array(categories, dtype=np.intp) if any(categories) else None
-    names = tuple([name.text for name in part_names(part, codings)])
+    names = tuple([name.text for name in side_names(side, codings)])
     return ModelMatrix(matrix, names, slices, squares, codes)
 
 

@@ -182,7 +182,7 @@ def instead_of(name: str, frame: pd.DataFrame) -> str:
 
 
 def find_column(frame: pd.DataFrame, name: str, role: str) -> pd.Series:
-    """The column with a name; DataError if it is missing, with the role that needs it."""
+    """The column of a name; if it is missing, a DataError names the role."""
     if name not in frame.columns:
         raise DataError(
             f"The data have no column {name!r}, needed for {role};"
@@ -464,7 +464,7 @@ class Columns:
         return name in self.frame.columns
 
     def column(self, name: str, role: str = "the model") -> Column:
-        """A required column; DataError if it is missing, with the role that needs it."""
+        """A column; if it is missing, a DataError names the role that needs it."""
         if name not in self._columns:
             column = read(find_column(self.frame, name, role))
             if (factor := self._declared.get(name)) is not None:

@@ -172,7 +172,7 @@ class Design:
         return self.updated(as_categories=as_categories)
 
     def column(self, name: str, role: str) -> Column:
-        """A column of the data of the fit, or arithmetic over columns, at the rows used.
+        """A column of the data, or arithmetic over columns, at the rows used.
 
         Raises
         ------
@@ -202,7 +202,7 @@ class Design:
         return replace(self, data=data)
 
     def _check_data(self) -> Inputs:
-        """What the recipe reads from the data of the fit, which must be as they were."""
+        """What the recipe reads from the data of the fit; these must be unchanged."""
         if self.data is None:
             raise DataError(
                 "The data of the fit are missing. Pass data= here or to load(path,"
@@ -485,12 +485,12 @@ def _costs(given: Inputs, used: UsedRows) -> FloatArray | None:
 def _formula_notes(given: Inputs, spec: FormulaSpec) -> list[str]:
     """Notes on the formulas, and on doubtful values of their columns."""
     notes = list[str]()
-    if not all(part.intercept for part in spec.parts):
+    if not all(side.intercept for side in spec.sides):
         notes.append(
             "A formula removes the intercept; this has no effect, as the thresholds are"
             " the intercepts."
         )
-    notes += [part.note for part in spec.parts if part.note]
+    notes += [side.note for side in spec.sides if side.note]
     return notes + column_notes(given.columns, spec.columns)
 
 
@@ -528,8 +528,8 @@ def _column_notes(sides: Sequence[ModelMatrix]) -> list[str]:
 def _fixed_group_notes(spec: FormulaSpec, categorical: Collection[str]) -> list[str]:
     """Notes on groups that have both fixed effects and a random intercept."""
     return [
-        f"{term.text} stands beside fixed effects of {term.group.label}, which leave its"
-        " intercept no variance: take one of them out."
+        f"{term.text} stands beside fixed effects of {term.group.label}, which leave"
+        " its intercept no variance: take one of them out."
         for term in spec.location.random
         if term.columns.intercept and term.group.label in categorical
     ]
@@ -564,16 +564,16 @@ def _contrasts(contrasts: Any, given: Inputs) -> dict[str, Contrasts]:
     return coded
 
 
-def _check_squares(part: ModelMatrix) -> None:
+def _check_squares(side: ModelMatrix) -> None:
     """DataError for a column with squares that overflow or vanish, by name."""
-    for j in np.flatnonzero(~((part.squares > _LEAST) & (part.squares < np.inf))):
+    for j in np.flatnonzero(~((side.squares > _LEAST) & (side.squares < np.inf))):
         # missing values turn the sum into NaN
-        column = np.nan_to_num(part.matrix[:, j])
+        column = np.nan_to_num(side.matrix[:, j])
         with np.errstate(over="ignore", under="ignore"):
             square = np.sum(column**2)
         if column.any() and not _LEAST < square < np.inf:
             raise DataError(
-                f"Column {part.names[j]!r} has values up to {np.abs(column).max():g}."
+                f"Column {side.names[j]!r} has values up to {np.abs(column).max():g}."
                 " Rescale it, so that its squares neither overflow nor vanish."
             )
 

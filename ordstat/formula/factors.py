@@ -1,4 +1,4 @@
-"""Factors of a formula, evaluated without eval, and the functions that formulas have."""
+"""Factors of a formula, evaluated without eval, and the functions of formulas."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _constant(x: FloatArray) -> DataError:
 
 
 @dataclass(frozen=True)
-class Polynomial:
+class PolynomialBasis:
     """formulaic's poly(), with the recurrence that was learned from the rows of the
     fit.
     """
@@ -124,7 +124,7 @@ class Polynomial:
         )
 
 
-def fit_poly(x: Weighted, degree: int = 1, raw: bool = False) -> Polynomial:
+def fit_poly(x: Weighted, degree: int = 1, raw: bool = False) -> PolynomialBasis:
     """poly(x, degree=1, raw=False); the degree is less than the number of distinct
     values.
 
@@ -134,7 +134,7 @@ def fit_poly(x: Weighted, degree: int = 1, raw: bool = False) -> Polynomial:
     values, weights = x
     whole("degree", degree, 1, min(int(np.unique(values).size) - 1, 50))
     if raw:
-        return Polynomial(degree, raw, {})
+        return PolynomialBasis(degree, raw, {})
     alpha: dict[int, float] = {}
     norms: dict[int, float] = {}
     before = np.zeros_like(values)
@@ -147,7 +147,7 @@ def fit_poly(x: Weighted, degree: int = 1, raw: bool = False) -> Polynomial:
         following = (values - alpha[k]) * polynomial - beta * before
         before = polynomial
         polynomial = following
-    return Polynomial(degree, raw, {"alpha": alpha, "norms2": norms})
+    return PolynomialBasis(degree, raw, {"alpha": alpha, "norms2": norms})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,18 +265,32 @@ def _logarithm(x: FloatArray, base: float | None = None) -> FloatArray:
 
 #: Elementwise functions.
 ELEMENTWISE: dict[str, Callable[..., Any]] = {
-    "exp": np.exp, "expm1": np.expm1, "log": _logarithm, "log2": np.log2, "log10": np.log10, "log1p": np.log1p,
-    "sqrt": np.sqrt, "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "sin": np.sin, "cos": np.cos,
+    "exp": np.exp,
+    "expm1": np.expm1,
+    "log": _logarithm,
+    "log2": np.log2,
+    "log10": np.log10,
+    "log1p": np.log1p,
+    "sqrt": np.sqrt,
+    "abs": np.abs,
+    "sign": np.sign,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "sin": np.sin,
+    "cos": np.cos,
     "pmax": lambda x, *others: reduce(np.maximum, others, x),
     "pmin": lambda x, *others: reduce(np.minimum, others, x),
-}  # fmt: skip
+}
 
 #: Functions fitted to a column of numbers: name to a fitting function of (Weighted,
 #: options) -> Transform.
 FITTED: dict[str, Callable[..., Transform]] = {
-    "scale": fit_scale, "center": lambda x: fit_scale(x, scale=False), "poly": fit_poly, "bs": fit_spline,
+    "scale": fit_scale,
+    "center": lambda x: fit_scale(x, scale=False),
+    "poly": fit_poly,
+    "bs": fit_spline,
     "ns": partial(fit_spline, natural=True),
-}  # fmt: skip
+}
 
 
 def learns(expression: Expression) -> bool:
@@ -494,10 +508,9 @@ def unknown_function(node: ast.Call, name: str | None) -> FormulaError:
     hint = advice("function", name or "")
     if not hint and (name is None or "__" in name or "." in name):
         return refusal(node)
-    hint = (
-        hint
-        or f" Make the result a column of the data; {suggest(str(name), ['I', *CODED, *FITTED, *ELEMENTWISE])}"
-    )
+    if not hint:
+        near = suggest(str(name), ["I", *CODED, *FITTED, *ELEMENTWISE])
+        hint = f" Make the result a column of the data; {near}"
     return FormulaError(
         f"Formulas do not have the function {name!r} of {said(node)}.{hint}"
     )
@@ -604,10 +617,19 @@ def contrast_of(node: ast.expr) -> Contrasts:
 
 
 _OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
-}  # fmt: skip
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
 _COMPARISONS: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
     ast.GtE: operator.ge,
-}  # fmt: skip
+}

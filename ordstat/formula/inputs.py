@@ -149,7 +149,7 @@ def check_levels(levels: Any) -> tuple[Any, ...]:
 
 
 def known_codes(column: Column, name: str, levels: tuple[Any, ...]) -> IntArray:
-    """(N,) codes by given levels, -1 where missing; an unknown label raises DataError."""
+    """(N,) codes by given levels, -1 if missing; DataError for an unknown label."""
     codes, outside = matched(factor_of(column.value, name), levels)
     codes = (
         codes.astype(np.intp)
@@ -332,7 +332,7 @@ def numbers(column: Column, role: str, index: pd.Index) -> FloatArray:
 
 
 def weights_of(column: Column, given: Any, index: pd.Index) -> FloatArray:
-    """Case weights: finite, not negative, and of a size that a number of rows may have."""
+    """Case weights: finite, not negative, neither tiny nor huge."""
     weights = numbers(column, "weights", index)
     named = f", column {given!r}" if isinstance(given, str) else ""
     refuse(weights < 0, index, "weights=", weights, ": weights must be 0 or more.")

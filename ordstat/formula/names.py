@@ -22,7 +22,8 @@ def coded_variable(tree: ast.expr) -> str | None:
     Examples
     --------
     >>> from ordstat.formula.parse import parse_expression
-    >>> [coded_variable(parse_expression(text).tree) for text in ("a", "C(a, Sum)", "log(a)")]
+    >>> texts = ("a", "C(a, Sum)", "log(a)")
+    >>> [coded_variable(parse_expression(text).tree) for text in texts]
     ['a', 'a', None]
     """
     if isinstance(tree, ast.Call) and dotted_name(tree.func) in CODED and tree.args:

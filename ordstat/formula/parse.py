@@ -47,9 +47,17 @@ _QUOTED = "quoted_name_"
 #: Operators and options of R that Python spells differently; & and | bind less than
 #: comparisons, as in R.
 _R_SPELLING = {
-    "^": "**", "&": " and ", "&&": " and ", "|": " or ", "||": " or ", "!": " not ", "%in%": " in ", "%%": "%",
-    "%/%": "//", "Boundary.knots": "boundary_knots",
-}  # fmt: skip
+    "^": "**",
+    "&": " and ",
+    "&&": " and ",
+    "|": " or ",
+    "||": " or ",
+    "!": " not ",
+    "%in%": " in ",
+    "%%": "%",
+    "%/%": "//",
+    "Boundary.knots": "boundary_knots",
+}
 _PIECES = re.compile(
     rf"{TEXT}|\^|&&?|\|\|?|!(?!=)|%in%|%%|%/%|\bBoundary\.knots\b(?=\s*=)|{NAME}",
     re.DOTALL,
@@ -299,7 +307,7 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Part:
+class Side:
     """One right-hand side.
 
     Attributes
@@ -347,7 +355,7 @@ class RandomPart:
 
     Attributes
     ----------
-    columns : Part
+    columns : Side
         The left side, with its intercept.
     group : Term
         The factor, or factors a:b, that define the groups.
@@ -357,7 +365,7 @@ class RandomPart:
         As a formula writes it.
     """
 
-    columns: Part
+    columns: Side
     group: Term
     correlated: bool
     text: str
@@ -371,7 +379,7 @@ class RandomPart:
 
 
 class Token(NamedTuple):
-    """A piece of a formula: a name, a call, a number or an operator, with its position."""
+    """A name, call, number or operator of a formula, with its position."""
 
     kind: str
     text: str
@@ -380,8 +388,8 @@ class Token(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def parse_formula(text: str, columns: tuple[str, ...]) -> tuple[str, Part]:
-    """The response (see `parse_response`) and the location part; a dot on the right
+def parse_formula(text: str, columns: tuple[str, ...]) -> tuple[str, Side]:
+    """The response (see `parse_response`) and the location side; a dot on the right
     stands for `columns`.
     """
     left, tilde, right = split_formula(text)
@@ -394,28 +402,28 @@ def parse_formula(text: str, columns: tuple[str, ...]) -> tuple[str, Part]:
     response = parse_response(left)
     others = tuple(name for name in columns if name != response)
     if right.strip() == "." and others:
-        return response, Part(
+        return response, Side(
             tuple([Term((column_expression(name),)) for name in others])
         )
-    part = _parse_part(right, others)
-    if part.random and uses_dot(text):
+    side = _parse_side(right, others)
+    if side.random and uses_dot(text):
         raise FormulaError(
             f"The formula {shown(text)} has a dot, which would include the groups: name"
             " the columns."
         )
-    return response, part
+    return response, side
 
 
 @lru_cache(maxsize=256)
-def parse_one_sided(text: str, columns: tuple[str, ...], argument: str) -> Part:
-    """The part in nominal="~ x" or scale="~ x"."""
+def parse_one_sided(text: str, columns: tuple[str, ...], argument: str) -> Side:
+    """The right-hand side in nominal="~ x" or scale="~ x"."""
     left, tilde, right = split_formula(text)
     if tilde and left.strip():
         raise FormulaError(
             f"{argument}= must be a one-sided formula such as '~ x1 + x2'; got"
             f" {shown(text)}."
         )
-    return _parse_part(right if tilde else left, columns)
+    return _parse_side(right if tilde else left, columns)
 
 
 def uses_dot(text: str) -> bool:
@@ -509,7 +517,7 @@ def parse_response(text: str) -> str:
 Terms = dict[int, None]
 
 
-def _parse_part(text: str, dot: tuple[str, ...]) -> Part:
+def _parse_side(text: str, dot: tuple[str, ...]) -> Side:
     """Terms and offsets of one right-hand side."""
     text = text.strip()
     if not text:
@@ -552,7 +560,7 @@ def _parse_part(text: str, dot: tuple[str, ...]) -> Part:
             terms.append(Term(tuple(chosen)))
     # stable: R's order, by degree and then as written
     terms.sort(key=lambda term: len(term.factors))
-    return Part(tuple(terms), tuple(offsets), 0 in products, tuple(random), reader.note)
+    return Side(tuple(terms), tuple(offsets), 0 in products, tuple(random), reader.note)
 
 
 def _inside_offset(factor: Expression) -> Expression | None:
@@ -578,7 +586,7 @@ class _Reader:
     steps : int
         Unions and products of terms so far.
     note : str
-        That of the part.
+        Note on the right-hand side.
     """
 
     def __init__(self, text: str, dot: tuple[str, ...]):
@@ -736,8 +744,8 @@ class _Reader:
             or re.search(r"[+*]", right)
         ):
             raise error
-        columns = _parse_part(left, ())
-        groups = _parse_part(right, ())
+        columns = _parse_side(left, ())
+        groups = _parse_side(right, ())
         sizes = [len(group.factors) for group in groups.terms]
         nested = (
             len(sizes) == 1 or sizes == list(range(1, len(groups.factors) + 1)) != []
@@ -767,7 +775,7 @@ class _Reader:
         return out
 
     def _limited(self, terms: Terms, steps: int = 0) -> Terms:
-        """Count the steps for these terms and return them; FormulaError beyond a limit."""
+        """These terms, with their steps counted; FormulaError beyond a limit."""
         self.steps += steps
         if self.steps > MAX_STEPS:
             raise too_large(

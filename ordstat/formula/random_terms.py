@@ -312,7 +312,7 @@ def _check_groups(cov: Any, groups: Sequence[str]) -> None:
 
 
 def _root(term: RandomTerm, K: pd.DataFrame, n: int) -> FloatArray:
-    """(G, G) lower triangular L with L L' = K at the levels of a group, in their order."""
+    """(G, G) lower triangular L with L L' = K, in the order of the group's levels."""
     if term.names != (INTERCEPT,):
         raise OptionError(
             f"cov= must go with a term of one intercept, such as (1 | {term.group});"

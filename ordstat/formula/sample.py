@@ -464,7 +464,9 @@ def quantiles(
 
     Examples
     --------
-    >>> quantiles(np.array([1.0, 2.0, 5.0]), np.array([1.0, 2.0, 1.0]), 4.0, np.array([0.5, 0.9]))
+    >>> values = np.array([1.0, 2.0, 5.0])
+    >>> weights = np.array([1.0, 2.0, 1.0])
+    >>> quantiles(values, weights, 4.0, np.array([0.5, 0.9]))
     array([2. , 4.1])
     >>> np.quantile([1.0, 2.0, 2.0, 5.0], [0.5, 0.9])
     array([2. , 4.1])
@@ -741,7 +743,7 @@ SCALED = {
 
 
 def require_finite_squares(X: FloatArray) -> None:
-    """DataError if squares of a column of X (N, D), scaled as earlier rows, overflow."""
+    """DataError if squares of a column of X (N, D) overflow when scaled as before."""
     with np.errstate(over="ignore"):
         squares = np.einsum("nd,nd->d", X, X)
     if not np.isfinite(squares).all():

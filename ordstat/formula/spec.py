@@ -13,7 +13,7 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import refuse, shown_labels
 from ..exceptions import DataError
-from .coding import Coding, ModelMatrix, assemble, full_codings, part_names, term_names
+from .coding import Coding, ModelMatrix, assemble, full_codings, side_names, term_names
 from .columns import (
     Columns,
     Factor,
@@ -27,9 +27,11 @@ from .columns import (
 from .factors import Interpreter, Transform, learns
 from .inputs import known_codes
 from .names import ColumnName, coded_variable, shown_term
-from .parse import Expression, Part, Term, dotted_name
+from .parse import Expression, Side, Term, dotted_name
 from .random_terms import RandomTerm, random_names
 from .sample import RandomRows, Rows
+
+ROLES = ("location", "nominal", "scale")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -57,7 +59,7 @@ class FormulaSpec:
 
     Attributes
     ----------
-    location, nominal, scale : Part
+    location, nominal, scale : Side
         The right-hand sides; random terms are in `location`.
     response_name : str
     codings : mapping of factor key to Coding
@@ -75,10 +77,10 @@ class FormulaSpec:
         With "keep" rows with a missing value of a location term are complete.
     """
 
-    location: Part
+    location: Side
     response_name: str
-    nominal: Part | None = None
-    scale: Part | None = None
+    nominal: Side | None = None
+    scale: Side | None = None
     codings: Mapping[str, Coding] = field(default_factory=dict)
     states: Mapping[str, Transform] = field(default_factory=dict)
     columns: tuple[Any, ...] = ()
@@ -89,20 +91,23 @@ class FormulaSpec:
     na_action: str = "omit"
 
     @cached_property
-    def parts(self) -> list[Part]:
-        """The right-hand sides that exist."""
-        return [
-            part
-            for part in (self.location, self.nominal, self.scale)
-            if part is not None
-        ]
+    def by_role(self) -> dict[str, Side]:
+        """The right-hand sides that the fit has."""
+        sides = {role: getattr(self, role) for role in ROLES}
+        return {role: side for role, side in sides.items() if side is not None}
+
+    @property
+    def sides(self) -> list[Side]:
+        """These right-hand sides in order."""
+        return [*self.by_role.values()]
 
     @cached_property
     def factors(self) -> dict[str, Expression]:
         """All factors of terms by key, including random terms."""
         factors: dict[str, Expression] = {}
-        for part in (*self.parts, *[random.columns for random in self.location.random]):
-            factors |= part.factors
+        varying = [random.columns for random in self.location.random]
+        for side in (*self.sides, *varying):
+            factors |= side.factors
         return factors
 
     @cached_property
@@ -117,7 +122,7 @@ class FormulaSpec:
     @cached_property
     def offsets(self) -> dict[str, Expression]:
         """The offsets of all sides by key."""
-        return {offset.key: offset for part in self.parts for offset in part.offsets}
+        return {offset.key: offset for side in self.sides for offset in side.offsets}
 
     @cached_property
     def expressions(self) -> dict[str, Expression]:
@@ -201,8 +206,8 @@ class FormulaSpec:
         """
         location = assemble(self.location, values, self.codings, n)
         nominal, scale = (
-            assemble(part, values, self.codings, n)
-            for part in (self.nominal, self.scale)
+            assemble(side, values, self.codings, n)
+            for side in (self.nominal, self.scale)
         )
         rows = Rows(
             X=location.matrix,
@@ -308,41 +313,33 @@ class FormulaSpec:
                 frozenset().union(*(factor.names for factor in term.factors))
                 & frozenset(self.columns)
             )
-            for part in self.parts
-            for term in part.terms
+            for side in self.sides
+            for term in side.terms
         }
 
     @cached_property
     def column_names(self) -> dict[str, tuple[ColumnName, ...]]:
         """Records of the columns of the location, nominal and scale effects."""
-        sides = {
-            "location": self.location,
-            "nominal": self.nominal,
-            "scale": self.scale,
-        }
         return {
-            side: tuple(part_names(part, self.codings)) for side, part in sides.items()
+            role: tuple(side_names(self.by_role.get(role), self.codings))
+            for role in ROLES
         }
 
     @cached_property
     def curves(self) -> list[tuple[str, Term, frozenset[ColumnName]]]:
-        """Terms with several columns of numbers, as splines have, by their side, and
-        the columns.
+        """Terms with several columns of numbers, as splines have: role of their side,
+        term, columns.
         """
         curves = []
-        for side, part in (
-            ("location", self.location),
-            ("nominal", self.nominal),
-            ("scale", self.scale),
-        ):
-            terms = () if part is None else part.terms
-            for term, full in zip(terms, full_codings(terms), strict=True):
+        for role, side in self.by_role.items():
+            full_of_terms = full_codings(side.terms)
+            for term, full in zip(side.terms, full_of_terms, strict=True):
                 codings = [self.codings[key] for key in term.keys]
                 if any(
                     not coding.levels and len(coding.suffixes) > 1 for coding in codings
                 ):
                     curves.append(
-                        (side, term, frozenset(term_names(term, full, self.codings)))
+                        (role, term, frozenset(term_names(term, full, self.codings)))
                     )
         return curves
 
@@ -364,8 +361,8 @@ class FormulaSpec:
         """
         pairs = [
             (term.label, shown_term(term, labels))
-            for part in self.parts
-            for term in part.terms
+            for side in self.sides
+            for term in side.terms
         ]
         random = {
             term.text: random_names(term.part, self.codings) for term in self.random
@@ -386,10 +383,10 @@ class FormulaSpec:
         )
 
 
-def _total(part: Part | None, values: Mapping[str, Value]) -> FloatArray | None:
+def _total(side: Side | None, values: Mapping[str, Value]) -> FloatArray | None:
     """Sum of the offsets of a side; None if there are none."""
     total: Any = None
-    for offset in () if part is None else part.offsets:
+    for offset in () if side is None else side.offsets:
         value = values[offset.key]
         if isinstance(value, Factor) or value.ndim != 1:
             raise DataError(f"offset({offset.label}) must be one column of numbers.")

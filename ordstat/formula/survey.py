@@ -41,7 +41,7 @@ class Linearised:
         Unit of each row.
     stratum : (G,) codes 0..H-1
         Stratum of each drawn unit, with or without rows.
-    fraction : (H,) drawn share of the units of the population, 0 if it counts as infinite
+    fraction : (H,) drawn share of the units of the population, 0 if that is infinite
     lonely : one of `LONELY`
     names : tuple of H str
     clustered : bool
@@ -299,21 +299,24 @@ class SurveyDesign:
 
     Notes
     -----
-    A unit counts as drawn even if its rows are left out (missing values, `subset=`, weight 0), so a subset is a domain
-    of the sample, as in survey's subset(). The covariance is that of R's svyolr: A^-1 B A^-1,
-    B = sum over strata of (1 - f_h) n_h / (n_h - 1) sum over PSUs of squares of centred totals of weighted scores.
+    A unit counts as drawn even if its rows are left out (missing values, `subset=`,
+    weight 0), so a subset is a domain of the sample, as in survey's subset(). The
+    covariance is that of R's svyolr: A^-1 B A^-1, where B is the sum over strata of
+    (1 - f_h) n_h / (n_h - 1) times the sum over PSUs of squares of centred totals of
+    weighted scores.
 
     References
     ----------
-    Binder, On the variances of asymptotically normal estimators from complex surveys, 1983; Lumley, Complex Surveys,
-    2010, ch. 2 and 3.
+    Binder, On the variances of asymptotically normal estimators from complex surveys,
+    1983; Lumley, Complex Surveys, 2010, ch. 2 and 3.
 
     Examples
     --------
     >>> import numpy as np
     >>> from ordstat import SurveyDesign, datasets, ordfit
     >>> wine = datasets.load("wine").assign(w=np.tile([1.0, 2.5], 36))
-    >>> fit = ordfit("rating ~ temp", wine, design=SurveyDesign(weights="w", clusters="judge"))
+    >>> design = SurveyDesign(weights="w", clusters="judge")
+    >>> fit = ordfit("rating ~ temp", wine, design=design)
     >>> fit.se.round(3)["temp[T.warm]"], fit.design_df
     (np.float64(0.377), 8.0)
     """
@@ -366,9 +369,8 @@ class SurveyDesign:
             "scale of SurveyDesign stands in place of type=: leave one of them out": (
                 scaled and self.type is not None
             ),
-            "type='JKn' of SurveyDesign must be scale=, each replicate's (n_h - 1)/n_h": (
-                self.type == "JKn"
-            ),
+            "type= of SurveyDesign has no 'JKn': give scale=, each replicate's"
+            " (n_h - 1)/n_h": (self.type == "JKn"),
         }
         for message, wrong in checks.items():
             if wrong:

@@ -1,4 +1,4 @@
-"""The rows that a fit uses: complete, of positive weight, with a level of the response."""
+"""The rows that a fit uses: complete and of positive weight, and their levels."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def marginality_of(spec: FormulaSpec) -> Marginality:
         for inner, keys in factors.items()
     }
     texts = {
-        term.label: term.text for side in reversed(spec.parts) for term in side.terms
+        term.label: term.text for side in reversed(spec.sides) for term in side.terms
     }
     return Marginality(texts=texts, factors=factors, containing=containing)
 

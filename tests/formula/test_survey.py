@@ -25,7 +25,7 @@ from .survey_samples import FORMULA, replicate_weights, sample
         ({"replicates": ["a", "b"]}, "type of SurveyDesign must be one of 'BRR'"),
         (
             {"replicates": ["a", "b"], "type": "JKn"},
-            r"must be scale=, each replicate's \(n_h - 1\)/n_h",
+            r"has no .JKn.: give scale=, each replicate's \(n_h - 1\)/n_h",
         ),
         (
             {"replicates": ["a", "b"], "type": "Fay"},
