@@ -146,9 +146,7 @@ def test_hypotheses_may_be_several_and_in_pythons_spelling(fit):
 
 
 def test_other_flags_and_pictures_say_what_there_is(wine, fit):
-    with pytest.raises(
-        OptionError, match="exponentiate must be True or False; got 'yes'"
-    ):
+    with pytest.raises(OptionError, match=r"exponentiate must .*got 'yes'"):
         fit.tidy(exponentiate="yes")
     with pytest.raises(
         AttributeError,

@@ -149,13 +149,9 @@ def test_contrasts(given, kind):
 
 
 def test_unknown_names_are_still_refused():
-    with pytest.raises(
-        OptionError, match=r"link must be one of 'logit', .*; got 'logistic'"
-    ):
+    with pytest.raises(OptionError, match=r"link must .*got 'logistic'"):
         CumulativeLink(link="logistic")
-    with pytest.raises(
-        OptionError, match=r"threshold must be one of 'flexible', .*; got 'sym'"
-    ):
+    with pytest.raises(OptionError, match=r"threshold must .*got 'sym'"):
         CumulativeLink(threshold="sym")
     with pytest.raises(
         FormulaError, match=r"'contr.summ' is not a known contrast; did you mean 'sum'"

@@ -387,7 +387,7 @@ def test_bombs(saved, refuses, tmp_path):
         DataError, match="bytes unpacked, and at most 1,000,000 are read"
     ):
         load(tmp_path / "fit.ordstat", max_bytes=10**6)
-    with pytest.raises(OptionError, match="max_bytes must be a whole number"):
+    with pytest.raises(OptionError, match="max_bytes must"):
         load(tmp_path / "fit.ordstat", max_bytes=0)
     refuses(
         zipped((inside | {"fit.json": b" " * (2**26 + 1)}).items()),
@@ -421,7 +421,7 @@ def test_files_of_others(saved, refuses, tmp_path):
     refuses(saved[:place] + b"\xff\x00" + saved[place + 2 :], "zip file version 25.5")
     with pytest.raises(DataError, match="cannot be read: Is a directory"):
         load(tmp_path)
-    with pytest.raises(OptionError, match="path must be the name of a file"):
+    with pytest.raises(OptionError, match="path must"):
         load(3)
 
 

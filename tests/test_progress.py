@@ -56,10 +56,5 @@ def test_nobody_hears_without_a_terminal_or_without_tqdm(monkeypatch):
     ],
 )
 def test_callbacks_that_are_no_functions_are_named(ask):
-    with pytest.raises(
-        OptionError,
-        match=(
-            r"callback must be a function of step, total and message; got (3|<built-in)"
-        ),
-    ):
+    with pytest.raises(OptionError, match=r"callback must .*got (3|<built-in)"):
         ask(ordfit("rating ~ temp", datasets.load("wine")))

@@ -262,9 +262,7 @@ def test_arguments_in_another_order(arguments, match):
 
 
 def test_levels_are_no_mapping():
-    with pytest.raises(
-        DataError, match="levels= must be a list of labels in order, lowest first; got"
-    ):
+    with pytest.raises(DataError, match="levels= must"):
         ordfit(FORMULA, WINE, levels={1: "a", 2: "b", 3: "c", 4: "d", 5: "e"})
 
 

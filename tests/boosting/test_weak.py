@@ -151,9 +151,7 @@ def test_merged_steps_are_the_sum_of_their_stumps(rows):
 
 @pytest.mark.parametrize("value", ["stumps", 3, None, object(), MemberSum])
 def test_what_is_no_learner_is_refused(value):
-    with pytest.raises(
-        OptionError, match=r"learner of ORBoost must be one of 'stump', .*got"
-    ):
+    with pytest.raises(OptionError, match="learner of ORBoost must"):
         parse_learner(value, "ORBoost")
 
 

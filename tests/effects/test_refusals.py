@@ -31,7 +31,7 @@ def wine() -> LikelihoodResults:
     ],
 )
 def test_at_is_a_mapping(ask: Callable[[Any], Any], at: Any) -> None:
-    with pytest.raises(OptionError, match=r"^at must be a mapping such as"):
+    with pytest.raises(OptionError, match=r"^at must"):
         ask(at)
 
 
@@ -57,7 +57,7 @@ def test_other_refusals(ask: Callable[[LikelihoodResults], Any], message: str) -
 
 @pytest.mark.parametrize("data", [3, "wine", [1, 2]])
 def test_data_is_a_frame(data: Any) -> None:
-    with pytest.raises(DataError, match=r"^data= must be a pandas"):
+    with pytest.raises(DataError, match=r"^data= must"):
         wine().emmeans("temp", data=data)
 
 

@@ -44,7 +44,7 @@ def test_one_sided_with_and_without_tilde():
         "a",
         "b",
     ]
-    with pytest.raises(FormulaError, match=r"nominal= must be a one-sided formula"):
+    with pytest.raises(FormulaError, match="nominal= must"):
         parse_one_sided("y ~ a", (), "nominal")
     with pytest.raises(FormulaError, match="no response"):
         parse_formula("~ a + b", ())

@@ -107,10 +107,7 @@ def test_frames_and_names(pooled):
         match=r"pooled fits have no \.joint_tests\. .* \.anova\(type='III'\)",
     ):
         pooled.joint_tests()
-    with pytest.raises(
-        OptionError,
-        match=r"dfcom must be a positive, finite number, or numpy.inf; got 0",
-    ):
+    with pytest.raises(OptionError, match=r"dfcom must .*got 0"):
         pool(pooled.fits, dfcom=0)
 
 
@@ -145,9 +142,7 @@ def test_fits_that_are_not_of_one_model():
     )
     other = ordfit("y ~ x1 + g", frame.replace({"g": {"b": "c"}}))
     refused([one, other], r"'g\[T.b\]' is estimated in fit 1 but not in fit 2")
-    with pytest.raises(
-        OptionError, match=r"fits must be a list of fits, .*; got a PooledResults"
-    ):
+    with pytest.raises(OptionError, match="fits must"):
         pool(pool(fits("y ~ x1")))
     margin = ordfit("y ~ x1 + g", frame, "redsvm")
     refused(

@@ -164,15 +164,13 @@ def test_series_on_the_index_with_a_seed() -> None:
 
 @pytest.mark.parametrize("seed", [-1, "a", 1.5])
 def test_bad_seeds(seed: object) -> None:
-    with pytest.raises(OptionError, match="seed must be a whole number"):
+    with pytest.raises(OptionError, match="seed must"):
         fitted().residuals(seed=seed)
 
 
 @pytest.mark.parametrize("type", ["response", None, 1])
 def test_unknown_types(type: object) -> None:
-    with pytest.raises(
-        OptionError, match="type must be one of 'surrogate', 'probability-scale'"
-    ):
+    with pytest.raises(OptionError, match="type must"):
         fitted().residuals(type)
 
 

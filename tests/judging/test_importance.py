@@ -171,9 +171,7 @@ def test_gain_stays_the_default_of_trees():
     assert fit.importance("permutation").index.name == "variable"
     with pytest.raises(OptionError, match="Use kind='permutation'"):
         fit.importance("gain", newdata=WINE)
-    with pytest.raises(
-        OptionError, match=r"kind must be one of .*'permutation'; got 'gain'"
-    ):
+    with pytest.raises(OptionError, match=r"kind must .*got 'gain'"):
         ordfit("rating ~ temp", WINE).importance("gain")
 
 

@@ -284,7 +284,7 @@ def test_jeffreys_has_no_maximum_with_nominal_effects() -> None:
 
 @pytest.mark.parametrize("wrong", [0.0, -1.0, np.inf, np.nan, "firth", True, [1.0]])
 def test_penalties_are_checked(wrong: object) -> None:
-    with pytest.raises(OptionError, match="penalty must be a positive, finite number"):
+    with pytest.raises(OptionError, match="penalty must"):
         CumulativeLink(penalty=wrong)
 
 

@@ -202,16 +202,12 @@ def test_starting_values_are_checked() -> None:
     with pytest.raises(OptionError, match="start must give a finite likelihood"):
         fit(make(), start=(1.0, 0.0, 2.0, 0.0, 0.0))
     for wrong in ("abc", [np.nan], [[1.0]], 3.0):
-        with pytest.raises(
-            OptionError, match="start must be a sequence of finite numbers"
-        ):
+        with pytest.raises(OptionError, match="start must"):
             CumulativeLink(start=wrong)
 
 
 def test_structures_need_three_levels() -> None:
-    with pytest.raises(
-        OptionError, match="threshold must be one of 'flexible', 'symmetric'"
-    ):
+    with pytest.raises(OptionError, match="threshold must"):
         CumulativeLink(threshold="equal")
     with pytest.raises(DataError, match="at least 3 levels; this one has 2"):
         fit(make(n_levels=2), threshold="equidistant")

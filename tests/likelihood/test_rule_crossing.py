@@ -95,9 +95,7 @@ def test_nothing_is_said_without_need():
     # adjacent categories have no order of thresholds to keep
     with_order = _fit(method="acat")
     with_order.predict(NEW, type="prob")
-    with pytest.raises(
-        OptionError, match="crossing of CumulativeLink must be one of 'warn', 'raise'"
-    ):
+    with pytest.raises(OptionError, match="crossing of CumulativeLink must"):
         ordfit("y ~ x", DATA, crossing="ignore")
     with pytest.raises(OptionError, match="crossing"):
         ordfit("y ~ x", DATA, "acat", crossing="raise")

@@ -172,10 +172,7 @@ def test_means_of_groups_are_drawn():
 
 
 def test_an_unknown_column():
-    with pytest.raises(
-        OptionError,
-        match=r"against must be 'score' or a column of the data, .*; got 'agee'",
-    ):
+    with pytest.raises(OptionError, match=r"against must .*got 'agee'"):
         ordfit("PID ~ selfLR + age", ANES).plot.residuals("agee")
 
 

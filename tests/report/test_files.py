@@ -74,7 +74,7 @@ def test_paths_that_cannot_be_written(fit, tmp_path):
         match=r"nowhere/fit.ordstat cannot be written: No such file or directory",
     ):
         fit.save(tmp_path / "nowhere" / "fit.ordstat")
-    with pytest.raises(OptionError, match="path must be the name of a file"):
+    with pytest.raises(OptionError, match="path must"):
         fit.save(3)
     with pytest.raises(DataError, match="cannot be read: No such file"):
         load(tmp_path / "none.ordstat")
