@@ -78,17 +78,17 @@ def parquet(n: int, path: Path) -> None:
 def counted(data: object) -> tuple[float, int, list[float]]:
     """Seconds, passes over the rows in blocks, estimates."""
     from ordstat import ordfit
-    from ordstat.blocks.sources import Blocks
+    from ordstat.blocks.sources import RowBlocks
 
     passes = 0
-    frames = Blocks.frames
+    frames = RowBlocks.frames
 
-    def counting(self: Blocks) -> Iterator[object]:
+    def counting(self: RowBlocks) -> Iterator[object]:
         nonlocal passes
         passes += 1
         return frames(self)
 
-    Blocks.frames = counting
+    RowBlocks.frames = counting
     start = time.perf_counter()
     params = ordfit(
         FORMULA, pd.read_parquet(data[0]) if isinstance(data, list) else data

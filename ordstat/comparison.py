@@ -274,29 +274,29 @@ def compare(
 
     Notes
     -----
-    Knots of splines and means of `scale()` come from all rows, held-out ones too, as in `errors(cv=)`; what learns from
-    the response sees the training rows alone. Rows of groups that are held out are predicted by averages over the
-    distribution of their random effects; of crossed random terms the more numerous groups stay together. A row of
-    weight w is dealt out to the folds as w rows, unless columns tell nearly all rows apart, so that a flexible model
-    would know the twins of a held-out row.
+    Knots of splines and means of `scale()` come from all rows, held-out ones too, as in
+    `errors(cv=)`; only the training rows are used for what depends on the response.
+    Predictions for held-out groups are averages over the distribution of their random
+    effects; with crossed random terms, the more numerous groups stay together. A row of
+    weight w is spread over the folds as w rows. If the columns identify nearly all
+    rows, it stays in one fold: a flexible model would recognise the copies.
 
     Examples
     --------
     >>> from ordstat import compare, datasets
-    >>> found = compare("rating ~ temp + contact", datasets.load("wine"), methods=["logit", "redsvm"], cv=4)
+    >>> wine = datasets.load("wine")
+    >>> methods = ["logit", "redsvm"]
+    >>> found = compare("rating ~ temp + contact", wine, methods=methods, cv=4)
     >>> found.table[["absolute error", "classification error"]].shape
     (2, 2)
     >>> found.folds["measure"].nunique(), len(found.differences())
     (19, 1)
     """
-    row_costs, given = split_cost(cost, () if data is None else data)
     check_names(options, _OF_DATA, "compare", "argument")
+    row_costs, given = split_cost(cost, () if data is None else data)
+    judge = "absolute" if given is None else given
     if isinstance(formula, str):
-        if len(more) > (methods is None):
-            raise OptionError(
-                f"methods must be one list; got {more!r} and methods={methods!r}. Give"
-                f" {EXAMPLE}."
-            )
+        listed = _one_list(more, methods)
         design = build(formula, data, costs=row_costs, **options)
         for note in design.notes:  # fits have told theirs
             warn(note, DataWarning)
@@ -307,20 +307,13 @@ def compare(
                 design.levels.unused,
                 by_row=row_costs is not None,
             )
-        judge = "absolute" if given is None else given
-        contestants, kept = from_methods(design, more[0] if more else methods, judge)
+        contestants, kept = from_methods(design, listed, judge)
     else:
-        for name in [*options, *(() if methods is None else ("methods",))]:
-            raise OptionError(
-                f"{name} must go with a formula and data; fits have their own. Leave it"
-                " out."
-            )
-        contestants, kept = from_fits(
-            [formula, *(() if data is None else (data,)), *more], given
-        )
+        _refuse_beside_fits(methods, options)
+        fits = [formula, *more] if data is None else [formula, data, *more]
+        contestants, kept = from_fits(fits, given)
     cv = whole("cv", cv, 2)
     repeats = whole("repeats", repeats, 1)
-    cost = "absolute" if given is None else given
     n_jobs = jobs(n_jobs)
     callback = reporter(callback)
     rng = generator(seed)
@@ -331,53 +324,99 @@ def compare(
     apart = in_one_fold(first.sample, np.concatenate(drawn), first.levels.values)
     for note in apart:
         warn(note, DataWarning)
-    judged = _judged(
-        contestants, drawn, cost, int(rng.integers(2**63)), n_jobs, callback
-    )
-    failed = pd.DataFrame(
-        [
-            (contestant.label, number // cv + 1, number % cv + 1, fold.failure)
-            for contestant, folds in zip(contestants, judged, strict=True)
-            for number, fold in enumerate(folds)
-            if fold.failure
-        ],
-        columns=["method", "repeat", "fold", "message"],
-    )
-    failures = [
-        f"{label} failed in {len(rows)} of {counted(cv * repeats, 'fold')} and has no"
-        f" means (.failed): {rows['message'].iloc[0]}"
-        for label, rows in failed.groupby("method", sort=False)
-    ]
-    if len(failures) == len(contestants):
-        raise DataError(f"Every method failed in some fold: {failures[0]}")
-    for note in failures:
-        warn(note, DataWarning)
-    told = dict.fromkeys(
-        note for contestant in contestants for note in contestant.design.notes
-    )
-    design = contestants[0].design
-    formulas = {contestant.design.formula for contestant in contestants}
-    what, topic = (
-        ("model", design.response) if len(formulas) > 1 else ("method", formulas.pop())
-    )
-    times = f", {repeats} times" if repeats > 1 else ""
-    label = f"{CostMatrix.parse(cost).label} error"
+    root = int(rng.integers(2**63))
+    judged = _judged(contestants, drawn, judge, root, n_jobs, callback)
+    failed = _failed(contestants, judged, cv)
+    failures = _failures(failed, contestants, cv * repeats)
+    measure = f"{CostMatrix.parse(judge).label} error"
+    if first.sample.costs is not None or measure not in MEASURES:
+        measure = "cost"
+    told = [note for contestant in contestants for note in contestant.design.notes]
     compared = Comparison(
-        title=(
-            f"{counted(len(contestants), what)} by {cv}-fold cross-validation{times}:"
-            f" {topic}"
-        ),
+        title=_title(contestants, cv, repeats),
         labels=tuple(contestant.label for contestant in contestants),
         values=np.array([[fold.values for fold in folds] for folds in judged]),
         seconds=np.array([[fold.seconds for fold in folds] for folds in judged]),
         weights=np.concatenate([held.sum(axis=1) for held in drawn]),
         cv=cv,
         repeats=repeats,
-        measure=label if design.sample.costs is None and label in MEASURES else "cost",
+        measure=measure,
         failed=failed,
-        notes=(*told, *apart, *failures, *_notes(contestants, kept, judged, cost)),
+        notes=(
+            *dict.fromkeys(told),
+            *apart,
+            *failures,
+            *_notes(contestants, kept, judged, judge),
+        ),
     )
     return replace(compared, notes=(*compared.notes, *fold_notes(compared)))
+
+
+def _one_list(more: Sequence[Any], methods: Any) -> Any:
+    """The methods, given after the data or by name."""
+    if not more:
+        return methods
+    if len(more) > 1 or methods is not None:
+        raise OptionError(
+            f"methods must be one list; got {more!r} and methods={methods!r}. Give"
+            f" {EXAMPLE}."
+        )
+    return more[0]
+
+
+def _refuse_beside_fits(methods: Any, options: Mapping[str, Any]) -> None:
+    """OptionError for arguments that go with a formula."""
+    given = list(options)
+    if methods is not None:
+        given.append("methods")
+    if given:
+        raise OptionError(
+            f"{given[0]} must go with a formula and data; fits have their own. Leave it"
+            " out."
+        )
+
+
+def _failed(
+    contestants: Sequence[Contestant], judged: Sequence[Sequence[Judged]], cv: int
+) -> pd.DataFrame:
+    """One row for each fit that failed."""
+    rows = [
+        (contestant.label, number // cv + 1, number % cv + 1, fold.failure)
+        for contestant, folds in zip(contestants, judged, strict=True)
+        for number, fold in enumerate(folds)
+        if fold.failure
+    ]
+    return pd.DataFrame(rows, columns=["method", "repeat", "fold", "message"])
+
+
+def _failures(
+    failed: pd.DataFrame, contestants: Sequence[Contestant], n_folds: int
+) -> list[str]:
+    """Warn of every method that failed in some fold; DataError if all did."""
+    failures = [
+        f"{label} failed in {len(rows)} of {counted(n_folds, 'fold')} and has no means"
+        f" (.failed): {rows['message'].iloc[0]}"
+        for label, rows in failed.groupby("method", sort=False)
+    ]
+    if len(failures) == len(contestants):
+        raise DataError(f"Every method failed in some fold: {failures[0]}")
+    for note in failures:
+        warn(note, DataWarning)
+    return failures
+
+
+def _title(contestants: Sequence[Contestant], cv: int, repeats: int) -> str:
+    formulas = {contestant.design.formula for contestant in contestants}
+    what = "method"
+    topic = contestants[0].design.formula
+    if len(formulas) > 1:
+        what = "model"
+        topic = contestants[0].design.response
+    times = f", {repeats} times" if repeats > 1 else ""
+    return (
+        f"{counted(len(contestants), what)} by {cv}-fold cross-validation{times}:"
+        f" {topic}"
+    )
 
 
 def _drawn(

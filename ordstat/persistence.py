@@ -44,15 +44,16 @@ _FUNCTIONS = (
 
 #: Classes that have another name than in earlier files of version 1.
 _MOVED = {
+    "blocks.sources.Blocks": "blocks.sources.RowBlocks",
     "formula.design.Recipe": "formula.recipe.Recipe",
     "formula.factors.Polynomial": "formula.factors.PolynomialBasis",
     "formula.parse.Part": "formula.parse.Side",
 }
 
 
-def _class(name: str, names: set[str]) -> Any:
-    """The dataclass of a name such as "likelihood.fit.Sample" that has fields of these
-    names; fields that it got later have defaults.
+def dataclass_named(name: str, names: set[str]) -> Any:
+    """The dataclass of a name such as "formula.sample.Sample" that has fields of these
+    names; fields that it got later have defaults. DataError if there is no such class.
     """
     present = _MOVED.get(name, name)
     module, _, last = present.rpartition(".")
@@ -66,7 +67,8 @@ def _class(name: str, names: set[str]) -> Any:
             return kind
     raise DataError(
         f"this version of ordstat has no class {name!r} with the fields"
-        f" {', '.join(sorted(names))}."
+        f" {', '.join(sorted(names))}. Install the ordstat that wrote the file, or fit"
+        " again."
     )
 
 
@@ -243,7 +245,7 @@ def _codes(codes: Any, n: int, count: int, least: int = 0) -> bool:
 
 
 def _alike(n: int, *arrays: Any) -> bool:
-    """Whether all arrays that are there are floats of n rows."""
+    """Whether every array present has n float rows."""
     return all(
         array is None or (array.dtype == np.float64 and len(array) == n)
         for array in arrays
@@ -361,20 +363,21 @@ def _online(learned: Any, method: Any, D: int, K: int) -> Iterable[bool]:
         ) and state.record.shape == (4,)
 
 
-_CHECKS: dict[str, Callable[[Any], Iterable[bool]]] = {
-    "Rows": _rows,
-    "Sample": _sample,
-    "SampleOfBlocks": _sample,
-    "RandomColumns": _random_columns,
-    "MixedModel": _mixed_model,
-    "Evaluation": _evaluation,
-    "MarginalLikelihood": lambda m: (
+#: Classes whose parts must agree, by their names in a file.
+CHECKS: dict[str, Callable[[Any], Iterable[bool]]] = {
+    "formula.sample.Rows": _rows,
+    "formula.sample.Sample": _sample,
+    "blocks.scan.SampleOfBlocks": _sample,
+    "formula.sample.RandomColumns": _random_columns,
+    "mixed.model.MixedModel": _mixed_model,
+    "mixed.integral.Evaluation": _evaluation,
+    "mixed.estimate.MarginalLikelihood": lambda m: (
         m.at.model is m.model,
         m.free.shape == m.at.psi.shape,
     ),
-    "Tree": _tree,
-    "ValueTree": _value_tree,
-    "BoostedTrees": _boosted_trees,
+    "trees.tree.Tree": _tree,
+    "prediction.trees.ValueTree": _value_tree,
+    "prediction.trees.BoostedTrees": _boosted_trees,
 }
 
 
@@ -581,13 +584,13 @@ class Unpacking:
     def add(self, entry: dict[str, Any]) -> None:
         """Make the next dataclass."""
         given = {name: self.unpack(value) for name, value in entry["fields"].items()}
-        kind = _class(entry["class"], set(given))
+        kind = dataclass_named(entry["class"], set(given))
         made = object.__new__(kind)
         for name, value in (_defaults(kind) | given).items():
             object.__setattr__(made, name, value)
         if hasattr(kind, "__post_init__"):
             made.__post_init__()
-        check = _CHECKS.get(kind.__name__)
+        check = CHECKS.get(_class_name(kind))
         if check is not None and not all(check(made)):
             raise DataError(f"the parts of its {kind.__name__} do not agree.")
         self.objects.append(made)
@@ -679,7 +682,7 @@ def fit_of(tree: Any, arrays: list[AnyArray]) -> Any:
     return fit
 
 
-#: What names of files of fits end in.
+#: Suffix of files of fits.
 ENDING = ".ordstat"
 FORMAT = "ordstat fit"
 VERSION = 1
@@ -866,5 +869,5 @@ def _read(path: str | os.PathLike[str], most: int) -> tuple[Any, list[AnyArray]]
             for member in members[1:]
         ]
     if any(array.dtype.itemsize == 0 for array in arrays):
-        raise DataError("it has an array of nothing.")
+        raise DataError("it contains an empty array.")
     return tree, arrays

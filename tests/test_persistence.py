@@ -2,6 +2,8 @@
 
 import os
 import warnings
+from dataclasses import fields
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -11,6 +13,7 @@ from saved_fits import FEATURES, MEAN, classifiers, fitted, wine
 from sklearn.neighbors import KNeighborsClassifier
 
 from ordstat import DataError, OptionError, OrdinalClassifier, Reduction, load, ordfit
+from ordstat.persistence import CHECKS, dataclass_named
 
 #: pandas 3 compares the frequencies of dates unless told otherwise; earlier ones do
 #: not.
@@ -211,3 +214,11 @@ def test_code_of_others_is_refused(make, message, tmp_path):
     with pytest.raises(OptionError, match=message):
         fit.save(tmp_path / "fit.ordstat")
     assert not os.listdir(tmp_path)
+
+
+def test_every_check_is_of_a_class_that_is_there():
+    for name in CHECKS:
+        module, _, last = name.rpartition(".")
+        kind = getattr(import_module(f"ordstat.{module}"), last)
+        names = {field.name for field in fields(kind)}
+        assert dataclass_named(name, names) is kind

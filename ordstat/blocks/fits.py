@@ -33,7 +33,7 @@ from ..svm.redsvm import KernelMachine
 from ..svm.routes import SquaredHingeNewton
 from ..threads import one_blas_thread
 from .scan import BlockDesign, Reader
-from .sources import Blocks
+from .sources import RowBlocks
 
 #: Stands for an information that is known, so that only the score is computed.
 _KNOWN = Information.of_dense(np.zeros((1, 1)))
@@ -129,7 +129,7 @@ class BlockProblem(Problem):
     is summed over blocks.
     """
 
-    blocks: Blocks
+    blocks: RowBlocks
     reader: Reader
 
     @property
@@ -261,7 +261,7 @@ def _scored(
 
 
 def all_columns(
-    blocks: Blocks, reader: Reader, ridge: bool = False
+    blocks: RowBlocks, reader: Reader, ridge: bool = False
 ) -> tuple[Columns, Columns]:
     """Nominal and location columns together, and those of the log scale, by all rows:
     one more pass.

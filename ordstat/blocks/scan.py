@@ -34,7 +34,7 @@ from ..formula.recipe import Recipe
 from ..formula.sample import Sample
 from ..formula.spec import FormulaSpec
 from ..formula.used import ZERO_WEIGHT, incomplete, left_out
-from .sources import Blocks, Source
+from .sources import RowBlocks, Source
 
 #: A row of the sample: its key, rank and place.
 Mark = tuple[tuple[Any, ...], float, int]
@@ -60,7 +60,7 @@ class BlockDesign(Design):
 
     Attributes
     ----------
-    blocks : Blocks
+    blocks : RowBlocks
     counts : (K,) sums of the weights of the rows of each level
     n_used : int
         Rows used.
@@ -68,7 +68,8 @@ class BlockDesign(Design):
         Whether the sample holds every row.
     """
 
-    blocks: Blocks = field(repr=False)  # type: ignore[misc]  # None on the class of designs in memory
+    # None on the class of designs in memory
+    blocks: RowBlocks = field(repr=False)  # type: ignore[misc]
     counts: FloatArray
     n_used: int
     whole: bool
@@ -412,7 +413,7 @@ def scanned(recipe: Recipe, data: Source) -> BlockDesign:
                 f"{role}= must be the name of a column where rows are in blocks; got"
                 f" {type(given)}."
             )
-    blocks = Blocks(data, (), recipe.subset)
+    blocks = RowBlocks(data, (), recipe.subset)
     empty = pd.DataFrame(columns=blocks.names)
     spec = formulas(recipe, empty)
     refused = {
@@ -484,7 +485,7 @@ def _compares_text(expression: Expression) -> bool:
     )
 
 
-def _levels(blocks: Blocks) -> dict[str, Factor]:
+def _levels(blocks: RowBlocks) -> dict[str, Factor]:
     """The factors among some columns, with the levels in all rows: one pass; none
     without columns.
     """
@@ -562,7 +563,7 @@ def _transforms(
 
 
 def _design(
-    recipe: Recipe, scan: Scan, states: dict[str, Transform], blocks: Blocks
+    recipe: Recipe, scan: Scan, states: dict[str, Transform], blocks: RowBlocks
 ) -> BlockDesign:
     """From what the first pass has found."""
     given = scan.rows["given"]

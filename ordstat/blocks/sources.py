@@ -186,7 +186,7 @@ def source_of(data: Any) -> Source | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks:
+class RowBlocks:
     """The columns that a model needs, of the rows that it takes, block by block.
 
     Attributes
@@ -358,7 +358,7 @@ def written_predictions(fit: Any, path: Any, data: Any, type: str) -> Path:
             f" {os.fspath(path)!r}. Name a file elsewhere."
         )
     spec = fit.design.spec
-    blocks = Blocks(source, ())
+    blocks = RowBlocks(source, ())
     wanted = {
         spec.response_name,
         *spec.columns,

@@ -195,13 +195,11 @@ def importance(
         raise OptionError(
             f"measure must be the name of a measure in errors(); got {brief(measure)}."
         )
-    plain = (
-        newdata is None
-        and weights is None
-        and is_whole(seed)
-        and (measure, repeats, seed, level) == _USUAL
-    )
-    if (kind or (fit.importance_kinds[0] if plain else "permutation")) == "gain":
+    usual = is_whole(seed) and (measure, repeats, seed, level) == _USUAL
+    plain = usual and newdata is None and weights is None
+    if kind is None:
+        kind = fit.importance_kinds[0] if plain else "permutation"
+    if kind == "gain":
         if not plain:
             raise OptionError(
                 "newdata, weights, measure, repeats, seed and level do not apply to"
@@ -212,37 +210,11 @@ def importance(
     rng = generator(seed)
     callback = reporter(callback)
     frame, sample, left_out = _variables(fit, newdata, weights)
-    everyone = _predictions(fit, sample, frame)
-    fewer = (
-        ""
-        if "prob" in fit.prediction_types
-        else " (those of probabilities need calibrate=True at the fit)"
-    )
-    one_of("measure", measure, measures_of(everyone), also=fewer)
-    if not np.isfinite(value := measured(everyone, [measure])[0]):
-        raise DataError(
-            f"measure must be finite before permutation; {measure!r} is {value:g}."
-            " Choose another, such as 'ranked probability score' or 'absolute error'."
-        )
+    _check_measure(fit, measure, _predictions(fit, sample, frame))
     sign = -1.0 if measure in LARGER_IS_BETTER else 1.0
     rises = np.empty((repeats, frame.shape[1]))
     for r in range(repeats):
-        rows, donors, drawn = exchange(sample.case_weights, rng)
-        true = replace(sample.take(rows), weights=drawn, cluster=None)
-        before = frame.take(rows).reset_index(drop=True)
-        unpermuted = measured(_predictions(fit, true, before), [measure])[0]
-        for v, name in enumerate(frame.columns):
-            try:
-                after = _predictions(
-                    fit, true, before.assign(**{name: frame[name].array.take(donors)})
-                )
-            except DataError as error:
-                raise DataError(
-                    f"Permuting {str(name)!r} gives rows that the formula cannot"
-                    f" evaluate ({error}). Make terms of several variables, such as"
-                    " log(a - b), columns of the data first."
-                ) from error
-            rises[r, v] = sign * (measured(after, [measure])[0] - unpermuted)
+        rises[r] = sign * _changes(fit, frame, sample, measure, rng)
         if callback is not None:
             callback(r + 1, repeats, "permutations")
     table = pd.DataFrame(
@@ -250,23 +222,14 @@ def importance(
         index=pd.Index([str(name) for name in frame.columns], name="variable"),
     )
     table = table.sort_values("importance", ascending=False, kind="stable")
-    weights = sample.case_weights
-    whole_numbers = np.array_equal(weights, np.rint(weights))
-    count_of_rows = count(
-        float(weights.sum() if whole_numbers else np.count_nonzero(weights))
-    )
-    spread = (
-        f"; the {100 * level:g}% limits show the error of random permutations"
-        if repeats > 1
-        else ""
-    )
-    where = f"the {count_of_rows} rows of the fit; newdata= takes new rows"
+    change = "Rise" if sign > 0 else "Fall"
+    spread = ""
+    if repeats > 1:
+        spread = f"; the {100 * level:g}% limits show the error of random permutations"
     notes = [
-        (
-            f"{'Rise' if sign > 0 else 'Fall'} of the {measure}, mean of"
-            f" {counted(repeats, 'permutation')}{spread}."
-        ),
-        f"Computed on {where if newdata is None else f'{count_of_rows} new rows'}.",
+        f"{change} of the {measure}, mean of"
+        f" {counted(repeats, 'permutation')}{spread}.",
+        _where(sample.case_weights, newdata is None),
     ]
     if fit.design.random:
         notes.append(
@@ -277,6 +240,58 @@ def importance(
     return NotedFrame.of(
         table, notes, "Permutation importance", dict.fromkeys(table, ".4f")
     )
+
+
+def _check_measure(fit: FittedRanker, measure: str, unpermuted: Predictions) -> None:
+    """Refuse a measure that the fit does not have, or that is not finite."""
+    fewer = (
+        ""
+        if "prob" in fit.prediction_types
+        else " (those of probabilities need calibrate=True at the fit)"
+    )
+    one_of("measure", measure, measures_of(unpermuted), also=fewer)
+    value = measured(unpermuted, [measure])[0]
+    if not np.isfinite(value):
+        raise DataError(
+            f"measure must be finite before permutation; {measure!r} is {value:g}."
+            " Choose another, such as 'ranked probability score' or 'absolute error'."
+        )
+
+
+def _changes(
+    fit: FittedRanker,
+    frame: pd.DataFrame,
+    sample: Sample,
+    measure: str,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """(V,) changes of a measure in one draw, when each variable is permuted."""
+    rows, donors, drawn = exchange(sample.case_weights, rng)
+    true = replace(sample.take(rows), weights=drawn, cluster=None)
+    before = frame.take(rows).reset_index(drop=True)
+    unpermuted = measured(_predictions(fit, true, before), [measure])[0]
+    changes = np.empty(frame.shape[1])
+    for v, name in enumerate(frame.columns):
+        permuted = before.assign(**{name: frame[name].array.take(donors)})
+        try:
+            after = _predictions(fit, true, permuted)
+        except DataError as error:
+            raise DataError(
+                f"Permuting {str(name)!r} gives rows that the formula cannot evaluate"
+                f" ({error}). Make terms of several variables, such as log(a - b),"
+                " columns of the data first."
+            ) from error
+        changes[v] = measured(after, [measure])[0] - unpermuted
+    return changes
+
+
+def _where(weights: FloatArray, of_fit: bool) -> str:
+    """A note on the rows that importance was computed on."""
+    whole_numbers = np.array_equal(weights, np.rint(weights))
+    rows = count(float(weights.sum() if whole_numbers else np.count_nonzero(weights)))
+    if of_fit:
+        return f"Computed on the {rows} rows of the fit; newdata= takes new rows."
+    return f"Computed on {rows} new rows."
 
 
 def _variables(
