@@ -17,7 +17,7 @@ from ..exceptions import DataError, OptionError, warn
 from ..fitted import case_weights, check_weights_go_with, copied
 from ..formula.sample import RandomRows, Rows, quantiles
 from ..judging.importance import by_name, own_rows, rows_told
-from ..likelihood.derivatives import stencil
+from ..likelihood.differences import stencil
 from ..likelihood.fitted import FittedLikelihood
 from .average import Averager
 

@@ -12,15 +12,14 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import OptionError
-from .flexible import FIRST, SECOND, links_about
+from .differences import first_by_seven, five_points, second_by_seven
+from .flexible import links_about
 from .links import Interval, Link
 from .predictor import Predictor
 from .terms import EtaTerms, LocationTerms, RowTerms, by_location, by_parameters
 
 #: Step of the differences of the curvature.
 STEP = 1e-3
-#: Points, and weights of f there, in 12 h f'.
-STENCIL = ((-2.0, 1.0), (-1.0, -8.0), (1.0, 8.0), (2.0, -1.0))
 
 
 class Stages(Protocol):
@@ -174,14 +173,16 @@ class Family(ABC):
         s = predictor.s
         T = np.zeros_like(eta)
         for m, unit in enumerate(np.eye(eta.shape[1])):
-            for move, weight in STENCIL:
-                T[:, m] += (
-                    weight
-                    / (12.0 * STEP)
-                    * self._curvature(eta + move * STEP * unit, y)
-                )
+            T[:, m] = self._curvature_slope(eta, STEP * unit, y) / STEP
         by_tau = -s * s * (2.0 * self._curvature(eta, y) + (T * eta).sum(axis=1))
         return np.vstack([s**3 * T.T, -(s**3) * T.sum(axis=1), by_tau])
+
+    def _curvature_slope(
+        self, eta: FloatArray, move: FloatArray, y: IntArray
+    ) -> FloatArray:
+        """(n,) change of the curvature by a move of eta."""
+        (slope,) = five_points(lambda k: (self._curvature(eta + k * move, y),))
+        return slope
 
     def _curvature(self, eta: FloatArray, y: IntArray) -> FloatArray:
         """(n,) curvature by a common move of all predictors."""
@@ -350,13 +351,11 @@ def row_terms(
     terms = [each for each in others if each is not None]
     logs = np.array([each.log_p for each in terms])
     with np.errstate(invalid="ignore"):
-        score = np.vstack([here.score, FIRST @ logs / h])
+        score = np.vstack([here.score, first_by_seven(logs, h)])
         if not second:
             return replace(here, score=score)
-        mixed = (
-            np.tensordot(FIRST, np.array([each.score for each in terms]), axes=1) / h
-        )
-        bend = SECOND @ (logs - here.log_p) / h**2
+        mixed = first_by_seven(np.array([each.score for each in terms]), h)
+        bend = second_by_seven(logs - here.log_p, h)
     curvature = np.empty((len(score), *score.shape))
     curvature[:-1, :-1] = here.second()
     curvature[:-1, -1] = curvature[-1, :-1] = -mixed

@@ -435,10 +435,8 @@ def link_of(name: str, lam: float | None) -> Link | FlexibleLink:
     return family.at(value)
 
 
-#: Weights of f(-3h) ... f(3h) in h f' and h^2 f''.
-FIRST = np.array([-1.0, 9.0, -45.0, 0.0, 45.0, -9.0, 1.0]) / 60.0
-SECOND = np.array([2.0, -27.0, 270.0, -490.0, 270.0, -27.0, 2.0]) / 180.0
-_STEP = 0.02
+#: Distance of the values of lambda in `links_about`.
+_LAMBDA_STEP = 0.02
 
 
 def links_about(link: Link) -> tuple[list[Link], float]:
@@ -447,7 +445,7 @@ def links_about(link: Link) -> tuple[list[Link], float]:
     """
     flexible = FLEXIBLE[link.name]
     lam = cast(float, link.lam)
-    h = _STEP * lam if flexible.relative else _STEP
+    h = _LAMBDA_STEP * lam if flexible.relative else _LAMBDA_STEP
     points = lam + h * np.arange(-3.0, 4.0)
     inside = flexible.lower < points[0] and points[-1] < flexible.upper
     return [flexible.at(float(point)) for point in points] if inside else [], h

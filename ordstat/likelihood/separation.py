@@ -12,7 +12,8 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..formula.sample import row_blocks
 from ..newton import Optimum
 from .columns import TOLERANCE, Columns
-from .flexible import FIRST, links_about, mirrored
+from .differences import first_by_seven
+from .flexible import links_about, mirrored
 from .predictor import ModelRows
 from .problem import Problem
 
@@ -418,11 +419,8 @@ def _triangle(problem: Problem, index: IntArray, thresholds: IntArray) -> FloatA
         if flexible is not None:
             links, h = links_about(flexible.at(flexible.start + 0.3))
             curves = [problem.family.at(link).cut for link in links]
-            by_lambda = (
-                np.tensordot(
-                    FIRST, np.array([curve.cdf(eta) for curve in curves]), axes=1
-                )
-                / h
+            by_lambda = first_by_seven(
+                np.array([curve.cdf(eta) for curve in curves]), h
             )
             density = curves[3].pdf(eta)
             parts.append(

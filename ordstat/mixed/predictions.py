@@ -35,11 +35,11 @@ from ..likelihood.derivatives import (
     Derived,
     Quantity,
     averages,
-    five_points,
     moved,
     score_errors,
     steps_along,
 )
+from ..likelihood.differences import five_points
 from ..likelihood.fit import LikelihoodFit, Marginal
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.links import Link
@@ -175,11 +175,12 @@ class Predicted(CostRule):
         differences.
         """
         steps = self._steps(rows, tangent)
-        return five_points(
+        values, jacobian = five_points(
             lambda k: self.averages(
                 quantity, moved(rows, tangent, k * steps), weights / steps
             )
         )
+        return values, jacobian
 
     def slopes(self, quantity: Quantity, rows: Rows, tangent: Rows) -> Derived:
         """As `each`, of the derivatives along a tangent."""

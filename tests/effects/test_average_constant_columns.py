@@ -12,7 +12,7 @@ from reference_cases import load_data
 from ordstat import ordfit
 from ordstat.effects.average import SCALES
 from ordstat.exceptions import DataWarning
-from ordstat.likelihood.derivatives import stencil
+from ordstat.likelihood.differences import stencil
 
 pytestmark = pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
 STATISTICS = ["estimate", "std_error", "statistic", "p_value", "lower", "upper"]

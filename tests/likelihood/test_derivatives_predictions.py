@@ -17,8 +17,8 @@ from ordstat.likelihood.derivatives import (
     averages,
     score_errors,
     standard_errors,
-    stencil,
 )
+from ordstat.likelihood.differences import stencil
 from ordstat.likelihood.family import Family
 from ordstat.likelihood.rule import LikelihoodRule
 from ordstat.likelihood.sequential import ContinuationRatio, Sequential, StoppingRatio
