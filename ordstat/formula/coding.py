@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, product
+from itertools import accumulate, product, repeat
 from math import prod
 from operator import and_
 from typing import Any, NamedTuple
@@ -157,13 +157,9 @@ class Coding:
         """The number of columns, coded by all levels if `full`, in a term of one factor
         if `alone`.
         """
-        return (
-            1
-            if self.whole and alone
-            else len(self.levels)
-            if full and self.levels
-            else len(self.suffixes)
-        )
+        if self.whole and alone:
+            return 1
+        return len(self.levels) if full and self.levels else len(self.suffixes)
 
     def pieces(self, factor: Expression, full: bool, alone: bool) -> list[Piece]:
         """The records of the columns that a factor of the formula gives."""
@@ -223,17 +219,14 @@ class Coding:
             made = []
             for weights in self.matrix.T:
                 (chosen,) = np.nonzero(weights)
-                # one comparison is faster
-                indicator = chosen.size == 1 and weights[chosen[0]] == 1.0
-                made.append(
-                    codes == chosen[0] if indicator else np.append(weights, 0.0)[codes]
-                )
+                if chosen.size == 1 and weights[chosen[0]] == 1.0:
+                    made.append(codes == chosen[0])  # one comparison is faster
+                else:
+                    made.append(np.append(weights, 0.0)[codes])
         missing = codes < 0
-        return (
-            [np.where(missing, np.nan, column) for column in made]
-            if missing.any()
-            else made
-        )
+        if not missing.any():
+            return made
+        return [np.where(missing, np.nan, column) for column in made]
 
 
 def fit_coding(
@@ -404,13 +397,11 @@ def assemble(
         slices[term.label] = slice(len(columns), len(columns) + width)
         columns += term_columns(term, full, values, codings)
         coding = codings[term.keys[0]]
-        unordered = (
-            len(full) == 1
-            and coding.whole
-            and not coding.ordered
-            and len(coding.levels) > 2
-        )
-        categories += [len(coding.levels) if unordered else 0] * width
+        is_code = len(full) == 1 and coding.whole
+        if is_code and not coding.ordered and len(coding.levels) > 2:
+            categories.append(len(coding.levels))
+        else:
+            categories.extend(repeat(0, width))
     matrix, squares = stack(columns, n)
     codes = np.array(categories, dtype=np.intp) if any(categories) else None
     names = tuple([name.text for name in side_names(side, codings)])

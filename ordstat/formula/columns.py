@@ -56,19 +56,17 @@ def as_frame(data: Any) -> pd.DataFrame:
     if isinstance(frame, pd.DataFrame):
         if isinstance(frame.columns, pd.MultiIndex):
             raise _many_levels(frame.columns)
-        return (
-            frame
-            if frame.columns.inferred_type == "string"
-            else frame.rename(columns=str)
-        )
+        if frame.columns.inferred_type == "string":
+            return frame
+        return frame.rename(columns=str)
     refuse_other_files(data)
-    hint = "; call .collect() first" if hasattr(data, "collect") else ""
-    hint = _IN_FILES if isinstance(data, (str, os.PathLike)) else hint
-    hint = (
-        "; the formula comes first, ordfit(formula, data)"
-        if isinstance(data, str) and "~" in data
-        else hint
-    )
+    hint = ""
+    if isinstance(data, str) and "~" in data:
+        hint = "; the formula comes first, ordfit(formula, data)"
+    elif isinstance(data, (str, os.PathLike)):
+        hint = _IN_FILES
+    elif hasattr(data, "collect"):
+        hint = "; call .collect() first"
     raise DataError(
         f"data= must be {ACCEPTED}; got"
         f" {type(data).__module__}.{type(data).__qualname__}{hint}."
@@ -246,11 +244,9 @@ class Column(NamedTuple):
 
 def take(value: Value, keep: BoolArray) -> Value:
     """The rows of a mask."""
-    return (
-        replace(value, codes=value.codes[keep])
-        if isinstance(value, Factor)
-        else value[keep]
-    )
+    if isinstance(value, Factor):
+        return replace(value, codes=value.codes[keep])
+    return value[keep]
 
 
 def with_gaps(value: Value, missing: BoolArray | None) -> Value:
@@ -282,11 +278,9 @@ def read(column: pd.Series) -> Column:
             str(column.name),
             bool(dtype.ordered),
         )
-    kind = (
-        pd.api.types.infer_dtype(column, skipna=True)
-        if dtype.kind == "O" and isinstance(dtype, np.dtype)
-        else ""
-    )
+    kind = ""
+    if dtype.kind == "O" and isinstance(dtype, np.dtype):
+        kind = pd.api.types.infer_dtype(column, skipna=True)
     if pd.api.types.is_bool_dtype(dtype) or kind == "boolean":
         missing = column.isna().to_numpy()
         values = column.astype("boolean").to_numpy(dtype=bool, na_value=False)
@@ -341,12 +335,10 @@ def _numbers(column: pd.Series) -> Column:
     Numbers that are not whole become float64 here: transforms of float16 or float32
     would lose digits, or overflow.
     """
-    plain_dtype = isinstance(column.dtype, np.dtype)
-    values = (
-        column.to_numpy()
-        if plain_dtype
-        else column.to_numpy(dtype=float, na_value=np.nan)
-    )
+    options: dict[str, Any] = {}
+    if not isinstance(column.dtype, np.dtype):
+        options = {"dtype": float, "na_value": np.nan}
+    values = column.to_numpy(**options)
     if values.dtype.kind in "iu":
         return Column(values.astype(values.dtype.newbyteorder("="), copy=False))
     values = values.astype(np.float64, copy=False)

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import zip_longest
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -339,27 +339,19 @@ def make(
     used = _used_rows(recipe, given, one_level)
     weights, cluster, survey = _weighting(given, used)
     spec, values, coding_notes = _fit_spec(recipe, given, used, weights, states)
-    rows, sides = spec.matrices(values, used.y.size)
-    location, nominal, scale = sides
-    random, random_rows, random_notes = fit_random_terms(
-        spec.location.random, values, spec.codings, used.y.size, recipe.cov
-    )
+    matrices = _matrices(recipe, given, used, spec, values)
+    location, nominal, scale = matrices.sides
     categorical = _categorical(spec)
     notes = (
         *used.notes,
         *_formula_notes(given, spec),
         *coding_notes,
-        *_column_notes(sides),
-        *random_notes,
+        *matrices.notes,
         *_fixed_group_notes(spec, categorical),
     )
     design = Design(
         sample=Sample(
-            rows=replace(
-                rows,
-                offset=_sum(rows.offset, used.of(given.offset)),
-                random=random_rows,
-            ),
+            rows=matrices.rows,
             y=used.y,
             n_levels=len(used.levels),
             weights=weights,
@@ -374,7 +366,7 @@ def make(
         nominal_terms=nominal.terms,
         scale_terms=scale.terms,
         categorical=categorical,
-        random=random,
+        random=matrices.random,
         levels=Levels(values=used.levels, unused=used.unused),
         response=given.response.name,
         formula=recipe.formula,
@@ -383,7 +375,7 @@ def make(
         dropped=used.dropped,
         survey=survey,
         notes=notes,
-        spec=replace(spec, random=random),
+        spec=replace(spec, random=matrices.random),
         data=data,
         recipe=recipe,
         checksum=checksum_of(given),
@@ -458,6 +450,43 @@ def _predictors(given: Inputs) -> tuple[str, ...]:
     expressions = given.spec.factors | given.spec.offsets
     needed = frozenset().union(*[each.names for each in expressions.values()])
     return tuple([name for name in given.names if name in needed])
+
+
+class Matrices(NamedTuple):
+    """The matrices of the rows used.
+
+    Attributes
+    ----------
+    rows : Rows
+    sides : list of ModelMatrix
+        Location, nominal, scale.
+    random : tuple of RandomTerm
+    notes : list of str
+        Notes on empty columns and on groups.
+    """
+
+    rows: Rows
+    sides: list[ModelMatrix]
+    random: tuple[RandomTerm, ...]
+    notes: list[str]
+
+
+def _matrices(
+    recipe: Recipe,
+    given: Inputs,
+    used: UsedRows,
+    spec: FormulaSpec,
+    values: Mapping[str, Value],
+) -> Matrices:
+    n = used.y.size
+    rows, sides = spec.matrices(values, n)
+    notes = _column_notes(sides)
+    random, random_rows, random_notes = fit_random_terms(
+        spec.location.random, values, spec.codings, n, recipe.cov
+    )
+    offset = _sum(rows.offset, used.of(given.offset))
+    rows = replace(rows, offset=offset, random=random_rows)
+    return Matrices(rows, sides, random, notes + random_notes)
 
 
 def _categorical(spec: FormulaSpec) -> tuple[str, ...]:

@@ -226,11 +226,8 @@ def fit_spline(
         raise FormulaError(
             f"boundary_knots must be [low, high]; got {boundary_knots!r}."
         )
-    low, high = (
-        (values.min(), values.max())
-        if boundary_knots is None
-        else sorted(boundary_knots)
-    )
+    ends = (values.min(), values.max()) if boundary_knots is None else boundary_knots
+    low, high = sorted(ends)
     if not low < high:
         raise _constant(values)
     whole("degree", degree, *((3, 3) if natural else (1, 9)))
@@ -349,9 +346,8 @@ class Interpreter:
         missing = None
         for name in self.used:
             mask = self.columns.column(name).missing
-            missing = (
-                mask if missing is None else missing if mask is None else missing | mask
-            )
+            if mask is not None:
+                missing = mask if missing is None else missing | mask
         if not isinstance(value, Factor):
             value = np.asarray(value)
             if value.dtype.kind not in "biuf":
@@ -553,11 +549,9 @@ def numeric(value: Any, node: ast.AST) -> Any:
         raise FormulaError(f"{shown}. Use it alone, or convert it with pd.to_numeric.")
     if isinstance(value, (str, tuple, type(None))):
         raise FormulaError(f"{value!r} must be a number.")
-    return (
-        value.astype(float)
-        if isinstance(value, np.ndarray) and value.dtype.kind in "biu"
-        else value
-    )
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biu":
+        return value.astype(float)
+    return value
 
 
 def condition(value: Any, node: ast.AST) -> Any:

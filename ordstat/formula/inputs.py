@@ -89,8 +89,7 @@ def read_response(column: Column, name: str, levels: Any = None) -> Response:
                 " numbers; they are taken as ranks."
             )
             notes.append(text)
-    codes = factor.codes.astype(np.intp)
-    codes = codes if column.missing is None else np.where(column.missing, -1, codes)
+    codes = _with_missing(factor.codes, column)
     notes += response_notes(f"Response {name}", column, labels)
     return Response(name, codes, labels, notes)
 
@@ -148,14 +147,17 @@ def check_levels(levels: Any) -> tuple[Any, ...]:
     return labels
 
 
+def _with_missing(codes: IntArray, column: Column) -> IntArray:
+    """The codes with -1 in rows where the column has no value."""
+    if column.missing is None:
+        return codes.astype(np.intp)
+    return np.where(column.missing, -1, codes)
+
+
 def known_codes(column: Column, name: str, levels: tuple[Any, ...]) -> IntArray:
     """(N,) codes by given levels, -1 if missing; DataError for an unknown label."""
     codes, outside = matched(factor_of(column.value, name), levels)
-    codes = (
-        codes.astype(np.intp)
-        if column.missing is None
-        else np.where(column.missing, -1, codes)
-    )
+    codes = _with_missing(codes, column)
     if outside:
         what = (
             f"{shown_labels(levels, 30)}: {shown_labels(outside)}, in"
@@ -245,22 +247,15 @@ def values_of(given: Any, role: str, index: pd.Index) -> pd.Series:
         return given
     if hasattr(given, "to_numpy"):
         given = given.to_numpy()
-    values = (
-        given
-        if hasattr(given, "dtype")
-        else list(given)
-        if isinstance(given, Iterable)
-        else None
-    )
-    shape = () if values is None else shape_of(values)
+    values = given
+    if not hasattr(given, "dtype") and isinstance(given, Iterable):
+        values = list(given)
+    is_array = hasattr(values, "dtype") or isinstance(values, list)
+    shape = shape_of(values) if is_array else ()
     if shape != (len(index),):
-        got = (
-            brief(given)
-            if values is None
-            else "lists of different lengths"
-            if shape is None
-            else f"shape {shape}"
-        )
+        got = f"shape {shape}" if is_array else brief(given)
+        if shape is None:
+            got = "lists of different lengths"
         raise DataError(
             f"{role}= must be a column name or {len(index)} values, one per row; got"
             f" {got}."
@@ -300,11 +295,9 @@ def vector(
 
 def expression_of(text: str, columns: Columns) -> Expression:
     """A column by its name, or arithmetic over columns."""
-    return (
-        parse_expression(text)
-        if is_arithmetic(text, columns)
-        else column_expression(text)
-    )
+    if is_arithmetic(text, columns):
+        return parse_expression(text)
+    return column_expression(text)
 
 
 def is_arithmetic(text: str, columns: Columns) -> bool:
@@ -322,11 +315,9 @@ def numbers(column: Column, role: str, index: pd.Index) -> FloatArray:
             " name another."
         )
     array = column.value.astype(float)
-    bad = (
-        ~np.isfinite(array)
-        if column.missing is None
-        else ~(np.isfinite(array) | column.missing)
-    )
+    bad = ~np.isfinite(array)
+    if column.missing is not None:
+        bad &= ~column.missing
     refuse(bad, index, f"{role}=", array, "; it must be finite.")
     return array
 
@@ -402,18 +393,14 @@ def check_cost_labels(
     Default columns 0, 1, ... are not checked, and neither are rows of a matrix. With
     `by_row` the rows are those of the data.
     """
-    axes = (
-        {"columns": cost.columns}
-        if by_row
-        else {"rows": cost.index, "columns": cost.columns}
-    )
+    axes = {} if by_row else {"rows": cost.index}
+    axes["columns"] = cost.columns
     for name, labels in axes.items():
-        numbered = isinstance(labels, pd.RangeIndex) and labels.equals(
-            pd.RangeIndex(len(labels))
-        )
-        if not numbered and [label for label in labels if label not in unused] != list(
-            levels
-        ):
+        default = pd.RangeIndex(len(labels))
+        if isinstance(labels, pd.RangeIndex) and labels.equals(default):
+            continue
+        used = [label for label in labels if label not in unused]
+        if used != list(levels):
             order = f"{list(labels)}, and the levels, lowest first, are {list(levels)}"
             raise OptionError(
                 f"the {name} of cost= are labelled {order}: reorder them, or give"

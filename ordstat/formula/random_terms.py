@@ -300,11 +300,9 @@ def _check_groups(cov: Any, groups: Sequence[str]) -> None:
         raise OptionError(f"{problem}; got {type(cov).__name__}.")
     for name in cov:
         if name not in groups:
-            available = (
-                f"its groups are {shown_labels(groups)}"
-                if groups
-                else "it has no random terms"
-            )
+            available = "it has no random terms"
+            if groups:
+                available = f"its groups are {shown_labels(groups)}"
             raise OptionError(
                 f"cov= names the group {name!r}, which is not in the formula:"
                 f" {available}."

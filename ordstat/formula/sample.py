@@ -110,11 +110,10 @@ class RandomColumns:
         """(m,) derivatives by phi, from derivatives (n, q) by Lambda v of each row,
         times v.
         """
-        return (
-            np.array([np.vdot(self.z, inner)])
-            if self.alike
-            else (self.z.T @ inner)[self.entries]
-        )
+        if self.alike:
+            return np.array([np.vdot(self.z, inner)])
+        by_entry: FloatArray = (self.z.T @ inner)[self.entries]
+        return by_entry
 
     def rows_by_phi(self, inner: FloatArray) -> list[FloatArray]:
         """m arrays (n,): contributions of the rows to `by_phi`."""
@@ -130,11 +129,9 @@ class RandomColumns:
     def variances(self, covariance: FloatArray) -> FloatArray:
         """(n,) variances of z'b, from the covariance of the effects of a group."""
         variances = np.einsum("nq,qp,np->n", self.z, covariance, self.z)
-        return np.asarray(
-            variances
-            if self.root is None
-            else variances * (self.root**2).sum(axis=1)[self.codes]
-        )
+        if self.root is not None:
+            variances = variances * (self.root**2).sum(axis=1)[self.codes]
+        return np.asarray(variances)
 
     def spelt_out(self) -> RandomColumns:
         """The term with independent effects if the groups have a covariance; codes of
@@ -202,11 +199,9 @@ class RandomRows:
         ends = np.tile(first, len(others)), np.concatenate(others)
         links = coo_matrix((np.ones(ends[0].size), ends), shape=(total, total))
         labels = connected_components(links, directed=False)[1][first]
-        return (
-            largest.codes
-            if np.all(labels == labels[0])
-            else np.asarray(labels, dtype=np.intp)
-        )
+        if np.all(labels == labels[0]):
+            return largest.codes
+        return np.asarray(labels, dtype=np.intp)
 
     def unseen(self, names: Sequence[str]) -> str:
         """Numbers of rows with groups that are not in the fit, as text, by the names of

@@ -232,25 +232,8 @@ class FormulaSpec:
         DataError
             A column is missing, a level is not in the fit, or a term is not finite.
         """
-        if self.array_offset:
-            raise DataError(
-                "The offset= of the fit was an array. Fit with the name of a column as"
-                " offset= instead."
-            )
-        # names as in OrdinalClassifier
-        if isinstance(data, np.ndarray) and data.ndim == 2:
-            data = pd.DataFrame(
-                data, columns=[f"x{j + 1}" for j in range(data.shape[1])]
-            )
-        frame = as_frame(data)
+        frame = self._new_frame(data)
         complete = np.ones(len(frame), dtype=bool)
-        absent = [name for name in self.columns if name not in frame.columns]
-        if absent:
-            needs = shown_labels(self.columns, 60)
-            raise DataError(
-                f"The new data have no column {shown_labels(absent)}; the model needs"
-                f" {needs}."
-            )
         columns = Columns(frame, self.declared, self.na_action == "keep")
         grouped = [  # groups with missing columns are new
             term.text
@@ -289,6 +272,27 @@ class FormulaSpec:
             ]
             rows = replace(rows, random=RandomRows(tuple(terms)))
         return NewRows(rows=rows, complete=complete, index=frame.index)
+
+    def _new_frame(self, data: Any) -> pd.DataFrame:
+        """New data as a frame that has the columns of the model."""
+        if self.array_offset:
+            raise DataError(
+                "The offset= of the fit was an array. Fit with the name of a column as"
+                " offset= instead."
+            )
+        if isinstance(data, np.ndarray) and data.ndim == 2:
+            # names as in OrdinalClassifier
+            names = [f"x{j + 1}" for j in range(data.shape[1])]
+            data = pd.DataFrame(data, columns=names)
+        frame = as_frame(data)
+        absent = [name for name in self.columns if name not in frame.columns]
+        if absent:
+            needs = shown_labels(self.columns, 60)
+            raise DataError(
+                f"The new data have no column {shown_labels(absent)}; the model needs"
+                f" {needs}."
+            )
+        return frame
 
     def response(self, data: Any) -> IntArray:
         """(N,) codes of the response in new data, -1 if missing; DataError for a level

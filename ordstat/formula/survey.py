@@ -92,11 +92,9 @@ class Linearised:
         units = int(self.units.sum())
         strata = int(self.strata.sum())
         drawn = f"{units} PSUs" if self.clustered else f"{units} rows drawn one by one"
-        return (
-            f"{drawn} in {strata} strata, {self.df} df"
-            if self.fraction.size > 1
-            else f"{drawn}, {self.df} df"
-        )
+        if self.fraction.size > 1:
+            drawn = f"{drawn} in {strata} strata"
+        return f"{drawn}, {self.df} df"
 
     @property
     def errors(self) -> str:
@@ -340,16 +338,11 @@ class SurveyDesign:
         replicated = self.replicates is not None
         scaled = self.scale is not None
         rho = self.rho
-        why = (
-            "must be left out: replicate weights stand for the design"
-            if replicated
-            else "goes with replicates="
-        )
-        others = (
-            ("strata", "clusters", "fpc", "nest")
-            if replicated
-            else ("type", "scale", "rho", "mse")
-        )
+        why = "goes with replicates="
+        others = ("type", "scale", "rho", "mse")
+        if replicated:
+            why = "must be left out: replicate weights stand for the design"
+            others = ("strata", "clusters", "fpc", "nest")
         given = [
             name
             for name in others
@@ -406,54 +399,34 @@ def survey_of(asked: SurveyDesign, frame: pd.DataFrame) -> Survey:
     if asked.replicates is not None:
         return _replicates(asked, frame)
     columns = Columns(frame)
-    n = len(frame)
-
-    def given(role: str) -> Column:
-        """A column by name or as values, which must be complete."""
-        column = vector(
-            getattr(asked, role), role, columns, None, frame.index, " of SurveyDesign"
-        )
-        if column.missing is not None:
-            refuse(
-                column.missing,
-                frame.index,
-                f"{role}= of SurveyDesign",
-                "missing",
-                ": fill it, in unused rows too.",
-            )
-        return column
-
-    stratum, strata = (
-        (np.zeros(n, dtype=np.intp), ["all"])
-        if asked.strata is None
-        else _codes(given("strata"))
-    )
-    psu, units = (
-        (np.arange(n), [""]) if asked.clusters is None else _codes(given("clusters"))
-    )
+    stratum = np.zeros(len(frame), dtype=np.intp)
+    strata = ["all"]
+    if asked.strata is not None:
+        stratum, strata = _codes(_complete(asked, "strata", columns))
+    psu = np.arange(len(frame))
+    units = [""]
+    if asked.clusters is not None:
+        psu, units = _codes(_complete(asked, "clusters", columns))
     if asked.nest:
         pairs, psu = np.unique(stratum * len(units) + psu, return_inverse=True)
         units = [units[int(code) % len(units)] for code in pairs]
     stratum_of = np.zeros(psu.max() + 1, dtype=np.intp)
     stratum_of[psu] = stratum
-    if (torn := stratum_of[psu] != stratum).any():
-        unit = (
-            f"PSU {units[int(psu[int(np.argmax(torn))])]!r}, which is in another"
-            " stratum too,"
-        )
+    torn = stratum_of[psu] != stratum
+    if torn.any():
+        unit = units[int(psu[int(np.argmax(torn))])]
         refuse(
             torn,
             frame.index,
             "clusters= of SurveyDesign",
-            unit,
+            f"PSU {unit!r}, which is in another stratum too,",
             ". Set nest=True, or correct the labels.",
         )
     fraction = np.zeros(len(strata))
     if asked.fpc is not None:
         drawn = np.bincount(stratum_of, minlength=len(strata))
-        fraction = _fractions(
-            numbers(given("fpc"), "fpc", frame.index), stratum, strata, drawn
-        )
+        fpc = numbers(_complete(asked, "fpc", columns), "fpc", frame.index)
+        fraction = _fractions(fpc, stratum, strata, drawn)
     return Linearised(
         psu=np.asarray(psu, dtype=np.intp),
         stratum=stratum_of,
@@ -462,6 +435,18 @@ def survey_of(asked: SurveyDesign, frame: pd.DataFrame) -> Survey:
         names=tuple(strata),
         clustered=asked.clusters is not None,
     )
+
+
+def _complete(asked: SurveyDesign, role: str, columns: Columns) -> Column:
+    """A column by name or as values, which must be complete."""
+    index = columns.frame.index
+    given = getattr(asked, role)
+    column = vector(given, role, columns, None, index, " of SurveyDesign")
+    if column.missing is not None:
+        name = f"{role}= of SurveyDesign"
+        advice = ": fill it, in unused rows too."
+        refuse(column.missing, index, name, "missing", advice)
+    return column
 
 
 def _codes(column: Column) -> tuple[IntArray, list[str]]:
