@@ -78,7 +78,9 @@ def ordfit(
         "csovo", ... (a wrong name lists them all), or a value such as REDSVM(C=10).
     nominal, scale : str, optional
         One-sided formulas "~ terms" of effects that differ per threshold, and of
-        effects on the log scale (likelihood methods).
+        effects on the log scale (likelihood methods). Beside an offset the coding of
+        factors of `scale` is part of the model, as in R's clm: the offset has the
+        spread of rows whose scale effects are 0.
     weights, offset, cluster : str or array of length N, optional
         Case (frequency) weights >= 0 (a weight of 2 is two such rows; sampling weights
         belong into `design`), known part of the score, and groups of dependent rows; a

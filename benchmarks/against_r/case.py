@@ -24,7 +24,7 @@ from benchmarks.against_r.session import Answer, Session
 from benchmarks.against_r.specs import FLEXIBLE, Spec
 
 #: What `session.R` can mend of R: "weights" of specifications that have some.
-MENDS = ("ends", "contrasts", "containment", "weights")
+MENDS = ("ends", "contrasts", "containment", "units", "weights")
 #: Log-likelihoods computed twice differ by less than this.
 _SAME = 1e-6
 #: Lambda where it is left out: that of the logit, and that of the probit.
@@ -125,17 +125,18 @@ class Case:
 
     def loglik_of_theirs(self) -> float:
         """The log-likelihood of R's estimates, computed in NumPy."""
-        return self._rows_of_theirs().loglik(_estimated(self.theirs))
+        return self.rows_of_theirs().loglik(estimated(self.theirs))
 
     def above_theirs(self) -> float:
         """How much higher than at R's estimates NumPy finds the log-likelihood, going
         up from there.
         """
-        rows = self._rows_of_theirs()
-        start = _estimated(self.theirs)
+        rows = self.rows_of_theirs()
+        start = estimated(self.theirs)
         return rows.highest(start) - rows.loglik(start)
 
-    def _rows_of_theirs(self) -> Rows:
+    def rows_of_theirs(self) -> Rows:
+        """The rows of the model as R, not mended, made them."""
         self._answer(mends=())
         return Rows.of(self.spec.link, self.session.rows())
 
@@ -172,7 +173,9 @@ class Case:
 
     def variant(self, kind: str, term: str) -> Case:
         """The model of one row of drop1(), nominal_test() or scale_test(), fitted by
-        both.
+        ours and by the mended R.
+
+        `term` may be several terms, with plus signs between them.
         """
         spec = self.spec
         if kind == "drop1":
@@ -181,7 +184,17 @@ class Case:
             changed = replace(spec, nominal=f"{spec.nominal or '~ 1'} + {term}")
         else:
             changed = replace(spec, scale=f"{spec.scale or '~ 1'} + {term}")
-        return Case.of(changed, (), self.session)
+        model = Case.of(changed, (), self.session)
+        return replace(model, theirs=model._answer())
+
+    def mended_table(self, kind: str) -> dict[str, np.ndarray]:
+        """Statistics and degrees of freedom that the mended R has in one of its tables."""
+        return self._answer(MENDS, (kind,)).numbers
+
+    def mended_loglik(self) -> float:
+        """Log-likelihood of the mended R; NaN where it has no fit."""
+        answer = self._answer()
+        return answer.number("loglik") if "loglik" in answer.numbers else float("nan")
 
     def held(self, place: int, value: float) -> float:
         """R's deviance above our maximum with one location or scale effect, none of
@@ -227,7 +240,8 @@ def settled(link: str, ours: Answer) -> np.ndarray:
     return values[~np.isnan(values)]
 
 
-def _estimated(answer: Answer) -> np.ndarray:
+def estimated(answer: Answer) -> np.ndarray:
+    """Estimates without those of aliased columns."""
     values = answer.numbers["estimates"]
     return values[~np.isnan(values)]
 

@@ -83,6 +83,13 @@ FAULTS = (
         proofs.overlooked_variables,
     ),
     Fault(
+        "little variance left out",
+        "R's Wald tests leave out directions of less than 1.5e-8 of the largest"
+        " variance, which depends on the units of columns; with hypotheses in units of"
+        " their errors it agrees.",
+        proofs.left_out,
+    ),
+    Fault(
         "several of these",
         "none of the above mended alone, but all together, make R agree.",
         proofs.several,
@@ -125,6 +132,12 @@ FAULTS = (
         proofs.not_identified,
     ),
     Fault(
+        "no maximum in lambda",
+        "R ends on a likelihood that levels off in lambda, as NumPy confirms with"
+        " lambda held further out; ours refuses.",
+        proofs.no_maximum_in_lambda,
+    ),
+    Fault(
         "lower maximum",
         "R converges at a lower log-likelihood than ours, as NumPy confirms.",
         proofs.lower_maximum,
@@ -153,23 +166,14 @@ FAULTS = (
         proofs.predict_without_lambda,
     ),
     Fault(
-        "refit stopped short",
-        "a model of drop1(), nominal_test() or scale_test() that R, asked for it alone,"
-        " does not fit, finds singular, or fits to a lower maximum.",
-        proofs.refit_stopped_short,
-    ),
-    Fault(
-        "refit not identified",
-        "R counts parameters that the probabilities of the model do not determine; ours"
-        " leaves them out and says so.",
-        proofs.not_identified_when_refitted,
-    ),
-    Fault(
-        "interaction freed alone",
-        "R's nominal_test() and scale_test() free an interaction without its margins,"
-        " so that the origin of a numeric variable changes them; ours frees the margins"
-        " too, as R's clm does where it is asked for that model.",
-        proofs.freed_alone,
+        "refits",
+        "each row of drop1(), nominal_test() or scale_test() that differs has its"
+        " proof: the probabilities do not determine all parameters of the model, which"
+        " ours says; or it is an interaction that R frees without its margins, and R's"
+        " fits of the models with and without both give our statistic; or R, asked for"
+        " the model alone, does not fit it, finds it singular, or ends at a lower"
+        " maximum than ours, as NumPy confirms.",
+        proofs.refitted,
     ),
     Fault(
         "missing values in a term",

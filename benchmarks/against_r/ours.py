@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.against_r.session import Answer
-from benchmarks.against_r.specs import Spec
+from benchmarks.against_r.specs import ITERATIONS, Spec
 from ordstat import ordfit
 from ordstat.exceptions import OrdstatError
 from ordstat.likelihood.profile import ProfileLikelihood
@@ -28,7 +28,7 @@ def answer(spec: Spec, kinds: Sequence[str], balanced: bool) -> tuple[Answer, An
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            fit = ordfit(spec.formula, spec.data, **spec.options)
+            fit = ordfit(spec.formula, spec.data, **spec.options, max_iter=ITERATIONS)
         except OrdstatError as problem:
             actual.words["fit.error"] = str(problem)
             return actual, None
@@ -114,9 +114,10 @@ def profile_point(fit: Any, place: int, value: float) -> np.ndarray | None:
     profile = fit.fit.likelihood.profile()
     if not isinstance(profile, ProfileLikelihood):
         return None
-    way = np.linspace(profile.user_values(profile.top)[place], value, _STAGES)[1:]
+    estimate = profile.user.coefficients(profile.x)[place]
+    way = np.linspace(estimate, value, _STAGES)[1:]
     point = profile.held(place, way)[-1]
-    return None if point is None else profile.user_values(point)
+    return None if point is None else profile.user.coefficients(point.x)
 
 
 def _table(actual: Answer, name: str, tests: pd.DataFrame, statistic: str) -> None:

@@ -21,8 +21,8 @@ _STEP = 1e-15
 
 
 def covariance(rows: Rows, parameters: np.ndarray) -> np.ndarray:
-    """(P, P) inverse of the information, of the logit or a link whose parameter is the
-    last of them.
+    """(P, P) inverse of the information; the parameter of a link, where there is one,
+    is the last of them.
     """
     with mp.workdps(_DIGITS):
         step = mp.mpf(_STEP)
@@ -89,14 +89,14 @@ def _product(columns: np.ndarray, parameters: list[mp.mpf]) -> mp.mpf:
 
 
 def _upper_tail(link: str, shape: mp.mpf = 1) -> Callable[[mp.mpf], mp.mpf]:
-    """1 - F of a link with a parameter, as `exact.tails`, or of the logit, which is
-    Aranda-Ordaz at 1.
+    """1 - F of a link, as `exact.tails`; the logit is Aranda-Ordaz at 1, the probit
+    log-gamma at 0.
     """
 
-    def inside(x: mp.mpf) -> mp.mpf:
+    def flexible(x: mp.mpf) -> mp.mpf:
         if link in ("logit", "aranda-ordaz"):
             return mp.power(1 + shape * mp.exp(x), -1 / shape)
-        if shape == 0:
+        if link == "probit" or shape == 0:
             return mp.ncdf(-x)
         k = shape**-2
         at = k * mp.exp(shape * x)
@@ -106,4 +106,10 @@ def _upper_tail(link: str, shape: mp.mpf = 1) -> Callable[[mp.mpf], mp.mpf]:
             else mp.gammainc(k, 0, at, regularized=True)
         )
 
+    fixed: dict[str, Callable[[mp.mpf], mp.mpf]] = {
+        "cloglog": lambda x: mp.exp(-mp.exp(x)),
+        "loglog": lambda x: -mp.expm1(-mp.exp(-x)),
+        "cauchit": lambda x: mp.atan2(1, x) / mp.pi,
+    }
+    inside = fixed.get(link, flexible)
     return lambda x: mp.mpf(x < 0) if mp.isinf(x) else inside(x)

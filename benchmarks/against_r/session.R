@@ -15,9 +15,14 @@ numbers <- function(name, values) {
 words <- function(name, text) cat("w\t", name, "\t", gsub("[\t\n]+", " ", paste(text, collapse = "; ")), "\n", sep = "")
 
 # Mends: "ends" of the line at 1e12 in the place of 1e5; "containment" of a term by others asked of all variables of
-# theirs; "contrasts" as attributes of the columns; "weights" as repeated rows in types I and II.
+# theirs; "units" of hypotheses such that each has variance 1, before directions of little variance are left out;
+# "contrasts" as attributes of the columns; "weights" as repeated rows in types I and II.
 mends <- character()
-patched <- list(ends = c("clm.newRho", "1e+05", "1e+12"), containment = c("term_contain", "== 1", "> 0"))
+patched <- list(
+  ends = c("clm.newRho", "1e+05", "1e+12"),
+  containment = c("term_contain", "== 1", "> 0"),
+  units = c("contestMD", "VLbeta <- L", "L <- L / sqrt(diag(L %*% vcov_beta %*% t(L))); VLbeta <- L")
+)
 plain <- lapply(patched, function(patch) getFromNamespace(patch[1], "ordinal"))
 mend <- function(wanted) {
   mends <<- wanted

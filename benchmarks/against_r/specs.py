@@ -38,14 +38,18 @@ THRESHOLDS = {
     "symmetric2": 0.1,
     "equidistant": 0.2,
 }
+#: One specification in this many has rare levels.
+RARE = 5
 CONTRASTS = ("sum", "helmert")
 #: Links with a parameter that is estimated.
 FLEXIBLE = ("aranda-ordaz", "log-gamma")
 #: R's names of the links that it writes otherwise.
 R_LINKS = {"aranda-ordaz": "Aranda-Ordaz"}
+#: Newton steps of either side.
+ITERATIONS = 200
 #: Sharper than R's own 1e-6, so that what is left of R's last step is far below a
 #: standard error.
-R_CONTROL = "maxIter = 200, gradTol = 1e-9, relTol = 1e-9"
+R_CONTROL = f"maxIter = {ITERATIONS}, gradTol = 1e-9, relTol = 1e-9"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -164,7 +168,25 @@ def cauchit_or_scale_spec(seed: int, number: int) -> Spec:
     )
 
 
-KINDS = {"any": random_spec, "cauchit-scale": cauchit_or_scale_spec}
+def rare_spec(seed: int, number: int) -> Spec:
+    """The specification of this number: nominal or scale effects, or both, where every
+    factor has a rare level.
+    """
+    rng = np.random.default_rng([seed, number, 2])
+    link = _drawn(
+        rng, {name: share for name, share in LINKS.items() if name not in FLEXIBLE}
+    )
+    scale = _perhaps(rng, 0.6, SCALE)
+    nominal = _perhaps(rng, 0.4 if scale else 1.0, NOMINAL)
+    return _spec(rng, number, link, _drawn(rng, THRESHOLDS), nominal, scale, rare=True)
+
+
+def any_spec(seed: int, number: int) -> Spec:
+    """The specification of this number, one in `RARE` of them with rare levels."""
+    return (rare_spec if number % RARE == RARE - 1 else random_spec)(seed, number)
+
+
+KINDS = {"any": any_spec, "cauchit-scale": cauchit_or_scale_spec}
 
 
 def _spec(
@@ -174,9 +196,12 @@ def _spec(
     threshold: str,
     nominal: str | None,
     scale: str | None,
+    rare: bool = False,
 ) -> Spec:
     K = int(rng.integers(2, 8))
-    frame = random_columns(rng, int(rng.integers(40, 401)), K, scaled=scale is not None)
+    frame = random_columns(
+        rng, int(rng.integers(40, 401)), K, scaled=scale is not None, rare=rare
+    )
     formula = "y ~ " + _location(rng, (nominal or "").removeprefix("~ "))
     if rng.random() < 0.15:
         formula += " + offset(known)"

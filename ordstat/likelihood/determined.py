@@ -124,6 +124,8 @@ class Determined:
         from scipy.optimize import nnls
 
         reached = np.zeros(len(parts), dtype=bool)
+        if not self.rising.size:
+            return reached
         left = np.arange(len(parts))
         nearest = np.argsort(self.rising @ self.inside, kind="stable")
         tried = list(nearest[: self.inside.size])

@@ -89,7 +89,7 @@ def recession(problem: Problem, optimum: Optimum) -> Recession | None:
         direction = _joined(ends.slack, ~finite, direction, further)
         finite &= ends.slack @ further <= _STRICT
     if finite.all():
-        return None
+        return _level(ends)
     basis = _null_space(ends.slack[np.flatnonzero(finite)])
     rises = ends.slack[np.flatnonzero(~finite)] @ basis
     unit = rises / np.linalg.norm(rises, axis=1, keepdims=True)
@@ -100,6 +100,22 @@ def recession(problem: Problem, optimum: Optimum) -> Recession | None:
         rising=np.unique(np.round(unit, _PLACES), axis=0),
         inside=inside,
         least=max(float((beyond / (rises @ inside)).max()), 0.0),
+    )
+
+
+def _level(ends: _Ends) -> Recession | None:
+    """The moves that change no end, where none rises: thresholds that no row of a
+    nominal effect lies beside.
+    """
+    basis = _null_space(ends.slack)
+    if not basis.size:
+        return None
+    rank = basis.shape[1]
+    return Recession(
+        moves=ends.back @ basis,
+        rising=np.zeros((0, rank)),
+        inside=np.zeros(rank),
+        least=0.0,
     )
 
 

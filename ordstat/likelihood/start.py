@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -30,6 +30,12 @@ _LAMBDA_STEPS = 20
 _ACCURACY = 0.05
 #: Values of lambda from which other branches of a profile are sought.
 _BRANCHES = 5
+#: Further starts of models with scale effects: standard deviations of the log scales of
+#: the rows, against the direction where negative. An axis has no sign of its own.
+_ALONG_SCORE = (1.0, 2.0, -1.0)
+_ALONG_AXIS = (1.0, -1.0, 2.0, -2.0)
+#: Scale columns that vary by less, as a share of the largest, hardly differ.
+_RANK = 1e-10
 #: One row in this many makes the small sample.
 _STRIDE = 10
 #: The small sample is fitted until the next step, which is taken unchecked, is below
@@ -135,15 +141,15 @@ def starting_values(problem: Problem, max_iter: int) -> Start:
                 follow(thinned(logit), starting_values(logit, max_iter).x, max_iter).x,
                 problem.start(),
             ]
-        elif family.concave:
-            points = [_equal_scales(problem, max_iter), problem.start()]
+            apart = []
         else:
-            points = [
-                _equal_scales(problem, max_iter),
-                _equal_scales(logit, max_iter),
-                logit.start(),
-            ]
-        return _best(problem, points, max_iter)
+            equal = _equal_scales(problem, max_iter)
+            apart = _scales_apart(problem, equal, max_iter)
+            if family.concave:
+                points = [equal, problem.start()]
+            else:
+                points = [equal, _equal_scales(logit, max_iter), logit.start()]
+        return _best(problem, points, max_iter, apart)
     if problem.many_rows and problem.structure is None:
         return _from_small_sample(
             problem, problem.of_rows(np.arange(0, problem.sample.n, _STRIDE)), max_iter
@@ -216,20 +222,30 @@ def _stepped(problem: Problem, rough: Optimum, ratio: float) -> Start:
     return _first_inside(problem, *([x + step] if short else []), x)
 
 
-def _best(problem: Problem, points: list[FloatArray], max_iter: int) -> Start:
+def _best(
+    problem: Problem, points: list[FloatArray], max_iter: int, further: list[FloatArray]
+) -> Start:
     """The highest maximum that Newton's method reaches from some points.
 
     With scale effects the likelihood may rise without end elsewhere: a maximum is
-    preferred, and the start keeps how much higher the likelihood was.
+    preferred, and the start keeps how much higher the likelihood was. A point from
+    `further` has to lead clearly higher than the others do: there may be small maxima
+    below a way without end.
     """
     part = thinned(problem)
-    reached = [follow(part, x, max_iter) for x in points]
+    reached = [follow(part, x, max_iter) for x in (*points, *further)]
     if part is not problem and not np.ptp([each.loglik for each in reached]) < _SAME:
         part = problem
         reached = [follow(problem, each.x, max_iter) for each in reached]
     # Of maxima that are equal but for rounding, the first, so that the way does not
     # depend on the processor.
-    best = max(reached, key=lambda each: (each.ends, round(each.loglik, 8)))
+    best = max(
+        reached[: len(points)], key=lambda each: (each.ends, round(each.loglik, 8))
+    )
+    for each in reached[len(points) :]:
+        least = best.loglik + (_SAME if each.ends else _CLEARLY)
+        if each.loglik > least and (each.ends or not best.ends):
+            best = each
     ratio = problem.counts.sum() / part.counts.sum()
     higher = max(reached, key=attrgetter("loglik"))
     if best.ends and higher.loglik > best.loglik + _CLEARLY:
@@ -252,6 +268,57 @@ def _equal_scales(problem: Problem, max_iter: int) -> FloatArray:
     equal = problem.without_scale()
     x = follow(equal, starting_values(equal, max_iter).x, max_iter).x
     return np.append(x, np.zeros(problem.n_parameters - x.size))
+
+
+def _scales_apart(
+    problem: Problem, equal: FloatArray, max_iter: int
+) -> list[FloatArray]:
+    """Maxima by all other parameters with log-scale effects held.
+
+    From the maximum with equal scales the effects go along their score, and along the
+    axis of least curvature, so far that the log scales of the rows have a standard
+    deviation of _ALONG_SCORE and _ALONG_AXIS. Both are measured by the rows, with
+    G = Z'VZ: the score as G^-1 Z'u, the axis by the eigenvector of the information
+    against G. Another coding of factors gives the same rows.
+    """
+    part = thinned(problem)
+    at = part.evaluate(equal) if np.isfinite(equal).all() else None
+    columns = part.rows.scale
+    rows = part.sample.rows
+    if at is None or rows.scale is None:
+        return []
+    others = equal.size - columns.mean.size
+    Z = (rows.scale - columns.mean) / columns.deviation
+    weights = part.sample.case_weights
+    sizes, axes = np.linalg.eigh((Z.T * weights) @ Z / weights.sum())
+    kept = sizes > _RANK * sizes[-1]
+    metric = axes[:, kept] / np.sqrt(sizes[kept])  # log scales of standard deviation 1
+    information = at.information.dense()
+    cross = information[:others, others:]
+    explained = np.linalg.lstsq(information[:others, :others], cross, rcond=None)[0]
+    curvature = information[others:, others:] - cross.T @ explained
+    softest = metric @ np.linalg.eigh(metric.T @ curvature @ metric)[1][:, 0]
+    score = metric.T @ at.score[others:]
+    length = float(np.linalg.norm(score))
+    starts = [size * softest for size in _ALONG_AXIS]
+    if length > 0.0:
+        steepest = metric @ (score / length)
+        starts = [*(size * steepest for size in _ALONG_SCORE), *starts]
+    return [_with_scales(part, equal[:others], each, Z, max_iter) for each in starts]
+
+
+def _with_scales(
+    part: Problem, x: FloatArray, effects: FloatArray, Z: FloatArray, max_iter: int
+) -> FloatArray:
+    """The maximum by the other parameters, from x, with log-scale effects held."""
+    rows = part.sample.rows
+    offset = Z @ effects
+    if rows.scale_offset is not None:
+        offset = offset + rows.scale_offset
+    held = part.without_scale()
+    offset_rows = replace(held.sample.rows, scale_offset=offset)
+    held = replace(held, sample=replace(held.sample, rows=offset_rows))
+    return np.append(follow(held, x, max_iter).x, effects)
 
 
 def search_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:

@@ -10,11 +10,12 @@ import pandas as pd
 import pytest
 
 from benchmarks.against_r import command, ours
+from benchmarks.against_r.columns import FACTORS, FEW
 from benchmarks.against_r.compare import ABOVE, NO_END, Check, compare
 from benchmarks.against_r.exact import Rows, tails
 from benchmarks.against_r.known import explanation
 from benchmarks.against_r.session import Answer
-from benchmarks.against_r.specs import KINDS, LINKS, random_spec
+from benchmarks.against_r.specs import KINDS, LINKS, RARE, random_spec
 
 KINDS_OF_FIGURES = ("predict", "anova.I", "anova.II", "anova.III", "drop1")
 
@@ -85,6 +86,23 @@ def test_other_degrees_of_freedom_are_found(answer):
     assert disagreements(answer, **{"drop1.df": answer.numbers["drop1.df"] + 1.0}) == [
         "drop1.df"
     ]
+
+
+def test_a_statistic_that_is_off_is_found_beside_other_degrees_of_freedom(answer):
+    planted = answer.numbers["drop1"] * 1.01
+    found = disagreements(
+        answer, drop1=planted, **{"drop1.df": answer.numbers["drop1.df"] + 1.0}
+    )
+    assert found == ["drop1.df", "drop1"]
+
+
+@pytest.mark.parametrize("number", range(RARE - 1, 10 * RARE, RARE))
+def test_one_specification_in_five_has_rare_levels_and_nominal_or_scale_effects(number):
+    spec = KINDS["any"](2001, number)
+    assert spec.nominal or spec.scale
+    for name, levels in FACTORS.items():
+        counts = spec.frame[name].value_counts()
+        assert len(counts) == len(levels) and counts.min() < FEW[1]
 
 
 def case_of(answer, other, exact=np.inf, **contrasts):

@@ -7,7 +7,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import linprog, nnls
+from scipy.optimize import linprog, minimize, nnls
+from scipy.special import expit, ndtr
 
 from ordstat import OrdinalClassifier, SeparationWarning, ordfit
 from ordstat.exceptions import ConvergenceWarning, DataWarning
@@ -141,15 +142,29 @@ def test_spreads_beside_such_a_reference_level_keep_their_ratios(
 def test_a_search_that_ends_on_a_plain_says_that_nothing_there_is_determined() -> None:
     """The spread of group B is so large that its shift no longer matters."""
     data = table(ENDS_ONLY[1])
+    on_the_plain = (-1.376, 0.191, 1.819, 6.33, 24.6)
     with pytest.warns(
         ConvergenceWarning, match=r"without end along g\[T.B\], scale.g\[T.B\]"
     ):
-        fit = ordfit("y ~ g", data, link="cauchit", scale="~ g")
+        fit = ordfit("y ~ g", data, link="cauchit", scale="~ g", start=on_the_plain)
     assert fit.se[["g[T.B]", "scale.g[T.B]"]].isna().all()
     with pytest.warns(DataWarning, match="do not determine"):
         assert (
             fit.predict(pd.DataFrame({"g": ["B"]}), type="prob").isna().all(axis=None)
         )
+
+
+def test_the_search_does_not_end_on_a_plain_where_a_way_without_end_is_higher() -> None:
+    """Levels 0 and 3 of group B have 6 and 10 of its 16 rows; group A has 5, 9, 7, 4."""
+    with pytest.warns(
+        ConvergenceWarning, match=r"without end along g\[T.B\], scale.g\[T.B\]"
+    ):
+        fit = ordfit("y ~ g", table(ENDS_ONLY[1]), link="cauchit", scale="~ g")
+    predicted = fit.predict(pd.DataFrame({"g": ["B"]}), type="prob").to_numpy()[0]
+    np.testing.assert_allclose(predicted, [0.375, 0.0, 0.0, 0.625], atol=1e-5)
+    counts = np.array([5, 9, 7, 4, 6, 10])
+    rows = np.array([25, 25, 25, 25, 16, 16])
+    assert fit.loglik == pytest.approx((counts * np.log(counts / rows)).sum(), abs=1e-4)
 
 
 @quiet
@@ -526,3 +541,60 @@ def test_many_rows_of_a_separated_fit_have_the_limits_of_one_row(
     assert np.isposinf(expected).any()
     assert np.isneginf(expected).any()
     assert n > 40 or columns == 1 or np.isnan(expected).any()
+
+
+# Thresholds beside which a nominal effect has no rows
+
+
+@pytest.mark.filterwarnings("ignore:nominal effects put:ordstat.exceptions.DataWarning")
+@pytest.mark.parametrize(("link", "cdf"), [("logit", expit), ("probit", ndtr)])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_nominal_effect_without_rows_beside_a_threshold_has_no_estimate_there(
+    link, cdf, seed
+) -> None:
+    """Group a gave level 1 alone, at x of both signs: its slope at 1|2 is finite, and
+    no row tells of the others.
+
+    The others are those of the model without the two slopes, maximised by SciPy.
+    """
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame({"x": rng.normal(size=90), "g": "b"})
+    data["y"] = (
+        np.digitize(0.5 * data["x"] + rng.logistic(size=90), [-1.0, 0.0, 1.0]) + 1
+    )
+    data = pd.concat(
+        [data, pd.DataFrame({"x": [0.4, -0.9], "g": "a", "y": 1})], ignore_index=True
+    )
+    with pytest.warns(
+        SeparationWarning,
+        match=r"2\|3.g\[a\]:x to any value, 3\|4.g\[a\]:x to any value",
+    ):
+        fit = ordfit("y ~ 1", data, link=link, nominal="~ g:x")
+    in_b = (data["g"] == "b").to_numpy()
+    x = data["x"].to_numpy()
+    y = data["y"].to_numpy()
+
+    def fall(p: np.ndarray) -> float:
+        slopes = np.where(in_b[:, None], p[4:7], [p[3], 0.0, 0.0])
+        below = cdf(p[:3] + slopes * x[:, None])
+        below = np.column_stack([np.zeros(y.size), below, np.ones(y.size)])
+        shares = below[np.arange(y.size), y] - below[np.arange(y.size), y - 1]
+        return float(-np.log(np.maximum(shares, 1e-300)).sum())
+
+    found = minimize(
+        fall, [-1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0], method="BFGS", tol=1e-9
+    )
+    assert fit.loglik == pytest.approx(-found.fun, abs=1e-7)
+    names = [
+        "1|2",
+        "2|3",
+        "3|4",
+        "1|2.g[a]:x",
+        "1|2.g[b]:x",
+        "2|3.g[b]:x",
+        "3|4.g[b]:x",
+    ]
+    np.testing.assert_allclose(fit.params[names], found.x, atol=1e-4)
+    assert np.isfinite(fit.se[names]).all() and fit.se[names].max() < 10.0
+    lost = ["2|3.g[a]:x", "3|4.g[a]:x"]
+    assert fit.params[lost].isna().all() and fit.se[lost].isna().all()

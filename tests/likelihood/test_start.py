@@ -16,7 +16,7 @@ from seams import Rows, Sample
 
 from benchmarks.against_r.specs import KINDS
 from ordstat import CumulativeLink, ordfit
-from ordstat.exceptions import SeparationWarning
+from ordstat.exceptions import ConvergenceWarning, SeparationWarning
 from ordstat.likelihood.fit import LikelihoodFit
 
 #: Case weights of these data have a mean above 2, as sampling weights do.
@@ -245,3 +245,69 @@ def test_nominal_effects_of_a_level_with_a_few_of_many_rows(seed, n):
 
     best = minimize(loss, np.zeros(7), method="BFGS", options={"gtol": 1e-9})
     assert fit.loglik == pytest.approx(-n * best.fun, abs=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
+@pytest.mark.parametrize(
+    ("kind", "seed", "number", "scale", "of_r", "best"),
+    [
+        ("any", 1001, 90, "~ f1", -122.113654723, -122.0823),
+        ("cauchit-scale", 5, 87, "~ f2:x1", -72.2817100007, -72.2407),
+        ("cauchit-scale", 7, 14, "~ f1", -123.975160998, -122.7884),
+        ("cauchit-scale", 7, 96, "~ f1*x1", -226.463197475, -225.7609),
+        ("any", 2001, 212, "~ f1*x1", -232.373312544, -232.3733),
+    ],
+)
+def test_the_highest_of_several_maxima_with_scale_effects(
+    kind, seed, number, scale, of_r, best
+) -> None:
+    """R's clm, its ends of the line at 1e12, stops at `of_r`; `best` is the best of 60
+    random starts, or higher still.
+
+    From equal scales alone all searches ended lower, the first and the last below R.
+    """
+    spec = KINDS[kind](seed, number)
+    options = spec.options | {"scale": scale}
+    fit = ordfit(spec.formula, spec.data, **options)
+    assert fit.certificate.reached
+    assert fit.loglik > of_r - 1e-8 and fit.loglik == pytest.approx(best, abs=1e-3)
+
+
+def test_a_way_without_end_beside_a_maximum_is_told() -> None:
+    """R's clm says nothing of it, though its fit without f3 is higher than the one with
+    it.
+    """
+    spec = KINDS["any"](1002, 75)
+    with pytest.warns(
+        ConvergenceWarning,
+        match="the log-likelihood is higher .* along a path without a maximum",
+    ):
+        fit = ordfit(spec.formula, spec.data, **spec.options)
+    assert fit.loglik == pytest.approx(-19.2691848997, abs=1e-8)  # R's
+
+
+@pytest.mark.parametrize(
+    ("contrasts", "with_offset", "without"),  # R's clm(..., contrasts = list(f1 = ...))
+    [
+        ("sum", -379.536696104, -371.367505782),
+        ("treatment", -378.549327843, -371.367505782),
+    ],
+)
+def test_coding_changes_a_model_with_scale_effects_only_beside_an_offset(
+    contrasts, with_offset, without
+) -> None:
+    """An offset has the spread at which the scale effects are 0, which is that of
+    another level in another coding.
+    """
+    spec = KINDS["any"](1001, 87)
+    options = {
+        "link": "cloglog",
+        "scale": "~ f2:x1 + f1",
+        "contrasts": {"f1": contrasts},
+    }
+    assert ordfit(
+        "y ~ f1*f3 + offset(known)", spec.data, **options
+    ).loglik == pytest.approx(with_offset, abs=1e-8)
+    assert ordfit("y ~ f1*f3", spec.data, **options).loglik == pytest.approx(
+        without, abs=1e-8
+    )
