@@ -83,7 +83,7 @@ def ordfit(
         spread of rows whose scale effects are 0.
     weights, offset, cluster : str or array of length N, optional
         Case (frequency) weights >= 0 (a weight of 2 is two such rows; sampling weights
-        belong into `design`), known part of the score, and groups of dependent rows; a
+        go in `design`), known part of the score, and groups of dependent rows; a
         string names a column of `data`. Likelihood methods give cluster-robust standard
         errors (see `vcov`); selection by cross-validation keeps a cluster in one fold.
     design : SurveyDesign, optional
@@ -95,7 +95,7 @@ def ordfit(
         "HC1" (sandwich), or {"cluster": "judge"}, the same as cluster="judge". Below 20
         clusters these are CR2, with t by Satterthwaite's degrees of freedom, and a
         warning says so. Name the type to choose: {"cluster": "judge", "type": "CR1"}
-        (the plain sandwich) or "CR2"; beside cluster=, "cluster" or "CR2".
+        (the plain sandwich) or "CR2"; with cluster=: "cluster" or "CR2".
     cost : str, (K, K) array or frame, or (N, K) array or frame, optional
         What predictions (and margin methods) minimise: "absolute", "classification",
         "squared", the price of predicting column k at true rank row y, or every row's
@@ -122,8 +122,8 @@ def ordfit(
         Rows to use; a string is an expression in the columns, such as "judge != 1" (a
         level as it is in the data).
     cov : dict of str to pandas.DataFrame, optional
-        The covariance, up to its size, of the levels of a group whose intercepts vary,
-        {"animal": K} beside (1 | animal): a kinship, a phylogeny, distances in space.
+        Correlation structure of the levels of a group, {"animal": K} for the term
+        (1 | animal): a kinship, a phylogeny, distances in space.
         Rows and columns are labelled by the levels; those without rows in the data are
         left out.
     contrasts : mapping, optional
@@ -207,8 +207,8 @@ def ordfit(
         and "cost" in entry.preset
     ):
         raise OptionError(
-            f"method {method!r} stands for the cost {entry.preset['cost']!r}, and costs"
-            " of rows would make it another method: leave cost= out, or give the value"
+            f"method {method!r} fixes the cost {entry.preset['cost']!r}, and row costs"
+            " would change the method: leave cost= out, or give the value"
             f" method={type(value).__name__}(...)."
         )
     value.check_constraints(constraints)

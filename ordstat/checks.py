@@ -89,7 +89,7 @@ def _range(
 
 
 def fraction(name: str, value: Any, *, of: Any = None, also: str = "") -> float:
-    """The value as a float; OptionError where it does not lie strictly between 0 and 1."""
+    """The value as a float; OptionError unless it is strictly between 0 and 1."""
     return number(name, value, above=0.0, below=1.0, of=of, also=also)
 
 

@@ -182,9 +182,8 @@ def _show(text: object) -> None:
 def demo_command(given: Namespace) -> None:
     """Fit the wine data twice and print both summaries."""
     for method in ("logit", "redsvm"):
-        _show(
-            f"{ordfit('rating ~ temp + contact', data=datasets.load('wine'), method=method).summary()}\n"
-        )
+        fit = ordfit("rating ~ temp + contact", datasets.load("wine"), method)
+        _show(f"{fit.summary()}\n")
 
 
 def _fit_arguments(parser: ArgumentParser) -> None:

@@ -201,8 +201,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    `score` is the accuracy, as for every classifier. scoring="neg_mean_absolute_error" works for numeric labels
-    alone and takes their values for distances; `mean_absolute_rank_error` counts ranks, for any labels.
+    `score` is the accuracy, as for every classifier.
+    scoring="neg_mean_absolute_error" works for numeric labels only and takes their
+    differences as distances; `mean_absolute_rank_error` counts ranks, for any labels.
 
     Some of scikit-learn's tools (BaggingClassifier, VotingClassifier,
     StackingClassifier and cross_val_predict(method="predict_proba")) hand on numbers in
@@ -363,7 +364,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Examples
         --------
         >>> from ordstat import OrdinalClassifier
-        >>> model = OrdinalClassifier("logit").fit([[0.0], [1.0], [2.0], [1.0], [1.5], [0.5]], [1, 2, 3, 3, 2, 2])
+        >>> X = [[0.0], [1.0], [2.0], [1.0], [1.5], [0.5]]
+        >>> model = OrdinalClassifier("logit").fit(X, [1, 2, 3, 3, 2, 2])
         >>> model.classes_.tolist()
         [1, 2, 3]
         """
@@ -458,7 +460,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> from ordstat import OrdinalClassifier, datasets
         >>> data = datasets.herbrich(400, seed=0)
         >>> X, y = data[["x1", "x2"]], data["rank"]
-        >>> model = OrdinalClassifier("cusum").partial_fit(X[:200], y[:200]).partial_fit(X[200:], y[200:])
+        >>> model = OrdinalClassifier("cusum").partial_fit(X[:200], y[:200])
+        >>> model = model.partial_fit(X[200:], y[200:])
         >>> model.results_.fit.learned.tally.examples
         400
         """
@@ -517,7 +520,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Examples
         --------
         >>> from ordstat import OrdinalClassifier
-        >>> model = OrdinalClassifier("redsvm", C=10).fit([[0.0], [1.0], [2.0]], [1, 2, 3])
+        >>> model = OrdinalClassifier("redsvm", C=10)
+        >>> model = model.fit([[0.0], [1.0], [2.0]], [1, 2, 3])
         >>> model.predict([[0.2], [1.9]]).tolist()
         [1, 3]
         """
@@ -541,7 +545,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Examples
         --------
         >>> from ordstat import OrdinalClassifier
-        >>> model = OrdinalClassifier("redsvm", C=10).fit([[0.0], [1.0], [2.0]], [1, 2, 3])
+        >>> model = OrdinalClassifier("redsvm", C=10)
+        >>> model = model.fit([[0.0], [1.0], [2.0]], [1, 2, 3])
         >>> model.score([[0.2], [1.9]], [1, 2])
         0.5
         """
@@ -560,7 +565,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Examples
         --------
         >>> from ordstat import OrdinalClassifier
-        >>> model = OrdinalClassifier("logit").fit([[0.0], [1.0], [2.0], [1.0], [1.5], [0.5]], [1, 2, 3, 3, 2, 2])
+        >>> X = [[0.0], [1.0], [2.0], [1.0], [1.5], [0.5]]
+        >>> model = OrdinalClassifier("logit").fit(X, [1, 2, 3, 3, 2, 2])
         >>> model.predict_proba([[0.0], [2.0]]).round(2)
         array([[0.68, 0.32, 0.01],
                [0.  , 0.08, 0.92]])
@@ -582,7 +588,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Examples
         --------
         >>> from ordstat import OrdinalClassifier
-        >>> model = OrdinalClassifier("redsvm", C=10, kernel="linear").fit([[0.0], [1.0], [2.0], [3.0]], [1, 1, 2, 2])
+        >>> model = OrdinalClassifier("redsvm", C=10, kernel="linear")
+        >>> model = model.fit([[0.0], [1.0], [2.0], [3.0]], [1, 1, 2, 2])
         >>> model.decision_function([[0.0], [1.5], [3.0]]).round(3)
         array([-3.,  0.,  3.])
         """
@@ -632,7 +639,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         results = self.results_
         if "gain" not in results.importance_kinds:
             raise AttributeError(
-                f"method {self.method!r} has no importance of columns: it adds up no"
+                f"method {self.method!r} has no importance of columns: it has no"
                 " trees or rounds"
             )
         return np.asarray(
@@ -883,7 +890,9 @@ def mean_absolute_rank_error(
     >>> levels = ["low", "medium", "high"]
     >>> mean_absolute_rank_error(["low", "high"], ["low", "low"], levels=levels)
     1.0
-    >>> scorer = make_scorer(mean_absolute_rank_error, greater_is_better=False, levels=levels)
+    >>> scorer = make_scorer(
+    ...     mean_absolute_rank_error, greater_is_better=False, levels=levels
+    ... )
     """
     y_true = unmasked(y_true, "y_true")
     y_pred = unmasked(y_pred, "y_pred")

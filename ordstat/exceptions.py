@@ -19,7 +19,7 @@ class FormulaError(OrdstatError, ValueError):
 
 
 class DataError(OrdstatError, ValueError):
-    """Data that do not fit what was asked of them (a column, a row, a level)."""
+    """The data do not suit the request (a column, a row, a level)."""
 
 
 class OptionError(OrdstatError, ValueError):
@@ -47,7 +47,7 @@ class DataWarning(OrdstatWarning):
 
 
 def warn(message: str, category: type[Warning] = DataWarning) -> None:
-    """Warn at the line that called the package, however deep inside it this is called."""
+    """Warn at the line that called the package, from any depth inside it."""
     package = __name__.partition(".")[0]
     level = 1
     frame = sys._getframe(0)

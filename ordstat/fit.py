@@ -346,7 +346,7 @@ class Certificate:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Trace:
-    """How the solver went: iterations, the objective after each, and its final message."""
+    """Iterations of the solver, the objective after each, and its final message."""
 
     iterations: int
     objective: FloatArray
@@ -469,9 +469,12 @@ class MarginFit(Fit):
 
     Attributes
     ----------
-    support : (S,) training rows that hold the optimum by a positive multiplier, those of a pairwise machine with a
-        nonzero coefficient; None for methods without support vectors
-    coefficients : (D,) effects of the columns on the user's scale where the potential is linear, else None
+    support : (S,)
+        Training rows with a positive multiplier at the optimum, or of a pairwise
+        machine a nonzero coefficient; None for methods without support vectors.
+    coefficients : (D,)
+        Effects of the columns on the user's scale where the potential is linear, else
+        None.
     selection : Selection, None where C was given
     rounding : float
         Largest difference between the scores of some rows and those that the rule gives

@@ -117,7 +117,7 @@ class Target:
         return levels.categorical(placed, self.index, name)
 
     def among(self, kept: BoolArray) -> Target:
-        """The same index, with scores only for complete rows that `kept` (N,) selects."""
+        """The same index, with scores only for the complete rows in `kept` (N,)."""
         inside = kept[self.complete]
         return Target(
             rows=self.rows.take(inside),
@@ -195,7 +195,8 @@ class FittedRanker:
     importance_kinds: ClassVar[tuple[str, ...]] = ("permutation",)
     #: Why there may be no margin bounds.
     no_bounds: ClassVar[str] = (
-        "No margin bounds: they need a model without nominal or scale effects or offset."
+        "No margin bounds: they need a model without nominal or scale effects or"
+        " offset."
     )
     #: A note on the errors of the training rows.
     training_note: ClassVar[str] = ""
@@ -276,7 +277,7 @@ class FittedRanker:
 
     @property
     def nobs(self) -> float:
-        """Number of observations: the sum of the case weights, or the rows of a survey."""
+        """Number of observations: the sum of the weights, or the rows of a survey."""
         return total_of(self.design.sample.case_weights)
 
     @property
@@ -376,9 +377,9 @@ class FittedRanker:
         return []
 
     def gain_importance(self) -> pd.DataFrame:
-        """Gains of the columns in trees or rounds; UnavailableError for other methods."""
+        """Gains of columns in trees or rounds; UnavailableError for other methods."""
         raise UnavailableError(
-            f"{self.method!r} adds up no trees or rounds: use"
+            f"{self.method!r} has no trees or rounds: use"
             " importance(kind='permutation')."
         )
 

@@ -29,8 +29,8 @@ def option(
     """A field of a method: its default, and the function of `ordstat/checks.py` that
     checks its value.
 
-    A value becomes what `check(name, value, *bounds, of=method, **settings)` returns,
-    and stays where that is None.
+    The option is replaced by what `check(name, value, *bounds, of=method, **settings)`
+    returns, unless that is None.
     """
 
     def checked(name: str, value: Any, method: Any) -> Any:
@@ -133,7 +133,8 @@ class Method:
     @property
     def cost_matrix(self) -> CostMatrix:
         """Costs of predictions for rows without separate costs."""
-        return CostMatrix.parse(self.cost)  # type: ignore[attr-defined]  # every concrete class has the field
+        # every concrete class has the field
+        return CostMatrix.parse(self.cost)  # type: ignore[attr-defined]
 
     def costs(self, sample: Sample) -> FloatArray:
         """(N, K) costs of every prediction: the costs of rows if given, else those of
@@ -143,9 +144,7 @@ class Method:
 
     @property
     def pairwise(self) -> bool:
-        """Whether X is a matrix of similarities to the training rows, of which no part
-        can be left out.
-        """
+        """Whether X is a precomputed kernel matrix, which cannot be subset."""
         return False
 
     @property
@@ -157,7 +156,7 @@ class Method:
 
     @property
     def own_folds(self) -> bool:
-        """Whether the method makes folds, whether or not these keep clusters together."""
+        """Whether the method makes folds, with clusters in one fold or not."""
         return self.selects
 
     @property
@@ -236,7 +235,8 @@ class Method:
 
     def with_cost(self, cost: Any) -> Self:
         """The same with another cost."""
-        return replace(self, cost=cost)  # type: ignore[call-arg]  # every concrete class has the field
+        # every concrete class has the field
+        return replace(self, cost=cost)  # type: ignore[call-arg]
 
     def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
         """Norms of the fitted potential for margins and bounds; None where they have no

@@ -144,8 +144,7 @@ def resolve(
     options : mapping, optional
         Hyper-parameters by name; only with a string.
     arguments : iterable of str
-        Further arguments of the caller, of which an unknown option may be a
-        misspelling.
+        Other valid names, for suggestions.
 
     Raises
     ------

@@ -343,9 +343,9 @@ class OrdinalResults(FittedRanker):
         """Write predictions to a Parquet file, block by block, for data larger than
         memory.
 
-        A file that was there is replaced, once the new one is complete. A file that the
-        data name is not; which files a polars or DuckDB pattern, a view or a Dask frame
-        reads is not known, so write elsewhere.
+        An existing file is replaced once the new one is complete, unless the data name
+        it. Which files a polars or DuckDB pattern, a view or a Dask frame reads is not
+        known, so write elsewhere.
 
         Parameters
         ----------
@@ -358,7 +358,7 @@ class OrdinalResults(FittedRanker):
         Returns
         -------
         pathlib.Path
-            Of the file, which has a row for each row of the data, in their order.
+            The file, which has a row for each row of the data, in their order.
 
         Raises
         ------
@@ -409,8 +409,8 @@ class OrdinalResults(FittedRanker):
         >>> from ordstat import datasets, ordfit
         >>> wine = datasets.load("wine")
         >>> fit = ordfit("rating ~ temp + contact", data=wine, method="redsvm")
-        >>> fit.augment().columns.tolist()
-        ['rating', 'temp', 'contact', '.fitted', '.score', '.left_margin', '.right_margin']
+        >>> fit.augment().columns.tolist()[3:]
+        ['.fitted', '.score', '.left_margin', '.right_margin']
         """
         return augmented(self, data)
 
@@ -420,8 +420,10 @@ class OrdinalResults(FittedRanker):
         Examples
         --------
         >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
-        >>> fit.glance()[["nobs", "n_levels", "absolute_error", "converged"]].to_numpy().tolist()
+        >>> wine = datasets.load("wine")
+        >>> fit = ordfit("rating ~ temp + contact", wine, method="redsvm")
+        >>> row = fit.glance()[["nobs", "n_levels", "absolute_error", "converged"]]
+        >>> row.to_numpy().tolist()
         [[72.0, 5, 0.6111111111111112, True]]
         """
 
@@ -491,7 +493,8 @@ class OrdinalResults(FittedRanker):
         Examples
         --------
         >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
+        >>> wine = datasets.load("wine")
+        >>> fit = ordfit("rating ~ temp + contact", wine, method="redsvm")
         >>> fit.confusion().loc[3].astype(int).to_dict()
         {1: 0, 2: 5, 3: 16, 4: 5, 5: 0}
         """
@@ -536,7 +539,8 @@ class OrdinalResults(FittedRanker):
         Examples
         --------
         >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
+        >>> wine = datasets.load("wine")
+        >>> fit = ordfit("rating ~ temp + contact", wine, method="redsvm")
         >>> fit.margins().round(2).head(2)
            left  right  normalised_left  normalised_right
         0   1.0    1.0             0.23              0.23
@@ -566,8 +570,8 @@ class OrdinalResults(FittedRanker):
 
         From the training rows alone, of the threshold rule 1 + #{k : H > theta_k}: the
         smaller of the bound of the method's paper (`ordstat.judging.margins`) and the
-        PAC-Bayes margin bound. From rows that a fit has not seen, of what `predict`
-        gives, and tighter by far: `newdata`, or the folds of a cross-validation.
+        PAC-Bayes margin bound. From unseen rows, `newdata` or the folds of a
+        cross-validation: bounds for `predict`, much tighter.
 
         Parameters
         ----------
@@ -601,8 +605,10 @@ class OrdinalResults(FittedRanker):
         Examples
         --------
         >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "redsvm", C=2.0**-7)
-        >>> fit.bounds(cv=4)[["value", "trivial", "vacuous"]].round(2)  # doctest: +NORMALIZE_WHITESPACE
+        >>> wine = datasets.load("wine")
+        >>> fit = ordfit("rating ~ temp + contact", wine, "redsvm", C=2.0**-7)
+        >>> table = fit.bounds(cv=4)[["value", "trivial", "vacuous"]]
+        >>> table.round(2)  # doctest: +NORMALIZE_WHITESPACE
                                           value  trivial  vacuous
         error
         classification error               1.99      1.0     True
@@ -656,7 +662,8 @@ class OrdinalResults(FittedRanker):
         >>> from ordstat import datasets, ordfit
         >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
         >>> curves = fit.reliability()
-        >>> curves.loc[curves["split"] == "2|3", ["predicted", "observed"]].round(3).to_numpy().tolist()
+        >>> curve = curves.loc[curves["split"] == "2|3", ["predicted", "observed"]]
+        >>> curve.round(3).to_numpy().tolist()
         [[0.058, 0.056], [0.222, 0.278], [0.431, 0.444], [0.777, 0.722]]
         """
         from .judging.tables import reliability_curves
@@ -677,9 +684,9 @@ class OrdinalResults(FittedRanker):
 
         Intervals grow around the predicted level: by probability where the fit has any
         (ordinal adaptive prediction sets, Lu et al. 2022), else by distance of the
-        score from the thresholds. How far is settled on rows that the ranker has not
-        seen. Coverage is guaranteed for exchangeable rows, of any distribution and
-        however good the fit, on average over new rows and calibration rows.
+        score from the thresholds. The distance is calibrated on held-out rows. Coverage
+        is guaranteed for exchangeable rows, of any distribution and however good the
+        fit, on average over new rows and calibration rows.
 
         Parameters
         ----------
@@ -721,7 +728,8 @@ class OrdinalResults(FittedRanker):
         >>> intervals = fit.conformal(0.8)
         >>> intervals.predict(data[600:601]).to_numpy().tolist()
         [['Independent-Republican', 'Strong Republican']]
-        >>> intervals.coverage(data[600:]).loc["all", ["coverage", "size"]].round(3).tolist()
+        >>> every = intervals.coverage(data[600:]).loc["all", ["coverage", "size"]]
+        >>> every.round(3).tolist()
         [0.852, 3.77]
         """
         from .judging.conformal import conformal_intervals
@@ -743,12 +751,12 @@ class OrdinalResults(FittedRanker):
         """Importance of the variables: by how much predictions are worse when a
         variable's values are permuted.
 
-        A variable is permuted in the data, so that all that a formula makes of it moves
-        together: the columns of a factor or spline, `x + I(x**2) + x:z`. A row of
+        A variable is permuted in the data, so all columns that the formula derives from
+        it change together: those of a factor or spline, `x + I(x**2) + x:z`. A row of
         weight w is w rows. The importance says how much this fit uses a variable, not
-        what the variable is worth: where two variables go together, each can stand in
-        for the other, both may look of little use, and permuted rows may be such as no
-        row could be. Leave both out together (`update`) to know what they are worth.
+        what the variable is worth: if two variables are correlated, each can replace
+        the other, both may look of little use, and permuted rows may be impossible.
+        Leave both out together (`update`) to know what they are worth.
 
         Parameters
         ----------
@@ -757,12 +765,12 @@ class OrdinalResults(FittedRanker):
             of the fit; nothing below goes with it. If not given, "gain" where there is
             one and nothing below is, else "permutation".
         newdata : data frame, optional
-            Rows to judge by, with the response; the rows of the fit if not given, which
-            flatter a fit that knows them by heart.
+            Rows to judge by, with the response; the rows of the fit if not given, but
+            training rows make an overfitted model look good.
         measure : str
             Any measure of `errors()`: "absolute error", "classification error",
-            "log-loss" (with probabilities), ... Of those of which more is better, such
-            as "concordance", the fall is shown.
+            "log-loss" (with probabilities), ... For measures where larger is better,
+            such as "concordance", the decrease is shown.
         repeats : int
             Number of permutations.
         seed : int or numpy.random.Generator
@@ -770,7 +778,7 @@ class OrdinalResults(FittedRanker):
         weights : str or (N,) array, optional
             Case weights of `newdata`.
         level : float in (0, 1)
-            Of the limits.
+            Confidence level of the limits.
         callback : callable(step, total, message), optional
             Called after every permutation.
 
@@ -795,20 +803,21 @@ class OrdinalResults(FittedRanker):
 
         Notes
         -----
-        Of a fit with random effects rows are predicted by averages over the groups, as those of new groups are.
+        With random effects, predictions are averaged over groups, as for new groups.
 
         References
         ----------
-        Breiman (2001), Random forests, section 10; Fisher, Rudin & Dominici (2019), All models are wrong, but many are
-        useful, section 3 (there for a difference over all pairs of rows, which is the mean here but for a factor
-        (n - 1) / n).
+        Breiman (2001), Random forests, section 10; Fisher, Rudin & Dominici (2019), All
+        models are wrong, but many are useful, section 3 (there for a difference over
+        all pairs of rows, which is the mean here up to a factor (n - 1) / n).
 
         Examples
         --------
         >>> from ordstat import datasets, ordfit
         >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
         >>> found = fit.importance(measure="log-loss", repeats=50)
-        >>> found[["importance", "std_error"]].round(2)  # doctest: +NORMALIZE_WHITESPACE
+        >>> found = found[["importance", "std_error"]].round(2)
+        >>> found  # doctest: +NORMALIZE_WHITESPACE
                   importance  std_error
         variable
         temp            0.43       0.01
@@ -835,12 +844,12 @@ class OrdinalResults(FittedRanker):
         Returns
         -------
         pathlib.Path
-            Of the file.
+            The file.
 
         Raises
         ------
         OptionError
-            A path of another ending, in a folder that is not there.
+            The path has another suffix, or its folder does not exist.
         DataError
             The file cannot be written.
 
@@ -851,7 +860,8 @@ class OrdinalResults(FittedRanker):
         >>> from ordstat import datasets, ordfit
         >>> fit = ordfit("rating ~ temp", datasets.load("wine"))
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     page = fit.report(Path(folder) / "wine.html", pictures=False).read_text("utf-8")
+        ...     path = fit.report(Path(folder) / "wine.html", pictures=False)
+        ...     page = path.read_text("utf-8")
         >>> page.partition("<h1>")[2].partition("</h1>")[0]
         'Cumulative link model: rating ~ temp'
         """
@@ -864,9 +874,8 @@ class OrdinalResults(FittedRanker):
 
         The file holds the numbers of the fit, with the columns of its model, the
         response and the labels of its rows, and not the data frame. It is a zip of JSON
-        and arrays, and no code: a file of somebody else can be loaded without risk,
-        which a pickle cannot. A file that was there is replaced, once the new one is
-        complete.
+        and arrays, and no code: unlike a pickle, a file from someone else is safe to
+        load. An existing file is replaced once the new one is complete.
 
         Parameters
         ----------
@@ -922,7 +931,7 @@ class OrdinalResults(FittedRanker):
         Raises
         ------
         OptionError
-            Another section, or one that this fit has not.
+            Unknown section, or not available for this fit.
 
         Examples
         --------

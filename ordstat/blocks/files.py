@@ -271,7 +271,7 @@ def _identity(path: str) -> tuple[int, int]:
 
 
 def _is_data(path: str) -> bool:
-    """Whether no part of a path below the folder that was named begins with "_" or "."."""
+    """Whether no part of a path below the named folder begins with "_" or "."."""
     return not any(part.startswith(("_", ".")) for part in path.split(os.sep))
 
 
@@ -303,7 +303,7 @@ def _refuse_tables(folder: str) -> None:
 
 
 def _table(folder: str) -> str:
-    """The format of a table with versions that a folder holds; "" for a plain folder."""
+    """The format of the versioned table in a folder; "" for a plain folder."""
     if os.path.isdir(os.path.join(folder, "_delta_log")):
         return "Delta"
     if os.path.isdir(os.path.join(folder, ".hoodie")):

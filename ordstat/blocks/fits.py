@@ -296,7 +296,7 @@ def _triangle(reader: Reader, frame: pd.DataFrame) -> tuple[int, FloatArray]:
 
 
 def _columns_of(ones: FloatArray, R: FloatArray, ridge: bool) -> Columns:
-    """Means, deviations and aliased columns, from those of a triangle, as in `survey`."""
+    """Means, deviations and aliased columns of a triangle, as in `survey`."""
     mean = (ones * R).sum(axis=0) / (ones**2).sum()
     total = np.linalg.norm(ones)
     deviation = np.linalg.norm(R - mean * ones, axis=0) / total
@@ -313,7 +313,7 @@ _FLAT = 1e-7
 
 
 def _scaling(design: BlockDesign, kind: str | None) -> Scaling:
-    """The scaling of the columns by all rows: one pass, unless they stay as they are."""
+    """The scaling of the columns by all rows: one pass, unless they stay."""
     two = design.sample.X
     if kind == "range":
         ends = np.concatenate([*design.blocks.map(partial(_ends, design.reader))])

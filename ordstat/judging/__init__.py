@@ -1,1 +1,1 @@
-"""Errors, cross-validation, importance, intervals of ranks, margins and their bounds."""
+"""Errors, cross-validation, importance, intervals of ranks, margins, bounds."""

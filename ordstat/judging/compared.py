@@ -134,9 +134,14 @@ class Contestant:
 
 #: Measures of `Comparison.table`, in its order.
 SHOWN = (
-    "classification error", "absolute error", "macro absolute error", "quadratic kappa", "concordance",
-    "ranked probability score", "log-loss",
-)  # fmt: skip
+    "classification error",
+    "absolute error",
+    "macro absolute error",
+    "quadratic kappa",
+    "concordance",
+    "ranked probability score",
+    "log-loss",
+)
 _DIFFERENCE = ("difference", "std_error", "lower", "upper", "statistic", "p_value")
 # Most letters of a method's name in print.
 _LONGEST = 22
@@ -238,7 +243,7 @@ class Comparison(Reported):
         against : str, optional
             A method; by default the best.
         level : float in (0, 1)
-            Of the limits.
+            Confidence level of the limits.
 
         Returns
         -------
@@ -253,16 +258,19 @@ class Comparison(Reported):
 
         Notes
         -----
-        With the J differences d of the folds, the standard error is sqrt((1/J + 1/(k - 1)) var(d)), and the degrees
-        of freedom are J - 1 [Nadeau & Bengio 2003, sec. 3]. The p-values are not adjusted for the number of methods,
+        With the J differences d of the folds, the standard error is
+        sqrt((1/J + 1/(k - 1)) var(d)), and the degrees of freedom are J - 1 [Nadeau &
+        Bengio 2003, sec. 3]. The p-values are not adjusted for the number of methods,
         nor for the choice of the best by the same folds.
 
         Examples
         --------
         >>> from ordstat import compare, datasets
         >>> wine = datasets.load("wine")
-        >>> found = compare("rating ~ temp + contact", wine, methods=["logit", "redsvm"], cv=5)
-        >>> found.differences("classification error", against="redsvm")[["difference", "p_value"]].shape
+        >>> methods = ["logit", "redsvm"]
+        >>> found = compare("rating ~ temp + contact", wine, methods=methods, cv=5)
+        >>> table = found.differences("classification error", against="redsvm")
+        >>> table[["difference", "p_value"]].shape
         (1, 2)
         """
         measure = self._measure(measure)
@@ -310,7 +318,7 @@ class Comparison(Reported):
             Plot differences from this method instead of means. They compare methods
             better, as folds that are hard for one method are hard for the others too.
         level : float in (0, 1)
-            Of the limits.
+            Confidence level of the limits.
         title : str, optional
         draw : bool
             False returns the frame instead: mean, lower and upper for each method, the
@@ -462,7 +470,7 @@ def resampled(
     ratio : float
         n_test / n_train.
     level : float in (0, 1)
-        Of the limits.
+        Confidence level of the limits.
 
     Returns
     -------
@@ -473,7 +481,8 @@ def resampled(
 
     Examples
     --------
-    >>> mean, std_error, *others = resampled(np.array([1.0, 2.0, 3.0]), np.ones(3), ratio=0.5)
+    >>> values = np.array([1.0, 2.0, 3.0])
+    >>> mean, std_error, *others = resampled(values, np.ones(3), ratio=0.5)
     >>> mean, round(std_error**2, 4)  # (1/3 + 1/2) * 1
     (2.0, 0.8333)
     """

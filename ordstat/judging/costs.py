@@ -324,7 +324,7 @@ def require_v_shaped(costs: FloatArray, y: IntArray, method: str) -> None:
 
 
 def require_differences(costs: FloatArray, weights: FloatArray) -> None:
-    """Raise DataError if all rows of positive weight have equal costs for all levels."""
+    """DataError if all rows of positive weight have equal costs for all levels."""
     if not (costs != costs[:, :1])[weights > 0].any():
         raise DataError(
             "the costs price every rank alike, so there is nothing to learn: give costs"
@@ -437,7 +437,8 @@ def macro_cost(
 
     References
     ----------
-    Baccianella, Esuli & Sebastiani (2009), Evaluation measures for ordinal regression, ISDA, eq. 3.
+    Baccianella, Esuli & Sebastiani (2009), Evaluation measures for ordinal regression,
+    ISDA, eq. 3.
 
     Examples
     --------

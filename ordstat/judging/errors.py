@@ -50,7 +50,8 @@ def pair_table(y: IntArray, scores: AnyArray, weights: FloatArray) -> FloatArray
 
     Examples
     --------
-    >>> pair_counts(pair_table(np.array([0, 0, 1, 2]), np.array([0.1, 0.9, 0.5, 0.9]), np.ones(4)))
+    >>> scores = np.array([0.1, 0.9, 0.5, 0.9])
+    >>> pair_counts(pair_table(np.array([0, 0, 1, 2]), scores, np.ones(4)))
     PairCounts(concordant=3.0, discordant=1.0, tied=1.0, weight=4.0)
     """
     order = np.argsort(scores)
@@ -254,7 +255,7 @@ class Predictions:
 
 
 def log_losses(probabilities: FloatArray, y: IntArray) -> FloatArray:
-    """(N,) -log p of the observed rank, in nats; infinite where p = 0, NaN where p < 0."""
+    """(N,) -log p of the observed rank; infinite where p = 0, NaN where p < 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         losses: FloatArray = -np.log(probabilities[np.arange(y.size), y])
     return losses
@@ -286,10 +287,23 @@ _OF_PROBABILITIES = {
 }
 #: All measures in the order of a table, and those for which larger is better.
 MEASURES = (
-    "classification error", "absolute error", "squared error", "macro classification error", "macro absolute error",
-    "macro squared error", "cost", "R_pref", "inversions", "concordance", "Somers' D", "Kendall tau-b", "Spearman",
-    "linear kappa", "quadratic kappa", *_OF_PROBABILITIES,
-)  # fmt: skip
+    "classification error",
+    "absolute error",
+    "squared error",
+    "macro classification error",
+    "macro absolute error",
+    "macro squared error",
+    "cost",
+    "R_pref",
+    "inversions",
+    "concordance",
+    "Somers' D",
+    "Kendall tau-b",
+    "Spearman",
+    "linear kappa",
+    "quadratic kappa",
+    *_OF_PROBABILITIES,
+)
 LARGER_IS_BETTER = frozenset(
     (
         "concordance",
@@ -303,7 +317,7 @@ LARGER_IS_BETTER = frozenset(
 
 
 def measures_of(p: Predictions) -> tuple[str, ...]:
-    """Names of the measures that these predictions allow, in the order of their table."""
+    """Names of the measures that these predictions allow, in the table's order."""
     lacking = ("cost",) * (p.paid is None) + tuple(_OF_PROBABILITIES) * (
         p.probabilities is None
     )
@@ -316,7 +330,9 @@ def measured(p: Predictions, names: Sequence[str]) -> list[float]:
     Examples
     --------
     >>> y, codes = np.array([0, 0, 1, 2]), np.array([0, 1, 1, 1])
-    >>> p = Predictions(y=y, codes=codes, scores=codes * 1.0, n_levels=3, weights=np.ones(4))
+    >>> p = Predictions(
+    ...     y=y, codes=codes, scores=codes * 1.0, n_levels=3, weights=np.ones(4)
+    ... )
     >>> measured(p, ["absolute error", "macro absolute error"])
     [0.5, 0.5]
     """
@@ -356,7 +372,10 @@ def error_table(predictions: Predictions) -> pd.Series:
     Examples
     --------
     >>> y, codes = np.array([0, 0, 1, 2]), np.array([0, 1, 1, 1])
-    >>> table = error_table(Predictions(y=y, codes=codes, scores=codes * 1.0, n_levels=3, weights=np.ones(4)))
+    >>> p = Predictions(
+    ...     y=y, codes=codes, scores=codes * 1.0, n_levels=3, weights=np.ones(4)
+    ... )
+    >>> table = error_table(p)
     >>> float(table["absolute error"])
     0.5
     """

@@ -62,7 +62,8 @@ class BallGeometry(Geometry):
     Attributes
     ----------
     norm : float
-        |v|, the norm of the potential's coefficients in the feature space of the scaled columns.
+        |v|, the norm of the potential's coefficients in the feature space of the scaled
+        columns.
     squared_lengths : (N,)
         k(x_n, x_n) of the training rows in that space.
     theta : (K-1,)
@@ -111,8 +112,8 @@ class HullGeometry(Geometry):
     log_size_own : float
         The same with a separate k for each row.
     squared_lengths : (N,) or None
-        |phi(x_n)|^2 of real-valued hypotheses, 1-Lipschitz functions of <v, phi(x)>, |v| <= 1. The sizes then
-        count thresholds only.
+        |phi(x_n)|^2 of real-valued hypotheses, 1-Lipschitz functions of <v, phi(x)>,
+        |v| <= 1. The sizes then count thresholds only.
     nats : float
         Divergence of the vote from a prior over voters; NaN if unknown.
     """

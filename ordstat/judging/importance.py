@@ -66,7 +66,7 @@ def data_of_fit(
     data: Any = None,
     remedy: str = "pass data= with the data that were fitted, here",
 ) -> Any:
-    """`data`, or else the data of the fit; DataError with the remedy if neither exists."""
+    """`data`, or else the data of the fit; DataError if neither exists."""
     frame = design.data if data is None else data
     if frame is None:
         raise DataError(

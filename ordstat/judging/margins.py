@@ -100,8 +100,9 @@ def delta_errors(
 
     Notes
     -----
-    At Delta = 0 ties H = theta_k are treated as in prediction (lower level). Then E_A(0) is the absolute error, and, if
-    the thresholds are in order, E_C(0) is the classification error.
+    At Delta = 0 ties H = theta_k are treated as in prediction (lower level). Then
+    E_A(0) is the absolute error, and, if the thresholds are in order, E_C(0) is the
+    classification error.
     """
     above = y[:, None] > np.arange(rho.shape[1])
     ends = (y == 0) | (y == rho.shape[1])
@@ -322,7 +323,8 @@ def _smallest(
     ----------
     named : error, source and largest value
     rho, counted : (M,) margins and their weights in the training error
-    terms : factor of the complexity terms, complexity, and number of bounds that share delta
+    terms : factor of the complexity terms, complexity, and number of bounds that share
+        delta
     sizes : number of rows, radius r and delta
     """
     (name, source, trivial), (factor, complexity, parts), (n, radius, delta) = (
@@ -389,7 +391,8 @@ def kl_inverse(q: FloatArray, budget: FloatArray) -> FloatArray:
 
     Examples
     --------
-    >>> float(kl_inverse(np.array(0.0), np.array(np.log(2.0))).round(6))  # 1 - exp(-budget)
+    >>> bound = kl_inverse(np.array(0.0), np.array(np.log(2.0)))  # 1 - exp(-budget)
+    >>> float(bound.round(6))
     0.5
     """
     q, budget = np.broadcast_arrays(
@@ -492,7 +495,7 @@ def pac_bayes_bound(
 
 
 def _from_origin(counted: Comparisons, geometry: BallGeometry, delta: float) -> Bound:
-    """The bound kl^-1(q | ...) / Phi(g) for one origin, at its best size |s w| and g."""
+    """The bound kl^-1(q | ...) / Phi(g) for one origin, at its best |s w| and g."""
     unit = np.sqrt(geometry.squared_lengths + 1.0) * (geometry.total or 1.0)
     m = counted.rho / unit[:, None]
     bins = np.clip(((m.ravel() + 1.0) * (_BINS / 2.0)).astype(np.intp), 0, _BINS - 1)
@@ -610,11 +613,13 @@ def chances_below(active: float) -> FloatArray:
 
     Returns
     -------
-    (number of n, B + 1, number of g), for `VOTERS`, B + 1 means of a draw from -active to active, and `VOTE_MARGINS`.
+    (number of n, B + 1, number of g), for `VOTERS`, B + 1 means of a draw from -active
+    to active, and `VOTE_MARGINS`.
 
     Examples
     --------
-    >>> float(chances_below(1.0)[1, 50, 0].round(6))  # two fair coins, +1 or -1, have a mean of 0 or less
+    >>> # two fair coins, +1 or -1, have a mean of 0 or less
+    >>> float(chances_below(1.0)[1, 50, 0].round(6))
     0.75
     """
     most = VOTERS[-1]

@@ -110,7 +110,8 @@ class ThresholdResults(OrdinalResults):
         Examples
         --------
         >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm", kernel="linear")
+        >>> wine = datasets.load("wine")
+        >>> fit = ordfit("rating ~ temp + contact", wine, "redsvm", kernel="linear")
         >>> fit.tidy().round(2)
                      term  estimate  coef_type
         0             1|2      -1.0  threshold
@@ -169,7 +170,7 @@ class MarginResults(ThresholdResults):
     Examples
     --------
     >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
+    >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "redsvm")
     >>> fit.thresholds.index.tolist()
     ['1|2', '2|3', '3|4', '4|5']
     """
@@ -208,7 +209,7 @@ class VoteResults(OrdinalResults):
     Examples
     --------
     >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="csovo")
+    >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "csovo")
     >>> fit.predict(type="votes").head(2)
          1    2    3    4    5
     0  2.0  4.0  3.0  1.0  0.0

@@ -477,7 +477,8 @@ def reliability(
     Examples
     --------
     >>> p = np.array([0.2, 0.2, 0.2, 0.2, 0.7, 0.7])
-    >>> reliability(p, np.array([0, 0, 0, 1, 1, 1]) > 0, np.ones(6), 10, 0.95)[["observed", "weight"]]
+    >>> above = np.array([0, 0, 0, 1, 1, 1]) > 0
+    >>> reliability(p, above, np.ones(6), 10, 0.95)[["observed", "weight"]]
        observed  weight
     0      0.25     4.0
     1      1.00     2.0
@@ -510,7 +511,8 @@ def wilson_limits(
 
     Examples
     --------
-    >>> [float(end.round(4)) for end in wilson_limits(np.array(0.5), np.array(10.0), 0.95)]
+    >>> ends = wilson_limits(np.array(0.5), np.array(10.0), 0.95)
+    >>> [float(end.round(4)) for end in ends]
     [0.2366, 0.7634]
     """
     z2 = float(ndtri(0.5 + 0.5 * level)) ** 2

@@ -82,7 +82,7 @@ def test_as_many_rows_as_levels_could_be_either():
 
 @pytest.mark.parametrize("method", ["ova", "ovo", "osvm", "orboost-lr"])
 def test_a_name_that_stands_for_a_cost_takes_no_other(wine, method):
-    with pytest.raises(OptionError, match=rf"method '{method}' stands for the cost"):
+    with pytest.raises(OptionError, match=rf"method '{method}' fixes the cost"):
         ordfit(FORMULA, wine, method, cost=np.ones((72, 5)))
 
 

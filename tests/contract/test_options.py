@@ -354,7 +354,7 @@ def test_costs_that_differ_nowhere_are_refused(problem):
         words = "does not support row costs"
     elif "cost" in entry.preset:
         error = OptionError
-        words = rf"method '{problem.name}' stands for the cost '{entry.preset['cost']}'"
+        words = rf"method '{problem.name}' fixes the cost '{entry.preset['cost']}'"
     with pytest.raises(error, match=words):
         problem.fit(cost=costs)
 
