@@ -123,6 +123,7 @@ class Cumulative(Family):
     name: ClassVar[str] = "Cumulative link model"
     ordered: ClassVar[bool] = True
     local: ClassVar[bool] = True
+    banded: ClassVar[bool] = True
     ratios: ClassVar[dict[str, tuple[str, float, str]]] = {
         "logit": (
             "odds ratio",

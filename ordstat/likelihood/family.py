@@ -63,6 +63,8 @@ class Family(ABC):
     local : bool
         Whether P(y <= k) depends on eta_k alone: then log p depends on eta_y and
         eta_{y-1}.
+    banded : bool
+        Whether only neighbouring thresholds share second derivatives.
     concave : bool
         Whether the log-likelihood has one maximum, without scale effects.
     leaves_upper : bool
@@ -81,6 +83,7 @@ class Family(ABC):
     name: ClassVar[str]
     ordered: ClassVar[bool] = False
     local: ClassVar[bool] = False
+    banded: ClassVar[bool] = False
     compared: ClassVar[str] = ""
     ratios: ClassVar[dict[str, tuple[str, float, str]]] = {}
 

@@ -127,7 +127,7 @@ class OrdinalRegression(Method):
         """Sums over rows have a number for each threshold, and pairs of thresholds
         where these are not neighbours.
         """
-        if self.family.local and sample.rows.random is None:
+        if self.family.banded and sample.rows.random is None:
             return
         what = f"The information of {sample.n_levels} levels"
         require_memory(

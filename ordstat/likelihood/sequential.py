@@ -72,6 +72,7 @@ class Sequential(Family):
 
     backward: bool = False
     stops: ClassVar[bool]
+    banded: ClassVar[bool] = True
     compared: ClassVar[str] = (
         "a higher level among the levels left, averaged over the stages"
     )
