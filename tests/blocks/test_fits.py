@@ -159,7 +159,7 @@ def test_declared_levels_without_rows_are_those_in_memory(arguments, data):
 @pytest.mark.parametrize("method", ["redsvm", "svor-exc", "prank", "cusum"])
 @pytest.mark.parametrize("empty", [0, 2, 5])
 def test_declared_levels_without_rows_change_no_ranker(method, empty, data):
-    """The fit in memory; between levels with rows it is that of the levels with rows."""
+    """The fit in memory; between levels with rows it is that of these levels alone."""
     levels = [0, 1, 2, 3, 4, 5]
     shifted = data.assign(y=(data.y - 1 + (data.y - 1 >= empty)).astype(int))
     if method in ("prank", "cusum"):
