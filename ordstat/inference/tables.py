@@ -36,18 +36,21 @@ def tidy_parameters(
     """One row per parameter: term, estimate, std_error, statistic, p_value, conf_low,
     conf_high, coef_type.
     """
-    flag("conf_int", conf_int), flag("exponentiate", exponentiate)
+    flag("conf_int", conf_int)
+    flag("exponentiate", exponentiate)
     fraction("level", level)
     columns = dict(r.coefficient_columns)
+    factors = np.ones(len(r.all_parameters))
     suffixes = dict[str, str]()
+    if per is not None:
+        factors, suffixes = rescaled(r, per)
     low, high = symmetric_limits(
         r.fit.coefficients, columns["std_error"], level, columns["df"]
     )
     numbers = np.column_stack([r.fit.limits, low, high])
-    if per is not None:
-        factors, suffixes = rescaled(r, per)
-        numbers *= factors[: len(numbers), None]
-        columns["std_error"] = columns["std_error"] * factors[: len(numbers)]
+    fixed = factors[: len(numbers)]
+    numbers *= fixed[:, None]
+    columns["std_error"] = columns["std_error"] * fixed
     if exponentiate:
         numbers = ratio_of(r).exponents(r.parameters.kinds, numbers)
     if r.bias_reduced is None:
@@ -56,32 +59,33 @@ def tidy_parameters(
     named = {"term": r.parameters.names, "estimate": estimate, **columns}
     limits = {"conf_low": low, "conf_high": high} if conf_int else {}
     frame = pd.DataFrame(named | limits | {"coef_type": r.parameters.kinds})
-    if (random := r.random_parameters) is not None:
-        low, high = random.limits(level).T
-        numeric = {
-            "estimate": random.estimates,
-            "std_error": random.errors,
-            "conf_low": low,
-            "conf_high": high,
-        }
-        numeric = (
-            {name: values * factors[len(numbers) :] for name, values in numeric.items()}
-            if suffixes
-            else numeric
-        )
-        more = pd.DataFrame(
-            {"term": random.names, **numeric, "coef_type": random.kinds}
-        )
-        frame = pd.concat(
-            [frame, more.reindex(columns=frame.columns)], ignore_index=True
-        )
-    frame.attrs |= {"per": suffixes} if suffixes else {}
+    if r.random_parameters is not None:
+        more = _random_rows(r.random_parameters, level, factors[len(numbers) :])
+        more = more.reindex(columns=frame.columns)
+        frame = pd.concat([frame, more], ignore_index=True)
+    if suffixes:
+        frame.attrs["per"] = suffixes
     notes = [*of_errors(r), *not_estimated(r.fit, r.parameters)]
     notes += [f"{name}: {suffix}." for name, suffix in suffixes.items()]
     if exponentiate:
         notes += exponent_notes(r)
     title = "Parameters; effects exponentiated" if exponentiate else "Parameters"
     return NotedFrame.of(frame, notes, title, labels=r.names_shown())
+
+
+def _random_rows(random: Any, level: float, factors: FloatArray) -> pd.DataFrame:
+    """Standard deviations and correlations of random effects, times `factors`."""
+    low, high = random.limits(level).T
+    return pd.DataFrame(
+        {
+            "term": random.names,
+            "estimate": random.estimates * factors,
+            "std_error": random.errors * factors,
+            "conf_low": low * factors,
+            "conf_high": high * factors,
+            "coef_type": random.kinds,
+        }
+    )
 
 
 def exponent_notes(r: FittedLikelihood) -> list[str]:
@@ -113,34 +117,24 @@ def deviations_of(r: FittedLikelihood) -> dict[str, float]:
         (design.scale_terms, rows.scale),
     )
     w: Any = {"aweights" if fractional(r) else "fweights": design.sample.case_weights}
-    linear = _linear_variables(r)
-    plain = [
-        (name, X, terms)
-        for terms, X in sides
-        for name in linear
-        if X is not None and name in terms
-    ]
-    return {
-        name: math.sqrt(np.cov(X[:, terms[name].start], **w))
-        for name, X, terms in plain
-    }
+    deviations = {}
+    for terms, X in sides:
+        for name in _linear_variables(r):
+            if X is not None and name in terms:
+                variance = np.cov(X[:, terms[name].start], **w)
+                deviations[name] = math.sqrt(variance)
+    return deviations
 
 
 def _linear_variables(r: FittedLikelihood) -> list[str]:
     """Numeric variables that enter linearly."""
     spec = r.design.spec
-    numeric = [
-        key
-        for key, coding in spec.codings.items()
-        if not coding.levels and coding.suffixes == ("",)
-    ]
-    return [
-        name
-        for key in numeric
-        if key in spec.factors
-        for name in spec.factors[key].names
-        if spec.linear_in(name)
-    ]
+    linear = []
+    for key, coding in spec.codings.items():
+        numeric = not coding.levels and coding.suffixes == ("",)
+        if numeric and key in spec.factors:
+            linear += [name for name in spec.factors[key].names if spec.linear_in(name)]
+    return linear
 
 
 def rescaled(
@@ -174,11 +168,13 @@ def rescaled(
             for name, x in mapping("per", per, "{'age': 10}").items()
         }
         words = {name: f"{change:g}" for name, change in changes.items()}
-    if wrong := [name for name in changes or [per] if name not in linear]:
+    wrong = [name for name in changes or [per] if name not in linear]
+    if wrong:
+        possible = ", ".join(map(repr, linear)) or "none"
         raise OptionError(
-            "per must name numeric variables that enter linearly (in this fit"
-            f" {', '.join(map(repr, linear)) or 'none'}); got {wrong[0]!r}. For"
-            " factors, splines and transforms use marginal_effects()."
+            f"per must name numeric variables that enter linearly (in this fit"
+            f" {possible}); got {wrong[0]!r}. For factors, splines and transforms use"
+            " marginal_effects()."
         )
     parameters = r.all_parameters
     factors = np.ones(len(parameters))
@@ -189,9 +185,8 @@ def rescaled(
         names = [name for name in parameter.column.variables if name in changes]
         factors[position] = math.prod(changes[name] for name in names)
         if names:
-            suffixes[parameter.name] = (
-                f"per {' × '.join(words[name] for name in names)}"
-            )
+            units = " × ".join([words[name] for name in names])
+            suffixes[parameter.name] = f"per {units}"
     return factors, suffixes
 
 
@@ -207,17 +202,16 @@ def confidence_limits(
     chosen = positions(r, parm)
     reasons: dict[tuple[str, str], str] = {}
     if type == "wald":
-        limits = tidy_parameters(r, level=level)[["conf_low", "conf_high"]].to_numpy()[
-            chosen
-        ]
+        table = tidy_parameters(r, level=level)
+        limits = table[["conf_low", "conf_high"]].to_numpy()[chosen]
         notes = [*of_errors(r), *not_estimated(r.fit, r.parameters)]
         title = f"Wald limits, {100 * level:g}%"
     else:
         check_available(r, "confint(type='profile')")
         limits, reasons = _profile_limits(r, level, chosen)
-        notes = [
-            f"{name}, {side}: {reason}" for (name, side), reason in reasons.items()
-        ]
+        notes = []
+        for (name, side), reason in reasons.items():
+            notes.append(f"{name}, {side}: {reason}")
         title = f"Profile likelihood limits, {100 * level:g}%"
     frame = pd.DataFrame(
         limits,
@@ -234,9 +228,8 @@ def _names(r: FittedLikelihood) -> list[str]:
     """Names of all parameters, including standard deviations and correlations of random
     effects.
     """
-    return r.parameters.names + (
-        [] if r.random_parameters is None else r.random_parameters.names
-    )
+    random = r.random_parameters
+    return [*r.parameters.names, *([] if random is None else random.names)]
 
 
 def positions(r: FittedLikelihood, parm: Any) -> IntArray:
@@ -251,20 +244,17 @@ def positions(r: FittedLikelihood, parm: Any) -> IntArray:
         term: location[columns].tolist() for term, columns in r.design.terms.items()
     }
     by_name |= {name: [position] for position, name in enumerate(names)}
+    several = isinstance(parm, Iterable) and not isinstance(parm, str)
+    last = len(names) - 1
     chosen: list[int] = []
-    for each in (
-        parm if isinstance(parm, Iterable) and not isinstance(parm, str) else [parm]
-    ):
+    for each in parm if several else [parm]:
         if not isinstance(each, str):
-            chosen.append(
-                whole("each parm", each, 0, len(names) - 1, also=", or a name")
-            )
+            chosen.append(whole("each parm", each, 0, last, also=", or a name"))
         elif each in by_name:
             chosen += by_name[each]
         else:
-            raise unknown(
-                "each parm", each, tuple(dict.fromkeys((*names, *r.design.terms)))
-            )
+            valid = tuple(dict.fromkeys((*names, *r.design.terms)))
+            raise unknown("each parm", each, valid)
     return np.array(list(dict.fromkeys(chosen)), dtype=np.intp)
 
 

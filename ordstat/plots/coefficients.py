@@ -136,83 +136,37 @@ def draw_forest(
     """Numbers beside the coefficients of one fit, a legend beside those of several."""
     if data.empty:
         raise DataError("there are no effects to draw: the model has only thresholds.")
-    per = data.attrs.get("per", {})
     keys = list(zip(data["coef_type"], data["term"], strict=True))
     rows = list(dict.fromkeys(keys))
-    n = len(fits)
+    per = data.attrs.get("per", {})
     texts = effect_texts(fits.values(), sheet.labels, per, exponentiate)
     names = [texts[row] for row in rows]
+    n = len(fits)
     block = 1.0 if n == 1 else _STEP * n + _GAP
-    height = 0.9 + max(
-        0.6,
-        sum(max(0.3, 0.25 + 0.15 * in_lines(name, 34).count("\n")) for name in names),
-    )
-    ax = sheet.axes(
-        height=height if n == 1 else 1.2 + 0.42 * len(rows) * block + 0.1 * n
-    )
+    ax = sheet.axes(height=_forest_height(names, n, block))
     roomy = style.place_width(ax) >= _NUMBERS
-    middles = {row: -block * i for i, row in enumerate(rows)}
-    no_effect = 1.0 if exponentiate else 0.0
     if exponentiate:
         ax.set_xscale("log")
+    no_effect = 1.0 if exponentiate else 0.0
     ax.axvline(no_effect, color=style.MUTED, linewidth=0.8, zorder=1)
-    colours: list[Any] = [style.RIGHT] if n == 1 else style.level_colours(n)
+    middles = {row: -block * i for i, row in enumerate(rows)}
     offsets = {name: _STEP * ((n - 1) / 2.0 - i) for i, name in enumerate(fits)}
-    heights = np.array(
-        [
-            middles[key] + offsets[name]
-            for key, name in zip(keys, data["model"], strict=True)
-        ]
-    )
+    places = []
+    for key, name in zip(keys, data["model"], strict=True):
+        places.append(middles[key] + offsets[name])
+    heights = np.array(places)
     numbers = data[["estimate", *_LIMITS]].to_numpy(dtype=np.float64, copy=True)
     with np.errstate(divide="ignore"):
         infinite = np.isinf(np.log(numbers) if exponentiate else numbers).any(axis=1)
     numbers[infinite] = [np.inf, np.nan, np.nan]
     aliased = np.isnan(numbers[:, 0])
-    for i, (name, colour) in enumerate(zip(fits, colours, strict=True)):
-        shown = (data["model"] == name).to_numpy() & ~infinite & ~aliased
-        part = data[shown]
-        ax.hlines(
-            heights[shown],
-            part["conf_low"],
-            part["conf_high"],
-            colors=[colour],
-            linewidth=1.6,
-            zorder=3,
-        )
-        face = tuple(style.paper()) if i % 2 else colour
-        looks: dict[str, Any] = {
-            "markerfacecolor": face,
-            "markersize": 5.5,
-            "linestyle": "none",
-            "zorder": 4,
-        }
-        label = style.beside(ax, name)
-        ax.plot(
-            part["estimate"],
-            heights[shown],
-            _MARKERS[i],
-            color=colour,
-            label=label,
-            **looks,
-        )
+    _draw_estimates(ax, data.assign(height=heights)[~infinite & ~aliased], fits)
     in_words = n > 1 or not roomy
-    _draw_arrows(
-        ax,
-        heights[infinite],
-        (data["estimate"][infinite] > no_effect).to_numpy(),
-        in_words,
-    )
+    upwards = (data["estimate"][infinite] > no_effect).to_numpy()
+    _draw_arrows(ax, heights[infinite], upwards, in_words)
     if in_words:
         for y in heights[aliased]:
-            style.note(
-                ax,
-                "not estimated",
-                (no_effect, y),
-                (8, 0),
-                ax.transData,
-                fontsize=style.SMALL,
-            )
+            style.note(ax, "not estimated", (no_effect, y), (8, 0), ax.transData)
     spare = 0.6 if n == 1 else 0.5 * block
     ax.set_ylim(min(middles.values()) - spare, spare)
     style.row_labels(ax, list(middles.values()), names)
@@ -220,22 +174,52 @@ def draw_forest(
         style.legend(ax)
     elif roomy:
         size = style.row_size(style.inches(ax)[1] / len(heights))
+        right = ax.get_yaxis_transform()
         for y, words in zip(heights, with_limits(numbers), strict=True):
-            style.note(
-                ax, words, (1.0, y), (8, 0), ax.get_yaxis_transform(), fontsize=size
-            )
+            style.note(ax, words, (1.0, y), (8, 0), right, fontsize=size)
     if exponentiate:
         style.plain_log_ticks(ax)
-    kinds = set(data["coef_type"])
-    what = "coefficient" + " (nominal effects: positive = lower response)" * (
-        "nominal" in kinds
-    )
-    if exponentiate:
-        ratio = common_ratio(fits.values())
-        what = ratio.name
-        if ratio.sign < 0.0:
-            what += " (below 1 = higher response)"
+    what = _quantity(fits, exponentiate, "nominal" in set(data["coef_type"]))
     return style.named(ax, f"{what} with {100 * level:g}% limits")
+
+
+def _forest_height(names: Sequence[str], n: int, block: float) -> float:
+    """Inches of the picture of n fits, whose rows of each term take `block`."""
+    if n > 1:
+        return 1.2 + 0.42 * len(names) * block + 0.1 * n
+    lines = [in_lines(name, 34).count("\n") for name in names]
+    return 0.9 + max(0.6, sum(max(0.3, 0.25 + 0.15 * more) for more in lines))
+
+
+def _draw_estimates(ax: Axes, data: pd.DataFrame, fits: Collection[str]) -> None:
+    """Estimates with their limits, in the colour and with the marker of each fit."""
+    colours: list[Any] = [style.RIGHT]
+    if len(fits) > 1:
+        colours = style.level_colours(len(fits))
+    looks: dict[str, Any] = {"markersize": 5.5, "linestyle": "none", "zorder": 4}
+    for i, (name, colour) in enumerate(zip(fits, colours, strict=True)):
+        part = data[data["model"] == name]
+        ends = (part["conf_low"], part["conf_high"])
+        ax.hlines(part["height"], *ends, colors=[colour], linewidth=1.6, zorder=3)
+        ax.plot(
+            part["estimate"],
+            part["height"],
+            _MARKERS[i],
+            color=colour,
+            markerfacecolor=tuple(style.paper()) if i % 2 else colour,
+            label=style.beside(ax, name),
+            **looks,
+        )
+
+
+def _quantity(fits: Mapping[str, Any], exponentiate: bool, nominal: bool) -> str:
+    """What is drawn, and which values mean a higher response."""
+    if not exponentiate:
+        direction = " (nominal effects: positive = lower response)" if nominal else ""
+        return f"coefficient{direction}"
+    ratio = common_ratio(fits.values())
+    direction = " (below 1 = higher response)" if ratio.sign < 0.0 else ""
+    return f"{ratio.name}{direction}"
 
 
 def _draw_arrows(
@@ -251,16 +235,12 @@ def _draw_arrows(
         if in_words:
             inwards = (-8, 0) if up else (8, 0)
             side = "right" if up else "left"
-            style.note(
-                ax,
-                "not estimable",
-                (x, y),
-                inwards,
-                ax.transData,
-                ha=side,
-                fontsize=style.SMALL,
-            )
+            style.note(ax, "not estimable", (x, y), inwards, ax.transData, ha=side)
     ax.set_xlim(low, high)
+
+
+#: Estimate and limits of the fit itself beside those of the binary fits.
+_POOLED = ["pooled", "pooled_lower", "pooled_upper"]
 
 
 def parallel_frame(
@@ -274,30 +254,17 @@ def parallel_frame(
         raise DataError("the fit has no location effects to compare.")
     chosen = _chosen([results], columns, results.design.names)
     pooled = _estimates(results, level, per).loc[chosen]
+    itself = pooled[["estimate", "lower", "upper"]].to_numpy()
     tables = []
-    for code, (threshold, above) in enumerate(
-        zip(results.threshold_names, results.levels, strict=False)
-    ):
-        table = (
-            _estimates(_binary(results, code), level, per)
-            .loc[chosen]
-            .rename_axis("term")
-            .reset_index()
-        )
+    # the highest level has no threshold
+    thresholds = zip(results.threshold_names, results.levels, strict=False)
+    for code, (threshold, above) in enumerate(thresholds):
+        table = _estimates(_binary(results, code), level, per).loc[chosen]
+        table = table.rename_axis("term").reset_index()
         table.insert(1, "threshold", threshold)
         table.insert(2, "above", [above] * len(table))
-        limits = pooled[["estimate", "lower", "upper"]].to_numpy()
-        tables.append(
-            table.assign(
-                **dict(
-                    zip(
-                        ("pooled", "pooled_lower", "pooled_upper"),
-                        limits.T,
-                        strict=True,
-                    )
-                )
-            )
-        )
+        table[_POOLED] = itself
+        tables.append(table)
     frame = _in_order(pd.concat(tables, ignore_index=True), chosen)
     frame.attrs["per"] = pooled.attrs.get("per", {})
     return frame
@@ -379,14 +346,12 @@ def _estimates(results: Any, level: float, per: Any) -> Any:
 
 
 def draw_parallel(sheet: Sheet, data: pd.DataFrame, results: Any, level: float) -> Axes:
-    """A block of rows for each term: the binary fits over the limits of the fit itself."""
+    """A block of rows for each term: binary fits over the limits of the fit itself."""
     terms = list(dict.fromkeys(data["term"]))
     rows = len(results.levels) - 1
     # (terms, rows) heights, from the top down, with room for a heading above each block
-    places: FloatArray = -(
-        np.arange(len(terms), dtype=np.float64)[:, None] * (rows + 1.6)
-        + np.arange(rows)
-    )
+    tops = np.arange(len(terms), dtype=np.float64) * (rows + 1.6)
+    places: FloatArray = -(tops[:, None] + np.arange(rows))
     ends = places.min() - 0.8, places.max() + 1.6
     ax = sheet.axes(height=0.9 + 0.21 * (rows + 1.6) * len(terms))
     ax.axvline(0.0, color=style.MUTED, linewidth=0.8, zorder=1)
@@ -396,74 +361,55 @@ def draw_parallel(sheet: Sheet, data: pd.DataFrame, results: Any, level: float) 
     colours = style.level_colours(rows)
     tables = [data[data["term"] == term] for term in terms]
     for table, heights in zip(tables, places, strict=True):
-        pooled, low, high = table[["pooled", "pooled_lower", "pooled_upper"]].iloc[0]
-        span = [heights.min() - 0.45, heights.max() + 0.45]
-        ax.fill_betweenx(span, low, high, color=style.faint(), linewidth=0)
-        ax.plot([pooled] * 2, span, color=style.ink(), linewidth=1.0)
-        ax.hlines(
-            heights,
-            table["lower"],
-            table["upper"],
-            colors=colours,
-            linewidth=1.6,
-            zorder=3,
-        )
-        ax.scatter(table["estimate"], heights, color=colours, s=26, zorder=4)
-        for height in heights[table["estimate"].isna()] if room >= _LEAST else ():
-            looks: dict[str, Any] = {
-                "color": style.MUTED,
-                "fontsize": style.row_size(room),
-            }
-            style.note(
-                ax,
-                "no finite estimate",
-                (0.0, height),
-                (4, 0),
-                ax.get_yaxis_transform(),
-                **looks,
-            )
+        _draw_block(ax, table, heights, colours, room)
     step = style.every(room)
-    names = [f"> {sheet.name(above)}" for above in results.levels[:-1]][::step] * len(
-        terms
-    )
-    style.row_labels(
-        ax, list(places[:, ::step].ravel()), names, (ends[1] - ends[0]) / step
-    )
+    names = [f"> {sheet.name(above)}" for above in results.levels[:-1]][::step]
+    named_places = list(places[:, ::step].ravel())
+    filling = (ends[1] - ends[0]) / step
+    style.row_labels(ax, named_places, names * len(terms), filling)
     letters = style.drawn_letters(ax)
-    words = in_lines(
-        f"effect on the {results.rule.link.name} scale, {100 * level:g}% limits",
-        max(letters, 18),
-    )
-    ax.set_xlabel(words, fontsize=style.SMALL + 0.5)
-    ax.set_ylabel(
-        f"P({sheet.name(results.design.response)} > level)", fontsize=style.SMALL + 0.5
-    )
-    box = {"facecolor": tuple(style.paper()), "edgecolor": "none", "pad": 0.5}
+    words = f"effect on the {results.rule.link.name} scale, {100 * level:g}% limits"
+    ax.set_xlabel(in_lines(words, max(letters, 18)), fontsize=style.SMALL + 0.5)
+    response = sheet.name(results.design.response)
+    ax.set_ylabel(f"P({response} > level)", fontsize=style.SMALL + 0.5)
     texts = effect_texts([results], sheet.labels, data.attrs.get("per", {}))
-    looks = {
-        "va": "bottom",
-        "fontsize": style.row_size(1.5 * room),
-        "fontweight": "bold",
-        "bbox": box,
-    }
-    pooled = np.array(
-        [table[["pooled", "pooled_lower", "pooled_upper"]].iloc[0] for table in tables],
-        dtype=np.float64,
-    )
-    for table, heights, limits in zip(tables, places, with_limits(pooled), strict=True):
-        words = texts["location", table["term"].iloc[0]]
-        words = f"{shortened_middle(words, max(letters - len(limits) - 3, 10))}   {limits}".replace(
-            "$", r"\$"
-        )
-        style.note(
-            ax,
-            words,
-            (0.0, heights.max() + 0.55),
-            (0, 0),
-            ax.get_yaxis_transform(),
-            **looks,
-        )
+    headings = [texts["location", term] for term in terms]
+    pooled = np.array([table[_POOLED].iloc[0] for table in tables], dtype=np.float64)
+    size = style.row_size(1.5 * room)
+    for heading, limits, heights in zip(
+        headings, with_limits(pooled), places, strict=True
+    ):
+        name = shortened_middle(heading, max(letters - len(limits) - 3, 10))
+        words = f"{name}   {limits}".replace("$", r"\$")
+        _head_block(ax, words, heights.max() + 0.55, size)
     return ax
+
+
+def _draw_block(
+    ax: Axes, table: pd.DataFrame, heights: FloatArray, colours: list[Any], room: float
+) -> None:
+    """The binary fits of one term over the limits of the fit itself."""
+    pooled, low, high = table[_POOLED].iloc[0]
+    span = [heights.min() - 0.45, heights.max() + 0.45]
+    ax.fill_betweenx(span, low, high, color=style.faint(), linewidth=0)
+    ax.plot([pooled] * 2, span, color=style.ink(), linewidth=1.0)
+    limits = (table["lower"], table["upper"])
+    ax.hlines(heights, *limits, colors=colours, linewidth=1.6, zorder=3)
+    ax.scatter(table["estimate"], heights, color=colours, s=26, zorder=4)
+    if room < _LEAST:
+        return
+    looks: dict[str, Any] = {"color": style.MUTED, "fontsize": style.row_size(room)}
+    left = ax.get_yaxis_transform()
+    for height in heights[table["estimate"].isna()]:
+        style.note(ax, "no finite estimate", (0.0, height), (4, 0), left, **looks)
+
+
+def _head_block(ax: Axes, words: str, height: float, size: float) -> None:
+    """The heading of a block, on the colour of the background."""
+    box = {"facecolor": tuple(style.paper()), "edgecolor": "none", "pad": 0.5}
+    looks: dict[str, Any] = {"va": "bottom", "fontsize": size, "fontweight": "bold"}
+    left = ax.get_yaxis_transform()
+    style.note(ax, words, (0.0, height), (0, 0), left, bbox=box, **looks)
 
 
 _BEYOND = 0.2  # curves extend to the limits with this share of the error probability

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+#: Thresholds of rows are the same if they differ by less than this share of their size.
+_SAME = 1e-9
+
+
 def latent_frame(results: Any, bins: int) -> pd.DataFrame:
     """Histogram of the scores for every observed level."""
     whole("bins", bins, 1)
@@ -61,14 +65,13 @@ def _gaps(results: Any) -> FloatArray:
 
 
 def draw_latent(sheet: Sheet, data: pd.DataFrame, results: Any) -> Axes:
+    """Histograms of the levels over the intervals between the mean thresholds."""
     levels = results.levels
-    names = results.threshold_names
+    sample = results.design.sample
     ax = sheet.axes(height=1.3 + 0.42 * len(levels))
     thresholds = results.fit.scores[:, None] - _gaps(results)
     with np.errstate(invalid="ignore"):
-        mean = np.average(
-            thresholds, axis=0, weights=results.design.sample.case_weights
-        )
+        mean = np.average(thresholds, axis=0, weights=sample.case_weights)
     least = thresholds.min(axis=0)
     most = thresholds.max(axis=0)
     ends = np.concatenate([data["left"], data["right"], least, most])
@@ -77,70 +80,56 @@ def draw_latent(sheet: Sheet, data: pd.DataFrame, results: Any) -> Axes:
     low = ends.min() - pad
     high = ends.max() + pad
     ax.set_xlim(low, high)
+    cuts = np.concatenate([[low], np.maximum.accumulate(mean), [high]])
+    _draw_levels(ax, data, levels, np.clip(cuts, low, high))
+    ax.set_ylim(-0.1, len(levels))
+    places = [k + 0.3 for k in range(len(levels))]
+    style.row_labels(ax, places, [sheet.name(level) for level in levels])
+    score = "latent score"
+    if _at_modes(results):
+        score += " at the modes of the random effects"
+    names = results.threshold_names
+    response = sheet.name(results.design.response)
+    style.named(ax, _with_thresholds(score, names), f"observed {response}")
+    right = ax.get_yaxis_transform()
+    sizes = np.bincount(sample.y, people(results), len(levels))
+    for place, n in zip(places, sizes, strict=True):
+        words = f"n = {n:.6g}"
+        style.note(ax, words, (1.0, place), (4, 0), right, color=style.MUTED)
+    style.threshold_lines(ax, mean, names)
+    largest = np.nanmax(np.abs(mean[np.isfinite(mean)]), initial=1.0)
+    _draw_ranges(ax, least, most, _SAME * largest)
+    return ax
+
+
+def _draw_levels(
+    ax: Axes, data: pd.DataFrame, levels: Sequence[Any], cuts: FloatArray
+) -> None:
+    """The histogram of each level, and its interval in a tint of its colour."""
     colours = style.level_colours(len(levels))
-    cuts = np.clip(
-        np.concatenate([[low], np.maximum.accumulate(mean), [high]]), low, high
-    )
     tallest = data["share"].max()
     for k, (level, colour) in enumerate(zip(levels, colours, strict=True)):
-        if cuts[k + 1] > cuts[k]:  # the interval of the level, in a tint of its colour
-            ax.axvspan(
-                cuts[k], cuts[k + 1], color=colour, alpha=0.10, linewidth=0, zorder=1
-            )
+        tint: dict[str, Any] = {"color": colour, "alpha": 0.10, "linewidth": 0}
+        if cuts[k + 1] > cuts[k]:
+            ax.axvspan(cuts[k], cuts[k + 1], zorder=1, **tint)
         part = data[data["level"] == level]
         heights = k + 0.85 * part["share"].to_numpy() / tallest
         edges = np.append(part["left"], part["right"].iloc[-1])
-        ax.stairs(
-            heights, edges, baseline=k, fill=True, color=colour, linewidth=0, zorder=4
-        )
+        area: dict[str, Any] = {"fill": True, "color": colour, "linewidth": 0}
+        ax.stairs(heights, edges, baseline=k, zorder=4, **area)
         ax.axhline(k, color=style.MUTED, linewidth=0.5, zorder=3)
-    ax.set_ylim(-0.1, len(levels))
-    style.row_labels(
-        ax,
-        [k + 0.3 for k in range(len(levels))],
-        [sheet.name(level) for level in levels],
-    )
-    score = (
-        "latent score at the modes of the random effects"
-        if _at_modes(results)
-        else "latent score"
-    )
-    style.named(
-        ax,
-        _with_thresholds(score, names),
-        f"observed {sheet.name(results.design.response)}",
-    )
-    for k, n in enumerate(
-        np.bincount(results.design.sample.y, people(results), len(levels))
-    ):
-        size = f"n = {n:.6g}"
-        style.note(
-            ax,
-            size,
-            (1.0, k + 0.3),
-            (4, 0),
-            ax.get_yaxis_transform(),
-            color=style.MUTED,
-        )
-    style.threshold_lines(ax, mean, names)
-    largest = np.nanmax(np.abs(mean[np.isfinite(mean)]), initial=1.0)
+
+
+def _draw_ranges(
+    ax: Axes, least: FloatArray, most: FloatArray, tolerance: float
+) -> None:
+    """The range of each threshold that differs between rows."""
+    looks: dict[str, Any] = {"color": style.ink(), "linewidth": 1.0, "markersize": 5}
+    top = ax.get_xaxis_transform()
     for k, (left, right) in enumerate(zip(least, most, strict=True)):
-        # thresholds differ between rows
-        if np.isfinite([left, right]).all() and right - left > 1e-9 * largest:
-            looks: dict[str, Any] = {
-                "color": style.ink(),
-                "linewidth": 1.0,
-                "markersize": 5,
-                "zorder": 5,
-            }
-            ax.plot(
-                [left, right],
-                [0.98 - 0.025 * k] * 2,
-                "|-",
-                transform=ax.get_xaxis_transform(),
-                **looks,
-            )
-    return ax
+        if np.isfinite([left, right]).all() and right - left > tolerance:
+            height = 0.98 - 0.025 * k
+            ax.plot([left, right], [height] * 2, "|-", transform=top, zorder=5, **looks)
 
 
 def _with_thresholds(score: str, names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Diverging stacked bars of ordered answers [Robbins & Heiberger 2011]: Likert chart."""
+"""Likert chart: diverging stacked bars of answers [Robbins & Heiberger 2011]."""
 
 from __future__ import annotations
 

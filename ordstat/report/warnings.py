@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
 
-from .._typing import FloatArray
+from .._typing import BoolArray, FloatArray
 from ..exceptions import (
     ConvergenceWarning,
     DataWarning,
@@ -162,96 +162,25 @@ def likelihood_alerts(
     fit: LikelihoodFit, parameters: Parameters, design: Design | None = None
 ) -> Iterator[Alert]:
     """Aliased columns, infinite estimates, and likelihoods without a maximum."""
-    # Beside a level without rows neither the threshold nor effects on it are estimated;
-    # a note of the design says so.
-    without_rows = np.zeros(fit.aliased.size, dtype=bool)
-    of_alpha = parameters.of("threshold", "nominal")
-    without_rows[of_alpha] = np.resize(
-        fit.aliased[parameters.of("threshold")], of_alpha.size
-    )
-    aliased = fit.aliased & ~without_rows
-    names = [
-        parameters.names[j] for j in np.flatnonzero(aliased) if j not in fit.confounded
-    ]
-    if design is not None and names:
-        cells = {
-            name: cell
-            for name, cell in _empty_cells(parameters, design).items()
-            if name in names
-        }
-        cells |= _cells_elsewhere(
-            parameters, design, [name for name in names if name not in cells], cells
-        )
-        if cells:
-            yield (
-                DataWarning,
-                (
-                    "no row used has the combination of levels"
-                    f" {first_few(list(dict.fromkeys(cells.values())), _NAMED)}, so not"
-                    f" estimated (NA): {first_few(list(cells), _NAMED)}. Merge levels,"
-                    " or leave the interaction out."
-                ),
-            )
-            names = [name for name in names if name not in cells]
-        constant = {
-            name: size for name, size in _constant(design).items() if name in names
-        }
-        if constant:
-            centre = (
-                " Centre a column that varies in later digits."
-                if any(constant.values())
-                else ""
-            )
-            yield (
-                DataWarning,
-                (
-                    "constant to 7 digits in the rows used, so aliased with the"
-                    " thresholds and not estimated (NA):"
-                    f" {', '.join(constant)}.{centre}"
-                ),
-            )
-            names = [name for name in names if name not in constant]
-    if design is not None:
-        for term, columns in design.terms.items():
-            aliased_here = design.names[columns]
-            if term in design.nominal_terms and set(aliased_here) <= set(names):
-                yield (
-                    DataWarning,
-                    (
-                        f"nominal= gives {term} an effect at each threshold: its"
-                        " location effect is aliased, not estimated (NA). Leave it"
-                        f" out: update('~ . - {term}')."
-                    ),
-                )
-                names = [name for name in names if name not in aliased_here]
-    if names:
-        yield (
-            DataWarning,
-            f"aliased with earlier columns, so not estimated (NA): {', '.join(names)}.",
-        )
+    yield from _aliased_alerts(fit, parameters, design)
     for i in fit.confounded:
         yield DataWarning, why_confounded(i, fit, parameters)
     if fit.infinite.any():
         yield SeparationWarning, _separated(fit, parameters, design)
     if fit.unbounded.any():
-        listed = first_few(
-            [parameters.names[i] for i in np.flatnonzero(fit.unbounded)], _NAMED
-        )
+        listed = _listed(parameters, fit.unbounded)
+        centre = "" if design is None else _off_centre(design)
         yield (
             ConvergenceWarning,
             (
                 f"the likelihood has no maximum: it rises without end along {listed}."
                 " The estimates are those where the search stopped, and have no"
                 " standard errors. Drop a scale effect, merge levels, or fit with a"
-                " ridge"
-                f" (penalty=1.0).{_off_centre(design) if design is not None else ''}"
+                f" ridge (penalty=1.0).{centre}"
             ),
         )
-
     if fit.rising is not None:
-        listed = first_few(
-            [parameters.names[i] for i in np.flatnonzero(fit.rising)], _NAMED
-        )
+        listed = _listed(parameters, fit.rising)
         yield (
             ConvergenceWarning,
             (
@@ -261,6 +190,100 @@ def likelihood_alerts(
                 " (penalty=1.0), and compare."
             ),
         )
+
+
+def _listed(parameters: Parameters, chosen: BoolArray) -> str:
+    """Names of the chosen parameters."""
+    return first_few([parameters.names[i] for i in np.flatnonzero(chosen)], _NAMED)
+
+
+def _aliased_alerts(
+    fit: LikelihoodFit, parameters: Parameters, design: Design | None
+) -> Iterator[Alert]:
+    """A warning for each reason why parameters are not estimated."""
+    # Beside a level without rows neither the threshold nor effects on it are estimated;
+    # a note of the design says so.
+    without_rows = np.zeros(fit.aliased.size, dtype=bool)
+    of_alpha = parameters.of("threshold", "nominal")
+    thresholds = fit.aliased[parameters.of("threshold")]
+    without_rows[of_alpha] = np.resize(thresholds, of_alpha.size)
+    names = [
+        parameters.names[j]
+        for j in np.flatnonzero(fit.aliased & ~without_rows)
+        if j not in fit.confounded
+    ]
+    if design is not None:
+        for reason in (_without_cells, _constant_columns, _nominal_terms):
+            for explained, message in reason(names, parameters, design):
+                yield DataWarning, message
+                names = [name for name in names if name not in explained]
+    if names:
+        yield (
+            DataWarning,
+            f"aliased with earlier columns, so not estimated (NA): {', '.join(names)}.",
+        )
+
+
+def _without_cells(
+    names: list[str], parameters: Parameters, design: Design
+) -> Iterator[tuple[Collection[str], str]]:
+    """Names whose combination of levels no row has, and a message."""
+    if not names:
+        return
+    empty = _empty_cells(parameters, design)
+    cells = {name: cell for name, cell in empty.items() if name in names}
+    others = [name for name in names if name not in cells]
+    cells |= _cells_elsewhere(parameters, design, others, cells)
+    if cells:
+        combinations = first_few(list(dict.fromkeys(cells.values())), _NAMED)
+        yield (
+            cells,
+            (
+                f"no row used has the combination of levels {combinations}, so not"
+                f" estimated (NA): {first_few(list(cells), _NAMED)}. Merge levels, or"
+                " leave the interaction out."
+            ),
+        )
+
+
+def _constant_columns(
+    names: list[str], parameters: Parameters, design: Design
+) -> Iterator[tuple[Collection[str], str]]:
+    """Names of constant columns, and a message."""
+    if not names:
+        return
+    sizes = _constant(design)
+    constant = [name for name in sizes if name in names]
+    if constant:
+        centre = ""
+        if any(sizes[name] for name in constant):
+            centre = " Centre a column that varies in later digits."
+        yield (
+            constant,
+            (
+                "constant to 7 digits in the rows used, so aliased with the thresholds"
+                f" and not estimated (NA): {', '.join(constant)}.{centre}"
+            ),
+        )
+
+
+def _nominal_terms(
+    names: list[str], parameters: Parameters, design: Design
+) -> Iterator[tuple[Collection[str], str]]:
+    """Names of location effects of terms that also have nominal effects, and a message
+    for each term.
+    """
+    for term, columns in design.terms.items():
+        effects = design.names[columns]
+        if term in design.nominal_terms and set(effects) <= set(names):
+            yield (
+                effects,
+                (
+                    f"nominal= gives {term} an effect at each threshold: its location"
+                    " effect is aliased, not estimated (NA). Leave it out:"
+                    f" update('~ . - {term}')."
+                ),
+            )
 
 
 def _constant(design: Design) -> dict[str, float]:
@@ -464,10 +487,9 @@ def undetermined_text(labels: FloatArray, n: int) -> str:
 def not_estimated(fit: LikelihoodFit, parameters: Parameters) -> Iterator[str]:
     """A note for a table with rows of parameters that have no estimate."""
     if fit.aliased.any():
-        names = [parameters.names[i] for i in np.flatnonzero(fit.aliased)]
         yield (
             "Not estimated (NA), as the data or other columns do not determine them:"
-            f" {first_few(names, _NAMED)}."
+            f" {_listed(parameters, fit.aliased)}."
         )
 
 
@@ -477,22 +499,19 @@ def without_end(
     """A note for a table that names the infinite estimates; `combined` adds a note on
     their differences.
     """
-    if np.isinf(fit.limits).any():
-        indices = np.flatnonzero(np.isinf(fit.limits))
-        infinite = [
-            f"{parameters.names[i]} ({'+' if fit.limits[i] > 0 else '-'})"
-            for i in indices
-        ]
-        yield (
-            "The response is separated; infinite:"
-            f" {first_few(infinite, _NAMED)}.{_OPEN * combined}"
-        )
+    infinite = []
+    for i in np.flatnonzero(np.isinf(fit.limits)):
+        sign = "+" if fit.limits[i] > 0 else "-"
+        infinite.append(f"{parameters.names[i]} ({sign})")
+    if infinite:
+        text = f"The response is separated; infinite: {first_few(infinite, _NAMED)}."
+        yield text + _OPEN if combined else text
     if fit.undetermined.any():
-        names = [parameters.names[i] for i in np.flatnonzero(fit.undetermined)]
-        yield f"The response is separated; not determined: {first_few(names, _NAMED)}."
+        listed = _listed(parameters, fit.undetermined)
+        yield f"The response is separated; not determined: {listed}."
     if fit.unbounded.any():
-        names = [parameters.names[i] for i in np.flatnonzero(fit.unbounded)]
+        listed = _listed(parameters, fit.unbounded)
         yield (
-            f"The likelihood has no maximum along {first_few(names, _NAMED)}; what"
-            " moves with them has no error."
+            f"The likelihood has no maximum along {listed}; what moves with them has no"
+            " error."
         )
