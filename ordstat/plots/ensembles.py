@@ -66,9 +66,9 @@ def rounds_frame(
         names = {"loss": "loss", "bound": "its bound", "held_out": _HELD}
         wide = record[[name for name in names if name in record]].rename(columns=names)
     else:
-        curves = {_FITTED: staged[error]} | (
-            {} if newdata is None else {_NEW: staged[f"new {error}"]}
-        )
+        curves = {_FITTED: staged[error]}
+        if newdata is not None:
+            curves[_NEW] = staged[f"new {error}"]
         wide = pd.DataFrame(curves)
     return pd.DataFrame(
         wide.reset_index().melt(id_vars="round", var_name="rows", value_name="value")
@@ -152,79 +152,60 @@ def draw_tree(
     width = min(max(_LEAF * n_leaves + 1.6, 4.6), _WIDEST)
     ax = sheet.axes(height=min(_LEVEL * (depth + 1) + 0.9, 12.0), width=width)
     gap = 1.0 / max(n_leaves - 1, 1)
-    at = data.set_index("node")
-    # elbows to the parent, thicker for a larger share of rows
-    for node, row in at.drop(index=1).iterrows():
-        above = at.loc[int(str(node)) // 2]
-        xs = [above["x"], row["x"], row["x"]]
-        depths = [
-            above["depth"],
-            above["depth"],
-            row["depth"],
-        ]
-        thick = 1.0 + 5.0 * float(row["weight"]) / float(at["weight"].iloc[0])
-        ax.plot(
-            xs,
-            depths,
-            color=style.faint(),
-            linewidth=thick,
-            solid_capstyle="butt",
-            zorder=1,
-        )
+    _draw_elbows(ax, data.set_index("node"))
     colours = style.level_colours(len(classes))
-    columns = {
-        column.text: column for column in results.design.spec.column_names["location"]
-    }
     brief = max(len(str(name)) for name in classes) <= _BRIEF
     for leaf in data[data["leaf"]].to_dict("records"):
         shares = np.array([leaf[name] for name in classes])
-        _leaf(
-            ax,
-            leaf | {"level": sheet.name(leaf["level"])},
-            shares,
-            colours,
-            min(0.7 * gap, 0.22),
-            brief,
-        )
-    box = {
-        "facecolor": tuple(style.paper()),
-        "edgecolor": "none",
-        "pad": 1.5,
-        "alpha": 0.9,
-    }
-    for node, row in at[~data["leaf"].to_numpy()].iterrows():
-        words = in_lines(
-            cut_words(str(at.loc[2 * int(str(node)), "cut"]), columns, sheet.labels),
-            _LONGEST,
-            3,
-        )
-        style.text(ax, row["x"], row["depth"], words, bbox=box, zorder=3)
+        named = leaf | {"level": sheet.name(leaf["level"])}
+        _leaf(ax, named, shares, colours, min(0.7 * gap, 0.22), brief)
+    _write_cuts(ax, sheet, data.set_index("node"), results)
     style.level_key(ax, [sheet.name(level) for level in classes], colours)
-    (
-        ax.set_xlim(-0.55 * gap, 1.0 + 0.55 * gap)
-        if n_leaves > 1
-        else ax.set_xlim(0.0, 1.0)
-    )
+    beyond = 0.55 * gap if n_leaves > 1 else 0.0
+    ax.set_xlim(-beyond, 1.0 + beyond)
     ax.set_ylim(depth + _BAR + 0.62, -0.35)
     ax.set_axis_off()
-    which = [f"round {round}"] * (results.fit.votes.rounds > 1) + [f"split {split}"] * (
-        split is not None
+    heading = [f"{sheet.name(results.design.response)}: {n_leaves} leaves"]
+    if results.fit.votes.rounds > 1:
+        heading.append(f"round {round}")
+    if split is not None:
+        heading.append(f"split {split}")
+    return style.named(
+        ax, title=f"{', '.join(heading)}. Left where the condition holds"
     )
-    heading = ", ".join(
-        [f"{sheet.name(results.design.response)}: {n_leaves} leaves", *which]
-    )
-    return style.named(ax, title=f"{heading}. Left where the condition holds")
+
+
+def _draw_elbows(ax: Axes, nodes: pd.DataFrame) -> None:
+    """Lines from the nodes to their parents, thicker for a larger share of rows."""
+    total = float(nodes["weight"].iloc[0])
+    looks: dict[str, Any] = {"color": style.faint(), "solid_capstyle": "butt"}
+    for node, row in nodes.drop(index=1).iterrows():
+        parent = nodes.loc[int(str(node)) // 2]
+        thick = 1.0 + 5.0 * float(row["weight"]) / total
+        xs = [parent["x"], row["x"], row["x"]]
+        depths = [parent["depth"], parent["depth"], row["depth"]]
+        ax.plot(xs, depths, linewidth=thick, zorder=1, **looks)
+
+
+def _write_cuts(ax: Axes, sheet: Sheet, nodes: pd.DataFrame, results: Any) -> None:
+    """The conditions of the inner nodes; each is the cut of the left child."""
+    names = results.design.spec.column_names["location"]
+    columns = {column.text: column for column in names}
+    box = {"facecolor": tuple(style.paper()), "edgecolor": "none", "pad": 1.5}
+    for node, row in nodes[~nodes["leaf"].to_numpy()].iterrows():
+        cut = str(nodes.loc[2 * int(str(node)), "cut"])
+        words = in_lines(cut_words(cut, columns, sheet.labels), _LONGEST, 3)
+        style.text(
+            ax, row["x"], row["depth"], words, bbox=box | {"alpha": 0.9}, zorder=3
+        )
 
 
 def _first_split(results: Any, split: int | None) -> int | None:
     """The given split, or the first if trees belong to splits."""
     K = len(results.levels)
     votes = results.fit.votes
-    return (
-        1
-        if split is None and K > 2 and (votes.n_classes != K or votes.per_round > 1)
-        else split
-    )
+    by_split = K > 2 and (votes.n_classes != K or votes.per_round > 1)
+    return 1 if split is None and by_split else split
 
 
 def _leaf(

@@ -41,68 +41,45 @@ def likert(
     headings : sequence of n headings, each written once, above its rows
     """
     K = len(levels)
-    new = np.array(
-        [False] + [heading != next_ for heading, next_ in pairwise(headings)]
-    )
-    heights = -(np.arange(new.size) + _GAP * np.cumsum(new))
-    labels = [
-        in_lines(f"{sheet.name(name)} (n = {size:.6g})", 30)
-        for name, size in zip(names, n, strict=True)
-    ]
+    new = [heading != before for before, heading in pairwise(headings)]
+    first = np.array([False, *new])
+    heights = -(np.arange(first.size) + _GAP * np.cumsum(first))
+    labels = []
+    for name, size in zip(names, n, strict=True):
+        labels.append(in_lines(f"{sheet.name(name)} (n = {size:.6g})", 30))
     key = [in_lines(sheet.name(level), 20) for level in levels]
-    rows, entries = (
-        sum(text.count("\n") + 1 for text in texts) for texts in (labels, key)
-    )
-    ax = sheet.axes(
-        height=max(1.24 - 0.34 * heights[-1], 0.9 + _LINE * rows, 0.3 + _LINE * entries)
-    )
-    colours = style.level_colours(K)
-    middle = shares[:, : K // 2].sum(axis=1) + (
-        0.5 * shares[:, K // 2] if K % 2 else 0.0
-    )
+    needed = [1.24 - 0.34 * heights[-1], 0.9 + _LINE * _lines(labels)]
+    ax = sheet.axes(height=max(*needed, 0.3 + _LINE * _lines(key)))
+    middle = shares[:, : K // 2].sum(axis=1)
+    if K % 2:
+        middle = middle + 0.5 * shares[:, K // 2]
     left = np.cumsum(shares, axis=1) - shares - middle[:, None]
+    colours = style.level_colours(K)
+    edge: dict[str, Any] = {"edgecolor": tuple(style.paper()), "linewidth": 0.8}
     for k, colour in enumerate(colours):
-        ax.barh(
-            heights,
-            shares[:, k],
-            _BAR,
-            left[:, k],
-            color=colour,
-            edgecolor=tuple(style.paper()),
-            linewidth=0.8,
-        )
+        ax.barh(heights, shares[:, k], _BAR, left[:, k], color=colour, **edge)
     # behind the bars: it would cross numbers
     ax.axvline(0.0, color=style.ink(), linewidth=0.8, zorder=0.5)
-    reach = 1.04 * float(
-        np.nanmax(
-            np.abs(np.column_stack([left[:, 0], left[:, -1] + shares[:, -1]])),
-            initial=0.01,
-        )
-    )
+    ends = np.column_stack([left[:, 0], left[:, -1] + shares[:, -1]])
+    reach = 1.04 * float(np.nanmax(np.abs(ends), initial=0.01))
     ax.set_xlim(-reach, reach)
     ax.set_yticks(list(heights), labels)
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
-    for i, heading in enumerate(headings):
-        if heading and (i == 0 or new[i]):
-            looks: dict[str, Any] = {"va": "bottom", "fontweight": "bold"}
+    first[0] = True
+    looks: dict[str, Any] = {"va": "bottom", "fontweight": "bold"}
+    for heading, height in zip(np.array(headings)[first], heights[first], strict=True):
+        if heading:
             words = shortened_middle(sheet.name(heading), 70)
-            style.note(
-                ax,
-                words,
-                (0.0, heights[i] + 0.5),
-                (0, 0),
-                ax.get_yaxis_transform(),
-                **looks,
-            )
+            place = (0.0, height + 0.5)
+            style.note(ax, words, place, (0, 0), ax.get_yaxis_transform(), **looks)
     style.level_key(ax, key, colours)
     ax.xaxis.set_major_formatter(lambda value, _: f"{100 * abs(value):.0f}%")
-    halves = (
-        f", half of {shortened_middle(sheet.name(levels[K // 2]), 24)!r} on each side"
-        if K % 2
-        else ""
-    )
-    style.named(ax, f"share of answers{halves}")
+    words = "share of answers"
+    if K % 2:
+        name = shortened_middle(sheet.name(levels[K // 2]), 24)
+        words += f", half of {name!r} on each side"
+    style.named(ax, words)
     low = heights[-1] - 0.6
     high = 1.1 if headings[0] else 0.6
     # keeps the bars of few rows thin
@@ -111,11 +88,10 @@ def likert(
     room = 2.6 * 0.62 * style.SMALL / 72.0 / style.inches(ax)[0] * 2.0 * reach
     for i, k in np.argwhere(shares >= room):
         looks = {"fontsize": style.SMALL - 1.0, "color": style.text_colour(colours[k])}
-        style.text(
-            ax,
-            left[i, k] + 0.5 * shares[i, k],
-            heights[i],
-            f"{100 * shares[i, k]:.0f}",
-            **looks,
-        )
+        x = left[i, k] + 0.5 * shares[i, k]
+        style.text(ax, x, heights[i], f"{100 * shares[i, k]:.0f}", **looks)
     return ax
+
+
+def _lines(texts: Sequence[str]) -> int:
+    return sum(text.count("\n") + 1 for text in texts)

@@ -26,7 +26,7 @@ _BRIEF_NAME = 4
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grid:
+class TextGrid:
     """A table of texts.
 
     Attributes
@@ -71,27 +71,27 @@ def _total(sizes: Sequence[int], gap: int) -> int:
     return sum(sizes) + gap * (len(sizes) - 1)
 
 
-def by_numbers(grid: Grid) -> Grid:
+def by_numbers(grid: TextGrid) -> TextGrid:
     """The table, with numbers for long names of columns if it is too wide and its rows
     have the same names.
     """
     labels = [row[0] for row in grid.rows]
     names = grid.heads[-1]
     after = 1 + len(labels)
-    long = (
-        max(map(cells, labels), default=0) > _BRIEF_NAME
-        and _total(grid.sizes, 2) > SCREEN
-    )
-    if not long or list(names[1:after]) != labels:
+    longest = max(map(cells, labels), default=0)
+    fits = longest <= _BRIEF_NAME or _total(grid.sizes, 2) <= SCREEN
+    if fits or list(names[1:after]) != labels:
         return grid
     numbers = [str(k) for k in range(1, after)]
-    rows = tuple(
-        (f"{k} = {row[0]}", *row[1:]) for k, row in zip(numbers, grid.rows, strict=True)
+    rows = []
+    for k, (label, *texts) in zip(numbers, grid.rows, strict=True):
+        rows.append((f"{k} = {label}", *texts))
+    return replace(
+        grid, heads=((names[0], *numbers, *names[after:]),), rows=tuple(rows)
     )
-    return replace(grid, heads=((names[0], *numbers, *names[after:]),), rows=rows)
 
 
-def grid_lines(grid: Grid) -> list[str]:
+def grid_lines(grid: TextGrid) -> list[str]:
     """Title, head and rows; a table wider than the screen is split into blocks of
     columns.
     """
@@ -100,16 +100,15 @@ def grid_lines(grid: Grid) -> list[str]:
     sizes = grid.sizes
     lines = wrapped(grid.title, SCREEN)
     if grid.width <= SCREEN:
-        return lines + _block_lines(
-            grid, range(len(sizes)), [*sizes], 1 if _total(sizes, 2) > SCREEN else 2
-        )
-    n_first = _identifying(grid)
-    for block in _in_blocks(sizes, n_first):
-        lines += [*_block_lines(grid, block, [sizes[i] for i in block], 2), ""]
+        gap = 2 if _total(sizes, 2) <= SCREEN else 1
+        return lines + _block_lines(grid, range(len(sizes)), list(sizes), gap)
+    for block in _in_blocks(sizes, _identifying(grid)):
+        lines += _block_lines(grid, block, [sizes[i] for i in block], 2)
+        lines.append("")
     return lines[:-1]
 
 
-def _identifying(grid: Grid) -> int:
+def _identifying(grid: TextGrid) -> int:
     """Columns at the left that every block repeats: its labels and words, and what else
     names single rows.
     """
@@ -123,13 +122,14 @@ def _identifying(grid: Grid) -> int:
     return least
 
 
-def _with_short_labels(grid: Grid) -> Grid:
+def _with_short_labels(grid: TextGrid) -> TextGrid:
     """The table with long labels broken; the name of a factor is on a separate line
     above its levels.
     """
     longest = max((cells(row[0]) for row in grid.rows), default=0)
     room = longest - (grid.width - SCREEN)
-    room = room if room >= min(SHORTEST_LABEL, longest) else _LONGEST_LABEL
+    if room < min(SHORTEST_LABEL, longest):
+        room = _LONGEST_LABEL
     rows: list[tuple[str, ...]] = []
     titles = {}
     variable = ""
@@ -137,23 +137,23 @@ def _with_short_labels(grid: Grid) -> Grid:
     for number, (label, *texts) in enumerate(grid.rows):
         if number in grid.titles:
             titles[len(rows)] = grid.titles[number]
-        before = " " * (len(label) - len(label.lstrip()))
-        head, colon, level = (
-            label.strip().partition(": ") if cells(label) > room else (label, "", "")
-        )
-        if colon and head != variable and len(rows) in titles:
-            rows += [(before + line, *blank) for line in _label_lines(head, room)]
-        elif colon and head != variable:
-            titles[len(rows)] = head
+        name = label.strip()
+        indent = label[: len(label) - len(label.lstrip())]
+        head = label
+        colon = ""
+        if cells(label) > room:
+            head, colon, level = name.partition(": ")
+        if colon:
+            if head != variable and len(rows) in titles:
+                rows += [(indent + line, *blank) for line in _label_lines(head, room)]
+            elif head != variable:
+                titles[len(rows)] = head
+            name = level
+            indent += "  "
         variable = head
-        before = before + "  " * bool(colon)
-        first, *more = _label_lines(
-            level if colon else label.strip(), room - len(before)
-        )
-        rows += [
-            (before + first, *texts),
-            *((f"{before}  {line}", *blank) for line in more),
-        ]
+        first, *more = _label_lines(name, room - len(indent))
+        rows.append((indent + first, *texts))
+        rows += [(f"{indent}  {line}", *blank) for line in more]
     return replace(grid, rows=tuple(rows), titles=titles)
 
 
@@ -169,10 +169,8 @@ def _in_blocks(sizes: Sequence[int], n_first: int) -> Iterator[list[int]]:
     first = list(range(n_first))
     block = list(first)
     for column in range(n_first, len(sizes)):
-        if (
-            len(block) > n_first
-            and _total([sizes[i] for i in (*block, column)], 2) > SCREEN
-        ):
+        wide = _total([sizes[i] for i in (*block, column)], 2) > SCREEN
+        if wide and len(block) > n_first:
             yield block
             block = list(first)
         block.append(column)
@@ -180,7 +178,7 @@ def _in_blocks(sizes: Sequence[int], n_first: int) -> Iterator[list[int]]:
 
 
 def _block_lines(
-    grid: Grid, columns: Sequence[int], sizes: list[int], gap: int
+    grid: TextGrid, columns: Sequence[int], sizes: list[int], gap: int
 ) -> list[str]:
     """Head, rule and rows of some columns."""
     between = gap * " "
@@ -244,7 +242,7 @@ def html_table(rows: Iterable[str], name: str) -> str:
     )
 
 
-def grid_html(grid: Grid) -> str:
+def grid_html(grid: TextGrid) -> str:
     """The table between its title and its notes."""
     rows = [
         "".join(_heading(*span) for span in spans(head)) for head in grid.heads[:-1]
@@ -554,17 +552,13 @@ class NotedFrame(Exported, pd.DataFrame):
         }
         return NotedFrame.of(broom_frame(self), **kept)
 
-    def _grid(self) -> Grid:
-        more = (
-            [f"The first {_MOST_ROWS} of {len(self):,} rows."]
-            if len(self) > _MOST_ROWS
-            else []
-        )
-        notes = [*self.attrs.get("notes", []), *more]
+    def _grid(self) -> TextGrid:
+        notes = list(self.attrs.get("notes", []))
+        if len(self) > _MOST_ROWS:
+            notes.append(f"The first {_MOST_ROWS} of {len(self):,} rows.")
         title = self.attrs.get("title", "")
-        grid = frame_grid(
-            self.head(_MOST_ROWS), notes, title, self.attrs.get("formats")
-        )
+        formats = self.attrs.get("formats")
+        grid = frame_grid(self.head(_MOST_ROWS), notes, title, formats)
         return by_numbers(grid) if self.attrs.get("square") else grid
 
     def shown(self) -> pd.DataFrame:
@@ -581,30 +575,25 @@ class NotedFrame(Exported, pd.DataFrame):
         grid = self._grid()
         labels: Mapping[str, str] = self.attrs.get("labels", {})
         named = [
-            i
+            i < grid.n_labels or text in _NAMING
             for i, text in enumerate(grid.heads[-1])
-            if i < grid.n_labels or text in _NAMING
         ]
-        rows = [
-            [
-                labels.get(text, text) if i in named else text
-                for i, text in enumerate(row)
-            ]
-            for row in grid.rows
-        ]
-        heads = [
-            [_HEADS.get(text, labels.get(text, text)) for text in head]
-            for head in grid.heads
-        ]
-        columns = (
-            pd.Index(heads[0]) if len(heads) == 1 else pd.MultiIndex.from_arrays(heads)
-        )
+        rows = []
+        for row in grid.rows:
+            pairs = zip(row, named, strict=True)
+            rows.append(
+                [labels.get(text, text) if name else text for text, name in pairs]
+            )
+        heads = []
+        for head in grid.heads:
+            heads.append([_HEADS.get(text, labels.get(text, text)) for text in head])
+        columns = pd.Index(heads[0])
+        if len(heads) > 1:
+            columns = pd.MultiIndex.from_arrays(heads)
         frame = pd.DataFrame(rows, columns=columns)
-        return (
-            frame.set_index(frame.columns[0]).rename_axis(None)
-            if grid.n_labels == 1
-            else frame
-        )
+        if grid.n_labels != 1:
+            return frame
+        return frame.set_index(frame.columns[0]).rename_axis(None)
 
     def exported(self) -> list[NotedFrame]:
         return [self]
@@ -639,22 +628,15 @@ class NotedFrame(Exported, pd.DataFrame):
         grid = self._grid()
         lines = grid_lines(grid)
         if grid.n_labels == 0 and len(grid.heads) == 1:
-            shown = (
-                pd.DataFrame(list(grid.rows), columns=pd.Index(grid.heads[0]))
-                .to_string(index=False)
-                .split("\n")
-            )
-            lines = (
-                [*wrapped(grid.title, SCREEN), *shown]
-                if len(shown[0]) <= SCREEN
-                else lines
-            )
-        notes = [
-            line for note in grid.notes for line in wrapped(note, SCREEN, rest="  ")
-        ]
-        return "\n".join(
-            line.rstrip() for line in (*lines, *([""] if notes else []), *notes)
-        )
+            plain = pd.DataFrame(list(grid.rows), columns=pd.Index(grid.heads[0]))
+            shown = plain.to_string(index=False).split("\n")
+            if len(shown[0]) <= SCREEN:
+                lines = [*wrapped(grid.title, SCREEN), *shown]
+        if grid.notes:
+            lines.append("")
+        for note in grid.notes:
+            lines += wrapped(note, SCREEN, rest="  ")
+        return "\n".join([line.rstrip() for line in lines])
 
     def _repr_html_(self) -> str:
         return grid_html(self._grid())
@@ -665,60 +647,42 @@ def frame_grid(
     notes: Iterable[str] = (),
     title: str = "",
     formats: Mapping[Any, str] | None = None,
-) -> Grid:
+) -> TextGrid:
     """A frame as text: the index labels first, columns of long text in the notes."""
     columns = _labels(frame)
     n_labels = len(columns)
     long = []
     for i, name in enumerate(frame.columns):
         values = frame.iloc[:, i]
-        texts = [
-            one_line(text)
-            for text in column_cells(values, _format(name, values, formats))
-        ]
-        if columns and _is_text(texts) and max(map(len, texts)) > _LONG:
-            long += [
-                f"{name} of {label}: {text}"
-                for text, label in dict.fromkeys(zip(texts, frame.index, strict=True))
-            ]
-        else:
-            head = tuple(
-                str(part).strip()
-                for part in (name if isinstance(name, tuple) else (name,))
-            )
-            columns.append(
-                (
-                    head,
-                    (
-                        ["" if text == MISSING else text for text in texts]
-                        if n_labels
-                        else texts
-                    ),
-                )
-            )
+        spec = _format(name, values, formats)
+        texts = [one_line(text) for text in column_cells(values, spec)]
+        if columns and _is_long(texts):
+            named = dict.fromkeys(zip(texts, frame.index, strict=True))
+            long += [f"{name} of {label}: {text}" for text, label in named]
+            continue
+        if n_labels:
+            texts = ["" if text == MISSING else text for text in texts]
+        parts = name if isinstance(name, tuple) else (name,)
+        columns.append((tuple(str(part).strip() for part in parts), texts))
     if not columns:
         columns = [(("(no columns)",), [])]
         n_labels = 1
-    elif (
-        n_labels == 0
-        and _is_text(columns[0][1])
-        and max(map(len, columns[0][1])) > _LONG
-    ):
+    elif n_labels == 0 and _is_long(columns[0][1]):
         n_labels = 1  # long names are broken into lines, like index labels
-    if n_labels == 0 and len(frame) == 1 and len(columns) > _WIDE:
+    elif n_labels == 0 and len(frame) == 1 and len(columns) > _WIDE:
         n_labels = 1
         columns = [
             (("figure",), [head[-1] for head, _ in columns]),
             (("value",), [texts[0] for _, texts in columns]),
         ]
-    return Grid(
+    align = ""
+    for i, (_, texts) in enumerate(columns):
+        align += "l" if i < n_labels or _is_text(texts) else "r"
+    return TextGrid(
         title=title,
         heads=tuple(zip(*(head for head, _ in columns), strict=True)),
         rows=tuple(zip(*(texts for _, texts in columns), strict=True)),
-        align="".join(
-            "l" if i < n_labels or _is_text(texts) else "r"
-            for i, (_, texts) in enumerate(columns)
-        ),
+        align=align,
         n_labels=n_labels,
         notes=(*long, *notes),
     )
@@ -729,27 +693,19 @@ def _labels(frame: pd.DataFrame) -> list[tuple[tuple[str, ...], list[str]]]:
     index.
     """
     index = frame.index
-    if (
-        isinstance(index, pd.RangeIndex)
-        and frame.columns.nlevels == 1
-        and index.name is None
-    ):
+    numbered = isinstance(index, pd.RangeIndex) and index.name is None
+    if numbered and frame.columns.nlevels == 1:
         return []
+    above = ("",) * (frame.columns.nlevels - 1)
     columns = []
     for level, name in enumerate(index.names):
         texts = [one_line(value) for value in index.get_level_values(level)]
         if level < index.nlevels - 1:
+            again = [i > 0 and texts[i] == texts[i - 1] for i in range(len(texts))]
             texts = [
-                text if i == 0 or text != texts[i - 1] else ""
-                for i, text in enumerate(texts)
+                "" if same else text for same, text in zip(again, texts, strict=True)
             ]
-        columns.append(
-            (
-                ("",) * (frame.columns.nlevels - 1)
-                + ("" if name is None else str(name),),
-                texts,
-            )
-        )
+        columns.append(((*above, "" if name is None else str(name)), texts))
     return columns
 
 
@@ -765,6 +721,11 @@ def one_line(value: Any) -> str:
 def _is_text(column: Sequence[str]) -> bool:
     """Whether a column holds words."""
     return any(text[:1].isalpha() for text in column if text not in (MISSING, "inf"))
+
+
+def _is_long(column: Sequence[str]) -> bool:
+    """Whether a column holds long texts."""
+    return _is_text(column) and max(map(len, column)) > _LONG
 
 
 def _format(

@@ -19,8 +19,8 @@ from .frames import (
     RULE,
     SCREEN,
     Exported,
-    Grid,
     NotedFrame,
+    TextGrid,
     by_numbers,
     grid_html,
     grid_lines,
@@ -75,7 +75,7 @@ class Table:
     labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> TextGrid:
         """The table as text, including the tables in `below`."""
         names = list(self.frame)
         rows: list[tuple[str, ...]] = []
@@ -95,7 +95,7 @@ class Table:
                 )
             rows += zip(*columns, strict=True)
             notes += [piece.note] if piece.note else []
-        grid = Grid(
+        grid = TextGrid(
             title=self.title,
             heads=(
                 (
