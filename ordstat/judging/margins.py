@@ -327,11 +327,9 @@ def _smallest(
         delta
     sizes : number of rows, radius r and delta
     """
-    (name, source, trivial), (factor, complexity, parts), (n, radius, delta) = (
-        named,
-        terms,
-        sizes,
-    )
+    name, source, trivial = named
+    factor, complexity, parts = terms
+    n, radius, delta = sizes
     rho, mass = sorted_mass(rho, counted)
     steps = np.unique(rho[(rho > 0.0) & (rho <= radius)])  # jumps of the training error
     if steps.size > _MOST_DELTAS:
