@@ -49,7 +49,9 @@ def sets(names: set[str] | None = None) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def prepared(frame: pd.DataFrame) -> pd.DataFrame:
-    """Numbers alone; a factor gives an indicator of each of its levels but the first."""
+    """Numbers alone; a factor gives an indicator of each of its levels but
+    the first.
+    """
     features = pd.get_dummies(
         frame.drop(columns=NO_FEATURES, errors="ignore"), drop_first=True
     ).astype(float)

@@ -58,7 +58,9 @@ START = (
 
 
 def work() -> None:
-    """One side: a job a line on standard input, its seconds a call on standard output."""
+    """One side: a job a line on standard input, its seconds a call on
+    standard output.
+    """
     import warnings
     from functools import cache
 

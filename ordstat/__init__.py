@@ -6,33 +6,36 @@ formula call.
 >>> round(fit.loglik, 4)
 -86.4919
 
-Fit         ordfit(formula, data, method)      a model or ranker; `help(fit)` lists what it answers
-            pool                               fits to imputed data sets as one, by Rubin's rules
-            SurveyDesign                       weights, strata and clusters of a survey
-            OrdinalClassifier                  every method for scikit-learn's pipelines and searches
-Compare     compare                            methods or fits on the same folds
-            table                              fits side by side, for a paper
-Before      describe_ordinal                   counts, medians, ridits and a Likert chart
-            power_ordinal                      power and sample size of a comparison of two groups
-Keep        fit.save, load                     files without code
-Data        datasets.load, datasets.herbrich   sets to try things on
-Costs       macro_cost                         a cost that counts rare levels as much as common ones
+Fit      ordfit(formula, data, method)     a model or ranker; `help(fit)` lists its methods
+         pool                              fits to imputed data sets as one, Rubin's rules
+         SurveyDesign                      weights, strata and clusters of a survey
+         OrdinalClassifier                 every method for scikit-learn's pipelines
+Compare  compare                           methods or fits on the same folds
+         table                             fits side by side, for a paper
+Before   describe_ordinal                  counts, medians, ridits and a Likert chart
+         power_ordinal                     power and sample size for two groups
+Keep     fit.save, load                    files without code
+Data     datasets.load, datasets.herbrich  sets to try things on
+Costs    macro_cost                        rare levels count as much as common ones
 
 A method is a name, ordfit(..., method="redsvm", C=10), or a value, ordfit(...,
 method=REDSVM(C=10)). `help("ordstat.REDSVM")` describes the options of a value; in a
 shell `ordstat methods` lists all names.
 
-Likelihood  CumulativeLink ("clm", "logit", "probit", "cloglog", "loglog", "cauchit"), AdjacentCategory ("acat"),
-            ContinuationRatioModel ("cratio"), StoppingRatioModel ("sratio")
-Machines    REDSVM, SVORIMC, SVOREXC, RankBoundarySVM, with the kernels Linear, Polynomial, Gaussian, Laplacian,
-            Stump, Perceptron, Precomputed
-Prediction  Blend, OrdinalBoosting ("ordboost"), RPSForest, KernelCumulativeLink ("kernel-clm")
-Boosting    ORBoost, RankBoost, AdaBoostOR, ORStump, AdaBoost, SeedBoost, with the learners DecisionStump,
-            DecisionTree, NormalisedSigmoid, RCDPerceptron
-Trees       OrdinalTree ("cart"), OrdinalBagging, OrdinalAdaBoost, NominalAdaBoost, FixedSplitBoosting, C45
-Online      PRank, CuSumRank, KernelPRank, KernelCuSumRank
-Classifiers Reduction, NominalClassifier, OneVersusAll, OneVersusOne, CostTransform, ThresholdLogisticRegression,
-            OrdinalNetwork
+Likelihood   CumulativeLink ("clm", "logit", "probit", "cloglog", "loglog", "cauchit"),
+             AdjacentCategory ("acat"), ContinuationRatioModel ("cratio"),
+             StoppingRatioModel ("sratio")
+Machines     REDSVM, SVORIMC, SVOREXC, RankBoundarySVM, with the kernels Linear,
+             Polynomial, Gaussian, Laplacian, Stump, Perceptron, Precomputed
+Prediction   Blend, OrdinalBoosting ("ordboost"), RPSForest,
+             KernelCumulativeLink ("kernel-clm")
+Boosting     ORBoost, RankBoost, AdaBoostOR, ORStump, AdaBoost, SeedBoost, with the
+             learners DecisionStump, DecisionTree, NormalisedSigmoid, RCDPerceptron
+Trees        OrdinalTree ("cart"), OrdinalBagging, OrdinalAdaBoost, NominalAdaBoost,
+             FixedSplitBoosting, C45
+Online       PRank, CuSumRank, KernelPRank, KernelCuSumRank
+Classifiers  Reduction, NominalClassifier, OneVersusAll, OneVersusOne, CostTransform,
+             ThresholdLogisticRegression, OrdinalNetwork
 
 Errors are FormulaError, DataError and OptionError, all of them OrdstatError and
 ValueError; warnings are ConvergenceWarning, SeparationWarning and DataWarning, all of

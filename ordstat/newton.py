@@ -219,7 +219,9 @@ class Blocks:
         return None if failed else Factor(band, V, schur)
 
     def _banded(self) -> FloatArray:
-        """T in LAPACK's lower band storage (2m, (K-1) m); (m, m) where it is one block."""
+        """T in LAPACK's lower band storage (2m, (K-1) m); (m, m) where it is
+        one block.
+        """
         count, m, _ = self.diagonal.shape
         band = np.zeros((m if count == 1 else 2 * m, count * m), order="F")
         if count == 1:

@@ -188,7 +188,9 @@ class Case:
         return replace(model, theirs=model._answer())
 
     def mended_table(self, kind: str) -> dict[str, np.ndarray]:
-        """Statistics and degrees of freedom that the mended R has in one of its tables."""
+        """Statistics and degrees of freedom that the mended R has in one of
+        its tables.
+        """
         return self._answer(MENDS, (kind,)).numbers
 
     def mended_loglik(self) -> float:

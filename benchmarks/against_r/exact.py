@@ -206,7 +206,9 @@ class Rows:
         return self._spanned(parameters) or self._curved(parameters)
 
     def _curved(self, parameters: np.ndarray) -> bool:
-        """Whether the information, from differences of the score, is positive definite."""
+        """Whether the information, from differences of the score, is positive
+        definite.
+        """
 
         def score(at: np.ndarray) -> np.ndarray:
             return np.asarray((self.weights / self.probabilities(at)) @ self.slopes(at))

@@ -231,7 +231,9 @@ def infinite_estimates(case: Case, check: Check) -> bool:
 
 
 def below_a_way_without_end(case: Case, check: Check) -> bool:
-    """R stops below a point on a way on which ours has found no end, and ours says so."""
+    """R stops below a point on a way on which ours has found no end, and ours
+    says so.
+    """
     return (
         check.kind == "convergence"
         and has_end(case.theirs)

@@ -93,7 +93,9 @@ def section(name: str, results: pd.DataFrame) -> tuple[str, pd.DataFrame]:
 def _rescaled(
     name: str, plain: list[Cell], results: pd.DataFrame, scaling: str
 ) -> pd.DataFrame:
-    """The comparison with another scaling of the columns, of the cells that it alters."""
+    """The comparison with another scaling of the columns, of the cells that
+    it alters.
+    """
     table = cells(name, scaling=scaling)
     frame = comparison(table, results, SPLITS)
     frame = frame[

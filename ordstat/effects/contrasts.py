@@ -126,7 +126,9 @@ def _given(method: Any, names: Sequence[str]) -> Contrasts:
 
 
 def _row(name: Any, row: Any, names: Sequence[str]) -> FloatArray:
-    """(n,) coefficients; OptionError unless there is one finite number for each mean."""
+    """(n,) coefficients; OptionError unless there is one finite number for
+    each mean.
+    """
     try:
         coefficients = np.asarray(row, dtype=np.float64)
     except (TypeError, ValueError):

@@ -437,7 +437,9 @@ class Emmeans(Exported):
 def _adjustment_note(
     how: str, sizes: set[tuple[int, int]], level: float, by_t: bool
 ) -> str:
-    """Adjustment of p-values and limits, and the number of tests or means of a group."""
+    """Adjustment of p-values and limits, and the number of tests or means of
+    a group.
+    """
     limits = f"{100 * level:g}% limits"
     if how == "none" or max(tests for tests, _ in sizes) < 2:
         return f"p-values and {limits} are not adjusted."
@@ -558,7 +560,9 @@ def location_terms(r: FittedLikelihood) -> list[frozenset[str]]:
 
 
 def _cells(averager: Averager, grid: Grid, weights: str, var: str | None) -> Average:
-    """The average or slope of each cell; NaN for an empty cell if `weights` needs rows."""
+    """The average or slope of each cell; NaN for an empty cell if `weights`
+    needs rows.
+    """
     rows = _grid_rows(averager, grid.frame)
     shares = cell_weights(grid, weights)
     averager.report_crossed([rows], np.nan_to_num(shares.ravel()))

@@ -154,7 +154,9 @@ def read_specs(
 
 
 def _listed_values(rows: Population, name: str, given: Any) -> list[Any]:
-    """The values of a variable in `at`; "mean" and "median" of a number are computed."""
+    """The values of a variable in `at`; "mean" and "median" of a number are
+    computed.
+    """
     values = (
         list(given)
         if isinstance(given, Iterable) and not isinstance(given, str)
@@ -185,7 +187,9 @@ def _check_size(values: Mapping[str, Sequence[Any]]) -> None:
 
 
 def on_one_scale(rows: Rows) -> Rows:
-    """Rows with the mean of their log scales, so that latent variables have one unit."""
+    """Rows with the mean of their log scales, so that latent variables have
+    one unit.
+    """
     columns = (
         None if rows.scale is None else np.tile(rows.scale.mean(axis=0), (rows.n, 1))
     )
@@ -251,7 +255,9 @@ class Grid:
 
     @cached_property
     def equal(self) -> FloatArray:
-        """(C, S) equal weights: of inner levels within the outer ones, then of these."""
+        """(C, S) equal weights: of inner levels within the outer ones, then
+        of these.
+        """
         weights = np.ones(self.shape)
         for inner in self._nested:
             if inner not in self.names:
@@ -401,7 +407,9 @@ def places_of(everyone: Population, at: Any, by: Any) -> list[Group]:
 
 
 def _typical(rows: Population, how: str) -> Population:
-    """One row: numbers at their mean or median, factors at their most frequent level."""
+    """One row: numbers at their mean or median, factors at their most
+    frequent level.
+    """
     values = {}
     for name in rows.variables:
         if name in rows.categories:

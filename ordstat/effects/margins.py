@@ -296,7 +296,9 @@ def marginal_effects(
 
 
 def _names(everyone: Population, variables: Any, at: Any) -> list[str]:
-    """The variables whose effects are computed; by default all that `at` does not set."""
+    """The variables whose effects are computed; by default all that `at` does
+    not set.
+    """
     names = [variables] if isinstance(variables, str) else texts("variables", variables)
     if variables is None:
         names = [

@@ -1,1 +1,3 @@
-"""Questions to a likelihood fit: tests, residuals, goodness of fit, bootstrap, pooling."""
+"""Questions to a likelihood fit: tests, residuals, goodness of fit,
+bootstrap, pooling.
+"""

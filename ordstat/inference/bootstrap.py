@@ -206,7 +206,9 @@ def _redrawn(
 
 
 def _estimates(r: FittedLikelihood) -> pd.Series:
-    """All parameters, including standard deviations and correlations of random effects."""
+    """All parameters, including standard deviations and correlations of
+    random effects.
+    """
     random = r.random_parameters
     fixed = pd.Series(r.fit.limits, index=r.parameters.names)
     return (

@@ -1,4 +1,6 @@
-"""How much each term's estimates lose to the other terms: variance inflation factors."""
+"""How much each term's estimates lose to the other terms: variance inflation
+factors.
+"""
 
 from __future__ import annotations
 

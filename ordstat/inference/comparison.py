@@ -557,7 +557,9 @@ def _add_fits(r: FittedLikelihood, texts: dict[str, str]) -> dict[str, Refit]:
 
 
 def _widest(r: FittedLikelihood, scope: Any) -> Marginality:
-    """The terms of the largest model; a dot in its formula stands for the model of `r`."""
+    """The terms of the largest model; a dot in its formula stands for the
+    model of `r`.
+    """
     formula = " + ".join(listed_texts("scope", scope))
     design = r.design.updated(formula=formula if "~" in formula else f"~ . + {formula}")
     present = [term.text for term in r.design.random]

@@ -123,7 +123,8 @@ def power_ordinal(
 
     References
     ----------
-    Whitehead (1993), Sample size calculations for ordered categorical data, Statistics in Medicine 12, 2257-2271.
+    Whitehead (1993), Sample size calculations for ordered categorical data, Statistics
+    in Medicine 12, 2257-2271.
 
     Examples
     --------

@@ -42,7 +42,9 @@ def prediction_with_errors(
     cost: Any = None,
     re: str | None = None,
 ) -> pd.Series | pd.DataFrame:
-    """Predict new data or the fitted rows, with standard errors and limits on request."""
+    """Predict new data or the fitted rows, with standard errors and limits on
+    request.
+    """
     one_of("interval", interval, ("confidence", None))
     if re is not None:
         raise OptionError(

@@ -87,7 +87,9 @@ def _extended(
     candidates: Iterable[str],
     scope: Any,
 ) -> pd.DataFrame:
-    """Test the model against models with one more term in the nominal or scale formula."""
+    """Test the model against models with one more term in the nominal or
+    scale formula.
+    """
     terms = (
         list(dict.fromkeys(candidates))
         if scope is None

@@ -4,8 +4,10 @@ the scale s [Agresti 2010, ch. 4].
 With G the mirror image of F, P(y = k | k or k + 1) = G(eta_k). The log ratios r_j =
 log((1 - G) / G)(eta_j) of neighbouring levels add up to scores s_k = sum_{j<k} r_j, and
 p = softmax(s). With C_j = P(y <= j) and S_j = 1 - C_j:
-  by r_j: [y > j] - S_j, that is C_j above and -S_j below;  -d2 / dr_j dr_l: C_min(j,l) S_max(j,l)
-  by eta: times r'_j;  -d2 / deta_j deta_l: C_min S_max r'_j r'_l - [j = l] ([y > j] - S_j) r''_j
+  by r_j: [y > j] - S_j, that is C_j above and -S_j below
+  -d2 / dr_j dr_l: C_min(j,l) S_max(j,l)
+  by eta_j: times r'_j
+  -d2 / deta_j deta_l: C_min S_max r'_j r'_l - [j = l] ([y > j] - S_j) r''_j
 No term is a difference of probabilities of distant levels, so nothing cancels. R's VGAM
 has it for the logit, with theta = -(Intercept) and beta as coefficients [Yee 2010:
 acat(reverse = FALSE)].

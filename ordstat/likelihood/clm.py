@@ -25,7 +25,9 @@ class CumulativeLink(OrdinalRegression):
 
     Parameters
     ----------
-    link : {"logit", "probit", "cloglog", "loglog", "cauchit", "aranda-ordaz", "log-gamma"} or (name, lambda)
+    link : str or (str, float)
+        "logit", "probit", "cloglog", "loglog", "cauchit", "aranda-ordaz" or
+        "log-gamma", or a name and lambda.
         The latent distribution F. The last two have a parameter lambda, which is
         estimated unless fixed, as in ("log-gamma", 0.5); see `likelihood/flexible.py`.
     threshold : {"flexible", "symmetric", "symmetric2", "equidistant"}
@@ -118,7 +120,9 @@ class AdjacentCategory(OrdinalRegression):
 
     Parameters
     ----------
-    link : {"logit", "probit", "cloglog", "loglog", "cauchit", "aranda-ordaz", "log-gamma"} or (name, lambda)
+    link : str or (str, float)
+        "logit", "probit", "cloglog", "loglog", "cauchit", "aranda-ordaz" or
+        "log-gamma", or a name and lambda.
         The distribution F. The last two have a parameter lambda, which is estimated
         unless it is given.
     threshold : {"flexible", "symmetric", "symmetric2", "equidistant"}
@@ -150,7 +154,8 @@ class AdjacentCategory(OrdinalRegression):
     Examples
     --------
     >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="acat")
+    >>> wine = datasets.load("wine")
+    >>> fit = ordfit("rating ~ temp + contact", data=wine, method="acat")
     >>> fit.coef.round(4).to_dict()
     {'temp[T.warm]': 1.6885, 'contact[T.yes]': 0.9649}
     """
@@ -214,7 +219,9 @@ class ContinuationRatioModel(SequentialRegression):
 
     Parameters
     ----------
-    link : {"logit", "probit", "cloglog", "loglog", "cauchit", "aranda-ordaz", "log-gamma"} or (name, lambda)
+    link : str or (str, float)
+        "logit", "probit", "cloglog", "loglog", "cauchit", "aranda-ordaz" or
+        "log-gamma", or a name and lambda.
         The distribution F. The last two have a parameter lambda, which is estimated
         unless it is given.
     direction : {"forward", "backward"}
@@ -250,7 +257,8 @@ class ContinuationRatioModel(SequentialRegression):
     Examples
     --------
     >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="cratio")
+    >>> wine = datasets.load("wine")
+    >>> fit = ordfit("rating ~ temp + contact", data=wine, method="cratio")
     >>> fit.coef.round(4).to_dict()
     {'temp[T.warm]': 2.2286, 'contact[T.yes]': 1.2389}
     """
@@ -270,7 +278,9 @@ class StoppingRatioModel(SequentialRegression):
 
     Parameters
     ----------
-    link : {"logit", "probit", "cloglog", "loglog", "cauchit", "aranda-ordaz", "log-gamma"} or (name, lambda)
+    link : str or (str, float)
+        "logit", "probit", "cloglog", "loglog", "cauchit", "aranda-ordaz" or
+        "log-gamma", or a name and lambda.
         The distribution F. The last two have a parameter lambda, which is estimated
         unless it is given.
     direction : {"forward", "backward"}
@@ -306,8 +316,10 @@ class StoppingRatioModel(SequentialRegression):
     Examples
     --------
     >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="sratio", link="cloglog")
-    >>> cumulative = ordfit("rating ~ temp + contact", data=datasets.load("wine"), link="cloglog")
+    >>> wine = datasets.load("wine")
+    >>> formula = "rating ~ temp + contact"
+    >>> fit = ordfit(formula, data=wine, method="sratio", link="cloglog")
+    >>> cumulative = ordfit(formula, data=wine, link="cloglog")
     >>> bool(abs(fit.loglik - cumulative.loglik) < 1e-8)
     True
     """

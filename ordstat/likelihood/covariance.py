@@ -99,10 +99,11 @@ def bias_reduced(
 
     Notes
     -----
-    With D = dp/d(estimates), the working variance V and the hat matrix H = D (D'V^-1 D)^-1 D'V^-1, the adjustment of
-    Pustejovsky and Tipton (2018, eq. 11) is V^(1/2) [V^(1/2) (1 - H) V V^(1/2)]^(-1/2) V^(1/2), here by the QR
-    decomposition V^(-1/2) D = Q R, in the axes in which the V of every row is diagonal. A row of weight w is w equal
-    rows: the root of w times D and the residuals.
+    With D = dp/d(estimates), the working variance V and the hat matrix H = D (D'V^-1
+    D)^-1 D'V^-1, the adjustment of Pustejovsky and Tipton (2018, eq. 11) is V^(1/2)
+    [V^(1/2) (1 - H) V V^(1/2)]^(-1/2) V^(1/2), here by the QR decomposition V^(-1/2) D
+    = Q R, in the axes in which the V of every row is diagonal. A row of weight w is w
+    equal rows: the root of w times D and the residuals.
     """
     rows = problem.sample
     P = estimates.size
@@ -223,7 +224,9 @@ class LikelihoodAtEstimates:
     estimation : Estimation
     problem : Problem
     threshold : str
-    estimates : (P',) on the user's scale, in the order of `LikelihoodFit.coefficients` without the aliased
+    estimates : (P',)
+        On the user's scale, in the order of `LikelihoodFit.coefficients` without the
+        aliased.
     determined : Determined or None
         What the data determine; None where every estimate is finite.
     """
@@ -387,7 +390,9 @@ class LikelihoodAtEstimates:
         )
 
     def profile(self) -> ProfileLikelihood:
-        """The profile likelihood of the estimated parameters, penalised if the fit is."""
+        """The profile likelihood of the estimated parameters, penalised if
+        the fit is.
+        """
         problem = self.problem
         objective = self.estimation.objective(problem)
         x = problem.from_user(self.estimates)

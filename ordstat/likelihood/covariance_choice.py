@@ -128,7 +128,9 @@ class Covariance:
 
     @property
     def without_aic(self) -> str:
-        """Why AIC and BIC are not meaningful under this covariance; empty if they are."""
+        """Why AIC and BIC are not meaningful under this covariance; empty if
+        they are.
+        """
         if self.survey is not None:
             return "a weighted sample has no likelihood of independent rows"
         if self.cluster is not None:
@@ -276,7 +278,9 @@ def _named_covariance(choice: Any, design: Design) -> Covariance:
 
 
 def cluster_codes(given: Any, design: Design) -> IntArray:
-    """(N,) codes of the clusters that the user passes: a column of the data, or values."""
+    """(N,) codes of the clusters that the user passes: a column of the data,
+    or values.
+    """
     if isinstance(given, str):
         return _column_codes(given, design)
     if isinstance(given, pd.Series) and not given.index.equals(design.index):

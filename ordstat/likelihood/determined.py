@@ -148,7 +148,9 @@ class Determined:
         return reached
 
     def _sums(self, parts: FloatArray, ends: IntArray) -> BoolArray:
-        """(h,) which parts are positive sums of these ends; the first is known to be."""
+        """(h,) which parts are positive sums of these ends; the first is
+        known to be.
+        """
         shares = parts @ np.linalg.pinv(self.rising[ends])
         gaps = np.linalg.norm(parts - shares @ self.rising[ends], axis=1)
         decided = np.asarray((shares >= 0.0).all(axis=1) & (gaps <= _INSIDE))

@@ -46,7 +46,9 @@ from .unavailable import check_available, why_unavailable
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FittedLikelihood(FittedRanker, for_users=False):
-    """A fitted likelihood model; its family defines what thresholds and effects mean."""
+    """A fitted likelihood model; its family defines what thresholds and
+    effects mean.
+    """
 
     method: Any
     fit: LikelihoodFit
@@ -250,7 +252,9 @@ class FittedLikelihood(FittedRanker, for_users=False):
         return np.where(unknown[:, 0], -1, codes)
 
     def _tell_unknown(self, target: Target, unknown: BoolArray) -> None:
-        """Warn of rows without a prediction because the rows of the fit are separated."""
+        """Warn of rows without a prediction because the rows of the fit are
+        separated.
+        """
         rows = unknown.any(axis=1)
         if rows.any():
             warn(
@@ -405,7 +409,9 @@ class FittedLikelihood(FittedRanker, for_users=False):
 
     @property
     def covariance(self) -> str:
-        """Name of the covariance: "model", "HC0", "HC1", "cluster", "CR2" or "survey"."""
+        """Name of the covariance: "model", "HC0", "HC1", "cluster", "CR2" or
+        "survey".
+        """
         return self.own_covariance.name
 
     @property
@@ -436,9 +442,10 @@ class FittedLikelihood(FittedRanker, for_users=False):
 
         Notes
         -----
-        CR2 is that of Bell and McCaffrey (2002) as Pustejovsky and Tipton (2018) define it, with the multinomial
-        covariance at the fitted probabilities as working model. With two levels and the logit it equals R's
-        clubSandwich for glm. Tests of single coefficients, and limits of predictions, effects and means, have
+        CR2 is that of Bell and McCaffrey (2002) as Pustejovsky and Tipton (2018) define
+        it, with the multinomial covariance at the fitted probabilities as working
+        model. With two levels and the logit it equals R's clubSandwich for glm. Tests
+        of single coefficients, and limits of predictions, effects and means, have
         Satterthwaite's degrees of freedom; there are no joint tests.
 
         With random effects clusters must be whole groups, or unions of them; HC0, HC1
@@ -448,7 +455,8 @@ class FittedLikelihood(FittedRanker, for_users=False):
         --------
         >>> from ordstat import datasets, ordfit
         >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-        >>> float(fit.vcov({"cluster": "judge", "type": "CR1"}).loc["temp[T.warm]", "temp[T.warm]"].round(4))
+        >>> clustered = fit.vcov({"cluster": "judge", "type": "CR1"})
+        >>> float(clustered.loc["temp[T.warm]", "temp[T.warm]"].round(4))
         0.1252
         """
         chosen = self if type is None else with_covariance(self, type)
@@ -460,7 +468,9 @@ class FittedLikelihood(FittedRanker, for_users=False):
 
     @property
     def random_parameters(self) -> Any:
-        """Standard deviations and correlations of random effects; None without these."""
+        """Standard deviations and correlations of random effects; None
+        without these.
+        """
         return None
 
     def random_part(

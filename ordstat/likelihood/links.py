@@ -390,7 +390,8 @@ class Link:
     Examples
     --------
     >>> import numpy as np
-    >>> LINKS["probit"].log_interval(np.array([9.5]), np.array([8.5]), np.array([1.0])).round(4)
+    >>> upper, lower, width = np.array([[9.5], [8.5], [1.0]])
+    >>> LINKS["probit"].log_interval(upper, lower, width).round(4)
     array([-39.1975])
     """
 

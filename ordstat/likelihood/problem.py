@@ -64,7 +64,9 @@ class UserScale:
         return x[:size].reshape(*self.shape, *x.shape[1:]), x[size:]
 
     def coefficients(self, x: FloatArray) -> FloatArray:
-        """The user's parameters at coordinates x (P,), or at each column of x (P, n)."""
+        """The user's parameters at coordinates x (P,), or at each column of x
+        (P, n).
+        """
         alpha, rest = self.parted(x[:, None] if x.ndim == 1 else x)
         alpha = self.G @ alpha + self.c[:, None, None] * (self.A @ rest)
         parts = [
@@ -391,7 +393,9 @@ class Problem:
     def evaluate(
         self, x: FloatArray, information: Blocks | None = None, /
     ) -> Evaluation | None:
-        """The log-likelihood in the parameters that are estimated [newton.Objective]."""
+        """The log-likelihood in the parameters that are estimated
+        [newton.Objective].
+        """
         if self.structure is None:
             return self.rows.evaluate(x, information)
         at = self.rows.evaluate(self.expansion @ x)

@@ -1,4 +1,6 @@
-"""Maximum likelihood of a regression for ordered levels: options, checks and the fit."""
+"""Maximum likelihood of a regression for ordered levels: options, checks and
+the fit.
+"""
 
 from __future__ import annotations
 

@@ -135,7 +135,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         --------
         >>> from ordstat import datasets, ordfit
         >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-        >>> fit.tidy(exponentiate=True).round(2).loc[4:, ["term", "estimate", "conf_low", "conf_high"]]
+        >>> columns = ["term", "estimate", "conf_low", "conf_high"]
+        >>> fit.tidy(exponentiate=True).round(2).loc[4:, columns]
                      term  estimate  conf_low  conf_high
         4    temp[T.warm]     12.22      4.34      34.44
         5  contact[T.yes]      4.61      1.81      11.73
@@ -174,7 +175,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         --------
         >>> from ordstat import datasets, ordfit
         >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-        >>> fit.with_vcov({"cluster": "judge", "type": "CR2"}).se.round(3)["temp[T.warm]"]
+        >>> clustered = fit.with_vcov({"cluster": "judge", "type": "CR2"})
+        >>> clustered.se.round(3)["temp[T.warm]"]
         np.float64(0.355)
         """
 
@@ -408,7 +410,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         >>> fit.predict(wine.head(3), cost="absolute").tolist()
         [2, 2, 3]
         >>> mixed = ordfit("rating ~ temp + contact + (1 | judge)", data=wine[:64])
-        >>> mixed.predict(wine[70:], "mean", re="marginal").round(2).tolist()  # the ninth judge is new
+        >>> # the ninth judge is new
+        >>> mixed.predict(wine[70:], "mean", re="marginal").round(2).tolist()
         [3.83, 3.83]
         """
         from ..inference.predictions import prediction_with_errors
@@ -497,22 +500,27 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         Notes
         -----
-        Standard errors treat the rows as fixed (R's marginaleffects and Stata's `margins` do so by default), with
-        analytic derivatives by all parameters. Tests are by t under survey designs and CR2 covariances.
+        Standard errors treat the rows as fixed (R's marginaleffects and Stata's
+        `margins` do so by default), with analytic derivatives by all parameters. Tests
+        are by t under survey designs and CR2 covariances.
 
         References
         ----------
-        Long & Freese (2014), *Regression models for categorical dependent variables using Stata*, ch. 7.
+        Long & Freese (2014), *Regression models for categorical dependent variables
+        using Stata*, ch. 7.
 
         Examples
         --------
         >>> from ordstat import datasets, ordfit
         >>> anes = datasets.load("anes96")
         >>> fit = ordfit("PID ~ vote + age + income", anes)
-        >>> fit.marginal_effects("age", scale="mean_class").frame[["contrast", "estimate", "std_error"]].round(4)
+        >>> effects = fit.marginal_effects("age", scale="mean_class").frame
+        >>> effects[["contrast", "estimate", "std_error"]].round(4)
           contrast  estimate  std_error
         0    dY/dX   -0.0061     0.0025
-        >>> fit.marginal_effects("vote", at={"age": [30, 60]}, scale="exc_prob").frame["estimate"].round(3).tolist()[:3]
+        >>> at = {"age": [30, 60]}
+        >>> effects = fit.marginal_effects("vote", at=at, scale="exc_prob").frame
+        >>> effects["estimate"].round(3).tolist()[:3]
         [0.312, 0.605, 0.751]
         """
         from ..effects.margins import marginal_effects
@@ -614,12 +622,15 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         >>> means = fit.emmeans("temp")
         >>> means.frame["estimate"].round(4).tolist()
         [-1.331, 1.1721]
-        >>> means.contrasts()[["contrast", "estimate", "std_error"]].round(4).values.tolist()
+        >>> columns = ["contrast", "estimate", "std_error"]
+        >>> means.contrasts()[columns].round(4).values.tolist()
         [['cold - warm', -2.5031, 0.5287]]
-        >>> judges = ordfit("rating ~ temp + contact + (1 | judge)", data=datasets.load("wine"))
+        >>> wine = datasets.load("wine")
+        >>> judges = ordfit("rating ~ temp + contact + (1 | judge)", data=wine)
         >>> judges.emmeans("temp", scale="mean").frame["estimate"].round(4).tolist()
         [2.3528, 3.4839]
-        >>> judges.emmeans("temp", scale="mean", re="zero").frame["estimate"].round(4).tolist()
+        >>> means = judges.emmeans("temp", scale="mean", re="zero").frame
+        >>> means["estimate"].round(4).tolist()
         [2.3396, 3.4799]
         """
         from ..effects.emmeans import marginal_means
@@ -684,7 +695,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         References
         ----------
-        R's emmeans, `emtrends`, whose slopes are differences over a thousandth of the range of `var`.
+        R's emmeans, `emtrends`, whose slopes are differences over a thousandth of the
+        range of `var`.
 
         Examples
         --------
@@ -694,7 +706,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         >>> slopes = fit.emtrends("vote", "age")
         >>> slopes.frame["estimate"].round(4).tolist()
         [-0.0138, -0.0042]
-        >>> slopes.contrasts().round(4)[["contrast", "estimate", "p_value"]].values.tolist()
+        >>> columns = ["contrast", "estimate", "p_value"]
+        >>> slopes.contrasts().round(4)[columns].values.tolist()
         [['Clinton - Dole', -0.0096, 0.1928]]
         """
         from ..effects.emmeans import marginal_means
@@ -834,9 +847,10 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         Notes
         -----
-        Types I and II weigh rows by their case weights, so that a weight equals repeated rows (R leaves weights out of
-        these contrasts). No type depends on the coding of factors; the last two are NaN if a cell is empty, except for
-        terms that are not part of another.
+        Types I and II weigh rows by their case weights, so that a weight equals
+        repeated rows (R leaves weights out of these contrasts). No type depends on the
+        coding of factors; the last two are NaN if a cell is empty, except for terms
+        that are not part of another.
 
         Examples
         --------
@@ -910,7 +924,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         >>> fit = ordfit("rating ~ temp * contact", datasets.load("wine"))
         >>> fit.joint_tests().round(3)[["term", "df", "chisq"]].values.tolist()
         [['temp', 1, 22.419], ['contact', 1, 10.286], ['temp:contact', 1, 0.151]]
-        >>> fit.joint_tests(by="contact").round(2)[["term", "contact", "chisq"]].values.tolist()
+        >>> tests = fit.joint_tests(by="contact").round(2)
+        >>> tests[["term", "contact", "chisq"]].values.tolist()
         [['temp', 'no', 10.97], ['temp', 'yes', 14.57]]
         """
         from ..effects.emmeans import joint_tests
@@ -952,8 +967,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         Notes
         -----
-        Random effects do not change, even those of columns of a dropped term, and are integrated out by the same rule;
-        `anova` compares random terms.
+        Random effects do not change, even those of columns of a dropped term, and are
+        integrated out by the same rule; `anova` compares random terms.
 
         Examples
         --------
@@ -1118,10 +1133,11 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         Notes
         -----
-        U' J^-1 U with the score U and expected information J of the model with threshold-specific effects, at the
-        estimates of this fit [Peterson and Harrell 1990]; of very many rows J is the observed information. A term is
-        freed with the terms whose factors it contains, so the test depends neither on the coding of factors nor on
-        the origin of numeric variables.
+        U' J^-1 U with the score U and expected information J of the model with
+        threshold-specific effects, at the estimates of this fit [Peterson and Harrell
+        1990]; of very many rows J is the observed information. A term is freed with the
+        terms whose factors it contains, so the test depends neither on the coding of
+        factors nor on the origin of numeric variables.
 
         Examples
         --------
@@ -1153,8 +1169,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         Notes
         -----
-        Wald tests with the joint covariance of the separate estimates [Brant 1990; the same construction for other
-        links than logit].
+        Wald tests with the joint covariance of the separate estimates [Brant 1990; the
+        same construction for other links than logit].
 
         Examples
         --------
@@ -1202,9 +1218,10 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         Notes
         -----
-        With random effects residuals are within groups, at the modes of the random effects. Modes fit the rows of their
-        group: with few rows per group residuals vary less than the latent distribution, and the squares of "deviance"
-        add up to -2 log P given the modes, not to `deviance`.
+        With random effects residuals are within groups, at the modes of the random
+        effects. Modes fit the rows of their group: with few rows per group residuals
+        vary less than the latent distribution, and the squares of "deviance" add up to
+        -2 log P given the modes, not to `deviance`.
 
         Examples
         --------
@@ -1234,11 +1251,13 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         Notes
         -----
-        A row of weight w counts as w equal cases, left out together. dfbeta is the estimate minus the result of a
-        single step without the row. For rows of the lowest and the highest level it is Newton's: the curvature of the
-        row is subtracted from the information [Pregibon 1981]. For levels between, the part that keeps the two
-        thresholds of the level apart stays in the information, so that the step is an approximation of Newton's. In
-        the wine data both are within 0.05 standard errors of the fits without the row; refit where a row matters.
+        A row of weight w counts as w equal cases, left out together. dfbeta is the
+        estimate minus the result of a single step without the row. For rows of the
+        lowest and the highest level it is Newton's: the curvature of the row is
+        subtracted from the information [Pregibon 1981]. For levels between, the part
+        that keeps the two thresholds of the level apart stays in the information, so
+        that the step is an approximation of Newton's. In the wine data both are within
+        0.05 standard errors of the fits without the row; refit where a row matters.
 
         Examples
         --------
@@ -1330,7 +1349,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         --------
         >>> from ordstat import datasets, ordfit
         >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-        >>> fit.discrimination()[["nagelkerke", "c_index", "brier_at_3", "rps"]].round(3).tolist()
+        >>> measures = ["nagelkerke", "c_index", "brier_at_3", "rps"]
+        >>> fit.discrimination()[measures].round(3).tolist()
         [0.403, 0.774, 0.177, 0.44]
         """
         from ..inference.goodness import discrimination_series
@@ -1353,7 +1373,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         References
         ----------
-        Fox & Monette (1992), Generalized collinearity diagnostics, JASA 87; R's car, `vif`.
+        Fox & Monette (1992), Generalized collinearity diagnostics, JASA 87; R's car,
+        `vif`.
 
         Examples
         --------

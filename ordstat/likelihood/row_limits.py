@@ -157,7 +157,9 @@ class RowLimits:
         return unknown, certain
 
     def endless_log_odds(self) -> BoolArray:
-        """(n, K-1) log odds above each threshold that are infinite, or without a value."""
+        """(n, K-1) log odds above each threshold that are infinite, or
+        without a value.
+        """
         if self.family.local:
             return np.asarray(self.eta != 0.0)
         if self.family.stages is not None:

@@ -125,7 +125,9 @@ def thinned(problem: Problem) -> Problem:
 
 
 def starting_values(problem: Problem, max_iter: int) -> Start:
-    """A start for Newton's method; each search for it takes at most `max_iter` steps."""
+    """A start for Newton's method; each search for it takes at most
+    `max_iter` steps.
+    """
     family = problem.family
     scaled = problem.sample.rows.scale is not None
     if problem.at_hand is not None:

@@ -179,7 +179,9 @@ def by_parameters(terms: EtaTerms, s: FloatArray, second: bool) -> RowTerms:
 
 
 def _second(terms: EtaTerms, s: FloatArray) -> FloatArray:
-    """(M + 2, M + 2, n) negative second derivatives by theta at the places, H and tau."""
+    """(M + 2, M + 2, n) negative second derivatives by theta at the places, H
+    and tau.
+    """
     M, n = terms.slope.shape
     H = M
     tau = M + 1

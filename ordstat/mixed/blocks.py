@@ -87,7 +87,9 @@ class Structure:
 
     @cached_property
     def layout(self) -> Layout | None:
-        """Sparse layout of the first term by the others; None unless terms are crossed."""
+        """Sparse layout of the first term by the others; None unless terms
+        are crossed.
+        """
         return (
             None if self.rest is not None or len(self.codes) == 1 else Layout.of(self)
         )

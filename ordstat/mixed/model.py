@@ -115,7 +115,9 @@ class MixedModel:
 
     @cached_property
     def starts(self) -> IntArray:
-        """(G + 1,) first row of each group of the first term, and the number of rows."""
+        """(G + 1,) first row of each group of the first term, and the number
+        of rows.
+        """
         first = self.terms[0]
         return np.asarray(
             np.searchsorted(first.codes, np.arange(first.n_groups + 1)), dtype=np.intp
@@ -254,7 +256,9 @@ class MixedModel:
         return predictor if np.abs(predictor.tau).max() <= LARGEST_LOG_SCALE else None
 
     def located(self, predictor: Predictor, shift: FloatArray) -> LocationTerms | None:
-        """Terms of the rows with scores moved by `shift` (n,); None outside the domain."""
+        """Terms of the rows with scores moved by `shift` (n,); None outside
+        the domain.
+        """
         if self.link is not None:
             u, lo, d = self.ends(predictor)
             if not np.all(d > 0.0):

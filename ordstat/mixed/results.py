@@ -241,7 +241,8 @@ class MixedResults(LikelihoodResults):
 
         References
         ----------
-        Nakagawa, Johnson & Schielzeth (2017), with the variance of the latent distribution.
+        Nakagawa, Johnson & Schielzeth (2017), with the variance of the latent
+        distribution.
 
         Examples
         --------

@@ -166,7 +166,9 @@ def _search(
 
 
 def _updated(B: FloatArray, s: FloatArray, y: FloatArray) -> FloatArray:
-    """BFGS update of an inverse from a step and the change of the (negative) gradient."""
+    """BFGS update of an inverse from a step and the change of the (negative)
+    gradient.
+    """
     product = float(s @ y)
     if product <= 1e-12 * math.sqrt(float(s @ s) * float(y @ y)):
         return B
@@ -424,7 +426,9 @@ def _canonical(model: MixedModel, psi: FloatArray) -> FloatArray:
 
 
 def semidefinite_factor(matrix: FloatArray) -> FloatArray:
-    """Lower triangular Cholesky factor, with a column of zeros for every pivot near 0."""
+    """Lower triangular Cholesky factor, with a column of zeros for every
+    pivot near 0.
+    """
     remainder = matrix.copy()
     out = np.zeros_like(matrix)
     for j in range(len(matrix)):

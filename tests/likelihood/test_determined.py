@@ -155,7 +155,9 @@ def test_a_search_that_ends_on_a_plain_says_that_nothing_there_is_determined() -
 
 
 def test_the_search_does_not_end_on_a_plain_where_a_way_without_end_is_higher() -> None:
-    """Levels 0 and 3 of group B have 6 and 10 of its 16 rows; group A has 5, 9, 7, 4."""
+    """Levels 0 and 3 of group B have 6 and 10 of its 16 rows; group A has 5,
+    9, 7, 4.
+    """
     with pytest.warns(
         ConvergenceWarning, match=r"without end along g\[T.B\], scale.g\[T.B\]"
     ):
