@@ -10,18 +10,18 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 
 # Smallest share of the lighter side of a step, which keeps the step finite.
-_FLOOR = 1e-12
+_LEAST_SHARE = 1e-12
 
 
 # Limits for logarithms of weights.
-_LEAST = -700.0
+_LEAST_LOG = -700.0
 
 
-_MOST = 600.0
+_MOST_LOG = 600.0
 
 
 # Stand-in for infinite thresholds.
-_FAR = 1e9
+_FAR_THRESHOLD = 1e9
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -73,7 +73,7 @@ class Step(NamedTuple):
 
 def log_ratio(right: float, wrong: float) -> float:
     """log(right / wrong), kept finite."""
-    floor = _FLOOR * (right + wrong)
+    floor = _LEAST_SHARE * (right + wrong)
     return float(np.log(max(right, floor) / max(wrong, floor)))
 
 
@@ -148,7 +148,7 @@ class MarginLoss:
         exp(-theta_k) over no.
         """
         # Thresholds next to levels without rows are infinite; they have no weight.
-        theta = np.clip(self.theta, -_FAR, _FAR)
+        theta = np.clip(self.theta, -_FAR_THRESHOLD, _FAR_THRESHOLD)
         return _log_sum(self.questions.log_above + theta, 1), _log_sum(
             self.questions.log_below - theta, 1
         )
@@ -160,10 +160,10 @@ class MarginLoss:
         q = self.questions
         above, below = self._sides
         self.up = q.weights * np.exp(
-            np.clip(above[q.group] - self.scores, _LEAST, _MOST)
+            np.clip(above[q.group] - self.scores, _LEAST_LOG, _MOST_LOG)
         )
         self.down = q.weights * np.exp(
-            np.clip(below[q.group] + self.scores, _LEAST, _MOST)
+            np.clip(below[q.group] + self.scores, _LEAST_LOG, _MOST_LOG)
         )
 
     def _settle(self) -> None:
@@ -349,7 +349,7 @@ class PairLoss:
         sqrt(1 - r^2) at least.
         """
         r = float(self.direction() @ values) / (2.0 * total)
-        r = min(max(r, -1.0 + _FLOOR), 1.0 - _FLOOR)
+        r = min(max(r, -1.0 + _LEAST_SHARE), 1.0 - _LEAST_SHARE)
         return 0.25 * float(np.log1p(r) - np.log1p(-r)), float(np.sqrt(1.0 - r * r))
 
     def _by_shares(self, values: FloatArray, total: float) -> tuple[float, float]:

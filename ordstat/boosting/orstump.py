@@ -34,9 +34,9 @@ from .weak import Presorted
 
 # Cuts whose costs differ by less than this share of all costs are ties; the wider gap
 # is chosen.
-_TIE = 1e-9
+_CUT_TIE = 1e-9
 # Columns whose costs differ by less than this share are ties, which go to the first.
-_SAME = 1e-13
+_COLUMN_TIE = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,9 @@ class RankStumpTrainer:
         """Sort the columns once."""
         presorted = Presorted.of(X)
         return cls(
-            presorted=presorted, bonus=_TIE * _gap_shares(presorted), n_levels=n_levels
+            presorted=presorted,
+            bonus=_CUT_TIE * _gap_shares(presorted),
+            n_levels=n_levels,
         )
 
     def choose(self, gains: FloatArray) -> tuple[int, float]:
@@ -81,7 +83,11 @@ class RankStumpTrainer:
         """
         p = self.presorted
         _, column, sign = best_column(
-            p.order, p.distinct.view(np.uint8), self.bonus, _shared_out(gains), _SAME
+            p.order,
+            p.distinct.view(np.uint8),
+            self.bonus,
+            _shared_out(gains),
+            _COLUMN_TIE,
         )
         return column, sign
 

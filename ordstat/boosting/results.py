@@ -229,15 +229,12 @@ def importance_table(frame: pd.DataFrame, share: str = "", **more: Any) -> Table
     """The most important columns, for a summary; `share` names the quantity that
     importance is a share of.
     """
-    note = (
-        f"The first {_IMPORTANT} of {len(frame)}; all are in .importance()."
-        if len(frame) > _IMPORTANT
-        else ""
-    )
-    title = (
-        "Importance of the"
-        f" columns{' (share of ' * bool(share)}{share}{')' * bool(share)}"
-    )
+    note = ""
+    if len(frame) > _IMPORTANT:
+        note = f"The first {_IMPORTANT} of {len(frame)}; all are in .importance()."
+    title = "Importance of the columns"
+    if share:
+        title += f" (share of {share})"
     return Table(
         title=title,
         frame=frame[["importance"]].head(_IMPORTANT),

@@ -130,7 +130,8 @@ class Run:
     message: str = "all rounds made"
 
     def __post_init__(self) -> None:
-        self.losses, self.limits = [self.loss.value], [self.loss.value]
+        self.losses = [self.loss.value]
+        self.limits = [self.loss.value]
         self.thetas = None if self.loss.theta is None else [self.loss.theta]
 
     def add(
@@ -151,13 +152,10 @@ class Run:
 
     def repeat(self, rounds: Rounds) -> None:
         """Repeat known rounds on the same rows, without the search."""
+        rows = Rows(X=self.train.X)
         for member in rounds.members:
-            self._move(
-                Weak(
-                    member,
-                    self.trainer.combine([member], np.ones(1))(Rows(X=self.train.X)),
-                )
-            )
+            alone = self.trainer.combine([member], np.ones(1))
+            self._move(Weak(member, alone(rows)))
 
     def record(self, rng: np.random.Generator) -> Rounds:
         """The rounds so far, with the state of `rng`."""
@@ -182,9 +180,9 @@ class Run:
         u = self.loss.direction()
         weak = self.trainer.best(u, rng)
         edge = float((u * weak.values).sum())
-        if (abs(edge) if self.trainer.reversible else edge) <= _NO_EDGE * float(
-            np.abs(u).sum()
-        ):
+        if self.trainer.reversible:
+            edge = abs(edge)
+        if edge <= _NO_EDGE * float(np.abs(u).sum()):
             self.message = "no weak hypothesis is better than chance"
             return None
         return weak

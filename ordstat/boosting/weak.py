@@ -17,7 +17,7 @@ from .learner import HypothesisClass, Weak, WeakLearner, WeakTrainer
 from .sums import DirectionSum, StumpSum, hard_sign
 
 # Differences below this share of the weights are ties.
-_TIE = 1e-12
+_STUMP_TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -102,7 +102,7 @@ class StumpTrainer(WeakTrainer):
 
     def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
         sorted_by = self.presorted
-        slack = _TIE * float(np.abs(u).sum())
+        slack = _STUMP_TIE * float(np.abs(u).sum())
         _, column, place, sign = best_cut(
             sorted_by.order, sorted_by.distinct.view(np.uint8), u, slack
         )
@@ -320,7 +320,7 @@ class DirectionTrainer(WeakTrainer):
             projections,
             moves,
             u,
-            _TIE * float(np.abs(u).sum()),
+            _STUMP_TIE * float(np.abs(u).sum()),
             np.zeros(self.n),
             steps,
         )

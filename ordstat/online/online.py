@@ -58,7 +58,7 @@ from .perceptron import (
 from .results import OnlineMarginResults, OnlineVoteResults
 
 # Eigenvalues below this share of the largest are rounding.
-_ROUNDING = 1e-12
+_ZERO_EIGENVALUE = 1e-12
 #: Steps of an update of CuSum Rank.
 UPDATES = ("perceptron", "passive-aggressive")
 #: Orders in which rows may be presented.
@@ -435,7 +435,7 @@ class OnKernel(OnlineMethod):
         X = fit.learned.scaling(examples.sample.X)
         gram, _, _ = definite_gram(self.similarity, X, examples.rows)
         values, vectors = np.linalg.eigh(gram + float(not self.projects))
-        used = values > _ROUNDING * values[-1]
+        used = values > _ZERO_EIGENVALUE * values[-1]
         return np.asarray(vectors[:, used] * np.sqrt(values[used]))
 
     def own_facts(self, learner: Any) -> tuple[tuple[str, Any], ...]:

@@ -303,13 +303,13 @@ _USUAL: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 # Largest number of rows for the kernel methods, which come last; number of members
 # beyond.
-_MOST_ROWS = 5000
+_MOST_KERNEL_ROWS = 5000
 _WITHOUT_KERNELS = 2
 # Number of rows above which the default members are weighted, with one of five folds
 # held out.
 _MANY_ROWS = 2000
 _FOLDS = 5
-_ROUNDING = 1e-9
+_ZERO_GAP = 1e-9
 
 
 def _members(name: str, value: Any, of: Any) -> tuple[Any, ...] | None:
@@ -394,7 +394,9 @@ class Blend(ProbabilityMethod):
     def methods(self, sample: Sample) -> tuple[Method, ...]:
         """The members for a sample."""
         return self._chosen(
-            len(_USUAL) if sample.case_weights.sum() <= _MOST_ROWS else _WITHOUT_KERNELS
+            len(_USUAL)
+            if sample.case_weights.sum() <= _MOST_KERNEL_ROWS
+            else _WITHOUT_KERNELS
         )
 
     def _chosen(self, most: int) -> tuple[Method, ...]:
@@ -574,7 +576,7 @@ def _weighed(
 
 def _certificate(fits: Sequence[Fit], gap: float) -> Certificate:
     """The number of members, and weights, that missed their tolerance."""
-    missed = sum(not fit.certificate.reached for fit in fits) + (gap > _ROUNDING)
+    missed = sum(not fit.certificate.reached for fit in fits) + (gap > _ZERO_GAP)
     details = tuple(
         (f"member {i}: {f.certificate.name}", f.certificate.value)
         for i, f in enumerate(fits, start=1)

@@ -18,7 +18,7 @@ from ..method import Method, Needs
 from .probabilities import Calibration
 
 # Largest number of rows dealt out one by one.
-_MOST_ROWS = 10_000_000
+_MOST_DEALT = 10_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,9 +187,9 @@ class Dealt:
         order = np.lexsort([weights, *sample.X.T, sample.y])
         order = order[weights[order] > 0]
         whole = sample.cluster is None and np.array_equal(weights, np.rint(weights))
-        if whole and weights.sum() > max(_MOST_ROWS, sample.n):
+        if whole and weights.sum() > max(_MOST_DEALT, sample.n):
             raise DataError(
-                f"calibrate= needs weights with a sum of at most {_MOST_ROWS:g}; got"
+                f"calibrate= needs weights with a sum of at most {_MOST_DEALT:g}; got"
                 f" {weights.sum():g}. Divide them by a common factor."
             )
         each = np.repeat(order, weights[order].astype(np.intp)) if whole else order

@@ -18,6 +18,7 @@ from ..judging.importance import GAIN_FIRST
 from ..judging.rankers import ProbabilityResults
 from ..method import Needs, cost_option, jobs_option, option
 from ..reduction.classifiers import sklearn_model
+from ..reduction.learners import MOST_REPEATED
 from ..report.render import Report
 from ..report.sections import error_tables, ranker_report
 from .probabilities import CumulativeRule, ProbabilityMethod, ranked_score
@@ -169,10 +170,8 @@ class ForestResults(ProbabilityResults):
         return ranker_report(self, [table, *error_tables(self)], (), notes)
 
 
-# Rows with whole weights are repeated for the forest, up to this number of rows.
-_MOST_ROWS = 200_000
 # Rounding of means over trees.
-_ROUNDING = 1e-9
+_MEAN_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -247,7 +246,7 @@ class RPSForest(ProbabilityMethod):
         progress : callable(step, total, message), optional
         """
         self.check(sample)
-        rows = distinct_rows(sample, np.zeros((sample.n, 0))).repeated(_MOST_ROWS)
+        rows = distinct_rows(sample, np.zeros((sample.n, 0))).repeated(MOST_REPEATED)
         options = {
             "n_estimators": self.trees,
             "min_samples_leaf": self.min_leaf,
@@ -284,7 +283,7 @@ def _certificate(above: FloatArray, score: float) -> Certificate:
     return Certificate(
         name="largest rise of P(y > k) with k",
         value=float(np.diff(ends, axis=1).max(initial=0.0)),
-        tolerance=_ROUNDING,
+        tolerance=_MEAN_ROUNDING,
         details=(("training ranked probability score", score),),
         steps="trees grown",
     )

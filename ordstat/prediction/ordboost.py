@@ -238,10 +238,9 @@ class BoostedResults(RoundsResults, ProbabilityResults):
         frame = self.rounds.iloc[shown_rounds(self.fit.kept + 1)].drop(
             columns=self.threshold_names
         )
-        title = (
-            "Mean loss of the training"
-            f" rows{' and of held-out rows' * ('held_out' in frame)}, by round"
-        )
+        title = "Mean loss of the training rows, by round"
+        if "held_out" in frame:
+            title = "Mean loss of the training rows and of held-out rows, by round"
         note = "All rounds are in .rounds, their errors in .staged_errors()."
         return Table(
             title=title,

@@ -344,7 +344,7 @@ class Calibration:
 _TOL = 1e-8
 _MAX_ITER = 100
 #: Newton's decrement of votes, as a share of the log-likelihood, that is rounding.
-_ROUNDING = 1e-24
+_ZERO_DECREMENT = 1e-24
 
 
 def smoothed(y: IntArray, n_levels: int, weights: FloatArray) -> FloatArray:
@@ -426,7 +426,9 @@ def fit_vote_map(
     point = start
     if unit > 0.0:
         point = minimum(
-            partial(_evaluated, centred / unit, targets), start, rounding=_ROUNDING
+            partial(_evaluated, centred / unit, targets),
+            start,
+            rounding=_ZERO_DECREMENT,
         ).coef
     if point[-1] <= 0.0:
         point = start

@@ -178,7 +178,7 @@ _FLATTEST = 1e-3
 # Most Newton steps to the best thresholds, largest slope per row at their end, and a
 # ridge that keeps the system of a threshold far from all rows from being singular.
 _MOST_STEPS = 200
-_FLAT = 1e-9
+_ZERO_SLOPE = 1e-9
 _REGULAR = 1e-6
 # Stop at this mean held-out loss.
 _PERFECT = 0.01
@@ -500,7 +500,7 @@ def best_thresholds(
     total = float(weights.sum())
     for _ in range(_MOST_STEPS):
         moved, slope = stepped(y, w, scores, theta)
-        if slope <= _FLAT * total:
+        if slope <= _ZERO_SLOPE * total:
             break
         theta = moved
     return theta, stepped(y, w, scores, theta)[1] / total

@@ -13,6 +13,9 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..fit import Certificate
 from ..formula.sample import Rows
 
+#: Rows with whole weights are repeated for a learner that counts rows, up to this number.
+MOST_REPEATED = 200_000
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Binary:

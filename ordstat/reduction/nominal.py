@@ -36,6 +36,7 @@ from .classifiers import (
     unconverged,
     written,
 )
+from .learners import MOST_REPEATED
 
 
 class NominalResults(ProbabilityResults):
@@ -107,10 +108,6 @@ class ClassShares:
             )
         from_above = np.cumsum((p / total)[:, :0:-1], axis=1)[:, ::-1]
         return np.asarray(np.minimum(from_above, 1.0))
-
-
-# Rows with whole weights are repeated for the classifier, up to this number of rows.
-_MOST_ROWS = 200_000
 
 
 def _nominal_base(name: str, value: Any, of: Any) -> None:
@@ -232,7 +229,7 @@ class NominalClassifier(Method):
             raise DataError(
                 "X must have a column for the classifier; got no column. Add a term."
             )
-        train = distinct_rows(sample, np.zeros((sample.n, 0))).repeated(_MOST_ROWS)
+        train = distinct_rows(sample, np.zeros((sample.n, 0))).repeated(MOST_REPEATED)
         model = copied(self.model, rng)
         equal = bool((train.weights == train.weights[0]).all())
         if not equal and not takes_weights(model):

@@ -39,11 +39,7 @@ from .encoding import (
     out_of_order,
     training_bound,
 )
-from .learners import Binary, BinaryLearner, Learned
-
-# Rows with whole weights are repeated, up to this number, for a classifier that depends
-# on weights only.
-_MOST_ROWS = 200_000
+from .learners import MOST_REPEATED, Binary, BinaryLearner, Learned
 
 
 class QuestionResults(MarginResults):
@@ -249,7 +245,7 @@ class Reduction(Method):
         """
         self.check(sample)
         base = parse_base(self.base, self)
-        most = np.inf if base.counts_rows else _MOST_ROWS
+        most = np.inf if base.counts_rows else MOST_REPEATED
         train = distinct_rows(sample, self.costs(sample)).repeated(most)
         extended = extend(train.y, train.costs, train.weights)
         scaling = fit_scaling(self.scaling, train.X, train.weights)

@@ -33,7 +33,7 @@ from .classifiers import CLASSIFIERS, parse_classifier
 from .learners import Binary, BinaryLearner, Trainer
 
 # A sum of weights this close to a whole number counts as whole.
-_ROUNDING = 1e-9
+_NEARLY_WHOLE = 1e-9
 # Largest number of rows that are drawn.
 _MOST = 1e18
 
@@ -198,7 +198,7 @@ def drawn_labels(
             f"weights must add up to at most {_MOST:g} rows to draw labels; got"
             f" {total.sum():g}. Divide the weights by a common factor."
         )
-    certain = np.floor(total + _ROUNDING)
+    certain = np.floor(total + _NEARLY_WHOLE)
     copies = certain + (rng.random(total.size) < total - certain)
     chances = np.column_stack([q[first] / largest, np.zeros(total.size)])
     chances[:, -1] = np.maximum(1.0 - chances.sum(axis=1), 0.0)

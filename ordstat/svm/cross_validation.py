@@ -24,7 +24,7 @@ T = TypeVar("T")
 GRID: FloatArray = np.exp2(np.arange(-17.0, 4.0, 2.0))
 
 # Mean costs closer than this share are ties.
-_TIE = 1e-12
+_COST_TIE = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,22 +96,14 @@ def select(
         ) -> tuple[FloatArray, float]:
             name = f"{named}fold {k + 1} of {seeds.size}, "
             test = fold == k
+            draws = np.random.default_rng(seed)
             codes, gap = judge(
-                candidate,
-                test,
-                plan,
-                np.random.default_rng(seed),
-                lambda step: tick(name + step),
+                candidate, test, plan, draws, lambda step: tick(name + step)
             )
-            prices = costs[test]
-            rows = np.arange(np.count_nonzero(test))
-            return (
-                np.array(
-                    [case_weights[test] @ prices[rows, chosen] for chosen in codes]
-                )
-                / share[k],
-                gap,
-            )
+            rows = np.flatnonzero(test)
+            weights = case_weights[rows]
+            paid = np.array([weights @ costs[rows, chosen] for chosen in codes])
+            return paid / share[k], gap
 
         judged.append(in_threads(trial, list(enumerate(seeds)), plan.n_jobs))
         gammas.append(gamma)
@@ -121,14 +113,13 @@ def select(
     share = share / share.sum()
     cost = means @ share
     C = np.tile(np.asarray(plan.C, dtype=np.float64), len(gammas))
-    ties = np.flatnonzero(cost <= cost.min() * (1.0 + _TIE))
+    ties = np.flatnonzero(cost <= cost.min() * (1.0 + _COST_TIE))
+    gamma = None
+    if gammas[0] is not None:
+        gamma = np.repeat(np.array(gammas, dtype=np.float64), len(plan.C))
     return Selection(
         C=C,
-        gamma=(
-            None
-            if gammas[0] is None
-            else np.repeat(np.array(gammas, dtype=np.float64), len(plan.C))
-        ),
+        gamma=gamma,
         cost=cost,
         error=np.sqrt(np.square(means - cost[:, None]) @ share / (share.size - 1)),
         # Stable sort: among equal C the smaller gamma comes first.
@@ -165,9 +156,8 @@ def path_judge(
         # Scores of the centred kernel differ from those of the kernel itself by a
         # constant.
         scores = across @ coef + (solution.offset or 0.0) - float(gram_means @ coef)
-        codes.append(
-            count_above(cleared(scores[:, None] - solution.theta, tolerance(scores)))
-        )
+        gaps = cleared(scores[:, None] - solution.theta, tolerance(scores))
+        codes.append(count_above(gaps))
         gap = max(gap, solution.gap)
         note(f"C = {C:.3g}")
     return codes, gap

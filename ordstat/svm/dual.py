@@ -17,7 +17,7 @@ from .gram import Gram
 # A primal value below this is rounding of 0, the value where one rank fits all rows.
 _ZERO = 1e-100
 # Sums of weights that differ by less than this share are equal.
-_TIE = 1e-12
+_WEIGHT_TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -228,7 +228,7 @@ def _minimisers(
     target = weights[falling].sum()
     order = np.argsort(knots)
     reached = np.cumsum(weights[order])
-    slack = _TIE * reached[-1]
+    slack = _WEIGHT_TIE * reached[-1]
     first = min(int(np.searchsorted(reached, target - slack)), order.size - 1)
     last = min(
         int(np.searchsorted(reached, target + slack, side="right")), order.size - 1

@@ -24,7 +24,7 @@ from .gram import Gram, LinearGram, cvxpy, solve_with_clarabel
 _EXACT_BOUNDARIES = 1e-7
 _ROUGH = 1e-2
 # Costs that differ by less than this share of all are equal.
-_TIE = 1e-9
+_COST_TIE = 1e-9
 
 
 def boundaries(
@@ -116,7 +116,7 @@ def _best_middle(
     above = np.concatenate([np.cumsum(steps[order][::-1])[::-1], [0.0]])
     position = np.searchsorted(ordered, middles, side="right")
     cost = above[position]
-    equal = cost <= cost.min() + _TIE * np.abs(steps).sum()
+    equal = cost <= cost.min() + _COST_TIE * np.abs(steps).sum()
     ends = np.concatenate([[-np.inf], ordered, [np.inf]])
     remote = np.minimum(middles - ends[position], ends[position + 1] - middles)
     return float(middles[equal & (remote >= remote[equal].max() - tolerance)].min())
@@ -269,8 +269,8 @@ _SKIP = 0.1
 # Pairs that fit into memory with their dual variables (about 1 GB while an epoch is
 # shuffled).
 MOST_PAIRS = 20_000_000
-# Problems of at most _SMALL pairs are solved until the gap is rounding.
-_SMALL = 20_000
+# Problems of at most _FEW_PAIRS pairs are solved until the gap is rounding.
+_FEW_PAIRS = 20_000
 _ROUNDING_ASCENT = 1e-11
 # After this number of checks that do not halve the gap, only rounding is left.
 _PATIENCE = 8
@@ -323,7 +323,7 @@ class PairAscent:
         """
         wanted = tol
         stalled = 0
-        if self.alpha.size <= _SMALL:
+        if self.alpha.size <= _FEW_PAIRS:
             tol = min(tol, _ROUNDING_ASCENT)
         problem = self.problem
         np.minimum(self.alpha, C * self.weights, out=self.alpha)
@@ -338,28 +338,38 @@ class PairAscent:
         while best is None or (best.gap > tol and epoch < self.max_epochs):
             epoch += 1
             violation, kept = pair_sweep(
-                problem.gram.array, problem.gram.factored, self.upper, self.lower,
-                problem.weights, self.alpha, state, order, C, _SKIP * inner, shrink,
-            )  # fmt: skip
+                problem.gram.array,
+                problem.gram.factored,
+                self.upper,
+                self.lower,
+                problem.weights,
+                self.alpha,
+                state,
+                order,
+                C,
+                _SKIP * inner,
+                shrink,
+            )
             shrink = 2.0 * violation
             if violation < inner or kept == 0 or epoch % _EPOCHS_A_LIST == 0:
                 inner *= 0.7
                 order = self._shuffled()
             else:
                 order = self.rng.permutation(order[:kept])
-            if epoch >= check or epoch >= self.max_epochs:
-                check = int(1.3 * epoch) + 2
-                point = evaluated(
-                    problem, C, self._beta(), float(self.alpha.sum()), 0.0
-                )
-                path.append(point.primal)
-                stalled = (
-                    0 if best is None or point.gap < 0.5 * best.gap else stalled + 1
-                )
-                best = point if best is None or point.gap < best.gap else best
-                if best.gap <= wanted and stalled >= _PATIENCE:
-                    break
-                state = problem.gram.state(point.beta)
+            if epoch < min(check, self.max_epochs):
+                continue
+            check = int(1.3 * epoch) + 2
+            size = float(self.alpha.sum())
+            point = evaluated(problem, C, self._beta(), size, 0.0)
+            path.append(point.primal)
+            stalled += 1
+            if best is None or point.gap < 0.5 * best.gap:
+                stalled = 0
+            if best is None or point.gap < best.gap:
+                best = point
+            if best.gap <= wanted and stalled >= _PATIENCE:
+                break
+            state = problem.gram.state(point.beta)
         return Outcome(
             solution=solved(problem, best),
             solver=self.name,
@@ -379,7 +389,7 @@ class PairAscent:
 # Shares of the objective below which Newton's decrement is rounding, tried in turn: for
 # large C, the w that the dual variables give needs a far smaller share. A gap of at
 # most _EXACT is rounding.
-_ROUNDING = (1e-15, 1e-20, 1e-25, 1e-30)
+_ZERO_DECREMENTS = (1e-15, 1e-20, 1e-25, 1e-30)
 _EXACT = 1e-13
 
 
@@ -399,7 +409,8 @@ class PairNewton:
 
     def __init__(self, problem: PairProblem, rng: np.random.Generator) -> None:
         assert isinstance(problem.gram, LinearGram)
-        self.problem, self.X = problem, problem.gram.X
+        self.problem = problem
+        self.X = problem.gram.X
         self.w = np.zeros(self.X.shape[1])
 
     def solve(self, C: float, tol: float) -> Outcome[PairSolution]:
@@ -409,7 +420,7 @@ class PairNewton:
         path: list[float] = []
         points: list[PairSolution] = []
         with one_blas_thread():
-            for rounding in _ROUNDING:
+            for rounding in _ZERO_DECREMENTS:
                 optimum = minimum(partial(self._evaluate, C), self.w, rounding=rounding)
                 self.w = optimum.coef
                 path += optimum.objective.tolist()

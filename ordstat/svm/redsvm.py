@@ -43,10 +43,10 @@ from .pairs import PAIR_LOSSES, PairProblem, PairSolution
 from .routes import LOSSES, hard_margin
 
 # Step of the grid of origins for columns scaled to a box.
-_STEP = 0.5
+_ORIGIN_STEP = 0.5
 # Scores that vary by less than this are a constant (the margin is 1): their order would
 # be rounding.
-_FLAT = 1e-9
+_FLAT_SCORES = 1e-9
 # About this many rows are scored again after the fit.
 _CHECKED = 8
 # Multipliers below this share of the largest are rounding.
@@ -368,10 +368,10 @@ class KernelMachine(CrossValidated, Method):
         ):
             return counted_from(zero, price)
         weights = sample.case_weights
-        centre = np.rint(weights @ X / weights.sum() / _STEP) * _STEP
+        centre = np.rint(weights @ X / weights.sum() / _ORIGIN_STEP) * _ORIGIN_STEP
         price += float(np.log(2.0))
         moved = counted_from(
-            centre, price + D * float(np.log(np.rint(2.0 / _STEP) + 1.0))
+            centre, price + D * float(np.log(np.rint(2.0 / _ORIGIN_STEP) + 1.0))
         )
         return replace(counted_from(zero, price), moved=(moved,))
 
@@ -455,7 +455,7 @@ def _approximation(features: Features, n_rows: int) -> str:
 
 def _without_rounding(point: Solution) -> Solution:
     """The point; if its scores are constant but for rounding, with scores of 0."""
-    if np.ptp(point.scores) > _FLAT:
+    if np.ptp(point.scores) > _FLAT_SCORES:
         return point
     w = None if point.w is None else 0.0 * point.w
     return replace(point, beta=0.0 * point.beta, scores=0.0 * point.scores, w=w)

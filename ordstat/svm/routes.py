@@ -52,7 +52,8 @@ class CvxpyDual:
         cp = cvxpy()
         n_rows, n_thresholds = problem.labels.shape
         self.problem = problem
-        self.unit, self.ratio = cp.Parameter(nonneg=True), cp.Parameter(nonneg=True)
+        self.unit = cp.Parameter(nonneg=True)
+        self.ratio = cp.Parameter(nonneg=True)
         self.tau = cp.Variable((n_rows, n_thresholds), nonneg=True)
         beta = cp.Variable(n_rows)
         signed = cp.multiply(problem.labels, self.tau)
@@ -82,7 +83,8 @@ class CvxpyDual:
         that this leaves.
         """
         c = min(C, 1.0)
-        self.unit.value, self.ratio.value = c, C / c
+        self.unit.value = c
+        self.ratio.value = C / c
         iterations = solve_with_clarabel(self.model, tol)
         theta = (
             None if self.problem.free else -c * self.problem.gamma**2 * self.push.value
@@ -100,12 +102,16 @@ class CvxpyDual:
         )
 
 
-# Problems of at most _SMALL rows are solved to the gap _ROUNDING.
-_SMALL = 200
-_ROUNDING = 1e-12
+# Problems of at most _FEW_ROWS rows are solved to the gap _ZERO_GAP.
+_FEW_ROWS = 200
+_ZERO_GAP = 1e-12
+# Epochs of the ascent before the interior point takes over: with a kernel matrix (at
+# least as many as rows), and with columns, where the interior point is fast.
+_MOST_EPOCHS = 800
+_MOST_LINEAR_EPOCHS = 150
 # If the interior point ends at or below this gap, the ascent that follows has its
 # default limit on epochs.
-_NEAR = 1e-4
+_NEARLY_SOLVED = 1e-4
 
 
 class Automatic:
@@ -127,27 +133,30 @@ class Automatic:
     """
 
     def __init__(
-        self, problem: ExtendedDual, rng: np.random.Generator, small: int = _SMALL
+        self, problem: ExtendedDual, rng: np.random.Generator, small: int = _FEW_ROWS
     ) -> None:
-        self.problem, self.rng, self.small = problem, rng, len(problem.labels) <= small
-        self.interior, self.hard = InteriorPoint(problem, rng), np.inf
-        self.patience = (
-            150
-            if isinstance(problem.gram, LinearGram)
-            else max(800, len(problem.labels))
-        )
-        self.ascent = (
-            None if self.small else CoordinateAscent(problem, rng, self.patience)
-        )
+        self.problem = problem
+        self.rng = rng
+        self.interior = InteriorPoint(problem, rng)
+        # the smallest C that the ascent has given up
+        self.hard = np.inf
+        n_rows = len(problem.labels)
+        # epochs of the ascent
+        self.patience = max(_MOST_EPOCHS, n_rows)
+        if isinstance(problem.gram, LinearGram):
+            self.patience = _MOST_LINEAR_EPOCHS
+        self.ascent = None
+        if n_rows > small:
+            self.ascent = CoordinateAscent(problem, rng, self.patience)
 
     def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
         """The outcome of the first route that reaches `tol`, else the better one."""
         if self.ascent is None:
-            outcome = self.interior.solve(C, min(tol, _ROUNDING))
+            outcome = self.interior.solve(C, min(tol, _ZERO_GAP))
             if outcome.solution.gap <= tol:
                 return outcome
             # The interior point may stop at the limit of rounding, or cycle.
-            epochs = None if outcome.solution.gap <= _NEAR else self.patience
+            epochs = None if outcome.solution.gap <= _NEARLY_SOLVED else self.patience
             return better(
                 outcome, CoordinateAscent(self.problem, self.rng, epochs).solve(C, tol)
             )
@@ -184,7 +193,8 @@ class SquaredHingeNewton:
 
     def __init__(self, problem: ExtendedDual, rng: np.random.Generator) -> None:
         assert isinstance(problem.gram, LinearGram)
-        self.problem, self.X = problem, problem.gram.X
+        self.problem = problem
+        self.X = problem.gram.X
         self.v = np.zeros(self.X.shape[1] + problem.labels.shape[1])
         self.total = float(problem.weights.sum())
 
@@ -214,8 +224,8 @@ class SquaredHingeNewton:
             self.v,
             Q,
             ordered=ordered,
-            slack=_SLACK * C * self.total,
-            rounding=_FLAT,
+            slack=_ZERO_MULTIPLIER * C * self.total,
+            rounding=_ZERO_DECREMENT,
         )
         self.v = np.concatenate([optimum.coef, optimum.theta])
         return optimum
@@ -247,8 +257,8 @@ class SquaredHingeNewton:
 
 # Below these shares, Newton's decrement (of the objective) and a multiplier of the
 # order (of the largest possible one) are rounding.
-_FLAT = 1e-15
-_SLACK = 1e-9
+_ZERO_DECREMENT = 1e-15
+_ZERO_MULTIPLIER = 1e-9
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -327,12 +337,12 @@ LOSSES: dict[str, dict[str, Route]] = {
 
 # First C (times the mean of the kernel's diagonal), its growth factor, and the largest
 # number of steps.
-_FIRST = 16.0
-_GROWTH = 32.0
-_STEPS = 12
+_FIRST_C = 16.0
+_C_GROWTH = 32.0
+_MOST_VALUES_OF_C = 12
 # The soft problem is solved to this share of `tol`, because scaling to the hard margin
 # enlarges the gap.
-_SHARE = 0.1
+_SOFT_SHARE = 0.1
 # (|v| r)^2 beyond which levels count as not separable: a margin below a millionth of
 # the rows' spread.
 _STEEPEST = 1e12
@@ -353,8 +363,8 @@ def hard_margin(
     best: Outcome[DualSolution] | None = None
     path: list[float] = []
     iterations = 0
-    for step in range(_STEPS):
-        outcome = soft.solve(_FIRST / scale * _GROWTH**step, _SHARE * tol)
+    for step in range(_MOST_VALUES_OF_C):
+        outcome = soft.solve(_FIRST_C / scale * _C_GROWTH**step, _SOFT_SHARE * tol)
         assert isinstance(outcome.solution, DualSolution)
         iterations += outcome.iterations
         if outcome.solution.dual * scale > _STEEPEST:

@@ -30,10 +30,11 @@ _TIGHTEN = 0.7
 _FIRST_CHECK = 4
 # Rows with a violation below this share of the inner tolerance wait for a later epoch.
 _SKIP = 0.1
-# Updates of single scores that a small problem may spend beyond 10 000 epochs, and the
-# least that an epoch counts as.
-_STEPS = 10**9
-_LEAST = 20_000
+# Epochs of any problem, updates of single scores that a small problem may spend beyond
+# them, and the least that an epoch counts as.
+_EPOCHS = 10_000
+_MOST_UPDATES = 10**9
+_LEAST_UPDATES = 20_000
 # An ascent with a limit on its epochs gives up after the share _PATIENT of them if its
 # pace would need _HOPELESS times the remaining epochs to reach the gap max(tol, _END).
 # Below _END the linear system usually ends the solve.
@@ -44,11 +45,11 @@ _END = 1e-3
 # of the updates.
 _DRIFT = 100
 # From epoch _SETTLED, only rows that may change are visited, if they are at most the
-# share _FEW of all rows: rows with a variable inside its box, or within _NEAR times the
+# share _FEW of all rows: rows with a variable inside its box, or within _NEAR_VIOLATION times the
 # last violation of leaving its bound.
 _SETTLED = 30
 _FEW = 0.8
-_NEAR = 0.5
+_NEAR_VIOLATION = 0.5
 # The linear system is tried below the gap _FINISH with at most _MOST_FREE free
 # variables, whose number changed by at most the share _STEADY since the last
 # certificate. After a try, the gap must fall to the share _AGAIN of its value.
@@ -99,16 +100,15 @@ class CoordinateAscent:
         self.rng = rng
         self.gives_up = max_epochs is not None
         n_rows, n_thresholds = problem.labels.shape
-        self.max_epochs = (
-            10_000 + _STEPS // max(n_rows**2, _LEAST)
-            if max_epochs is None
-            else max_epochs
-        )
+        if max_epochs is None:
+            max_epochs = _EPOCHS + _MOST_UPDATES // max(n_rows**2, _LEAST_UPDATES)
+        self.max_epochs = max_epochs
         self.scale = float(problem.gram.diagonal.mean()) or 1.0
         self.u = np.zeros_like(problem.labels)
         # Multiplier of sum(beta) = 0, centre theta_0 of a proximal term, multipliers of
         # the order of the thresholds.
-        self.b, self.centre = 0.0, np.zeros(n_thresholds)
+        self.b = 0.0
+        self.centre = np.zeros(n_thresholds)
         self.mu = np.zeros(n_thresholds - 1 if problem.ordered else 0)
 
     def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
@@ -155,7 +155,9 @@ class CoordinateAscent:
                 break
             settled = epoch >= _SETTLED and not seen.jumped
             if tried or settled or sweeps.drifted:
-                sweeps.restart(_NEAR * sweeps.violation if settled else np.inf)
+                sweeps.restart(
+                    _NEAR_VIOLATION * sweeps.violation if settled else np.inf
+                )
         return Outcome(
             solution=seen.best,
             solver=self.name,
@@ -428,13 +430,14 @@ _TO_BOUNDARY = 0.995
 _MAX_ITERATIONS = 100
 # Largest start of alpha, for boxes with a larger middle.
 _LARGE = 100.0
-# Iterations without a better gap before giving up.
+# Iterations before giving up that leave more than the share _PROGRESS of the gap.
+_PROGRESS = 0.99
 _PATIENCE = 8
 # Above this gap, iterations without progress are not counted: the centring may improve
 # while the gap does not.
-_FAR = 0.1
+_FAR_GAP = 0.1
 # Matrices smaller than this are factored on one thread.
-_SMALL = 1500
+_ONE_THREAD_ROWS = 1500
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -476,7 +479,9 @@ class _Newton:
     """
 
     def __init__(self, problem: ExtendedDual, point: _Point) -> None:
-        self.problem, self.point, self.used = problem, point, problem.live > 0
+        self.problem = problem
+        self.point = point
+        self.used = problem.live > 0
         # Cells without weight get the label 0.
         self.Y = Y = problem.labels * self.used
         self.P = 1.0 / np.where(
@@ -617,24 +622,21 @@ class InteriorPoint:
         # save.
         with (
             one_blas_thread()
-            if self.problem.gram.rank_limit < _SMALL
+            if self.problem.gram.rank_limit < _ONE_THREAD_ROWS
             else nullcontext()
         ):
             return self._solve(C, tol)
 
     def _solve(self, C: float, tol: float) -> Outcome[DualSolution]:
         problem = self.problem
-        x = _start(self.problem, C)
+        x = _start(problem, C)
         best = certify(problem, C, problem.labels * x.alpha, x.theta)
         sparse: DualSolution | None = None
         path = [best.primal]
         stalled = 0
-        while (
-            (sparse is None or sparse.gap > tol)
-            and stalled < _PATIENCE
-            and len(path) <= _MAX_ITERATIONS
-        ):
-            if best.primal == 0.0:
+        while stalled < _PATIENCE and len(path) <= _MAX_ITERATIONS:
+            solved = sparse is not None and sparse.gap <= tol
+            if solved or best.primal == 0.0:
                 break
             try:
                 x = _Newton(problem, x).advanced()
@@ -643,15 +645,17 @@ class InteriorPoint:
                 break
             point = certify(problem, C, problem.labels * x.alpha, x.theta)
             path.append(point.primal)
-            stalled = (
-                0 if point.gap < 0.99 * best.gap or best.gap > _FAR else stalled + 1
-            )
+            stalled += 1
+            if point.gap < _PROGRESS * best.gap or best.gap > _FAR_GAP:
+                stalled = 0
             if point.gap < best.gap:
                 best = point
                 # An interior point has no zeros. The optimum has, and only nonzero
                 # variables make support vectors.
                 sparse = snapped(problem, C, point) if point.gap <= tol else None
-        solution = best if sparse is None or sparse.gap > max(tol, best.gap) else sparse
+        solution = best
+        if sparse is not None and sparse.gap <= max(tol, best.gap):
+            solution = sparse
         return Outcome(
             solution=solution,
             solver=self.name,

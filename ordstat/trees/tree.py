@@ -20,7 +20,7 @@ from ..formula.sample import Rows, Sample, row_blocks
 
 # Gains and prices that differ by less than this share of the weights are ties; the
 # first wins.
-_TIE = 1e-12
+_GAIN_TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -277,7 +277,7 @@ def pruned(tree: Tree, measure: str, leaves: int) -> Tree:
     leaves : int
     """
     sequence = _Sequence(tree, MEASURES[measure](tree))
-    slack = _TIE * float(tree.values[0].sum())
+    slack = _GAIN_TIE * float(tree.values[0].sum())
     while sequence.count[0] > leaves:
         weakest = sequence.topmost(
             np.flatnonzero(sequence.price <= sequence.price.min() + slack)
@@ -307,20 +307,18 @@ class _Sequence:
     """
 
     def __init__(self, tree: Tree, at: FloatArray) -> None:
-        self._parent, self._child, self._at = (
-            tree.parent.tolist(),
-            tree.child.tolist(),
-            at,
-        )
+        self._parent = tree.parent.tolist()
+        self._child = tree.child.tolist()
+        self._at = at
         self.leaf: BoolArray = tree.column < 0
-        self.count, self._below = np.ones(at.size, dtype=np.intp), at.copy()
+        self.count = np.ones(at.size, dtype=np.intp)
+        # measure of the leaves below a node
+        self._below = at.copy()
         self.price = np.full(at.size, np.inf)
         for node in np.flatnonzero(~self.leaf)[::-1]:
             pair = slice(self._child[node], self._child[node] + 2)
-            self.count[node], self._below[node] = (
-                self.count[pair].sum(),
-                self._below[pair].sum(),
-            )
+            self.count[node] = self.count[pair].sum()
+            self._below[node] = self._below[pair].sum()
             self._set_price(node)
 
     def topmost(self, nodes: Sequence[int] | IntArray) -> list[int]:
@@ -455,7 +453,7 @@ class TreeTrainer(WeakTrainer):
             (size + 1) // 2,
             -1 if s.max_depth is None else min(s.max_depth, self.n),
             s.min_weight,
-            _TIE,
+            _GAIN_TIE,
             column,
             ends,
             child,

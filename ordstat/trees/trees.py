@@ -45,7 +45,7 @@ RESPONSES = ("nominal", "ordinal")
 # in the paper.
 _LEAVES = {"nominal": 15, "ordinal": 5}
 # Rounding errors of deviances.
-_ROUNDING = 1e-9
+_DEVIANCE_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -247,18 +247,15 @@ class TreeMethod(Method, ABC):
         made = len(rounds.round_weights)
         tree = rounds.tree
         ended = f" ({rounds.message})" if rounds.message != "all rounds made" else ""
+        trees = str(made * width)
+        if width > 1:
+            trees += ", one for each threshold and round"
+        leaves = f"{tree.leaves} per tree"
+        if tree.prune is not None:
+            leaves += f", pruned by {tree.prune}"
         return (
-            (
-                "Trees",
-                f"{made * width}{', one for each threshold and round' * (width > 1)}",
-            ),
-            (
-                "Leaves",
-                (
-                    f"{tree.leaves} per"
-                    f" tree{'' if tree.prune is None else f', pruned by {tree.prune}'}"
-                ),
-            ),
+            ("Trees", trees),
+            ("Leaves", leaves),
             *([("Rounds", f"{made}{ended}")] if hasattr(self, "rounds") else []),
         )
 
@@ -279,7 +276,9 @@ def _accounted(trees: list[Tree]) -> Certificate:
         left = abs(entropy[0] - entropy[leaf].sum() - tree.gains.sum())
         worst = max(worst, float(left / tree.values[0].sum()))
     name = "deviance not explained by cuts, per row"
-    return Certificate(name=name, value=worst, tolerance=_ROUNDING, steps="rounds")
+    return Certificate(
+        name=name, value=worst, tolerance=_DEVIANCE_ROUNDING, steps="rounds"
+    )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

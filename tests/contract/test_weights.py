@@ -174,7 +174,7 @@ def test_weights_multiply_the_C_of_a_logistic_regression(name, unit):
 def test_learners_that_count_weights_need_no_copies(name, monkeypatch):
     problem = Problem.of(name)
     copied = problem.fit(_weighted(problem, 1.0), weights="w")
-    monkeypatch.setattr(reduction, "_MOST_ROWS", 0)
+    monkeypatch.setattr(reduction, "MOST_REPEATED", 0)
     weighted = problem.fit(_weighted(problem, 1.0), weights="w")
     np.testing.assert_allclose(
         scores(weighted, problem.frame), scores(copied, problem.frame), atol=1e-3
