@@ -185,11 +185,10 @@ class OnlineMethod(Method, ABC):
         counts.
         """
         super().check(sample)
-        self.check_costs(
-            self.cost_matrix.matrix(sample.n_levels)
-            if sample.costs is None
-            else self.costs(sample)
-        )
+        if sample.costs is None:
+            self.check_costs(self.cost_matrix.matrix(sample.n_levels))
+        else:
+            self.check_costs(self.costs(sample))
         if (weights := sample.weights) is None:
             return
         if self.presentation != "cost" and (parts := weights != np.rint(weights)).any():
@@ -282,9 +281,9 @@ class OnlineMethod(Method, ABC):
         norm = learner.squared_norm()
         rule, more = self.ruled(learner)
         what = "answers under the margin" if self.margin > 0.0 else "answers"
+        batches = "1 batch" if t.batches == 1 else f"{t.batches} batches"
         online = (
-            f"{t.examples} examples in {t.batches}"
-            f" batch{'es' if t.batches > 1 else ''}; {what} wrong {t.mistakes} times,"
+            f"{t.examples} examples in {batches}; {what} wrong {t.mistakes} times,"
             f" total absolute error {t.distance:g}"
         )
         return self.fit_class(

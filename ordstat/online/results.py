@@ -165,14 +165,19 @@ def _batch(
             "the batch must have a row with the response and all inputs; got none."
             " Check its missing values."
         )
-    whole = bool(kept.all())
+    rows = new.rows
+    index = new.index
+    if not kept.all():
+        rows = rows.take(kept[new.complete])
+        index = index[kept]
+        codes = codes[kept]
     sample = Sample(
-        rows=new.rows if whole else new.rows.take(kept[new.complete]),
-        y=codes if whole else codes[kept],
+        rows=rows,
+        y=codes,
         n_levels=fit.design.sample.n_levels,
         weights=None if weights is None else case_weights(frame, weights, kept),
     )
-    return sample, new.index if whole else new.index[kept], int(kept.size)
+    return sample, index, int(kept.size)
 
 
 def _bound_text(b: MistakeBound) -> str:

@@ -393,11 +393,8 @@ class Blend(ProbabilityMethod):
 
     def methods(self, sample: Sample) -> tuple[Method, ...]:
         """The members for a sample."""
-        return self._chosen(
-            len(_USUAL)
-            if sample.case_weights.sum() <= _MOST_KERNEL_ROWS
-            else _WITHOUT_KERNELS
-        )
+        few = sample.case_weights.sum() <= _MOST_KERNEL_ROWS
+        return self._chosen(len(_USUAL) if few else _WITHOUT_KERNELS)
 
     def _chosen(self, most: int) -> tuple[Method, ...]:
         """The given members, or the first `most` default members."""
@@ -418,9 +415,8 @@ class Blend(ProbabilityMethod):
         super().check(sample)
         require_folds(self, sample, "set average='stacked'")
         for method in self.methods(sample):
-            method.check(
-                sample if method.keeps_clusters else replace(sample, cluster=None)
-            )
+            used = sample if method.keeps_clusters else replace(sample, cluster=None)
+            method.check(used)
 
     def fit(
         self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None

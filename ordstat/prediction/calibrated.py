@@ -15,7 +15,7 @@ from ..fit import Fit
 from ..formula.sample import Sample
 from ..judging.evaluation import Present, fit_present, stratified_folds
 from ..method import Method, Needs
-from .probabilities import Calibration
+from .probabilities import Calibration, ScoreMap, VoteMap
 
 # Largest number of rows dealt out one by one.
 _MOST_DEALT = 10_000_000
@@ -113,18 +113,21 @@ class Calibrated:
         present = Present.of(sample)
         y = np.searchsorted(present.codes, sample.y[dealt.rows]).astype(np.intp)
         data = (y, int(present.codes.size), dealt.weights)
-        votes = scores.ndim == 2
+        fitted: VoteMap | ScoreMap
+        if scores.ndim == 2:
+            scores = scores[:, present.codes]
+            fitted = fit_vote_map(scores, *data)
+            apart = False
+        else:
+            fitted = fit_score_map(scores, *data)
+            apart = separated(scores, *data[:2])
         calibration = Calibration(
-            map=(
-                fit_vote_map(scores[:, present.codes], *data)
-                if votes
-                else fit_score_map(scores, *data)
-            ),
+            map=fitted,
             folds=self.folds,
-            scores=scores[:, present.codes] if votes else scores,
+            scores=scores,
             rows=dealt.rows,
             weights=dealt.weights,
-            separated=not votes and separated(scores, *data[:2]),
+            separated=apart,
         )
         return calibration if present.all else present.widened_calibration(calibration)
 
@@ -215,9 +218,9 @@ class Dealt:
         )
         inside = np.flatnonzero(left > 0)
         part = sample.take(inside)
-        return (
-            part if sample.weights is None else replace(part, weights=left[inside])
-        ), inside
+        if sample.weights is not None:
+            part = replace(part, weights=left[inside])
+        return part, inside
 
 
 def _dealt_by_level(y: IntArray, folds: int, rng: np.random.Generator) -> IntArray:
@@ -270,13 +273,9 @@ def _in_units(
 
 def _spread(values: FloatArray, centre: float, weights: FloatArray) -> float:
     squares = np.square(values - centre)
-    return float(
-        np.sqrt(
-            weights
-            @ (squares if squares.ndim == 1 else squares.mean(axis=1))
-            / weights.sum()
-        )
-    )
+    if squares.ndim == 2:
+        squares = squares.mean(axis=1)
+    return float(np.sqrt(weights @ squares / weights.sum()))
 
 
 def _stretch(theirs: float, ours: float) -> float:

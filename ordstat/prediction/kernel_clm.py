@@ -512,9 +512,8 @@ class KernelCumulativeLink(ProbabilityMethod):
     ) -> Search:
         judged = part_of_rows(training.y, JUDGED, rng)
         kernels = self.kernels(training.X.shape[1])
-        tries = len(candidates(kernels)) * len(
-            landmark_numbers(self.landmarks, training.rows.size)
-        )
+        numbers = landmark_numbers(self.landmarks, training.rows.size)
+        tries = len(candidates(kernels)) * len(numbers)
         return Search(
             training=training,
             kernels=kernels,
@@ -531,11 +530,8 @@ class KernelCumulativeLink(ProbabilityMethod):
         """The fit for a choice."""
         features = choice.features
         rows = training.on(features).at(choice.penalty)
-        optimum = rows.maximum(
-            rows.start() if choice.point is None else choice.point,
-            self.tol,
-            self.max_iter,
-        )
+        start = rows.start() if choice.point is None else choice.point
+        optimum = rows.maximum(start, self.tol, self.max_iter)
         theta, b = np.split(optimum.x, [optimum.x.size - rows.F.shape[1]])
         potential = _potential(choice, scaling, b)
         moved = potential.offset - float(features.constants @ b)
@@ -586,26 +582,17 @@ class KernelCumulativeLink(ProbabilityMethod):
         by = ", chosen by marginal likelihood"
         chosen = len(candidates(self.kernels(training.X.shape[1]))) > 1
         exact = choice.features.landmarks is None
-        rows = training.rows.size
-        return (
-            (
-                "Kernel",
-                repr(choice.kernel.settled(training.X.shape[1]))
-                + (by if chosen else ""),
-            ),
-            ("Link", self.link),
-            (
-                "Penalty",
-                f"{fit.penalty:.4g}"
-                + (by if isinstance(self.penalty, str) and fit.trials else ""),
-            ),
-            *(
-                ()
-                if exact
-                else (("Landmarks", f"{fit.columns} of {rows} different rows"),)
-            ),
-            ("Effective parameters", f"{fit.effective:.1f}"),
-        )
+        kernel = repr(choice.kernel.settled(training.X.shape[1]))
+        if chosen:
+            kernel += by
+        penalty = f"{fit.penalty:.4g}"
+        if isinstance(self.penalty, str) and fit.trials:
+            penalty += by
+        facts = [("Kernel", kernel), ("Link", self.link), ("Penalty", penalty)]
+        if not exact:
+            rows = training.rows.size
+            facts.append(("Landmarks", f"{fit.columns} of {rows} different rows"))
+        return (*facts, ("Effective parameters", f"{fit.effective:.1f}"))
 
 
 def _potential(

@@ -150,6 +150,11 @@ RULES: dict[str, Callable[[EncodedAnswers, bool], CountingRule]] = {
     "count": CountingRule,
     "mode": ModalRule,
 }
+#: The same for the summary.
+_DECISIONS = {
+    "count": "1 + number of positive answers",
+    "mode": "most probable rank",
+}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -261,6 +266,10 @@ class Reduction(Method):
         answered = answers.above(Rows(X=train.X)) if rule.probable else gaps
         if progress is not None:
             progress(1, 1, "extended examples learned")
+        n_examples = np.count_nonzero(extended.weights)
+        bound = None
+        if self.decision == "count":
+            bound = training_bound(train, gaps, extended)
         return ReductionFit(
             rule=rule,
             certificate=learned.certificate,
@@ -271,28 +280,14 @@ class Reduction(Method):
             ),
             scores=rule.scores(sample.rows),
             facts=(
-                (
-                    "Extended examples",
-                    f"{np.count_nonzero(extended.weights)} with positive weight",
-                ),
+                ("Extended examples", f"{n_examples} with positive weight"),
                 ("Base classifier", str(base)),
                 ("Threshold encoding", self.encoding),
-                (
-                    "Rank",
-                    (
-                        "most probable rank"
-                        if self.decision == "mode"
-                        else "1 + number of positive answers"
-                    ),
-                ),
+                ("Rank", _DECISIONS[self.decision]),
                 ("Columns scaled", SCALED[self.scaling]),
                 *learned.facts,
             ),
-            bound=(
-                training_bound(train, gaps, extended)
-                if self.decision == "count"
-                else None
-            ),
+            bound=bound,
             crossed=float(train.weights @ out_of_order(answered)),
         )
 

@@ -114,12 +114,12 @@ def select(
     cost = means @ share
     C = np.tile(np.asarray(plan.C, dtype=np.float64), len(gammas))
     ties = np.flatnonzero(cost <= cost.min() * (1.0 + _COST_TIE))
-    gamma = None
+    gammas_of_points = None
     if gammas[0] is not None:
-        gamma = np.repeat(np.array(gammas, dtype=np.float64), len(plan.C))
+        gammas_of_points = np.repeat(np.array(gammas, dtype=np.float64), len(plan.C))
     return Selection(
         C=C,
-        gamma=gamma,
+        gamma=gammas_of_points,
         cost=cost,
         error=np.sqrt(np.square(means - cost[:, None]) @ share / (share.size - 1)),
         # Stable sort: among equal C the smaller gamma comes first.

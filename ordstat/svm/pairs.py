@@ -561,11 +561,9 @@ class AutomaticPairs:
     """
 
     def __init__(self, problem: PairProblem, rng: np.random.Generator) -> None:
-        self.problem, self.rng, self.small = (
-            problem,
-            rng,
-            problem.n_pairs <= _SMALL_ROUTES,
-        )
+        self.problem = problem
+        self.rng = rng
+        self.small = problem.n_pairs <= _SMALL_ROUTES
         self.ascent = PairAscent(problem, rng, _EPOCHS if self.small else None)
 
     def solve(self, C: float, tol: float) -> Outcome[PairSolution]:

@@ -57,9 +57,9 @@ class ShareResults(VoteResults):
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
         if type in ("prob", "cum_prob"):
             p = _shares(self.fit, target.scores)
-            return target.frame(
-                p if type == "prob" else np.cumsum(p, axis=1).clip(max=1.0), self.levels
-            )
+            if type == "cum_prob":
+                p = np.cumsum(p, axis=1).clip(max=1.0)
+            return target.frame(p, self.levels)
         return super()._predicted(target, type)
 
     def _probabilities(

@@ -178,9 +178,8 @@ class TreeMethod(Method, ABC):
         nominal = self.kind == "nominal"
         rows = distinct_rows(sample, CostMatrix.classification().rows(sample.y, K))
         # Rows are sorted by X alone, so that reversed levels give the same samples.
-        rows = rows.take(
-            np.lexsort(rows.X.T[::-1]) if rows.X.shape[1] else np.arange(rows.n)
-        )
+        if rows.X.shape[1]:
+            rows = rows.take(np.lexsort(rows.X.T[::-1]))
         rounds = TreeRounds(
             rows=rows,
             tree=self.tree(),
@@ -253,11 +252,10 @@ class TreeMethod(Method, ABC):
         leaves = f"{tree.leaves} per tree"
         if tree.prune is not None:
             leaves += f", pruned by {tree.prune}"
-        return (
-            ("Trees", trees),
-            ("Leaves", leaves),
-            *([("Rounds", f"{made}{ended}")] if hasattr(self, "rounds") else []),
-        )
+        facts = (("Trees", trees), ("Leaves", leaves))
+        if not hasattr(self, "rounds"):
+            return facts
+        return (*facts, ("Rounds", f"{made}{ended}"))
 
 
 def smoothing(rows: DistinctRows) -> float:
@@ -355,7 +353,9 @@ class OrdinalTree(TreeMethod):
     )
 
     def aggregation(self, rows: DistinctRows, n_levels: int) -> Aggregation:
-        return (SplitVotes if self.apart else LeafShares)(n_levels=n_levels)
+        if self.apart:
+            return SplitVotes(n_levels=n_levels)
+        return LeafShares(n_levels=n_levels)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -408,7 +408,9 @@ class OrdinalBagging(TreeMethod):
         return True
 
     def aggregation(self, rows: DistinctRows, n_levels: int) -> Aggregation:
-        return (SplitVotes if self.apart else Plurality)(n_levels=n_levels)
+        if self.apart:
+            return SplitVotes(n_levels=n_levels)
+        return Plurality(n_levels=n_levels)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
