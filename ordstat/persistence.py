@@ -48,6 +48,15 @@ _MOVED = {
     "formula.design.Recipe": "formula.recipe.Recipe",
     "formula.factors.Polynomial": "formula.factors.PolynomialBasis",
     "formula.parse.Part": "formula.parse.Side",
+    "online.perceptron.Learned": "online.perceptron.OnlineState",
+    "reduction.learners.DirectionSum": "boosting.sums.DirectionSum",
+    "reduction.learners.EnsembleFit": "boosting.rounds.EnsembleFit",
+    "reduction.learners.MedianRule": "reduction.encoding.MedianRule",
+    "reduction.learners.MemberSum": "boosting.sums.MemberSum",
+    "reduction.learners.Raised": "boosting.sums.Raised",
+    "reduction.learners.RankStumpVotes": "boosting.sums.RankStumpVotes",
+    "reduction.learners.Rounds": "boosting.rounds.Rounds",
+    "reduction.learners.StumpSum": "boosting.sums.StumpSum",
 }
 
 
