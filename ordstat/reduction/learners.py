@@ -1,4 +1,4 @@
-"""Binary and weak learners, and sums of hypotheses over rounds."""
+"""Weighted binary problems, and what a learner of them is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..fit import Certificate
 from ..formula.sample import Rows
 
-#: Rows with whole weights are repeated for a learner that counts rows, up to this number.
+#: Rows with whole weights are repeated, up to this number, for a learner that counts
+#: rows.
 MOST_REPEATED = 200_000
 
 

@@ -45,8 +45,8 @@ _END = 1e-3
 # of the updates.
 _DRIFT = 100
 # From epoch _SETTLED, only rows that may change are visited, if they are at most the
-# share _FEW of all rows: rows with a variable inside its box, or within _NEAR_VIOLATION times the
-# last violation of leaving its bound.
+# share _FEW of all rows: rows with a variable inside its box, or within _NEAR_VIOLATION
+# times the last violation of leaving its bound.
 _SETTLED = 30
 _FEW = 0.8
 _NEAR_VIOLATION = 0.5
