@@ -390,8 +390,8 @@ class PooledResults:
         asked = [term_hypotheses(fit, type) for fit in self.fits if fit.in_memory]
         if len(asked) < len(self.fits):
             raise UnavailableError(
-                "pooled fits to rows in blocks have no .anova. Test pooled coefficients by"
-                " .test('x1 = 0, x2 = 0')."
+                "pooled fits to rows in blocks have no .anova. Test pooled coefficients"
+                " by .test('x1 = 0, x2 = 0')."
             )
         kind = asked[0][0]
         tests = [

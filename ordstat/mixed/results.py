@@ -125,7 +125,8 @@ class MixedResults(LikelihoodResults):
         --------
         >>> from ordstat import datasets, ordfit
         >>> fit = ordfit("rating ~ temp + contact + (1 | judge)", datasets.load("wine"))
-        >>> fit.varcorr().round(3).loc[("judge", "(Intercept)"), ["variance", "sd", "std_error"]].tolist()
+        >>> judge = fit.varcorr().round(3).loc[("judge", "(Intercept)")]
+        >>> judge[["variance", "sd", "std_error"]].tolist()
         [1.279, 1.131, 0.399]
         """
         level = fraction("level", level)

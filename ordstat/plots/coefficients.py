@@ -12,7 +12,8 @@ from scipy.special import ndtri
 
 from .._typing import AnyArray, FloatArray
 from ..checks import flag, fraction, labelled, listed_texts, text_given
-from ..exceptions import DataError, OptionError
+from ..exceptions import DataError, DataWarning, OptionError, warn
+from ..report.cells import first_few
 from ..report.ratios import common_ratio
 from ..report.table import per_of_each
 from . import style
@@ -415,10 +416,15 @@ def _head_block(ax: Axes, words: str, height: float, size: float) -> None:
 _BEYOND = 0.2  # curves extend to the limits with this share of the error probability
 
 
+#: Most parameters that a warning names.
+_NAMED = 6
+
+
 def profiles_frame(results: Any, parm: Any, level: float, points: int) -> pd.DataFrame:
     """Profiles to a little beyond their limits at `level`."""
     fraction("level", level)
     frame = results.profile(parm, level=1.0 - _BEYOND * (1.0 - level), points=points)
+    frame = _with_a_curve(frame)
     names = frame["parameter"]
     return pd.DataFrame(
         frame.assign(
@@ -428,12 +434,26 @@ def profiles_frame(results: Any, parm: Any, level: float, points: int) -> pd.Dat
     )
 
 
+def _with_a_curve(frame: pd.DataFrame) -> pd.DataFrame:
+    """The profiles that have a finite point; a warning names the other parameters."""
+    finite = np.isfinite(frame["value"]) & np.isfinite(frame["z"])
+    drawn = frame["parameter"].isin(frame["parameter"][finite])
+    flat = list(dict.fromkeys(frame["parameter"][~drawn]))
+    if flat:
+        warn(
+            "these parameters have no finite point of their profile and are left out:"
+            f" {first_few(flat, _NAMED)}.",
+            DataWarning,
+        )
+    return frame[drawn]
+
+
 def draw_profiles(
     sheet: Sheet, data: pd.DataFrame, results: Any, parm: Any, level: float
 ) -> AnyArray:
     names = list(dict.fromkeys(data["parameter"]))
     if not names:
-        raise DataError("all parameters in parm are aliased and have no profile.")
+        raise DataError("no parameter in parm has a profile.")
     limits = results.confint(names, level, type="profile")
     columns = style.columns_for(len(names))
     panels = sheet.panels(len(names), columns, height=2.4, width=2.5 * columns + 0.8)

@@ -474,12 +474,12 @@ def outside_text(labels: FloatArray, n: int, names: list[str]) -> str:
 
 
 def undetermined_text(labels: FloatArray, n: int) -> str:
-    """Rows whose predictions separation leaves without a value."""
+    """Rows whose predictions are left without a value by infinite estimates."""
     return (
         f"{labels.size} of {n} rows (rows"
         f" {first_few([str(label) for label in labels], _NAMED)}) have predictions that"
-        " the data do not determine (NA): the response is separated, and the"
-        " likelihood has the same limit whatever they are. Fit with a ridge"
+        " the data do not determine (NA): estimates are infinite, and the likelihood"
+        " has the same limit whatever these predictions are. Fit with a ridge"
         " (penalty=1.0), or merge levels."
     )
 
