@@ -447,7 +447,8 @@ class Exported:
         """Write the printed table with its notes to a Word file (.docx), a new or an
         existing one.
 
-        Tables of an existing file stay; the new ones follow them.
+        Tables of an existing file stay; the new ones follow them. A table that is wider
+        than a page becomes several.
 
         Parameters
         ----------
@@ -472,7 +473,11 @@ class Exported:
             if isinstance(shown.index, pd.RangeIndex):
                 shown = shown.set_index(shown.columns[0]).rename_axis(None)
             notes = " ".join(map(str, table.attrs.get("notes", [])))
-            MTable(shown, notes, table.attrs.get("title") or None).update_docx(target)
+            title = table.attrs.get("title") or None
+            *first, last = _of_page_width(shown)
+            for part in first:
+                MTable(part, "", title).update_docx(target)
+            MTable(last, notes, title).update_docx(target)
 
     def _written(self, name: str, buf: Any, options: Mapping[str, Any]) -> str | None:
         between = "\n\\par\\bigskip\n" if name == "to_latex" else "\n\n"
@@ -486,6 +491,24 @@ class Exported:
         else:
             write_file(buf, text.encode())
         return None
+
+
+#: Columns of numbers that fit on a page in a text processor.
+_PAGE_COLUMNS = 10
+
+
+def _of_page_width(frame: pd.DataFrame) -> list[pd.DataFrame]:
+    """The frame in parts that fit on a page: a part for each statistic if columns have
+    two heads.
+    """
+    count = frame.shape[1]
+    if count <= _PAGE_COLUMNS:
+        return [frame]
+    if isinstance(frame.columns, pd.MultiIndex):
+        heads = frame.columns.get_level_values(0)
+        return [frame.loc[:, heads == head] for head in dict.fromkeys(heads)]
+    starts = range(0, count, _PAGE_COLUMNS)
+    return [frame.iloc[:, start : start + _PAGE_COLUMNS] for start in starts]
 
 
 class NotedFrame(Exported, pd.DataFrame):

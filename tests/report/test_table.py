@@ -473,3 +473,14 @@ def test_numbers_of_exports_keep_their_decimals():
     assert re.findall(r"(\d\.\d+) \|", frame.to_markdown()) == ["1.50000", "0.00021"]
     assert r"\begin{tabular}{lr}" in frame.to_latex()
     assert re.findall(r"(\d\.\d+) \\\\", frame.to_latex()) == ["1.50000", "0.00021"]
+
+
+def test_a_table_wider_than_a_page_becomes_several_in_word(tmp_path):
+    from docx import Document
+
+    wide = FULL.predict(type="prob", se=True, interval="confidence")
+    wide.to_word(tmp_path / "t.docx")
+    tables = Document(str(tmp_path / "t.docx")).tables
+    heads = [table.rows[0].cells[1].text for table in tables]
+    assert len(set(heads)) == len(heads) == 4
+    assert all(len(table.columns) == 1 + len(FULL.levels) for table in tables)
