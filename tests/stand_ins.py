@@ -44,8 +44,13 @@ class StandInMethod:
     likelihood: bool = True
 
     penalty = None
+    penalised = False
     pairwise = False
     refuses_crossing = False
+
+    @property
+    def link_text(self):
+        return self.link
 
     @property
     def cost_matrix(self):

@@ -143,7 +143,7 @@ MODIFIERS = {
     ),
     "penalty": Modifier(
         "a penalty, as it needs the maximum of the likelihood",
-        lambda r: r.method.penalty is not None,
+        lambda r: r.method.penalised,
         {
             **_RATIOS,
             "nominal_test()": _UNPENALISED,

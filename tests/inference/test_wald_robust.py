@@ -49,7 +49,7 @@ INSTEAD = {
     "scale_test": r"test\('scale\.x'\)",
     "score_test": r"nominal_test\(\)|update\(penalty=None\)",
     "brant": r"nominal_test\(\)|update\(penalty=None\)",
-    "gof": "terms added to the model",
+    "gof": r"terms added to the model|update\(penalty=None\)",
 }
 
 
