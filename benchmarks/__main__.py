@@ -85,10 +85,8 @@ def main() -> None:
     for suite in wanted.suite or SUITES:
         table = pd.DataFrame(SUITES[suite](quick=wanted.quick))
         table.to_csv(RESULTS / f"{suite}.csv", index=False)
-        print(
-            f"\n{suite}\n{table.to_string(index=False, float_format=lambda v: f'{v:.4g}')}",
-            flush=True,
-        )
+        text = table.to_string(index=False, float_format=lambda v: f"{v:.4g}")
+        print(f"\n{suite}\n{text}", flush=True)
 
 
 def leaders(quick: bool, done: bool) -> None:

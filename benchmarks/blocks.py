@@ -35,7 +35,8 @@ from benchmarks.blocks import FORMULA, Generated, cluster, counted, parquet, pla
 {prepare}
 if __name__ == "__main__":
     seconds, passes, params = {call}
-    print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, passes, params]))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(json.dumps([seconds, peak, passes, params]))
 """
 
 
@@ -145,10 +146,19 @@ def run(quick: bool = False) -> list[dict[str, object]]:
         taken = {name: _measured(*call) for name, call in calls.items()}
     there = np.array(taken["in memory"][3])
     return [
-        {"contestant": name, "seconds": seconds, "GB": memory, "passes": passes,
-         "apart from memory": np.abs(np.array(params) - there).max() if params and "generated" not in name else np.nan}
+        {
+            "contestant": name,
+            "seconds": seconds,
+            "GB": memory,
+            "passes": passes,
+            "apart from memory": (
+                np.abs(np.array(params) - there).max()
+                if params and "generated" not in name
+                else np.nan
+            ),
+        }
         for name, (seconds, memory, passes, params) in taken.items()
-    ]  # fmt: skip
+    ]
 
 
 def _measured(prepare: str, call: str) -> tuple[float, float, int, list[float]]:

@@ -67,11 +67,16 @@ def run(quick: bool = False) -> list[dict[str, object]]:
             pairs = zip(taken[c.name], taken["ordstat"], strict=True)
             shown.append(
                 {
-                    "method": task, "contestant": c.name, "rounds": c.rounds, "seconds": median(taken[c.name]),
+                    "method": task,
+                    "contestant": c.name,
+                    "rounds": c.rounds,
+                    "seconds": median(taken[c.name]),
                     "ms a round": 1000.0 * median(taken[c.name]) / c.rounds,
-                    "over ordstat": median(a / c.rounds / (b / field[0].rounds) for a, b in pairs),
+                    "over ordstat": median(
+                        a / c.rounds / (b / field[0].rounds) for a, b in pairs
+                    ),
                 }
-            )  # fmt: skip
+            )
         shown += _recorded(task, 1000.0 * median(taken["ordstat"]) / field[0].rounds)
     return shown + _first_fits(T, few)
 
@@ -122,9 +127,13 @@ def _recorded(task: str, our_time: float) -> list[dict[str, object]]:
     if task not in RECORDED:
         return []
     return [
-        {"method": task, "contestant": "authors' C++, recorded elsewhere", "ms a round": RECORDED[task],
-         "over ordstat": RECORDED[task] / our_time}
-    ]  # fmt: skip
+        {
+            "method": task,
+            "contestant": "authors' C++, recorded elsewhere",
+            "ms a round": RECORDED[task],
+            "over ordstat": RECORDED[task] / our_time,
+        }
+    ]
 
 
 def _first_fits(T: int, few: int) -> list[dict[str, object]]:
@@ -146,7 +155,14 @@ def _first_fits(T: int, few: int) -> list[dict[str, object]]:
             strict=True,
         ):
             shown.append(
-                {"method": task, "contestant": f"ordstat, fresh process: {name}", "rounds": method.rounds,
-                 "seconds": seconds, "ms a round": np.nan if "data" in name else 1000.0 * seconds / method.rounds}
-            )  # fmt: skip
+                {
+                    "method": task,
+                    "contestant": f"ordstat, fresh process: {name}",
+                    "rounds": method.rounds,
+                    "seconds": seconds,
+                    "ms a round": (
+                        np.nan if "data" in name else 1000.0 * seconds / method.rounds
+                    ),
+                }
+            )
     return shown

@@ -19,9 +19,18 @@ from ordstat import ordfit
 
 #: Training rows of the papers; of other sets three in four are taken, and 600 at least.
 TRAIN = {
-    "abalone": 1000, "bank": 3000, "computer": 4000, "california": 5000, "census": 6000, "stocks": 600, "dna": 2000,
-    "a1a": 1605, "w1a": 2477, "splice": 1000, "svmguide1": 3089,
-}  # fmt: skip
+    "abalone": 1000,
+    "bank": 3000,
+    "computer": 4000,
+    "california": 5000,
+    "census": 6000,
+    "stocks": 600,
+    "dna": 2000,
+    "a1a": 1605,
+    "w1a": 2477,
+    "splice": 1000,
+    "svmguide1": 3089,
+}
 #: Values of C that are tried.
 VALUES = tuple(2.0**e for e in range(-17, 4, 2))
 SMALLEST = 600

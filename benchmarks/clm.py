@@ -13,8 +13,16 @@ from benchmarks.data import cumulative_logit
 from benchmarks.timing import Contestant, ratio, rounds
 
 #: (n, p, K, rounds)
-SIZES = ((72, 2, 5, 9), (1_000, 10, 5, 9), (10_000, 10, 5, 5), (100_000, 10, 5, 5), (100_000, 50, 5, 3),
-         (100_000, 10, 50, 3), (1_000_000, 10, 5, 3), (1_000_000, 50, 5, 2))  # fmt: skip
+SIZES = (
+    (72, 2, 5, 9),
+    (1_000, 10, 5, 9),
+    (10_000, 10, 5, 5),
+    (100_000, 10, 5, 5),
+    (100_000, 50, 5, 3),
+    (100_000, 10, 50, 3),
+    (1_000_000, 10, 5, 3),
+    (1_000_000, 50, 5, 2),
+)
 QUICK = SIZES[:3]
 #: Peers that would take minutes are left out above these sizes (n * p).
 STATSMODELS_UP_TO = 100_000

@@ -47,10 +47,15 @@ def _against_r(
     )
     r_clm.close(clm)
     return [
-        {"n": len(frame), "model": model, "contestant": name, "seconds": sorted(seconds)[len(seconds) // 2],
-         "over ordstat": ratio(taken, name, "ordstat")}
+        {
+            "n": len(frame),
+            "model": model,
+            "contestant": name,
+            "seconds": sorted(seconds)[len(seconds) // 2],
+            "over ordstat": ratio(taken, name, "ordstat"),
+        }
         for name, seconds in taken.items()
-    ]  # fmt: skip
+    ]
 
 
 def _ordstat(frame: pd.DataFrame, model: str) -> Timed:

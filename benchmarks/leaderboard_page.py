@@ -49,7 +49,7 @@ differ by Nemenyi's test at 5 %; with {sets} sets that is a lot. The pictures jo
 ## Where blend loses
 
 {losses}
-"""
+"""  # noqa: E501  (a page in Markdown)
 
 
 def critical_difference(k: int, n: int) -> float:

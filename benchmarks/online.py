@@ -50,7 +50,8 @@ sample = Sample(rows=Rows(X=X), y=y, n_levels={K})
 taken = [time.perf_counter() - start]
 for _ in range(2):
     start = time.perf_counter()
-    CuSumRank(epochs=1, scaling=None, presentation="order").fit(sample, np.random.default_rng(0))
+    method = CuSumRank(epochs=1, scaling=None, presentation="order")
+    method.fit(sample, np.random.default_rng(0))
     taken.append(time.perf_counter() - start)
 print(json.dumps(taken))
 """
@@ -83,11 +84,16 @@ def run(quick: bool = False) -> list[dict[str, object]]:
     for way, examples, field in ways:
         taken = rounds(list(field), 5)
         shown += [
-            {"way": way, "contestant": c.name, "examples": examples, "seconds": min(taken[c.name]),
-             "examples a second": examples / min(taken[c.name]),
-             "over cusum": ratio(taken, c.name, "cusum")}
+            {
+                "way": way,
+                "contestant": c.name,
+                "examples": examples,
+                "seconds": min(taken[c.name]),
+                "examples a second": examples / min(taken[c.name]),
+                "over cusum": ratio(taken, c.name, "cusum"),
+            }
             for c in field
-        ]  # fmt: skip
+        ]
     return shown + _first_fit(n)
 
 
@@ -198,7 +204,12 @@ def _first_fit(n: int) -> list[dict[str, object]]:
     )
     names = ("imports and data", "first fit", "second fit")
     return [
-        {"way": "fresh process", "contestant": f"cusum: {name}", "examples": n, "seconds": seconds,
-         "examples a second": np.nan if "data" in name else n / seconds}
+        {
+            "way": "fresh process",
+            "contestant": f"cusum: {name}",
+            "examples": n,
+            "seconds": seconds,
+            "examples a second": np.nan if "data" in name else n / seconds,
+        }
         for name, seconds in zip(names, json.loads(done.stdout), strict=True)
-    ]  # fmt: skip
+    ]

@@ -37,9 +37,15 @@ T = 500
 _NEW = 1_000_000
 _PLAIN: dict[str, Any] = {"depth": 3, "linear_start": False}
 _FAIR = {
-    "learning_rate": 0.05, "max_depth": 3, "num_leaves": 8, "max_bin": 127, "min_data_in_leaf": 5, "lambda_l2": 1.0,
-    "num_threads": 1, "verbosity": -1,
-}  # fmt: skip
+    "learning_rate": 0.05,
+    "max_depth": 3,
+    "num_leaves": 8,
+    "max_bin": 127,
+    "min_data_in_leaf": 5,
+    "lambda_l2": 1.0,
+    "num_threads": 1,
+    "verbosity": -1,
+}
 _DRAWN = {"bagging_fraction": 0.7, "bagging_freq": 1, "feature_fraction": 0.6}
 
 
@@ -72,10 +78,15 @@ def run(quick: bool = False) -> list[dict[str, object]]:
     for field, rows, times in ((fits, n, 1 if made == T else 3), (predictions, new, 3)):
         taken = rounds(field, times)
         shown += [
-            {"contestant": c.name, "rows": rows, "rounds": made, "seconds": min(taken[c.name]),
-             "over the first": ratio(taken, c.name, field[0].name)}
+            {
+                "contestant": c.name,
+                "rows": rows,
+                "rounds": made,
+                "seconds": min(taken[c.name]),
+                "over the first": ratio(taken, c.name, field[0].name),
+            }
             for c in field
-        ]  # fmt: skip
+        ]
     shown += _threads(sample, method, whole)
     return shown + _memory(sample)
 
@@ -165,10 +176,15 @@ def _threads(sample: Sample, *methods: OrdinalBoosting) -> list[dict[str, object
             if pair[0].losses[:made] != pair[1].losses[:made]:
                 raise AssertionError("one thread and two came to different losses")
             shown += [
-                {"contestant": c.name, "rows": sample.n, "rounds": 10, "seconds": min(taken[c.name]),
-                 "over the first": min(taken[c.name]) / min(taken[field[0].name])}
+                {
+                    "contestant": c.name,
+                    "rows": sample.n,
+                    "rounds": 10,
+                    "seconds": min(taken[c.name]),
+                    "over the first": min(taken[c.name]) / min(taken[field[0].name]),
+                }
                 for c in field
-            ]  # fmt: skip
+            ]
     return shown
 
 

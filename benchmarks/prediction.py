@@ -39,15 +39,22 @@ def run(quick: bool = False) -> list[dict[str, object]]:
         field: dict[str, tuple[Contestant, int]] = {"ordstat": (_ranks(fit, new), n)}
         if learner == "stump":
             few = new[: n // SHARE]
-            field |= {"NumPy loop over the stumps": (_loop(fit, few), len(few)),
-                      "scikit-learn AdaBoost": (_peer(X, y, few, made), len(few))}  # fmt: skip
+            field |= {
+                "NumPy loop over the stumps": (_loop(fit, few), len(few)),
+                "scikit-learn AdaBoost": (_peer(X, y, few, made), len(few)),
+            }
         taken = rounds([contestant for contestant, _ in field.values()], 5)
         shown += [
-            {"weak learners": f"{made} {learner}s", "contestant": name, "rows": rows, "seconds": min(taken[name]),
-             "rows a second": rows / min(taken[name]),
-             "over ordstat, a row": ratio(taken, name, "ordstat") * n / rows}
+            {
+                "weak learners": f"{made} {learner}s",
+                "contestant": name,
+                "rows": rows,
+                "seconds": min(taken[name]),
+                "rows a second": rows / min(taken[name]),
+                "over ordstat, a row": ratio(taken, name, "ordstat") * n / rows,
+            }
             for name, (_, rows) in field.items()
-        ]  # fmt: skip
+        ]
     return shown
 
 

@@ -75,10 +75,20 @@ def _lightgbm(
     import lightgbm as lgb
 
     parameters = {
-        "learning_rate": 0.05, "max_depth": 3, "num_leaves": 8, "bagging_fraction": 0.7, "bagging_freq": 1,
-        "feature_fraction": _share(X.shape[1]), "min_data_in_leaf": 5, "lambda_l2": 1.0, "num_threads": 1,
-        "verbosity": -1, "seed": seed, "deterministic": True, "force_row_wise": True,
-    } | settings  # fmt: skip
+        "learning_rate": 0.05,
+        "max_depth": 3,
+        "num_leaves": 8,
+        "bagging_fraction": 0.7,
+        "bagging_freq": 1,
+        "feature_fraction": _share(X.shape[1]),
+        "min_data_in_leaf": 5,
+        "lambda_l2": 1.0,
+        "num_threads": 1,
+        "verbosity": -1,
+        "seed": seed,
+        "deterministic": True,
+        "force_row_wise": True,
+    } | settings
     data = lgb.Dataset(
         X, y, free_raw_data=False, params={"verbosity": -1, "min_data_in_bin": 1}
     )
@@ -157,9 +167,16 @@ def xgboost_multiclass(
     import xgboost as xgb
 
     parameters = {
-        "objective": "multi:softprob", "num_class": K, "eta": 0.05, "max_depth": 3, "subsample": 0.7, "nthread": 1,
-        "colsample_bytree": _share(X.shape[1]), "seed": seed, "verbosity": 0,
-    }  # fmt: skip
+        "objective": "multi:softprob",
+        "num_class": K,
+        "eta": 0.05,
+        "max_depth": 3,
+        "subsample": 0.7,
+        "nthread": 1,
+        "colsample_bytree": _share(X.shape[1]),
+        "seed": seed,
+        "verbosity": 0,
+    }
     data = xgb.DMatrix(X, y)
     actual = xgb.cv(
         parameters,
@@ -210,9 +227,15 @@ def hist_per_threshold(
         z = y > k
         stops = min(np.bincount(z, minlength=2)) >= 10
         model = HistGradientBoostingClassifier(
-            learning_rate=0.05, max_depth=3, max_iter=1000 if stops else 100, min_samples_leaf=5,
-            early_stopping=stops, validation_fraction=0.2, n_iter_no_change=50, random_state=seed,
-        )  # fmt: skip
+            learning_rate=0.05,
+            max_depth=3,
+            max_iter=1000 if stops else 100,
+            min_samples_leaf=5,
+            early_stopping=stops,
+            validation_fraction=0.2,
+            n_iter_no_change=50,
+            random_state=seed,
+        )
         above[:, k] = (
             z[0] if z.all() or not z.any() else model.fit(X, z).predict_proba(new)[:, 1]
         )

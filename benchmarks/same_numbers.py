@@ -1,8 +1,11 @@
 """The numbers of some 220 fits of every family of methods, stored by one state of the
 code and compared by another.
 
-    python -m benchmarks.same_numbers --store numbers.npz      # before a change, for example in another checkout
-    python -m benchmarks.same_numbers --compare numbers.npz    # after it: what differs by more than 1e-10, relatively
+    python -m benchmarks.same_numbers --store numbers.npz      # before a change
+    python -m benchmarks.same_numbers --compare numbers.npz    # after it
+
+The first may run in another checkout. The second prints what differs by more than
+1e-10, relatively.
 
 Only what a user calls is called, so that the script runs on any state of the code. A
 fit that raises is stored as the name of its error; a figure that one state has and the
@@ -86,19 +89,11 @@ def likelihood_cases() -> Iterator[Case]:
         for link in ("logit", "probit", "cauchit"):
             yield (
                 f"clm {link} {threshold}",
-                {
-                    "formula": plain,
-                    "link": link,
-                    "threshold": threshold,
-                },
+                {"formula": plain, "link": link, "threshold": threshold},
             )
         yield (
             f"clm scale {threshold}",
-            {
-                "formula": plain,
-                "threshold": threshold,
-                "scale": "~ h",
-            },
+            {"formula": plain, "threshold": threshold, "scale": "~ h"},
         )
     for formula in (
         "y ~ x1*g",
@@ -119,10 +114,7 @@ def likelihood_cases() -> Iterator[Case]:
     for contrasts in ("sum", "helmert"):
         yield (
             f"clm contrasts {contrasts}",
-            {
-                "formula": "y ~ x1 + g*h",
-                "contrasts": {"g": contrasts, "h": "sum"},
-            },
+            {"formula": "y ~ x1 + g*h", "contrasts": {"g": contrasts, "h": "sum"}},
         )
 
 
@@ -177,12 +169,7 @@ def ranker_cases() -> Iterator[Case]:
         yield name, {"formula": plain, "method": name, "levels": levels}
         yield (
             f"{name} weights",
-            {
-                "formula": plain,
-                "method": name,
-                "levels": levels,
-                "weights": "w",
-            },
+            {"formula": plain, "method": name, "levels": levels, "weights": "w"},
         )
     for name in ("redsvm", "svor-imc", "svor-exc", "rank-svm", "csova", "csovo"):
         for kernel in ("linear", "gaussian", "stump"):
@@ -243,11 +230,7 @@ def ranker_cases() -> Iterator[Case]:
     for penalty in ("evidence", "cv"):
         yield (
             f"kernel-clm {penalty}",
-            {
-                "formula": plain,
-                "method": "kernel-clm",
-                "penalty": penalty,
-            },
+            {"formula": plain, "method": "kernel-clm", "penalty": penalty},
         )
     for learner in ("stump", "tree", "perceptron"):
         yield (

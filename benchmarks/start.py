@@ -33,10 +33,13 @@ def run(quick: bool = False) -> list[dict[str, object]]:
         field.append(_process("R clm", ["Rscript", "-e", R]))
     taken = rounds(list(field), 3 if quick else 9)
     return [
-        {"contestant": c.name, "seconds": sorted(taken[c.name])[len(taken[c.name]) // 2],
-         "over ordstat": ratio(taken, c.name, "ordstat")}
+        {
+            "contestant": c.name,
+            "seconds": sorted(taken[c.name])[len(taken[c.name]) // 2],
+            "over ordstat": ratio(taken, c.name, "ordstat"),
+        }
         for c in field
-    ]  # fmt: skip
+    ]
 
 
 def _process(name: str, command: list[str]) -> Timed:

@@ -147,15 +147,19 @@ def _compare(task: Task) -> list[dict[str, object]]:
     )
     return [
         {
-            "contestant": name, "rounds": ROUNDS if first[name] < SHORT else 1, "gap": gaps[name],
+            "contestant": name,
+            "rounds": ROUNDS if first[name] < SHORT else 1,
+            "gap": gaps[name],
             "seconds": float(np.median(taken[name])),
             "over ordstat 1e-03": ratio(taken, name, "ordstat 0.001"),
             "over ordstat 1e-06": ratio(taken, name, "ordstat 1e-06"),
-            "over ordstat at its gap": ratio(taken, name, equal[name].name) if name in equal else float("nan"),
+            "over ordstat at its gap": (
+                ratio(taken, name, equal[name].name) if name in equal else float("nan")
+            ),
             "at least": bool(np.isnan(gaps[name])),
         }
         for name in gaps
-    ]  # fmt: skip
+    ]
 
 
 def selection(quick: bool = False) -> list[dict[str, object]]:

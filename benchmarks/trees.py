@@ -55,12 +55,20 @@ def run(quick: bool = False) -> list[dict[str, object]]:
             )
             shown.append(
                 {
-                    "ensemble": name, "N": N, "D": D, "K": K, "trees": T * (K - 1), "contestant": series.name,
-                    "seconds": median(taken[series.name]), "over ordstat": ratio(taken, series.name, "ordstat"),
-                    "fits": len(series.fits), "absolute error": distance.mean(),
-                    "its spread": distance.mean(axis=1).std(), "classification error": (distance > 0).mean(),
+                    "ensemble": name,
+                    "N": N,
+                    "D": D,
+                    "K": K,
+                    "trees": T * (K - 1),
+                    "contestant": series.name,
+                    "seconds": median(taken[series.name]),
+                    "over ordstat": ratio(taken, series.name, "ordstat"),
+                    "fits": len(series.fits),
+                    "absolute error": distance.mean(),
+                    "its spread": distance.mean(axis=1).std(),
+                    "classification error": (distance > 0).mean(),
                 }
-            )  # fmt: skip
+            )
     return shown
 
 

@@ -156,21 +156,67 @@ def write_match() -> None:
     worst = rows[rows["model"] == "clm"]
     lines = [
         *["# Does ordstat match R?", ""],
-        f"Yes: {len(rows)} fits of R's ordinal, MASS, rms and VGAM were fitted again when this page was built. The "
-        f"{len(worst)} fits of `clm` differ by at most {worst['estimates'].max():.0e} in an estimate and "
-        f"{worst['standard errors'].max():.0e} in a standard error (relative), and {worst['log-likelihood'].max():.0e} "
-        "in a log-likelihood.",
-        *["", "R's search was carried on to the limit of double precision for these comparisons; R stops at about ",
-          "1e-6 by default. `tests/golden/reference` has each R call and what it printed.", ""],
-        *["## Largest differences", "", table(["R", "cases", "n", *figures], cells), ""],
-        "Estimates and standard errors: relative difference. Fits of `clmm` agree less where R's search stops earlier.",
-        "The tests also hold predictions with errors, profile limits, `anova`, `drop1`, `add1`, `nominal_test`, "
-        "`scale_test`, marginal effects, `emmeans` and contrasts, and survey fits (`svyolr`) to R's numbers.",
-        *["", "## Cases left out of the table", "", table(["case", "why"], [[*row] for row in APART.items()]), ""],
-        *["## Where ordstat differs on purpose", "", table(["what", "how"], [[*row] for row in CHOICES.items()]), ""],
-        *["## Random models", "", "`python -m benchmarks against_r --specs 300` fits random models in R and ordstat. ",
-          "A difference counts as R's fault only after a proof. These were found:", ""],
-        table(["fault of R", "proof"], [[fault.name, fault.reason.replace("|", r"\|")] for fault in FAULTS]),
+        (
+            f"Yes: {len(rows)} fits of R's ordinal, MASS, rms and VGAM were fitted"
+            f" again when this page was built. The {len(worst)} fits of `clm` differ by"
+            f" at most {worst['estimates'].max():.0e} in an estimate and"
+            f" {worst['standard errors'].max():.0e} in a standard error (relative), and"
+            f" {worst['log-likelihood'].max():.0e} in a log-likelihood."
+        ),
+        *[
+            "",
+            (
+                "R's search was carried on to the limit of double precision for these"
+                " comparisons; R stops at about "
+            ),
+            (
+                "1e-6 by default. `tests/golden/reference` has each R call and what it"
+                " printed."
+            ),
+            "",
+        ],
+        *[
+            "## Largest differences",
+            "",
+            table(["R", "cases", "n", *figures], cells),
+            "",
+        ],
+        (
+            "Estimates and standard errors: relative difference. Fits of `clmm` agree"
+            " less where R's search stops earlier."
+        ),
+        (
+            "The tests also hold predictions with errors, profile limits, `anova`,"
+            " `drop1`, `add1`, `nominal_test`, `scale_test`, marginal effects,"
+            " `emmeans` and contrasts, and survey fits (`svyolr`) to R's numbers."
+        ),
+        *[
+            "",
+            "## Cases left out of the table",
+            "",
+            table(["case", "why"], [[*row] for row in APART.items()]),
+            "",
+        ],
+        *[
+            "## Where ordstat differs on purpose",
+            "",
+            table(["what", "how"], [[*row] for row in CHOICES.items()]),
+            "",
+        ],
+        *[
+            "## Random models",
+            "",
+            (
+                "`python -m benchmarks against_r --specs 300` fits random models in R"
+                " and ordstat. "
+            ),
+            "A difference counts as R's fault only after a proof. These were found:",
+            "",
+        ],
+        table(
+            ["fault of R", "proof"],
+            [[fault.name, fault.reason.replace("|", r"\|")] for fault in FAULTS],
+        ),
         "",
-    ]  # fmt: skip
+    ]
     write("match-r.md", "\n".join(lines))

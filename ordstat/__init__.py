@@ -6,8 +6,8 @@ formula call.
 >>> round(fit.loglik, 4)
 -86.4919
 
-Fit      ordfit(formula, data, method)     a model or ranker; `help(fit)` lists its methods
-         pool                              fits to imputed data sets as one, Rubin's rules
+Fit      ordfit(formula, data, method)     a model or ranker; see `help(fit)`
+         pool                              fits to imputed data by Rubin's rules
          SurveyDesign                      weights, strata and clusters of a survey
          OrdinalClassifier                 every method for scikit-learn's pipelines
 Compare  compare                           methods or fits on the same folds

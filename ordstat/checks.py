@@ -55,7 +55,7 @@ def number(
     Traceback (most recent call last):
         ...
     ordstat.exceptions.OptionError: C of REDSVM must be a positive, finite number; got -1.
-    """
+    """  # noqa: E501
     inside = (
         isinstance(value, (int, float, np.integer, np.floating))
         and not isinstance(value, bool)
@@ -134,7 +134,7 @@ def mapping(name: str, value: Any, example: str) -> dict[Any, Any]:
     Traceback (most recent call last):
         ...
     ordstat.exceptions.OptionError: at must be a mapping such as {'age': [30, 50]}; got 3.
-    """
+    """  # noqa: E501
     if not isinstance(value, (Mapping, type(None))):
         raise _wrong(name, value, f"a mapping such as {example}")
     return dict(value or {})
@@ -224,7 +224,7 @@ def one_of(
     Traceback (most recent call last):
         ...
     ordstat.exceptions.OptionError: type must be one of 'prob', 'class'; got 'probs'. Did you mean 'prob'?
-    """
+    """  # noqa: E501
     names = list(allowed)
     if not isinstance(value, (str, type(None))) or value not in names:
         raise unknown(name, value, names, of=of, also=also)

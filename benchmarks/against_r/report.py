@@ -65,11 +65,17 @@ class Tally:
         for (kind, _), count in self.explained.items():
             by_kind[kind] += count
         rows = [
-            {"comparison": kind, "made": made, "agree": self.agreed[kind], "R's fault": by_kind[kind],
-             "refused": refused, "disagree": made - self.agreed[kind] - by_kind[kind] - refused}
+            {
+                "comparison": kind,
+                "made": made,
+                "agree": self.agreed[kind],
+                "R's fault": by_kind[kind],
+                "refused": refused,
+                "disagree": made - self.agreed[kind] - by_kind[kind] - refused,
+            }
             for kind, made in self.made.items()
             for refused in [len(self.refused) if kind == "refusal" else 0]
-        ]  # fmt: skip
+        ]
         table = pd.DataFrame(
             rows,
             columns=["comparison", "made", "agree", "R's fault", "refused", "disagree"],

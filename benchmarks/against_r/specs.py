@@ -16,11 +16,34 @@ import pandas as pd
 from benchmarks.against_r.columns import WEIGHTS, random_columns
 
 #: Location terms; a specification has one to four of them.
-TERMS = ("x1", "x2", "x3", "f1", "f2", "f3", "o1", "I(x1^2)", "x1:x2", "f1:x1", "f2:x3", "f1:f2", "f1*x2", "f2*o1",
-         "x1*x2", "f1*f3")  # fmt: skip
+TERMS = (
+    "x1",
+    "x2",
+    "x3",
+    "f1",
+    "f2",
+    "f3",
+    "o1",
+    "I(x1^2)",
+    "x1:x2",
+    "f1:x1",
+    "f2:x3",
+    "f1:f2",
+    "f1*x2",
+    "f2*o1",
+    "x1*x2",
+    "f1*f3",
+)
 #: Terms that share a variable without one being part of the other.
-OVERLAPPING = (("f1:x1", "f2:x1"), ("x3", "f1", "f2:x1"), ("f1:x2", "f2:x3"), ("f1:f2", "f2:x1"), ("o1:x1", "f1:x1"),
-               ("f1:f2", "f1:f3"), ("x1:x2", "f2:x2"))  # fmt: skip
+OVERLAPPING = (
+    ("f1:x1", "f2:x1"),
+    ("x3", "f1", "f2:x1"),
+    ("f1:x2", "f2:x3"),
+    ("f1:f2", "f2:x1"),
+    ("o1:x1", "f1:x1"),
+    ("f1:f2", "f1:f3"),
+    ("x1:x2", "f2:x2"),
+)
 NOMINAL = ("f1", "x2", "f2", "x1 + f1", "f1:x1")
 SCALE = ("f1", "x2", "f2", "x1 + f1", "o1", "f1*x1", "f2:x1")
 LINKS = {

@@ -55,7 +55,7 @@ Written by `python -m benchmarks.reproduce.report` from runs.csv and trees.csv i
 runs are and why cells are off. Difference: (ours - published) / combined standard error; positive is a larger error
 than the published one, and beyond {off:g} it is in bold. Cells without a run are left out. Where a paper prints no
 standard error its figure counts as exact; sets with a fixed test part have one split and no standard error.
-"""
+"""  # noqa: E501  (a page in Markdown)
 
 
 def markdown(frame: pd.DataFrame) -> str:

@@ -175,9 +175,8 @@ def main() -> None:
     run_all(wanted.datasets, wanted.splits, wanted.results)
     results = pd.read_csv(wanted.results, dtype={"split": str})
     for dataset in wanted.datasets:
-        print(
-            f"\n{dataset}\n{table(results, dataset).to_string(float_format=lambda v: f'{v:.3f}')}"
-        )
+        text = table(results, dataset).to_string(float_format=lambda v: f"{v:.3f}")
+        print(f"\n{dataset}\n{text}")
 
 
 if __name__ == "__main__":

@@ -298,13 +298,16 @@ class Emmeans(Exported):
         --------
         >>> from ordstat import datasets, ordfit
         >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-        >>> fit.emmeans("contact").contrasts()[["contrast", "estimate"]].round(3).values.tolist()
+        >>> differences = fit.emmeans("contact").contrasts()
+        >>> differences[["contrast", "estimate"]].round(3).values.tolist()
         [['no - yes', -1.528]]
         >>> housing = datasets.load("housing")
-        >>> means = ordfit("Sat ~ Infl + Type + Cont", housing, weights="Freq").emmeans("Type")
+        >>> fit = ordfit("Sat ~ Infl + Type + Cont", housing, weights="Freq")
+        >>> means = fit.emmeans("Type")
         >>> means.contrasts()["p_value"].round(4).tolist()
         [0.0, 0.085, 0.0, 0.4414, 0.0006, 0.0001]
-        >>> means.contrasts({"high rise": [1, -1/3, -1/3, -1/3]})["estimate"].round(3).tolist()
+        >>> chosen = means.contrasts({"high rise": [1, -1/3, -1/3, -1/3]})
+        >>> chosen["estimate"].round(3).tolist()
         [0.677]
         """
         out = self._contrasted(method, adjust, ref)

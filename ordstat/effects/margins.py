@@ -182,7 +182,8 @@ class MarginalEffects(Emmeans):
     >>> from ordstat import datasets, ordfit
     >>> fit = ordfit("rating ~ temp * contact", datasets.load("wine"))
     >>> effects = fit.marginal_effects("temp", by="contact", scale="mean_class")
-    >>> effects.contrasts().round(3)[["difference", "estimate", "p_value"]].values.tolist()
+    >>> columns = ["difference", "estimate", "p_value"]
+    >>> effects.contrasts().round(3)[columns].values.tolist()
     [['no - yes', -0.271, 0.489]]
     """
 

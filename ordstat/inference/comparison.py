@@ -187,10 +187,10 @@ def check_same_rows(first: FittedLikelihood, other: FittedLikelihood) -> None:
     a = first.design
     b = other.design
     if a.sample.n != b.sample.n or not a.index.equals(b.index):
+        index = " with another index" if a.sample.n == b.sample.n else ""
         raise DataError(
             f"anova needs models of the same rows; got {a.sample.n} in {a.formula!r}"
-            f" and {b.sample.n} in"
-            f" {b.formula!r}{' with another index' if a.sample.n == b.sample.n else ''}."
+            f" and {b.sample.n} in {b.formula!r}{index}."
             " Drop the rows with missing values first."
         )
     if a.levels.values != b.levels.values or not np.array_equal(a.sample.y, b.sample.y):
