@@ -18,7 +18,7 @@ from benchmarks.against_r.known import FAULTS
 sys.path.insert(0, str(ROOT / "tests"))
 
 from golden import test_r_clm
-from mixed import test_r_clmm
+from mixed import test_method as test_r_clmm
 from reference_cases import case_names, load_case
 
 #: Cases that have no finite estimates in R or ordstat, or where R is known to stop
