@@ -579,6 +579,7 @@ REACHED = {
 @pytest.mark.parametrize("link", ["logit", "cloglog"])
 @pytest.mark.parametrize(("direction", "level"), REACHED)
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.slow
 def test_a_group_at_one_level_with_free_effects(
     method: str, direction: str, level: int, link: str
 ) -> None:
@@ -637,6 +638,7 @@ def test_a_group_that_passes_every_stage(
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.slow
 def test_complete_separation(direction: str, seed: int) -> None:
     """A stage of a new row is certain where all separating lines agree."""
     rng = np.random.default_rng(seed)
