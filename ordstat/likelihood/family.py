@@ -211,9 +211,9 @@ class Family(ABC):
         """(n, K-1) log P(y <= k) and log P(y > k)."""
         log_p = self.log_probabilities(eta)
         add = np.logaddexp.accumulate
-        return np.asarray(add(log_p, axis=1)[:, :-1]), np.asarray(
-            add(log_p[:, ::-1], axis=1)[:, -2::-1]
-        )
+        below = np.asarray(add(log_p, axis=1)[:, :-1])
+        above = np.asarray(add(log_p[:, ::-1], axis=1)[:, -2::-1])
+        return below, above
 
     def below_slope(self, eta: FloatArray) -> FloatArray:
         """Derivatives of `below` by eta: (n, K-1) of a local family, else (n, K-1 of
@@ -245,10 +245,12 @@ class Family(ABC):
         -dC_k / (C_k S_k).
         """
         below, above = self.log_sums(eta)
-        # 0 / 0 beyond the levels with rows
+        both = (below + above)[:, :, None]
         with np.errstate(over="ignore", invalid="ignore"):
-            slopes = -self.below_slope(eta) * np.exp(-below - above)[:, :, None]
-        return np.nan_to_num(slopes, posinf=0.0, neginf=0.0)
+            slopes = -self.below_slope(eta) * np.exp(-both)
+        # Levels without rows move nothing. NaN is left where a probability underflows:
+        # 0 would be an error of nothing.
+        return np.where(np.isfinite(both), slopes, 0.0)
 
     def latent_residuals(
         self, predictor: Predictor, y: IntArray, shares: FloatArray
