@@ -51,6 +51,7 @@ ARGUMENTS: dict[str, Any] = {
     "simulate": lambda fit, data: fit.simulate(2, seed=1),
     "staged_errors": lambda fit, data: fit.staged_errors(data),
     "step": lambda fit, data: fit.step(),
+    "superiority": lambda fit, data: fit.superiority("g"),
     "test": lambda fit, data: fit.test(f"{fit.params.index[-1]} = 0"),
     "update": lambda fit, data: fit.update("~ . - x1"),
     "with_vcov": lambda fit, data: fit.with_vcov("HC1").se,

@@ -16,7 +16,7 @@ from .._typing import BoolArray, FloatArray
 from ..checks import one_of
 from ..exceptions import DataWarning, warn
 from ..formula.sample import Rows
-from ..inference.rubin import Combined, bounded_limits, rubin
+from ..inference.rubin import Combined, as_logits, bounded_limits, rubin
 from ..inference.wald import by_estimated, degrees_of_freedom
 from ..likelihood.derivatives import QUANTITIES, Quantity, moved
 from ..likelihood.fitted import FittedLikelihood, with_covariance
@@ -408,6 +408,16 @@ class Averager:
         df = self.df(average.jacobian)
         return limits_between(low, high, average.values, errors, level, df)
 
+    def log_odds_test(
+        self, average: Average, errors: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """(C, M) statistics of the test that probabilities are 1/2, by their log odds,
+        and the degrees of freedom; NaN for values without an error.
+        """
+        logits, variances = as_logits(0.0, 1.0, average.values, errors**2)
+        known = np.where(variances > 0.0, variances, np.nan)
+        return logits / np.sqrt(known), self.df(average.jacobian)
+
     @property
     def error_words(self) -> str:
         """The kind of standard errors."""
@@ -502,6 +512,14 @@ class PooledAverager(Averager):
         level: float,
     ) -> tuple[FloatArray, FloatArray]:
         return bounded_limits(low, high, *self.by_fit(average.jacobian), level)
+
+    def log_odds_test(
+        self, average: Average, errors: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        values, variances, df_complete = self.by_fit(average.jacobian)
+        pooled = rubin(*as_logits(0.0, 1.0, values, variances), df_complete)
+        known = np.where(pooled.std_error > 0.0, pooled.std_error, np.nan)
+        return pooled.estimate / known, pooled.df
 
     @property
     def shows_df(self) -> bool:

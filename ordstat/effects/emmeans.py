@@ -205,6 +205,11 @@ class Emmeans(Exported):
             else None
         )
 
+    @property
+    def _output_labels(self) -> Mapping[str, list[Any]]:
+        """Labels of the outputs of each mean, by column."""
+        return self.averager.labels
+
     def _labelled(self, front: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
         """A table of the outputs of each row of `front`, with these rows and the labels
         of the outputs before it.
@@ -214,7 +219,7 @@ class Emmeans(Exported):
             drop=True
         )
         labels = {
-            name: column * len(front) for name, column in self.averager.labels.items()
+            name: column * len(front) for name, column in self._output_labels.items()
         }
         return pd.concat([rows, pd.DataFrame(labels, index=table.index), table], axis=1)
 

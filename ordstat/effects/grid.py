@@ -369,7 +369,15 @@ def _frequencies(grid: Grid, names: Sequence[str]) -> FloatArray:
 
 
 #: Columns of a table of effects.
-_TAKEN = ("term", "contrast", "difference", "row", "threshold", "level")
+_TAKEN = (
+    "term",
+    "contrast",
+    "difference",
+    "row",
+    "threshold",
+    "level",
+    "measure",
+)
 #: The labels of a place, and its rows.
 Group = tuple[dict[str, Any], Population]
 

@@ -701,6 +701,27 @@ class PooledResults:
         ]
         return answers[0].over_imputations(answers[1:], self.df_complete)
 
+    def superiority(self, variable: str, **options: Any) -> Any:
+        """Win probabilities of all fits, pooled: means over the fits, with limits
+        pooled as logits.
+
+        Parameters
+        ----------
+        variable : str
+            As in `superiority` of a single fit.
+        **options
+            average, contrast, levels, better, by, newdata, weights, level, re: as in
+            `superiority` of a single fit.
+
+        Returns
+        -------
+        Superiority
+            With `.frame` and `.contrasts()`; df are Barnard and Rubin's.
+        """
+        _refuse_options(options, "superiority")
+        answers = [cast(Any, fit).superiority(variable, **options) for fit in self.fits]
+        return answers[0].over_imputations(answers[1:], self.df_complete)
+
     # What is printed
 
     def summary(
@@ -863,8 +884,8 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
         `.params`, `.se`, `.df`, `.fmi`, `.riv`, `.p_values`, `.vcov()`, `.confint()`,
         `.tidy()`, `.glance()`, `.summary()`; tests by `.test("x1 = 0, x2 = 0")` and, of
         terms, `.anova()`; `.predict()`, `.emmeans()`, `.emtrends()`,
-        `.marginal_effects()`, `.plot.forest()` and `.report("page.html")`, as of a
-        single fit.
+        `.marginal_effects()`, `.superiority()`, `.plot.forest()` and
+        `.report("page.html")`, as of a single fit.
 
     Raises
     ------

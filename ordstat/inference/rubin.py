@@ -52,6 +52,18 @@ def rubin(
     )
 
 
+def as_logits(
+    low: float, high: float, estimates: FloatArray, variances: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Logits of the shares of values in the range from `low` to `high`, and their
+    variances by the delta method.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logits = np.log(estimates - low) - np.log(high - estimates)
+        slopes = (high - low) / ((estimates - low) * (high - estimates))
+        return logits, variances * slopes**2
+
+
 def bounded_limits(
     low: float,
     high: float,
@@ -73,9 +85,8 @@ def bounded_limits(
     level : float in (0, 1)
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        logits = np.log(estimates - low) - np.log(high - estimates)
-        slopes = (high - low) / ((estimates - low) * (high - estimates))
-        pooled = rubin(logits, variances * slopes**2, df_complete)
+        logits = as_logits(low, high, estimates, variances)
+        pooled = rubin(*logits, df_complete)
         limits = symmetric_limits(*pooled[:2], level, pooled.df)
     certain = (variances == 0.0).all(axis=0)
     lower, upper = (

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .._typing import Progress
     from ..effects.emmeans import Emmeans
     from ..effects.margins import MarginalEffects
+    from ..effects.superiority import Superiority
     from ..inference.bootstrap import Bootstrap
     from ..inference.certificate import Convergence
     from ..inference.comparison import Selection
@@ -719,6 +720,104 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             by=by,
             at=at,
             scale=scale,
+            weights=weights,
+            data=data,
+            level=level,
+            vcov=vcov,
+            re=re,
+        )
+
+    def superiority(
+        self,
+        variable: str,
+        *,
+        average: str = "standardised",
+        contrast: str = "reference",
+        levels: Sequence[Any] | None = None,
+        better: str = "higher",
+        by: str | Sequence[str] | None = None,
+        newdata: Any = None,
+        weights: Any = None,
+        data: Any = None,
+        level: float = 0.95,
+        vcov: Any = None,
+        re: str | None = None,
+    ) -> Superiority:
+        """Win probabilities between the levels of a column, with win odds, win
+        differences and numbers needed to treat.
+
+        The probability that a row with one level has a better response than one with
+        the other, equal responses counted half. The column is set to each level in all
+        rows, and the level probabilities predicted.
+
+        Parameters
+        ----------
+        variable : str
+            Column of the formula, such as the arm of a trial.
+        average : {"standardised", "conditional"}
+            "standardised": probabilities are averaged over the rows and then compared,
+            as between two patients of the same population. "conditional": each row is
+            compared with itself under the other level, as between two patients who are
+            alike, and the win probabilities are averaged.
+        contrast : {"reference", "sequential", "pairwise"}
+            Each level against the first, against the one before, or all pairs. p-values
+            are not adjusted.
+        levels : sequence, optional
+            Values to compare, the reference first; by default the levels of a factor,
+            or the values of a number that has two.
+        better : {"higher", "lower"}
+            Which responses win.
+        by : str or sequence of str, optional
+            Columns of the data; averages are over the rows with each of their values.
+        newdata, weights, data, level, vcov, re
+            As in `marginal_effects`. Without `re`, probabilities are averaged over the
+            groups of random effects, so that rows of two groups are compared.
+
+        Returns
+        -------
+        Superiority
+            Prints as a table with notes; `.frame` is that table, with rows "win
+            probability" c, "win odds" c / (1 - c), "win difference" 2c - 1 and "NNT",
+            1 / (2c - 1), for each comparison. `.contrasts()` compares the win
+            probabilities of the groups of `by`.
+
+        Raises
+        ------
+        OptionError
+            An unknown column, level or average, or a number with more than two values
+            without `levels`.
+        DataError
+            The data of the fit are missing or have changed.
+
+        Notes
+        -----
+        With `nominal="~ arm"` and no other term the win probability is the Mann-Whitney
+        statistic of the two arms. Standard errors treat the rows as fixed.
+
+        References
+        ----------
+        Brunner, Vandemeulebroecke & Muetze (2021), Win odds: an adaptation of the win
+        ratio to include ties, Statistics in Medicine 40, 3367-3384.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> table = fit.superiority("temp").frame[:2]
+        >>> table[["measure", "estimate", "lower", "upper"]].round(3).values.tolist()
+        [['win probability', 0.797, 0.693, 0.872], ['win odds', 3.92, 2.26, 6.799]]
+        """
+        from ..effects.superiority import superiority
+
+        return superiority(
+            self,
+            variable,
+            average=average,
+            contrast=contrast,
+            levels=levels,
+            better=better,
+            by=by,
+            newdata=newdata,
             weights=weights,
             data=data,
             level=level,

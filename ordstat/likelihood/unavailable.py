@@ -52,6 +52,7 @@ _OTHER_ROWS = {
     "importance()": "newdata",
     "simulate()": "newdata",
     "marginal_effects()": "newdata",
+    "superiority()": "newdata",
     "bounds()": "newdata",
     "augment()": "data",
     "conformal()": "data",

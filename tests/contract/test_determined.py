@@ -642,6 +642,17 @@ GENERAL: dict[str, Callable[[Any, Case, pd.DataFrame], Any]] = {
     "effect of factor": lambda f, c, new: (
         f.marginal_effects(c.factor, change=list(c.levels[:2]), newdata=c.rows).frame
     ),
+    "superiority": lambda f, c, new: (
+        f.superiority(c.factor, levels=list(c.levels[:2]), newdata=c.rows).frame
+    ),
+    "superiority of rows": lambda f, c, new: (
+        f.superiority(
+            c.factor,
+            levels=list(c.levels[:2]),
+            newdata=c.rows,
+            average="conditional",
+        ).frame
+    ),
     "log odds of factor": lambda f, c, new: (
         f.marginal_effects(
             c.factor, change=list(c.levels[:2]), scale="log_odds", newdata=c.rows
