@@ -219,13 +219,14 @@ def fit_command(given: Namespace) -> None:
     """Fit a model or ranker to a file, and print its summary.
 
     examples:
-      ordstat fit wine.csv "rating ~ temp + contact" ordstat fit wine.csv "rating ~ temp
-      + (1 | judge)" --option quadrature=7 ordstat fit wine.csv "rating ~ temp" --option
-      nominal="~ contact" ordstat fit wine.csv "rating ~ temp + contact" --method redsvm
-      --option C=10 --save svm.ordstat ordstat fit wine.csv "rating ~ temp + contact"
-      --report wine.html ordstat fit study.csv "trust ~ age + region" --method probit
-      --option cluster=household ordstat fit answers.csv "grade ~ hours" --levels
-      poor,fair,good
+      ordstat fit wine.csv "rating ~ temp + contact"
+      ordstat fit wine.csv "rating ~ temp + (1 | judge)" --option quadrature=7
+      ordstat fit wine.csv "rating ~ temp" --option nominal="~ contact"
+      ordstat fit wine.csv "rating ~ temp" --method redsvm --option C=10
+      ordstat fit wine.csv "rating ~ temp + contact" --save wine.ordstat
+      ordstat fit wine.csv "rating ~ temp + contact" --report wine.html
+      ordstat fit study.csv "trust ~ age + region" --option cluster=household
+      ordstat fit answers.csv "grade ~ hours" --levels poor,fair,good
 
     The response is numbers, or texts whose order --levels gives, the lowest first.
     `ordstat methods` lists the methods; in Python help("ordstat.REDSVM") has the
@@ -410,10 +411,10 @@ def _parser() -> ArgumentParser:
     order.
 
     a first walk:
-      ordstat demo python -c "from ordstat import datasets;
-      datasets.load('wine').to_csv('wine.csv', index=False)" ordstat fit wine.csv
-      "rating ~ temp + contact" --save wine.ordstat ordstat predict wine.ordstat
-      wine.csv --type prob
+      ordstat demo
+      python -c "from ordstat.datasets import load; load('wine').to_csv('wine.csv')"
+      ordstat fit wine.csv "rating ~ temp + contact" --save wine.ordstat
+      ordstat predict wine.ordstat wine.csv --type prob
 
     `ordstat COMMAND --help` says more. Exit codes: 0 done, 1 error in data or model, 2
     error in the arguments.
