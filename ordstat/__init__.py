@@ -10,6 +10,7 @@ Fit      ordfit(formula, data, method)     a model or ranker; see `help(fit)`
          pool                              fits to imputed data by Rubin's rules
          SurveyDesign                      weights, strata and clusters of a survey
          OrdinalClassifier                 every method for scikit-learn's pipelines
+         metrics.scorer                    scorers that know the order of the levels
 Compare  compare                           methods or fits on the same folds
          table                             fits side by side, for a paper
 Before   describe_ordinal                  counts, medians, ridits and a Likert chart
@@ -105,6 +106,8 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "metrics":
+        return import_module(f"{__name__}.{name}")
     if name in _MODULES:
         return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     if name == "__version__":
@@ -116,4 +119,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return ["__version__", *sorted({*__all__, *_MODULES})]
+    return ["__version__", *sorted({*__all__, *_MODULES, "metrics"})]

@@ -137,7 +137,7 @@ def _decisions(rule: Rule, rows: Rows, order: IntArray) -> FloatArray:
 _ONE_BATCH = Lock()
 
 
-__all__ = ["OrdinalClassifier", "mean_absolute_rank_error"]
+__all__ = ["OrdinalClassifier"]
 
 _OWN = ("method", "levels", "random_state", "calibrate", "constraints")
 
@@ -203,7 +203,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     -----
     `score` is the accuracy, as for every classifier.
     scoring="neg_mean_absolute_error" works for numeric labels only and takes their
-    differences as distances; `mean_absolute_rank_error` counts ranks, for any labels.
+    differences as distances; scoring=ordstat.metrics.scorer("mae") counts ranks, for
+    any labels.
 
     Some of scikit-learn's tools (BaggingClassifier, VotingClassifier,
     StackingClassifier and cross_val_predict(method="predict_proba")) hand on numbers in
@@ -391,7 +392,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         categories = X is not given
         X, y, order = validated(self, X, y, memory="C", classes=classes)
         _require_values(self._named(X), self._takes_gaps())
-        weights = None if sample_weight is None else _case_weights(sample_weight, X)
+        weights = None if sample_weight is None else case_weights(sample_weight, X)
         if classes is None:
             _check_classes(y if weights is None else y[weights > 0], method)
         # categories that no row has are left out, as by ordfit
@@ -476,7 +477,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"y must have labels of the first batch, {self.levels_.tolist()}; got"
                 f" {unknown}."
             )
-        weights = None if sample_weight is None else _case_weights(sample_weight, frame)
+        weights = None if sample_weight is None else case_weights(sample_weight, frame)
         sample = Sample(
             rows=self._rebuilt(frame),
             y=codes,
@@ -845,7 +846,10 @@ def _generator(random_state: Any) -> np.random.Generator:
     )
 
 
-def _case_weights(sample_weight: Any, X: FloatArray | pd.DataFrame) -> FloatArray:
+def case_weights(sample_weight: Any, X: AnyArray | pd.DataFrame) -> FloatArray:
+    """Weights of the rows of X; DataError unless they are numbers of 0 or more, and
+    not all 0.
+    """
     sample_weight = unmasked(sample_weight, "sample_weight")
     weights: FloatArray
     try:
@@ -866,60 +870,7 @@ def _case_weights(sample_weight: Any, X: FloatArray | pd.DataFrame) -> FloatArra
 # Labels as scikit-learn hands them over, and their order
 
 
-def mean_absolute_rank_error(
-    y_true: Any, y_pred: Any, *, levels: Sequence[Any] | None = None
-) -> float:
-    """Mean number of ranks between true and predicted labels.
-
-    Parameters
-    ----------
-    y_true : (N,) labels
-    y_pred : (N,) labels
-    levels : sequence, optional
-        All labels in order, lowest first; not needed where y_true is an ordered
-        categorical or holds all levels as numbers.
-
-    Returns
-    -------
-    float
-        Between 0 and K - 1.
-
-    Examples
-    --------
-    >>> from sklearn.metrics import make_scorer
-    >>> levels = ["low", "medium", "high"]
-    >>> mean_absolute_rank_error(["low", "high"], ["low", "low"], levels=levels)
-    1.0
-    >>> scorer = make_scorer(
-    ...     mean_absolute_rank_error, greater_is_better=False, levels=levels
-    ... )
-    """
-    y_true = unmasked(y_true, "y_true")
-    y_pred = unmasked(y_pred, "y_pred")
-    for name, labels in {"y_true": y_true, "y_pred": y_pred}.items():
-        shape = shape_of(labels)
-        if (
-            shape is None
-            or len(shape) != 1
-            or shape[0] == 0
-            or shape != shape_of(y_true)
-        ):
-            raise DataError(
-                f"{name} must have one label for each row, as many in y_true and in"
-                f" y_pred; got {brief(labels)}."
-            )
-    order = (
-        _listed(levels)
-        if levels is not None
-        else _declared_order(y_true) or _sorted_order(np.asarray(y_true))
-    )
-    true, predicted = (
-        ranked(np.asarray(y), order).codes.astype(np.int64) for y in (y_true, y_pred)
-    )
-    return float(np.abs(true - predicted).mean())
-
-
-def _declared_order(y: Any) -> list[Any] | None:
+def declared_order(y: Any) -> list[Any] | None:
     """The order that labels carry themselves: an ordered pandas Categorical or a polars
     Enum.
     """
@@ -945,7 +896,7 @@ def _as_data_error() -> Iterator[None]:
         raise DataError(str(error)) from error
 
 
-def _listed(levels: Any, name: str = "levels") -> list[Any]:
+def labels_in_order(levels: Any, name: str = "levels") -> list[Any]:
     """An argument of labels in order as a list of different labels."""
     other = isinstance(levels, str) or len(shape_of(levels) or ()) != 1
     if (
@@ -971,7 +922,7 @@ def validated(
     `classes` are all labels, where y need not hold each of them. Values of X may be
     missing.
     """
-    order = _declared_order(y) if model.levels is None else _listed(model.levels)
+    order = declared_order(y) if model.levels is None else labels_in_order(model.levels)
     y = unmasked(y, "y")
     with _as_data_error():
         X, y = validate_data(
@@ -988,7 +939,7 @@ def validated(
             _check_kind(y)
     if order is None:
         order = _sorted_order(
-            y if classes is None else np.asarray(_listed(classes, "classes"))
+            y if classes is None else np.asarray(labels_in_order(classes, "classes"))
         )
     return X, y, order
 
@@ -1044,7 +995,7 @@ _ENCODED = (
 )
 
 
-def ranked(y: AnyArray, order: list[Any]) -> pd.Categorical:
+def ranked(y: AnyArray, order: list[Any], name: str = "y") -> pd.Categorical:
     """Labels as an ordered categorical; DataError where one is not in `order`."""
     codes = pd.Index(order).get_indexer(pd.Index(y))
     if (codes < 0).any():
@@ -1055,7 +1006,7 @@ def ranked(y: AnyArray, order: list[Any]) -> pd.Categorical:
             else ""
         )
         raise DataError(
-            f"y has labels that are not among the levels {order}:"
+            f"{name} has labels that are not among the levels {order}:"
             f" {unknown[:5]}.{encoded}"
         )
     return pd.Categorical.from_codes(codes, categories=pd.Index(order), ordered=True)

@@ -61,6 +61,7 @@ LEVELS = (
         "comparison",
         "datasets",
         "estimator",
+        "metrics",
         "registry",
     },
 )

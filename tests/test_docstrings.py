@@ -10,7 +10,7 @@ import pytest
 from seams import METHODS
 
 import ordstat
-from ordstat import datasets
+from ordstat import datasets, metrics
 from ordstat.effects.emmeans import Emmeans
 from ordstat.inference.bootstrap import Bootstrap
 from ordstat.inference.certificate import Convergence
@@ -29,12 +29,13 @@ def _is_own(value: Any, module: Any) -> bool:
 PUBLIC = {
     name: getattr(ordstat, name)
     for name in dir(ordstat)
-    if name not in ("datasets", "__version__")
+    if name not in ("datasets", "metrics", "__version__")
 }
 PUBLIC |= {
-    f"datasets.{name}": value
-    for name, value in vars(datasets).items()
-    if _is_own(value, datasets)
+    f"{module.__name__}.{name}": value
+    for module in (datasets, metrics)
+    for name, value in vars(module).items()
+    if _is_own(value, module)
 }
 PUBLIC = {
     name: value

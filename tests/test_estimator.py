@@ -37,8 +37,8 @@ from ordstat import (
     datasets,
     ordfit,
 )
-from ordstat.estimator import mean_absolute_rank_error
 from ordstat.exceptions import SeparationWarning
+from ordstat.metrics import mean_absolute_rank_error
 
 LEVELS = ["low", "medium", "high"]  # not in alphabetical order
 CODES = {"low": 0, "medium": 1, "high": 2}
@@ -541,7 +541,7 @@ def test_labels_replaced_by_sorted_codes_are_noticed(X, codes, strings):
 
 def test_scorer_of_ranks(X, strings):
     scorer = make_scorer(
-        mean_absolute_rank_error, greater_is_better=False, levels=LEVELS
+        mean_absolute_rank_error, greater_is_better=False, labels=LEVELS
     )
     model = OrdinalClassifier(levels=LEVELS).fit(X, strings)
     error = np.mean(
