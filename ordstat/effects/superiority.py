@@ -21,6 +21,7 @@ from .._typing import FloatArray
 from ..checks import fraction, one_of
 from ..exceptions import OptionError
 from ..formula.sample import Rows, row_blocks
+from ..inference.power import win_matrix
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import listed
 from ..likelihood.standard_errors import two_sided
@@ -44,17 +45,6 @@ BETTER = ("higher", "lower")
 MEASURES = ("win probability", "win odds", "win difference", "NNT")
 #: The win probability of equal distributions.
 _EVEN = 0.5
-
-
-def win_matrix(n_levels: int) -> FloatArray:
-    """(K, K) M of the head of this file.
-
-    Examples
-    --------
-    >>> win_matrix(3).tolist()
-    [[0.5, 0.0, 0.0], [1.0, 0.5, 0.0], [1.0, 1.0, 0.5]]
-    """
-    return np.tri(n_levels) - np.eye(n_levels) / 2.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -53,6 +53,95 @@ def test_sample_size_is_that_of_hmisc(
     assert actual.n == sum(actual.groups) == int(np.ceil(n))
 
 
+CONTROL = [0.3, 0.5, 0.2]
+
+
+def test_shares_of_the_control_group() -> None:
+    """Hmisc 4.8-0: p1 = pomodm(p = p0, odds.ratio = 1.8), posamsize(share * p0 + (1 -
+    share) * p1, 1.8, power = .8), popower of the weighted mean with 80 and 160 rows.
+    """
+    for share, n in ((0.5, 322.8265740615036), (0.4, 336.3489981112359)):
+        plan = power_ordinal(control=CONTROL, odds_ratio=1.8, power=0.8, fraction=share)
+        assert plan.n_exact == pytest.approx(n, rel=1e-12)
+    plan = power_ordinal(control=CONTROL, odds_ratio=1.8, n=(80, 160))
+    assert plan.power == pytest.approx(0.621, abs=0.0005)
+    treated = np.array([0.1923077, 0.4973475, 0.3103448])
+    mean = (np.array(CONTROL) + 2.0 * treated) / 3.0
+    np.testing.assert_allclose(plan.probabilities, mean, atol=1e-7)
+    below = [0.15, 0.55, 0.9]
+    assert plan.win_probability == pytest.approx(treated @ below, abs=1e-7)
+
+
+def test_noether() -> None:
+    """(1.959964 + 0.841621)^2 / (12 / 4 / 100) rows for 0.6, fewer with ties."""
+    plan = power_ordinal(win_probability=0.6, power=0.8)
+    assert plan.n_exact == pytest.approx(2.801585**2 / 0.03, rel=1e-6)
+    assert plan.odds_ratio is None and plan.n == 262
+    tied = power_ordinal(P, win_probability=0.6, power=0.8)
+    share = 1.0 - (2 * 0.1**3 + 2 * 0.2**3 + 0.4**3)
+    assert tied.n_exact == pytest.approx(plan.n_exact * share, rel=1e-12)
+    uneven = power_ordinal(win_probability=0.4, power=0.8, fraction=0.2)
+    assert uneven.n_exact == pytest.approx(plan.n_exact / 0.64, rel=1e-12)
+    again = power_ordinal(win_probability=0.6, n=plan.groups)
+    assert again.power == pytest.approx(0.8, abs=0.002)
+
+
+def test_both_formulas_agree_near_no_effect() -> None:
+    by_ratio = power_ordinal(control=CONTROL, odds_ratio=1.02, power=0.9)
+    second = by_ratio.probabilities * 2.0 - CONTROL
+    by_wins = power_ordinal(control=CONTROL, treated=second, power=0.9)
+    assert by_wins.win_probability == pytest.approx(by_ratio.win_probability, rel=1e-12)
+    assert by_wins.n_exact == pytest.approx(by_ratio.n_exact, rel=1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"control": [0.1, 0.2, 0.3, 0.4], "treated": [0.2, 0.2, 0.4, 0.2]},
+        {"control": CONTROL, "treated": [0.2, 0.4, 0.4], "fraction": 1 / 3},
+        {"control": CONTROL, "odds_ratio": 1.8},
+    ],
+    ids=["falls", "uneven", "odds ratio"],
+)
+def test_mann_whitney_tests_reach_the_power(options: dict[str, Any]) -> None:
+    """20,000 made-up trials each, of the number of rows that a power of 0.8 needs."""
+    plan = power_ordinal(power=0.8, **options)
+    first = np.array(options["control"])
+    n1, n2 = plan.groups
+    second = (plan.probabilities - n1 / plan.n * first) * plan.n / n2
+    rng = np.random.default_rng(0)
+    a = rng.multinomial(n1, first, size=20_000)
+    b = rng.multinomial(n2, second / second.sum(), size=20_000)
+    below = np.cumsum(a, axis=1) - a / 2.0
+    wins = (b * below).sum(axis=1)
+    ties = a + b
+    tied = 1.0 - (ties**3 - ties).sum(axis=1) / (plan.n**3 - plan.n)
+    error = np.sqrt(n1 * n2 * (plan.n + 1) / 12.0 * tied)
+    rejected = np.abs(wins - n1 * n2 / 2.0) > 1.959964 * error
+    assert rejected.mean() == pytest.approx(0.8, abs=0.02)
+
+
+def test_the_text_of_a_win_probability() -> None:
+    assert repr(power_ordinal(win_probability=0.9, n=20)).splitlines() == [
+        "Power 0.873 for a win probability of 0.900 with 20 rows (10 and 10)",
+        "Two-sided test at 0.05; Noether (1987)",
+        (
+            "Standard error of the win probability 0.129, without ties; fewer rows"
+            " suffice with ties (give probabilities=)"
+        ),
+        (
+            "The formula is for win probabilities near 1/2 and many rows: check the"
+            " power on simulated data"
+        ),
+    ]
+    text = repr(power_ordinal(control=CONTROL, odds_ratio=1.8, power=0.8))
+    assert text.splitlines()[0] == (
+        "Power 0.800 for an odds ratio of 1.8, a win probability of 0.582, with 323"
+        " rows (162 and 161)"
+    )
+
+
 def test_the_published_example() -> None:
     """Whitehead (1993), section 3: 187 patients for a log odds ratio of 0.887 with
     power 0.9.
@@ -109,9 +198,22 @@ def test_the_text() -> None:
         (lambda: power_ordinal(P, 2, power=0.01), "power must be above alpha"),
         (lambda: power_ordinal(P, 2, power=0.8, fraction=0), "fraction must be"),
         (
-            lambda: power_ordinal(P, 2, 100, control=P),
-            "power_ordinal has no argument 'control'. Write probabilities=",
+            lambda: power_ordinal(P, 2, 100, shares=P),
+            "power_ordinal has no argument 'shares'. Write control=",
         ),
+        (lambda: power_ordinal(P, 2, 100, control=P), "the effect must be"),
+        (lambda: power_ordinal(P, n=100), "got probabilities"),
+        (lambda: power_ordinal(n=100), "got none of them"),
+        (lambda: power_ordinal(control=P, n=100), "got control"),
+        (lambda: power_ordinal(odds_ratio=2, n=100), "got odds_ratio"),
+        (lambda: power_ordinal(win_probability=0.5, n=100), "differ from 1/2"),
+        (lambda: power_ordinal(win_probability=60, n=100), "win_probability must be"),
+        (lambda: power_ordinal(control=P, treated=P, n=100), "differ from 1/2"),
+        (
+            lambda: power_ordinal(control=P, treated=[0.5, 0.5], n=100),
+            "one number for each level; got 5 and 2",
+        ),
+        (lambda: power_ordinal(control=[2, -1], odds_ratio=2, n=9), "control must be"),
         (lambda: power_ordinal(P, 2, 100, alhpa=0.1), "Did you mean 'alpha'"),
     ],
 )
