@@ -46,8 +46,8 @@ from .formula.recipe import Recipe
 from .formula.sample import Rows, Sample
 from .formula.spec import NewRows
 from .likelihood.fit import LikelihoodFit
-from .likelihood.fitted import FittedLikelihood
 from .likelihood.parameters import threshold_values
+from .likelihood.results import LikelihoodResults
 from .method import Method
 from .online.results import Stream
 from .reduction.encoding import ModalRule, in_order
@@ -91,7 +91,7 @@ def _leanings(rule: Rule, rows: Rows, scores: FloatArray) -> FloatArray:
         )
 
 
-def _tell_undetermined(results: FittedLikelihood, rows: Rows) -> None:
+def _tell_undetermined(results: LikelihoodResults, rows: Rows) -> None:
     """A DataWarning of rows whose prediction the training data do not determine."""
     count = int(results.undetermined_rows(rows).sum())
     if count:
@@ -596,7 +596,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         results, frame = self._read(X)
         rows = self._rebuilt(frame)
-        if isinstance(results, FittedLikelihood):
+        if isinstance(results, LikelihoodResults):
             _tell_undetermined(results, rows)
         return _decisions(results.fit.rule, rows, np.argsort(self.levels_))
 
@@ -650,7 +650,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _predict(self, X: Any, type: str) -> Any:
         results, frame = self._read(X)
-        if not isinstance(results, FittedLikelihood):
+        if not isinstance(results, LikelihoodResults):
             return results.predict(frame, type=type)
         rows = self._rebuilt(frame)
         _tell_undetermined(results, rows)

@@ -1,19 +1,36 @@
-"""What every fit has: predictions, errors, augment, update, plot, save."""
+"""What every fit has: its rows, levels and figures, predictions, errors, augment,
+update, plot, save.
+"""
 
 from __future__ import annotations
 
 import os
-from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
 
-from .checks import canonical, check_names, unknown
-from .exceptions import DataError, OptionError
-from .fitted import FittedRanker, copied
-from .report.render import Summary, as_html, as_text
+from ._typing import FloatArray
+from .checks import advice, canonical, check_names, label_texts, unknown, words
+from .exceptions import DataError, OptionError, UnavailableError
+from .fit import Certificate, Fit, GapRule, Trace
+from .formula.names import Parameter, by_text
+from .formula.sample import Rows, Sample, total_of
+from .judging.costs import sample_costs
+from .judging.errors import Predictions, error_table
+from .judging.evaluation import evaluate
+from .judging.geometry import Geometry
+from .judging.margins import DRAWN, MarginBounds, Margins, margins, training_bounds
+from .method import Method
+from .report.advice import Overview, with_advice
+from .report.render import Report, Summary, as_html, as_text
 from .report.sections import figures, printed, shown_part
+from .report.warnings import Alert, alerts
+from .target import Target, case_weights, copied
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +40,8 @@ if TYPE_CHECKING:
     from .judging.conformal import ConformalIntervals
     from .plots.accessor import Plots
 
-
+#: Cells of rows and levels, of which more take seconds to predict.
+_MOST_CELLS = 20_000_000
 #: Everything that some method predicts.
 PREDICTION_TYPES = (
     "class",
@@ -39,7 +57,7 @@ PREDICTION_TYPES = (
 
 
 def prediction(
-    fit: FittedRanker, newdata: Any = None, type: str = "class"
+    fit: OrdinalResults, newdata: Any = None, type: str = "class"
 ) -> pd.Series | pd.DataFrame:
     """Predict rows of new data, or the rows that were fitted."""
     type = known_type(fit, type)
@@ -50,7 +68,7 @@ def prediction(
     )
 
 
-def known_type(fit: FittedRanker, type: str) -> str:
+def known_type(fit: OrdinalResults, type: str) -> str:
     """The type of prediction that a text means; OptionError if the fit does not have
     it.
     """
@@ -60,7 +78,7 @@ def known_type(fit: FittedRanker, type: str) -> str:
     return name
 
 
-def unknown_type(fit: FittedRanker, type: str) -> OptionError:
+def unknown_type(fit: OrdinalResults, type: str) -> OptionError:
     """The error of a type that `predict` does not take."""
     if not isinstance(type, str) or type not in PREDICTION_TYPES:
         return unknown("type", type, fit.prediction_types)
@@ -80,7 +98,7 @@ def unknown_type(fit: FittedRanker, type: str) -> OptionError:
     )
 
 
-def augmented(fit: FittedRanker, data: Any = None) -> pd.DataFrame:
+def augmented(fit: OrdinalResults, data: Any = None) -> pd.DataFrame:
     """Data with columns of predictions beside them."""
     target = fit.target(data)
     if data is None:
@@ -118,7 +136,7 @@ def augmented(fit: FittedRanker, data: Any = None) -> pd.DataFrame:
     )
 
 
-def _predictors(fit: FittedRanker) -> pd.DataFrame:
+def _predictors(fit: OrdinalResults) -> pd.DataFrame:
     """The columns of the formula at the rows of the fit; no columns if these rows
     cannot be identified.
     """
@@ -159,7 +177,7 @@ DESIGN_ARGUMENTS = (
 FIT_ARGUMENTS = ("vcov", "calibrate")
 
 
-def kept_covariance(fit: FittedRanker, design: Design, data: Any) -> Any:
+def kept_covariance(fit: OrdinalResults, design: Design, data: Any) -> Any:
     """The covariance of the fit, for the rows of a new design.
 
     Raises
@@ -193,8 +211,240 @@ def kept_covariance(fit: FittedRanker, design: Design, data: Any) -> Any:
     )
 
 
-class OrdinalResults(FittedRanker):
-    """A fitted ranker: what it predicts, how good it is, and its summary."""
+@with_advice
+@dataclass(frozen=True, eq=False, repr=False)
+class OrdinalResults:
+    """A fitted ranker with the names of its data: what it predicts, how good it is, and
+    its summary.
+
+    Attributes
+    ----------
+    call : str
+        What was fitted.
+    design : Design
+    method : Method
+    fit : Fit
+        Arrays only.
+    fitter : callable(design, method, options, vcov, calibrate=) or None
+        Fits again, for `update`.
+    calibrated : method or None
+        The method with the calibration of its scores, or None.
+    """
+
+    call: str
+    design: Design
+    method: Method
+    fit: Fit
+    fitter: Callable[..., Any] | None = field(default=None, kw_only=True)
+    calibrated: Any = field(default=None, kw_only=True)
+
+    #: Class of the results where levels have no rows, if that is another one: without
+    #: methods that need them all.
+    with_empty_levels: ClassVar[type[Any] | None] = None
+    #: What fits of this kind predict by themselves; see `prediction_types`.
+    predicts: ClassVar[tuple[str, ...]] = ("class", "score", "margin")
+    #: What `augment` puts beside the data.
+    augments: ClassVar[tuple[str, ...]] = ("class", "score", "margin")
+    #: Kinds of `importance`; the first is the default.
+    importance_kinds: ClassVar[tuple[str, ...]] = ("permutation",)
+    #: Why there may be no margin bounds.
+    no_bounds: ClassVar[str] = (
+        "No margin bounds: they need a model without nominal or scale effects or"
+        " offset."
+    )
+    #: A note on the errors of the training rows.
+    training_note: ClassVar[str] = ""
+    #: Whether the rows of the fit are in memory.
+    in_memory: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.__doc__ = cast(Any, Overview(cls.__doc__))
+        with_advice(cls)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: what was computed from them is computed again."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def __dir__(self) -> list[str]:
+        """The names for users, which are in `words.toml`; others answer too."""
+        listed = words("section")
+        return [
+            name for name in super().__dir__() if name.startswith("_") or name in listed
+        ]
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """AttributeError that says which methods have the attribute; the error of a
+            property is raised again.
+            """
+            if hasattr(type(self), name):
+                return type(self).__getattribute__(self, name)
+            meant = words("attribute").get(name, "")
+            if meant.isidentifier():
+                return getattr(self, meant)
+            if name in words("figure"):
+                return self._figure(name, words("figure")[name])
+            others = words("who_has").get(name)
+            if others is not None:
+                raise UnavailableError(f"{self.method!r} has no .{name}: {others}.")
+            meant = advice("attribute", name)
+            attribute = re.match(r" \.(\w+)", meant)
+            usable = attribute is None or hasattr(self, attribute[1])
+            hint = f". Use{meant}." if meant and usable else ""
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}{hint}"
+            )
+
+    def _figure(self, name: str, column: str) -> Any:
+        """A figure of `glance()`, by the name of another package."""
+        figures = cast(Any, self).glance()
+        if column in figures:
+            return figures[column].iloc[0]
+        raise UnavailableError(
+            f"glance() of this fit has no {column!r}, which .{name} stands for."
+        )
+
+    # Numbers
+
+    @property
+    def formula(self) -> str:
+        """The formula of the fit."""
+        return self.design.formula
+
+    @property
+    def levels(self) -> tuple[Any, ...]:
+        """The K labels of the response, lowest first."""
+        return self.design.levels.values
+
+    @property
+    def nobs(self) -> float:
+        """Number of observations: the sum of the weights, or the rows of a survey."""
+        return total_of(self.design.sample.case_weights)
+
+    @property
+    def level_counts(self) -> FloatArray:
+        """(K,) sums of the case weights of the rows of each level."""
+        sample = self.design.sample
+        return np.bincount(sample.y, sample.case_weights, sample.n_levels).astype(
+            np.float64
+        )
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows used."""
+        return self.design.sample.n
+
+    @property
+    def certificate(self) -> Certificate:
+        """How far the fit is from its optimum, proven."""
+        return self.fit.certificate
+
+    @property
+    def trace(self) -> Trace:
+        """How the solver went."""
+        return self.fit.trace
+
+    @property
+    def threshold_names(self) -> list[str]:
+        """(K-1) names "low|high"."""
+        return list(map("{}|{}".format, self.levels[:-1], self.levels[1:]))
+
+    @property
+    def many_cells(self) -> bool:
+        """Whether a number for each row and level takes too long for a summary."""
+        return self.in_memory and self.design.sample.n * len(self.levels) > _MOST_CELLS
+
+    def names_shown(self, labels: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Printed names of columns, terms and parameters, by their names, with the
+        user's labels.
+        """
+        given = label_texts(labels)
+        pairs = self.design.spec.shown(given)
+        pairs += [(record.name, record.shown(given)) for record in self.all_parameters]
+        return by_text(pairs)
+
+    @property
+    def all_parameters(self) -> list[Parameter]:
+        """Records of the thresholds and coefficients, including those of random
+        effects.
+        """
+        columns = self.design.spec.column_names["location"]
+        return [Parameter(kind="location", column=column) for column in columns]
+
+    @property
+    def prediction_types(self) -> tuple[str, ...]:
+        """Every `type` that `predict` takes."""
+        calibrated = () if self.fit.calibration is None else ("prob", "cum_prob")
+        types = dict.fromkeys((*self.predicts, *calibrated))
+        return tuple(
+            type for type in types if type != "margin" or self.no_margins is None
+        )
+
+    @property
+    def no_margins(self) -> str | None:
+        """Why there are no margins, None where there are."""
+        if "margin" in self.predicts:
+            return None
+        return (
+            f"{self.method!r} chooses the level with the most votes: it has no"
+            " thresholds, and so no margins. Use .predict(type='votes')."
+        )
+
+    @property
+    def learner(self) -> Any:
+        """What fits other rows in the same way: the method, with its calibration if it
+        has one.
+        """
+        return self.method if self.calibrated is None else self.calibrated
+
+    @property
+    def divisible(self) -> Sample:
+        """The rows of the fit for folds, with the clusters that stay together."""
+        return self.design.sample
+
+    @property
+    def judge(self) -> Fit:
+        """What predicts new rows that are judged."""
+        return self.fit
+
+    def error_notes(self, new: bool, folds: bool) -> list[str]:
+        """Notes of the table of errors.
+
+        Parameters
+        ----------
+        new, folds : bool
+            Whether there are errors in new data, and by folds.
+        """
+        return []
+
+    def gain_importance(self) -> pd.DataFrame:
+        """Gains of columns in trees or rounds; UnavailableError for other methods."""
+        raise UnavailableError(
+            f"{self.method!r} has no trees or rounds: use"
+            " importance(kind='permutation')."
+        )
+
+    def check_rows(self) -> None:
+        """UnavailableError where the rows that the fit was learned from are not all at
+        hand to fit again.
+        """
+
+    def check_parts(self) -> None:
+        """UnavailableError where the method cannot be fitted to parts of the rows of
+        the fit.
+        """
+        self.check_rows()
+        if self.method.pairwise:
+            raise UnavailableError(
+                "cross-validation fits to parts of the rows, and kernel='precomputed'"
+                " has columns for all of them: use a named kernel or a function,"
+                " errors(newdata) with rows kept aside, or scikit-learn's"
+                " cross_val_score, which cuts rows and columns."
+            )
+
+    # Questions
 
     def update(
         self,
@@ -941,3 +1191,318 @@ class OrdinalResults(FittedRanker):
         Cumulative link model: rating ~ temp
         """
         return shown_part(self, section, self.summary_data())
+
+    # Words
+
+    def alerts(self) -> list[Alert]:
+        """Warnings about the fit, and what its summary notes of doubtful estimates:
+        (category, message).
+        """
+        return self.issued()
+
+    def issued(self) -> list[Alert]:
+        """Those that are issued after the fit."""
+        return list(alerts(self.design, self.fit))
+
+    @property
+    def kind(self) -> str:
+        """What was fitted, in a word or two."""
+        return "Ranker"
+
+    @property
+    def title(self) -> str:
+        """Head of what is printed."""
+        recipe = self.design.recipe
+        nominal = f"; nominal {recipe.nominal}" if recipe.nominal else ""
+        scale = f"; scale {recipe.scale}" if recipe.scale else ""
+        return f"{self.kind}: {self.design.formula}{nominal}{scale}"
+
+    def estimates(self) -> dict[str, pd.Series]:
+        """What was estimated, by kind; empty for methods without coefficients and
+        thresholds.
+        """
+        return {}
+
+    def figures_of_fit(self) -> tuple[str, ...]:
+        """A few figures of the fit in words, beside the numbers of observations and
+        levels.
+        """
+        return ()
+
+    def summary_data(self) -> Report:
+        """All of the summary as data."""
+        raise TypeError(f"{type(self).__name__} defines no summary_data")
+
+    # Rows
+
+    def target(self, newdata: Any) -> Target:
+        """The rows of `newdata` with their scores; None gives those of the fit."""
+        target = self._scored(newdata)
+        self._check_target(
+            target, "rows of the fit" if newdata is None else "rows of newdata"
+        )
+        return target
+
+    def _scored(self, newdata: Any) -> Target:
+        if newdata is None:
+            rows = self.design.sample.rows
+            complete = np.ones(rows.n, dtype=np.bool_)
+            return Target(
+                rows=rows,
+                scores=self.fit.scores,
+                complete=complete,
+                index=self.design.index,
+            )
+        new = self.design.spec.rebuild(newdata)
+        scores = self.fit.rule.scores(new.rows)
+        if (bad := np.isnan(scores)).any():
+            label = new.index[new.complete][int(np.argwhere(bad)[0, 0])]
+            raise DataError(
+                f"The score of row {label!r} of newdata overflows. Check the units of"
+                " its columns."
+            )
+        return Target(
+            rows=new.rows, scores=scores, complete=new.complete, index=new.index
+        )
+
+    def _why_no_bounds(self) -> str:
+        return self.no_bounds
+
+    def _check_target(self, target: Target, what: str) -> None:
+        """Warn about doubtful rows."""
+
+    def probabilities_of(
+        self, fit: Fit, rows: Rows, scores: FloatArray
+    ) -> FloatArray | None:
+        """(N, K) probabilities of the ranks by a fit of this kind; None if it has no
+        probabilities.
+
+        Parameters
+        ----------
+        fit : Fit
+        rows : Rows
+        scores : (N,) potential H of the rows, or (N, K) votes
+        """
+        if fit.calibration is not None:
+            return np.asarray(fit.calibration.probabilities(scores))
+        return self._probabilities(fit, rows, scores)
+
+    def _probabilities(
+        self, fit: Fit, rows: Rows, scores: FloatArray
+    ) -> FloatArray | None:
+        """(N, K) probabilities of an uncalibrated fit; None if it has none."""
+        return None
+
+    def new_sample(self, newdata: Any, weights: Any = None) -> tuple[Target, Sample]:
+        """The complete rows of new data with a known response.
+
+        Parameters
+        ----------
+        newdata : data frame
+        weights : str or (N,) array, optional
+            Case weights.
+        """
+        target = self._scored(newdata)
+        codes = self.design.spec.response(newdata)
+        target = target.among(codes >= 0)
+        given = (
+            None if weights is None else case_weights(newdata, weights, target.complete)
+        )
+        self._check_target(target.weighted(given), "rows of newdata")
+        y = codes[target.complete]
+        return target, Sample(
+            rows=target.rows, y=y, n_levels=self.design.sample.n_levels, weights=given
+        )
+
+    def judged_sample(
+        self, newdata: Any, weights: Any = None, name: str = "newdata"
+    ) -> tuple[Target, Sample]:
+        """`new_sample`, which must have a row.
+
+        Parameters
+        ----------
+        newdata : data frame
+        weights : str or (N,) array, optional
+        name : str
+            What the user knows `newdata` by.
+
+        Raises
+        ------
+        DataError
+            No row has the response and all inputs.
+        """
+        target, sample = self.new_sample(newdata, weights)
+        if sample.n == 0:
+            raise DataError(
+                f"{name} has no row with the response and all inputs present."
+            )
+        return target, sample
+
+    # Predictions
+
+    def predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
+        """Predictions of rows, on the index of their data.
+
+        Parameters
+        ----------
+        target : Target
+        type : str
+            One of `prediction_types`, but for "margin".
+        """
+        if self.fit.calibration is not None and type in ("prob", "cum_prob"):
+            return self._probability_frame(
+                self.fit.calibration, type, target, target.scores
+            )
+        return self._predicted(target, type)
+
+    def _probability_frame(
+        self, model: Any, type: str, target: Target, *rows: Any
+    ) -> pd.DataFrame:
+        values = (
+            model.probabilities(*rows)
+            if type == "prob"
+            else model.cum_probabilities(*rows)
+        )
+        return target.frame(values, self.levels)
+
+    def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
+        """Those of an uncalibrated fit."""
+        if type in ("prob", "cum_prob"):
+            return self._probability_frame(
+                self.fit.rule, type, target, target.rows, target.scores
+            )
+        if type == "votes":
+            return target.frame(target.scores, self.levels)
+        if type == "score":
+            return target.series(target.scores, "score")
+        codes = self.fit.rule.codes(target.rows, target.scores)
+        return target.classes(codes, self.design.levels, self.design.response)
+
+    # Predictions beside the truth
+
+    @cached_property
+    def training(self) -> Predictions:
+        """Observed and predicted ranks of the rows of the fit, as arrays."""
+        sample = self.design.sample
+        return evaluate(
+            self.fit,
+            sample,
+            self.method.cost_matrix,
+            self.probabilities_of,
+            self.fit.scores,
+        )
+
+    @cached_property
+    def training_errors(self) -> pd.Series:
+        """Error table of the rows of the fit."""
+        return error_table(self.training)
+
+    def new_predictions(self, newdata: Any, weights: Any = None) -> Predictions:
+        """Observed and predicted ranks of new data with a response, as arrays.
+
+        Parameters
+        ----------
+        newdata, weights
+            As in `new_sample`.
+
+        Raises
+        ------
+        DataError
+            No row has the response and all inputs.
+        """
+        target, sample = self.judged_sample(newdata, weights)
+        predictions = evaluate(
+            self.judge,
+            sample,
+            self.method.cost_matrix,
+            self.probabilities_of,
+            target.scores,
+        )
+        unpaid = self.design.sample.costs is not None and sample.costs is None
+        return replace(predictions, paid=None) if unpaid else predictions
+
+    # Margins as arrays
+
+    @cached_property
+    def geometry(self) -> Geometry | None:
+        """Norms of the potential; None where margins cannot be normalised."""
+        if not self.design.sample.every_level:  # some thresholds are infinite
+            return None
+        return self.method.geometry(self.design.sample, self.fit)
+
+    def gaps(self, rows: Rows, scores: FloatArray) -> FloatArray:
+        """(N, K-1) H - theta_k as arrays.
+
+        Parameters
+        ----------
+        rows : Rows
+        scores : (N,) potential H of the rows
+
+        Raises
+        ------
+        UnavailableError
+            The rule has no thresholds in order.
+        """
+        if self.no_margins is not None:
+            raise UnavailableError(self.no_margins)
+        return cast(GapRule, self.fit.rule).gaps(rows, scores)
+
+    @cached_property
+    def training_margins(self) -> Margins:
+        """Margins of the rows of the fit, as arrays."""
+        sample = self.design.sample
+        return margins(self.gaps(sample.rows, self.fit.scores), sample.y, self.geometry)
+
+    def margin_frame(self, newdata: Any) -> pd.DataFrame:
+        """Margins of the rows of `newdata` whose level is known; None gives those of
+        the fit.
+        """
+        if newdata is None:
+            return self.target(None).margins(self.training_margins)
+        target, sample = self.new_sample(newdata)
+        return target.margins(
+            margins(self.gaps(sample.rows, target.scores), sample.y, self.geometry)
+        )
+
+    # Margin bounds as values
+
+    @cached_property
+    def margin_bounds(self) -> MarginBounds:
+        """Margin bounds at confidence 0.95."""
+        return self.margin_bounds_at(0.05)
+
+    def margin_bounds_at(self, delta: float) -> MarginBounds:
+        """Margin bounds at confidence 1 - delta.
+
+        Parameters
+        ----------
+        delta : float in (0, 1)
+        """
+        sample = self.divisible
+        if self.geometry is None:
+            reason = self._why_no_bounds()
+        elif self.design.survey is not None:
+            reason = DRAWN
+        elif self.no_margins is not None:
+            reason = "No margin bounds: the fit has no margins."
+        else:
+            costs = (
+                sample_costs(self.method.cost_matrix, sample) if self.own_cost else None
+            )
+            general = training_bounds(
+                self.training_margins, self.geometry, sample, costs, delta
+            )
+            more = self.method.extra_bounds(sample, self.fit, self.geometry, delta)
+            return MarginBounds(
+                bounds=(*general.bounds, *more.bounds),
+                notes=(*general.notes, *more.notes),
+            )
+        return MarginBounds(bounds=(), notes=(reason,))
+
+    @property
+    def own_cost(self) -> bool:
+        """Whether the fit has a cost beside the classification and absolute errors
+        shown anyway.
+        """
+        named = self.method.cost_matrix.label in ("classification", "absolute")
+        return self.design.sample.costs is not None or not named

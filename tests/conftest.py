@@ -20,9 +20,9 @@ from stand_ins import (
 )
 
 from ordstat.fit import MarginFit, ThresholdRule
-from ordstat.judging.rankers import MarginResults
 from ordstat.likelihood.fit import LikelihoodFit
 from ordstat.likelihood.rule import LikelihoodRule
+from ordstat.rankers import MarginResults
 
 
 @pytest.fixture

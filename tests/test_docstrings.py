@@ -130,4 +130,4 @@ def test_errors_are_described(name):
 
 
 def test_the_error_reader_finds_errors():
-    assert _raised(CALLED["FittedRanker.judged_sample"]) == {"DataError"}
+    assert _raised(CALLED["OrdinalResults.judged_sample"]) == {"DataError"}

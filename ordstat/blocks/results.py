@@ -12,8 +12,6 @@ import pandas as pd
 
 from .._typing import FloatArray
 from ..exceptions import DataError, DataWarning, OptionError, UnavailableError
-from ..fitted import FittedRanker
-from ..judging.rankers import MarginResults
 from ..likelihood.covariance_choice import Covariance, own_covariance
 from ..likelihood.regression import OrdinalRegression
 from ..likelihood.results import LikelihoodResults
@@ -22,6 +20,7 @@ from ..likelihood.unavailable import without
 from ..online.online import OnlineMethod
 from ..online.perceptron import MistakeBound
 from ..online.results import OnlineMarginResults, OnlineVoteResults
+from ..rankers import MarginResults
 from ..report.warnings import Alert
 from ..results import OrdinalResults
 from ..svm.redsvm import KernelMachine, RankBoundarySVM
@@ -62,7 +61,7 @@ def fitter(
 
 
 @without("blocks")
-class InBlocks(FittedRanker):
+class InBlocks(OrdinalResults):
     """What fits to rows in blocks have in common; comes first among the bases."""
 
     design: BlockDesign

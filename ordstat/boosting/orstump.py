@@ -22,8 +22,8 @@ from ..judging.costs import (
     require_differences,
 )
 from ..judging.geometry import HullGeometry
-from ..judging.rankers import MarginResults
 from ..method import LIN, Method, Needs, cost_option
+from ..rankers import MarginResults
 from ..reduction.encoding import MedianRule, answers
 from .boosting import RoundsMethod
 from .learner import Weak

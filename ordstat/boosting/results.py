@@ -13,11 +13,10 @@ from .._typing import AnyArray, IntArray
 from ..checks import is_whole, whole
 from ..exceptions import OptionError, UnavailableError
 from ..fit import Fit
-from ..fitted import FittedRanker
 from ..formula.sample import Sample
 from ..judging.costs import sample_costs
 from ..judging.importance import GAIN_FIRST
-from ..judging.rankers import ThresholdResults
+from ..rankers import ThresholdResults
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import figures, ranker_report, shared_tables, threshold_table
@@ -218,7 +217,7 @@ class RoundsResults(OrdinalResults):
         return replace(self, fit=fit, method=method, calibrated=calibrated)
 
 
-def importance_frame(r: FittedRanker, **columns: AnyArray) -> pd.DataFrame:
+def importance_frame(r: OrdinalResults, **columns: AnyArray) -> pd.DataFrame:
     """A table of the importance of columns, most important first."""
     frame = pd.DataFrame(columns, index=pd.Index(r.design.names, name="column"))
     ordered = frame.sort_values("importance", ascending=False, kind="stable")

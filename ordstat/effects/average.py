@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,6 @@ from ..formula.sample import Rows
 from ..inference.rubin import Combined, as_logits, bounded_limits, rubin
 from ..inference.wald import by_estimated, degrees_of_freedom
 from ..likelihood.derivatives import QUANTITIES, Quantity, moved
-from ..likelihood.fitted import FittedLikelihood, with_covariance
 from ..likelihood.parameters import threshold_values
 from ..likelihood.row_limits import RowLimits
 from ..likelihood.rule import crossed_rows, report_crossing
@@ -37,6 +36,10 @@ from ..mixed.predictions import (
     predicted_covariance,
 )
 from ..report.warnings import without_end
+
+if TYPE_CHECKING:
+    from ..likelihood.results import LikelihoodResults
+
 
 #: Scale -> quantity.
 SCALES = {
@@ -145,10 +148,10 @@ class Averager:
     """
 
     def __init__(
-        self, results: FittedLikelihood, scale: str, vcov: Any, re: str | None = None
+        self, results: LikelihoodResults, scale: str, vcov: Any, re: str | None = None
     ) -> None:
         one_of("scale", scale, SCALES)
-        self.results = r = results if vcov is None else with_covariance(results, vcov)
+        self.results = r = results if vcov is None else results.with_vcov(vcov)
         self.scale, self.sign = scale, " / " if scale == "odds" else " - "
         self.notes: tuple[str, ...] = ()
         if r.fit.separation is not None or r.fit.unbounded.any():

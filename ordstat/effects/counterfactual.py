@@ -7,19 +7,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import product
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray, IntArray
 from ..exceptions import DataError, OptionError, warn
-from ..fitted import case_weights, check_weights_go_with, copied
 from ..formula.sample import RandomRows, Rows, quantiles
 from ..judging.importance import by_name, own_rows, rows_told
 from ..likelihood.differences import stencil
-from ..likelihood.fitted import FittedLikelihood
+from ..target import case_weights, check_weights_go_with, copied
 from .average import Averager
+
+if TYPE_CHECKING:
+    from ..likelihood.results import LikelihoodResults
+
 
 #: Example of `at`, for its error.
 AT = "{'age': [30, 50]}"
@@ -154,7 +157,7 @@ def _like(old: pd.Series, values: list[Any]) -> Any:
 
 
 def population(
-    results: FittedLikelihood, newdata: Any, weights: Any, data: Any
+    results: LikelihoodResults, newdata: Any, weights: Any, data: Any
 ) -> Population:
     """The complete rows of new data, or the rows of the fit (from `data` if given) with
     its weights.
@@ -195,7 +198,7 @@ def population(
 
 
 def _categories(
-    results: FittedLikelihood, frame: pd.DataFrame, variables: Sequence[str]
+    results: LikelihoodResults, frame: pd.DataFrame, variables: Sequence[str]
 ) -> dict[str, tuple[Any, ...]]:
     """Levels of the factors: from the coding of the fit, else from the rows."""
     coded = results.design.spec.categories()

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import combinations
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,6 @@ from ..checks import fraction, mapping, one_of
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Rows
 from ..inference.wald import Joint, by_estimated, joint_frame, joint_test, too_many
-from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import texts
 from ..report.advice import with_advice
 from ..report.frames import Exported, NotedFrame, broom_frame
@@ -47,6 +46,10 @@ from .grid import (
     read_specs,
     with_outer,
 )
+
+if TYPE_CHECKING:
+    from ..likelihood.results import LikelihoodResults
+
 
 #: Scale -> description.
 _QUANTITIES = {
@@ -509,7 +512,7 @@ def listing(names: Sequence[str]) -> str:
 
 
 def marginal_means(
-    r: FittedLikelihood,
+    r: LikelihoodResults,
     variables: str | Sequence[str],
     *,
     by: str | Sequence[str] | None = None,
@@ -561,7 +564,7 @@ def marginal_means(
     )
 
 
-def location_terms(r: FittedLikelihood) -> list[frozenset[str]]:
+def location_terms(r: LikelihoodResults) -> list[frozenset[str]]:
     """The variables of each term of the location."""
     variables = r.design.spec.variables()
     return [variables[term] for term in r.design.terms]
@@ -651,7 +654,7 @@ def _notes(averager: Averager, grid: Grid, weights: str) -> tuple[str, ...]:
 
 
 def joint_tests(
-    r: FittedLikelihood,
+    r: LikelihoodResults,
     by: str | Sequence[str] | None = None,
     *,
     at: Mapping[str, Any] | None = None,
@@ -739,7 +742,7 @@ def _around_means(rows: Population, settled: Sequence[str]) -> dict[str, list[fl
 
 
 def _curves(
-    r: FittedLikelihood, names: set[str], values: Mapping[str, list[float]]
+    r: LikelihoodResults, names: set[str], values: Mapping[str, list[float]]
 ) -> list[str]:
     """A note on each number that enters by several columns, such as a spline, and is
     tested at few values.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -14,12 +14,15 @@ from .._typing import FloatArray
 from ..checks import fraction, one_of
 from ..exceptions import OptionError
 from ..formula.sample import Rows
-from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import listed, texts
 from .average import PAIRS, Average, Averager, pairs_of, warn_of_unknown
 from .counterfactual import Population, population, tangent
 from .emmeans import Emmeans, listing, shown_value
 from .grid import places_of
+
+if TYPE_CHECKING:
+    from ..likelihood.results import LikelihoodResults
+
 
 _CHANGES = "a number, a pair of values, 'sd', 'iqr' or 'minmax'"
 
@@ -223,7 +226,7 @@ class MarginalEffects(Emmeans):
 
 
 def marginal_effects(
-    r: FittedLikelihood,
+    r: LikelihoodResults,
     variables: str | Sequence[str] | None = None,
     *,
     scale: str = "prob",

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -22,13 +22,16 @@ from ..checks import fraction, one_of
 from ..exceptions import OptionError
 from ..formula.sample import Rows, row_blocks
 from ..inference.power import win_matrix
-from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import listed
 from ..likelihood.standard_errors import two_sided
 from .average import PAIRS, Average, Averager, pairs_of, warn_of_unknown
 from .counterfactual import Population, population
 from .emmeans import Emmeans, listing
 from .grid import places_of
+
+if TYPE_CHECKING:
+    from ..likelihood.results import LikelihoodResults
+
 
 #: Kinds of averages -> their notes.
 AVERAGES = {
@@ -171,7 +174,7 @@ def _measured(
 
 
 def superiority(
-    r: FittedLikelihood,
+    r: LikelihoodResults,
     variable: str,
     *,
     average: str = "standardised",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -18,9 +18,12 @@ from ..judging.errors import deviations, drawn_weights
 from ..judging.evaluation import spread
 from ..likelihood.covariance_choice import cluster_codes
 from ..likelihood.fit import LikelihoodFit
-from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
+
+if TYPE_CHECKING:
+    from ..likelihood.results import LikelihoodResults
+
 
 _T = TypeVar("_T")
 #: Stands for infinity in a quantile.
@@ -31,7 +34,7 @@ FAILED = "failed"
 SEPARATED = "separated"
 INCOMPLETE = "incomplete"
 #: Draws a sample from a fit.
-_Draw = Callable[[FittedLikelihood, np.random.Generator], Sample]
+_Draw = Callable[["LikelihoodResults", np.random.Generator], Sample]
 _WORDS = {
     FAILED: (
         "could not be fitted (a single level left, or no convergence) and are left out"
@@ -175,9 +178,9 @@ def _quantiles(values: FloatArray, tails: FloatArray) -> FloatArray:
 
 
 def _replicate(
-    r: FittedLikelihood,
+    r: LikelihoodResults,
     draw: _Draw,
-    statistic: Callable[[FittedLikelihood], Any],
+    statistic: Callable[[LikelihoodResults], Any],
     rng: np.random.Generator,
 ) -> tuple[str, FloatArray | None]:
     """Draw a sample and fit it; return (status, values), with None for the values if
@@ -196,7 +199,7 @@ def _replicate(
 
 
 def _redrawn(
-    cluster: IntArray | None, r: FittedLikelihood, rng: np.random.Generator
+    cluster: IntArray | None, r: LikelihoodResults, rng: np.random.Generator
 ) -> Sample:
     """The sample with rows or clusters drawn with replacement, as weights."""
     return replace(
@@ -205,7 +208,7 @@ def _redrawn(
     )
 
 
-def _estimates(r: FittedLikelihood) -> pd.Series:
+def _estimates(r: LikelihoodResults) -> pd.Series:
     """All parameters, including standard deviations and correlations of
     random effects.
     """
@@ -227,7 +230,7 @@ def _status(original: LikelihoodFit, fit: LikelihoodFit) -> str:
 
 
 def _statistic(
-    statistic: Callable[[FittedLikelihood], Any], r: FittedLikelihood
+    statistic: Callable[[LikelihoodResults], Any], r: LikelihoodResults
 ) -> pd.Series:
     """Return the result of the user's function as a series of numbers."""
     result = statistic(r)
@@ -247,7 +250,7 @@ def _statistic(
 
 
 def bootstrapped(
-    r: FittedLikelihood,
+    r: LikelihoodResults,
     n: int = 1000,
     *,
     seed: int | np.random.Generator = 0,
@@ -288,7 +291,7 @@ def bootstrapped(
     )
 
 
-def _drawing(r: FittedLikelihood, cluster: Any) -> tuple[_Draw, str]:
+def _drawing(r: LikelihoodResults, cluster: Any) -> tuple[_Draw, str]:
     """Return the function that draws a sample, and a description of what it draws."""
     if r.fit.marginal is not None:
         _check_simulated(r, cluster)
@@ -303,7 +306,7 @@ def _drawing(r: FittedLikelihood, cluster: Any) -> tuple[_Draw, str]:
     return partial(_redrawn, groups), f"{np.unique(groups).size} clusters"
 
 
-def _check_simulated(r: FittedLikelihood, cluster: Any) -> None:
+def _check_simulated(r: LikelihoodResults, cluster: Any) -> None:
     """Raise OptionError for clusters and case weights, which simulated responses do not
     support.
     """
@@ -322,7 +325,7 @@ def _check_simulated(r: FittedLikelihood, cluster: Any) -> None:
         )
 
 
-def _simulated(r: FittedLikelihood, rng: np.random.Generator) -> Sample:
+def _simulated(r: LikelihoodResults, rng: np.random.Generator) -> Sample:
     """The rows of the fit with new random effects and new responses."""
     drawn = cast(Any, r).simulate(1, rng)["sim_1"]
     return replace(r.design.sample, y=drawn.cat.codes.to_numpy(dtype=np.intp))

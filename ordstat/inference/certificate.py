@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
 from ..fit import Certificate
-from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import spread
 from ..report.frames import NotedFrame
 from ..report.render import Report, Reported, Table
 from ..report.sections import certificate_text, shortened
 from .residuals import jacobian_of, row_terms
+
+if TYPE_CHECKING:
+    from ..likelihood.results import LikelihoodResults
+
 
 #: Formats of the columns on the accuracy of estimates.
 _DIGITS = {"gradient": ".1e", "error": ".1e", "decimals": "int", "digits": "int"}
@@ -80,7 +84,7 @@ class Convergence(Reported, Certificate):
         )
 
 
-def convergence_of(r: FittedLikelihood) -> Convergence:
+def convergence_of(r: LikelihoodResults) -> Convergence:
     """Accuracy of every estimate: gradient, remaining error, correct decimals and
     digits, eigenvalues.
     """
@@ -123,7 +127,7 @@ def convergence_of(r: FittedLikelihood) -> Convergence:
 
 
 def _gradient_and_error(
-    r: FittedLikelihood, covariance: FloatArray
+    r: LikelihoodResults, covariance: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """(P,) gradient, and the error of every estimate that follows from it; NaN where
     aliased.

@@ -4,16 +4,20 @@ factors.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray
-from ..likelihood.fitted import FittedLikelihood
 from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import NotedFrame
 
+if TYPE_CHECKING:
+    from ..likelihood.results import LikelihoodResults
 
-def inflation_frame(r: FittedLikelihood) -> NotedFrame:
+
+def inflation_frame(r: LikelihoodResults) -> NotedFrame:
     """Generalised variance inflation factors of the location terms; see `vif`."""
     location = r.parameters.of("location")
     estimated = np.flatnonzero(~r.fit.aliased)

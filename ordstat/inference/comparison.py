@@ -23,7 +23,6 @@ from ..checks import listed_texts, number, one_of
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Rows, Sample
 from ..likelihood.fit import LikelihoodFit
-from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.flexible import FLEXIBLE
 from ..likelihood.parameters import listed
 from ..likelihood.rule import crossed_rows
@@ -35,6 +34,7 @@ from .wald import chi2_tail
 
 if TYPE_CHECKING:
     from ..formula.design import Design
+    from ..likelihood.results import LikelihoodResults
 
 #: Negative likelihood ratios up to this share of the log-likelihood count as 0.
 _ROUNDING = 1e-8
@@ -75,7 +75,7 @@ _BOUNDARY = (
 )
 
 
-def likelihood_ratio_tests(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
+def likelihood_ratio_tests(fits: Sequence[LikelihoodResults]) -> pd.DataFrame:
     """Compare several fits, smallest first, as R's anova(); see
     `LikelihoodResults.anova`.
     """
@@ -118,7 +118,8 @@ def likelihood_ratio_tests(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
 
 
 def _at_boundaries(
-    tests: dict[str, FloatArray], pairs: list[tuple[FittedLikelihood, FittedLikelihood]]
+    tests: dict[str, FloatArray],
+    pairs: list[tuple[LikelihoodResults, LikelihoodResults]],
 ) -> dict[str, Any]:
     """P-values from the boundary distribution where random effects differ, and from
     chi-squared.
@@ -150,7 +151,7 @@ def _at_boundaries(
 
 
 def _notes(
-    fits: Sequence[FittedLikelihood], within: BoolArray, nested: BoolArray
+    fits: Sequence[LikelihoodResults], within: BoolArray, nested: BoolArray
 ) -> list[str]:
     notes = [
         (
@@ -171,7 +172,7 @@ def _notes(
     return [*notes, _SEPARATED.format(separated)] if separated else notes
 
 
-def check_same_rows(first: FittedLikelihood, other: FittedLikelihood) -> None:
+def check_same_rows(first: LikelihoodResults, other: LikelihoodResults) -> None:
     """Raise DataError unless both were fitted to the same responses with the same
     weights.
     """
@@ -180,7 +181,7 @@ def check_same_rows(first: FittedLikelihood, other: FittedLikelihood) -> None:
             "anova takes fits as separate arguments, as in fit1.anova(fit2, fit3); got"
             " a list or tuple."
         )
-    if not isinstance(other, FittedLikelihood):
+    if not isinstance(getattr(other, "fit", None), LikelihoodFit):
         raise OptionError(
             f"anova compares likelihood fits; got a {type(other).__name__}."
         )
@@ -204,7 +205,7 @@ def check_same_rows(first: FittedLikelihood, other: FittedLikelihood) -> None:
         )
 
 
-def described(fit: FittedLikelihood) -> str:
+def described(fit: LikelihoodResults) -> str:
     """Describe a fit in one line: its formulas, and its method unless all options are
     defaults.
     """
@@ -222,7 +223,7 @@ def described(fit: FittedLikelihood) -> str:
 # Which model contains which
 
 
-def nested_in(small: FittedLikelihood, large: FittedLikelihood) -> bool:
+def nested_in(small: LikelihoodResults, large: LikelihoodResults) -> bool:
     """Whether `small` is a special case of `large`.
 
     Its columns and structured thresholds are combinations of those of `large`; its link
@@ -245,7 +246,7 @@ def nested_in(small: FittedLikelihood, large: FittedLikelihood) -> bool:
     )
 
 
-def _link_within(small: FittedLikelihood, large: FittedLikelihood) -> bool:
+def _link_within(small: LikelihoodResults, large: LikelihoodResults) -> bool:
     if small.family.name != large.family.name:
         return False
     if large.fit.n_lambda:
@@ -254,7 +255,7 @@ def _link_within(small: FittedLikelihood, large: FittedLikelihood) -> bool:
     return bool(small.method.link == large.method.link)
 
 
-def _thresholds_within(small: FittedLikelihood, large: FittedLikelihood) -> bool:
+def _thresholds_within(small: LikelihoodResults, large: LikelihoodResults) -> bool:
     inner = small.fit.jacobian
     outer = large.fit.jacobian
     if outer is None:
@@ -298,7 +299,7 @@ def spanned(columns: FloatArray | None, others: FloatArray | None) -> bool:
     return bool(np.all(rest <= 1e-7 * size + floor))
 
 
-def estimated_places(fit: FittedLikelihood) -> dict[str, int]:
+def estimated_places(fit: LikelihoodResults) -> dict[str, int]:
     """Positions of the estimated parameters, by name."""
     return {
         fit.parameters.names[position]: int(position)
@@ -312,7 +313,7 @@ def estimated_places(fit: FittedLikelihood) -> dict[str, int]:
 Block = tuple[frozenset[str], frozenset[str]]
 
 
-def _blocks(fit: FittedLikelihood) -> list[Block]:
+def _blocks(fit: LikelihoodResults) -> list[Block]:
     """The random terms of a fit, with a separate block for each independent effect."""
     pairs: list[Block] = []
     for term in fit.design.random:
@@ -331,7 +332,7 @@ def _blocks(fit: FittedLikelihood) -> list[Block]:
     return pairs
 
 
-def _random_within(small: FittedLikelihood, large: FittedLikelihood) -> bool:
+def _random_within(small: LikelihoodResults, large: LikelihoodResults) -> bool:
     """Whether the random effects of one model are among those of the other."""
     wider = _blocks(large)
     return all(
@@ -341,7 +342,7 @@ def _random_within(small: FittedLikelihood, large: FittedLikelihood) -> bool:
 
 
 def _boundary_test(
-    small: FittedLikelihood, large: FittedLikelihood, statistic: float
+    small: LikelihoodResults, large: LikelihoodResults, statistic: float
 ) -> tuple[float, str] | None:
     """The p-value and the name of its distribution; None if the random effects are the
     same.
@@ -418,7 +419,7 @@ class Refit:
         return k * self.edf - 2.0 * self.loglik
 
 
-def refit(r: FittedLikelihood, sample: Sample) -> Refit:
+def refit(r: LikelihoodResults, sample: Sample) -> Refit:
     """Fit the method of `r` to another sample, with default starting values; NaN if
     there is no maximum.
     """
@@ -443,7 +444,7 @@ def improper(rule: Any, rows: Rows) -> bool:
     return crossed_rows(rule, rows).size > _MOST_NEGATIVE * rows.n
 
 
-def unstarted(r: FittedLikelihood) -> Any:
+def unstarted(r: LikelihoodResults) -> Any:
     """The method of a fit without its starting values, which hold only for its own
     parameters.
     """
@@ -451,7 +452,7 @@ def unstarted(r: FittedLikelihood) -> Any:
 
 
 def coded_anew(
-    r: FittedLikelihood, role: str, terms: Sequence[str], changed: str
+    r: LikelihoodResults, role: str, terms: Sequence[str], changed: str
 ) -> Sample:
     """The sample with other terms in one formula, coded as that formula alone would
     code them.
@@ -503,7 +504,7 @@ def check_complete(old: Design, new: Design, term: str) -> None:
 
 
 def dropped_terms(
-    r: FittedLikelihood,
+    r: LikelihoodResults,
     scope: str | Sequence[str] | None = None,
     *,
     test: str | None = "LR",
@@ -519,7 +520,7 @@ def dropped_terms(
     return refit_table(r, _drop_fits(r, terms), -1.0, test, k)
 
 
-def _drop_fits(r: FittedLikelihood, terms: Iterable[str]) -> dict[str, Refit]:
+def _drop_fits(r: LikelihoodResults, terms: Iterable[str]) -> dict[str, Refit]:
     """Fits without each term in turn."""
     kept = {
         term: [other for other in r.design.terms if other != term] for term in terms
@@ -531,7 +532,7 @@ def _drop_fits(r: FittedLikelihood, terms: Iterable[str]) -> dict[str, Refit]:
 
 
 def added_terms(
-    r: FittedLikelihood,
+    r: LikelihoodResults,
     scope: str | Sequence[str],
     *,
     test: str | None = "LR",
@@ -548,7 +549,7 @@ def added_terms(
     return refit_table(r, _add_fits(r, texts), 1.0, test, k)
 
 
-def _add_fits(r: FittedLikelihood, texts: dict[str, str]) -> dict[str, Refit]:
+def _add_fits(r: LikelihoodResults, texts: dict[str, str]) -> dict[str, Refit]:
     """Fits with each term added in turn; `texts` has the terms as formula text."""
     return {
         term: refit(r, _updated(r.design, term, formula=f"~ . + {text}").sample)
@@ -556,7 +557,7 @@ def _add_fits(r: FittedLikelihood, texts: dict[str, str]) -> dict[str, Refit]:
     }
 
 
-def _widest(r: FittedLikelihood, scope: Any) -> Marginality:
+def _widest(r: LikelihoodResults, scope: Any) -> Marginality:
     """The terms of the largest model; a dot in its formula stands for the
     model of `r`.
     """
@@ -578,7 +579,7 @@ def _not_fixed(term: str, how: str) -> OptionError:
     )
 
 
-def terms_in(r: FittedLikelihood, scope: Any, available: Iterable[str]) -> list[str]:
+def terms_in(r: LikelihoodResults, scope: Any, available: Iterable[str]) -> list[str]:
     """The terms of a scope, given as a formula or by name; OptionError for a term that
     is not available.
     """
@@ -604,7 +605,7 @@ def terms_in(r: FittedLikelihood, scope: Any, available: Iterable[str]) -> list[
     return asked
 
 
-def _enterable(r: FittedLikelihood, wide: Marginality) -> dict[str, str]:
+def _enterable(r: LikelihoodResults, wide: Marginality) -> dict[str, str]:
     """Formula texts of the terms that may enter: the model has all terms that they
     contain.
     """
@@ -622,7 +623,7 @@ def _enterable(r: FittedLikelihood, wide: Marginality) -> dict[str, str]:
 
 
 def refit_table(
-    r: FittedLikelihood,
+    r: LikelihoodResults,
     fits: dict[str, Refit],
     sign: float,
     test: str | None,
@@ -695,7 +696,7 @@ class Selection:
         penalty k).
     """
 
-    fit: FittedLikelihood
+    fit: LikelihoodResults
     trace: pd.DataFrame
 
     def __repr__(self) -> str:
@@ -709,7 +710,7 @@ class Selection:
         return NotedFrame.of(self.trace.set_index("change"), notes, "Steps")
 
 
-def stepwise(r: FittedLikelihood, scope: Any = None, *, k: float = _AIC) -> Selection:
+def stepwise(r: LikelihoodResults, scope: Any = None, *, k: float = _AIC) -> Selection:
     """Drop and add location terms one at a time while AIC falls, as R's step()."""
     check_available(r, "step()")
     number("k", k, least=0.0, also=", such as 2 (AIC) or numpy.log(n) (BIC)")
@@ -728,7 +729,7 @@ def stepwise(r: FittedLikelihood, scope: Any = None, *, k: float = _AIC) -> Sele
 
 
 def _limits(
-    r: FittedLikelihood, scope: Any
+    r: LikelihoodResults, scope: Any
 ) -> tuple[set[frozenset[str]], Marginality | None]:
     """Factors of the terms that must stay, and the terms of the largest model; dots
     stand for the model of `r`.
@@ -750,7 +751,10 @@ def _limits(
 
 
 def _best_change(
-    r: FittedLikelihood, lower: set[frozenset[str]], upper: Marginality | None, k: float
+    r: LikelihoodResults,
+    lower: set[frozenset[str]],
+    upper: Marginality | None,
+    k: float,
 ) -> tuple[str, str] | None:
     """The change of a single term that lowers the criterion most, and its formula; None
     if no change lowers it.
@@ -791,7 +795,7 @@ def _best_change(
     return best if best is not None and finite[best] < now - _EQUAL else None
 
 
-def _trace(steps: list[tuple[str, FittedLikelihood]], k: float) -> pd.DataFrame:
+def _trace(steps: list[tuple[str, LikelihoodResults]], k: float) -> pd.DataFrame:
     edf, loglik = np.array([(fit.fit.edf, fit.fit.loglik) for _, fit in steps]).T
     frame = pd.DataFrame(
         {

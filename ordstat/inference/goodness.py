@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,6 @@ from ..judging.errors import (
     somers_d,
     spearman,
 )
-from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.unavailable import check_available
 from ..report.cells import MISSING, short_p_value, wrapped
 from ..report.frames import SCREEN, NotedFrame
@@ -29,6 +29,10 @@ from ..report.render import Report, Reported, Table
 from ..report.sections import fractional
 from .summary import no_rounding, test_figures
 from .wald import chi2_tail
+
+if TYPE_CHECKING:
+    from ..likelihood.results import LikelihoodResults
+
 
 _NAME = "ordinal Hosmer-Lemeshow (Fagerland and Hosmer)"
 #: Note on departures that the test does not detect.
@@ -91,7 +95,7 @@ class GoodnessOfFit(Reported):
         )
 
 
-def goodness_of_fit(r: FittedLikelihood, groups: int | None = None) -> GoodnessOfFit:
+def goodness_of_fit(r: LikelihoodResults, groups: int | None = None) -> GoodnessOfFit:
     """Test the model against unspecified departures."""
     check_available(r, "gof()")
     sample = r.design.sample
@@ -323,7 +327,7 @@ class Discrimination(pd.Series):
 _LARGEST_LOG = 709.0
 
 
-def discrimination_series(r: FittedLikelihood) -> pd.Series:
+def discrimination_series(r: LikelihoodResults) -> pd.Series:
     """The statistics that R's rms reports: tests of all effects, R2s, g, rank
     correlations, Brier score.
     """
@@ -376,7 +380,7 @@ def discrimination_series(r: FittedLikelihood) -> pd.Series:
 
 
 def _probability_figures(
-    r: FittedLikelihood, cuts: tuple[int, int]
+    r: LikelihoodResults, cuts: tuple[int, int]
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """(N,) P(rank code >= cut) at two cuts, ranked probability scores and expected
     ranks, in blocks of rows.

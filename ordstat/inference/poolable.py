@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 
 from ..exceptions import DataError, OptionError
-from ..likelihood.fitted import FittedLikelihood
+from ..likelihood.results import LikelihoodResults
 from .comparison import described, estimated_places
 
 if TYPE_CHECKING:
     from ..formula.design import Design
 
 
-def poolable(fits: Any) -> tuple[FittedLikelihood, ...]:
+def poolable(fits: Any) -> tuple[LikelihoodResults, ...]:
     """The fits as a tuple, checked to be two or more likelihood fits of one model with
     finite estimates.
     """
@@ -44,7 +44,7 @@ def poolable(fits: Any) -> tuple[FittedLikelihood, ...]:
 
 def _require_likelihood(fit: Any, which: str) -> None:
     """Raise OptionError unless `fit` is a likelihood fit."""
-    if not isinstance(fit, FittedLikelihood):
+    if not isinstance(fit, LikelihoodResults):
         raise OptionError(
             "fits must be likelihood fits ('clm', 'acat', 'cratio', ...), because"
             f" Rubin's rules need standard errors; {which} is of type"
@@ -54,7 +54,7 @@ def _require_likelihood(fit: Any, which: str) -> None:
 
 #: What must be the same in all fits: its name, its value in a fit, and what to do
 #: otherwise.
-_COMMON: tuple[tuple[str, Callable[[FittedLikelihood], Any], str], ...] = (
+_COMMON: tuple[tuple[str, Callable[[LikelihoodResults], Any], str], ...] = (
     (
         "model",
         lambda fit: "".join(described(fit).split()),
@@ -78,7 +78,7 @@ _COMMON: tuple[tuple[str, Callable[[FittedLikelihood], Any], str], ...] = (
 )
 
 
-def _require_one_model(fits: tuple[FittedLikelihood, ...]) -> None:
+def _require_one_model(fits: tuple[LikelihoodResults, ...]) -> None:
     """Raise OptionError unless all fits are of one model, with the same parameters."""
     names = estimated_places(fits[0]).keys()
     for k, fit in enumerate(fits, start=1):
@@ -107,7 +107,7 @@ def _require_one_model(fits: tuple[FittedLikelihood, ...]) -> None:
 _MOST_IMPUTED = 0.5
 
 
-def _require_same_rows(fits: tuple[FittedLikelihood, ...]) -> None:
+def _require_same_rows(fits: tuple[LikelihoodResults, ...]) -> None:
     """Raise DataError unless all fits have the same rows, responses and weights.
 
     A response that differs in some rows counts as imputed; the summary says so. Of rows
@@ -178,7 +178,7 @@ def _placed(design: Design) -> bool:
     return isinstance(design.data, pd.DataFrame) and design.data.index.is_unique
 
 
-def _require_finite(fits: tuple[FittedLikelihood, ...]) -> None:
+def _require_finite(fits: tuple[LikelihoodResults, ...]) -> None:
     """Raise DataError for estimates that are infinite or without standard errors."""
     for k, fit in enumerate(fits, start=1):
         unknown = ~np.isfinite(fit.se.to_numpy()) & ~fit.fit.aliased

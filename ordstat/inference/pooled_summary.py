@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from ..likelihood.fitted import FittedLikelihood
 from ..report.render import Table
 from ..report.sections import shortened
 from .summary import TITLES, ratio_table
+
+if TYPE_CHECKING:
+    from ..likelihood.results import LikelihoodResults
+
 
 #: An FMI above this calls for more imputations than usual.
 _HIGH = 0.5
@@ -22,7 +26,7 @@ _TITLES = TITLES | {"threshold": "Thresholds"}
 
 
 def tables_of(
-    fits: Sequence[FittedLikelihood],
+    fits: Sequence[LikelihoodResults],
     tidy: pd.DataFrame,
     level: float,
     exponentiate: bool,
@@ -80,7 +84,7 @@ def _table_of_random_effects(frame: pd.DataFrame) -> Table:
     return Table(title="Random effects", frame=frame, formats=_FORMATS, note=note)
 
 
-def notes_of(fits: Sequence[FittedLikelihood], fmi: float) -> tuple[str, ...]:
+def notes_of(fits: Sequence[LikelihoodResults], fmi: float) -> tuple[str, ...]:
     """Notes of the summary, given the largest fraction of missing information."""
     notes = [
         "FMI: fraction of missing information, the lost share of the information in"

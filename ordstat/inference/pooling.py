@@ -15,7 +15,6 @@ from ..checks import advice, flag, fraction, label_texts, number, one_of
 from ..exceptions import DataWarning, OptionError, UnavailableError, warn
 from ..fit import least_expected
 from ..judging.costs import CostMatrix
-from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import Parameters, spread
 from ..likelihood.standard_errors import UNCERTAIN, symmetric_limits, two_sided
 from ..report.advice import with_advice
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from ..formula.design import Design
     from ..formula.names import Parameter
     from ..likelihood.family import Family
+    from ..likelihood.results import LikelihoodResults
     from ..plots.accessor import PooledPlots
 
 
@@ -113,7 +113,7 @@ class PooledResults:
     [['yes - no', 0.659, 0.227]]
     """
 
-    fits: tuple[FittedLikelihood, ...]
+    fits: tuple[LikelihoodResults, ...]
     df_complete: float
 
     @cached_property
@@ -819,7 +819,7 @@ def _table_tests(tests: list[FTest], names: list[str]) -> pd.DataFrame:
 
 
 def _pooled_predictions(
-    first: FittedLikelihood,
+    first: LikelihoodResults,
     answers: Sequence[pd.DataFrame],
     df_complete: float | FloatArray,
     type: str,
@@ -939,7 +939,7 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
     return PooledResults(given, float(df))
 
 
-def _smallest_df(fits: Iterable[FittedLikelihood]) -> float:
+def _smallest_df(fits: Iterable[LikelihoodResults]) -> float:
     """The smallest complete-data degrees of freedom of the fits, at least 1."""
     smallest = np.inf
     for fit in fits:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,6 @@ from ..formula.sample import Rows, row_blocks
 from ..judging.costs import CostMatrix
 from ..likelihood.derivatives import QUANTITIES, Chain, score_errors, standard_errors
 from ..likelihood.family import stages_of
-from ..likelihood.fitted import FittedLikelihood, of_errors, with_covariance
 from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import (
     UNCERTAIN,
@@ -29,9 +28,12 @@ from ..report.frames import NotedFrame
 from ..results import known_type, prediction
 from .wald import degrees_of_freedom
 
+if TYPE_CHECKING:
+    from ..likelihood.results import LikelihoodResults
+
 
 def prediction_with_errors(
-    r: FittedLikelihood,
+    r: LikelihoodResults,
     newdata: Any = None,
     type: str = "class",
     *,
@@ -66,7 +68,7 @@ def prediction_with_errors(
         )
     rule = r.rule
     rows = target.rows
-    chosen = r if vcov is None else with_covariance(r, vcov)
+    chosen = r if vcov is None else r.with_vcov(vcov)
     covariance = rule_covariance(r.fit, rule, chosen.fixed_covariance)
     limits = r.row_limits(rows)
     estimate = r.known(target, type, predicted(rule, rows, type))
@@ -94,12 +96,12 @@ def prediction_with_errors(
     if isinstance(frame.index, pd.RangeIndex):  # tables do not print its labels
         frame.index = pd.Index(frame.index.to_numpy(), name=frame.index.name)
     level_note = () if interval is None else (f"{100 * level:g}% confidence limits.",)
-    notes = (*level_note, *of_errors(chosen))
+    notes = (*level_note, *chosen.standard_error_notes)
     return NotedFrame.of(frame, notes, f"Predictions, type {type!r}")
 
 
 def _prediction_under(
-    r: FittedLikelihood, newdata: Any, type: str, cost: Any
+    r: LikelihoodResults, newdata: Any, type: str, cost: Any
 ) -> pd.Series:
     """Classes of least expected cost, for another cost than the fit's."""
     if type != "class":
@@ -114,7 +116,7 @@ def _prediction_under(
 
 
 def prediction_columns(
-    results: FittedLikelihood, type: str, statistics: list[str]
+    results: LikelihoodResults, type: str, statistics: list[str]
 ) -> pd.Index:
     """Column names: (statistic, label) pairs if a row has several numbers, else the
     statistics.
@@ -125,7 +127,7 @@ def prediction_columns(
     return pd.MultiIndex.from_product([statistics, labels], names=["statistic", None])
 
 
-def delta_df(r: FittedLikelihood, rows: Rows, type: str) -> Any:
+def delta_df(r: LikelihoodResults, rows: Rows, type: str) -> Any:
     """Degrees of freedom of t limits: under CR2 (n, M) or (n, 1), one for each
     prediction, else one number.
     """
@@ -166,7 +168,7 @@ def _limits(
 
 
 def simulated(
-    r: FittedLikelihood,
+    r: LikelihoodResults,
     n: int = 1,
     seed: int | np.random.Generator = 0,
     newdata: Any = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,6 @@ from ..exceptions import DataError
 from ..formula.sample import Rows, Sample
 from ..judging.evaluation import Present
 from ..likelihood.fit import LikelihoodFit
-from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.links import Link
 from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import places
@@ -26,6 +25,10 @@ from .comparison import coded_anew, joined, refit, refit_table, terms_in, unstar
 from .residuals import influence
 from .terms import marginality_of
 from .wald import Joint, chi2_frame, joint_frame, joint_test, too_many, wald_test
+
+if TYPE_CHECKING:
+    from ..likelihood.results import LikelihoodResults
+
 
 _ONE_THRESHOLD = (
     "The response has 2 levels and so one threshold: effects cannot differ between"
@@ -50,7 +53,7 @@ _MOST_ROWS = 5_000
 
 
 def nominal_tests(
-    r: FittedLikelihood, scope: str | Sequence[str] | None = None
+    r: LikelihoodResults, scope: str | Sequence[str] | None = None
 ) -> pd.DataFrame:
     """Test proportional odds: give each term in turn a separate effect at every
     threshold.
@@ -71,7 +74,7 @@ def nominal_tests(
 
 
 def scale_tests(
-    r: FittedLikelihood, scope: str | Sequence[str] | None = None
+    r: LikelihoodResults, scope: str | Sequence[str] | None = None
 ) -> pd.DataFrame:
     """Likelihood-ratio tests of equal scale: give each location term in turn an effect
     on the log scale.
@@ -81,7 +84,7 @@ def scale_tests(
 
 
 def _extended(
-    r: FittedLikelihood,
+    r: LikelihoodResults,
     role: str,
     present: Iterable[str],
     candidates: Iterable[str],
@@ -112,7 +115,7 @@ def _extended(
     return refit_table(r, fits, 1.0, "LR", 2.0, _REFITS[role])
 
 
-def among_present(r: FittedLikelihood) -> FittedLikelihood:
+def among_present(r: LikelihoodResults) -> LikelihoodResults:
     """The same fit without levels that have no rows, whose thresholds have no effects
     to compare.
     """
@@ -136,7 +139,7 @@ def among_present(r: FittedLikelihood) -> FittedLikelihood:
 # Wald tests, for survey designs and robust standard errors
 
 
-def _wald_tests(r: FittedLikelihood, scope: Any) -> pd.DataFrame:
+def _wald_tests(r: LikelihoodResults, scope: Any) -> pd.DataFrame:
     """Wald tests of equal effects at all thresholds by the covariance of the fit, with
     one refit per term.
     """
@@ -166,7 +169,7 @@ def _wald_tests(r: FittedLikelihood, scope: Any) -> pd.DataFrame:
     )
 
 
-def wald_row(r: FittedLikelihood, freed: BoolArray) -> tuple[Joint, str]:
+def wald_row(r: LikelihoodResults, freed: BoolArray) -> tuple[Joint, str]:
     """Wald test that location columns have equal effects at all thresholds, and the
     reason if it is NaN.
     """
@@ -206,7 +209,7 @@ def wald_row(r: FittedLikelihood, freed: BoolArray) -> tuple[Joint, str]:
     )
 
 
-def freed_fit(r: FittedLikelihood, freed: BoolArray) -> tuple[Any, str]:
+def freed_fit(r: LikelihoodResults, freed: BoolArray) -> tuple[Any, str]:
     """The fit with an effect at each threshold for some location columns, and the
     reason if it has no maximum.
     """
@@ -238,7 +241,7 @@ def freed_fit(r: FittedLikelihood, freed: BoolArray) -> tuple[Any, str]:
     return fit, ""
 
 
-def untested(r: FittedLikelihood) -> tuple[str, str]:
+def untested(r: LikelihoodResults) -> tuple[str, str]:
     """Why equal effects of all terms have no joint test, and the term with the least
     p-value in a test of its own.
 
@@ -259,7 +262,7 @@ def untested(r: FittedLikelihood) -> tuple[str, str]:
     return why, f"{terms.idxmin()} alone, {p_in_words(terms.min())}"
 
 
-def departures(r: FittedLikelihood) -> tuple[str, ...]:
+def departures(r: LikelihoodResults) -> tuple[str, ...]:
     """Sentences that name the term whose effects differ most between thresholds, with
     an update() that was checked.
     """
@@ -284,7 +287,7 @@ def departures(r: FittedLikelihood) -> tuple[str, ...]:
     return (found, advice, "In large samples small differences are significant.")
 
 
-def _one_row(r: FittedLikelihood) -> str:
+def _one_row(r: LikelihoodResults) -> str:
     """A sentence if equal effects are rejected for the most influential row alone, by a
     fit without it.
     """
@@ -318,7 +321,7 @@ def _one_row(r: FittedLikelihood) -> str:
 # Score test
 
 
-def score_tests(r: FittedLikelihood) -> pd.DataFrame:
+def score_tests(r: LikelihoodResults) -> pd.DataFrame:
     """Score tests of proportional odds: is an effect the same at every threshold? No
     model is refitted.
     """
@@ -331,7 +334,7 @@ def score_tests(r: FittedLikelihood) -> pd.DataFrame:
     return NotedFrame.of(table, _untested(r, table), title, labels=r.names_shown())
 
 
-def _with_margins(r: FittedLikelihood, term: str) -> BoolArray:
+def _with_margins(r: LikelihoodResults, term: str) -> BoolArray:
     """(D,) mask of the location columns of a term and of the terms that it contains."""
     chosen = np.zeros(len(r.design.names), dtype=bool)
     for name in marginality_of(r.design.spec).margins_of(term):
@@ -339,7 +342,7 @@ def _with_margins(r: FittedLikelihood, term: str) -> BoolArray:
     return chosen
 
 
-def _untested(r: FittedLikelihood, table: pd.DataFrame) -> list[str]:
+def _untested(r: LikelihoodResults, table: pd.DataFrame) -> list[str]:
     """Why terms have no score test."""
     if r.fit.separation is not None:
         return [
@@ -361,7 +364,7 @@ def _untested(r: FittedLikelihood, table: pd.DataFrame) -> list[str]:
     return notes
 
 
-def scarce_level(r: FittedLikelihood, columns: BoolArray | None = None) -> str:
+def scarce_level(r: LikelihoodResults, columns: BoolArray | None = None) -> str:
     """The level that has no more rows than there are location columns to free, and what
     to do; "" without one.
     """
@@ -378,7 +381,7 @@ def scarce_level(r: FittedLikelihood, columns: BoolArray | None = None) -> str:
 
 
 def score_row(
-    r: FittedLikelihood, columns: BoolArray | None = None
+    r: LikelihoodResults, columns: BoolArray | None = None
 ) -> tuple[float, int]:
     """Score statistic, and its df, for giving some location columns (by default all) an
     effect at each threshold.
@@ -395,12 +398,12 @@ def score_row(
     return r.fit.likelihood.score_statistic(*_freed(r, freed)), df
 
 
-def _estimated(r: FittedLikelihood) -> BoolArray:
+def _estimated(r: LikelihoodResults) -> BoolArray:
     """(D,) location columns that are not aliased."""
     return np.asarray(~r.fit.aliased[r.parameters.of("location")])
 
 
-def _freed(r: FittedLikelihood, freed: BoolArray) -> tuple[Sample, FloatArray]:
+def _freed(r: LikelihoodResults, freed: BoolArray) -> tuple[Sample, FloatArray]:
     """The sample of the model with an effect at each threshold for some columns, and
     the estimates in its terms.
     """
@@ -441,7 +444,7 @@ def _freed(r: FittedLikelihood, freed: BoolArray) -> tuple[Sample, FloatArray]:
 # Brant's test
 
 
-def brant_tests(r: FittedLikelihood) -> pd.DataFrame:
+def brant_tests(r: LikelihoodResults) -> pd.DataFrame:
     """Brant's test of proportional odds: are the K-1 separate regressions of "above
     level k" parallel?
     """
@@ -475,7 +478,7 @@ def brant_tests(r: FittedLikelihood) -> pd.DataFrame:
 
 
 def _binary_fits(
-    r: FittedLikelihood, rows: Rows
+    r: LikelihoodResults, rows: Rows
 ) -> tuple[list[LikelihoodFit], list[str]]:
     """One regression of "above level k" per threshold, and notes on those without
     finite estimates.
@@ -504,7 +507,7 @@ def _binary_fits(
 
 
 def _brant_frame(
-    r: FittedLikelihood,
+    r: LikelihoodResults,
     X: FloatArray,
     fits: list[LikelihoodFit],
     columns: dict[str, Any],

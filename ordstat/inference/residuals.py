@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,6 @@ from ..exceptions import UnavailableError
 from ..formula.sample import Sample, row_blocks
 from ..likelihood.family import row_terms as likelihood_terms
 from ..likelihood.fit import LikelihoodFit
-from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import spread
 from ..likelihood.predictor import Jacobian, ModelRows
 from ..likelihood.rule import LikelihoodRule
@@ -23,6 +22,9 @@ from ..likelihood.terms import RowTerms
 from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
 from ..report.render import Report, Reported, Table
+
+if TYPE_CHECKING:
+    from ..likelihood.results import LikelihoodResults
 
 
 def row_terms(
@@ -184,7 +186,7 @@ def _influence(
 
 
 def residual_series(
-    r: FittedLikelihood, type: str = "surrogate", seed: int | np.random.Generator = 0
+    r: LikelihoodResults, type: str = "surrogate", seed: int | np.random.Generator = 0
 ) -> pd.Series:
     """One residual per row: positive if the level is higher than expected, with mean 0
     under the true model.
@@ -266,7 +268,7 @@ class Influence(Reported):
         )
 
 
-def influence_of(r: FittedLikelihood) -> Influence:
+def influence_of(r: LikelihoodResults) -> Influence:
     """Leverage, dfbeta and Cook's distance of every row."""
     check_available(r, "influence()")
     if not r.level_counts.all():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,6 @@ from .._typing import FloatArray
 from ..checks import flag, fraction, label_texts
 from ..fit import count_above
 from ..likelihood.covariance_choice import own_covariance
-from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import threshold_values
 from ..likelihood.standard_errors import symmetric_limits
 from ..likelihood.unavailable import excluding
@@ -39,6 +38,10 @@ from .proportionality import departures, score_row, untested, wald_row
 from .tables import rescaled
 from .wald import Joint, zero_test
 
+if TYPE_CHECKING:
+    from ..likelihood.results import LikelihoodResults
+
+
 #: Titles of the tables of estimates, by the kind of the parameters.
 TITLES = {
     "location": "Location effects (positive = higher response)",
@@ -58,7 +61,7 @@ _TESTS = {"model": "LR test", "CR2": "Wald F test", "survey": "Wald F test"}
 # Figures of the whole fit
 
 
-def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
+def likelihood_figures(r: LikelihoodResults) -> pd.DataFrame:
     """One row of figures of the whole fit."""
     tests = {} if r.fit.marginal is not None else test_figures(r)
     return one_row(
@@ -67,7 +70,7 @@ def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
 
 
 def _figures(
-    r: FittedLikelihood, tests: Mapping[str, Any] | None = None
+    r: LikelihoodResults, tests: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """The likelihood, criteria, `tests` and R2s that the fit has.
 
@@ -114,7 +117,7 @@ def no_rounding(share: float) -> float:
     return 0.0 if abs(share) < 1e-13 else share
 
 
-def effects_test(r: FittedLikelihood) -> Joint:
+def effects_test(r: LikelihoodResults) -> Joint:
     """Test that all effects are 0: a likelihood-ratio test with the model's covariance,
     else a Wald test.
     """
@@ -124,7 +127,7 @@ def effects_test(r: FittedLikelihood) -> Joint:
     return Joint(gain, r.fit.edf - r.fit.null_edf)
 
 
-def test_figures(r: FittedLikelihood) -> dict[str, Any]:
+def test_figures(r: LikelihoodResults) -> dict[str, Any]:
     """The test of all effects for `glance`."""
     test = effects_test(r)
     name = r.own_covariance.name
@@ -139,7 +142,7 @@ def test_figures(r: FittedLikelihood) -> dict[str, Any]:
     }
 
 
-def _test_of_effects(r: FittedLikelihood) -> str:
+def _test_of_effects(r: LikelihoodResults) -> str:
     """The test of all effects as text for the summary, or why there is none."""
     covariance = r.own_covariance
     if r.fit.edf == r.fit.null_edf:
@@ -165,7 +168,7 @@ def _test_of_effects(r: FittedLikelihood) -> str:
 
 
 def likelihood_summary(
-    r: FittedLikelihood,
+    r: LikelihoodResults,
     section: str | None,
     exponentiate: bool | None,
     level: float,
@@ -195,7 +198,7 @@ def likelihood_summary(
 
 
 def _fit_header(
-    r: FittedLikelihood, random: tuple[tuple[str, Any], ...]
+    r: LikelihoodResults, random: tuple[tuple[str, Any], ...]
 ) -> tuple[tuple[str, Any], ...]:
     """Header pairs about likelihood, tests, R2s and standard errors; `random` are those
     about random effects.
@@ -238,14 +241,14 @@ def _fit_header(
     )
 
 
-def _margin_notes(r: FittedLikelihood) -> tuple[str, ...]:
+def _margin_notes(r: LikelihoodResults) -> tuple[str, ...]:
     """Notes on margins and bounds, for fits that have margins."""
     if r.no_margins is not None:
         return ()
     return (*r.margin_bounds.notes, _threshold_rule(r))
 
 
-def _threshold_rule(r: FittedLikelihood) -> str:
+def _threshold_rule(r: LikelihoodResults) -> str:
     """Note that margins judge the threshold rule, and on how many rows it agrees with
     `predict`.
     """
@@ -270,7 +273,7 @@ def _threshold_rule(r: FittedLikelihood) -> str:
 
 
 def _effect_tables(
-    r: FittedLikelihood,
+    r: LikelihoodResults,
     exponentiate: bool,
     level: float,
     per: Any,
@@ -322,7 +325,7 @@ def _effect_tables(
     return tables
 
 
-def ratio_table(r: FittedLikelihood, effects: pd.DataFrame) -> Table:
+def ratio_table(r: LikelihoodResults, effects: pd.DataFrame) -> Table:
     """Odds ratios, or the ratios of another link, with limits, from the table of
     location effects.
     """
@@ -339,7 +342,7 @@ def ratio_table(r: FittedLikelihood, effects: pd.DataFrame) -> Table:
     )
 
 
-def threshold_estimates(r: FittedLikelihood) -> Table:
+def threshold_estimates(r: LikelihoodResults) -> Table:
     """Thresholds with standard errors; structured ones by the delta method."""
     jacobian = r.fit.jacobian
     thresholds = r.thresholds
@@ -358,7 +361,7 @@ def threshold_estimates(r: FittedLikelihood) -> Table:
 
 
 def _screen_tables(
-    r: FittedLikelihood,
+    r: LikelihoodResults,
     report: Report,
     exponentiate: bool | None,
     labels: Mapping[str, str],
@@ -395,7 +398,7 @@ def _brief(block: Table) -> Table:
     return replace(block, frame=frame, formats=formats)
 
 
-def _beside_ratios(r: FittedLikelihood, effects: Table) -> Table:
+def _beside_ratios(r: LikelihoodResults, effects: Table) -> Table:
     """The table of location effects with the ratios to the right; without their limits
     if the screen is too narrow.
     """
@@ -418,7 +421,7 @@ def _beside_ratios(r: FittedLikelihood, effects: Table) -> Table:
 
 
 def _by_threshold(
-    r: FittedLikelihood, frame: pd.DataFrame, effects: Sequence[str]
+    r: LikelihoodResults, frame: pd.DataFrame, effects: Sequence[str]
 ) -> Table:
     """Nominal effects with standard errors: one row per effect, one column per
     threshold.
@@ -437,7 +440,7 @@ def _by_threshold(
 _UNTESTED = "Equal effects at all thresholds were not tested: use {}."
 
 
-def _proportionality(r: FittedLikelihood) -> list[Line]:
+def _proportionality(r: LikelihoodResults) -> list[Line]:
     """The test of equal effects at all thresholds, or why there is none, and what to
     try if effects differ.
     """

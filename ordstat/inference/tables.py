@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,6 @@ from scipy.special import chdtri
 from .._typing import FloatArray, IntArray
 from ..checks import flag, fraction, mapping, number, one_of, unknown, whole
 from ..exceptions import OptionError, UnavailableError
-from ..likelihood.fitted import FittedLikelihood, of_errors
 from ..likelihood.standard_errors import symmetric_limits
 from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
@@ -21,13 +20,17 @@ from ..report.ratios import ratio_of
 from ..report.sections import fractional
 from ..report.warnings import not_estimated
 
+if TYPE_CHECKING:
+    from ..likelihood.results import LikelihoodResults
+
+
 #: Reach of a profile without a finite limit, in standard errors (in units of the
 #: parameter if it has none).
 _OPEN = 5.0
 
 
 def tidy_parameters(
-    r: FittedLikelihood,
+    r: LikelihoodResults,
     conf_int: bool = True,
     exponentiate: bool = False,
     level: float = 0.95,
@@ -65,7 +68,7 @@ def tidy_parameters(
         frame = pd.concat([frame, more], ignore_index=True)
     if suffixes:
         frame.attrs["per"] = suffixes
-    notes = [*of_errors(r), *not_estimated(r.fit, r.parameters)]
+    notes = [*r.standard_error_notes, *not_estimated(r.fit, r.parameters)]
     notes += [f"{name}: {suffix}." for name, suffix in suffixes.items()]
     if exponentiate:
         notes += exponent_notes(r)
@@ -88,7 +91,7 @@ def _random_rows(random: Any, level: float, factors: FloatArray) -> pd.DataFrame
     )
 
 
-def exponent_notes(r: FittedLikelihood) -> list[str]:
+def exponent_notes(r: LikelihoodResults) -> list[str]:
     """Direction of the exponents of a table, and what its other columns refer to."""
     ratio = ratio_of(r)
     notes = [ratio.direction]
@@ -105,7 +108,7 @@ def exponent_notes(r: FittedLikelihood) -> list[str]:
     return [*notes, "Standard errors and statistics are those of the coefficients."]
 
 
-def deviations_of(r: FittedLikelihood) -> dict[str, float]:
+def deviations_of(r: LikelihoodResults) -> dict[str, float]:
     """Standard deviations of the numeric variables that enter linearly, by their
     weights.
     """
@@ -126,7 +129,7 @@ def deviations_of(r: FittedLikelihood) -> dict[str, float]:
     return deviations
 
 
-def _linear_variables(r: FittedLikelihood) -> list[str]:
+def _linear_variables(r: LikelihoodResults) -> list[str]:
     """Numeric variables that enter linearly."""
     spec = r.design.spec
     linear = []
@@ -138,14 +141,14 @@ def _linear_variables(r: FittedLikelihood) -> list[str]:
 
 
 def rescaled(
-    r: FittedLikelihood, per: Any, deviations: Mapping[str, float] | None = None
+    r: LikelihoodResults, per: Any, deviations: Mapping[str, float] | None = None
 ) -> tuple[FloatArray, dict[str, str]]:
     """Factors of the parameters (random effects last) for changes by `per` instead of
     1, and suffixes of their labels.
 
     Parameters
     ----------
-    r : FittedLikelihood
+    r : LikelihoodResults
     per : mapping of variable to positive number, or "sd"
         The change of each variable; "sd" is the standard deviation of every numeric
         variable that enters linearly.
@@ -191,7 +194,7 @@ def rescaled(
 
 
 def confidence_limits(
-    r: FittedLikelihood, parm: Any = None, level: float = 0.95, type: str = "wald"
+    r: LikelihoodResults, parm: Any = None, level: float = 0.95, type: str = "wald"
 ) -> pd.DataFrame:
     """Confidence limits of `params`, columns lower and upper."""
     if isinstance(parm, float) and 0.0 < parm < 1.0:
@@ -204,7 +207,7 @@ def confidence_limits(
     if type == "wald":
         table = tidy_parameters(r, level=level)
         limits = table[["conf_low", "conf_high"]].to_numpy()[chosen]
-        notes = [*of_errors(r), *not_estimated(r.fit, r.parameters)]
+        notes = [*r.standard_error_notes, *not_estimated(r.fit, r.parameters)]
         title = f"Wald limits, {100 * level:g}%"
     else:
         check_available(r, "confint(type='profile')")
@@ -224,7 +227,7 @@ def confidence_limits(
     return frame
 
 
-def _names(r: FittedLikelihood) -> list[str]:
+def _names(r: LikelihoodResults) -> list[str]:
     """Names of all parameters, including standard deviations and correlations of random
     effects.
     """
@@ -232,7 +235,7 @@ def _names(r: FittedLikelihood) -> list[str]:
     return [*r.parameters.names, *([] if random is None else random.names)]
 
 
-def positions(r: FittedLikelihood, parm: Any) -> IntArray:
+def positions(r: LikelihoodResults, parm: Any) -> IntArray:
     """Positions of parameters given by name, term or position, each once; all positions
     for None.
     """
@@ -259,7 +262,7 @@ def positions(r: FittedLikelihood, parm: Any) -> IntArray:
 
 
 def _profile_limits(
-    r: FittedLikelihood, level: float, chosen: IntArray
+    r: LikelihoodResults, level: float, chosen: IntArray
 ) -> tuple[FloatArray, dict[tuple[str, str], str]]:
     """Limits (n, 2), NaN where aliased, and the reason for each limit that is not
     finite.
@@ -285,7 +288,7 @@ def _profile_limits(
 
 
 def profiles(
-    r: FittedLikelihood,
+    r: LikelihoodResults,
     parm: str | int | Sequence[str | int] | None = None,
     *,
     level: float = 0.99,
@@ -320,7 +323,7 @@ def profiles(
 
 
 def _profile(
-    r: FittedLikelihood,
+    r: LikelihoodResults,
     profiler: Any,
     position: int,
     index: int,

@@ -16,7 +16,6 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import did_you_mean, listed_texts, one_of
 from ..exceptions import OptionError
 from ..likelihood.covariance_choice import Covariance
-from ..likelihood.fitted import FittedLikelihood, with_covariance
 from ..likelihood.standard_errors import places
 from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import NotedFrame
@@ -26,6 +25,7 @@ from .terms import Marginality, marginality_of, recoded_hypotheses
 
 if TYPE_CHECKING:
     from ..formula.design import Design
+    from ..likelihood.results import LikelihoodResults
 
 #: Row label of the joint test.
 JOINT = "joint"
@@ -121,7 +121,7 @@ class Joint(NamedTuple):
         return float(fdtrc(self.df, self.df_resid, self.statistic))
 
 
-def joint_test(r: FittedLikelihood, L: FloatArray, difference: FloatArray) -> Joint:
+def joint_test(r: LikelihoodResults, L: FloatArray, difference: FloatArray) -> Joint:
     """Wald test of L b = r; NaN for several hypotheses under CR2, and for too few
     clusters.
 
@@ -142,7 +142,7 @@ def joint_test(r: FittedLikelihood, L: FloatArray, difference: FloatArray) -> Jo
     return tested._replace(left_out=len(L) - len(combinations))
 
 
-def _joint_test(r: FittedLikelihood, L: FloatArray, difference: FloatArray) -> Joint:
+def _joint_test(r: LikelihoodResults, L: FloatArray, difference: FloatArray) -> Joint:
     if len(L) > r.own_covariance.most_at_once:
         rank = int(np.linalg.matrix_rank(L)) if np.isfinite(L).all() else len(L)
         if rank > r.own_covariance.most_at_once:
@@ -192,14 +192,14 @@ def joint_frame(names: Iterable[str], tests: Collection[Joint]) -> pd.DataFrame:
     )
 
 
-def zero_test(r: FittedLikelihood, positions: Any) -> Joint:
+def zero_test(r: LikelihoodResults, positions: Any) -> Joint:
     """Test that these parameters are 0, ignoring aliased ones."""
     estimated = np.flatnonzero(~r.fit.aliased)
     L = np.eye(estimated.size)[np.isin(estimated, positions)]
     return joint_test(r, L, L @ r.fit.coefficients[estimated])
 
 
-def by_estimated(r: FittedLikelihood, jacobian: FloatArray) -> FloatArray:
+def by_estimated(r: LikelihoodResults, jacobian: FloatArray) -> FloatArray:
     """(..., P') derivatives by the estimated parameters, from derivatives (..., F) by
     all parameters of the rule.
     """
@@ -207,7 +207,7 @@ def by_estimated(r: FittedLikelihood, jacobian: FloatArray) -> FloatArray:
     return np.asarray(jacobian[..., : len(to_rule)] @ to_rule)
 
 
-def degrees_of_freedom(r: FittedLikelihood, jacobian: FloatArray) -> FloatArray:
+def degrees_of_freedom(r: LikelihoodResults, jacobian: FloatArray) -> FloatArray:
     """(...) degrees of freedom of values with derivatives (..., F): Satterthwaite's
     under CR2, else the design's.
 
@@ -230,7 +230,7 @@ _IN_PART = (
 )
 
 
-def term_hypotheses(r: FittedLikelihood, type: str) -> tuple[str, list[FloatArray]]:
+def term_hypotheses(r: LikelihoodResults, type: str) -> tuple[str, list[FloatArray]]:
     """The name of a type, and what it says to be 0: for each location term (h, P'), by
     the estimated parameters.
     """
@@ -246,7 +246,7 @@ def term_hypotheses(r: FittedLikelihood, type: str) -> tuple[str, list[FloatArra
     ]
 
 
-def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
+def wald_anova(r: LikelihoodResults, type: str) -> pd.DataFrame:
     """Wald tests of the location terms of one fit; see `LikelihoodResults.anova`."""
     kind, rows = term_hypotheses(r, type)
     estimated = ~r.fit.aliased[r.parameters.of("location")]
@@ -302,7 +302,7 @@ def _untested(table: pd.DataFrame, covariance: Covariance) -> list[str]:
 
 
 def _sequential_contrasts(
-    r: FittedLikelihood, kind: str, marginality: Marginality, estimated: BoolArray
+    r: LikelihoodResults, kind: str, marginality: Marginality, estimated: BoolArray
 ) -> list[FloatArray]:
     """Types I and II: terms in the order of the formula, or with containing terms moved
     after each term.
@@ -363,7 +363,7 @@ def sequential_contrasts(
 
 
 def _recoded_contrasts(
-    r: FittedLikelihood, kind: str, marginality: Marginality, estimated: BoolArray
+    r: LikelihoodResults, kind: str, marginality: Marginality, estimated: BoolArray
 ) -> list[FloatArray]:
     """Types III and baseline: coefficients under another coding; NaN if aliased columns
     leave them undetermined.
@@ -405,11 +405,11 @@ def _containing_last(term: str, marginality: Marginality, design: Design) -> Int
 
 
 def hypothesis_tests(
-    r: FittedLikelihood, hypotheses: str | Sequence[str], *, vcov: Any = None
+    r: LikelihoodResults, hypotheses: str | Sequence[str], *, vcov: Any = None
 ) -> pd.DataFrame:
     """Wald tests of linear hypotheses on the parameters."""
     index, L, target = linear_hypotheses(r, hypotheses)
-    r = r if vcov is None else with_covariance(r, vcov)
+    r = r if vcov is None else r.with_vcov(vcov)
     finite = L @ r.fit.coefficients[~r.fit.aliased] - target
     difference = finite + r.fit.ends(L)
     tests = [joint_test(r, L[i : i + 1], finite[i : i + 1]) for i in range(len(L))]
@@ -432,7 +432,7 @@ def hypothesis_tests(
     return NotedFrame.of(table, notes, f"Wald tests, {r.own_covariance.words}")
 
 
-def _equations(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> list[str]:
+def _equations(r: LikelihoodResults, hypotheses: str | Sequence[str]) -> list[str]:
     """The hypotheses as equations; a term or parameter alone means that its
     coefficients are 0.
     """
@@ -502,7 +502,7 @@ def _by_variable(
 
 
 def linear_hypotheses(
-    r: FittedLikelihood, hypotheses: str | Sequence[str]
+    r: LikelihoodResults, hypotheses: str | Sequence[str]
 ) -> tuple[list[str], FloatArray, FloatArray]:
     """Equations as text, and L (h, P') and the target (h,) of L b = target, over the
     estimated parameters b.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -13,13 +13,17 @@ from .._typing import FloatArray, IntArray
 from ..checks import fraction, generator, require_memory
 from ..exceptions import ConvergenceWarning, DataError, DataWarning, OptionError, warn
 from ..fit import GapRule
-from ..fitted import FittedRanker, check_weights_go_with
 from ..formula.sample import Rows, Sample
 from ..report.cells import count
 from ..report.frames import NotedFrame
 from ..report.render import Report, Reported
+from ..target import check_weights_go_with
 from .evaluation import Present, fit_present, with_weights
 from .tables import wilson_limits
+
+if TYPE_CHECKING:
+    from ..results import OrdinalResults
+
 
 #: Rounding error of (n + 1) level.
 _ROUNDING = 1e-9
@@ -151,7 +155,7 @@ class ConformalIntervals(Reported):
         Measure of the size.
     """
 
-    results: FittedRanker
+    results: OrdinalResults
     level: float
     radius: float
     n: int
@@ -267,7 +271,7 @@ class ConformalIntervals(Reported):
 
 
 def conformal_intervals(
-    fit: FittedRanker, level: float, data: Any, weights: Any, share: float, seed: Any
+    fit: OrdinalResults, level: float, data: Any, weights: Any, share: float, seed: Any
 ) -> ConformalIntervals:
     """Intervals of levels that hold the true one with probability at least `level`, by
     split conformal prediction.
@@ -316,7 +320,7 @@ def conformal_intervals(
 
 
 def entered(
-    results: FittedRanker, rows: Rows, scores: FloatArray
+    results: OrdinalResults, rows: Rows, scores: FloatArray
 ) -> tuple[FloatArray, str]:
     """(N, K) size of the interval of a row at which it contains each level, and the
     measure of size.
@@ -332,8 +336,8 @@ def entered(
 
 
 def _split(
-    results: FittedRanker, share: float, rng: np.random.Generator
-) -> tuple[FittedRanker, Sample, FloatArray]:
+    results: OrdinalResults, share: float, rng: np.random.Generator
+) -> tuple[OrdinalResults, Sample, FloatArray]:
     """A fit to a part of the rows, and the other rows with their scores."""
     results.check_parts()
     sample = results.design.sample

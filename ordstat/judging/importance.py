@@ -13,15 +13,16 @@ from scipy.special import stdtrit
 from .._typing import FloatArray, IntArray, Progress
 from ..checks import brief, fraction, generator, is_whole, one_of, reporter, whole
 from ..exceptions import DataError, OptionError, UnavailableError
-from ..fitted import FittedRanker, check_weights_go_with, copied
 from ..formula.sample import Sample
 from ..report.cells import count, counted
 from ..report.frames import NotedFrame
+from ..target import check_weights_go_with, copied
 from .errors import LARGER_IS_BETTER, Predictions, measured, measures_of
 from .evaluation import evaluate
 
 if TYPE_CHECKING:
     from ..formula.design import Design
+    from ..results import OrdinalResults
 
 # Whole weights up to this sum are counted row by row.
 _MOST_ROWS = 10_000
@@ -156,7 +157,7 @@ def by_name(frame: pd.DataFrame, variables: Sequence[str]) -> pd.DataFrame:
     return frame.rename(columns=texts) if texts else frame
 
 
-def frame_of_fit(fit: FittedRanker) -> pd.DataFrame:
+def frame_of_fit(fit: OrdinalResults) -> pd.DataFrame:
     """The rows of the fit as a data frame."""
     data_of_fit(
         fit.design,
@@ -175,7 +176,7 @@ _USUAL = ("absolute error", 10, 0, 0.95)
 
 
 def importance(
-    fit: FittedRanker,
+    fit: OrdinalResults,
     kind: str | None,
     newdata: Any,
     measure: str,
@@ -242,7 +243,7 @@ def importance(
     )
 
 
-def _check_measure(fit: FittedRanker, measure: str, unpermuted: Predictions) -> None:
+def _check_measure(fit: OrdinalResults, measure: str, unpermuted: Predictions) -> None:
     """Refuse a measure that the fit does not have, or that is not finite."""
     fewer = (
         ""
@@ -259,7 +260,7 @@ def _check_measure(fit: FittedRanker, measure: str, unpermuted: Predictions) -> 
 
 
 def _changes(
-    fit: FittedRanker,
+    fit: OrdinalResults,
     frame: pd.DataFrame,
     sample: Sample,
     measure: str,
@@ -295,7 +296,7 @@ def _where(weights: FloatArray, of_fit: bool) -> str:
 
 
 def _variables(
-    fit: FittedRanker, newdata: Any, weights: Any
+    fit: OrdinalResults, newdata: Any, weights: Any
 ) -> tuple[pd.DataFrame, Sample, int]:
     """Variables of the complete rows of positive weight, these rows as arrays, and the
     number of other rows.
@@ -323,7 +324,7 @@ def _variables(
     return frame[used].reset_index(drop=True), sample.take(used), left_out
 
 
-def _predictions(fit: FittedRanker, true: Sample, frame: pd.DataFrame) -> Predictions:
+def _predictions(fit: OrdinalResults, true: Sample, frame: pd.DataFrame) -> Predictions:
     """Predictions from the variables of a frame, with the true levels."""
     moved = replace(true, rows=fit.design.spec.rebuild(frame).rows)
     predictions = evaluate(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,16 +13,19 @@ from scipy.special import betaincinv, ndtri
 from .._typing import BoolArray, FloatArray, IntArray, Progress
 from ..checks import flag, fraction, generator, one_of, reporter, whole
 from ..exceptions import OptionError
-from ..fitted import FittedRanker, check_weights_go_with
 from ..report.frames import NotedFrame
+from ..target import check_weights_go_with
 from .errors import Predictions, confusion, error_table
 from .evaluation import crossvalidate, dealt_rows, mean_table
 from .importance import are_own
 from .margins import DRAWN, Bound, delta_errors, dependence, kl_inverse
 
+if TYPE_CHECKING:
+    from ..results import OrdinalResults
+
 
 def fold_limits(
-    fit: FittedRanker, folds: int, delta: float, seed: int | np.random.Generator
+    fit: OrdinalResults, folds: int, delta: float, seed: int | np.random.Generator
 ) -> list[Bound]:
     """Upper limits of the mean error of the fits without each fold, each from the
     held-out fold at delta / folds.
@@ -32,7 +35,7 @@ def fold_limits(
 
     Parameters
     ----------
-    fit : FittedRanker
+    fit : OrdinalResults
     folds : int
         At least 2.
     delta : float in (0, 1)
@@ -68,7 +71,7 @@ def fold_limits(
     return averaged([_limits(fit, p, delta / folds) for p in parts], delta)
 
 
-def _limits(fit: FittedRanker, p: Predictions, delta: float) -> list[Bound]:
+def _limits(fit: OrdinalResults, p: Predictions, delta: float) -> list[Bound]:
     """Limits from predictions of unseen rows; for the cost only if its largest value is
     known beforehand.
     """
@@ -180,7 +183,7 @@ def averaged(parts: Sequence[Sequence[Bound]], delta: float) -> list[Bound]:
 
 
 def error_measures(
-    fit: FittedRanker,
+    fit: OrdinalResults,
     newdata: Any,
     weights: Any,
     cv: int | None,
@@ -219,7 +222,7 @@ def error_measures(
     return NotedFrame.of(frame, notes, "Errors and agreement")
 
 
-def _check_folds(fit: FittedRanker, cv: Any) -> None:
+def _check_folds(fit: OrdinalResults, cv: Any) -> None:
     """Raise OptionError if `cv` is not a whole number of 2 or more, or exceeds the
     number of rows or clusters.
     """
@@ -241,7 +244,7 @@ def _check_folds(fit: FittedRanker, cv: Any) -> None:
 
 
 def confusion_matrix(
-    fit: FittedRanker, newdata: Any = None, *, weights: Any = None
+    fit: OrdinalResults, newdata: Any = None, *, weights: Any = None
 ) -> pd.DataFrame:
     """Weight of rows by observed level (rows) and predicted level (columns)."""
     check_weights_go_with(newdata, weights)
@@ -264,7 +267,7 @@ def confusion_matrix(
 
 
 def errors_at_margin(
-    fit: FittedRanker, deltas: Any = None, *, normalised: bool | None = None
+    fit: OrdinalResults, deltas: Any = None, *, normalised: bool | None = None
 ) -> pd.DataFrame:
     """Training errors at margin Delta: E_C, E_B and E_A of Lin & Li (2006)."""
     use = (
@@ -310,7 +313,7 @@ def _checked(deltas: Any) -> FloatArray:
 
 
 def error_bounds(
-    fit: FittedRanker,
+    fit: OrdinalResults,
     newdata: Any,
     delta: float,
     weights: Any,
@@ -386,7 +389,7 @@ def _usual_deltas(rho: FloatArray) -> FloatArray:
 
 
 def reliability_curves(
-    fit: FittedRanker, newdata: Any, by: str, bins: int, level: float, weights: Any
+    fit: OrdinalResults, newdata: Any, by: str, bins: int, level: float, weights: Any
 ) -> pd.DataFrame:
     """Reliability curves: predicted probabilities and observed shares in bins of about
     equal weight.
@@ -429,7 +432,7 @@ def reliability_curves(
 
 
 def _judged(
-    fit: FittedRanker, newdata: Any, weights: Any
+    fit: OrdinalResults, newdata: Any, weights: Any
 ) -> tuple[FloatArray, IntArray, FloatArray]:
     """(N, K) probabilities, (N,) true codes and (N,) weights of the rows of positive
     weight.

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from ..formula.design import Design
 
 
+class Estimates(pd.Series):  # type: ignore[type-arg,unused-ignore]
+    """Estimates by name; `fit.coef()`, as in R and PyFixest, is `fit.coef`."""
+
+    def __call__(self) -> Estimates:
+        return self
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Parameters:
     """The P parameters in their order: thresholds, nominal, location, scale, lambda of

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,6 @@ from .._typing import FloatArray, IntArray
 from ..checks import flag, fraction, generator, one_of, whole
 from ..exceptions import DataError, OptionError, warn
 from ..fit import CostRule, least_expected
-from ..fitted import Target
 from ..formula.random_terms import RandomTerm
 from ..formula.sample import RandomRows, Rows, row_blocks
 from ..inference.predictions import drawn_codes, prediction_columns
@@ -41,7 +40,6 @@ from ..likelihood.derivatives import (
 )
 from ..likelihood.differences import five_points
 from ..likelihood.fit import LikelihoodFit, Marginal
-from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.links import Link
 from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import (
@@ -53,6 +51,11 @@ from ..likelihood.standard_errors import (
     symmetric_limits,
 )
 from ..results import known_type, unknown_type
+from ..target import Target
+
+if TYPE_CHECKING:
+    from ..likelihood.results import LikelihoodResults
+
 
 #: Range of the nodes in standard deviations; the mass beyond is 2e-17.
 _REACH = 8.5
@@ -340,7 +343,7 @@ EFFECTS = ("mode", "zero", "marginal")
 
 
 def mixed_prediction(
-    r: FittedLikelihood,
+    r: LikelihoodResults,
     newdata: Any = None,
     type: str = "class",
     *,
@@ -432,7 +435,7 @@ def mixed_prediction(
     )
 
 
-def _target(r: FittedLikelihood, newdata: Any, re: str | None = None) -> Target:
+def _target(r: LikelihoodResults, newdata: Any, re: str | None = None) -> Target:
     """Rows of new data, or of the fit, with their scores without random effects."""
     rows = r.design.sample.rows
     index = r.design.index
@@ -454,7 +457,7 @@ def _target(r: FittedLikelihood, newdata: Any, re: str | None = None) -> Target:
     return target if newdata is None else r.inside(target)
 
 
-def _kind(r: FittedLikelihood, rows: Rows, re: str | None) -> str:
+def _kind(r: LikelihoodResults, rows: Rows, re: str | None) -> str:
     """Resolve `re` for these rows; by default modes of known groups and averages over
     new ones.
     """
@@ -474,12 +477,12 @@ def _kind(r: FittedLikelihood, rows: Rows, re: str | None) -> str:
     )
 
 
-def _marginal(r: FittedLikelihood) -> Marginal:
+def _marginal(r: LikelihoodResults) -> Marginal:
     assert r.fit.marginal is not None
     return r.fit.marginal
 
 
-def _at(r: FittedLikelihood, rows: Rows, kind: str) -> tuple[Predicted, Rows]:
+def _at(r: LikelihoodResults, rows: Rows, kind: str) -> tuple[Predicted, Rows]:
     """The predictor and the rows to use it on, with known groups at their modes."""
     bare = replace(r.rule, effects=())
     if kind == "zero":
@@ -507,7 +510,7 @@ def _values(predicted_by_groups: Predicted, rows: Rows, type: str) -> FloatArray
 
 
 def simulated_effects(
-    r: FittedLikelihood, n: int, seed: int | np.random.Generator, newdata: Any
+    r: LikelihoodResults, n: int, seed: int | np.random.Generator, newdata: Any
 ) -> pd.DataFrame:
     """Simulated responses with new draws of the random effects; a new group without a
     label is a single row.
@@ -548,7 +551,7 @@ def simulated_effects(
 
 
 def _errors(
-    r: FittedLikelihood, predicted_by_groups: Predicted, rows: Rows, type: str
+    r: LikelihoodResults, predicted_by_groups: Predicted, rows: Rows, type: str
 ) -> FloatArray:
     """(n, M) standard errors by the delta method; NaN if a prediction depends on an
     infinite estimate.
@@ -582,7 +585,7 @@ def _errors(
 _AT_ZERO = ("latent", "log_odds", "odds")
 
 
-def chosen_effects(r: FittedLikelihood, scale: str, re: str | None) -> str | None:
+def chosen_effects(r: LikelihoodResults, scale: str, re: str | None) -> str | None:
     """Resolve `re` for effects and marginal means; None for a fit without random
     effects.
 
@@ -608,7 +611,7 @@ def chosen_effects(r: FittedLikelihood, scale: str, re: str | None) -> str | Non
     return re
 
 
-def predicted_by(r: FittedLikelihood, scale: str, re: str | None) -> Predicted:
+def predicted_by(r: LikelihoodResults, scale: str, re: str | None) -> Predicted:
     """The predictor for a scale and `re`."""
     marginal = r.fit.marginal
     bare = replace(r.rule, effects=())
@@ -618,7 +621,7 @@ def predicted_by(r: FittedLikelihood, scale: str, re: str | None) -> Predicted:
     return over_groups(bare, marginal)
 
 
-def predicted_covariance(r: FittedLikelihood, predicted: Predicted) -> FloatArray:
+def predicted_covariance(r: LikelihoodResults, predicted: Predicted) -> FloatArray:
     """(F + n_phi, F + n_phi) covariance of the parameters of a prediction; parameters
     at a boundary are held.
     """

@@ -18,7 +18,6 @@ from .._typing import FloatArray, IntArray
 from ..checks import fraction, one_of
 from ..exceptions import DataWarning, SeparationWarning, UnavailableError
 from ..fit import Fit
-from ..fitted import Target
 from ..formula.coding import Coding
 from ..formula.names import Parameter, shown_group
 from ..formula.random_terms import RandomTerm, random_names
@@ -27,7 +26,6 @@ from ..inference.comparison import described, is_zero
 from ..inference.wald import chi2_tail
 from ..judging.errors import concordance, pair_counts, pair_table, ratio, somers_d
 from ..likelihood.fit import Marginal
-from ..likelihood.fitted import with_covariance
 from ..likelihood.parameters import square_frame
 from ..likelihood.results import LikelihoodResults
 from ..likelihood.unavailable import MODIFIERS, without
@@ -35,6 +33,7 @@ from ..report.cells import p_in_words
 from ..report.frames import NotedFrame
 from ..report.render import Table
 from ..report.warnings import Alert
+from ..target import Target
 from .method import ForNewGroups
 from .predictions import (
     at_known_modes,
@@ -277,9 +276,7 @@ class MixedResults(LikelihoodResults):
         return simulated_effects(self, n, seed, newdata)
 
     def vcov(self, type: Any = None) -> pd.DataFrame:
-        random = (
-            self if type is None else with_covariance(self, type)
-        ).random_parameters
+        random = (self if type is None else self.with_vcov(type)).random_parameters
         matrix = random.joint()
         infinite = np.flatnonzero(self.fit.infinite[~self.fit.aliased])
         matrix[infinite], matrix[:, infinite] = np.nan, np.nan

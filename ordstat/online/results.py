@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import pandas as pd
 
 from ..exceptions import DataError, OptionError, UnavailableError
-from ..fitted import FittedRanker, case_weights
 from ..formula.sample import Sample
-from ..judging.rankers import MarginResults, VoteResults
+from ..rankers import MarginResults, VoteResults
 from ..report.render import Report
+from ..results import OrdinalResults
+from ..target import case_weights
 from .perceptron import Learner, MistakeBound, OnlineMarginFit, OnlineVoteFit
 
 if TYPE_CHECKING:
     from ..formula.design import Design
 
 
-class FittedOnline(FittedRanker, for_users=False):
+class OnlineResults(OrdinalResults):
     """A ranker learned online."""
 
     fit: OnlineMarginFit | OnlineVoteFit
@@ -109,7 +110,7 @@ class Stream:
 
     Attributes
     ----------
-    first : FittedOnline
+    first : OnlineResults
         The results before the first batch.
     last : Design, optional
         The design with the rows of the last batch.
@@ -117,7 +118,7 @@ class Stream:
         The learner after that batch.
     """
 
-    first: FittedOnline
+    first: OnlineResults
     last: Design | None = None
     learner: Learner | None = None
 
@@ -134,7 +135,7 @@ class Stream:
         return Stream(first=self.first, last=design, learner=learner)
 
     @cached_property
-    def results(self) -> FittedOnline:
+    def results(self) -> OnlineResults:
         """The results at the last batch."""
         if self.last is None or self.learner is None:
             return self.first
@@ -147,7 +148,7 @@ class Stream:
 
 
 def _batch(
-    fit: FittedOnline, frame: Any, weights: str | None
+    fit: OnlineResults, frame: Any, weights: str | None
 ) -> tuple[Sample, pd.Index, int]:
     """Sample of a further frame, labels of its rows, and the number of rows before
     missing values were dropped.
@@ -190,7 +191,7 @@ def _bound_text(b: MistakeBound) -> str:
     )
 
 
-class OnlineMarginResults(FittedOnline, MarginResults):
+class OnlineMarginResults(OnlineResults, MarginResults):
     """A ranker with thresholds learned online."""
 
     with_empty_levels = MarginResults
@@ -198,7 +199,7 @@ class OnlineMarginResults(FittedOnline, MarginResults):
     fit: OnlineMarginFit
 
 
-class OnlineVoteResults(FittedOnline, VoteResults):
+class OnlineVoteResults(OnlineResults, VoteResults):
     """A ranker that scores every level, learned online."""
 
     with_empty_levels = VoteResults

@@ -23,9 +23,9 @@ from ..judging.evaluation import (
     require_folds,
     spread,
 )
-from ..judging.rankers import ProbabilityResults
 from ..judging.selection import ticking
 from ..method import Method, Needs, cost_option, jobs_option, option
+from ..rankers import ProbabilityResults
 from ..reduction.classifiers import is_classifier
 from ..reduction.encoding import in_order
 from ..report.render import Report, Table

@@ -15,8 +15,8 @@ from ..fit import Certificate, MarginFit, Trace
 from ..formula.sample import Rows, Sample, distinct_rows, row_blocks
 from ..judging.costs import CostField
 from ..judging.importance import GAIN_FIRST
-from ..judging.rankers import ProbabilityResults
 from ..method import Needs, cost_option, jobs_option, option
+from ..rankers import ProbabilityResults
 from ..reduction.classifiers import sklearn_model
 from ..reduction.learners import MOST_REPEATED
 from ..report.render import Report

@@ -18,11 +18,11 @@ from ..fit import Certificate, KernelExpansion, LinearPotential, Trace
 from ..formula.sample import SCALINGS, Sample, Scaling, distinct_rows, fit_scaling
 from ..judging.costs import CostField
 from ..judging.evaluation import as_rows, part_of_rows
-from ..judging.rankers import ProbabilityResults
 from ..judging.selection import ticking
 from ..likelihood.cumulative import Cumulative
 from ..likelihood.links import LINKS
 from ..method import Needs, cost_option, option
+from ..rankers import ProbabilityResults
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import error_tables, figures, ranker_report

@@ -23,9 +23,9 @@ from ..fit import Certificate, Trace
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostField
 from ..judging.evaluation import as_rows, require_folds
-from ..judging.rankers import ProbabilityResults
 from ..judging.selection import ticking
 from ..method import Needs, cost_option, jobs_option, option
+from ..rankers import ProbabilityResults
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import error_tables, figures, ranker_report

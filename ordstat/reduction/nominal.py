@@ -21,9 +21,9 @@ from ..formula.sample import (
     row_blocks,
 )
 from ..judging.costs import CostField
-from ..judging.rankers import ProbabilityResults
 from ..method import Method, cost_option, option, scaling_option
 from ..prediction.probabilities import CumulativeRule, ranked_score
+from ..rankers import ProbabilityResults
 from ..report.render import Report
 from ..report.sections import error_tables, ranker_report
 from ..threads import one_openmp_thread

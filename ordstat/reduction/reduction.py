@@ -15,14 +15,14 @@ from .._typing import FloatArray, Progress
 from ..checks import one_of, require_memory
 from ..exceptions import DataError, UnavailableError
 from ..fit import CostBound, Fit, Trace
-from ..fitted import Target
 from ..formula.sample import SCALED, Rows, Sample, Scaling, distinct_rows, fit_scaling
 from ..judging.costs import CostField, require_differences, split_weights
-from ..judging.rankers import MarginResults
 from ..method import LI_LIN, LIN, Method, Needs, cost_option, option, scaling_option
+from ..rankers import MarginResults
 from ..report.cells import count
 from ..report.render import Report
 from ..report.sections import bound_header, error_tables, ranker_report
+from ..target import Target
 from .classifiers import parse_base
 from .encoding import (
     ENCODINGS,

@@ -23,9 +23,9 @@ from ..fit import CostBound, ScoreRule, Selection, Trace, VoteFit
 from ..formula.sample import SCALED, Sample
 from ..judging.costs import cleared, mean_excess, require_differences
 from ..judging.evaluation import require_folds
-from ..judging.rankers import VoteResults
 from ..judging.selection import CrossValidated
 from ..method import LIN, Method, Needs, option
+from ..rankers import VoteResults
 from ..svm.kernels import Kernel
 from ..svm.learner import SVM, SharedGram, Tallied, votes_judge
 from ..svm.routes import ROUGH, SOLVERS

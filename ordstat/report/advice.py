@@ -1,16 +1,49 @@
-"""Hints for arguments with the names that other packages use."""
+"""Help on the names of a fit, and hints for arguments that other packages name
+otherwise.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from inspect import isfunction, signature
+from inspect import getdoc, isfunction, signature
 from typing import Any, TypeVar, cast
 
-from ..checks import advice, check_names
+from ..checks import advice, check_names, words
 from ..exceptions import OptionError
 
+#: The head of `help(fit)`.
+_OVERVIEW = (
+    "Methods and attributes of this fit. Use help(fit.predict) for one of them,"
+    " help(type(fit)) for all."
+)
+
 T = TypeVar("T")
+
+
+class Overview:
+    """The docstring of a class of results. That of a fit, which `help(fit)` shows, has
+    a line for each of its names.
+    """
+
+    def __init__(self, text: str | None) -> None:
+        self.text = text
+
+    def __get__(self, fit: Any, owner: type) -> str | None:
+        if fit is None:
+            return self.text
+        section_of = words("section")
+        sections: dict[str, list[str]] = {s: [] for s in section_of.values()}
+        names = [name for name in dir(fit) if not name.startswith("_")]
+        for name in [name for name in section_of if name in names]:
+            doc = getdoc(getattr(owner, name)) or ""
+            line = f"  {name:<17}{doc.partition(chr(10))[0]}"
+            sections[section_of[name]].append(line)
+        shown = [_OVERVIEW]
+        for section, lines in sections.items():
+            if lines:
+                shown += ["", section, *lines]
+        return "\n".join(shown)
 
 
 def with_advice(thing: T) -> T:

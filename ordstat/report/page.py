@@ -15,20 +15,23 @@ from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from ..checks import flag
 from ..exceptions import OptionError, OrdstatError
-from ..fitted import FittedRanker
 from ..formula.recipe import arguments_text
 from .cells import counted
 from .files import write_file
 from .frames import grid_html
 from .render import Table, as_html
 from .sections import shortened
+
+if TYPE_CHECKING:
+    from ..results import OrdinalResults
+
 
 # Pictures
 
@@ -65,7 +68,7 @@ _MOST_VARIABLES = 4
 _DOTS = 80
 
 
-def _drawings(fit: FittedRanker) -> Iterator[str]:
+def _drawings(fit: OrdinalResults) -> Iterator[str]:
     """Every picture, or a sentence that says why it cannot be drawn."""
     try:
         import matplotlib  # noqa: F401
@@ -74,7 +77,7 @@ def _drawings(fit: FittedRanker) -> Iterator[str]:
             "Pictures need the package matplotlib. Install it: pip install matplotlib"
         )
         return
-    plots: Any = fit.plot  # type: ignore[attr-defined]  # results classes define it
+    plots: Any = fit.plot
     variables = list(fit.design.spec.columns or ())[:_MOST_VARIABLES]
     left_out = _OF_RANKERS if fit.method.likelihood else ()
     drawn = [name for name in CAPTIONS if name in plots.names and name not in left_out]
@@ -193,7 +196,7 @@ def _summary(fit: Any) -> str:
     return f'<div class="tables">{as_html(shown)}</div>'
 
 
-def _question(fit: FittedRanker) -> Iterator[str]:
+def _question(fit: OrdinalResults) -> Iterator[str]:
     design = fit.design
     half = _MOST_LEVELS // 2
     names = [str(level) for level in fit.levels]
@@ -212,7 +215,7 @@ def _question(fit: FittedRanker) -> Iterator[str]:
         yield _paragraph(f"With {arguments}.")
 
 
-def _data(fit: FittedRanker) -> Iterator[str]:
+def _data(fit: OrdinalResults) -> Iterator[str]:
     design = fit.design
     sample = fit.design.sample
     text = f"{counted(sample.n, 'row')} of {design.n_given} are used"
@@ -232,7 +235,7 @@ def _data(fit: FittedRanker) -> Iterator[str]:
         yield f'<div class="tables">{grid_html(_column_table(fit).grid)}</div>'
 
 
-def _column_table(fit: FittedRanker) -> Table:
+def _column_table(fit: OrdinalResults) -> Table:
     """Mean, standard deviation and range of each column of the model."""
     X = fit.design.sample.X
     w = fit.design.sample.case_weights
@@ -260,7 +263,7 @@ def _column_table(fit: FittedRanker) -> Table:
     return shortened(table, "fit.design")
 
 
-def _call(fit: FittedRanker) -> str:
+def _call(fit: OrdinalResults) -> str:
     """The call as Python code, with its data; three dots replace arrays."""
     call = fit.call.replace(
         repr(fit.design.formula), f"{fit.design.formula!r}, data", 1

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,6 @@ import pandas as pd
 from .._typing import FloatArray
 from ..checks import one_of
 from ..fit import Certificate, CostBound, Fit, Selection, Trace
-from ..fitted import FittedRanker
 from ..formula.names import Parameter
 from ..judging.costs import sample_costs
 from ..judging.errors import confusion, level_costs, measured
@@ -23,6 +22,10 @@ from ..judging.margins import sorted_mass
 from .cells import column_cells, count, counted, number
 from .frames import NotedFrame
 from .render import Line, Part, Report, Summary, Table, kept, lines_of
+
+if TYPE_CHECKING:
+    from ..results import OrdinalResults
+
 
 #: Parts of a summary, in order.
 SECTIONS = ("model", "fit", "errors", "margins", "bounds")
@@ -42,7 +45,7 @@ _QUANTILES = {
 # Data and certificate
 
 
-def alert_notes(r: FittedRanker) -> tuple[str, ...]:
+def alert_notes(r: OrdinalResults) -> tuple[str, ...]:
     """The warnings of the fit as sentences."""
     messages = []
     for _, message in r.issued():
@@ -90,7 +93,7 @@ def training_pair(fit: Fit) -> tuple[str, str]:
     return label, certificate_text(fit.certificate, fit.trace)
 
 
-def fractional(r: FittedRanker) -> bool:
+def fractional(r: OrdinalResults) -> bool:
     """Whether to show percentages in place of counts: in surveys, and where weights are
     not numbers of rows.
     """
@@ -100,7 +103,7 @@ def fractional(r: FittedRanker) -> bool:
     )
 
 
-def people(r: FittedRanker) -> FloatArray:
+def people(r: OrdinalResults) -> FloatArray:
     """(N,) what a row counts in a number of observations: its case weight, or 1 if that
     is no number of rows.
     """
@@ -108,14 +111,14 @@ def people(r: FittedRanker) -> FloatArray:
     return np.ones(sample.n) if fractional(r) else sample.case_weights
 
 
-def observations(r: FittedRanker) -> float:
+def observations(r: OrdinalResults) -> float:
     """The number of observations to show: the sum of the case weights, or rows if these
     are no numbers of rows.
     """
     return float(r.n_rows) if fractional(r) else r.nobs
 
 
-def levels_of(r: FittedRanker, numbered: bool = False) -> str:
+def levels_of(r: OrdinalResults, numbered: bool = False) -> str:
     """The levels with the rows of each, "1 (5), 2 (22), ..."; numbered if numbers
     replace the names in tables.
     """
@@ -134,7 +137,7 @@ def levels_of(r: FittedRanker, numbered: bool = False) -> str:
     )
 
 
-def data_header(r: FittedRanker) -> tuple[tuple[str, Any], ...]:
+def data_header(r: OrdinalResults) -> tuple[tuple[str, Any], ...]:
     """Header pairs about the method, the data and the cost."""
     sample = r.design.sample
     rows = count(r.nobs)
@@ -167,7 +170,7 @@ def data_header(r: FittedRanker) -> tuple[tuple[str, Any], ...]:
 
 
 def ranker_report(
-    r: FittedRanker,
+    r: OrdinalResults,
     tables: Iterable[Table | Part],
     header: Sequence[tuple[str, Any]] = (),
     notes: Sequence[str] = (),
@@ -284,7 +287,7 @@ def _power(value: float) -> str:
 # Errors, margins and bounds, computed when they are shown
 
 
-def error_tables(r: FittedRanker) -> list[Part]:
+def error_tables(r: OrdinalResults) -> list[Part]:
     """Confusion and errors: the same for every ranker."""
 
     def make() -> list[Table]:
@@ -303,7 +306,7 @@ def error_tables(r: FittedRanker) -> list[Part]:
     return [Part("errors", make)] if r.in_memory else []
 
 
-def _confusion_table(r: FittedRanker) -> Table:
+def _confusion_table(r: OrdinalResults) -> Table:
     """Observed by predicted levels, with the errors of every observed level; in shares
     if weights are not counts.
     """
@@ -337,7 +340,7 @@ def _confusion_table(r: FittedRanker) -> Table:
     return shortened(table, ".confusion()")
 
 
-def shared_tables(r: FittedRanker) -> list[Part]:
+def shared_tables(r: OrdinalResults) -> list[Part]:
     """Errors, margins and bounds: the same for every threshold ranker."""
     margins = [
         Part("margins", lambda: _margin_tables(r)),
@@ -346,7 +349,7 @@ def shared_tables(r: FittedRanker) -> list[Part]:
     return [*error_tables(r), *margins] if r.in_memory else []
 
 
-def _margin_tables(r: FittedRanker) -> list[Table]:
+def _margin_tables(r: OrdinalResults) -> list[Table]:
     """Quantiles of left, right and normalised margins, the share of wrong ones, and
     errors at a few margins.
     """
@@ -406,7 +409,7 @@ def _quantiles(values: FloatArray, weights: FloatArray) -> dict[str, float]:
     }
 
 
-def _bound_tables(r: FittedRanker) -> list[Table]:
+def _bound_tables(r: OrdinalResults) -> list[Table]:
     """A table of the margin bounds below their trivial values; no table without such
     bounds (the notes say why).
     """
@@ -429,7 +432,7 @@ def _bound_tables(r: FittedRanker) -> list[Table]:
 # Tables of figures
 
 
-def figures(fit: FittedRanker) -> pd.DataFrame:
+def figures(fit: OrdinalResults) -> pd.DataFrame:
     """One row of figures of the whole fit."""
     certified = {
         "certificate": fit.certificate.name,
@@ -449,7 +452,7 @@ def one_row(values: Mapping[str, Any]) -> NotedFrame:
     return NotedFrame.of(pd.DataFrame([values]), (), "Figures of the fit")
 
 
-def error_figures(fit: FittedRanker) -> dict[str, float]:
+def error_figures(fit: OrdinalResults) -> dict[str, float]:
     """Mean errors on the training rows, by their names in a table of figures."""
     kinds = ("classification", "absolute") if fit.in_memory else ()
     return {
@@ -496,7 +499,7 @@ DOUBTFUL = 0.05
 
 
 def shown_part(
-    r: FittedRanker,
+    r: OrdinalResults,
     section: str | None,
     report: Report,
     model: Sequence[Table | Line] | None = None,
@@ -539,7 +542,7 @@ def estimates_of(report: Report) -> list[Table | Line]:
 
 
 def _one_screen(
-    r: FittedRanker,
+    r: OrdinalResults,
     report: Report,
     model: Sequence[Table | Line],
     sections: Sequence[str],
@@ -638,7 +641,7 @@ def _is_long(block: Table | Line) -> bool:
     return any("|" in str(name) for name in block.frame)
 
 
-def _by_numbers(r: FittedRanker, block: Table | Line) -> Table | Line:
+def _by_numbers(r: OrdinalResults, block: Table | Line) -> Table | Line:
     """The block with numbers in place of the names of levels."""
     numbers = {
         f"{low}|{high}": f"{k}|{k + 1}"
@@ -653,7 +656,7 @@ def _by_numbers(r: FittedRanker, block: Table | Line) -> Table | Line:
     return replace(block, items=tuple(items))
 
 
-def printed(r: FittedRanker) -> Report:
+def printed(r: OrdinalResults) -> Report:
     """Call, size and estimates: what `print` shows of a fit."""
     size = (
         f"{count(observations(r))} observations",
@@ -701,7 +704,7 @@ def in_line(table: Table) -> Line:
     return Line(head=table.title, items=tuple(items), between="   ", role=table.role)
 
 
-def _error_line(r: FittedRanker) -> Line:
+def _error_line(r: OrdinalResults) -> Line:
     """Errors on the training rows, in words."""
     wrong, away = measured(r.training, _MEASURES[:2])
     text = (
@@ -715,13 +718,13 @@ def _error_line(r: FittedRanker) -> Line:
     return Line(head="Training rows:", items=items, between=". ")
 
 
-def _cheapest_level(r: FittedRanker) -> int:
+def _cheapest_level(r: OrdinalResults) -> int:
     """Code of the level that costs least if all rows are predicted to be at it."""
     costs = sample_costs(r.method.cost_matrix, r.design.sample)
     return int((r.training.weights @ costs).argmin())
 
 
-def _brief_errors(r: FittedRanker, constant: int) -> Table:
+def _brief_errors(r: OrdinalResults, constant: int) -> Table:
     """A few errors on the training rows, and those of always predicting one level."""
     names = list(_MEASURES)
     if r.own_cost:
@@ -747,7 +750,7 @@ def _brief_errors(r: FittedRanker, constant: int) -> Table:
     )
 
 
-def _of_one_level(r: FittedRanker) -> tuple[str, ...]:
+def _of_one_level(r: OrdinalResults) -> tuple[str, ...]:
     """A note if all training rows have the same prediction."""
     if r.many_cells:
         return (f"Errors of {len(r.levels):,} levels take a while: .errors().",)
@@ -762,7 +765,7 @@ def _of_one_level(r: FittedRanker) -> tuple[str, ...]:
     )
 
 
-def _bound_line(r: FittedRanker) -> Line:
+def _bound_line(r: OrdinalResults) -> Line:
     bounds = r.margin_bounds.informative
     if not bounds:
         return Line(

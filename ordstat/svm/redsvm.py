@@ -29,9 +29,9 @@ from ..judging.costs import CostField, is_convex, require_differences, tolerance
 from ..judging.evaluation import require_folds
 from ..judging.geometry import BallGeometry, Geometry, ball
 from ..judging.margins import MarginBounds, preference_bounds
-from ..judging.rankers import MarginResults
 from ..judging.selection import CrossValidated
 from ..method import CHU_KEERTHI, LI_LIN, LIN, Method, Needs, cost_option, option
+from ..rankers import MarginResults
 from ..reduction.convex import in_row_space
 from ..reduction.encoding import extend
 from .cross_validation import path_judge

@@ -14,13 +14,13 @@ from ..boosting.results import RoundsResults, importance_frame, importance_table
 from ..checks import whole
 from ..exceptions import OptionError
 from ..fit import Fit
-from ..fitted import Target
 from ..formula.sample import Rows
 from ..judging.evaluation import WideRule
-from ..judging.rankers import VoteResults
+from ..rankers import VoteResults
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import error_tables, figures, ranker_report
+from ..target import Target
 from .ensembles import TreeFit
 from .tree import Tree
 

@@ -15,8 +15,8 @@ import ordstat
 from contract.problems import FORMULA, Problem, fitted, score_type, scores, thresholds
 from ordstat import DataError, DataWarning, OptionError, ordfit
 from ordstat.checks import words
-from ordstat.judging.rankers import MarginResults
 from ordstat.method import Method
+from ordstat.rankers import MarginResults
 from ordstat.registry import defaults_of, option_names
 from ordstat.trees.trees import TreeMethod
 

@@ -8,13 +8,13 @@ from typing import Any, ClassVar, cast
 import numpy as np
 import pandas as pd
 
-from .._typing import FloatArray
-from ..exceptions import UnavailableError
-from ..fit import CostBound, Fit, MarginFit, ThresholdRule, VoteFit
-from ..formula.sample import Rows
-from ..report.frames import NotedFrame
-from ..report.render import Report, Table
-from ..report.sections import (
+from ._typing import FloatArray
+from .exceptions import UnavailableError
+from .fit import CostBound, Fit, MarginFit, ThresholdRule, VoteFit
+from .formula.sample import Rows
+from .report.frames import NotedFrame
+from .report.render import Report, Table
+from .report.sections import (
     bound_header,
     error_tables,
     figures,
@@ -23,7 +23,7 @@ from ..report.sections import (
     shared_tables,
     threshold_table,
 )
-from ..results import OrdinalResults
+from .results import OrdinalResults
 
 #: Shown instead of margin bounds.
 NO_BOUNDS = (

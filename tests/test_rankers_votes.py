@@ -10,7 +10,7 @@ from stand_ins import REACHED, TRACE
 
 from ordstat import DataError, OptionError
 from ordstat.fit import CostBound, ScoreRule, VoteFit
-from ordstat.judging.rankers import VoteResults
+from ordstat.rankers import VoteResults
 
 VOTES = np.array(
     [
