@@ -187,6 +187,25 @@ def function_given(name: str, value: Any) -> Callable[..., Any]:
     return cast(Callable[..., Any], value)
 
 
+def listed(given: Any) -> list[Any]:
+    """One thing, several or none as a list; a text is one thing."""
+    if given is None:
+        return []
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        return list(given)
+    return [given]
+
+
+def variable_names(name: str, given: Any) -> list[str]:
+    """The names of variables that an argument gives, as a list; OptionError for
+    anything that is not a text.
+    """
+    names = listed(given)
+    if not all(isinstance(each, str) for each in names):
+        raise OptionError(f"{name} must be names of variables; got {given!r}.")
+    return names
+
+
 def listed_texts(name: str, value: Any) -> list[str]:
     """A text, or several, as a list; OptionError for other types.
 
@@ -195,14 +214,8 @@ def listed_texts(name: str, value: Any) -> list[str]:
     >>> listed_texts("notes", "Two rows."), listed_texts("notes", ("One.", "Two."))
     (['Two rows.'], ['One.', 'Two.'])
     """
-    texts = (
-        [value]
-        if isinstance(value, str)
-        else list(value)
-        if isinstance(value, Iterable)
-        else None
-    )
-    if texts is None or not all(isinstance(text, str) for text in texts):
+    texts = listed(value)
+    if value is None or not all(isinstance(text, str) for text in texts):
         raise _wrong(name, value, "a text or a list of texts")
     return texts
 

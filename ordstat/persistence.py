@@ -48,6 +48,16 @@ _MOVED = {
     "formula.design.Recipe": "formula.recipe.Recipe",
     "formula.factors.Polynomial": "formula.factors.PolynomialBasis",
     "formula.parse.Part": "formula.parse.Side",
+    "likelihood.covariance.LikelihoodAtEstimates": (
+        "likelihood.at_estimates.LikelihoodAtEstimates"
+    ),
+    "likelihood.fit.EffectsOfGroups": "likelihood.marginal.EffectsOfGroups",
+    "likelihood.fit.Marginal": "likelihood.marginal.Marginal",
+    "likelihood.predictor.ThresholdMap": "likelihood.threshold_structure.ThresholdMap",
+    "likelihood.problem.CovarianceMatrix": "likelihood.user_scale.CovarianceMatrix",
+    "likelihood.problem.InverseInformation": "likelihood.user_scale.InverseInformation",
+    "likelihood.problem.UnknownCovariance": "likelihood.user_scale.UnknownCovariance",
+    "likelihood.problem.UserScale": "likelihood.user_scale.UserScale",
     "online.perceptron.Learned": "online.perceptron.OnlineState",
     "reduction.learners.DirectionSum": "boosting.sums.DirectionSum",
     "reduction.learners.EnsembleFit": "boosting.rounds.EnsembleFit",

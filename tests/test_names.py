@@ -16,7 +16,7 @@ from ordstat.checks import canonical
 from ordstat.exceptions import FormulaError, OptionError
 from ordstat.formula.coding import contrast
 from ordstat.likelihood.flexible import LINK_NAMES
-from ordstat.likelihood.predictor import THRESHOLDS
+from ordstat.likelihood.threshold_structure import THRESHOLDS
 
 
 @pytest.mark.parametrize("names", [METHODS, LINK_NAMES, THRESHOLDS])

@@ -17,9 +17,10 @@ from ..fit import Certificate, LinearPotential, MarginFit, ThresholdRule, Trace
 from ..formula.sample import Sample, Scaling, fit_scaling
 from ..judging.costs import require_differences, tolerance
 from ..judging.evaluation import Present
+from ..likelihood.at_estimates import LikelihoodAtEstimates
 from ..likelihood.columns import CONSTANT, Columns, sweep
-from ..likelihood.covariance import LikelihoodAtEstimates
-from ..likelihood.fit import WITHOUT_CR2, LikelihoodFit
+from ..likelihood.cr2 import WITHOUT_CR2
+from ..likelihood.fit import LikelihoodFit
 from ..likelihood.parameters import parameters
 from ..likelihood.problem import Problem, kept_columns
 from ..likelihood.regression import OrdinalRegression

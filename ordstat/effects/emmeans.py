@@ -13,11 +13,10 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
-from ..checks import fraction, mapping, one_of
+from ..checks import fraction, mapping, one_of, variable_names
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Rows
 from ..inference.wald import Joint, by_estimated, joint_frame, joint_test, too_many
-from ..likelihood.parameters import texts
 from ..report.advice import with_advice
 from ..report.frames import Exported, NotedFrame, broom_frame
 from .average import CANCELLED, Average, Averager, PooledAverager, warn_of_unknown
@@ -666,7 +665,7 @@ def joint_tests(
     """
     averager = Averager(r, "latent", vcov)
     rows = population(r, None, None, data)
-    groups = tuple(texts("by", by))
+    groups = tuple(variable_names("by", by))
     for name in groups:
         rows.check(name)
     terms = [frozenset(term) for term in r.design.spec.variables().values()]

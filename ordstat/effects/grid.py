@@ -14,10 +14,9 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..checks import mapping
+from ..checks import listed, mapping, variable_names
 from ..exceptions import OptionError, warn
 from ..formula.sample import Rows
-from ..likelihood.parameters import listed, texts
 from .contrasts import named_method
 from .counterfactual import AT, Population
 
@@ -121,7 +120,7 @@ def read_specs(
     >>> read_specs("pairwise ~ a * b | c", None, "y")
     Specs(main=('a', 'b'), by=('c',), method='pairwise')
     """
-    groups = list(dict.fromkeys(texts("by", by)))
+    groups = list(dict.fromkeys(variable_names("by", by)))
     method = None
     if isinstance(variables, str) and "~" in variables:
         left, _, right = variables.partition("~")
@@ -140,7 +139,7 @@ def read_specs(
         overall = first.strip() == "1"
         names = [] if overall else names
     else:
-        names = texts("variables", variables)
+        names = variable_names("variables", variables)
         overall = False
     main = tuple(dict.fromkeys(name for name in names if name not in groups))
     if not main and not overall:

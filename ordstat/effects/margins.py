@@ -11,10 +11,9 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
-from ..checks import fraction, one_of
+from ..checks import fraction, listed, one_of, variable_names
 from ..exceptions import OptionError
 from ..formula.sample import Rows
-from ..likelihood.parameters import listed, texts
 from .average import PAIRS, Average, Averager, pairs_of, warn_of_unknown
 from .counterfactual import Population, population, tangent
 from .emmeans import Emmeans, listing, shown_value
@@ -303,7 +302,7 @@ def _names(everyone: Population, variables: Any, at: Any) -> list[str]:
     """The variables whose effects are computed; by default all that `at` does
     not set.
     """
-    names = [variables] if isinstance(variables, str) else texts("variables", variables)
+    names = variable_names("variables", variables)
     if variables is None:
         names = [
             name

@@ -18,11 +18,10 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
-from ..checks import fraction, one_of
+from ..checks import fraction, listed, one_of
 from ..exceptions import OptionError
 from ..formula.sample import Rows, row_blocks
 from ..inference.power import win_matrix
-from ..likelihood.parameters import listed
 from ..likelihood.standard_errors import two_sided
 from .average import PAIRS, Average, Averager, pairs_of, warn_of_unknown
 from .counterfactual import Population, population

@@ -10,11 +10,11 @@ import pandas as pd
 
 from .._typing import FloatArray
 from ..fit import Certificate
-from ..likelihood.parameters import spread
+from ..likelihood.parameters import with_aliased
+from ..likelihood.scores import fit_jacobian, rule_terms
 from ..report.frames import NotedFrame
 from ..report.render import Report, Reported, Table
 from ..report.sections import certificate_text, shortened
-from .residuals import jacobian_of, row_terms
 
 if TYPE_CHECKING:
     from ..likelihood.results import LikelihoodResults
@@ -140,9 +140,10 @@ def _gradient_and_error(
             values[: len(covariance)]
             for values in (marginal.left_over(), marginal.last_step())
         )
-        return spread(gradient, fit), spread(np.abs(step), fit)
-    terms = row_terms(r.rule, sample, fit.n_lambda)
-    gradient = jacobian_of(fit, sample, terms).total(sample.case_weights * terms.score)
-    error = spread(np.abs(covariance @ gradient[~fit.aliased]), fit)
+        return with_aliased(gradient, fit), with_aliased(np.abs(step), fit)
+    terms = rule_terms(r.rule, sample, fit.n_lambda)
+    jacobian = fit_jacobian(fit, sample, terms)
+    gradient = jacobian.total(sample.case_weights * terms.score)
+    error = with_aliased(np.abs(covariance @ gradient[~fit.aliased]), fit)
     gradient[fit.aliased] = np.nan
     return gradient, error

@@ -19,12 +19,11 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray
-from ..checks import listed_texts, number, one_of
+from ..checks import listed, listed_texts, number, one_of
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Rows, Sample
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.flexible import FLEXIBLE
-from ..likelihood.parameters import listed
 from ..likelihood.rule import crossed_rows
 from ..likelihood.unavailable import check_available
 from ..report.cells import MOST_TERMS, first_few

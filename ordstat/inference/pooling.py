@@ -15,7 +15,7 @@ from ..checks import advice, flag, fraction, label_texts, number, one_of
 from ..exceptions import DataWarning, OptionError, UnavailableError, warn
 from ..fit import least_expected
 from ..judging.costs import CostMatrix
-from ..likelihood.parameters import Parameters, spread
+from ..likelihood.parameters import Parameters, with_aliased
 from ..likelihood.standard_errors import UNCERTAIN, symmetric_limits, two_sided
 from ..report.advice import with_advice
 from ..report.cells import count
@@ -150,7 +150,7 @@ class PooledResults:
             "fmi": rules.fmi,
         }
         return pd.DataFrame(
-            {name: spread(values, first.fit) for name, values in columns.items()},
+            {name: with_aliased(values, first.fit) for name, values in columns.items()},
             index=self.parameters.names,
         )
 

@@ -22,7 +22,7 @@ from ..report.cells import MOST_TERMS, first_few, p_in_words
 from ..report.frames import NotedFrame
 from ..report.sections import DOUBTFUL
 from .comparison import coded_anew, joined, refit, refit_table, terms_in, unstarted
-from .residuals import influence
+from .influence import influence
 from .terms import marginality_of
 from .wald import Joint, chi2_frame, joint_frame, joint_test, too_many, wald_test
 

@@ -1,53 +1,21 @@
-"""Residuals, and influence of single rows."""
+"""Residuals of rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
-from ..checks import generator, one_of, whole
-from ..exceptions import UnavailableError
-from ..formula.sample import Sample, row_blocks
-from ..likelihood.family import row_terms as likelihood_terms
-from ..likelihood.fit import LikelihoodFit
-from ..likelihood.parameters import spread
-from ..likelihood.predictor import Jacobian, ModelRows
+from ..checks import generator, one_of
+from ..formula.sample import Sample
 from ..likelihood.rule import LikelihoodRule
-from ..likelihood.terms import RowTerms
-from ..likelihood.unavailable import check_available
-from ..report.frames import NotedFrame
-from ..report.render import Report, Reported, Table
+from ..likelihood.scores import rule_terms
 
 if TYPE_CHECKING:
     from ..likelihood.results import LikelihoodResults
-
-
-def row_terms(
-    rule: LikelihoodRule, sample: Sample, n_lambda: int = 0, second: bool = False
-) -> RowTerms:
-    """Log-probabilities of the observed levels with their derivatives, also by lambda
-    if it was estimated.
-    """
-    terms = likelihood_terms(
-        rule.family, rule.predictor(sample.rows), sample.y, second, n_lambda > 0
-    )
-    assert terms is not None
-    return terms
-
-
-def jacobian_of(fit: LikelihoodFit, sample: Sample, terms: RowTerms) -> Jacobian:
-    """Jacobian of the predictors of the terms by the parameters of a fit."""
-    return Jacobian(
-        ModelRows.of(sample.rows),
-        terms.places,
-        fit.flexible_layout,
-        fit.on_flexible_scale(),
-    )
 
 
 def probability_scale(rule: LikelihoodRule, sample: Sample) -> FloatArray:
@@ -64,14 +32,14 @@ def generalised(rule: LikelihoodRule, sample: Sample) -> FloatArray:
 
     Gourieroux, Monfort, Renault and Trognon (1987, J. Econometrics 34, 5-32).
     """
-    return row_terms(rule, sample).by_location
+    return rule_terms(rule, sample).by_location
 
 
 def deviance(rule: LikelihoodRule, sample: Sample) -> FloatArray:
     """sqrt(-2 log p) with the sign of P(Y < y) - P(Y > y): the weighted sum of squares
     is the deviance.
     """
-    log_p = row_terms(rule, sample).log_p
+    log_p = rule_terms(rule, sample).log_p
     return np.asarray(
         np.copysign(np.sqrt(-2.0 * log_p), probability_scale(rule, sample))
     )
@@ -99,92 +67,6 @@ def residuals(
     )
 
 
-#: Number of doubles in memory at a time, besides the output.
-_BUFFER = 1 << 20
-#: Shares of the information left without a row (a determinant) up to this count as 0.
-_ALONE = 1e-10
-
-
-class RowInfluence(NamedTuple):
-    """Influence measures of every row.
-
-    Attributes
-    ----------
-    leverage : (N,)
-    dfbeta : (N, P)
-        Estimates minus those without the row; NaN for aliased parameters, for the
-        thresholds next to a level without another row, and for rows without which some
-        estimates are not determined.
-    cook : (N,)
-    """
-
-    leverage: FloatArray
-    dfbeta: FloatArray
-    cook: FloatArray
-
-
-def influence(rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample) -> RowInfluence:
-    """Influence of every row of the fit.
-
-    Parameters
-    ----------
-    rule : LikelihoodRule
-        Rule of the fit.
-    fit : LikelihoodFit
-    sample : Sample
-        Sample of the fit.
-    """
-    kept = ~fit.aliased
-    estimated = fit.information.covariance()
-    V = np.zeros((kept.size, kept.size))
-    V[np.ix_(kept, kept)] = estimated
-    blocks = row_blocks(sample.n, 3 * kept.size, _BUFFER)
-    parts = [_influence(rule, fit, sample.take(some), V) for some in blocks]
-    dfbeta = np.concatenate([moved for _, moved in parts])
-    precise = np.linalg.solve(estimated, dfbeta[:, kept].T)
-    cook = np.einsum("np,pn->n", dfbeta[:, kept], precise) / np.count_nonzero(kept)
-    dfbeta[:, ~kept] = np.nan
-    if fit.jacobian is None:
-        _forget_thresholds(dfbeta[:, : fit.n_alpha], sample)
-    return RowInfluence(
-        leverage=np.concatenate([leverage for leverage, _ in parts]),
-        dfbeta=dfbeta,
-        cook=cook,
-    )
-
-
-def _forget_thresholds(alpha: FloatArray, sample: Sample) -> None:
-    """For the only row of a level, set the thresholds next to that level to NaN, in
-    place.
-    """
-    K = sample.n_levels
-    y = sample.y
-    alone = np.flatnonzero(np.bincount(y, minlength=K)[y] == 1)
-    for first in range(0, alpha.shape[1], K - 1):
-        for threshold in (y[alone], y[alone] - 1):
-            inner = (threshold >= 0) & (threshold < K - 1)
-            alpha[alone[inner], first + threshold[inner]] = np.nan
-
-
-def _influence(
-    rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample, V: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Leverage (n,) and dfbeta (n, P) of some rows; V has zeros where aliased."""
-    terms = row_terms(rule, sample, fit.n_lambda, second=True)
-    weights = sample.case_weights
-    jacobian = jacobian_of(fit, sample, terms)
-    JV = jacobian.apply(V)
-    M = jacobian.apply(np.eye(len(V))) @ np.moveaxis(JV, 1, 2)
-    leverage = weights * np.einsum("ijn,nji->n", terms.second(), M)
-    unit = np.eye(JV.shape[1])
-    left = unit - weights[:, None, None] * (np.moveaxis(terms.smooth(), -1, 0) @ M)
-    alone = np.linalg.det(left) <= _ALONE
-    left[alone] = unit
-    moved = np.linalg.solve(left, (weights * terms.score).T[:, :, None])[:, :, 0]
-    moved[alone] = np.nan
-    return leverage, np.einsum("ni,nip->np", moved, JV)
-
-
 def residual_series(
     r: LikelihoodResults, type: str = "surrogate", seed: int | np.random.Generator = 0
 ) -> pd.Series:
@@ -194,101 +76,3 @@ def residual_series(
     one_of("type", type, RESIDUAL_TYPES)
     values = residuals(r.rule, r.design.sample, type, generator(seed))
     return pd.Series(values, index=r.design.index, name=type)
-
-
-# Influence
-
-
-#: Parameters of which the printed table has a column.
-_SHOWN = 6
-
-
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Influence(Reported):
-    """Influence of every row on the estimates, printed as a table of the rows with the
-    largest Cook's distances.
-
-    Attributes
-    ----------
-    hat : (N,) series
-        Leverage: the row's share of the information; the sum is the number of
-        parameters. With scale effects or cauchit it may be negative.
-    dfbeta : (N, P) frame
-        Estimates minus the estimates without the row, by one Newton step; NaN for
-        aliased parameters and for the thresholds next to a level without another row.
-    dfbetas : (N, P) frame
-        dfbeta divided by the standard errors.
-    cooks : (N,) series
-        Cook's distance: dfbeta' (inverse covariance) dfbeta / number of parameters.
-    """
-
-    hat: pd.Series
-    dfbeta: pd.DataFrame
-    dfbetas: pd.DataFrame
-    cooks: pd.Series
-    labels: Mapping[str, str]
-
-    def largest(self, n: int = 10) -> pd.DataFrame:
-        """The n rows with the largest Cook's distances: columns cooks, hat, and dfbetas
-        of every parameter.
-        """
-        order = np.argsort(-self.cooks.to_numpy(), kind="stable")[: whole("n", n, 0)]
-        frame = pd.concat([self.cooks, self.hat, self.dfbetas], axis=1).iloc[order]
-        return NotedFrame.of(
-            frame,
-            title="Largest Cook's distances, with leverage and dfbetas",
-            labels=self.labels,
-        )
-
-    def report(self) -> Report:
-        """The rows with the largest Cook's distances, as data."""
-        frame = self.largest()
-        header = (("Rows", len(self.hat)), ("Sum of leverages", float(self.hat.sum())))
-        moved = frame[self.dfbetas.columns].abs().max().fillna(0.0).to_numpy()
-        most = np.sort(np.argsort(-moved, kind="stable")[:_SHOWN])
-        note = ""
-        if moved.size > _SHOWN:
-            note = (
-                f"The {_SHOWN} of {moved.size} parameters that these rows move most;"
-                " all are in .dfbetas."
-            )
-        shown = pd.concat(
-            [frame[["cooks", "hat"]], frame[self.dfbetas.columns[most]]], axis=1
-        )
-        table = Table(
-            title="Largest Cook's distances, with leverage and dfbetas",
-            frame=shown,
-            note=note,
-            labels=self.labels,
-        )
-        return Report(
-            title="Influence of single rows on the estimates",
-            header=header,
-            tables=(table,),
-        )
-
-
-def influence_of(r: LikelihoodResults) -> Influence:
-    """Leverage, dfbeta and Cook's distance of every row."""
-    check_available(r, "influence()")
-    if not r.level_counts.all():
-        raise UnavailableError(
-            "influence() needs rows of every level. Leave levels without rows out of"
-            " levels=."
-        )
-    if np.isnan(r.fit.information.variances).all():
-        raise UnavailableError(
-            "influence() needs a covariance, and the likelihood has no maximum. Drop a"
-            " scale effect or merge levels."
-        )
-    rows = influence(r.rule, r.fit, r.design.sample)
-    index = r.design.index
-    names = r.parameters.names
-    errors = spread(np.sqrt(r.fit.information.variances), r.fit)
-    return Influence(
-        hat=pd.Series(rows.leverage, index=index, name="hat"),
-        dfbeta=pd.DataFrame(rows.dfbeta, index=index, columns=names),
-        dfbetas=pd.DataFrame(rows.dfbeta / errors, index=index, columns=names),
-        cooks=pd.Series(rows.cook, index=index, name="cooks"),
-        labels=r.names_shown(),
-    )

@@ -14,6 +14,7 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray
 from ..formula.sample import Rows, Sample, row_blocks
+from .columns import triangle_of
 from .derivatives import QUANTITIES, Chain
 from .fit import LikelihoodFit
 from .rule import LikelihoodRule
@@ -174,10 +175,12 @@ def _curved(
     chosen[before : before + confounded.size] = confounded
     others = ~chosen
     others[before : before + confounded.size] &= ~lost
-    triangle = np.zeros((0, rule.n_parameters))
-    for some in row_blocks(rows.n, rule.n_levels * rule.n_parameters, _BUFFER):
-        slopes = _slopes(rule, rows.take(some)).reshape(-1, rule.n_parameters)
-        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, slopes]), mode="r"))
+    width = rule.n_parameters
+    slopes = (
+        _slopes(rule, rows.take(some)).reshape(-1, width)
+        for some in row_blocks(rows.n, rule.n_levels * width, _BUFFER)
+    )
+    triangle = triangle_of(slopes, width)
     weights = np.zeros((rule.n_parameters, int(chosen.sum())))
     weights[others] = np.linalg.lstsq(
         triangle[:, others], triangle[:, chosen], rcond=1e-10

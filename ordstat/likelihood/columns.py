@@ -9,6 +9,7 @@ if its part outside the span of the intercept and the columns kept before it is 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -138,6 +139,14 @@ def _independent(
     except np.linalg.LinAlgError:
         return False
     return bool(np.all(np.diag(root) ** 2 > _SAFE_PIVOT))
+
+
+def triangle_of(blocks: Iterable[FloatArray], width: int) -> FloatArray:
+    """(r, width) R of the QR decomposition of rows (n, width) that come in blocks."""
+    triangle = np.zeros((0, width))
+    for rows in blocks:
+        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, rows]), mode="r"))
+    return triangle
 
 
 def sweep(X: FloatArray, root: FloatArray, mean: FloatArray) -> BoolArray:

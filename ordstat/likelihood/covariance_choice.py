@@ -16,7 +16,8 @@ from ..exceptions import DataError, OptionError
 from ..formula.inputs import clusters_of
 from ..formula.sample import check_whole_groups
 from ..formula.survey import Survey
-from .fit import FEW_CLUSTERS, QUICK_CR2, WITHOUT_CR2, LikelihoodFit, cr2_work
+from .cr2 import FEW_CLUSTERS, QUICK_CR2, WITHOUT_CR2, cr2_work
+from .fit import LikelihoodFit
 
 if TYPE_CHECKING:
     from ..formula.design import Design

@@ -14,15 +14,15 @@ from ..newton import Blocks, Objective, Optimum, maximise
 from .determined import Determined, complement, determined, settled, spreads_adrift
 from .family import Family
 from .penalty import Penalty
-from .problem import (
+from .problem import Problem
+from .separation import Recession, recession
+from .start import Start, starting_values
+from .user_scale import (
     CovarianceMatrix,
     InverseInformation,
-    Problem,
     UnknownCovariance,
     UserScale,
 )
-from .separation import Recession, recession
-from .start import Start, starting_values
 
 #: A log-scale effect, per deviation, that still moves by this or has this standard
 #: error has no finite estimate.

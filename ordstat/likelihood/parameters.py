@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray, IntArray
-from ..exceptions import OptionError
 from ..formula.names import Parameter
 from .fit import LikelihoodFit
 from .rule import LikelihoodRule
@@ -105,30 +103,11 @@ def threshold_values(fit: LikelihoodFit) -> FloatArray:
     )
 
 
-def spread(values: FloatArray, fit: LikelihoodFit) -> FloatArray:
+def with_aliased(values: FloatArray, fit: LikelihoodFit) -> FloatArray:
     """(P,) values of the estimated parameters (P',), with NaN for aliased ones."""
     full = np.full(fit.aliased.size, np.nan)
     full[~fit.aliased] = values
     return full
-
-
-def listed(names: Any) -> list[Any]:
-    """One name, several or none as a list."""
-    if names is None:
-        return []
-    return (
-        list(names)
-        if isinstance(names, Iterable) and not isinstance(names, str)
-        else [names]
-    )
-
-
-def texts(name: str, given: Any) -> list[str]:
-    """Names as a list; OptionError for anything that is not a text."""
-    names = listed(given)
-    if not all(isinstance(each, str) for each in names):
-        raise OptionError(f"{name} must be names of variables; got {given!r}.")
-    return names
 
 
 def why_confounded(index: int, fit: LikelihoodFit, parameters: Parameters) -> str:
@@ -140,7 +119,6 @@ def why_confounded(index: int, fit: LikelihoodFit, parameters: Parameters) -> st
     )
 
 
-#: Advice for few clusters without a remedy.
 def square_frame(matrix: FloatArray, names: list[str]) -> pd.DataFrame:
     """A matrix with the same names on both sides."""
     return pd.DataFrame(matrix, index=names, columns=names)

@@ -1,6 +1,4 @@
-"""The problem: rows, columns and estimated parameters, and the map to the user's
-parameters.
-"""
+"""The problem that a fit maximises: rows, columns and estimated parameters."""
 
 from __future__ import annotations
 
@@ -13,176 +11,21 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Sample
 from ..judging.costs import CostMatrix
-from ..newton import Blocks, Evaluation, Factor
+from ..newton import Blocks, Evaluation
 from .columns import NO_COLUMNS, Columns, survey
 from .family import Family
 from .flexible import FlexibleLink
 from .layout import Layout
 from .links import Link
-from .predictor import ThresholdMap, threshold_map
 from .rows import LikelihoodRows
 from .rule import LikelihoodRule
+from .threshold_structure import ThresholdMap, threshold_map
+from .user_scale import UserScale
 
 #: Rows per parameter of plain cumulative models, and of others, which take longer per
 #: row.
 _MANY = 800
 _MANY_TERMS = 200
-
-
-@dataclass(frozen=True, eq=False)
-class UserScale:
-    """From coordinates x = (alpha~ threshold by threshold, rest~), on centred and
-    scaled columns, to the user's.
-
-    alpha_k = G alpha~_k + c_k A rest~ and rest = rest~ / scale, k over the t threshold
-    parameters. The user's parameters are the intercepts of the thresholds, then their
-    nominal effects column by column, then the rest.
-
-    Attributes
-    ----------
-    G : (m, m)
-    A : (m, q)
-    scale : (q,)
-    c : (t,)
-        Change of the threshold parameters when all thresholds move by 1: ones without a
-        structure.
-    """
-
-    G: FloatArray
-    A: FloatArray
-    scale: FloatArray
-    c: FloatArray
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(t, m)."""
-        return self.c.size, self.G.shape[0]
-
-    def parted(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """alpha~ (t, m, ...) and rest~ (q, ...)."""
-        size = self.c.size * self.G.shape[0]
-        return x[:size].reshape(*self.shape, *x.shape[1:]), x[size:]
-
-    def coefficients(self, x: FloatArray) -> FloatArray:
-        """The user's parameters at coordinates x (P,), or at each column of x
-        (P, n).
-        """
-        alpha, rest = self.parted(x[:, None] if x.ndim == 1 else x)
-        alpha = self.G @ alpha + self.c[:, None, None] * (self.A @ rest)
-        parts = [
-            alpha.swapaxes(0, 1).reshape(len(x) - len(rest), rest.shape[1]),
-            rest / self.scale[:, None],
-        ]
-        return np.concatenate(parts).reshape(x.shape)
-
-    def coordinates(self, values: FloatArray) -> FloatArray:
-        """The inverse of `coefficients`."""
-        (t, m), size = self.shape, self.c.size * self.G.shape[0]
-        rest = values[size:] * self.scale
-        alpha = values[:size].reshape(m, t) - np.outer(self.A @ rest, self.c)
-        return np.concatenate([np.linalg.solve(self.G, alpha).T.reshape(-1), rest])
-
-    def rounding(self, x: FloatArray) -> FloatArray:
-        """Rounding error of `coefficients`, from the size of the terms that they are
-        sums of.
-        """
-        sizes = UserScale(
-            np.abs(self.G), np.abs(self.A), np.abs(self.scale), np.abs(self.c)
-        )
-        return 2.0**-53 * sizes.coefficients(np.abs(x))
-
-    def gradient(self, index: int) -> FloatArray:
-        """(P,) derivatives of the user's parameter `index` by the coordinates."""
-        return np.asarray(
-            self.coefficients(np.eye(self.c.size * self.G.shape[0] + self.scale.size))[
-                index
-            ]
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class InverseInformation:
-    """Covariance of the user's estimates, from the factors of the information; computed
-    on request.
-    """
-
-    factor: Factor
-    user: UserScale
-
-    def _by_rest(self) -> tuple[FloatArray, FloatArray]:
-        """(P', q) derivatives of the user's parameters by rest~, and (q, q) the
-        covariance of rest~.
-        """
-        moves = self.user.coefficients(
-            np.vstack([-self.factor.V, np.eye(self.user.scale.size)])
-        )
-        return moves, self.factor.schur_inverse()
-
-    @cached_property
-    def variances(self) -> FloatArray:
-        """(P',) variances, without forming the covariance of the thresholds."""
-        G, (moves, schur) = self.user.G, self._by_rest()
-        alpha = np.einsum(
-            "ij,kjl,il->ik", G, self.factor.inverse_diagonal_blocks(len(G)), G
-        ).reshape(-1)
-        total = ((moves @ schur) * moves).sum(axis=1)
-        total[: alpha.size] += alpha
-        return np.asarray(total)
-
-    def covariance(self) -> FloatArray:
-        """(P', P')."""
-        (moves, schur), size = self._by_rest(), len(self.factor.V)
-        alpha = self.user.coefficients(np.eye(len(moves))[:, :size])
-        full = (
-            alpha @ self.factor.threshold_inverse() @ alpha.T + moves @ schur @ moves.T
-        )
-        return np.asarray(0.5 * (full + full.T))
-
-
-@dataclass(frozen=True, eq=False)
-class CovarianceMatrix:
-    """A covariance (P', P') of the functions that the data determine; NaN where nothing
-    is known.
-
-    Attributes
-    ----------
-    matrix : (P', P')
-    unknown : (P',) bool or None
-        Parameters that are no such functions.
-    """
-
-    matrix: FloatArray
-    unknown: BoolArray | None = None
-
-    @property
-    def variances(self) -> FloatArray:
-        variances = np.array(np.diag(self.matrix))
-        if self.unknown is not None:
-            variances[self.unknown] = np.nan
-        return variances
-
-    def covariance(self) -> FloatArray:
-        return self.matrix.copy()
-
-
-@dataclass(frozen=True)
-class UnknownCovariance:
-    """The covariance of estimates that are no maximum: NaN.
-
-    Attributes
-    ----------
-    size : int
-        P'.
-    """
-
-    size: int
-
-    @property
-    def variances(self) -> FloatArray:
-        return np.full(self.size, np.nan)
-
-    def covariance(self) -> FloatArray:
-        return np.full((self.size, self.size), np.nan)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -399,11 +242,7 @@ class Problem:
         if self.structure is None:
             return self.rows.evaluate(x, information)
         at = self.rows.evaluate(self.expansion @ x)
-        return (
-            None
-            if at is None
-            else at.along(self.expansion, self.user.c.size * self.user.G.shape[0])
-        )
+        return None if at is None else at.along(self.expansion, self.user.n_alpha)
 
     @cached_property
     def expansion(self) -> FloatArray:
@@ -418,7 +257,8 @@ class Problem:
         user = self.user
         if self.structure is None:
             return np.eye(n * user.G.shape[0] + user.scale.size)
-        (t, m), q = user.shape, user.scale.size
+        t, m = user.shape
+        q = user.scale.size
         out = np.zeros((n * m + q, t * m + q))
         out[: n * m, : t * m] = np.kron(self.structure.jacobian, np.eye(m))
         if not user.c.any():
@@ -538,12 +378,11 @@ class Problem:
         OptionError
             The number of values differs from the number of parameters.
         """
-        (t, m), q = self.user.shape, self.user.scale.size
         if values.size != self.n_parameters:
             raise OptionError(
                 f"start must have {self.n_parameters} values, one for each estimated"
-                f" parameter ({t * m} of the thresholds, then {q} others); got"
-                f" {values.size}."
+                f" parameter ({self.user.n_alpha} of the thresholds, then"
+                f" {self.user.scale.size} others); got {values.size}."
             )
         return self.user.coordinates(values)
 

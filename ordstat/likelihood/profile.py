@@ -13,7 +13,7 @@ from .._typing import FloatArray
 from ..exceptions import DataError
 from ..newton import Evaluation, Objective, Optimum, maximise, positive_factor
 from .determined import Determined
-from .problem import UserScale
+from .user_scale import UserScale
 
 #: Newton steps to one maximum, halvings of each, and steps outwards from the estimate.
 _STEPS = 30

@@ -26,19 +26,19 @@ from ..mixed.method import (
     with_random_effects,
 )
 from ..threads import one_blas_thread
+from .at_estimates import LikelihoodAtEstimates
 from .columns import Columns, survey
-from .covariance import LikelihoodAtEstimates
 from .estimate import Estimate, Estimation, running
 from .family import Family
 from .fit import LikelihoodFit
 from .flexible import FlexibleLink, link_of
+from .identification import identified
 from .links import Link
 from .penalty import Jeffreys, Penalty, Ridge
-from .predictor import THRESHOLDS
 from .problem import Problem
 from .results import LikelihoodResults
 from .rule import LikelihoodRule
-from .separation import identified
+from .threshold_structure import THRESHOLDS
 
 #: Penalties by name; a number is a ridge.
 PENALTIES: dict[str, Penalty] = {"jeffreys": Jeffreys()}

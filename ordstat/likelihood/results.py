@@ -43,15 +43,16 @@ from .covariance_choice import (
     for_few_clusters,
     own_covariance,
 )
+from .cr2 import BiasReduced
 from .family import Family
-from .fit import BiasReduced, LikelihoodFit
+from .fit import LikelihoodFit
 from .parameters import (
     Estimates,
     Parameters,
     parameters,
-    spread,
     square_frame,
     threshold_values,
+    with_aliased,
 )
 from .row_limits import UNBOUNDED, RowLimits
 from .rule import LikelihoodRule, crossed_rows, crossing_text, report_crossing
@@ -69,7 +70,7 @@ if TYPE_CHECKING:
     from ..inference.certificate import Convergence
     from ..inference.comparison import Selection
     from ..inference.goodness import GoodnessOfFit
-    from ..inference.residuals import Influence
+    from ..inference.influence import Influence
     from ..plots.accessor import LikelihoodPlots
     from ..report.frames import NotedFrame
     from ..report.render import Report, Summary
@@ -208,11 +209,11 @@ class LikelihoodResults(OrdinalResults):
         # rounding makes negative ones short of a maximum
         variances = np.where(variances >= 0.0, variances, np.nan)
         unknown = fit.infinite | fit.unbounded
-        errors = np.where(unknown, np.nan, spread(np.sqrt(variances), fit))
+        errors = np.where(unknown, np.nan, with_aliased(np.sqrt(variances), fit))
         df = np.full(errors.size, self.own_covariance.df)
         if self.bias_reduced is not None:
             bread = information.covariance()
-            df = spread(self.bias_reduced.t_df(bread, np.eye(len(bread))), fit)
+            df = with_aliased(self.bias_reduced.t_df(bread, np.eye(len(bread))), fit)
         statistic = fit.coefficients / errors
         return {
             "std_error": errors,
@@ -1741,7 +1742,7 @@ class LikelihoodResults(OrdinalResults):
         >>> round(float(fit.influence().hat.sum()), 6)
         6.0
         """
-        from ..inference.residuals import influence_of
+        from ..inference.influence import influence_of
 
         return influence_of(self)
 

@@ -1,9 +1,9 @@
-"""Estimates that are infinite, and parameters that the data do not determine."""
+"""Separation: the directions along which estimates become infinite."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,9 +11,8 @@ import numpy as np
 from .._typing import BoolArray, FloatArray, IntArray
 from ..formula.sample import row_blocks
 from ..newton import Optimum
-from .columns import TOLERANCE, Columns
-from .differences import first_by_seven
-from .flexible import links_about, mirrored
+from .columns import TOLERANCE, Columns, triangle_of
+from .flexible import mirrored
 from .predictor import ModelRows
 from .problem import Problem
 
@@ -28,6 +27,8 @@ _ROUNDING = 1e-7
 _FAR = 1e3
 #: Rows added to the programme at a time, for each component of a direction.
 _ROWS_SEPARATION = 3
+#: Doubles of slacks held at once.
+_BUFFER = 1 << 20
 #: Components of unit vectors below this are rounding.
 _NOTHING = 1e-12
 #: Decimals to which two rises count as the same.
@@ -154,11 +155,9 @@ def _joined(
 
 def _null_space(slack: csr_array) -> FloatArray:
     """(B, r) orthonormal basis of the moves that change none of the ends."""
-    triangle = np.zeros((0, slack.shape[1]))
-    for some in row_blocks(slack.shape[0], slack.shape[1], _BUFFER):
-        triangle = np.asarray(
-            np.linalg.qr(np.vstack([triangle, slack[some].toarray()]), mode="r")
-        )
+    width = slack.shape[1]
+    blocks = row_blocks(slack.shape[0], width, _BUFFER)
+    triangle = triangle_of((slack[some].toarray() for some in blocks), width)
     _, sizes, axes = np.linalg.svd(triangle, full_matrices=True)
     rank = int(np.count_nonzero(sizes > TOLERANCE * sizes.max(initial=1.0)))
     basis = axes[rank:].T
@@ -265,11 +264,10 @@ class _Ends:
 
 
 def _ends(problem: Problem, x: FloatArray) -> _Ends:
-    rows, y, (count, m) = (
-        problem.rows.model_rows(slice(None)),
-        problem.sample.y,
-        problem.rows.shape,
-    )
+    """The ends of the rows of a problem, with the log scales of a point x."""
+    rows = problem.rows.model_rows(slice(None))
+    y = problem.sample.y
+    count, m = problem.rows.shape
     size = count * m
     p = rows.x.shape[1]
     lines = problem.family.recession(problem.sample.n_levels)
@@ -277,16 +275,11 @@ def _ends(problem: Problem, x: FloatArray) -> _Ends:
     zeta = x[first_scale : first_scale + rows.z.shape[1]]
     certain = _certain_ends(problem, rows, lines, zeta)
     if problem.structure is not None:
-        basis = problem.expansion[: size + p]
-        basis = basis[
-            :, : problem.expansion.shape[1] - (len(problem.expansion) - size - p)
-        ]
+        n_others = len(problem.expansion) - size - p  # log scale and lambda
+        used = problem.n_parameters - n_others
         slack = _slack_matrix(rows.x, rows.w, y, lines)
-        return _Ends(
-            type(slack)(slack @ basis),
-            np.eye(problem.n_parameters, basis.shape[1]),
-            certain,
-        )
+        moved = type(slack)(slack @ problem.expansion[: size + p, :used])
+        return _Ends(moved, np.eye(problem.n_parameters, used), certain)
     location, nominal = (
         _shift(columns) for columns in (problem.rows.location, problem.rows.nominal)
     )
@@ -374,132 +367,3 @@ def _moved(columns: FloatArray, shift: FloatArray) -> FloatArray:
     """
     moved = columns + shift
     return np.where(np.abs(moved) > 1e-12, moved, 0.0)
-
-
-#: Rows and thresholds that usually show the rank.
-_ROWS = 250
-_THRESHOLDS = 4
-#: Doubles of derivatives held at once.
-_BUFFER = 1 << 20
-
-
-def _triangle(problem: Problem, index: IntArray, thresholds: IntArray) -> FloatArray:
-    """R of the QR decomposition of the derivatives of eta_k, each line divided by the
-    size of eta_k.
-
-    They are taken at a random point, with columns shifted so that rounding does not
-    hide their rank.
-    """
-    rows = problem.rows
-    offset = problem.sample.rows.offset
-    rng = np.random.default_rng(20)
-    structure, flexible, (count, m) = problem.structure, problem.flexible, rows.shape
-    x_mean = rows.location.mean / rows.location.deviation
-    z_mean = rows.scale.mean / rows.scale.deviation
-    jacobian = np.eye(count) if structure is None else structure.jacobian
-    alpha = rng.uniform(-0.3, 0.3, size=(count, m))
-    alpha[:, 0] = problem.quantiles()
-    alpha = jacobian @ np.linalg.lstsq(jacobian, alpha, rcond=None)[0]
-    zeta = rng.uniform(-0.3, 0.3, size=z_mean.size)
-    beta = rng.uniform(-0.5, 0.5, size=x_mean.size)
-    # Thresholds that cannot move together do not absorb the centring of x; centring z
-    # matters only with an offset.
-    x_shift = (
-        x_mean
-        if structure is not None and structure.intercept is None
-        else np.zeros(x_mean.size)
-    )
-    z_shift = np.zeros(z_mean.size) if offset is not None else -z_mean
-    scale_offset = problem.sample.rows.scale_offset
-    tau_shift = -float(
-        (0.0 if scale_offset is None else scale_offset.mean())
-        + (offset is not None) * (z_mean @ zeta)
-    )
-    triangle = np.zeros((0, problem.n_parameters))
-    for some in row_blocks(index.size, thresholds.size * problem.n_parameters, _BUFFER):
-        part = rows.model_rows(index[some])
-        part = replace(
-            part,
-            x=part.x + x_shift,
-            z=part.z + z_shift,
-            scale_offset=part.scale_offset + tau_shift,
-        )
-        predictor = part.at(alpha[thresholds], beta, zeta)
-        s = predictor.s[:, None, None]
-        eta = predictor.eta()
-        by_alpha = s * np.einsum("nj,kt->nkjt", part.w, jacobian[thresholds]).reshape(
-            *eta.shape, -1
-        )
-        by_beta = -s * np.broadcast_to(part.x[:, None], (*eta.shape, x_mean.size))
-        parts = [by_alpha, by_beta, -eta[:, :, None] * part.z[:, None]]
-        if flexible is not None:
-            links, h = links_about(flexible.at(flexible.start + 0.3))
-            curves = [problem.family.at(link).cut for link in links]
-            by_lambda = first_by_seven(
-                np.array([curve.cdf(eta) for curve in curves]), h
-            )
-            density = curves[3].pdf(eta)
-            parts.append(
-                np.where(density > 0.0, by_lambda / np.maximum(density, 1e-300), 0.0)[
-                    :, :, None
-                ]
-            )
-        lines = np.concatenate(parts, axis=2) / (s + np.abs(eta)[:, :, None])
-        triangle = np.asarray(
-            np.linalg.qr(np.vstack([triangle, lines.reshape(eta.size, -1)]), mode="r")
-        )
-    return triangle
-
-
-def identified(problem: Problem, ridge: bool = False) -> Problem:
-    """The problem without parameters that its cell probabilities do not determine.
-
-    A ridge determines log-scale effects, and not lambda.
-    """
-    lost = confounded(problem)
-    if ridge:
-        lost = [
-            place
-            for place in lost
-            if place == problem.n_parameters - 1 and problem.flexible is not None
-        ]
-    return problem.without(lost) if lost else problem
-
-
-def confounded(problem: Problem) -> list[int]:
-    """The log-scale effects, and lambda, that depend on the parameters before them.
-
-    Positions among the parameters whose columns are independent.
-    """
-    n_last = problem.rows.scale.mean.size + int(problem.flexible is not None)
-    if not n_last:
-        return []
-    rows = np.arange(problem.sample.n)
-    thresholds = np.arange(problem.counts.size - 1)
-    few = (
-        rows[:: max(1, rows.size // _ROWS)],
-        thresholds[:: max(1, thresholds.size // _THRESHOLDS)],
-    )
-    lost = _dependent(_triangle(problem, *few), n_last)
-    if not lost or (few[0].size == rows.size and few[1].size == thresholds.size):
-        return lost
-    return _dependent(_triangle(problem, rows, thresholds), n_last)
-
-
-def _dependent(R: FloatArray, n_last: int) -> list[int]:
-    """Which of the last columns of R are combinations of those before them that are
-    kept.
-    """
-    if not np.isfinite(R).all():
-        return []  # the likelihood is not finite at the start: maximising says so
-    size = np.linalg.norm(R, axis=0)
-    columns = R / np.where(size > 0.0, size, 1.0)
-    first = R.shape[1] - n_last
-    kept = list(range(first))
-    for place in range(first, R.shape[1]):
-        basis = columns[:, kept]
-        column = columns[:, place]
-        left = column - basis @ np.linalg.lstsq(basis, column, rcond=1e-13)[0]
-        if np.linalg.norm(left) > TOLERANCE:
-            kept.append(place)
-    return [place for place in range(first, R.shape[1]) if place not in kept]

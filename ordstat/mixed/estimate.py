@@ -11,7 +11,7 @@ from scipy.linalg import qr
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, UnavailableError
-from ..likelihood.fit import EffectsOfGroups, Marginal
+from ..likelihood.marginal import EffectsOfGroups, Marginal
 from ..likelihood.problem import Problem
 from ..likelihood.profile import EXACT, NOT_REACHED, crossing
 from .integral import (

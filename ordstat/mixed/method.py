@@ -14,7 +14,7 @@ from ..formula.sample import Sample, check_whole_groups
 from ..judging.costs import CostMatrix
 from ..likelihood.estimate import Estimate, correct_digits
 from ..likelihood.fit import LikelihoodFit
-from ..likelihood.problem import CovarianceMatrix
+from ..likelihood.user_scale import CovarianceMatrix
 
 #: The largest number of quadrature nodes.
 MOST_NODES = 100

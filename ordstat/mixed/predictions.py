@@ -39,8 +39,9 @@ from ..likelihood.derivatives import (
     steps_along,
 )
 from ..likelihood.differences import five_points
-from ..likelihood.fit import LikelihoodFit, Marginal
+from ..likelihood.fit import LikelihoodFit
 from ..likelihood.links import Link
+from ..likelihood.marginal import Marginal
 from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import (
     UNCERTAIN,

@@ -25,7 +25,7 @@ from ..formula.sample import Sample
 from ..inference.comparison import described, is_zero
 from ..inference.wald import chi2_tail
 from ..judging.errors import concordance, pair_counts, pair_table, ratio, somers_d
-from ..likelihood.fit import Marginal
+from ..likelihood.marginal import Marginal
 from ..likelihood.parameters import square_frame
 from ..likelihood.results import LikelihoodResults
 from ..likelihood.unavailable import MODIFIERS, without

@@ -13,9 +13,11 @@ from scipy import integrate, stats
 from seams import FLEXIBLE, Sample
 
 from ordstat import CumulativeLink
-from ordstat.inference.residuals import influence, jacobian_of, residuals, row_terms
+from ordstat.inference.influence import influence
+from ordstat.inference.residuals import residuals
 from ordstat.likelihood.cumulative import drawn, latent_mean
 from ordstat.likelihood.fit import LikelihoodFit
+from ordstat.likelihood.scores import fit_jacobian, rule_terms
 
 METHODS = {
     "equidistant": (CumulativeLink(threshold="equidistant"), ("nominal", "scale")),
@@ -98,8 +100,8 @@ def test_influence_by_finite_differences(name: str) -> None:
             step = np.linalg.solve(np.linalg.inv(V) + hessian, gradient)
             np.testing.assert_allclose(actual.dfbeta[i], step, rtol=5e-3, atol=1e-4)
     assert actual.leverage.sum() == pytest.approx(b.size, rel=1e-5)
-    terms = row_terms(fit.rule, sample, fit.n_lambda)
-    total = jacobian_of(fit, sample, terms).total(sample.case_weights * terms.score)
+    terms = rule_terms(fit.rule, sample, fit.n_lambda)
+    total = fit_jacobian(fit, sample, terms).total(sample.case_weights * terms.score)
     np.testing.assert_allclose(total, 0.0, atol=1e-4)
 
 

@@ -311,7 +311,7 @@ def test_meat_does_not_depend_on_how_rows_are_cut_into_chunks(
     cluster = np.arange(sample.n) // 40
     whole = result.likelihood.score_products(cluster)
     monkeypatch.setattr(
-        "ordstat.likelihood.covariance._CHUNK", 7 * result.coefficients.size
+        "ordstat.likelihood.at_estimates._BUFFER", 7 * result.coefficients.size
     )
     np.testing.assert_allclose(
         result.likelihood.score_products(cluster), whole, rtol=1e-12

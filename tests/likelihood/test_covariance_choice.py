@@ -1,7 +1,7 @@
 """Fewer than 20 clusters: CR2 with Satterthwaite's t, a warning, no margin bounds,
 however clusters were given.
 
-R 4.2.2, clubSandwich 0.5.8, on the glm of test_covariance_bias_reduced.py, clusters of
+R 4.2.2, clubSandwich 0.5.8, on the glm of test_cr2.py, clusters of
 4 judges:
     coef_test(g, vcov = vcovCR(g, cluster = as.integer(wine$judge) %% 4, type = "CR2"),
     test = "Satterthwaite")

@@ -14,7 +14,7 @@ from scipy import stats
 from likelihood.dense import Dense
 from ordstat import ordfit
 from ordstat.exceptions import OptionError, SeparationWarning
-from ordstat.likelihood import covariance
+from ordstat.likelihood import cr2
 
 # R 4.2.2, clubSandwich 0.5.8; ordinal 2022.11-16 for the wine data, whose `response` is
 # on 0 to 100:
@@ -358,7 +358,7 @@ def test_what_has_none(arguments, match):
 
 
 def test_too_many_rows_are_refused_when_asked(monkeypatch):
-    monkeypatch.setattr(covariance, "LARGEST_CR2", 2000)
+    monkeypatch.setattr(cr2, "LARGEST_CR2", 2000)
     wine = load_data("wine")
     for ask in (
         lambda: ordfit("rating ~ temp", wine, cluster="judge", vcov="CR2"),

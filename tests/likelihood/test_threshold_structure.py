@@ -13,8 +13,8 @@ from seams import LINKS, Cumulative, Rows, Sample
 from ordstat import CumulativeLink
 from ordstat.exceptions import DataError, OptionError
 from ordstat.likelihood.fit import LikelihoodFit
-from ordstat.likelihood.predictor import THRESHOLDS, threshold_map
 from ordstat.likelihood.problem import Problem
+from ordstat.likelihood.threshold_structure import THRESHOLDS, threshold_map
 
 from .samples import PARTS, make
 

@@ -15,7 +15,8 @@ from seams import Rows, Sample
 from inference.samples import fitted, frame
 from ordstat import CumulativeLink, ordfit
 from ordstat.exceptions import OptionError, SeparationWarning
-from ordstat.inference.residuals import influence, jacobian_of, row_terms
+from ordstat.inference.influence import influence
+from ordstat.likelihood.scores import fit_jacobian, rule_terms
 
 EVERY = [
     (parts, link)
@@ -143,8 +144,8 @@ def test_leverages_add_up_to_the_parameters(parts: str, link: str) -> None:
     assert influence(fit.rule, fit, sample).leverage.sum() == pytest.approx(
         fit.coefficients.size, rel=1e-8
     )
-    terms = row_terms(fit.rule, sample, fit.n_lambda)
-    total = jacobian_of(fit, sample, terms).total(sample.case_weights * terms.score)
+    terms = rule_terms(fit.rule, sample, fit.n_lambda)
+    total = fit_jacobian(fit, sample, terms).total(sample.case_weights * terms.score)
     np.testing.assert_allclose(total, 0.0, atol=1e-6)
 
 

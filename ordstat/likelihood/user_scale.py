@@ -1,0 +1,172 @@
+"""The map from the solver's coordinates to the user's parameters, and the covariance of
+the user's estimates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .._typing import BoolArray, FloatArray
+from ..newton import Factor
+
+
+@dataclass(frozen=True, eq=False)
+class UserScale:
+    """From coordinates x = (alpha~ threshold by threshold, rest~), on centred and
+    scaled columns, to the user's.
+
+    alpha_k = G alpha~_k + c_k A rest~ and rest = rest~ / scale, k over the t threshold
+    parameters. The user's parameters are the intercepts of the thresholds, then their
+    nominal effects column by column, then the rest.
+
+    Attributes
+    ----------
+    G : (m, m)
+    A : (m, q)
+    scale : (q,)
+    c : (t,)
+        Change of the threshold parameters when all thresholds move by 1: ones without a
+        structure.
+    """
+
+    G: FloatArray
+    A: FloatArray
+    scale: FloatArray
+    c: FloatArray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(t, m)."""
+        return self.c.size, self.G.shape[0]
+
+    @property
+    def n_alpha(self) -> int:
+        """Number of coefficients of the thresholds."""
+        return int(self.c.size * self.G.shape[0])
+
+    def parted(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """alpha~ (t, m, ...) and rest~ (q, ...)."""
+        alpha = x[: self.n_alpha].reshape(*self.shape, *x.shape[1:])
+        return alpha, x[self.n_alpha :]
+
+    def coefficients(self, x: FloatArray) -> FloatArray:
+        """The user's parameters at coordinates x (P,), or at each column of x
+        (P, n).
+        """
+        alpha, rest = self.parted(x[:, None] if x.ndim == 1 else x)
+        alpha = self.G @ alpha + self.c[:, None, None] * (self.A @ rest)
+        parts = [
+            alpha.swapaxes(0, 1).reshape(len(x) - len(rest), rest.shape[1]),
+            rest / self.scale[:, None],
+        ]
+        return np.concatenate(parts).reshape(x.shape)
+
+    def coordinates(self, values: FloatArray) -> FloatArray:
+        """The inverse of `coefficients`."""
+        t, m = self.shape
+        rest = values[self.n_alpha :] * self.scale
+        by_column = values[: self.n_alpha].reshape(m, t)
+        alpha = by_column - np.outer(self.A @ rest, self.c)
+        return np.concatenate([np.linalg.solve(self.G, alpha).T.reshape(-1), rest])
+
+    def rounding(self, x: FloatArray) -> FloatArray:
+        """Rounding error of `coefficients`, from the size of the terms that they are
+        sums of.
+        """
+        sizes = UserScale(
+            np.abs(self.G), np.abs(self.A), np.abs(self.scale), np.abs(self.c)
+        )
+        return 2.0**-53 * sizes.coefficients(np.abs(x))
+
+    def gradient(self, index: int) -> FloatArray:
+        """(P,) derivatives of the user's parameter `index` by the coordinates."""
+        units = np.eye(self.n_alpha + self.scale.size)
+        return np.asarray(self.coefficients(units)[index])
+
+
+@dataclass(frozen=True, eq=False)
+class InverseInformation:
+    """The covariance of the user's estimates: the inverse of the information, computed
+    on request from its factors.
+    """
+
+    factor: Factor
+    user: UserScale
+
+    def _by_rest(self) -> tuple[FloatArray, FloatArray]:
+        """(P', q) derivatives of the user's parameters by rest~, and (q, q) the
+        covariance of rest~.
+        """
+        moves = self.user.coefficients(
+            np.vstack([-self.factor.V, np.eye(self.user.scale.size)])
+        )
+        return moves, self.factor.schur_inverse()
+
+    @cached_property
+    def variances(self) -> FloatArray:
+        """(P',) variances, without forming the covariance of the thresholds."""
+        G = self.user.G
+        moves, schur = self._by_rest()
+        alpha = np.einsum(
+            "ij,kjl,il->ik", G, self.factor.inverse_diagonal_blocks(len(G)), G
+        ).reshape(-1)
+        total = ((moves @ schur) * moves).sum(axis=1)
+        total[: alpha.size] += alpha
+        return np.asarray(total)
+
+    def covariance(self) -> FloatArray:
+        """(P', P')."""
+        moves, schur = self._by_rest()
+        alpha = self.user.coefficients(np.eye(len(moves))[:, : len(self.factor.V)])
+        of_alpha = alpha @ self.factor.threshold_inverse() @ alpha.T
+        full = of_alpha + moves @ schur @ moves.T
+        return np.asarray(0.5 * (full + full.T))
+
+
+@dataclass(frozen=True, eq=False)
+class CovarianceMatrix:
+    """A covariance (P', P') of the functions that the data determine; NaN where nothing
+    is known.
+
+    Attributes
+    ----------
+    matrix : (P', P')
+    unknown : (P',) bool or None
+        Parameters that are no such functions.
+    """
+
+    matrix: FloatArray
+    unknown: BoolArray | None = None
+
+    @property
+    def variances(self) -> FloatArray:
+        variances = np.array(np.diag(self.matrix))
+        if self.unknown is not None:
+            variances[self.unknown] = np.nan
+        return variances
+
+    def covariance(self) -> FloatArray:
+        return self.matrix.copy()
+
+
+@dataclass(frozen=True)
+class UnknownCovariance:
+    """The covariance of estimates that are no maximum: NaN.
+
+    Attributes
+    ----------
+    size : int
+        P'.
+    """
+
+    size: int
+
+    @property
+    def variances(self) -> FloatArray:
+        return np.full(self.size, np.nan)
+
+    def covariance(self) -> FloatArray:
+        return np.full((self.size, self.size), np.nan)
