@@ -28,7 +28,7 @@ from ..results import known_type
 from .comparison import described
 from .poolable import poolable
 from .pooled_summary import notes_of, tables_of
-from .predictions import delta_df, prediction_columns
+from .predictions import delta_df, range_of, side_by_side
 from .rubin import FTest, Pooled, PooledRandom, bounded_limits, d1, rubin
 from .tables import deviations_of, exponent_notes, rescaled
 from .wald import JOINT, linear_hypotheses, term_hypotheses
@@ -834,26 +834,18 @@ def _pooled_predictions(
         for name in ("estimate", "std_error")
     )
     pooled = rubin(estimates, errors**2, df_complete)
-    tables = {"estimate": pooled.estimate}
-    if se:
-        tables["std_error"] = pooled.std_error
+    limits = None
     if interval is not None:
-        ends = {
-            "prob": (0.0, 1.0),
-            "cum_prob": (0.0, 1.0),
-            "mean": (1.0, float(len(first.levels))),
-        }.get(type)
-        if ends is None:
-            limits = symmetric_limits(
-                pooled.estimate, pooled.std_error, level, pooled.df
-            )
-        else:
-            limits = bounded_limits(*ends, estimates, errors**2, df_complete, level)
-        tables["lower"], tables["upper"] = limits
-    columns = prediction_columns(first, type, list(tables))
-    frame = pd.DataFrame(
-        np.hstack(list(tables.values())), index=answers[0].index
-    ).set_axis(columns, axis=1)
+        ends = range_of(type, len(first.levels))
+        limits = (
+            symmetric_limits(pooled.estimate, pooled.std_error, level, pooled.df)
+            if ends is None
+            else bounded_limits(*ends, estimates, errors**2, df_complete, level)
+        )
+    values, columns = side_by_side(
+        first, type, pooled.estimate, pooled.std_error if se else None, limits
+    )
+    frame = pd.DataFrame(values, index=answers[0].index).set_axis(columns, axis=1)
     notes = [
         f"Standard errors: {first.own_covariance.words}, by Rubin's rules over"
         f" {len(answers)} imputations."

@@ -47,13 +47,11 @@ def prediction_with_errors(
     """Predict new data or the fitted rows, with standard errors and limits on
     request.
     """
-    one_of("interval", interval, ("confidence", None))
+    check_uncertainty(se, interval, level)
     if re is not None:
         raise OptionError(
             f"re must be left out, as the fit has no random effects; got {re!r}."
         )
-    fraction("level", level)
-    flag("se", se)
     if cost is not None:
         return _prediction_under(r, newdata, type, cost)
     if not se and interval is None:
@@ -70,29 +68,24 @@ def prediction_with_errors(
     rows = target.rows
     chosen = r if vcov is None else r.with_vcov(vcov)
     covariance = rule_covariance(r.fit, rule, chosen.fixed_covariance)
-    limits = r.row_limits(rows)
     estimate = r.known(target, type, predicted(rule, rows, type))
     if type == "score":
         errors = score_errors(rule, rows, covariance)[:, None]
     else:
-        errors = standard_errors(rule, rows, QUANTITIES[type], covariance)
-    lower, upper = _limits(
-        rule, rows, type, estimate, errors, level, delta_df(chosen, rows, type)
-    )
-    if limits is not None:
-        without = limits.certain(type) | limits.unknown(type)
-        errors, lower, upper = (
-            np.where(without, np.nan, table) for table in (errors, lower, upper)
+        quantity = QUANTITIES[type]
+        errors = standard_errors(
+            lambda some: Chain(quantity, rule, some).rows(),
+            rows,
+            rule.n_levels,
+            covariance,
         )
-    tables = {"estimate": estimate}
-    if se:
-        tables["std_error"] = errors
+    errors = known_errors(r, rows, type, errors)
+    limits = None
     if interval is not None:
-        tables |= {"lower": lower, "upper": upper}
-    columns = prediction_columns(r, type, list(tables))
-    frame = target.frame(
-        np.hstack(list(tables.values())), range(len(columns))
-    ).set_axis(columns, axis=1)
+        df = delta_df(chosen, rows, type)
+        limits = limits_of(rule, rows, type, estimate, errors, level, df)
+    values, columns = side_by_side(r, type, estimate, errors if se else None, limits)
+    frame = target.frame(values, range(len(columns))).set_axis(columns, axis=1)
     if isinstance(frame.index, pd.RangeIndex):  # tables do not print its labels
         frame.index = pd.Index(frame.index.to_numpy(), name=frame.index.name)
     level_note = () if interval is None else (f"{100 * level:g}% confidence limits.",)
@@ -115,16 +108,58 @@ def _prediction_under(
     )
 
 
-def prediction_columns(
-    results: LikelihoodResults, type: str, statistics: list[str]
-) -> pd.Index:
-    """Column names: (statistic, label) pairs if a row has several numbers, else the
+def check_uncertainty(se: bool, interval: str | None, level: float) -> None:
+    """OptionError for options of standard errors and limits that `predict` does not
+    take.
+    """
+    one_of("interval", interval, ("confidence", None))
+    fraction("level", level)
+    flag("se", se)
+
+
+def known_errors(
+    r: LikelihoodResults, rows: Rows, type: str, errors: FloatArray
+) -> FloatArray:
+    """Standard errors (n, M), NaN where a prediction depends on an infinite
+    estimate.
+    """
+    limits = r.row_limits(rows)
+    if limits is None:
+        return errors
+    return np.where(limits.certain(type) | limits.unknown(type), np.nan, errors)
+
+
+def side_by_side(
+    r: LikelihoodResults,
+    type: str,
+    estimate: FloatArray,
+    errors: FloatArray | None,
+    limits: tuple[FloatArray, FloatArray] | None,
+) -> tuple[FloatArray, pd.Index]:
+    """Predictions (n, M) with their errors and limits in one array, and the names of
+    its columns: (statistic, label) pairs if a row has several numbers, else the
     statistics.
     """
+    tables = {"estimate": estimate}
+    if errors is not None:
+        tables["std_error"] = errors
+    if limits is not None:
+        tables["lower"], tables["upper"] = limits
+    values = np.hstack(list(tables.values()))
     if type in ("score", "mean"):
-        return pd.Index(statistics)
-    labels = results.prediction_labels(type)
-    return pd.MultiIndex.from_product([statistics, labels], names=["statistic", None])
+        return values, pd.Index(list(tables))
+    labels = r.prediction_labels(type)
+    names = ["statistic", None]
+    return values, pd.MultiIndex.from_product([list(tables), labels], names=names)
+
+
+def range_of(type: str, n_levels: int) -> tuple[float, float] | None:
+    """The smallest and the largest value of a type of prediction; None if it has no
+    bounds.
+    """
+    if type in ("prob", "cum_prob", "hazard"):
+        return 0.0, 1.0
+    return (1.0, float(n_levels)) if type == "mean" else None
 
 
 def delta_df(r: LikelihoodResults, rows: Rows, type: str) -> Any:
@@ -140,7 +175,7 @@ def delta_df(r: LikelihoodResults, rows: Rows, type: str) -> Any:
     return degrees_of_freedom(r, jacobian)[:, None]
 
 
-def _limits(
+def limits_of(
     rule: LikelihoodRule,
     rows: Rows,
     type: str,

@@ -216,25 +216,26 @@ def averages(
 
 
 def standard_errors(
-    rule: LikelihoodRule, rows: Rows, quantity: Quantity, covariance: FloatArray
+    each: Callable[[Rows], Derived], rows: Rows, n_levels: int, covariance: FloatArray
 ) -> FloatArray:
-    """(N, M) standard errors of a quantity of each row, by the delta method.
+    """(N, M) standard errors of numbers of each row, by the delta method.
 
     Parameters
     ----------
-    rule : LikelihoodRule
+    each : callable
+        From rows to their (n, M) numbers and the (n, M, F) Jacobian of these.
     rows : Rows
-    quantity : Quantity
-    covariance : (F, F) of all parameters, zero where aliased
+    n_levels : int
+        K >= M.
+    covariance : (F, F)
+        Of all parameters, zero where aliased.
     """
+    parts = list(row_blocks(rows.n, n_levels * len(covariance), _BUFFER))
     errors = []
-    for part in list(
-        row_blocks(rows.n, rule.n_levels * rule.n_parameters, _BUFFER)
-    ) or [slice(0, 0)]:
-        jacobian = Chain(quantity, rule, rows.take(part)).rows()[1]
-        errors.append(
-            np.sqrt(np.maximum(((jacobian @ covariance) * jacobian).sum(axis=2), 0.0))
-        )
+    for part in parts or [slice(0, 0)]:
+        jacobian = each(rows.take(part))[1]
+        variances = ((jacobian @ covariance) * jacobian).sum(axis=2)
+        errors.append(np.sqrt(np.maximum(variances, 0.0)))
     return np.concatenate(errors)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -40,6 +41,8 @@ _LOST = 5
 
 #: Largest distance of the deviance at a limit from its goal.
 EXACT = 1e-4
+
+M = TypeVar("M")
 
 SEPARATED = "the estimate is infinite (separation)"
 UNDETERMINED = "the data do not determine the estimate (separation)"
@@ -110,6 +113,34 @@ def crossing(
         if far > _FAR:
             break
     return math.nan
+
+
+def outwards(
+    values: FloatArray,
+    centre: float,
+    start: M,
+    maximum: Callable[[M, float], M | None],
+) -> list[M | None]:
+    """The maxima with a parameter held at each value, each from the one before it on
+    its side of the estimate; None once one is lost.
+
+    Parameters
+    ----------
+    values : (n,)
+    centre : float
+        The estimate.
+    start
+        The maximum there.
+    maximum : callable
+        From a maximum nearby and a value to the maximum at this value, or None.
+    """
+    maxima = list[M | None]([None] * values.size)
+    for side in (np.flatnonzero(values >= centre), np.flatnonzero(values < centre)):
+        last: M | None = start
+        for i in side[np.argsort(np.abs(values[side] - centre))]:
+            last = None if last is None else maximum(last, float(values[i]))
+            maxima[i] = last
+    return maxima
 
 
 @dataclass(frozen=True, eq=False)
@@ -306,16 +337,8 @@ class ProfileLikelihood:
         previous one; None if lost.
         """
         a = self.user.gradient(index)
-        maxima = list[Optimum | None]([None] * values.size)
         centre = float(a @ self._start.x)
-        for side in (np.flatnonzero(values >= centre), np.flatnonzero(values < centre)):
-            last: Optimum | None = self._start
-            for i in side[np.argsort(np.abs(values[side] - centre))]:
-                last = (
-                    None if last is None else self._maximum(a, last, float(values[i]))
-                )
-                maxima[i] = last
-        return maxima
+        return outwards(values, centre, self._start, partial(self._maximum, a))
 
     def _stay(self, x: FloatArray, at: Evaluation | None = None) -> Optimum:
         return maximise(

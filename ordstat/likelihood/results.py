@@ -1966,17 +1966,28 @@ class LikelihoodResults(OrdinalResults):
             )
             return target.classes(codes, self.design.levels, self.design.response)
         if type == "score":
-            return target.series(
-                self.known(target, type, target.scores[:, None])[:, 0], "score"
-            )
-        if type == "prob":
+            values = target.scores[:, None]
+        elif type == "prob":
             values = self.rule.probabilities(target.rows, target.scores)
         elif type == "cum_prob":
             values = self.rule.cum_probabilities(target.rows, target.scores)
         else:
             values = predicted(self.rule, target.rows, type)
-        values = self.known(target, type, values)
-        if type == "mean":
+        return self.labelled(target, type, self.known(target, type, values))
+
+    def labelled(
+        self, target: Target, type: str, values: FloatArray
+    ) -> pd.Series | pd.DataFrame:
+        """Predictions of rows on the index of their data.
+
+        Parameters
+        ----------
+        target : Target
+        type : str
+            A type of prediction with numbers.
+        values : (n, M)
+        """
+        if type in ("score", "mean"):
             return target.series(values[:, 0], type)
         return target.frame(values, self.prediction_labels(type))
 

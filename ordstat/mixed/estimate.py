@@ -13,7 +13,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, UnavailableError
 from ..likelihood.marginal import EffectsOfGroups, Marginal
 from ..likelihood.problem import Problem
-from ..likelihood.profile import EXACT, NOT_REACHED, crossing
+from ..likelihood.profile import EXACT, NOT_REACHED, crossing, outwards
 from .integral import (
     Evaluation,
     Nodes,
@@ -410,7 +410,7 @@ class MixedProfile:
             at = (
                 None
                 if is_deviation and sign * value < 0.0
-                else self._maximum(a, value, last)
+                else self._maximum(a, last, value)
             )
             last = at or last
             return math.nan if at is None else 2.0 * (likelihood.at.loglik - at.loglik)
@@ -435,14 +435,9 @@ class MixedProfile:
         if functional is None:
             raise UnavailableError(f"No profile: {BENT}.")
         a = functional[0]
-        centre = float(a @ self.likelihood.at.psi)
-        logliks = np.full(values.size, np.nan)
-        for side in (np.flatnonzero(values >= centre), np.flatnonzero(values < centre)):
-            at: Evaluation | None = self.likelihood.at
-            for i in side[np.argsort(np.abs(values[side] - centre))]:
-                at = None if at is None else self._maximum(a, float(values[i]), at)
-                logliks[i] = math.nan if at is None else at.loglik
-        return logliks
+        at = self.likelihood.at
+        held = outwards(values, float(a @ at.psi), at, partial(self._maximum, a))
+        return np.array([math.nan if one is None else one.loglik for one in held])
 
     def _functional(self, index: int) -> tuple[FloatArray, bool] | None:
         """a, and whether the parameter is a standard deviation; None if it is not an
@@ -461,7 +456,7 @@ class MixedProfile:
         return math.sqrt(variance) if variance > 0.0 else 0.5 * float(np.abs(a).max())
 
     def _maximum(
-        self, a: FloatArray, value: float, near: Evaluation
+        self, a: FloatArray, near: Evaluation, value: float
     ) -> Evaluation | None:
         """The maximum among psi with a'psi = value, starting near `near`; None if no
         start is inside the domain.

@@ -14,19 +14,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray, IntArray
-from ..checks import flag, fraction, generator, one_of, whole
+from ..checks import generator, one_of, whole
 from ..exceptions import DataError, OptionError, warn
 from ..fit import CostRule, least_expected
 from ..formula.random_terms import RandomTerm
-from ..formula.sample import RandomRows, Rows, row_blocks
-from ..inference.predictions import drawn_codes, prediction_columns
+from ..formula.sample import RandomRows, Rows
+from ..inference.predictions import (
+    check_uncertainty,
+    drawn_codes,
+    known_errors,
+    limits_of,
+    range_of,
+    side_by_side,
+)
 from ..judging.costs import CostMatrix
 from ..likelihood.derivatives import (
     QUANTITIES,
@@ -36,6 +43,7 @@ from ..likelihood.derivatives import (
     averages,
     moved,
     score_errors,
+    standard_errors,
     steps_along,
 )
 from ..likelihood.differences import five_points
@@ -49,7 +57,6 @@ from ..likelihood.standard_errors import (
     places,
     predicted,
     rule_covariance,
-    symmetric_limits,
 )
 from ..results import known_type, unknown_type
 from ..target import Target
@@ -364,14 +371,12 @@ def mixed_prediction(
     DataError
         re="mode", and newdata has groups that are not in the fit.
     """
-    one_of("interval", interval, ("confidence", None))
+    check_uncertainty(se, interval, level)
     if vcov is not None:
         raise OptionError(
             f"vcov must be left out where the fit has random effects; got {vcov!r}. Use"
             " .with_vcov()."
         )
-    fraction("level", level)
-    flag("se", se)
     if re is not None:
         one_of("re", re, EFFECTS)
     type = known_type(r, type)
@@ -388,7 +393,7 @@ def mixed_prediction(
             else ""
         )
         tell_unknown(r.design.random, newdata, hint)
-    predicted_at = _at(r, target.rows, kind)
+    predicted_by_groups, rows = _at(r, target.rows, kind)
     if type == "class":
         if se or interval is not None:
             raise OptionError(
@@ -396,44 +401,31 @@ def mixed_prediction(
                 f" {', '.join(UNCERTAIN)} have."
             )
         chosen = r.rule.cost if cost is None else CostMatrix.parse(cost, r.levels)
-        codes = r.known_codes(
-            target, least_expected(_values(*predicted_at, "prob"), chosen)
-        )
+        probabilities = _values(predicted_by_groups, rows, "prob")
+        codes = r.known_codes(target, least_expected(probabilities, chosen))
         return target.classes(codes, r.design.levels, r.design.response)
-    value = r.known(target, type, _values(*predicted_at, type))
+    value = r.known(target, type, _values(predicted_by_groups, rows, type))
     if not se and interval is None:
-        labels = r.prediction_labels(type)
-        return (
-            target.series(value[:, 0], type)
-            if type in ("score", "mean")
-            else target.frame(value, labels)
-        )
+        return r.labelled(target, type, value)
     if kind in ("mode", "known"):
         raise OptionError(
             "se= and interval= must go with re='marginal', averages over the groups, or"
             " re='zero', a typical group; predictions at the modes of random effects"
             " have no standard error."
         )
-    error = _errors(r, *predicted_at, type)
-    tables = {"estimate": value}
-    if se:
-        tables["std_error"] = error
+    error = _errors(r, predicted_by_groups, rows, type)
+    limits = None
     if interval is not None:
-        ends = {
-            "prob": (0.0, 1.0),
-            "cum_prob": (0.0, 1.0),
-            "mean": (1.0, float(len(r.levels))),
-        }.get(type)
+        ends = range_of(type, len(r.levels))
         limits = (
-            symmetric_limits(value, error, level)
-            if ends is None
-            else limits_between(*ends, value, error, level)
+            limits_between(*ends, value, error, level, r.design_df)
+            if predicted_by_groups.factors and ends is not None
+            else limits_of(
+                predicted_by_groups.rule, rows, type, value, error, level, r.design_df
+            )
         )
-        tables["lower"], tables["upper"] = limits
-    columns = prediction_columns(r, type, list(tables))
-    return target.frame(np.hstack(list(tables.values())), range(len(columns))).set_axis(
-        columns, axis=1
-    )
+    values, columns = side_by_side(r, type, value, error if se else None, limits)
+    return target.frame(values, range(len(columns))).set_axis(columns, axis=1)
 
 
 def _target(r: LikelihoodResults, newdata: Any, re: str | None = None) -> Target:
@@ -558,25 +550,19 @@ def _errors(
     infinite estimate.
     """
     rule = predicted_by_groups.rule
-    limits = r.row_limits(rows)
     if type in ("score", "linear_predictor"):
         predicted_by_groups = Predicted(rule)
     covariance = predicted_covariance(r, predicted_by_groups)
-    errors = []
     if type == "score":
-        errors.append(score_errors(rule, rows, covariance)[:, None])
+        errors = score_errors(rule, rows, covariance)[:, None]
     else:
-        for some in row_blocks(rows.n, rule.n_levels * len(covariance)):
-            jacobian = predicted_by_groups.each(QUANTITIES[type], rows.take(some))[1]
-            errors.append(
-                np.sqrt(
-                    np.maximum(((jacobian @ covariance) * jacobian).sum(axis=2), 0.0)
-                )
-            )
-    error = np.concatenate(errors)
-    if limits is None:
-        return error
-    return np.where(limits.certain(type) | limits.unknown(type), np.nan, error)
+        errors = standard_errors(
+            partial(predicted_by_groups.each, QUANTITIES[type]),
+            rows,
+            rule.n_levels,
+            covariance,
+        )
+    return known_errors(r, rows, type, errors)
 
 
 # Averages for effects and marginal means

@@ -207,6 +207,21 @@ def test_effects_in_every_row(case):
     )
 
 
+def test_pooled_hazards_have_limits_as_logits():
+    fits = [ordfit("rating ~ temp + contact", one, "cratio") for one in wine_frames()]
+    new = wine_frames()[0].head(3)
+    pooled = pool(fits)
+    given = [fit.predict(new, "hazard", se=True) for fit in fits]
+    expected = logit_limits(
+        [each["estimate"].to_numpy() for each in given],
+        [each["std_error"].to_numpy() for each in given],
+        pooled.df_complete,
+    )
+    out = pooled.predict(new, "hazard", interval="confidence")
+    for name, values in zip(("lower", "upper"), expected, strict=True):
+        np.testing.assert_allclose(out[name], values, **CLOSE)
+
+
 @pytest.mark.parametrize(
     "type", ["prob", "cum_prob", "mean", "score", "linear_predictor"]
 )

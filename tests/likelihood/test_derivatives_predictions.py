@@ -14,6 +14,7 @@ from ordstat.likelihood import derivatives as sensitivity
 from ordstat.likelihood.adjacent import Adjacent
 from ordstat.likelihood.derivatives import (
     QUANTITIES,
+    Chain,
     averages,
     score_errors,
     standard_errors,
@@ -53,6 +54,15 @@ def problem(
         cost=CostMatrix.classification(),
     )
     return rule, rows
+
+
+def errors_of(
+    rule: LikelihoodRule, rows: Rows, name: str, covariance: np.ndarray
+) -> np.ndarray:
+    def each(some: Rows) -> tuple[np.ndarray, np.ndarray]:
+        return Chain(QUANTITIES[name], rule, some).rows()
+
+    return standard_errors(each, rows, rule.n_levels, covariance)
 
 
 def moved(rule: LikelihoodRule, change: np.ndarray) -> LikelihoodRule:
@@ -149,7 +159,7 @@ def test_averages_and_errors(
         jacobian, np.einsum("n,nmf->mf", weights, expected), atol=2e-9
     )
     root = np.random.default_rng(0).normal(size=(rule.n_parameters,) * 2) / 3
-    errors = standard_errors(rule, rows, QUANTITIES[name], root @ root.T)
+    errors = errors_of(rule, rows, name, root @ root.T)
     np.testing.assert_allclose(
         errors, np.linalg.norm(expected @ root, axis=-1), rtol=1e-7, atol=1e-9
     )
@@ -176,9 +186,9 @@ def test_infinite_thresholds_have_no_error() -> None:
     rule, rows = problem("cauchit")
     rule = replace(rule, alpha=np.vstack([[-np.inf, 0.0], rule.alpha[1:]]))
     for name in ("prob", "cum_prob", "mean"):
-        errors = standard_errors(rule, rows, QUANTITIES[name], np.eye(9))
+        errors = errors_of(rule, rows, name, np.eye(9))
         assert np.isfinite(errors).all()
-    assert (standard_errors(rule, rows, QUANTITIES["prob"], np.eye(9))[:, 0] == 0).all()
+    assert (errors_of(rule, rows, "prob", np.eye(9))[:, 0] == 0).all()
 
 
 def direction(rows: Rows) -> Rows:

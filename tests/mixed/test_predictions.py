@@ -14,6 +14,7 @@ import pytest
 from reference_cases import case_names, load_case
 from scipy.integrate import quad
 from scipy.stats import norm
+from scipy.stats import t as student
 from seams import LINKS, LikelihoodResults
 
 from ordstat import CumulativeLink, datasets, ordfit
@@ -146,6 +147,31 @@ def test_modes_have_no_standard_errors(fit: LikelihoodResults, re: str | None) -
         match="must go with re='marginal', averages over the groups, or re='zero'",
     ):
         fit.predict(type="prob", se=True, re=re)
+
+
+@pytest.mark.parametrize("re", ["zero", "marginal"])
+def test_limits_have_the_degrees_of_freedom_of_few_clusters(re: str) -> None:
+    """Nine clusters: t with 8, for the predictor and for the logit of a probability."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        fit = ordfit("rating ~ temp + (1 | judge)", WINE, cluster="judge")
+    quantile = student.ppf(0.95, 8)
+    ask = partial(fit.predict, NEW, se=True, interval="confidence", level=0.9, re=re)
+    eta = ask(type="linear_predictor")
+    half = (eta["upper"] - eta["lower"]) / 2.0
+    np.testing.assert_allclose(half, quantile * eta["std_error"], rtol=1e-12)
+    prob = ask(type="prob")
+    p = prob["estimate"].to_numpy()
+    centre = np.log(p / (1.0 - p))
+    half = quantile * prob["std_error"].to_numpy() / p / (1.0 - p)
+    upper = 1.0 / (1.0 + np.exp(-centre - half))
+    np.testing.assert_allclose(prob["upper"], upper, rtol=1e-10)
+
+
+def test_rows_without_values_have_no_predictions(fit: LikelihoodResults) -> None:
+    out = fit.predict(NEW.assign(temp=np.nan), type="prob", se=True, re="marginal")
+    assert out.shape == (3, 10)
+    assert out.isna().all(axis=None)
 
 
 def test_simulated_effects_have_their_variance() -> None:
