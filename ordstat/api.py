@@ -19,7 +19,7 @@ from .formula.inputs import check_cost_labels, shape_of
 from .formula.recipe import Recipe, arguments_text
 from .formula.sample import Sample
 from .formula.survey import SurveyDesign
-from .judging.evaluation import fit_present
+from .judging.absent_levels import fit_levels_present
 from .likelihood.covariance_choice import chosen_covariance
 from .method import Method, missing_refused
 from .registry import METHODS, PLAIN, resolve, spelled
@@ -350,7 +350,7 @@ def fit_design(
             fit = learner.fit(design.sample, generator(seed), progress)
             kind = method.results_class
         else:
-            fit = fit_present(learner, design.sample, generator(seed), progress)
+            fit = fit_levels_present(learner, design.sample, generator(seed), progress)
             kind = method.results_for(design.sample)
     else:
         from .blocks.results import fitter

@@ -15,6 +15,7 @@ from difflib import get_close_matches
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -553,6 +554,23 @@ def reporter(callback: Progress | None) -> Progress | None:
         if sys.stderr is not None and sys.stderr.isatty() and find_spec("tqdm")
         else None
     )
+
+
+def ticking(progress: Progress | None, total: int) -> Callable[..., None]:
+    """A function that adds steps (1 by default) and reports them to `progress`; safe in
+    threads.
+    """
+    done = 0
+    lock = Lock()
+
+    def tick(message: str, steps: int = 1) -> None:
+        nonlocal done
+        if progress is not None:
+            with lock:
+                done += steps
+                progress(done, total, message)
+
+    return tick
 
 
 # Names of R, Stata, SPSS and statsmodels, and what stands for them here

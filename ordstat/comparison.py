@@ -19,12 +19,13 @@ from .formula.inputs import check_cost_labels
 from .judging.compared import Comparison, Contestant, Judged, fold_notes, group_codes
 from .judging.costs import CostMatrix
 from .judging.errors import MEASURES
-from .judging.evaluation import dealt_rows, held_out, in_one_fold, spread
+from .judging.folds import held_out, in_one_fold, most_folds
 from .method import Method
 from .prediction.calibrated import Calibrated
 from .registry import METHODS, option_names, resolve, spelled
 from .report.cells import count, counted
 from .results import OrdinalResults
+from .threads import in_processes
 
 #: Arguments of `ordfit` that `compare` takes beside a formula.
 _OF_DATA = (
@@ -434,12 +435,9 @@ def _drawn(
             " independent of the others. Compare such fits by loglik and aic."
         )
     sample = replace(sample, cluster=groups)
-    copies = dealt_rows(sample)[0].size
-    most, what = (
-        (copies, "rows")
-        if groups is None
-        else (int(groups.max()) + 1, "groups of rows to keep together")
-    )
+    most, what = most_folds(sample)
+    if groups is not None:
+        what = "groups of rows to keep together"
     if cv > most:
         raise OptionError(f"cv must not exceed the number of {what}, {most}; got {cv}.")
     return [held_out(sample, cv, rng) for _ in range(repeats)]
@@ -463,7 +461,7 @@ def _judged(
         for contestant in contestants
     ]
     results: list[Judged] = []
-    for judged in spread(Contestant.judged, tasks, n_jobs):
+    for judged in in_processes(Contestant.judged, tasks, n_jobs):
         results.append(judged)
         if callback is not None:
             callback(len(results), len(tasks), "comparison")

@@ -58,6 +58,8 @@ _MOVED = {
     "likelihood.problem.InverseInformation": "likelihood.user_scale.InverseInformation",
     "likelihood.problem.UnknownCovariance": "likelihood.user_scale.UnknownCovariance",
     "likelihood.problem.UserScale": "likelihood.user_scale.UserScale",
+    "judging.evaluation.Present": "judging.absent_levels.Present",
+    "judging.evaluation.WideRule": "judging.absent_levels.WideRule",
     "online.perceptron.Learned": "online.perceptron.OnlineState",
     "reduction.learners.DirectionSum": "boosting.sums.DirectionSum",
     "reduction.learners.EnsembleFit": "boosting.rounds.EnsembleFit",

@@ -1,11 +1,15 @@
-"""Threads: tasks side by side, and BLAS on one thread where its work is small."""
+"""Tasks side by side, in threads or processes; BLAS on one thread where its work is
+small.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from ctypes import c_ulong, py_object, pythonapi
 from functools import lru_cache
+from itertools import starmap
 from math import inf
 from threading import Lock, RLock, get_ident
 from typing import Any, TypeVar, cast
@@ -76,6 +80,26 @@ def one_openmp_thread(n_rows: int) -> AbstractContextManager[Any]:
     from threadpoolctl import threadpool_limits
 
     return cast(AbstractContextManager[Any], threadpool_limits(1, user_api="openmp"))
+
+
+def in_processes(
+    task: Callable[..., Result],
+    arguments: Iterable[tuple[Any, ...]],
+    n_jobs: int | None = None,
+) -> Iterator[Result]:
+    """Yield task(*a) for all arguments, in order, up to `n_jobs` of them at once in
+    processes of joblib; None for the number that `joblib.parallel_config` says.
+    """
+    if n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
+        return starmap(task, arguments)
+    from joblib import Parallel, delayed
+
+    return cast(
+        Iterator[Result],
+        Parallel(n_jobs=n_jobs, return_as="generator")(
+            delayed(task)(*a) for a in arguments
+        ),
+    )
 
 
 def in_threads(

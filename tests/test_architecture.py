@@ -82,7 +82,7 @@ FAMILIES = {
 #: Imports that break the rule, each of a type or of one function.
 KNOWN = {
     "fit -> svm.kernels",
-    "judging.evaluation -> prediction.probabilities",
+    "judging.absent_levels -> prediction.probabilities",
     "judging.selection -> svm.cross_validation",
     "judging.selection -> svm.kernels",
     "likelihood.regression -> mixed.method",

@@ -22,7 +22,7 @@ from ordstat import (
 )
 from ordstat.judging.compared import fold_notes
 from ordstat.judging.errors import MEASURES
-from ordstat.judging.evaluation import held_out
+from ordstat.judging.folds import held_out
 
 WINE = datasets.load("wine")
 FORMULA = "rating ~ temp + contact"
@@ -378,18 +378,18 @@ def test_folds_inside_the_training_rows_keep_clusters_together(monkeypatch):
     """Those that choose rounds, penalties and weights of members, and those of
     calibrations: as the folds outside.
     """
-    from ordstat.judging import evaluation, selection
+    from ordstat.judging import folds, selection
     from ordstat.prediction import calibrated
 
     seen = {}
-    deal = evaluation.stratified_folds
+    deal = folds.stratified_folds
 
     def watched(y, n_levels, number, rng, cluster=None):
         fold = deal(y, n_levels, number, rng, cluster)
         seen.setdefault(name, []).append((cluster, fold))
         return fold
 
-    for module in (evaluation, selection, calibrated):
+    for module in (folds, selection, calibrated):
         monkeypatch.setattr(module, "stratified_folds", watched)
     for name in INNER:
         compare(FORMULA, WINE, [INNER[name]], cv=2, cluster="judge")
@@ -406,7 +406,7 @@ def test_clusters_are_held_out_whole_and_every_level_stays():
     """A level of one cluster alone is never held out; without clusters there is no fold
     without it either.
     """
-    from ordstat.judging.evaluation import held_weights
+    from ordstat.judging.folds import held_weights
 
     rng = np.random.default_rng(0)
     cluster = np.repeat(np.arange(6), 5)

@@ -10,7 +10,7 @@ import pytest
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import ConvergenceWarning, DataError, DataWarning, OptionError
-from ordstat.judging.evaluation import held_out
+from ordstat.judging.folds import held_out
 from ordstat.results import PREDICTION_TYPES
 
 

@@ -17,7 +17,7 @@ from ordstat.boosting.rounds import EnsembleFit
 from ordstat.fit import Fit
 from ordstat.formula.sample import Rows, Sample, Scaling, fit_scaling
 from ordstat.judging.costs import CostMatrix
-from ordstat.judging.evaluation import stratified_folds
+from ordstat.judging.folds import stratified_folds
 from ordstat.method import Method
 from ordstat.registry import resolve
 

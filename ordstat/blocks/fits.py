@@ -15,8 +15,8 @@ from .._typing import FloatArray, IntArray
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, LinearPotential, MarginFit, ThresholdRule, Trace
 from ..formula.sample import Sample, Scaling, fit_scaling
+from ..judging.absent_levels import Present
 from ..judging.costs import require_differences, tolerance
-from ..judging.evaluation import Present
 from ..likelihood.at_estimates import LikelihoodAtEstimates
 from ..likelihood.columns import CONSTANT, Columns, sweep
 from ..likelihood.cr2 import WITHOUT_CR2

@@ -15,11 +15,11 @@ from ..checks import fraction, function_given, generator, jobs, reporter, whole
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Sample
 from ..judging.errors import deviations, drawn_weights
-from ..judging.evaluation import spread
 from ..likelihood.covariance_choice import cluster_codes
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
+from ..threads import in_processes
 
 if TYPE_CHECKING:
     from ..likelihood.results import LikelihoodResults
@@ -341,7 +341,7 @@ def _replicated(
     depend on the number of jobs.
     """
     for step, replicate in enumerate(
-        spread(replication, zip(generators), n_jobs), start=1
+        in_processes(replication, zip(generators), n_jobs), start=1
     ):
         if callback is not None:
             callback(step, len(generators), "bootstrap")

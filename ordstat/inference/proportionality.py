@@ -12,7 +12,7 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray
 from ..exceptions import DataError
 from ..formula.sample import Rows, Sample
-from ..judging.evaluation import Present
+from ..judging.absent_levels import Present
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.links import Link
 from ..likelihood.rule import LikelihoodRule

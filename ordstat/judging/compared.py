@@ -22,8 +22,10 @@ from ..plots.style import Sheet, shortened_middle
 from ..report.cells import counted
 from ..report.frames import NotedFrame
 from ..report.render import Report, Reported, Table
+from .absent_levels import fit_levels_present
 from .errors import LARGER_IS_BETTER, MEASURES, error_table
-from .evaluation import evaluate, fit_present, with_weights
+from .evaluation import evaluate
+from .folds import split
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -107,10 +109,7 @@ class Contestant:
         seed : list of int
         """
         method: Any = self.method
-        train, test = (
-            with_weights(self.sample, part)
-            for part in (self.sample.case_weights - held_out, held_out)
-        )
+        train, test = split(self.sample, held_out)
         learner = method if self.calibrated is None else self.calibrated
         if self.sample.rows.random is not None:
             learner = method.for_new_groups()  # predicts averages over the groups
@@ -119,7 +118,7 @@ class Contestant:
             warnings.simplefilter("ignore")
             try:
                 begun = time.perf_counter()
-                fit = fit_present(learner, train, np.random.default_rng(seed))
+                fit = fit_levels_present(learner, train, np.random.default_rng(seed))
                 seconds = time.perf_counter() - begun
                 results = method.results_class(
                     "", self.design, method, fit, calibrated=self.calibrated

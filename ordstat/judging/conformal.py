@@ -18,7 +18,8 @@ from ..report.cells import count
 from ..report.frames import NotedFrame
 from ..report.render import Report, Reported
 from ..target import check_weights_go_with
-from .evaluation import Present, fit_present, with_weights
+from .absent_levels import Present, fit_levels_present
+from .folds import split
 from .tables import wilson_limits
 
 if TYPE_CHECKING:
@@ -355,14 +356,13 @@ def _split(
             " calibrate on."
         )
     counts = np.bincount(copies[:n_held_out], minlength=sample.n).astype(np.float64)
-    part = with_weights(sample, weights - counts)
-    calibration = with_weights(sample, counts)
+    part, calibration = split(sample, counts)
     if Present.of(part).codes.size < 2:
         raise DataError(
             "the rows left for the fit have a single level. Use more rows, a smaller"
             " share=, or data= for calibration."
         )
-    fit = fit_present(results.learner, part, rng)
+    fit = fit_levels_present(results.learner, part, rng)
     if not fit.certificate.reached:
         warn(
             "the fit behind the intervals did not reach the solver's tolerance."

@@ -6,13 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from .._typing import FloatArray, Progress
-from ..checks import fraction, number, one_of, whole
+from ..checks import fraction, number, one_of, ticking, whole
 from ..exceptions import OptionError
 from ..fit import Selection
 from ..formula.sample import SCALED, SCALINGS, Sample
@@ -20,7 +19,7 @@ from ..method import cost_option, jobs_option, option
 from ..svm.cross_validation import GRID, Judge, SelectionPlan, select
 from ..svm.kernels import Kernel, parse_kernel
 from .costs import CostField
-from .evaluation import stratified_folds
+from .folds import stratified_folds
 
 T = TypeVar("T")
 
@@ -196,20 +195,3 @@ class CrossValidated:
             ("C", "inf, a hard margin" if np.isinf(C) else f"{C:g}{chosen_C}"),
             ("Columns scaled", SCALED[self.scaling]),
         )
-
-
-def ticking(progress: Progress | None, total: int) -> Callable[..., None]:
-    """A function that adds steps (1 by default) and reports them to `progress`; safe in
-    threads.
-    """
-    done = 0
-    lock = Lock()
-
-    def tick(message: str, steps: int = 1) -> None:
-        nonlocal done
-        if progress is not None:
-            with lock:
-                done += steps
-                progress(done, total, message)
-
-    return tick

@@ -16,7 +16,8 @@ from ..exceptions import OptionError
 from ..report.frames import NotedFrame
 from ..target import check_weights_go_with
 from .errors import Predictions, confusion, error_table
-from .evaluation import crossvalidate, dealt_rows, mean_table
+from .evaluation import crossvalidate, mean_table
+from .folds import most_folds
 from .importance import are_own
 from .margins import DRAWN, Bound, delta_errors, dependence, kl_inverse
 
@@ -228,14 +229,8 @@ def _check_folds(fit: OrdinalResults, cv: Any) -> None:
     """
     if cv is None:
         return
-    sample = fit.divisible
     whole("cv: the number of folds", cv, 2)
-    rows = dealt_rows(sample)[0].size
-    most, what = (
-        (rows, "rows")
-        if sample.cluster is None
-        else (np.unique(sample.cluster).size, "clusters")
-    )
+    most, what = most_folds(fit.divisible)
     if cv > most:
         raise OptionError(
             f"cv: the number of folds must not exceed the number of {what}, {most}; got"

@@ -11,25 +11,25 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, Progress
-from ..checks import one_of, unknown
+from ..checks import one_of, ticking, unknown
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Fit, MarginFit, Rule, Trace, count_above
 from ..formula.sample import Rows, Sample
+from ..judging.absent_levels import fit_levels_present
 from ..judging.costs import CostField
-from ..judging.evaluation import (
-    as_rows,
-    fit_present,
+from ..judging.folds import (
     held_weights,
-    require_folds,
-    spread,
+    refuse_unused_clusters,
+    split,
+    with_mean_weight_1,
 )
-from ..judging.selection import ticking
 from ..method import Method, Needs, cost_option, jobs_option, option
 from ..rankers import ProbabilityResults
 from ..reduction.classifiers import is_classifier
 from ..reduction.encoding import in_order
 from ..report.render import Report, Table
 from ..report.sections import error_tables, ranker_report
+from ..threads import in_processes
 from .calibrated import Calibrated
 from .kernel_features import KernelFit
 from .probabilities import CumulativeRule, ProbabilityMethod, ranked_score
@@ -216,7 +216,7 @@ def fitted_member(
     C is chosen once, on the whole sample.
     """
     without_cluster = sample if method.keeps_clusters else replace(sample, cluster=None)
-    fit = fit_present(cast(Any, method), without_cluster, rng)
+    fit = fit_levels_present(cast(Any, method), without_cluster, rng)
     if _probabilities(fit, fit.rule, sample.rows.take(slice(0, 1))) is None:
         chosen = getattr(fit, "selection", None)
         if chosen is not None and chosen.gamma is None:
@@ -227,7 +227,7 @@ def fitted_member(
             else min(Calibrated.folds, np.unique(sample.cluster).size)
         )
         calibrated = Calibrated.of(method, max(2, folds))
-        fit = fit_present(cast(Any, calibrated), sample, rng)
+        fit = fit_levels_present(cast(Any, calibrated), sample, rng)
     return Exceeding(fit, sample.n_levels), method
 
 
@@ -413,7 +413,7 @@ class Blend(ProbabilityMethod):
     def check(self, sample: Sample) -> None:
         """Raise an error if the sample has a feature that a member does not support."""
         super().check(sample)
-        require_folds(self, sample, "set average='stacked'")
+        refuse_unused_clusters(self, sample, "set average='stacked'")
         for method in self.methods(sample):
             used = sample if method.keeps_clusters else replace(sample, cluster=None)
             method.check(used)
@@ -432,7 +432,7 @@ class Blend(ProbabilityMethod):
         progress : callable(step, total, message), optional
         """
         self.check(sample)
-        sample = as_rows(sample)
+        sample = with_mean_weight_1(sample)
         methods = self.methods(sample)
         seeds = rng.integers(2**63, size=len(methods))
         stacked = self.average == "stacked"
@@ -449,7 +449,7 @@ class Blend(ProbabilityMethod):
             for method, seed in zip(methods, seeds, strict=True)
         ]
         for method, (member, calibrated) in zip(
-            methods, spread(fitted_member, tasks), strict=True
+            methods, in_processes(fitted_member, tasks), strict=True
         ):
             members.append(member)
             settled.append(_settled(calibrated, member.fit))
@@ -510,19 +510,13 @@ class Blend(ProbabilityMethod):
         held = held[: 1 if once else None]
         tasks: list[tuple[Method, Sample, Rows, Any]] = []
         for out in held:
-            left = ordered.case_weights - out
-            inside = np.flatnonzero(left > 0)
-            part = replace(
-                ordered.take(inside),
-                weights=None if ordered.weights is None else left[inside],
-            )
-            rows = ordered.rows.take(np.flatnonzero(out))
+            part, other = split(ordered, out)
             tasks += [
-                (method, part, rows, seed)
+                (method, part, other.rows, seed)
                 for method, seed in zip(methods, seeds, strict=True)
             ]
         forecasts = []
-        for task, above in zip(tasks, spread(_forecast, tasks), strict=True):
+        for task, above in zip(tasks, in_processes(_forecast, tasks), strict=True):
             forecasts.append(above)
             tick(f"{task[0]!r} fitted without a fold")
         by_fold = [

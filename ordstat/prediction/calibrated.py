@@ -13,7 +13,8 @@ from ..checks import whole
 from ..exceptions import DataError, OptionError
 from ..fit import Fit
 from ..formula.sample import Sample
-from ..judging.evaluation import Present, fit_present, stratified_folds
+from ..judging.absent_levels import Present, fit_levels_present
+from ..judging.folds import stratified_folds, with_weights
 from ..method import Method, Needs
 from .probabilities import Calibration, ScoreMap, VoteMap
 
@@ -144,7 +145,9 @@ class Calibrated:
                     " part, and without one of the folds there are fewer. Give more"
                     " rows of each level, or another number of folds."
                 )
-            rule = fit_present(cast(Any, self.method), self._of_method(part), rng).rule
+            rule = fit_levels_present(
+                cast(Any, self.method), self._of_method(part), rng
+            ).rule
             held = dealt.fold == f
             seen, unseen = (
                 rule.scores(rows)
@@ -216,11 +219,7 @@ class Dealt:
         left = sample.case_weights - np.bincount(
             self.rows[held], weights=self.weights[held], minlength=sample.n
         )
-        inside = np.flatnonzero(left > 0)
-        part = sample.take(inside)
-        if sample.weights is not None:
-            part = replace(part, weights=left[inside])
-        return part, inside
+        return with_weights(sample, left), np.flatnonzero(left > 0)
 
 
 def _dealt_by_level(y: IntArray, folds: int, rng: np.random.Generator) -> IntArray:

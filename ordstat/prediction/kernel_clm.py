@@ -12,13 +12,12 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray, IntArray, Progress
-from ..checks import number, one_of, one_spelled, whole
+from ..checks import number, one_of, one_spelled, ticking, whole
 from ..exceptions import OptionError
 from ..fit import Certificate, KernelExpansion, LinearPotential, Trace
 from ..formula.sample import SCALINGS, Sample, Scaling, distinct_rows, fit_scaling
 from ..judging.costs import CostField
-from ..judging.evaluation import as_rows, part_of_rows
-from ..judging.selection import ticking
+from ..judging.folds import stratified_part, with_mean_weight_1
 from ..likelihood.cumulative import Cumulative
 from ..likelihood.links import LINKS
 from ..method import Needs, cost_option, option
@@ -476,7 +475,7 @@ class KernelCumulativeLink(ProbabilityMethod):
         """
         self.check(sample)
         with one_blas_thread():
-            training, scaling = self._training(as_rows(sample))
+            training, scaling = self._training(with_mean_weight_1(sample))
             search = self._search(training, rng, progress)
             return self._fitted(sample, training, scaling, search.best())
 
@@ -510,7 +509,7 @@ class KernelCumulativeLink(ProbabilityMethod):
     def _search(
         self, training: ScaledRows, rng: np.random.Generator, progress: Progress | None
     ) -> Search:
-        judged = part_of_rows(training.y, JUDGED, rng)
+        judged = stratified_part(training.y, JUDGED, rng)
         kernels = self.kernels(training.X.shape[1])
         numbers = landmark_numbers(self.landmarks, training.rows.size)
         tries = len(candidates(kernels)) * len(numbers)

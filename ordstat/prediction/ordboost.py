@@ -17,13 +17,12 @@ from ..boosting.results import (
     shown_rounds,
 )
 from ..boosting.rounds import continued
-from ..checks import flag, is_whole, number, whole
+from ..checks import flag, is_whole, number, ticking, whole
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Trace
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostField
-from ..judging.evaluation import as_rows, require_folds
-from ..judging.selection import ticking
+from ..judging.folds import refuse_unused_clusters, with_mean_weight_1
 from ..method import Needs, cost_option, jobs_option, option
 from ..rankers import ProbabilityResults
 from ..report.frames import NotedFrame
@@ -442,7 +441,7 @@ class OrdinalBoosting(ProbabilityMethod):
     def check(self, sample: Sample) -> None:
         """Raise an error if the method does not support the sample."""
         super().check(sample)
-        require_folds(self, sample, "set rounds='cv'")
+        refuse_unused_clusters(self, sample, "set rounds='cv'")
 
     def settings(self, training: BinnedRows, depth: int) -> Settings:
         """Settings of the trees for a sample."""
@@ -576,7 +575,7 @@ class OrdinalBoosting(ProbabilityMethod):
             ]
 
     def _training(self, sample: Sample) -> BinnedRows:
-        return BinnedRows.of(as_rows(sample), type(self).__name__)
+        return BinnedRows.of(with_mean_weight_1(sample), type(self).__name__)
 
     def _held(self, training: BinnedRows, rng: np.random.Generator) -> FloatArray:
         """(F, M) weight of each row that each fold holds out; no folds if nothing is to

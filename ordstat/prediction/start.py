@@ -12,7 +12,7 @@ from ..exceptions import DataError
 from ..formula.coding import MOST_CATEGORIES
 from ..formula.sample import CACHED, Rows, Sample, distinct_places, has_gaps, row_blocks
 from ..judging.costs import CostMatrix
-from ..judging.evaluation import held_weights, part_of_rows
+from ..judging.folds import held_weights, stratified_part
 from ..likelihood.estimate import Estimation
 from ..likelihood.penalty import Ridge
 from ..likelihood.problem import Problem
@@ -300,7 +300,7 @@ class BinnedRows:
         if self.columns.means.size > MANY_COLUMNS:
             held = held[:1]
             penalties = penalties[::2]
-        part = part_of_rows(self.data.y, MOST_ROWS, rng)
+        part = stratified_part(self.data.y, MOST_ROWS, rng)
         y = self.data.y[part]
         weights = self.data.weights[part]
         X = self.sample.X[self.places[part]]

@@ -22,7 +22,7 @@ from ..exceptions import DataError, OptionError
 from ..fit import CostBound, ScoreRule, Selection, Trace, VoteFit
 from ..formula.sample import SCALED, Sample
 from ..judging.costs import cleared, mean_excess, require_differences
-from ..judging.evaluation import require_folds
+from ..judging.folds import refuse_unused_clusters
 from ..judging.selection import CrossValidated
 from ..method import LIN, Method, Needs, option
 from ..rankers import VoteResults
@@ -316,7 +316,7 @@ class VotingMethod(CrossValidated, Method, ABC):
     def check(self, sample: Sample) -> None:
         """Raise if the method does not support the sample."""
         super().check(sample)
-        require_folds(self, sample, "set C='cv'")
+        refuse_unused_clusters(self, sample, "set C='cv'")
         self.costs(sample)
 
     def fit(

@@ -26,7 +26,7 @@ from ..fit import (
 )
 from ..formula.sample import Sample, Scaling, fit_scaling
 from ..judging.costs import CostField, is_convex, require_differences, tolerance
-from ..judging.evaluation import require_folds
+from ..judging.folds import refuse_unused_clusters
 from ..judging.geometry import BallGeometry, Geometry, ball
 from ..judging.margins import MarginBounds, preference_bounds
 from ..judging.selection import CrossValidated
@@ -180,7 +180,7 @@ class KernelMachine(CrossValidated, Method):
     def check(self, sample: Sample) -> None:
         """Raise an error if the method does not support the sample."""
         super().check(sample)
-        require_folds(self, sample, "set C='cv'")
+        refuse_unused_clusters(self, sample, "set C='cv'")
 
     def fit(
         self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None

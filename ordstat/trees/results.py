@@ -15,7 +15,7 @@ from ..checks import whole
 from ..exceptions import OptionError
 from ..fit import Fit
 from ..formula.sample import Rows
-from ..judging.evaluation import WideRule
+from ..judging.absent_levels import WideRule
 from ..rankers import VoteResults
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table

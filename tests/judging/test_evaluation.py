@@ -7,10 +7,10 @@ from seams import Rows, Sample
 
 from ordstat import DataWarning, ordfit
 from ordstat.boosting.orstump import ColumnScore
-from ordstat.exceptions import OptionError
 from ordstat.fit import Certificate, Fit, ThresholdRule, Trace
 from ordstat.judging.errors import Predictions, error_table
-from ordstat.judging.evaluation import crossvalidate, held_out, mean_table
+from ordstat.judging.evaluation import crossvalidate, mean_table
+from ordstat.judging.folds import held_out
 
 
 def _sample(n=60, n_levels=3, cluster=None, seed=0):
@@ -66,17 +66,6 @@ def test_out_of_fold_errors_by_hand():
     assert error == pytest.approx(np.std(by_hand, ddof=1) / 2, rel=1e-12)
 
 
-def test_folds_spread_the_ranks_and_keep_clusters():
-    sample = _sample(n=60, cluster=np.arange(60) // 4)
-    folds = held_out(sample, 5, np.random.default_rng(0)).argmax(axis=0)
-    for cluster in range(15):
-        assert np.unique(folds[sample.cluster == cluster]).size == 1
-    counts = np.array(
-        [np.bincount(sample.y[folds == f], minlength=3) for f in range(5)]
-    )
-    assert counts.sum() == 60 and counts.min() >= 3
-
-
 @pytest.mark.parametrize(
     "method", ["logit", "acat", "sratio", "redsvm", "reduction", "csovo"]
 )
@@ -119,12 +108,6 @@ def test_a_level_within_one_fold(method):
             )
     with pytest.warns(DataWarning, match="All rows of 3"):
         assert np.isfinite(fit.errors(cv=3).loc["absolute error", "cv"])
-
-
-@pytest.mark.parametrize("n_folds", [1, 61])
-def test_impossible_numbers_of_folds(n_folds):
-    with pytest.raises(OptionError, match="folds"):
-        held_out(_sample(), n_folds, np.random.default_rng(0)).argmax(axis=0)
 
 
 def test_an_undefined_fold_leaves_the_mean_to_the_others():

@@ -11,7 +11,7 @@ from seams import LINKS, Rows, Sample
 from statsmodels.discrete.discrete_model import MNLogit
 
 from ordstat import AdjacentCategory, ordfit
-from ordstat.judging.evaluation import fit_present
+from ordstat.judging.absent_levels import fit_levels_present
 
 
 def frame(n: int = 300, n_levels: int = 4) -> pd.DataFrame:
@@ -96,7 +96,7 @@ def test_a_fold_without_a_level_gives_it_no_probability() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     y = np.repeat([0, 1, 3], 20)
-    lacking = fit_present(
+    lacking = fit_levels_present(
         AdjacentCategory(), Sample(rows=Rows(X=X), y=y, n_levels=4), rng
     )
     recoded = AdjacentCategory().fit(

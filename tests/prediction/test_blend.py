@@ -7,7 +7,7 @@ from problems import ranked
 
 from ordstat import REDSVM, Blend, CumulativeLink, OptionError, RPSForest, ordfit
 from ordstat.exceptions import DataError
-from ordstat.judging.evaluation import held_weights
+from ordstat.judging.folds import held_weights
 from ordstat.prediction.blend import simplex_weights
 
 

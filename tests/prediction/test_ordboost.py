@@ -19,7 +19,7 @@ from ordstat import (
     ordfit,
 )
 from ordstat.compiled.boost import parts_of
-from ordstat.judging.evaluation import held_weights
+from ordstat.judging.folds import held_weights
 from ordstat.prediction.start import BinnedRows
 
 from . import naive

@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from ordstat import DataError, OptionError, Perceptron, ordfit
-from ordstat.judging.evaluation import stratified_folds
+from ordstat.judging.folds import stratified_folds
 from ordstat.reduction.voting import CostTransform, OneVersusAll, OneVersusOne
 from ordstat.svm.cross_validation import GRID
 

@@ -15,7 +15,7 @@ from ordstat import (
     ordfit,
 )
 from ordstat.fit import Selection
-from ordstat.judging.evaluation import stratified_folds
+from ordstat.judging.folds import stratified_folds
 from ordstat.report.sections import selection_table
 
 from .problems import rows, sample

@@ -9,7 +9,7 @@ from ordstat import Perceptron
 from ordstat.exceptions import OptionError
 from ordstat.fit import KernelExpansion
 from ordstat.formula.sample import fit_scaling, row_blocks
-from ordstat.judging.evaluation import stratified_folds
+from ordstat.judging.folds import stratified_folds
 from ordstat.reduction.encoding import extend
 from ordstat.svm.gram import centred
 

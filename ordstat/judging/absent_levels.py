@@ -1,0 +1,190 @@
+"""Levels without rows: a fit to the levels that have rows, extended to all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray, Progress
+from ..fit import Fit, GapRule, Rule
+from ..formula.sample import Rows, Sample
+from .costs import CostMatrix, named_costs
+
+if TYPE_CHECKING:
+    from ..prediction.probabilities import Calibration
+
+
+def fit_levels_present(
+    method: Any,
+    sample: Sample,
+    rng: np.random.Generator,
+    progress: Progress | None = None,
+) -> Any:
+    """Fit to rows that may lack levels. The rule has all levels, but predicts only
+    levels with rows.
+    """
+    present = Present.of(sample)
+    told = () if progress is None else (progress,)
+    if present.all or method.needs.absent_levels:
+        return method.fit(sample, rng, *told)
+    fit = present.method(method).fit(present.among(sample), rng, *told)
+    return present.widened(fit, CostMatrix.parse(method.cost), sample.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Present:
+    """The levels, among K, that have rows of positive weight.
+
+    Attributes
+    ----------
+    codes : (K',) increasing codes of these levels
+    n_levels : int
+        K.
+    """
+
+    codes: IntArray
+    n_levels: int
+
+    @classmethod
+    def of(cls, sample: Sample) -> Present:
+        """The levels of a sample that have rows."""
+        return cls(np.unique(sample.y[sample.case_weights > 0]), sample.n_levels)
+
+    @property
+    def all(self) -> bool:
+        """Whether all levels have rows."""
+        return self.codes.size == self.n_levels
+
+    def method(self, method: Any) -> Any:
+        """The method with the costs of these levels."""
+        every = CostMatrix.parse(method.cost).matrix(self.n_levels)
+        cost: Any = every[np.ix_(self.codes, self.codes)]
+        if isinstance(method.cost, str):
+            named = named_costs(method.cost, self.codes.size)
+            if np.array_equal(cost, named):  # methods may be faster for a name
+                cost = method.cost
+        return method.with_cost(cost)
+
+    def among(self, sample: Sample) -> Sample:
+        """The rows recoded to levels 0..K'-1, with the costs of these levels."""
+        inside = np.isin(sample.y, self.codes)
+        some = sample if inside.all() else sample.take(np.flatnonzero(inside))
+        costs = None if some.costs is None else some.costs[:, self.codes]
+        y = np.searchsorted(self.codes, some.y).astype(np.intp)
+        return replace(some, y=y, n_levels=int(self.codes.size), costs=costs)
+
+    def widened(self, fit: Fit, cost: CostMatrix, rows: Rows) -> Fit:
+        """Extend a fit to these levels to all K levels, with their costs; `rows` are
+        those of the fit.
+        """
+        calibration = fit.calibration
+        if calibration is not None:
+            calibration = self.widened_calibration(calibration)
+        over_levels = getattr(fit.rule, "over_levels", None)
+        rule: Any = WideRule(fit.rule, self)
+        if over_levels is not None:
+            rule = over_levels(self, cost)
+        by_median = getattr(rule, "by_median", False)  # a score that counts levels
+        scores = rule.scores(rows) if by_median or fit.scores.ndim == 2 else fit.scores
+        return replace(fit, rule=rule, scores=scores, calibration=calibration)
+
+    def widened_calibration(self, calibration: Calibration) -> Calibration:
+        """Extend a calibration to all K levels; the other levels have probability 0."""
+        from ..prediction.probabilities import VoteMap
+
+        narrow = calibration.map
+        scores = calibration.scores
+        if isinstance(narrow, VoteMap):
+            intercept = np.full(self.n_levels, -np.inf)
+            intercept[self.codes] = narrow.intercept
+            scores = self.spread_votes(scores)
+        else:
+            intercept = self.spread_thresholds(narrow.intercept)
+        return replace(
+            calibration, map=replace(narrow, intercept=intercept), scores=scores
+        )
+
+    def spread_votes(self, votes: FloatArray) -> FloatArray:
+        """(N, K) votes from (N, K'); the other levels have one vote less than the
+        lowest.
+        """
+        out = np.repeat(votes.min(axis=1, keepdims=True) - 1.0, self.n_levels, axis=1)
+        out[:, self.codes] = votes
+        return out
+
+    def spread_probabilities(self, probabilities: FloatArray) -> FloatArray:
+        """(N, K) probabilities from (N, K'); 0 for the other levels."""
+        wide = np.zeros((len(probabilities), self.n_levels))
+        wide[:, self.codes] = probabilities
+        return wide
+
+    def spread_thresholds(
+        self, theta: FloatArray, lowest: float = -np.inf, highest: float = np.inf
+    ) -> FloatArray:
+        """(..., K-1) thresholds from (..., K'-1): a level without rows lies between
+        equal or infinite thresholds.
+
+        `lowest` and `highest` stand for the infinite ones.
+
+        Examples
+        --------
+        >>> Present(np.array([1, 3]), 5).spread_thresholds(np.array([0.5]))
+        array([-inf,  0.5,  0.5,  inf])
+        """
+        one = np.ones((*theta.shape[:-1], 1))
+        ends = np.concatenate([lowest * one, theta, highest * one], axis=-1)
+        # The threshold above level k is the lower end of the next level with rows.
+        return ends[..., np.searchsorted(self.codes, np.arange(1, self.n_levels))]
+
+
+@dataclass(frozen=True, eq=False)
+class WideRule:
+    """A rule for K' of K levels, extended to all.
+
+    Attributes
+    ----------
+    rule : Rule
+        The rule for K' levels.
+    present : Present
+    """
+
+    rule: Rule
+    present: Present
+
+    @property
+    def n_levels(self) -> int:
+        return self.present.n_levels
+
+    @property
+    def theta(self) -> FloatArray:
+        """(K-1,) thresholds, if the rule has them."""
+        return self.present.spread_thresholds(np.asarray(cast(Any, self.rule).theta))
+
+    @property
+    def probable(self) -> bool:
+        """Whether the rule has probabilities."""
+        return bool(getattr(self.rule, "probable", True))
+
+    def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) probabilities, if the rule has them; 0 for the other levels."""
+        return self.present.spread_probabilities(
+            cast(Any, self.rule).probabilities(rows, scores)
+        )
+
+    def scores(self, rows: Rows) -> FloatArray:
+        scores = self.rule.scores(rows)
+        return scores if scores.ndim == 1 else self.present.spread_votes(scores)
+
+    def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K-1) H - theta_k, if the rule has thresholds."""
+        return -self.present.spread_thresholds(
+            -cast(GapRule, self.rule).gaps(rows, scores)
+        )
+
+    def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
+        narrow = scores
+        if scores is not None and scores.ndim > 1:
+            narrow = scores[:, self.present.codes]
+        return self.present.codes[self.rule.codes(rows, narrow)]
