@@ -51,6 +51,9 @@ ARGUMENTS: dict[str, Any] = {
     "simulate": lambda fit, data: fit.simulate(2, seed=1),
     "staged_errors": lambda fit, data: fit.staged_errors(data),
     "step": lambda fit, data: fit.step(),
+    "subgroups": lambda fit, data: fit.subgroups(
+        "x1", "g", levels=[-1.0, 1.0], measure="win odds"
+    ),
     "superiority": lambda fit, data: fit.superiority("g"),
     "test": lambda fit, data: fit.test(f"{fit.params.index[-1]} = 0"),
     "update": lambda fit, data: fit.update("~ . - x1"),

@@ -195,7 +195,7 @@ def superiority(
     one_of("average", average, AVERAGES)
     one_of("contrast", contrast, PAIRS)
     one_of("better", better, BETTER)
-    pairs = pairs_of(contrast, _compared(everyone, variable, levels))
+    pairs = pairs_of(contrast, compared_levels(everyone, variable, levels))
     if variable in listed(by):
         raise OptionError(
             f"by must not have the compared column {variable!r}, which is set to its"
@@ -225,7 +225,7 @@ def superiority(
     )
 
 
-def _compared(everyone: Population, name: str, levels: Any) -> list[Any]:
+def compared_levels(everyone: Population, name: str, levels: Any) -> list[Any]:
     """The levels to compare, the reference first."""
     everyone.check(name)
     if levels is not None:

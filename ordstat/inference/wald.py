@@ -155,7 +155,12 @@ def _joint_test(r: LikelihoodResults, L: FloatArray, difference: FloatArray) -> 
     else:  # one hypothesis, and others that it implies
         row = L[[int(np.abs(L).sum(axis=1).argmax())]]
         eta = float(r.bias_reduced.t_df(r.fit.information.covariance(), row)[0])
-    if np.isinf(eta):
+    return as_joint(statistic, df, eta)
+
+
+def as_joint(statistic: float, df: int, eta: float) -> Joint:
+    """The test of a Wald statistic whose covariance has `eta` degrees of freedom."""
+    if not df or np.isinf(eta):
         return Joint(statistic, df)
     # denominator degrees of freedom of Hotelling's statistic as an F statistic
     remaining = eta - df + 1.0

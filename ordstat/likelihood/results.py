@@ -1202,6 +1202,81 @@ class LikelihoodResults(OrdinalResults):
             re=re,
         )
 
+    def subgroups(
+        self,
+        variable: str,
+        subgroups: str | Sequence[str],
+        *,
+        measure: str = "ratio",
+        levels: Sequence[Any] | None = None,
+        better: str = "higher",
+        level: float = 0.95,
+        vcov: Any = None,
+    ) -> NotedFrame:
+        """The effect of a column within the levels of others, with a test of each
+        interaction; `plot.subgroups` draws it.
+
+        For each of the other columns the model is fitted again with its interaction
+        with the column; effects are averages over the rows of each level.
+
+        Parameters
+        ----------
+        variable : str
+            Column of the formula, such as the arm of a trial. If its effects are
+            nominal, so are those of the interactions.
+        subgroups : str or sequence of str
+            Columns of the data: factors, or numbers with two values. They need not be
+            in the formula.
+        measure : {"ratio", "win odds"}
+            "ratio": of odds (logit) or hazards (cloglog). "win odds": as in
+            `superiority`, standardised; with any link, and with nominal effects.
+        levels : sequence, optional
+            The two levels to compare, the reference first; by default those of a column
+            that has two.
+        better : {"higher", "lower"}
+            Which responses win.
+        level : float in (0, 1)
+            Confidence level of the limits.
+        vcov : str or dict, optional
+            Covariance of the parameters, as in `vcov`.
+
+        Returns
+        -------
+        NotedFrame
+            A data frame that prints its notes: a row for all data by this fit, then one
+            for each level of each subgroup; columns subgroup, level, n (sum of the case
+            weights), estimate, lower, upper, interaction_p_value (of the Wald test that
+            the effects of the levels are equal).
+
+        Raises
+        ------
+        OptionError
+            A subgroup with many values; a ratio of a link that has none, of nominal
+            effects or beside scale effects.
+        DataError
+            The data of the fit are missing or have changed.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> table = fit.subgroups("temp", "contact")
+        >>> table[["level", "estimate", "interaction_p_value"]].round(2).values.tolist()
+        [['', 12.22, nan], ['no', 10.19, 0.7], ['yes', 14.6, 0.7]]
+        """
+        from ..effects.subgroups import subgroup_effects
+
+        return subgroup_effects(
+            self,
+            variable,
+            subgroups,
+            measure=measure,
+            levels=levels,
+            better=better,
+            level=level,
+            vcov=vcov,
+        )
+
     def simulate(
         self, n: int = 1, seed: int | np.random.Generator = 0, newdata: Any = None
     ) -> pd.DataFrame:

@@ -40,8 +40,8 @@ class Modifier:
 _SAMPLE = "a fit to a sample of rows in memory"
 _NEEDS_ALL_ROWS = (
     "margins residuals influence gof discrimination bootstrap emmeans emtrends"
-    " joint_tests anova drop1 add1 step brant nominal_test scale_test score_test"
-    " profile partial_fit plot report"
+    " subgroups joint_tests anova drop1 add1 step brant nominal_test scale_test"
+    " score_test profile partial_fit plot report"
 )
 #: Questions that rows in blocks exclude -> the argument that brings other rows.
 _OTHER_ROWS = {

@@ -15,6 +15,7 @@ import pandas as pd
 from ..checks import did_you_mean, flag, label_texts, words
 from ..exceptions import OptionError
 from . import coefficients, effects, ensembles, errors, latent, residuals, variables
+from . import subgroups as subgroups_
 from .style import Looks, Sheet
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
         )
     ),
     **dict.fromkeys(
-        ("dependence", "effects", "emmeans", "stacked"),
+        ("dependence", "effects", "emmeans", "stacked", "subgroups"),
         lambda r: bool(r.design.spec.columns),
     ),
 }
@@ -564,6 +565,43 @@ class LikelihoodPlots(Plots):
             fits,
             exponentiate,
             level,
+        )
+
+    def subgroups(
+        self,
+        variable: str,
+        subgroups: Sequence[str] | str,
+        ax: Axes | None = None,
+        *,
+        measure: str = "ratio",
+        levels: Sequence[Any] | None = None,
+        better: str = "higher",
+        level: float = 0.95,
+        vcov: Any = None,
+        **looks: Unpack[Looks],
+    ) -> Any:
+        """The effect of a column within the levels of others, as in a report of a
+        trial: odds ratios or win odds with limits, and the p-value of each interaction.
+
+        Parameters
+        ----------
+        variable, subgroups, measure, levels, better, level, vcov
+            As in `fit.subgroups`.
+        ax, title, labels, draw
+            As in every picture. The frame is that of `fit.subgroups`.
+        """
+        frame = self.results.subgroups(
+            variable,
+            subgroups,
+            measure=measure,
+            levels=levels,
+            better=better,
+            level=level,
+            vcov=vcov,
+        )
+        quantity = f"{frame.attrs['title']}, with {100 * level:g}% limits"
+        return self._show(
+            "subgroups", ax, looks, frame, subgroups_.draw_subgroups, quantity
         )
 
     def effects(

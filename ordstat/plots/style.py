@@ -524,8 +524,8 @@ def legend(ax: Axes, title: str = "") -> None:
 
 
 def plain_log_ticks(ax: Axes) -> None:
-    """Ticks of a logarithmic x axis as plain numbers: at least two, and few enough to
-    be read.
+    """Ticks of a logarithmic x axis as plain numbers: at least two, few enough to be
+    read, and 1 among them where the axis has it.
     """
     from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
@@ -539,9 +539,12 @@ def plain_log_ticks(ax: Axes) -> None:
             break
     step = -(-ticks.size // most)  # some of very many powers, including 1
     ticks = ticks[-int(np.rint(np.log10(ticks[0]))) % step :: step]
-    ax.xaxis.set_major_locator(
-        FixedLocator(ticks.tolist()) if high >= 3.0 * low else MaxNLocator(min(most, 5))
-    )
+    if high < 3.0 * low:
+        ticks = np.asarray(MaxNLocator(min(most, 5)).tick_values(low, high))
+        if low <= 1.0 <= high:
+            ticks += 1.0 - ticks[np.abs(ticks - 1.0).argmin()]
+        ticks = ticks[(ticks >= low) & (ticks <= high)]
+    ax.xaxis.set_major_locator(FixedLocator(ticks.tolist()))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
     ax.xaxis.set_minor_locator(NullLocator())
 

@@ -11,10 +11,12 @@ from ordstat import DataError, OptionError, datasets, ordfit
 WINE = datasets.load("wine")
 BANDS = datasets.quadratic_bands(80, seed=1)
 VARIABLES = {name: ["x1"] for name in ("dependence", "effects", "emmeans", "stacked")}
+BANDS["half"] = np.arange(len(BANDS)) % 2
+OPTIONS = {"subgroups": {"subgroups": "half", "variable": "x1", "levels": [0, 1]}}
 ALWAYS = {"confusion", "importance"}
 THRESHOLDS = {"latent", "margins"}
 LIKELIHOOD = {"effects", "emmeans", "forest", "influence", "parallel", "profiles"}
-LIKELIHOOD |= {"reliability", "residuals", "stacked"}
+LIKELIHOOD |= {"reliability", "residuals", "stacked", "subgroups"}
 
 
 @pytest.mark.parametrize(
@@ -40,9 +42,9 @@ def test_every_plot_that_is_listed_can_be_drawn(method, options, names):
     assert set(plot.names) == {*ALWAYS, *names}
     assert repr(plot) == f"plots: {', '.join(plot.names)}"
     for name in plot.names:
-        assert isinstance(
-            getattr(plot, name)(*VARIABLES.get(name, []), draw=False), pd.DataFrame
-        )
+        given = VARIABLES.get(name, [])
+        frame = getattr(plot, name)(*given, **OPTIONS.get(name, {}), draw=False)
+        assert isinstance(frame, pd.DataFrame)
     for name in {"latent", "margins", "reliability"} - set(plot.names):
         with pytest.raises((OptionError, DataError)):
             getattr(plot, name)(draw=False)

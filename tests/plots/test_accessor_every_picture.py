@@ -25,6 +25,7 @@ ARGUMENTS = {
     "emmeans": [("g",)],
     "residuals": [(), ("g",)],
     "stacked": [("x",), ("g",)],
+    "subgroups": [{"variable": "g", "subgroups": "top", "measure": "win odds"}],
 }
 #: Pictures of several axes, or as wide as what they show: drawn into a figure of their
 #: own.

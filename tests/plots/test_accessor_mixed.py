@@ -13,6 +13,7 @@ WINE = datasets.load("wine")
 NEW = WINE[["temp", "contact"]].drop_duplicates()
 OWN = WINE[["temp", "contact"]].astype(object)
 ARGUMENTS = {name: ["temp"] for name in ("effects", "emmeans", "stacked")}
+ARGUMENTS["subgroups"] = ["temp", "contact"]
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +32,7 @@ def test_all_that_are_listed_can_be_drawn(judges):
             "reliability",
             "residuals",
             "stacked",
+            "subgroups",
         ),
     ]
     for name in judges.plot.names:

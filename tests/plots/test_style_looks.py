@@ -14,6 +14,7 @@ ANES = datasets.load("anes96")
 VARIABLE = dict.fromkeys(
     ("effects", "stacked", "emmeans", "dependence", "residuals"), ("temp",)
 )
+VARIABLE["subgroups"] = ("temp", "contact")
 LABELS = {"temp": "Temperature", "rating": "Bitterness", "contact": "Skins"}
 
 

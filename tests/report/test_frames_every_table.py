@@ -45,6 +45,7 @@ SMALLER = {name: FITS[name].update("~ . - contact") for name in ("clm", "mixed")
 ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {
     "emmeans": [("temp",)],
     "marginal_effects": [(), ("temp",)],
+    "subgroups": [("temp", "contact")],
     "superiority": [("temp",)],
     "test": [("temp[T.warm] = 0",)],
     "emtrends": [("temp", "x")],

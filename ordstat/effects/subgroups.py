@@ -1,0 +1,224 @@
+"""The effect of a column within the levels of others, with tests of interaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray
+from ..checks import fraction, listed_texts, one_of
+from ..exceptions import OptionError
+from ..inference.wald import as_joint, wald_test
+from ..likelihood.fitted import FittedLikelihood
+from ..report.frames import NotedFrame
+from ..report.ratios import ratio_of
+from .average import Average, Averager
+from .counterfactual import Population, population
+from .margins import marginal_effects
+from .superiority import compared_levels, superiority
+
+#: What is compared: a ratio of the link, such as odds, or win odds.
+MEASURES = ("ratio", "win odds")
+#: The row of all data.
+ALL = "all"
+
+
+def subgroup_effects(
+    r: FittedLikelihood,
+    variable: str,
+    subgroups: str | Sequence[str],
+    *,
+    measure: str = "ratio",
+    levels: Sequence[Any] | None = None,
+    better: str = "higher",
+    level: float = 0.95,
+    vcov: Any = None,
+) -> NotedFrame:
+    """Effects of a column within the levels of others, one fit with an interaction for
+    each.
+    """
+    fraction("level", level)
+    one_of("measure", measure, MEASURES)
+    names = listed_texts("subgroups", subgroups)
+    if not names:
+        raise OptionError("subgroups must name a column at least; got none.")
+    everyone = population(r, None, None, None)
+    compared = _two_levels(everyone, variable, levels)
+    name = measure
+    sign = 1.0
+    if measure == "ratio":
+        name, sign = _ratio(r, variable)
+        if better != "higher":
+            raise OptionError(
+                f"better must be left out with measure='ratio'; got {better!r}."
+            )
+    options = {"measure": measure, "levels": compared, "better": better, "vcov": vcov}
+    averager, overall = _effects(r, variable, None, sign, **options)[:2]
+    parts = [_part(averager, overall, level, ALL, {"": everyone.total}, np.nan)]
+    for subgroup in names:
+        _check_subgroup(everyone, variable, subgroup, r.design.response)
+        fit = _with_interaction(r, variable, subgroup)
+        averager, effects, values = _effects(fit, variable, subgroup, sign, **options)
+        column = population(fit, None, None, None).frame[subgroup].to_numpy()
+        counts = pd.Series(fit.design.sample.case_weights).groupby(column).sum()
+        sizes = {value: float(counts[value]) for value in values}
+        p_value = _p_interaction(averager, effects)
+        parts.append(_part(averager, effects, level, subgroup, sizes, p_value))
+    notes = [
+        f"Fits with {variable} in interaction with each column, one at a time.",
+        f"{100 * level:g}% limits; standard errors: {averager.error_words}.",
+        "interaction_p_value: Wald test that the effects of the levels are equal.",
+    ]
+    return NotedFrame.of(
+        pd.concat(parts, ignore_index=True),
+        notes,
+        f"{name.capitalize()}, {compared[1]} vs {compared[0]}",
+        {"n": "int"},
+    )
+
+
+def _part(
+    averager: Averager,
+    effects: Average,
+    level: float,
+    subgroup: str,
+    sizes: Mapping[Any, float],
+    p_value: float,
+) -> pd.DataFrame:
+    """The rows of one subgroup, from logs of effects (C, 1)."""
+    numbers = averager.table(effects, level)
+    with np.errstate(over="ignore"):
+        ratios = np.exp(numbers[["estimate", "lower", "upper"]])
+    front = pd.DataFrame(
+        {"subgroup": subgroup, "level": list(sizes), "n": list(sizes.values())}
+    )
+    front[list(ratios)] = ratios
+    return front.assign(interaction_p_value=p_value)
+
+
+def _two_levels(everyone: Population, variable: str, levels: Any) -> list[Any]:
+    """The two compared levels, the reference first."""
+    compared = compared_levels(everyone, variable, levels)
+    if len(compared) != 2:
+        raise OptionError(
+            f"levels must be two levels of {variable!r}, the reference first; got"
+            f" {compared!r}."
+        )
+    return compared
+
+
+def _ratio(r: FittedLikelihood, variable: str) -> tuple[str, float]:
+    """Name and sign of the ratio of the effects of a column."""
+    ratio = ratio_of(r)
+    if not ratio.named or variable not in _variables(r, r.design.terms):
+        raise OptionError(
+            f"measure='ratio' needs {variable!r} among the location effects of a model"
+            " of odds or hazards without scale effects. Use measure='win odds'."
+        )
+    if variable in _variables(r, r.design.nominal_terms):
+        raise OptionError(
+            f"measure='ratio' needs one effect of {variable!r}, which is nominal here:"
+            " it differs by threshold. Use measure='win odds'."
+        )
+    return ratio.name, ratio.sign
+
+
+def _variables(r: FittedLikelihood, terms: Any) -> set[str]:
+    """The variables of some terms."""
+    variables = r.design.spec.variables()
+    return set().union(*(variables[term] for term in terms))
+
+
+def _check_subgroup(
+    everyone: Population, variable: str, subgroup: str, response: str
+) -> None:
+    """OptionError unless a subgroup is another column of the data with few values."""
+    others = everyone.frame.columns.difference([variable, response])
+    if subgroup not in others:
+        raise OptionError(
+            f"subgroups must be columns of the data other than {variable!r} and the"
+            f" response; got {subgroup!r}."
+        )
+    values = everyone.frame[subgroup]
+    count = values.nunique()
+    numeric = pd.api.types.is_numeric_dtype(values)
+    if count < 2 or (numeric and count > 2):
+        raise OptionError(
+            "subgroups must have two levels or more, and numbers two values;"
+            f" {subgroup!r} has {count}. Make groups a column of the data, by"
+            " pandas.cut."
+        )
+
+
+def _with_interaction(r: FittedLikelihood, variable: str, subgroup: str) -> Any:
+    """The fit with the column in interaction with a subgroup, where its effects are:
+    nominal, or location.
+    """
+    change = f"~ . + {_quoted(variable)} * {_quoted(subgroup)}"
+    if variable in _variables(r, r.design.nominal_terms):
+        return cast(Any, r).update(nominal=change)
+    return cast(Any, r).update(change)
+
+
+def _quoted(name: str) -> str:
+    return name if name.isidentifier() else f"`{name}`"
+
+
+def _effects(
+    fit: FittedLikelihood,
+    variable: str,
+    subgroup: str | None,
+    sign: float,
+    *,
+    measure: str,
+    levels: list[Any],
+    better: str,
+    vcov: Any,
+) -> tuple[Averager, Average, list[Any]]:
+    """Logs of the ratios within each level of a subgroup, and these levels."""
+    if measure == "ratio":
+        change = {variable: levels}
+        answer: Any = marginal_effects(
+            fit, variable, scale="latent", change=change, by=subgroup, vcov=vcov
+        )
+        averages = answer.averages.combined(sign * np.eye(len(answer.cells)))
+    else:
+        answer = superiority(
+            fit, variable, levels=levels, better=better, by=subgroup, vcov=vcov
+        )
+        averages = _log_odds(answer.averages)
+    values = [] if subgroup is None else answer.cells[subgroup].tolist()
+    return answer.averager, averages, values
+
+
+def _log_odds(wins: Average) -> Average:
+    """The log odds of win probabilities."""
+    c = wins.values
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slope = 1.0 / (c * (1.0 - c))
+        values = np.log(c) - np.log1p(-c)
+    return Average(values, wins.jacobian * slope[:, :, None], wins.has_error)
+
+
+def _p_interaction(averager: Averager, effects: Average) -> float:
+    """The p-value of the Wald test that effects (C, 1) are equal; NaN if one has no
+    error.
+    """
+    L: FloatArray = np.diff(np.eye(len(effects.values)), axis=0)
+    compared = averager.settled(effects.combined(L))
+    if not compared.has_error.all():
+        return float("nan")
+    if len(L) == 1:
+        return float(averager.table(compared, 0.95)["p_value"].iloc[0])
+    chosen = averager.results.own_covariance
+    if len(L) > chosen.most_at_once:
+        return float("nan")
+    test = wald_test(
+        np.eye(len(L)),
+        compared.values[:, 0],
+        compared.jacobian[:, 0] @ averager.covariance @ compared.jacobian[:, 0].T,
+    )
+    return as_joint(*test, chosen.df).p_value
