@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -12,13 +12,15 @@ from .._typing import FloatArray
 from ..checks import fraction, listed_texts, one_of
 from ..exceptions import OptionError
 from ..inference.wald import as_joint, wald_test
-from ..likelihood.fitted import FittedLikelihood
 from ..report.frames import NotedFrame
 from ..report.ratios import ratio_of
 from .average import Average, Averager
 from .counterfactual import Population, population
 from .margins import marginal_effects
 from .superiority import compared_levels, superiority
+
+if TYPE_CHECKING:
+    from ..likelihood.results import LikelihoodResults
 
 #: What is compared: a ratio of the link, such as odds, or win odds.
 MEASURES = ("ratio", "win odds")
@@ -27,7 +29,7 @@ ALL = "all"
 
 
 def subgroup_effects(
-    r: FittedLikelihood,
+    r: LikelihoodResults,
     variable: str,
     subgroups: str | Sequence[str],
     *,
@@ -110,7 +112,7 @@ def _two_levels(everyone: Population, variable: str, levels: Any) -> list[Any]:
     return compared
 
 
-def _ratio(r: FittedLikelihood, variable: str) -> tuple[str, float]:
+def _ratio(r: LikelihoodResults, variable: str) -> tuple[str, float]:
     """Name and sign of the ratio of the effects of a column."""
     ratio = ratio_of(r)
     if not ratio.named or variable not in _variables(r, r.design.terms):
@@ -126,7 +128,7 @@ def _ratio(r: FittedLikelihood, variable: str) -> tuple[str, float]:
     return ratio.name, ratio.sign
 
 
-def _variables(r: FittedLikelihood, terms: Any) -> set[str]:
+def _variables(r: LikelihoodResults, terms: Any) -> set[str]:
     """The variables of some terms."""
     variables = r.design.spec.variables()
     return set().union(*(variables[term] for term in terms))
@@ -153,14 +155,14 @@ def _check_subgroup(
         )
 
 
-def _with_interaction(r: FittedLikelihood, variable: str, subgroup: str) -> Any:
+def _with_interaction(r: LikelihoodResults, variable: str, subgroup: str) -> Any:
     """The fit with the column in interaction with a subgroup, where its effects are:
     nominal, or location.
     """
     change = f"~ . + {_quoted(variable)} * {_quoted(subgroup)}"
     if variable in _variables(r, r.design.nominal_terms):
-        return cast(Any, r).update(nominal=change)
-    return cast(Any, r).update(change)
+        return r.update(nominal=change)
+    return r.update(change)
 
 
 def _quoted(name: str) -> str:
@@ -168,7 +170,7 @@ def _quoted(name: str) -> str:
 
 
 def _effects(
-    fit: FittedLikelihood,
+    fit: LikelihoodResults,
     variable: str,
     subgroup: str | None,
     sign: float,
