@@ -346,11 +346,14 @@ class Certificate:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Trace:
-    """Iterations of the solver, the objective after each, and its final message."""
+    """Iterations of the solver, the objective after each, its final message, and
+    whether it stopped because it had made as many iterations as it may.
+    """
 
     iterations: int
     objective: FloatArray
     message: str
+    stopped: bool = False
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

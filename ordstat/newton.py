@@ -24,6 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property
 from typing import Protocol
 
@@ -328,6 +329,21 @@ class Objective(Protocol):
         """
 
 
+class Ended(Enum):
+    """How a search ended, with the words for it."""
+
+    CONVERGED = "converged"
+    ROUNDING = "converged to rounding"
+    IN_THE_LIMIT = "converged in the limiting model"
+    NO_PROGRESS = "no further progress"
+    NO_STEP = "no step along the Newton direction improves the likelihood"
+    MODES_JUMP = (
+        "no further progress, as modes of random effects jump: use more quadrature"
+        " nodes"
+    )
+    MOST_ITERATIONS = "iteration limit reached"
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Optimum:
     """Where Newton's method stopped.
@@ -350,7 +366,7 @@ class Optimum:
         min(1, total weight), the unit of the decrements.
     tolerance : float
         Bound on max |score|.
-    message : str
+    ended : Ended
     """
 
     x: FloatArray
@@ -363,14 +379,26 @@ class Optimum:
     decrements: FloatArray
     unit: float
     tolerance: float
-    message: str
+    ended: Ended
 
     @property
     def converged(self) -> bool:
         """Whether the search ended because the score vanished, by the tolerance or to
         rounding.
         """
-        return self.message.startswith("converged")
+        return self.ended in (Ended.CONVERGED, Ended.ROUNDING, Ended.IN_THE_LIMIT)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the search made as many iterations as it may."""
+        return self.ended is Ended.MOST_ITERATIONS
+
+    @property
+    def message(self) -> str:
+        """How the search ended, in words."""
+        if self.stopped:
+            return f"stopped after {self.decrements.size - 1} iterations"
+        return self.ended.value
 
     @property
     def indefinite(self) -> bool:
@@ -460,9 +488,9 @@ def maximise(
         # further off the score does not matter
         near = decrements[-1] <= max(least, _LITTLE * unit)
         flat = near and np.abs(score).max(initial=0.0) <= tolerance
-        message = _stop_message(bool(flat), decrements, logliks, least, unit, max_iter)
+        ended = _ending(bool(flat), decrements, logliks, least, unit, max_iter)
         moved = None
-        if not message:
+        if ended is None:
             length = math.sqrt(max(decrements[-1], 0.0) / total_weight)
             shared = (
                 current
@@ -470,7 +498,7 @@ def maximise(
                 else None
             )
             moved = _uphill(objective, x, at.loglik, step, shared)
-            message = "no step along the Newton direction improves the likelihood"
+            ended = Ended.NO_STEP
         if moved is not None:
             x, at = moved
             logliks.append(at.loglik)
@@ -480,6 +508,7 @@ def maximise(
             del decrements[-1]
         else:
             break
+    assert ended is not None
     return Optimum(
         x=x,
         at=at,
@@ -491,7 +520,7 @@ def maximise(
         decrements=np.array(decrements),
         unit=unit,
         tolerance=tolerance,
-        message=message,
+        ended=ended,
     )
 
 
@@ -532,26 +561,26 @@ def positive_factor(blocks: Blocks) -> tuple[Blocks, Factor, float]:
     return used, factor, damping
 
 
-def _stop_message(
+def _ending(
     flat: bool,
     decrements: list[float],
     logliks: list[float],
     least: float,
     unit: float,
     max_iter: int,
-) -> str:
-    """Why the iteration ends at this point, empty where it goes on."""
+) -> Ended | None:
+    """Why the iteration ends at this point, None where it goes on."""
     last = decrements[-1]
     if flat and last <= least:
-        return "converged"
+        return Ended.CONVERGED
     if len(decrements) > 1 and last <= _LITTLE * unit and last >= 0.25 * decrements[-2]:
-        return "converged to rounding" if flat else "no further progress"
+        return Ended.ROUNDING if flat else Ended.NO_PROGRESS
     if len(decrements) > max_iter:
-        return f"stopped after {max_iter} iterations"
+        return Ended.MOST_ITERATIONS
     stalled = len(logliks) > _STALL and logliks[-1] - logliks[-1 - _STALL] <= 1e-12 * (
         1.0 + abs(logliks[-1])
     )
-    return "no further progress" if stalled else ""
+    return Ended.NO_PROGRESS if stalled else None
 
 
 def _serves(age: float, length: float) -> bool:

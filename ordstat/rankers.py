@@ -43,10 +43,17 @@ class ThresholdResults(OrdinalResults):
 
     kind = "Large-margin ranker"
 
-    def estimates(self) -> dict[str, pd.Series]:
+    def estimates(self) -> list[Table]:
         """Coefficients of a linear score, and thresholds."""
-        linear = {} if self.fit.coefficients is None else {"Coefficients": self.coef}
-        return linear if self.by_median else {**linear, "Thresholds": self.thresholds}
+        tables = []
+        if self.fit.coefficients is not None:
+            tables.append(Table(title="Coefficients", frame=self.coef.to_frame()))
+        if not self.by_median:
+            thresholds = self.thresholds.to_frame()
+            tables.append(
+                Table(title="Thresholds", frame=thresholds, role="thresholds")
+            )
+        return tables
 
     @property
     def by_median(self) -> bool:

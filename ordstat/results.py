@@ -27,7 +27,7 @@ from .judging.geometry import Geometry
 from .judging.margins import DRAWN, MarginBounds, Margins, margins, training_bounds
 from .method import Method
 from .report.advice import Overview, with_advice
-from .report.render import Report, Summary, as_html, as_text
+from .report.render import Report, Summary, Table, as_html, as_text
 from .report.sections import figures, printed, shown_part
 from .report.warnings import Alert, alerts
 from .target import Target, case_weights, copied
@@ -1217,11 +1217,11 @@ class OrdinalResults:
         scale = f"; scale {recipe.scale}" if recipe.scale else ""
         return f"{self.kind}: {self.design.formula}{nominal}{scale}"
 
-    def estimates(self) -> dict[str, pd.Series]:
-        """What was estimated, by kind; empty for methods without coefficients and
-        thresholds.
+    def estimates(self) -> list[Table]:
+        """What was estimated, a table of one column for each kind; empty for methods
+        without coefficients and thresholds.
         """
-        return {}
+        return []
 
     def figures_of_fit(self) -> tuple[str, ...]:
         """A few figures of the fit in words, beside the numbers of observations and

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ordstat.newton import Blocks, Evaluation, maximise
+from ordstat.newton import Blocks, Ended, Evaluation, maximise
 
 
 def test_a_log_likelihood_that_rounds_does_not_end_the_search() -> None:
@@ -17,3 +17,25 @@ def test_a_log_likelihood_that_rounds_does_not_end_the_search() -> None:
     start = np.array([1.0 + 1e-8])
     end = maximise(objective, start, tol=1e-6, max_iter=10, total_weight=1e6)
     assert end.converged and abs(end.x[0] - 1.0) < 1e-14
+
+
+def test_a_search_says_that_it_stopped() -> None:
+    """Newton's steps shorten the distance to the maximum of -x^4 by a third each."""
+
+    def objective(x, information=None):
+        return Evaluation(
+            -float(x[0] ** 4),
+            -4.0 * x**3,
+            Blocks.of_dense(np.array([[12.0 * x[0] ** 2]])),
+        )
+
+    start = np.array([1.0])
+    end = maximise(objective, start, tol=1e-9, max_iter=3, total_weight=1.0)
+    assert end.stopped
+    assert not end.converged
+    assert end.ended is Ended.MOST_ITERATIONS
+    assert end.message == "stopped after 3 iterations"
+    np.testing.assert_allclose(end.x, (2.0 / 3.0) ** 3, rtol=1e-12)
+    longer = maximise(objective, start, tol=1e-3, max_iter=60, total_weight=1.0)
+    assert longer.converged
+    assert not longer.stopped

@@ -52,6 +52,8 @@ SCALES = {
     "log_odds": "log_odds",
     "odds": "log_odds",
 }
+#: Scales of probabilities.
+PROBABILITIES = ("prob", "cum_prob", "exc_prob")
 #: Unbounded scales, on which infinite estimates give infinite or undetermined values.
 _ENDLESS = ("latent", "log_odds", "odds")
 #: Kinds of contrasts of two values.

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,14 @@ from ..formula.sample import Rows
 from ..inference.wald import Joint, by_estimated, joint_frame, joint_test, too_many
 from ..report.advice import with_advice
 from ..report.frames import Exported, NotedFrame, broom_frame
-from .average import CANCELLED, Average, Averager, PooledAverager, warn_of_unknown
+from .average import (
+    CANCELLED,
+    PROBABILITIES,
+    Average,
+    Averager,
+    PooledAverager,
+    warn_of_unknown,
+)
 from .contrasts import (
     ADJUST,
     DEFAULT_ADJUST,
@@ -201,11 +208,9 @@ class Emmeans(Exported):
         """The ends of a bounded scale, for limits on the logit scale."""
         if self.slope_of is None and self.averager.scale in ("mean", "mean_class"):
             return 1.0, float(len(self.averager.results.levels))
-        return (
-            (0.0, 1.0)
-            if self.slope_of is None and self.averager.scale.endswith("prob")
-            else None
-        )
+        if self.slope_of is None and self.averager.scale in PROBABILITIES:
+            return 0.0, 1.0
+        return None
 
     @property
     def _output_labels(self) -> Mapping[str, list[Any]]:
@@ -255,11 +260,10 @@ class Emmeans(Exported):
         notes = []
         for note in self.notes:
             alike = all(note in other.notes for other in others)
-            if not note.startswith("Standard errors:"):
+            if note != _error_note(self.averager):
                 notes.append(note if alike else f"{note[:-1]} (imputation 1).")
-        # tables of effects name their errors
-        if "delta method" not in self.table_notes[-1]:
-            notes.append(f"Standard errors: {averager.error_words}.")
+        if not self.names_errors:
+            notes.append(_error_note(averager))
         return replace(self, averages=averages, averager=averager, notes=tuple(notes))
 
     def contrasts(
@@ -355,6 +359,8 @@ class Emmeans(Exported):
             )
         return NotedFrame.of(pd.concat(parts, ignore_index=True), notes, title)
 
+    #: Whether every table has a note on its errors.
+    names_errors: ClassVar[bool] = False
     #: Why there is nothing to compare, and what to do.
     _lone = "contrasts compare several means: name a variable, such as emmeans('~ a')."
 
@@ -430,7 +436,7 @@ class Emmeans(Exported):
             if isinstance(method, str)
             else "by coefficients"
         )
-        if self.averager.sign == " / ":
+        if self.averager.scale == "odds":
             words = words.replace("minus", "divided by")
         example = f" ({first})" if isinstance(method, str) else ""
         inside = f", within {listing(self.by)}" if self.by else ""
@@ -563,6 +569,10 @@ def marginal_means(
     )
 
 
+def _error_note(averager: Averager) -> str:
+    return f"Standard errors: {averager.error_words}."
+
+
 def location_terms(r: LikelihoodResults) -> list[frozenset[str]]:
     """The variables of each term of the location."""
     variables = r.design.spec.variables()
@@ -622,7 +632,7 @@ def _notes(averager: Averager, grid: Grid, weights: str) -> tuple[str, ...]:
     if held:
         notes.append(f"Held at {listing(held)}.")
     if averager.results.covariance != "model":
-        notes.append(f"Standard errors: {averager.results.own_covariance.words}.")
+        notes.append(_error_note(averager))
     nested = {
         name: outer for name, outer in grid.nesting.items() if name in grid.values
     }

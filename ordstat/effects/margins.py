@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -188,6 +188,8 @@ class MarginalEffects(Emmeans):
     >>> effects.contrasts().round(3)[columns].values.tolist()
     [['no - yes', -0.271, 0.489]]
     """
+
+    names_errors: ClassVar[bool] = True
 
     @property
     def table_notes(self) -> list[str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -102,6 +102,8 @@ class Superiority(Emmeans):
         table["lower"] = columns[:, 2]
         table["upper"] = columns[:, 3]
         return table
+
+    names_errors: ClassVar[bool] = True
 
     @property
     def table_notes(self) -> list[str]:

@@ -428,7 +428,7 @@ def refit(r: LikelihoodResults, sample: Sample) -> Refit:
         return Refit()
     separated = fit.separation is not None
     # A search that stopped early on the way to infinity is not near the limit.
-    stopped = fit.trace.message.startswith("stopped") or fit.certificate.value > _STEEP
+    stopped = fit.trace.stopped or fit.certificate.value > _STEEP
     if stopped if separated else not fit.certificate.reached:
         return Refit()
     return Refit(

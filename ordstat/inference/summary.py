@@ -473,8 +473,9 @@ def _proportionality(r: LikelihoodResults) -> list[Line]:
     figures = f"chi2({test.df})"
     if np.isfinite(test.df_resid):
         figures = f"F({test.df}, {test.df_resid:.4g})"
-    odds = r.family.ratio is not None and r.family.ratio[0] == "odds ratio"
-    tested = "Proportional odds" if odds else "Equal effects at all thresholds"
+    tested = "Equal effects at all thresholds"
+    if r.family.proportional_odds:
+        tested = "Proportional odds"
     p = p_in_words(test.p_value)
     lines = _sentence(f"{tested}, {kind} test: {figures} = {test.statistic:.2f}, {p}")
     if test.p_value < DOUBTFUL:

@@ -340,7 +340,9 @@ class Comparison(Reported):
         )
         frame = frame[["mean", "lower", "upper"]]
         return (
-            Sheet(ax, title).show(compared, frame, folds, axis_label)
+            Sheet(ax, title).show(
+                compared, frame, folds, axis_label, against is not None
+            )
             if flag("draw", draw)
             else frame
         )

@@ -146,6 +146,10 @@ class Cumulative(Family):
     }
 
     @property
+    def proportional_odds(self) -> bool:
+        return self.link.name == "logit"
+
+    @property
     def concave(self) -> bool:
         return self.link.name != "cauchit"
 

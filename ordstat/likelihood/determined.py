@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..newton import Optimum
+from ..newton import Ended, Optimum
 from .problem import Problem
 from .separation import Recession
 
@@ -360,12 +360,10 @@ def settled(
         x = x + free @ step
         at = moved
     flat = float(np.abs(free.T @ at.score).max(initial=0.0)) <= optimum.tolerance
-    message = (
-        optimum.message
-        if optimum.converged or not flat
-        else "converged in the limiting model"
-    )
-    return replace(optimum, x=x, at=at, step=np.zeros_like(x), message=message)
+    ended = optimum.ended
+    if flat and not optimum.converged:
+        ended = Ended.IN_THE_LIMIT
+    return replace(optimum, x=x, at=at, step=np.zeros_like(x), ended=ended)
 
 
 def determined(

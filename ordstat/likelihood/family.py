@@ -138,6 +138,11 @@ class Family(ABC):
         """
         return self.ratios.get(self.cut.name)
 
+    @property
+    def proportional_odds(self) -> bool:
+        """Whether effects are log ratios of the odds of all cumulative splits."""
+        return False
+
     def require_latent(self, what: str) -> None:
         """OptionError if the family has no latent variable with ordered thresholds."""
         if not self.ordered:

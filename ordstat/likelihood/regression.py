@@ -279,6 +279,7 @@ class OrdinalRegression(Method):
                 iterations=iterations,
                 objective=optimum.logliks,
                 message=optimum.message,
+                stopped=optimum.stopped,
             ),
             scores=rule.scores(sample.rows),
             coefficients=problem.spread(coefficients),

@@ -114,26 +114,26 @@ class LikelihoodResults(OrdinalResults):
         """Title of the fit."""
         return self.family.name
 
-    def estimates(self) -> dict[str, pd.Series]:
+    def estimates(self) -> list[Table]:
         """Coefficients and thresholds by their kind; infinite ones of a separated
         response as such.
         """
-        effects = {
-            "Coefficients": "location",
-            "Nominal effects": "nominal",
-            "Scale effects": "scale",
-            "Link": "lambda",
+        titles = {
+            "location": "Coefficients",
+            "nominal": "Nominal effects",
+            "scale": "Scale effects",
+            "lambda": "Link",
         }
-        frames = {
-            name: self.params.iloc[self.parameters.of(kind)]
-            for name, kind in effects.items()
-        }
-        random = (
-            {}
-            if self.random_parameters is None
-            else {"Random effects": self.random_parameters.deviations}
-        )
-        return {**frames, "Thresholds": self.thresholds, **random}
+        tables = []
+        for kind, title in titles.items():
+            effects = self.params.iloc[self.parameters.of(kind)]
+            tables.append(Table(title=title, frame=effects.to_frame()))
+        thresholds = self.thresholds.to_frame()
+        tables.append(Table(title="Thresholds", frame=thresholds, role="thresholds"))
+        if self.random_parameters is not None:
+            deviations = self.random_parameters.deviations.to_frame()
+            tables.append(Table(title="Random effects", frame=deviations))
+        return tables
 
     def figures_of_fit(self) -> tuple[str, ...]:
         """Link, log-likelihood and, if meaningful, AIC."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..formula.sample import row_blocks
-from ..newton import Optimum
+from ..newton import Ended, Optimum
 from .columns import TOLERANCE, Columns, triangle_of
 from .flexible import mirrored
 from .predictor import ModelRows
@@ -198,7 +198,7 @@ def _suspicious(optimum: Optimum) -> bool:
     errors = np.sqrt(np.diag(optimum.factor.schur_inverse()))
     return (
         optimum.slow
-        or optimum.message != "converged"
+        or optimum.ended is not Ended.CONVERGED
         or optimum.damping > 0.0
         or bool(np.any(np.abs(optimum.x[optimum.factor.V.shape[0] :]) > _LARGE_EFFECT))
         or bool(np.any(errors > _LARGE_ERROR))

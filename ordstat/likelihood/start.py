@@ -11,7 +11,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..exceptions import DataError
-from ..newton import Evaluation, Optimum, maximise
+from ..newton import Ended, Evaluation, Optimum, maximise
 from .links import LINKS, Link
 from .problem import (
     Problem,
@@ -189,7 +189,7 @@ def _from_small_sample(problem: Problem, small: Problem | None, max_iter: int) -
         at=start.at,
     )
     little = np.diag(rough.factor.schur) ** 2 <= _LEAST_INFORMATION * weight
-    if rough.message != "converged" or rough.damping > 0.0 or little.any():
+    if rough.ended is not Ended.CONVERGED or rough.damping > 0.0 or little.any():
         return _first_inside(problem)
     ratio = float(problem.counts.sum() / weight)
     stepped = _stepped(problem, rough, ratio)

@@ -15,6 +15,7 @@ from ..judging.costs import CostMatrix
 from ..likelihood.estimate import Estimate, correct_digits
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.user_scale import CovarianceMatrix
+from ..newton import Ended
 
 #: The largest number of quadrature nodes.
 MOST_NODES = 100
@@ -152,7 +153,8 @@ def with_random_effects(
         trace=Trace(
             iterations=len(end.logliks) - 1,
             objective=np.array(end.logliks),
-            message=end.message,
+            message=end.ended.value,
+            stopped=end.ended is Ended.MOST_ITERATIONS,
         ),
         scores=rule.scores(sample.rows),
         coefficients=problem.spread(likelihood.fixed),

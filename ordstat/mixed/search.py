@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
+from ..newton import Ended
 from .blocks import Effects
 from .integral import Evaluation, Objective, State
 from .model import MixedModel
@@ -47,11 +48,6 @@ _ENOUGH = 1e-7
 _CLOSE = 1e-2
 #: Gradient up to which a search has converged.
 _CONVERGED = 1e-6
-#: Families that are not concave may have two modes in a group; the integral jumps where
-#: the higher one changes.
-JUMPS = (
-    "no further progress, as modes of random effects jump: use more quadrature nodes"
-)
 #: Most steps with one Hessian, and most Hessians.
 _NEWTON = 6
 _HESSIANS = 8
@@ -67,13 +63,13 @@ class Maximum:
     information : (P + m, P + m)
         Negative Hessian at the maximum.
     logliks : list of float
-    message : str
+    ended : Ended
     """
 
     at: Evaluation
     information: FloatArray
     logliks: list[float]
-    message: str
+    ended: Ended
 
 
 def maximise(
@@ -91,10 +87,10 @@ def maximise(
         return None
     logliks = [at.loglik]
     B = np.where(free[:, None] & free, start_covariance(model, at), 0.0)
-    at, message = quasi_newton(objective, at, B, free, max_iter, logliks, model.n_fixed)
+    at, ended = quasi_newton(objective, at, B, free, max_iter, logliks, model.n_fixed)
     for _ in range(_HESSIANS):
         information = negative_hessian(objective, at, free)
-        reached, message = _newton(objective, at, information, free, logliks, message)
+        reached, ended = _newton(objective, at, information, free, logliks, ended)
         near = np.abs(at.gradient[free]).max(initial=0.0) <= _CLOSE
         done = np.abs(reached.gradient[free]).max(initial=0.0) <= _ENOUGH
         stuck = reached is at
@@ -102,13 +98,15 @@ def maximise(
         if stuck or (done and near):
             break
     if (
-        message == "converged"
+        ended is Ended.CONVERGED
         and np.abs(at.gradient[free]).max(initial=0.0) > _CONVERGED
     ):
-        message = "no further progress"
-    if message == "no further progress" and not model.family.concave:
-        message = JUMPS
-    return Maximum(at=at, information=information, logliks=logliks, message=message)
+        ended = Ended.NO_PROGRESS
+    if ended is Ended.NO_PROGRESS and not model.family.concave:
+        # there may be two modes in a group, and the integral jumps where the higher
+        # one changes
+        ended = Ended.MODES_JUMP
+    return Maximum(at=at, information=information, logliks=logliks, ended=ended)
 
 
 def zero_effects(model: MixedModel) -> Effects:
@@ -124,7 +122,7 @@ def quasi_newton(
     max_iter: int,
     logliks: list[float],
     n_fixed: int,
-) -> tuple[Evaluation, str]:
+) -> tuple[Evaluation, Ended]:
     """BFGS from an inverse information B, 0 where psi is not free; appends the
     log-likelihood of every step.
     """
@@ -132,20 +130,20 @@ def quasi_newton(
         step = B @ at.gradient  # 0 where psi is not free, as B is
         slope = float(at.gradient @ step)
         if slope <= _NEAR:
-            return at, "converged"
+            return at, Ended.CONVERGED
         largest = max(map(abs, step[n_fixed:].tolist()), default=0.0)
         if largest > _CAP:
             step *= _CAP / largest
             slope = float(at.gradient @ step)
         moved = _search(objective, at, step, slope)
         if moved is None:
-            return at, "no further progress"
+            return at, Ended.NO_PROGRESS
         B = _updated(
             B, moved.psi - at.psi, np.where(free, at.gradient - moved.gradient, 0.0)
         )
         at = moved
         logliks.append(at.loglik)
-    return at, "iteration limit reached"
+    return at, Ended.MOST_ITERATIONS
 
 
 def _search(
@@ -188,8 +186,8 @@ def _newton(
     information: FloatArray,
     free: BoolArray,
     logliks: list[float],
-    message: str,
-) -> tuple[Evaluation, str]:
+    ended: Ended,
+) -> tuple[Evaluation, Ended]:
     """Steps with one Hessian while the gradient falls."""
     inverse = _inverse(information, free)
     for _ in range(_NEWTON):
@@ -215,9 +213,9 @@ def _newton(
             if moved is None or moved.loglik <= at.loglik:
                 break
         at = moved
-        message = "converged"
+        ended = Ended.CONVERGED
         logliks.append(at.loglik)
-    return at, message
+    return at, ended
 
 
 def _inverse(information: FloatArray, free: BoolArray) -> FloatArray:

@@ -200,7 +200,11 @@ _MOST_MARKS = 200  # most folds drawn one by one
 
 
 def compared(
-    sheet: Sheet, data: pd.DataFrame, folds: Mapping[str, FloatArray], what: str
+    sheet: Sheet,
+    data: pd.DataFrame,
+    folds: Mapping[str, FloatArray],
+    what: str,
+    zero: bool,
 ) -> Axes:
     """Dots and intervals, the first row on top; folds as faint marks below each.
 
@@ -211,6 +215,8 @@ def compared(
     folds : mapping of str to (J,) values
     what : str
         Name of the x axis.
+    zero : bool
+        Whether to draw a line at 0.
     """
     names = [sheet.name(name) for name in data.index]
     lines = sum(in_lines(name, 34).count("\n") for name in names)
@@ -247,7 +253,7 @@ def compared(
             ax.get_yaxis_transform(),
             color=style.MUTED,
         )
-    if what.startswith("difference"):
+    if zero:
         ax.axvline(0.0, color=style.ink(), linewidth=0.8, zorder=1)
     ax.grid(axis="x", color=style.faint(), linewidth=0.6)
     ax.set_ylim(heights.min() - 0.7, 0.7)

@@ -553,6 +553,7 @@ class KernelCumulativeLink(ProbabilityMethod):
                 iterations=optimum.logliks.size - 1,
                 objective=optimum.logliks,
                 message=optimum.message,
+                stopped=optimum.stopped,
             ),
             scores=scores,
             coefficients=potential.slopes,

@@ -665,12 +665,11 @@ def printed(r: OrdinalResults) -> Report:
     )
     records = {record.name: record for record in r.all_parameters}
     shown = []
-    for title, values in r.estimates().items():
-        names = [_under_title(records.get(name), str(name)) for name in values.index]
+    for table in r.estimates():
+        frame = table.frame
+        names = [_under_title(records.get(name), str(name)) for name in frame.index]
         if names:
-            role = "thresholds" if values.name == "threshold" else ""
-            frame = values.set_axis(names).to_frame()
-            shown.append(in_line(Table(title=title, frame=frame, role=role)))
+            shown.append(in_line(replace(table, frame=frame.set_axis(names))))
     about = (Line(head="Call:", items=(r.call,)), Line(items=size, between=", "))
     return Report(
         title=r.title,

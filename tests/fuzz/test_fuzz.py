@@ -88,7 +88,7 @@ def check(formula: str, data: Any, new: Any, call: dict[str, Any]) -> None:
     if fit is None:
         return
     assert fit.certificate.reached or warned
-    numbers = [*fit.estimates().values(), fit.fit.scores]
+    numbers = [*(table.frame.iloc[:, 0] for table in fit.estimates()), fit.fit.scores]
     assert warned or all(
         np.isfinite(np.asarray(values, dtype=float)).all() for values in numbers
     )
