@@ -15,6 +15,8 @@ Compare  compare                           methods or fits on the same folds
          table                             fits side by side, for a paper
 Before   describe_ordinal                  counts, medians, ridits and a Likert chart
          power_ordinal                     power and sample size for two groups
+Over time lagged                           the previous answer of each person
+          occupancy                        probabilities of the levels over time
 Keep     fit.save, load                    files without code
 Data     datasets.load, datasets.herbrich  sets to try things on
 Costs    macro_cost                        rare levels count as much as common ones
@@ -76,6 +78,8 @@ _MODULES = {
     **dict.fromkeys(
         ("ConvergenceWarning", "DataWarning", "SeparationWarning"), "exceptions"
     ),
+    "lagged": "formula.lagged",
+    "occupancy": "effects.occupancy",
     "power_ordinal": "inference.power",
     **dict.fromkeys(
         ("DecisionStump", "NormalisedSigmoid", "RCDPerceptron"), "boosting.weak"

@@ -1,0 +1,515 @@
+"""State occupancy: level probabilities over time from a first-order Markov model.
+
+A model of rows (person, time) whose predictors contain the previous level gives the
+probabilities of the next one. With p_t(k) the probability of level k at time t,
+    p_t(k) = sum_j p_{t-1}(j) P(Y_t = k | previous = j, t, x).
+An absorbing level keeps its probability [Rohde et al. 2024, Statistics in Medicine 43;
+R's Hmisc, soprobMarkovOrdm].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray
+from ..checks import fraction, generator, label_texts, number, one_of, whole
+from ..exceptions import DataError, OptionError
+from ..formula.sample import Rows
+from ..likelihood.rule import LikelihoodRule
+from ..likelihood.standard_errors import rule_covariance
+from ..report.advice import with_advice
+from ..report.frames import Exported, NotedFrame
+from .counterfactual import Population, population
+from .grid import places_of
+
+if TYPE_CHECKING:
+    from ..likelihood.results import LikelihoodResults
+
+#: How groups are compared, and the text between their names.
+CONTRASTS = {"difference": " - ", "ratio": " / "}
+#: Rows that are printed.
+_SHOWN = 60
+
+
+@with_advice
+@dataclass(frozen=True, eq=False, repr=False)
+class Occupancy(Exported):
+    """Probabilities of the levels over time.
+
+    Attributes
+    ----------
+    groups : tuple of str
+        Names of the G groups; one empty name without `by`.
+    times : (T,)
+    gaps : (T,) time since the time before, or since the start
+    levels : tuple
+        The K levels of the response.
+    estimates : (G, T, K)
+    draws : (B, G, T, K)
+        The same at drawn parameters.
+    level : float
+        Confidence level of the limits.
+    notes : tuple of str
+    """
+
+    groups: tuple[str, ...]
+    times: FloatArray
+    gaps: FloatArray
+    levels: tuple[Any, ...]
+    estimates: FloatArray
+    draws: FloatArray
+    level: float
+    notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        notes = [*self.notes]
+        if len(self.frame) > _SHOWN:
+            rows = f"The first {_SHOWN} of {len(self.frame):,} rows; .frame has all."
+            notes.insert(0, rows)
+        return repr(NotedFrame.of(self.frame.head(_SHOWN), notes))
+
+    def exported(self) -> list[NotedFrame]:
+        return [self.frame]
+
+    @property
+    def frame(self) -> NotedFrame:
+        """Columns group (if there are groups), time, level, estimate, std_error, lower,
+        upper.
+        """
+        front = self._front("group", self.groups, self.levels)
+        return self._table(front, self.estimates, self.draws)
+
+    def contrasts(self, method: str = "difference", ref: str | None = None) -> Any:
+        """Each group against the first, or against `ref`, at each time and level.
+
+        Parameters
+        ----------
+        method : {"difference", "ratio"}
+        ref : str, optional
+            Name of the group that the others are compared with.
+
+        Returns
+        -------
+        NotedFrame
+            Columns contrast, time, level, estimate, std_error, lower, upper.
+
+        Raises
+        ------
+        OptionError
+            Fewer than two groups, or an unknown name.
+        """
+        names, estimates, draws = self._compared(
+            method, ref, self.estimates, self.draws
+        )
+        front = self._front("contrast", names, self.levels)
+        return self._table(front, estimates, draws)
+
+    def time_in(self, levels: Any, ref: str | None = None) -> NotedFrame:
+        """Expected time in some levels: their probability times the time since the time
+        before, summed; with the differences between groups.
+
+        Parameters
+        ----------
+        levels : a level, or a sequence of them
+        ref : str, optional
+            Name of the group that the others are compared with; by default the first.
+
+        Returns
+        -------
+        NotedFrame
+            Columns group (names of groups, then differences), estimate, std_error,
+            lower, upper.
+
+        Raises
+        ------
+        OptionError
+            A level that the response does not have.
+        """
+        chosen = np.isin(np.arange(len(self.levels)), _codes(levels, self.levels))
+        estimates = self.gaps @ self.estimates[..., chosen].sum(axis=-1)[..., None]
+        draws = self.gaps @ self.draws[..., chosen].sum(axis=-1)[..., None]
+        names = [*self.groups]
+        if len(names) > 1:
+            pairs, others, other_draws = self._compared(
+                "difference", ref, estimates, draws
+            )
+            names += pairs
+            estimates = np.concatenate([estimates, others])
+            draws = np.concatenate([draws, other_draws], axis=1)
+        table = self._table(pd.DataFrame({"group": names}), estimates, draws)
+        shown = ", ".join(str(self.levels[code]) for code in np.flatnonzero(chosen))
+        title = f"Expected time in {shown}, up to {self.times[-1]:g}"
+        return NotedFrame.of(table, title=title)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        title: str | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> Any:
+        """Probabilities over time as stacked areas, a panel for each group.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, or an array of them, optional
+            Where to draw, one for each group; a new figure if not given.
+        title : str, optional
+        labels : mapping of str to str, optional
+            Texts to show for groups, levels and "time".
+
+        Returns
+        -------
+        The axes.
+        """
+        from ..plots.occupancy import draw_occupancy
+        from ..plots.style import Sheet
+
+        return Sheet(ax, title, label_texts(labels)).show(draw_occupancy, self)
+
+    def _front(
+        self, head: str, names: Sequence[str], levels: Sequence[Any]
+    ) -> pd.DataFrame:
+        """Labels of rows: group or contrast, time, level."""
+        index = pd.MultiIndex.from_product(
+            [list(names), self.times, list(levels)], names=[head, "time", "level"]
+        )
+        front = index.to_frame(index=False)
+        return front if names != ("",) else front.drop(columns=head)
+
+    def _table(
+        self, front: pd.DataFrame, estimates: FloatArray, draws: FloatArray
+    ) -> NotedFrame:
+        """Estimates with the standard deviations and quantiles of the draws."""
+        table = front.assign(estimate=estimates.ravel())
+        if len(draws):
+            spread = draws.reshape(len(draws), -1)
+            tail = 0.5 * (1.0 - self.level)
+            table["std_error"] = spread.std(axis=0, ddof=1)
+            table["lower"], table["upper"] = np.quantile(
+                spread, [tail, 1.0 - tail], axis=0
+            )
+        return NotedFrame.of(table, self.notes)
+
+    def _compared(
+        self, method: str, ref: str | None, estimates: FloatArray, draws: FloatArray
+    ) -> tuple[list[str], FloatArray, FloatArray]:
+        """Names, estimates and draws of each group against one."""
+        one_of("method", method, CONTRASTS)
+        if len(self.groups) < 2:
+            raise OptionError("contrasts need two groups or more: use by=.")
+        if ref is not None:
+            one_of("ref", ref, self.groups)
+        base = 0 if ref is None else self.groups.index(ref)
+        others = [place for place in range(len(self.groups)) if place != base]
+        sign = CONTRASTS[method]
+        names = [f"{self.groups[place]}{sign}{self.groups[base]}" for place in others]
+        against = estimates[[base]]
+        drawn = draws[:, [base]]
+        if method == "difference":
+            return names, estimates[others] - against, draws[:, others] - drawn
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return names, estimates[others] / against, draws[:, others] / drawn
+
+
+@with_advice
+def occupancy(
+    fit: LikelihoodResults,
+    start: Any,
+    times: Sequence[float],
+    *,
+    previous: str = "previous",
+    time: str = "time",
+    gap: str | None = None,
+    origin: float = 0.0,
+    absorbing: Sequence[Any] = (),
+    by: str | Sequence[str] | None = None,
+    draws: int = 1000,
+    seed: int | np.random.Generator = 0,
+    level: float = 0.95,
+    vcov: Any = None,
+) -> Occupancy:
+    """Probabilities of the levels over time, from a Markov model.
+
+    Parameters
+    ----------
+    fit : likelihood fit
+        Of rows (person, time) with the previous level among the predictors, as `lagged`
+        makes it, without rows after an absorbing level. Give it `cluster=` for limits
+        that hold where answers depend on more than the previous one.
+    start : data frame
+        A row for each person at the start: the level there in the column of the
+        previous level, and the other predictors. Results are means over its rows. For
+        arms of a trial as if all persons were in each, repeat the rows with each arm.
+    times : sequence of numbers
+        Times to predict, rising; at the first the previous level is that of `start`.
+    previous, time : str
+        Columns of the fit: previous level, and time.
+    gap : str, optional
+        Column of the fit of the time since the previous row.
+    origin : float
+        Time of the rows of `start`, for the first gap.
+    absorbing : sequence of levels
+        Levels that are never left, such as death.
+    by : str or sequence of str, optional
+        Columns of `start`: results by groups.
+    draws : int
+        Draws of the parameters from the normal distribution at the estimates, for
+        errors and limits; 0 for none.
+    seed : int or numpy.random.Generator
+        The same seed gives the same limits.
+    level : float in (0, 1)
+        Confidence level of the limits, quantiles of the draws.
+    vcov : str or dict, optional
+        Covariance of the parameters, as in `fit.vcov`.
+
+    Returns
+    -------
+    Occupancy
+        `.frame`, `.contrasts()` between groups, `.time_in(levels)`, `.plot()`.
+
+    Raises
+    ------
+    OptionError
+        The fit has random effects, infinite estimates or a link with a parameter; a
+        column or level is unknown; times do not rise.
+    DataError
+        A row of `start` is in an absorbing level, or has columns that the data of the
+        fit do not determine.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from ordstat import lagged, occupancy, ordfit
+    >>> rng = np.random.default_rng(1)
+    >>> visits = pd.DataFrame({"id": np.repeat(range(80), 4), "t": 80 * [0, 1, 2, 3]})
+    >>> visits["y"] = rng.integers(1, 4, 320)
+    >>> long = lagged(visits, "y", by="id", time="t")
+    >>> fit = ordfit("y ~ C(previous) + t", long.query("t > 0"), cluster="id")
+    >>> start = pd.DataFrame({"previous": [1, 3]})
+    >>> found = occupancy(fit, start, [1, 2, 3], time="t", draws=200)
+    >>> found.frame["estimate"].round(3).tolist()[:3]
+    [0.343, 0.309, 0.348]
+    """
+    fraction("level", level)
+    whole("draws", draws, 0)
+    _check_fit(fit)
+    steps = _steps(times, origin)
+    chosen = fit if vcov is None else fit.with_vcov(vcov)
+    rule = fit.rule
+    codes = _codes(absorbing, fit.levels)
+    moving = [code for code in range(rule.n_levels) if code not in codes]
+    rows = _start(fit, start, steps, previous, time, gap)
+    began = rows.frame[previous].isin([fit.levels[code] for code in codes])
+    if began.any():
+        raise DataError(
+            f"start has {int(began.sum())} rows in an absorbing level, the first"
+            f" {rows.frame.index[began][0]!r}: they stay there. Leave them out."
+        )
+    # labels of rows that stand for a person in each arm may be equal
+    rows = replace(rows, frame=rows.frame.reset_index(drop=True))
+    places = places_of(rows, None, by)
+    designs = _designs(fit, rows, steps, moving, previous, time, gap)
+    shares = _shares(rows, [group for _, group in places])
+    estimates = _occupied(rule, designs, moving, shares)
+    drawn = np.zeros((0, *estimates.shape))
+    if draws:
+        covariance = rule_covariance(fit.fit, rule, chosen.fixed_covariance)
+        rules = _drawn_rules(rule, covariance, draws, generator(seed))
+        drawn = np.array([_occupied(one, designs, moving, shares) for one in rules])
+    names = [" ".join(str(value) for value in labels.values()) for labels, _ in places]
+    return Occupancy(
+        tuple(names),
+        steps[:, 0],
+        steps[:, 1],
+        tuple(fit.levels),
+        estimates,
+        drawn,
+        level,
+        _notes(chosen, rows, draws, level),
+    )
+
+
+def _check_fit(fit: Any) -> None:
+    """OptionError for a fit whose rows are no Markov model, or have no draws."""
+    if not getattr(getattr(fit, "method", None), "likelihood", False):
+        raise OptionError(
+            "fit must be a likelihood fit of ordfit(), such as 'logit'; got a"
+            f" {type(fit).__name__}."
+        )
+    if fit.fit.marginal is not None:
+        raise OptionError(
+            "fit must have no random effects: they and the previous level both carry"
+            " what answers of a person have in common. Fit with cluster= instead."
+        )
+    if fit.fit.determined is not None or fit.fit.unbounded.any():
+        raise OptionError(
+            "fit must have finite estimates, from which parameters are drawn. Leave out"
+            " rows after an absorbing level, or fit with penalty=."
+        )
+    if fit.rule.link.lam is not None:
+        raise OptionError(
+            f"fit must have a link without a parameter; got {fit.rule.link.name!r}."
+        )
+
+
+def _steps(times: Any, origin: float) -> FloatArray:
+    """(T, 2) times and the times since the ones before."""
+    number("origin", origin)
+    try:
+        values = np.asarray(times, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.zeros(0)
+    gaps = np.diff(values, prepend=origin) if values.ndim == 1 else np.zeros(0)
+    if not values.size or not np.isfinite(values).all() or not (gaps > 0.0).all():
+        raise OptionError(
+            "times must be finite numbers that rise, the first after"
+            f" origin={origin:g}; got {times!r}."
+        )
+    return np.column_stack([values, gaps])
+
+
+def _codes(given: Any, levels: Sequence[Any]) -> list[int]:
+    """Codes of levels that the user names."""
+    chosen = [given] if isinstance(given, str) or np.ndim(given) == 0 else list(given)
+    for one in chosen:
+        one_of("a level", one, levels)
+    return [levels.index(one) for one in chosen]
+
+
+def _start(
+    fit: LikelihoodResults,
+    start: Any,
+    steps: FloatArray,
+    previous: str,
+    time: str,
+    gap: str | None,
+) -> Population:
+    """The complete rows of the start, with the first time."""
+    frame = start.copy() if isinstance(start, pd.DataFrame) else pd.DataFrame(start)
+    if previous not in frame.columns:
+        raise OptionError(
+            f"start must have the column {previous!r}, the level at the start."
+        )
+    frame[time] = steps[0, 0]
+    if gap is not None:
+        frame[gap] = steps[0, 1]
+    rows = population(fit, frame, None, None)
+    for name in (previous, time, gap):
+        if name is not None:
+            rows.check(name)
+    return rows
+
+
+def _designs(
+    fit: LikelihoodResults,
+    rows: Population,
+    steps: FloatArray,
+    moving: Sequence[int],
+    previous: str,
+    time: str,
+    gap: str | None,
+) -> list[Rows]:
+    """The rows at the first time, then for each time those of every level that is left,
+    one after another.
+    """
+    frames = [[rows.frame]]
+    for now, since in steps[1:]:
+        values = {time: now} if gap is None else {time: now, gap: since}
+        at_time = rows.at(values)
+        frames.append(
+            [at_time.at({previous: fit.levels[code]}).frame for code in moving]
+        )
+    designs = []
+    for parts in frames:
+        frame = pd.concat(parts, ignore_index=True)
+        design = fit.design.spec.rebuild(frame).rows
+        aliasing = fit.aliasing
+        if aliasing is not None and aliasing.outside(fit.rule, design).any():
+            raise DataError(
+                "start must have combinations of columns that the data of the fit"
+                " determine: some estimates are aliased. Leave these columns out of the"
+                " formula."
+            )
+        designs.append(design)
+    return designs
+
+
+def _shares(rows: Population, groups: Sequence[Population]) -> FloatArray:
+    """(G, n) shares of the rows in the mean of each group."""
+    shares = np.zeros((len(groups), len(rows.frame)))
+    for share, group in zip(shares, groups, strict=True):
+        share[group.frame.index] = group.weights
+    return shares
+
+
+def _occupied(
+    rule: LikelihoodRule,
+    designs: Sequence[Rows],
+    moving: Sequence[int],
+    shares: FloatArray,
+) -> FloatArray:
+    """(G, T, K) probabilities of the levels over time, averaged within groups."""
+    now = _probabilities(rule, designs[0])
+    n, K = now.shape
+    means = [shares @ now]
+    for design in designs[1:]:
+        moves = _probabilities(rule, design).reshape(len(moving), n, K)
+        after = np.einsum("nj,jnk->nk", now[:, moving], moves)
+        kept = np.setdiff1d(np.arange(K), moving)
+        after[:, kept] += now[:, kept]
+        now = after
+        means.append(shares @ now)
+    return np.stack(means, axis=1)
+
+
+def _probabilities(rule: LikelihoodRule, rows: Rows) -> FloatArray:
+    """(n, K) probabilities; where drawn thresholds are out of order, none is
+    negative.
+    """
+    p = np.maximum(rule.probabilities(rows), 0.0)
+    return np.asarray(p / p.sum(axis=1, keepdims=True))
+
+
+def _drawn_rules(
+    rule: LikelihoodRule,
+    covariance: FloatArray,
+    draws: int,
+    rng: np.random.Generator,
+) -> list[LikelihoodRule]:
+    """Rules at parameters drawn from the normal distribution at the estimates."""
+    values, vectors = np.linalg.eigh(covariance)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    count, columns = rule.alpha.shape
+    rules = []
+    for moved in rng.standard_normal((draws, len(values))) @ root.T:
+        alpha, beta, zeta = np.split(
+            moved, [rule.alpha.size, rule.alpha.size + rule.beta.size]
+        )
+        rules.append(
+            replace(
+                rule,
+                alpha=rule.alpha + alpha.reshape(columns, count).T,
+                beta=rule.beta + beta,
+                zeta=rule.zeta + zeta,
+            )
+        )
+    return rules
+
+
+def _notes(
+    fit: LikelihoodResults, rows: Population, draws: int, level: float
+) -> tuple[str, ...]:
+    """Rows, limits and covariance."""
+    notes = [f"Means over the {len(rows.frame):,} rows of start."]
+    if draws:
+        notes.append(
+            f"{100 * level:g}% limits: quantiles of {draws:,} draws of the parameters"
+            f" ({fit.own_covariance.words})."
+        )
+    return tuple(notes)

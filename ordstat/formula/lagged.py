@@ -1,0 +1,141 @@
+"""The previous answer of each person, for Markov models of repeated answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import BoolArray, FloatArray, IntArray
+from ..exceptions import DataError, OptionError
+from ..report.advice import with_advice
+from .columns import as_frame
+
+
+@with_advice
+def lagged(
+    data: Any,
+    response: str,
+    *,
+    by: str,
+    time: str,
+    gap: str | None = None,
+    name: str = "previous",
+) -> pd.DataFrame:
+    """The data with the previous answer of each person as a column.
+
+    "Previous" is by time, whatever the order of the rows, which stays. The first row of
+    a person has no previous answer: `ordfit` leaves it out.
+
+    Parameters
+    ----------
+    data : data frame
+        A row for each person and time.
+    response : str
+        Column of the answers.
+    by : str
+        Column of the persons.
+    time : str
+        Column of the times, numbers.
+    gap : str, optional
+        Name of a new column of the time since the previous row.
+    name : str
+        Name of the new column of previous answers.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A copy with the new columns. Missing values stand in the first row of a person
+        and after a missing answer. Whole numbers are of pandas' type "Int64".
+
+    Raises
+    ------
+    OptionError
+        A column that the data do not have, or a new one that they have.
+    DataError
+        A person or time is missing, times are no numbers, or two rows of a person have
+        one time.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ordstat import lagged
+    >>> visits = pd.DataFrame({"id": [1, 1, 1, 2], "t": [3, 1, 2, 1]})
+    >>> visits["y"] = [5, 3, 4, 2]
+    >>> lagged(visits, "y", by="id", time="t", gap="days")["previous"].tolist()
+    [4, <NA>, 3, <NA>]
+    """
+    frame = as_frame(data)
+    _check_names(frame, {"response": response, "by": by, "time": time})
+    for new in (name, gap):
+        if new is not None and new in frame.columns:
+            raise OptionError(
+                f"the new column {new!r} must not be a column of the data already. Give"
+                " another name=, or gap=."
+            )
+    times = _times(frame, time)
+    persons, _ = pd.factorize(frame[by])
+    if (persons < 0).any():
+        row = frame.index[int(np.argmin(persons))]
+        raise DataError(f"by={by!r} has a missing value at row {row}.")
+    order = np.lexsort((times, persons))
+    first = _first_rows(frame, persons[order], times[order], order, by, time)
+    before = np.full(len(frame), -1)
+    before[order[~first]] = order[:-1][~first[1:]]
+    answers = frame[response]
+    if pd.api.types.is_integer_dtype(answers.dtype):
+        answers = answers.astype("Int64")
+    previous = pd.api.extensions.take(answers.array, before, allow_fill=True)
+    out = frame.assign(**{name: previous})
+    if gap is not None:
+        out[gap] = np.where(before >= 0, times - times[before], np.nan)
+    return out
+
+
+def _check_names(frame: pd.DataFrame, given: dict[str, str]) -> None:
+    """OptionError for a column that the data do not have."""
+    for argument, column in given.items():
+        if column not in frame.columns:
+            raise OptionError(
+                f"{argument} must be a column of the data; got {column!r}."
+            )
+
+
+def _times(frame: pd.DataFrame, time: str) -> FloatArray:
+    """(n,) times; DataError unless all are finite numbers."""
+    column = frame[time]
+    if not pd.api.types.is_numeric_dtype(column):
+        raise DataError(
+            f"time={time!r} must be a column of numbers, such as days since the start;"
+            f" got {column.dtype}."
+        )
+    times = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    if not np.isfinite(times).all():
+        row = frame.index[int(np.argmin(np.isfinite(times)))]
+        raise DataError(f"time={time!r} has no finite value at row {row}.")
+    return times
+
+
+def _first_rows(
+    frame: pd.DataFrame,
+    persons: IntArray,
+    times: FloatArray,
+    order: IntArray,
+    by: str,
+    time: str,
+) -> BoolArray:
+    """(n,) the first row of each person, of rows in order; DataError for two rows of
+    one time.
+    """
+    first = np.ones(len(persons), dtype=np.bool_)
+    first[1:] = persons[1:] != persons[:-1]
+    twice = np.flatnonzero(~first[1:] & (times[1:] == times[:-1]))
+    if twice.size:
+        rows = [frame.index[order[twice[0] + step]] for step in (0, 1)]
+        person = frame[by].iloc[order[twice[0]]]
+        raise DataError(
+            f"rows {rows[0]} and {rows[1]} have the same {by} ({person}) and the same"
+            f" {time} ({times[twice[0]]:g}). Leave one out, or average them."
+        )
+    return first

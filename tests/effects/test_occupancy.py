@@ -1,0 +1,248 @@
+"""State occupancy: against R's Hmisc, by hand, the delta method, and its own sums."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+
+from ordstat import lagged, occupancy, ordfit
+from ordstat.exceptions import DataError, DataWarning, OptionError, OrdstatWarning
+
+R = Path(__file__).parents[1] / "golden" / "r"
+LEVELS = ["home", "ward", "icu", "dead"]
+TIMES = [1, 2, 4, 7]
+STAYS = pd.read_csv(R / "occupancy_data.csv").assign(
+    y=lambda d: pd.Categorical(d["y"], LEVELS, ordered=True)
+)
+FORMULA = "y ~ previous + time + gap + arm"
+OPTIONS = {"gap": "gap", "absorbing": ["dead"]}
+
+
+@pytest.fixture(scope="module")
+def fit():
+    return ordfit(FORMULA, STAYS, cluster="id")
+
+
+@pytest.fixture(scope="module")
+def start() -> pd.DataFrame:
+    """Every patient of the data in both arms, at the start."""
+    first = STAYS[STAYS["time"] == 1][["previous"]]
+    return pd.concat([first.assign(arm=arm) for arm in (0, 1)])
+
+
+@pytest.fixture(scope="module")
+def both(fit, start):
+    return occupancy(fit, start, TIMES, by="arm", draws=200, **OPTIONS)
+
+
+def test_against_hmisc(fit) -> None:
+    """tests/golden/r/occupancy.R: soprobMarkovOrdm of Hmisc 4.8, fit by rms's lrm."""
+    expected = pd.read_csv(R / "occupancy.csv").rename(columns={"start": "previous"})
+    start = expected[["previous", "arm"]].drop_duplicates()
+    found = occupancy(fit, start, TIMES, by=["previous", "arm"], draws=0, **OPTIONS)
+    assert list(found.frame.columns) == ["group", "time", "level", "estimate"]
+    table = found.frame.pivot(
+        index=["group", "time"], columns="level", values="estimate"
+    )
+    expected["group"] = expected["previous"] + " " + expected["arm"].astype(str)
+    expected = expected.set_index(["group", "time"])[LEVELS]
+    np.testing.assert_allclose(
+        table.loc[expected.index, LEVELS], expected, rtol=1e-6, atol=1e-9
+    )
+
+
+def three_levels(n: int = 120) -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(
+        {
+            "id": np.repeat(np.arange(n), 4),
+            "t": np.tile([0, 1, 2, 3], n),
+            "x": np.repeat(rng.normal(size=n), 4),
+        }
+    )
+    latent = frame["x"] + np.repeat(rng.normal(size=n), 4) + rng.logistic(size=4 * n)
+    frame["y"] = np.digitize(latent, [-0.7, 0.9]) + 1
+    return lagged(frame, "y", by="id", time="t").query("t > 0")
+
+
+def by_hand(params: np.ndarray, start: pd.DataFrame, times: list[int]) -> np.ndarray:
+    """(T, 3) means over persons, one person and one previous level at a time."""
+    total = np.zeros((len(times), 3))
+    for previous, x in zip(start["previous"], start["x"], strict=True):
+        now = np.eye(3)[previous - 1]
+        for place, t in enumerate(times):
+            after = np.zeros(3)
+            for level in range(3):
+                effect = (0.0, params[2], params[3])[level]
+                H = effect + params[4] * t + params[5] * x
+                below = expit(params[:2] - H)
+                after += now[level] * np.diff([0.0, *below, 1.0])
+            now = after
+            total[place] += now / len(start)
+    return total
+
+
+def test_three_levels_by_hand_and_errors_by_differences() -> None:
+    fit = ordfit("y ~ C(previous) + t + x", three_levels(), cluster="id")
+    start = pd.DataFrame({"previous": [1, 3, 2, 1], "x": [0.0, 1.0, -1.0, 0.3]})
+    times = [1, 2, 3, 5]
+    found = occupancy(fit, start, times, time="t", draws=800)
+    params = fit.params.to_numpy()
+    expected = by_hand(params, start, times)
+    np.testing.assert_allclose(found.frame["estimate"], expected.ravel(), rtol=1e-10)
+    step = 1e-5
+    slopes = np.array(
+        [
+            by_hand(params + step * unit, start, times)
+            - by_hand(params - step * unit, start, times)
+            for unit in np.eye(len(params))
+        ]
+    ).reshape(len(params), -1) / (2.0 * step)
+    V = fit.vcov().to_numpy()
+    errors = np.sqrt(np.einsum("ik,ij,jk->k", slopes, V, slopes))
+    # 800 draws know a standard deviation up to 2.5%
+    np.testing.assert_allclose(found.frame["std_error"], errors, rtol=0.1)
+    # at the last time, outside the data, the draws are skewed
+    inside = slice(0, 9)
+    for name, sign in (("lower", -1.96), ("upper", 1.96)):
+        limits = expected.ravel() + sign * errors
+        np.testing.assert_allclose(
+            found.frame[name][inside], limits[inside], atol=0.3 * errors[inside].max()
+        )
+    model = occupancy(fit, start, times, time="t", draws=800, vcov="model")
+    V = fit.vcov("model").to_numpy()
+    errors = np.sqrt(np.einsum("ik,ij,jk->k", slopes, V, slopes))
+    np.testing.assert_allclose(model.frame["std_error"], errors, rtol=0.1)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"nominal": "~ t"},
+        {"scale": "~ x"},
+        {"method": "cratio"},
+        {"threshold": "symmetric"},
+    ],
+    ids=lambda options: next(iter(options)),
+)
+def test_other_models(options) -> None:
+    """Their own predictions, multiplied; the drawn estimates are around them."""
+    formula = "y ~ C(previous) + x" if "nominal" in options else "y ~ C(previous) + t"
+    fit = ordfit(formula, three_levels(), **options)
+    start = pd.DataFrame({"previous": [2], "x": [0.5]})
+    found = occupancy(fit, start, [1, 2], time="t", draws=300)
+    first = fit.predict(start.assign(t=1), type="prob").to_numpy()
+    rows = pd.DataFrame({"previous": [1, 2, 3], "x": 0.5, "t": 2})
+    second = first @ fit.predict(rows, type="prob").to_numpy()
+    expected = np.concatenate([first[0], second[0]])
+    np.testing.assert_allclose(found.frame["estimate"], expected, rtol=1e-12)
+    np.testing.assert_allclose(found.draws.mean(axis=0).ravel(), expected, atol=0.02)
+    errors = fit.predict(start.assign(t=1), type="prob", se=True)["std_error"]
+    np.testing.assert_allclose(
+        found.frame["std_error"][:3], errors.to_numpy()[0], rtol=0.2
+    )
+
+
+def test_an_absorbing_level_only_grows(both) -> None:
+    dead = both.frame[both.frame["level"] == "dead"]
+    for _, one in dead.groupby("group"):
+        assert (np.diff(one["estimate"]) > 0.0).all()
+    assert (np.diff(both.draws[..., 3], axis=2) >= 0.0).all()
+    np.testing.assert_allclose(both.estimates.sum(axis=2), 1.0, rtol=1e-12)
+
+
+def test_contrasts_and_time_are_sums_of_the_table(both) -> None:
+    p0, p1 = both.estimates
+    d0, d1 = np.moveaxis(both.draws, 1, 0)
+    differences = both.contrasts()
+    assert differences["contrast"].unique().tolist() == ["1 - 0"]
+    np.testing.assert_allclose(differences["estimate"], (p1 - p0).ravel(), atol=1e-15)
+    np.testing.assert_allclose(
+        differences["upper"], np.quantile(d1 - d0, 0.975, axis=0).ravel(), atol=1e-15
+    )
+    ratios = both.contrasts("ratio", ref="1")
+    np.testing.assert_allclose(ratios["estimate"], (p0 / p1).ravel(), rtol=1e-12)
+    np.testing.assert_allclose(
+        ratios["std_error"], (d0 / d1).std(axis=0, ddof=1).ravel(), rtol=1e-9
+    )
+    days = both.time_in(["ward", "icu"])
+    gaps = np.array([1.0, 1.0, 2.0, 3.0])
+    expected = [gaps @ p[:, 1:3].sum(axis=1) for p in (p0, p1)]
+    assert days["group"].tolist() == ["0", "1", "1 - 0"]
+    np.testing.assert_allclose(days["estimate"], [*expected, expected[1] - expected[0]])
+    drawn = np.einsum("t,btk->b", gaps, (d1 - d0)[..., 1:3])
+    assert days["lower"].iloc[2] == pytest.approx(np.quantile(drawn, 0.025))
+    alone = both.time_in("home")
+    assert alone["estimate"][0] == pytest.approx(gaps @ p0[:, 0])
+    assert "Expected time in home, up to 7" in str(alone)
+
+
+def test_seeds_and_clusters(fit, start, both) -> None:
+    few = start.head(20)
+    one, again = (occupancy(fit, few, TIMES, draws=20, **OPTIONS) for _ in range(2))
+    np.testing.assert_array_equal(again.draws, one.draws)
+    other = occupancy(fit, few, TIMES, draws=20, seed=1, **OPTIONS)
+    assert not np.array_equal(other.draws, one.draws)
+    assert "cluster-robust, 150" in str(both)
+    assert "300 rows of start" in str(both)
+
+
+def test_one_group_has_no_name(fit, start) -> None:
+    found = occupancy(fit, start.head(3), [1], draws=0, **OPTIONS)
+    assert list(found.frame.columns) == ["time", "level", "estimate"]
+    with pytest.raises(OptionError, match="use by="):
+        found.contrasts()
+    assert len(found.time_in("home")) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "named"),
+    [
+        ({"times": [1, 1]}, OptionError, "times must be"),
+        ({"times": []}, OptionError, "times must be"),
+        ({"times": [0, 1]}, OptionError, "after origin=0"),
+        ({"times": ["a"]}, OptionError, "times must be"),
+        ({"absorbing": ["gone"]}, OptionError, "'gone'"),
+        ({"absorbing": ["home"]}, DataError, "absorbing level"),
+        ({"absorbing": []}, OptionError, "'dead'"),
+        ({"previous": "state"}, OptionError, "'state'"),
+        ({"time": "day"}, DataError, "time"),
+        ({"gap": None}, DataError, "gap"),
+        ({"by": "sex"}, OptionError, "'sex'"),
+        ({"draws": -1}, OptionError, "draws"),
+        ({"level": 95}, OptionError, "level"),
+    ],
+)
+def test_refusals(fit, start, arguments, error, named: str) -> None:
+    given = {"times": TIMES, "draws": 5, **OPTIONS, **arguments}
+    with pytest.raises(error, match=named):
+        occupancy(fit, start, **given)
+
+
+def test_fits_that_are_refused(start) -> None:
+    data = three_levels()
+    rows = pd.DataFrame({"previous": [1], "x": [0.0]})
+    mixed = ordfit("y ~ C(previous) + t + (1 | id)", data)
+    with pytest.raises(OptionError, match="no random effects"):
+        occupancy(mixed, rows, [1], time="t")
+    with pytest.raises(OptionError, match="likelihood fit"):
+        occupancy(ordfit("y ~ t + x", data, "redsvm"), rows, [1], time="t")
+    flexible = ordfit("y ~ C(previous) + t", data, link="aranda-ordaz")
+    with pytest.raises(OptionError, match="link without a parameter"):
+        occupancy(flexible, rows, [1], time="t")
+    after_death = STAYS.assign(
+        previous=np.where(STAYS["y"] == "dead", "dead", STAYS["previous"])
+    )
+    with pytest.warns(OrdstatWarning):
+        separated = ordfit(FORMULA, after_death)
+    with pytest.raises(OptionError, match="finite estimates"):
+        occupancy(separated, start, TIMES, **OPTIONS)
+    aliased = data.assign(x2=np.where(data["t"] == 1, 0.0, data["x"] + data["t"]))
+    with pytest.warns(DataWarning):
+        fit = ordfit("y ~ C(previous) + t + x + x:t + x2 + I(x2 + x)", aliased)
+    with pytest.raises(DataError):
+        occupancy(fit, rows, [1, 2], time="t")
