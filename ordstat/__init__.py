@@ -14,6 +14,8 @@ Fit      ordfit(formula, data, method)     a model or ranker; see `help(fit)`
 Compare  compare                           methods or fits on the same folds
          table                             fits side by side, for a paper
 Before   describe_ordinal                  counts, medians, ridits and a Likert chart
+         polychoric, polyserial            correlations of ordered answers
+         agreement                         of raters: AC2, alpha, kappa
          power_ordinal                     power and sample size for two groups
 Over time lagged                           the previous answer of each person
           occupancy                        probabilities of the levels over time
@@ -100,10 +102,12 @@ _MODULES = {
     "DecisionTree": "trees.tree",
     "OrdinalClassifier": "estimator",
     "SurveyDesign": "formula.survey",
+    "agreement": "inference.agreement",
     "compare": "comparison",
     "describe_ordinal": "report.describe",
     "load": "persistence",
     "macro_cost": "judging.costs",
+    **dict.fromkeys(("polychoric", "polyserial"), "inference.polychoric"),
     "pool": "inference.pooling",
     "table": "report.table",
 }

@@ -12,9 +12,11 @@ from seams import METHODS
 import ordstat
 from ordstat import datasets, metrics
 from ordstat.effects.emmeans import Emmeans
+from ordstat.inference.agreement import Agreement
 from ordstat.inference.bootstrap import Bootstrap
 from ordstat.inference.certificate import Convergence
 from ordstat.inference.goodness import GoodnessOfFit
+from ordstat.inference.polychoric import Polychoric
 from ordstat.inference.pooling import PooledResults
 from ordstat.judging.compared import Comparison
 from ordstat.judging.conformal import ConformalIntervals
@@ -50,6 +52,7 @@ SHOWN = {
 
 ANSWERING = {entry.method.results_class for entry in METHODS.values()}
 ANSWERING |= {
+    Agreement,
     Bootstrap,
     Comparison,
     ConformalIntervals,
@@ -58,6 +61,7 @@ ANSWERING |= {
     GoodnessOfFit,
     MixedResults,
     OrdinalDescription,
+    Polychoric,
     PooledResults,
 }
 ANSWERING |= {ordstat.OrdinalClassifier}

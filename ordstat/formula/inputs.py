@@ -179,7 +179,7 @@ def used_levels(codes: IntArray, declared: tuple[Any, ...], name: str) -> IntArr
 
 
 def read_items(
-    frame: pd.DataFrame, names: Sequence[str], levels: Any = None
+    frame: pd.DataFrame, names: Sequence[str], levels: Any = None, role: str = "rows="
 ) -> tuple[tuple[Any, ...], IntArray, list[str]]:
     """Levels, (N, J) codes (-1 where missing) and notes of columns that share their
     levels.
@@ -187,7 +187,7 @@ def read_items(
     Numbers have the levels that any of the columns has; other columns must have the
     same levels.
     """
-    columns = [find_column(frame, name, "rows=") for name in names]
+    columns = [find_column(frame, name, role) for name in names]
     kinds = {
         column.dtype
         for column in columns
@@ -205,7 +205,7 @@ def read_items(
     item = read_response(read(pd.concat(columns, ignore_index=True)), names[0], levels)
     if len(item.declared) < 2:
         raise DataError(
-            f"rows={list(names)!r} has only the level {shown_labels(item.declared)}:"
+            f"{role}{list(names)!r} has only the level {shown_labels(item.declared)}:"
             " give levels=[...]."
         )
     return item.declared, item.codes.reshape(len(names), -1).T, item.notes

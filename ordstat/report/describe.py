@@ -645,7 +645,8 @@ def _percent_table(d: OrdinalDescription, names: pd.Index) -> Table:
     )
 
 
-def _limit_names(level: float) -> dict[str, str]:
+def limit_names(level: float) -> dict[str, str]:
+    """Printed names of the columns of standard errors and limits."""
     return {
         "std_error": "SE",
         "lower": f"{50 * (1 - level):.3g}%",
@@ -659,7 +660,7 @@ def _ridit_table(d: OrdinalDescription, names: pd.Index) -> Table:
         "NA" if level is None else textwrap.shorten(str(level), room, placeholder="...")
         for level in d.median
     ]
-    frame = d.ridits.rename(columns=_limit_names(d.level)).set_axis(names)
+    frame = d.ridits.rename(columns=limit_names(d.level)).set_axis(names)
     frame.insert(0, "median", medians)
     reference = "all groups" if len(d.mann_whitney) else "all items"
     note = (
@@ -684,7 +685,7 @@ def _pair_table(d: OrdinalDescription) -> Table:
     ]
     by = pd.Index(names, name=d.counts.index.names[-1])
     frame = d.mann_whitney.rename(
-        columns={"probability": "P"} | _limit_names(d.level)
+        columns={"probability": "P"} | limit_names(d.level)
     ).set_axis(by)
     title = "Probability of a higher answer in the first group, a tie counting half"
     undefined = d.mann_whitney["lower"].isna().any()

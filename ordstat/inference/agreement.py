@@ -1,0 +1,431 @@
+"""Agreement of raters beyond chance: Gwet's AC2, Krippendorff's alpha, weighted kappa
+and the coefficient of Brennan and Prediger.
+
+All have the form (p_a - p_e) / (1 - p_e) with weights w_kl of agreement between levels,
+1 on the diagonal. Let r_ik raters put subject i into level k, r_i in all, and n2
+subjects have r_i >= 2.
+    p_a  mean over these n2 of (sum_kl w_kl r_ik r_il - r_i) / (r_i (r_i - 1))
+    p_e  AC2:  sum(w) / (q (q - 1)) sum_k pi_k (1 - pi_k), pi_k the mean of r_ik / r_i
+         kappa: mean over pairs of raters g, h of sum_kl w_kl p_gk p_hl, p_g the shares
+                of rater g [Cohen 1968; Conger 1980]
+         Brennan-Prediger: sum(w) / q^2
+Alpha divides by the mean number of ratings instead of r_i, corrects p_a for the sample
+size, and leaves subjects with one rating out [Krippendorff 1970; Gwet 2014, ch. 2-5].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from .._typing import FloatArray, IntArray
+from ..checks import brief, fraction, one_of
+from ..exceptions import DataError, DataWarning, OptionError, warn
+from ..formula.columns import as_frame
+from ..formula.inputs import read_items
+from ..judging.costs import named_costs
+from ..report.advice import with_advice
+from ..report.cells import counted
+from ..report.describe import limit_names
+from ..report.frames import NotedFrame
+from ..report.render import Report, Reported, Table
+
+#: Names of weights, and the costs of judging.costs that they are the complement of.
+_COSTS = {
+    "quadratic": "squared",
+    "linear": "absolute",
+    "unweighted": "classification",
+}
+#: Squared differences of mean ranks, Krippendorff's metric of ordered levels.
+_RANKS = "ranks"
+#: Fewest raters for errors that include the choice of raters.
+_LEAST_RATERS = 3
+#: A chance agreement nearer to 1 leaves nothing to judge.
+_ALL_BY_CHANCE = 1e-12
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Agreement(Reported):
+    """Coefficients of agreement; what `agreement` returns.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        A row for each coefficient: estimate, std_error, lower, upper, observed (p_a)
+        and chance (p_e).
+    weights : pandas.DataFrame
+        Weights of agreement between the levels.
+    subjects, raters : int
+        Subjects with a rating, and raters.
+    level : float
+        Confidence level of the limits.
+    notes : tuple of str
+    """
+
+    table: pd.DataFrame
+    weights: pd.DataFrame
+    subjects: int
+    raters: int
+    level: float
+    notes: tuple[str, ...]
+
+    def report(self) -> Report:
+        """The table as data."""
+        frame = self.table.rename(columns=limit_names(self.level))
+        table = Table(
+            title="Agreement beyond chance",
+            frame=frame,
+            formats=dict.fromkeys(frame, ".3f"),
+        )
+        header = (("Subjects", self.subjects), ("Raters", self.raters))
+        return Report(
+            title=f"Agreement of {self.raters} raters",
+            header=header,
+            tables=(table,),
+            notes=self.notes,
+        )
+
+
+@with_advice
+def agreement(
+    ratings: Any,
+    weights: Any = "quadratic",
+    *,
+    levels: Sequence[Any] | None = None,
+    raters: str = "fixed",
+    level: float = 0.95,
+) -> Agreement:
+    """Agreement of raters beyond chance: Gwet's AC2, Krippendorff's alpha, weighted
+    kappa (Cohen's of two raters, Conger's of more) and Brennan-Prediger.
+
+    Parameters
+    ----------
+    ratings : data frame
+        A row for each subject, a column for each rater; ratings may be missing.
+    weights : {"quadratic", "linear", "unweighted", "ranks"} or (q, q) matrix
+        Agreement of two levels: 1 minus the squared number of ranks between them, or
+        that number, as a share of the largest; 1 for equal levels alone; 1 minus the
+        squared difference of their mean ranks among all ratings, Krippendorff's metric
+        of ordered levels; or a symmetric matrix of weights from 0 to 1, 1 on its
+        diagonal. Unweighted, AC2 is AC1.
+    levels : sequence, optional
+        All levels in order, lowest first; needed for text without an order, and for
+        numbers where a level of the scale does not occur.
+    raters : {"fixed", "random"}
+        Whether standard errors are those of other subjects with these raters, or of
+        other subjects and other raters (three raters or more).
+    level : float in (0, 1)
+        Confidence level of the limits.
+
+    Returns
+    -------
+    Agreement
+        `.table` has the estimates, standard errors and limits, with observed agreement
+        and that expected by chance; it prints as a table.
+
+    Raises
+    ------
+    DataError
+        Fewer than two raters or subjects, a rater without ratings, no subject with two
+        ratings, levels without an order.
+    OptionError
+        Weights that are no such matrix, or an unknown name.
+
+    Warns
+    -----
+    DataWarning
+        Subjects without ratings; values that may be codes of missing answers.
+
+    Notes
+    -----
+    Standard errors over subjects are linearised, as in R's irrCAC; limits use t with
+    n - 1 degrees of freedom and end at 1. The part of the raters is the jackknife
+    variance over them [Gwet 2008]. Weights by ranks count as known.
+
+    References
+    ----------
+    Gwet (2008), Computing inter-rater reliability and its variance in the presence of
+    high agreement, British Journal of Mathematical and Statistical Psychology 61,
+    29-48; Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed.; Conger (1980),
+    Integration and generalization of kappas for multiple raters, Psychological Bulletin
+    88, 322-328; Krippendorff (1970), Bivariate agreement coefficients for reliability
+    of data, Sociological Methodology 2, 139-150.
+
+    Examples
+    --------
+    >>> from ordstat import agreement, datasets
+    >>> wine = datasets.load("wine")
+    >>> ratings = wine.pivot(index="bottle", columns="judge", values="rating")
+    >>> agreement(ratings).table["estimate"].round(3).tolist()
+    [0.701, 0.35, 0.357, 0.627]
+    """
+    frame = as_frame(ratings)
+    one_of("raters", raters, ("fixed", "random"))
+    fraction("level", level)
+    codes, labels, notes = _codes(frame, levels)
+    by_level = _by_level(codes, len(labels))
+    W = _weight_matrix(weights, by_level, labels)
+    found = _coefficients(by_level, W)
+    variances = {name: c.variance for name, c in found.items()}
+    if raters == "random" and codes.shape[1] < _LEAST_RATERS:
+        raise OptionError(
+            f"raters='random' needs {_LEAST_RATERS} raters or more; got"
+            f" {codes.shape[1]}. Use raters='fixed'."
+        )
+    if raters == "random":
+        for name, variance in _rater_variances(by_level, W).items():
+            variances[name] += variance
+    over = "subjects" if raters == "fixed" else "subjects and raters"
+    notes.append(
+        f"Weights: {_name_of(weights)}. Standard errors are over {over}; limits:"
+        f" {100 * level:g}%."
+    )
+    if any(np.isnan(c.estimate) for c in found.values()):
+        notes.append("A coefficient is NA where chance alone gives full agreement.")
+    n = len(codes)
+    index = pd.Index(_names(found, codes.shape[1], W), name="coefficient")
+    table = _table(found, variances, float(stdtrit(n - 1, 0.5 + level / 2.0)))
+    return Agreement(
+        table=NotedFrame.of(table.set_axis(index), notes, "Agreement beyond chance"),
+        weights=pd.DataFrame(W, index=list(labels), columns=list(labels)),
+        subjects=n,
+        raters=codes.shape[1],
+        level=level,
+        notes=tuple(notes),
+    )
+
+
+# Reading
+
+
+def _codes(
+    frame: pd.DataFrame, levels: Any
+) -> tuple[IntArray, tuple[Any, ...], list[str]]:
+    """(n, r) codes of the subjects with a rating, -1 where missing, the levels, and
+    notes.
+    """
+    names = list(frame.columns)
+    if len(names) < 2:
+        raise DataError(
+            f"ratings must have two columns of raters or more; got {names}. Give a row"
+            " for each subject and a column for each rater, by .pivot() for example."
+        )
+    labels, codes, notes = read_items(frame, names, levels, "ratings=")
+    silent = ~(codes >= 0).any(axis=0)
+    if silent.any():
+        raise DataError(
+            f"Column {names[int(np.argmax(silent))]!r} has no rating. Leave it out."
+        )
+    rated = (codes >= 0).sum(axis=1)
+    if not rated.all():
+        lost = counted(int((rated == 0).sum()), "subject")
+        notes.append(f"{lost} without any rating left out.")
+    for note in notes:
+        warn(note, DataWarning)
+    if int((rated > 0).sum()) < 2 or rated.max() < 2:
+        raise DataError(
+            "ratings must have two subjects or more, and a subject with two ratings or"
+            f" more; got {counted(int((rated > 0).sum()), 'subject')} with at most"
+            f" {int(rated.max())}."
+        )
+    return codes[rated > 0], labels, notes
+
+
+def _by_level(codes: IntArray, q: int) -> FloatArray:
+    """(n, r, q) 1 at the level that a rater gave."""
+    return np.asarray(codes[:, :, None] == np.arange(q), dtype=np.float64)
+
+
+def _weight_matrix(
+    given: Any, by_level: FloatArray, labels: tuple[Any, ...]
+) -> FloatArray:
+    """(q, q) weights of agreement."""
+    q = by_level.shape[2]
+    if isinstance(given, str):
+        one_of("weights", given, (*_COSTS, _RANKS), also=", or a matrix")
+        if given in _COSTS:
+            cost = named_costs(_COSTS[given], q)
+        else:
+            paired = by_level[by_level.sum(axis=(1, 2)) >= 2.0]
+            counts = paired.sum(axis=(0, 1))
+            ranks = np.cumsum(counts) - 0.5 * counts
+            cost = (ranks[:, None] - ranks) ** 2
+        return np.asarray(1.0 - cost / cost.max())
+    try:
+        matrix = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        matrix = np.zeros(0)
+    right = (
+        matrix.shape == (q, q)
+        and bool(((matrix >= 0.0) & (matrix <= 1.0)).all())
+        and bool((np.diagonal(matrix) == 1.0).all())
+        and np.array_equal(matrix, matrix.T)
+    )
+    if not right:
+        raise OptionError(
+            f"weights must be a name, or a symmetric {q} x {q} matrix of numbers from 0"
+            f" to 1 with 1 on its diagonal, for the levels {list(labels)}; got"
+            f" {brief(given)}."
+        )
+    return matrix
+
+
+def _name_of(weights: Any) -> str:
+    return weights if isinstance(weights, str) else "the matrix given"
+
+
+# Numbers
+
+
+@dataclass(frozen=True, eq=False)
+class _Coefficient:
+    """An estimate with what it is made of.
+
+    Attributes
+    ----------
+    estimate, observed, chance : float
+    deviations : (n,)
+        Influence of each subject.
+    """
+
+    estimate: float
+    observed: float
+    chance: float
+    deviations: FloatArray
+
+    @property
+    def variance(self) -> float:
+        """Over subjects."""
+        n = self.deviations.size
+        return float((self.deviations**2).sum() / (n * (n - 1.0)))
+
+
+def _beyond_chance(
+    observed: float, chance: float, agreeing: FloatArray, moved: FloatArray
+) -> _Coefficient:
+    """A coefficient from the agreement of each subject, whose mean is p_a and which is
+    less p_e already, and the influence of each subject on p_e.
+    """
+    left = 1.0 - chance
+    if left < _ALL_BY_CHANCE:
+        nothing = np.full(agreeing.size, np.nan)
+        return _Coefficient(float("nan"), observed, chance, nothing)
+    estimate = (observed - chance) / left
+    deviations = agreeing / left - estimate - (1.0 - estimate) * moved / left
+    return _Coefficient(estimate, observed, chance, deviations)
+
+
+def _coefficients(by_level: FloatArray, W: FloatArray) -> dict[str, _Coefficient]:
+    """All coefficients of ratings (n, r, q)."""
+    counts = by_level.sum(axis=1)
+    rated = counts.sum(axis=1)
+    several = rated >= 2.0
+    n = len(counts)
+    q = W.shape[0]
+    pairs = (counts @ W * counts).sum(axis=1) - rated
+    shares = pairs / np.where(several, rated * (rated - 1.0), 1.0)
+    observed = float(shares[several].mean())
+    share = n / several.sum()
+    found = {}
+    for name, (chance, moved) in {
+        "ac2": _gwet_chance(counts / rated[:, None], W),
+        "kappa": _conger_chance(by_level, W),
+        "brennan-prediger": (float(W.sum() / q**2), np.zeros(n)),
+    }.items():
+        agreeing = share * (shares - chance * several)
+        found[name] = _beyond_chance(observed, chance, agreeing, moved)
+    alpha = _alpha(counts[several], pairs[several], W)
+    return {"ac2": found.pop("ac2"), "alpha": alpha, **found}
+
+
+def _gwet_chance(profiles: FloatArray, W: FloatArray) -> tuple[float, FloatArray]:
+    """p_e of AC2 and the influence (n,) of the subjects, from their shares (n, q)."""
+    q = W.shape[0]
+    pi = profiles.mean(axis=0)
+    factor = W.sum() / (q * (q - 1.0))
+    moved = (profiles - pi) @ (1.0 - 2.0 * pi)
+    return float(factor * (pi @ (1.0 - pi))), np.asarray(factor * moved)
+
+
+def _conger_chance(by_level: FloatArray, W: FloatArray) -> tuple[float, FloatArray]:
+    """p_e of kappa and the influence (n,) of the subjects."""
+    n, r, _ = by_level.shape
+    given = by_level.sum(axis=2)
+    rated = given.sum(axis=0)
+    shares = by_level.sum(axis=0) / rated[:, None]
+    others = shares.sum(axis=0) - shares
+    chance = float((shares @ W * others).sum() / (r * (r - 1.0)))
+    moved = n / rated[:, None] * (by_level - given[:, :, None] * shares)
+    slopes = 2.0 * others @ W / (r * (r - 1.0))
+    return chance, np.asarray((moved * slopes).sum(axis=(1, 2)))
+
+
+def _alpha(counts: FloatArray, pairs: FloatArray, W: FloatArray) -> _Coefficient:
+    """Krippendorff's alpha from subjects with two ratings or more.
+
+    Its error is that of the coefficient without the correction for the sample size.
+    """
+    rated = counts.sum(axis=1)
+    mean = rated.mean()
+    correction = 1.0 / rated.sum()
+    pi = counts.sum(axis=0) / rated.sum()
+    chance = float(pi @ W @ pi)
+    shares = pairs / (mean * (rated - 1.0))
+    raw = float(shares.mean())
+    excess = (rated - mean) / mean
+    moved = 2.0 * (counts @ W @ pi / mean - chance * excess - chance)
+    plain = _beyond_chance(raw, chance, shares - raw * excess - chance, moved)
+    observed = (1.0 - correction) * raw + correction
+    estimate = float("nan")
+    if not np.isnan(plain.estimate):
+        estimate = (observed - chance) / (1.0 - chance)
+    return _Coefficient(estimate, observed, chance, plain.deviations)
+
+
+def _rater_variances(by_level: FloatArray, W: FloatArray) -> dict[str, float]:
+    """Jackknife variances over raters; NaN where the others share no subject."""
+    r = by_level.shape[1]
+    left_out: dict[str, list[float]] = {}
+    for rater in range(r):
+        others = np.delete(by_level, rater, axis=1)
+        others = others[others.sum(axis=(1, 2)) > 0.0]
+        enough = (others.sum(axis=(1, 2)) >= 2.0).any()
+        found = _coefficients(others, W) if enough else {}
+        for name in ("ac2", "alpha", "kappa", "brennan-prediger"):
+            value = found[name].estimate if enough else float("nan")
+            left_out.setdefault(name, []).append(value)
+    return {
+        name: (r - 1.0) * float(np.var(values)) for name, values in left_out.items()
+    }
+
+
+def _names(found: dict[str, _Coefficient], r: int, W: FloatArray) -> list[str]:
+    names = {
+        "ac2": "Gwet's AC2",
+        "alpha": "Krippendorff's alpha",
+        "kappa": "Conger's kappa",
+        "brennan-prediger": "Brennan-Prediger",
+    }
+    if r == 2:
+        names["kappa"] = "Cohen's kappa"
+    if np.array_equal(W, np.eye(len(W))):
+        names["ac2"] = "Gwet's AC1"
+    return [names[name] for name in found]
+
+
+def _table(
+    found: dict[str, _Coefficient], variances: dict[str, float], quantile: float
+) -> pd.DataFrame:
+    rows = []
+    for name, c in found.items():
+        error = float(np.sqrt(variances[name]))
+        lower = c.estimate - quantile * error
+        upper = min(c.estimate + quantile * error, 1.0)
+        rows.append((c.estimate, error, lower, upper, c.observed, c.chance))
+    columns = ["estimate", "std_error", "lower", "upper", "observed", "chance"]
+    return pd.DataFrame(rows, columns=columns)
