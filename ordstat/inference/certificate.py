@@ -17,9 +17,12 @@ from ..report.render import Report, Reported, Table
 from ..report.sections import certificate_text, shortened
 
 if TYPE_CHECKING:
+    from ..likelihood.fit import LikelihoodFit
     from ..likelihood.results import LikelihoodResults
 
 
+#: Eigenvalues of more parameters take seconds, and nobody reads them.
+_MOST_EIGENVALUES = 1_000
 #: Formats of the columns on the accuracy of estimates.
 _DIGITS = {"gradient": ".1e", "error": ".1e", "decimals": "int", "digits": "int"}
 
@@ -40,7 +43,7 @@ class Convergence(Reported, Certificate):
         not vanish, only digits is given.
     eigenvalues : (P',) array
         Eigenvalues of the observed information on the user's scale, largest first; they
-        depend on the units of the columns.
+        depend on the units of the columns. Empty for more than 1,000 parameters.
     condition : float
         Condition number of the information on columns centred and divided by their
         standard deviation; large if columns are nearly redundant.
@@ -75,11 +78,13 @@ class Convergence(Reported, Certificate):
             frame=values,
             formats={"eigenvalue": ".4g"},
         )
-        tables = (shortened(first, ".table"), shortened(second, ".eigenvalues"))
+        tables = [shortened(first, ".table")]
+        if self.eigenvalues.size:
+            tables.append(shortened(second, ".eigenvalues"))
         return Report(
             title="Convergence of the fit",
             header=header,
-            tables=tables,
+            tables=tuple(tables),
             notes=self.warnings,
         )
 
@@ -89,8 +94,7 @@ def convergence_of(r: LikelihoodResults) -> Convergence:
     digits, eigenvalues.
     """
     fit = r.fit
-    covariance = r.fit.information.covariance()
-    gradient, error = _gradient_and_error(r, covariance)
+    gradient, error = _gradient_and_error(r)
     if r.method.penalised:
         gradient[:] = error[:] = np.nan
     with np.errstate(divide="ignore"):
@@ -103,10 +107,6 @@ def convergence_of(r: LikelihoodResults) -> Convergence:
         "digits": fit.digits,
     }
     frame = pd.DataFrame(estimates | exact, index=r.parameters.names)
-    eigenvalues = np.full(len(covariance), np.nan)
-    if np.isfinite(covariance).all():
-        with np.errstate(divide="ignore"):
-            eigenvalues = 1.0 / np.linalg.eigvalsh(covariance)
     return Convergence(
         **vars(fit.certificate),
         table=NotedFrame.of(
@@ -115,7 +115,7 @@ def convergence_of(r: LikelihoodResults) -> Convergence:
             formats=_DIGITS,
             labels=r.names_shown(),
         ),
-        eigenvalues=eigenvalues,
+        eigenvalues=_eigenvalues(fit),
         condition=float(
             dict(fit.certificate.details).get("condition number", np.nan)
             if fit.marginal is None
@@ -126,9 +126,18 @@ def convergence_of(r: LikelihoodResults) -> Convergence:
     )
 
 
-def _gradient_and_error(
-    r: LikelihoodResults, covariance: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _eigenvalues(fit: LikelihoodFit) -> FloatArray:
+    """(P',) of the information; NaN where it is not known, none of many parameters."""
+    if np.count_nonzero(~fit.aliased) > _MOST_EIGENVALUES:
+        return np.empty(0)
+    covariance = fit.information.covariance()
+    if not np.isfinite(covariance).all():
+        return np.full(len(covariance), np.nan)
+    with np.errstate(divide="ignore"):
+        return np.asarray(1.0 / np.linalg.eigvalsh(covariance))
+
+
+def _gradient_and_error(r: LikelihoodResults) -> tuple[FloatArray, FloatArray]:
     """(P,) gradient, and the error of every estimate that follows from it; NaN where
     aliased.
     """
@@ -136,14 +145,13 @@ def _gradient_and_error(
     sample = r.design.sample
     if fit.marginal is not None:
         marginal = fit.marginal.likelihood
-        gradient, step = (
-            values[: len(covariance)]
-            for values in (marginal.left_over(), marginal.last_step())
-        )
+        fixed = slice(int(np.count_nonzero(~fit.aliased)))
+        gradient = marginal.left_over()[fixed]
+        step = marginal.last_step()[fixed]
         return with_aliased(gradient, fit), with_aliased(np.abs(step), fit)
     terms = rule_terms(r.rule, sample, fit.n_lambda)
     jacobian = fit_jacobian(fit, sample, terms)
     gradient = jacobian.total(sample.case_weights * terms.score)
-    error = with_aliased(np.abs(covariance @ gradient[~fit.aliased]), fit)
+    error = with_aliased(np.abs(fit.information.times(gradient[~fit.aliased])), fit)
     gradient[fit.aliased] = np.nan
     return gradient, error

@@ -64,6 +64,16 @@ class UserScale:
         ]
         return np.concatenate(parts).reshape(x.shape)
 
+    def slopes(self, values: FloatArray) -> FloatArray:
+        """(P,) derivatives by the coordinates of a function with derivatives `values`
+        (P,) by the user's parameters.
+        """
+        t, m = self.shape
+        by_column = values[: self.n_alpha].reshape(m, t)
+        rest = values[self.n_alpha :] / self.scale
+        rest = rest + self.A.T @ (by_column @ self.c)
+        return np.concatenate([(self.G.T @ by_column).T.reshape(-1), rest])
+
     def coordinates(self, values: FloatArray) -> FloatArray:
         """The inverse of `coefficients`."""
         t, m = self.shape
@@ -117,6 +127,10 @@ class InverseInformation:
         total[: alpha.size] += alpha
         return np.asarray(total)
 
+    def times(self, vector: FloatArray) -> FloatArray:
+        """(P',) the covariance times a vector, without forming it."""
+        return self.user.coefficients(self.factor.solve(self.user.slopes(vector)))
+
     def covariance(self) -> FloatArray:
         """(P', P')."""
         moves, schur = self._by_rest()
@@ -148,6 +162,9 @@ class CovarianceMatrix:
             variances[self.unknown] = np.nan
         return variances
 
+    def times(self, vector: FloatArray) -> FloatArray:
+        return np.asarray(self.matrix @ vector)
+
     def covariance(self) -> FloatArray:
         return self.matrix.copy()
 
@@ -166,6 +183,9 @@ class UnknownCovariance:
 
     @property
     def variances(self) -> FloatArray:
+        return np.full(self.size, np.nan)
+
+    def times(self, vector: FloatArray) -> FloatArray:
         return np.full(self.size, np.nan)
 
     def covariance(self) -> FloatArray:

@@ -106,6 +106,7 @@ def test_a_variance_leaves_its_boundary_along_a_profile() -> None:
     )
 
 
+@pytest.mark.slow
 def test_modes_that_jump_leave_a_limit_open() -> None:
     """Laplace's approximation of cauchit breaks off where two modes of a judge meet,
     quadrature hardly.
