@@ -48,6 +48,11 @@ _MOVED = {
     "formula.design.Recipe": "formula.recipe.Recipe",
     "formula.factors.Polynomial": "formula.factors.PolynomialBasis",
     "formula.parse.Part": "formula.parse.Side",
+    "judging.rankers.MarginResults": "rankers.MarginResults",
+    "judging.rankers.ProbabilityResults": "rankers.ProbabilityResults",
+    "judging.rankers.ThresholdResults": "rankers.ThresholdResults",
+    "judging.rankers.VoteResults": "rankers.VoteResults",
+    "likelihood.columns.Columns": "likelihood.columns.ColumnScales",
     "likelihood.covariance.LikelihoodAtEstimates": (
         "likelihood.at_estimates.LikelihoodAtEstimates"
     ),

@@ -18,7 +18,7 @@ from ..formula.sample import Sample, Scaling, fit_scaling
 from ..judging.absent_levels import Present
 from ..judging.costs import require_differences, tolerance
 from ..likelihood.at_estimates import LikelihoodAtEstimates
-from ..likelihood.columns import CONSTANT, Columns, sweep
+from ..likelihood.columns import CONSTANT, ColumnScales, sweep
 from ..likelihood.cr2 import WITHOUT_CR2
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.parameters import parameters
@@ -263,7 +263,7 @@ def _scored(
 
 def all_columns(
     blocks: RowBlocks, reader: Reader, ridge: bool = False
-) -> tuple[Columns, Columns]:
+) -> tuple[ColumnScales, ColumnScales]:
     """Nominal and location columns together, and those of the log scale, by all rows:
     one more pass.
     """
@@ -296,14 +296,14 @@ def _triangle(reader: Reader, frame: pd.DataFrame) -> tuple[int, FloatArray]:
     return width, np.asarray(np.linalg.qr(matrix, mode="r"))
 
 
-def _columns_of(ones: FloatArray, R: FloatArray, ridge: bool) -> Columns:
+def _columns_of(ones: FloatArray, R: FloatArray, ridge: bool) -> ColumnScales:
     """Means, deviations and aliased columns of a triangle, as in `survey`."""
     mean = (ones * R).sum(axis=0) / (ones**2).sum()
     total = np.linalg.norm(ones)
     deviation = np.linalg.norm(R - mean * ones, axis=0) / total
     constant = deviation <= CONSTANT * np.abs(mean)
     kept = ~constant if ridge else sweep(R, ones[:, 0], mean)
-    return Columns(mean, np.where(constant, 1.0, deviation), kept)
+    return ColumnScales(mean, np.where(constant, 1.0, deviation), kept)
 
 
 # ----------------------------------------------------------------------------- machines

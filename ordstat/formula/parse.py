@@ -790,9 +790,8 @@ class _Reader:
         kind, text = self.tokens[self.place][:2]
         before = self.tokens[self.place - 1].text if self.place else ""
         if kind == "end":
-            return self._unreadable(
-                "a parenthesis is not closed" + f". {FORM}" * ("|" in self.text)
-            )
+            form = f". {FORM}" if "|" in self.text else ""
+            return self._unreadable(f"a parenthesis is not closed{form}")
         if kind == "number":
             return self._unreadable(
                 "it multiplies a term by a number, or adds one; write I(2 * x) for"

@@ -61,36 +61,38 @@ class Linearised:
         return np.bincount(self.stratum, minlength=self.fraction.size)
 
     @cached_property
-    def units(self) -> BoolArray:
-        """(G,) whether units have rows."""
+    def has_rows(self) -> BoolArray:
+        """(G,) bool of the units."""
         return np.asarray(np.bincount(self.psu, minlength=self.stratum.size) > 0)
 
     @cached_property
-    def strata(self) -> BoolArray:
-        """(H,) whether strata have rows."""
+    def stratum_has_rows(self) -> BoolArray:
+        """(H,) bool of the strata."""
         return np.asarray(
-            np.bincount(self.stratum[self.units], minlength=self.fraction.size) > 0
+            np.bincount(self.stratum[self.has_rows], minlength=self.fraction.size) > 0
         )
 
     @cached_property
-    def left(self) -> FloatArray:
+    def undrawn(self) -> FloatArray:
         """(H,) undrawn share of the units of each stratum."""
         return np.where(1.0 - self.fraction < _WHOLE, 0.0, 1.0 - self.fraction)
 
     @cached_property
-    def alone(self) -> BoolArray:
+    def lonely_strata(self) -> BoolArray:
         """(H,) strata with rows in which one unit, but not all, was drawn."""
-        return np.asarray(self.strata & (self.drawn == 1) & (self.left > 0.0))
+        return np.asarray(
+            self.stratum_has_rows & (self.drawn == 1) & (self.undrawn > 0.0)
+        )
 
     @property
     def df(self) -> int:
         """Number of units minus number of strata, among those with rows."""
-        return int(self.units.sum() - self.strata.sum())
+        return int(self.has_rows.sum() - self.stratum_has_rows.sum())
 
     @property
     def words(self) -> str:
-        units = int(self.units.sum())
-        strata = int(self.strata.sum())
+        units = int(self.has_rows.sum())
+        strata = int(self.stratum_has_rows.sum())
         drawn = f"{units} PSUs" if self.clustered else f"{units} rows drawn one by one"
         if self.fraction.size > 1:
             drawn = f"{drawn} in {strata} strata"
@@ -107,18 +109,16 @@ class Linearised:
     def cluster(self) -> IntArray | None:
         if not self.clustered:
             return None
-        return np.asarray((np.cumsum(self.units) - 1)[self.psu], dtype=np.intp)
+        return np.asarray((np.cumsum(self.has_rows) - 1)[self.psu], dtype=np.intp)
 
     def take(self, rows: BoolArray | slice) -> Linearised:
         return replace(self, psu=self.psu[rows])
 
     def check(self) -> None:
         """DataError if the rows give no variance."""
-        if self.lonely == "fail" and self.alone.any():
-            first = (
-                f"{self.names[int(np.argmax(self.alone))]!r} ({int(self.alone.sum())}"
-                " such strata)"
-            )
+        if self.lonely == "fail" and self.lonely_strata.any():
+            name = self.names[int(np.argmax(self.lonely_strata))]
+            first = f"{name!r} ({int(self.lonely_strata.sum())} such strata)"
             cure = f"Merge strata, or set lonely= to one of {', '.join(LONELY[1:])}"
             raise DataError(
                 f"strata= has one PSU alone in stratum {first}, which has no variance."
@@ -129,8 +129,8 @@ class Linearised:
                 "design= must leave a degree of freedom, more PSUs than strata; got"
                 f" {self.words}."
             )
-        varying = (self.left > 0.0) & ((self.drawn > 1) | (self.lonely == "adjust"))
-        if not varying[self.strata].any():
+        varying = (self.undrawn > 0.0) & ((self.drawn > 1) | (self.lonely == "adjust"))
+        if not varying[self.stratum_has_rows].any():
             raise DataError(
                 "fpc= leaves no sampling error, as all PSUs of every stratum were"
                 " drawn. Leave it out."
@@ -154,17 +154,19 @@ class Linearised:
         mean)'.
         """
         drawn = self.drawn
-        alone = self.alone
-        strata = int(self.strata.sum())
-        factor = np.where(drawn > 1, self.left * drawn / np.maximum(drawn - 1, 1), 0.0)
+        lonely = self.lonely_strata
+        strata = int(self.stratum_has_rows.sum())
+        factor = np.where(
+            drawn > 1, self.undrawn * drawn / np.maximum(drawn - 1, 1), 0.0
+        )
         mean = sums_by(self.stratum, totals, drawn.size) / drawn[:, None]
         if self.lonely == "adjust":
-            factor = np.where(alone, self.left, factor)
-            mean = np.where(alone[:, None], 0.0, mean)
+            factor = np.where(lonely, self.undrawn, factor)
+            mean = np.where(lonely[:, None], 0.0, mean)
         centred = (totals - mean[self.stratum]) * np.sqrt(factor)[self.stratum, None]
-        share = (
-            strata / (strata - int(alone.sum())) if self.lonely == "average" else 1.0
-        )
+        share = 1.0
+        if self.lonely == "average":
+            share = strata / (strata - int(lonely.sum()))
         return np.asarray(centred.T @ centred * share)
 
 

@@ -16,7 +16,7 @@ from ..exceptions import DataWarning, OptionError, UnavailableError, warn
 from ..fit import least_expected
 from ..judging.costs import CostMatrix
 from ..likelihood.parameters import Parameters, with_aliased
-from ..likelihood.standard_errors import UNCERTAIN, symmetric_limits, two_sided
+from ..likelihood.standard_errors import TYPES_WITH_ERRORS, symmetric_limits, two_sided
 from ..report.advice import with_advice
 from ..report.cells import count
 from ..report.frames import NotedFrame
@@ -547,7 +547,7 @@ class PooledResults:
         type = known_type(first, type)
         given = {} if re is None else {"re": re}
         uncertain = flag("se", se) or interval is not None
-        allowed = UNCERTAIN if uncertain else ("class", *UNCERTAIN)
+        allowed = TYPES_WITH_ERRORS if uncertain else ("class", *TYPES_WITH_ERRORS)
         if type not in allowed:
             what = (
                 "with standard errors or intervals" if uncertain else "over imputations"

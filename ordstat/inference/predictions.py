@@ -13,11 +13,17 @@ from ..checks import flag, fraction, generator, one_of, whole
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Rows, row_blocks
 from ..judging.costs import CostMatrix
-from ..likelihood.derivatives import QUANTITIES, Chain, score_errors, standard_errors
+from ..likelihood.derivatives import (
+    QUANTITIES,
+    QuantityOfRows,
+    score_errors,
+    score_slopes,
+    standard_errors,
+)
 from ..likelihood.family import stages_of
 from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import (
-    UNCERTAIN,
+    TYPES_WITH_ERRORS,
     limits_between,
     logit_limits,
     predicted,
@@ -58,8 +64,10 @@ def prediction_with_errors(
         return prediction(r, newdata, type)
     type = known_type(r, type)
     target = r.target(newdata)
-    if type not in UNCERTAIN:
-        allowed = ", ".join(repr(t) for t in UNCERTAIN if t in r.prediction_types)
+    if type not in TYPES_WITH_ERRORS:
+        allowed = ", ".join(
+            repr(t) for t in TYPES_WITH_ERRORS if t in r.prediction_types
+        )
         raise OptionError(
             f"type must be one of {allowed} for standard errors and intervals; got"
             f" {type!r}."
@@ -74,7 +82,7 @@ def prediction_with_errors(
     else:
         quantity = QUANTITIES[type]
         errors = standard_errors(
-            lambda some: Chain(quantity, rule, some).rows(),
+            lambda some: QuantityOfRows(quantity, rule, some).rows(),
             rows,
             rule.n_levels,
             covariance,
@@ -169,10 +177,9 @@ def delta_df(r: LikelihoodResults, rows: Rows, type: str) -> Any:
     if r.bias_reduced is None:
         return r.design_df
     if type != "score":
-        return degrees_of_freedom(r, Chain(QUANTITIES[type], r.rule, rows).rows()[1])
-    jacobian = np.zeros((rows.n, r.rule.n_parameters))
-    jacobian[:, r.rule.alpha.size : r.rule.alpha.size + r.rule.beta.size] = rows.X
-    return degrees_of_freedom(r, jacobian)[:, None]
+        _, jacobian = QuantityOfRows(QUANTITIES[type], r.rule, rows).rows()
+        return degrees_of_freedom(r, jacobian)
+    return degrees_of_freedom(r, score_slopes(r.rule, rows))[:, None]
 
 
 def limits_of(

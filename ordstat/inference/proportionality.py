@@ -13,10 +13,11 @@ from .._typing import BoolArray, FloatArray
 from ..exceptions import DataError
 from ..formula.sample import Rows, Sample
 from ..judging.absent_levels import Present
+from ..likelihood.family import both_tails
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.links import Link
 from ..likelihood.rule import LikelihoodRule
-from ..likelihood.standard_errors import places
+from ..likelihood.standard_errors import rule_by_estimates
 from ..likelihood.unavailable import check_available
 from ..report.cells import MOST_TERMS, first_few, p_in_words
 from ..report.frames import NotedFrame
@@ -47,8 +48,8 @@ _SINGULAR = (
     "the information of the model with an effect at each threshold is singular; use"
     " nominal_test()"
 )
-#: Of more rows none is left out to see what it does: one row hardly counts, and each
-#: has its scores.
+#: Most rows of a fit that is repeated without its most influential row: among more, one
+#: row hardly matters, and the influence of all of them takes long.
 _MOST_ROWS = 5_000
 
 
@@ -61,7 +62,7 @@ def nominal_tests(
     check_available(r, "nominal_test()")
     if r.own_covariance.name != "model":
         return _wald_tests(r, scope)
-    table = _extended(
+    table = _wider_models(
         r,
         "nominal",
         r.design.nominal_terms,
@@ -80,10 +81,10 @@ def scale_tests(
     on the log scale.
     """
     check_available(r, "scale_test()")
-    return _extended(r, "scale", r.design.scale_terms, r.design.terms, scope)
+    return _wider_models(r, "scale", r.design.scale_terms, r.design.terms, scope)
 
 
-def _extended(
+def _wider_models(
     r: LikelihoodResults,
     role: str,
     present: Iterable[str],
@@ -152,7 +153,7 @@ def _wald_tests(r: LikelihoodResults, scope: Any) -> pd.DataFrame:
     tests = list[Joint]()
     reasons = dict[str, list[str]]()
     for name, columns in freed.items():
-        test, why = wald_row(r, columns)
+        test, why = wald_equality(r, columns)
         tests.append(test)
         if why:
             reasons.setdefault(why, []).append(name)
@@ -169,44 +170,36 @@ def _wald_tests(r: LikelihoodResults, scope: Any) -> pd.DataFrame:
     )
 
 
-def wald_row(r: LikelihoodResults, freed: BoolArray) -> tuple[Joint, str]:
+def wald_equality(r: LikelihoodResults, freed: BoolArray) -> tuple[Joint, str]:
     """Wald test that location columns have equal effects at all thresholds, and the
     reason if it is NaN.
     """
     r = among_present(r)
     covariance = r.own_covariance
     freed = freed & ~r.fit.aliased[r.parameters.of("location")]
-    untested = Joint(float("nan"), int(freed.sum()) * (r.design.sample.n_levels - 2))
-    if untested.df == 0:
-        return (
-            untested,
-            "there are no estimated effects, or there is only one threshold",
-        )
-    if untested.df > covariance.most_at_once:
-        return untested, too_many(covariance)
+    n_freed = int(freed.sum())
+    no_test = Joint(float("nan"), n_freed * (r.design.sample.n_levels - 2))
+    if no_test.df == 0:
+        return no_test, "there are no estimated effects, or there is only one threshold"
+    if no_test.df > covariance.most_at_once:
+        return no_test, too_many(covariance)
     fit, why = freed_fit(r, freed)
     if why:
-        return untested, why
-    from_estimated = places(fit, fit.rule)
-    thresholds = fit.rule.alpha.shape[0]
-    effects = from_estimated[: fit.rule.alpha.size].reshape(
-        -1, thresholds, from_estimated.shape[1]
-    )
-    L = np.diff(effects[-int(freed.sum()) :], axis=1).reshape(-1, effects.shape[2])
+        return no_test, why
+    by_estimates = rule_by_estimates(fit, fit.rule)[: fit.rule.alpha.size]
+    width = by_estimates.shape[1]
+    by_column = by_estimates.reshape(-1, fit.rule.alpha.shape[0], width)
+    # each freed effect at one threshold minus that at the next
+    L = np.diff(by_column[-n_freed:], axis=1).reshape(-1, width)
     L = L[np.any(L != 0.0, axis=1)]
+    difference = L @ fit.coefficients[~fit.aliased]
     try:
-        test = joint_test(
-            replace(r, fit=fit, robust=covariance),
-            L,
-            L @ fit.coefficients[~fit.aliased],
-        )
+        test = joint_test(replace(r, fit=fit, robust=covariance), L, difference)
     except DataError as problem:  # a replicate without finite estimates
-        return untested, str(problem).rstrip(".")
-    return test, (
-        ""
-        if np.isfinite(test.statistic)
-        else "their covariance has too few degrees of freedom"
-    )
+        return no_test, str(problem).rstrip(".")
+    if not np.isfinite(test.statistic):
+        return test, "their covariance has too few degrees of freedom"
+    return test, ""
 
 
 def freed_fit(r: LikelihoodResults, freed: BoolArray) -> tuple[Any, str]:
@@ -222,26 +215,21 @@ def freed_fit(r: LikelihoodResults, freed: BoolArray) -> tuple[Any, str]:
         )
     except DataError as problem:
         return None, str(problem).rstrip(".")
+    why = ""
     if fit.separation is not None:
-        return (
-            fit,
-            (
-                "some effects at single thresholds are infinite, as some levels have"
-                " few rows; merge levels"
-            ),
+        why = (
+            "some effects at single thresholds are infinite, as some levels have few"
+            " rows; merge levels"
         )
-    if not fit.certificate.reached:
-        return (
-            fit,
-            (
-                "the likelihood with an effect at each threshold has no maximum; merge"
-                " levels"
-            ),
+    elif not fit.certificate.reached:
+        why = (
+            "the likelihood with an effect at each threshold has no maximum; merge"
+            " levels"
         )
-    return fit, ""
+    return fit, why
 
 
-def untested(r: LikelihoodResults) -> tuple[str, str]:
+def no_joint_test(r: LikelihoodResults) -> tuple[str, str]:
     """Why equal effects of all terms have no joint test, and the term with the least
     p-value in a test of its own.
 
@@ -254,7 +242,7 @@ def untested(r: LikelihoodResults) -> tuple[str, str]:
             separated if r.fit.separation is not None else scarce_level(r) or _SINGULAR
         )
     else:
-        why = wald_row(r, np.ones(len(r.design.names), dtype=bool))[1]
+        why = wald_equality(r, np.ones(len(r.design.names), dtype=bool))[1]
         table = _wald_tests(r, None)
     terms = table.iloc[:-1]["p_value"].dropna()
     if not len(terms):
@@ -308,7 +296,7 @@ def _one_row(r: LikelihoodResults) -> str:
     except DataError:
         return ""
     design = replace(r.design, sample=without, index=r.design.index[others])
-    test = Joint(*score_row(replace(r, fit=fit, design=design)))
+    test = Joint(*score_equality(replace(r, fit=fit, design=design)))
     if not test.p_value >= DOUBTFUL:
         return ""
     return (
@@ -329,9 +317,11 @@ def score_tests(r: LikelihoodResults) -> pd.DataFrame:
     freed = {term: _with_margins(r, term) for term in r.design.terms} | {
         OMNIBUS: np.ones(len(r.design.names), bool)
     }
-    table = chi2_frame(freed, [score_row(r, columns) for columns in freed.values()])
+    table = chi2_frame(
+        freed, [score_equality(r, columns) for columns in freed.values()]
+    )
     title = "Score tests of equal effects at all thresholds"
-    return NotedFrame.of(table, _untested(r, table), title, labels=r.names_shown())
+    return NotedFrame.of(table, _missing_tests(r, table), title, labels=r.names_shown())
 
 
 def _with_margins(r: LikelihoodResults, term: str) -> BoolArray:
@@ -342,7 +332,7 @@ def _with_margins(r: LikelihoodResults, term: str) -> BoolArray:
     return chosen
 
 
-def _untested(r: LikelihoodResults, table: pd.DataFrame) -> list[str]:
+def _missing_tests(r: LikelihoodResults, table: pd.DataFrame) -> list[str]:
     """Why terms have no score test."""
     if r.fit.separation is not None:
         return [
@@ -380,7 +370,7 @@ def scarce_level(r: LikelihoodResults, columns: BoolArray | None = None) -> str:
     return few if counts[least] <= freed else ""
 
 
-def score_row(
+def score_equality(
     r: LikelihoodResults, columns: BoolArray | None = None
 ) -> tuple[float, int]:
     """Score statistic, and its df, for giving some location columns (by default all) an
@@ -395,7 +385,7 @@ def score_row(
     df = int(freed.sum()) * (r.design.sample.n_levels - 2)
     if r.fit.separation is not None or scarce_level(r, freed):
         return float("nan"), df
-    return r.fit.likelihood.score_statistic(*_freed(r, freed)), df
+    return r.fit.likelihood.score_statistic(*_freed_model(r, freed)), df
 
 
 def _estimated(r: LikelihoodResults) -> BoolArray:
@@ -403,7 +393,7 @@ def _estimated(r: LikelihoodResults) -> BoolArray:
     return np.asarray(~r.fit.aliased[r.parameters.of("location")])
 
 
-def _freed(r: LikelihoodResults, freed: BoolArray) -> tuple[Sample, FloatArray]:
+def _freed_model(r: LikelihoodResults, freed: BoolArray) -> tuple[Sample, FloatArray]:
     """The sample of the model with an effect at each threshold for some columns, and
     the estimates in its terms.
     """
@@ -564,10 +554,7 @@ def _stacked_covariance(
     below = link.cdf(eta)
     above = link.sf(eta)
     density = link.pdf(eta)
-    flat = eta.reshape(-1)
-    infinite = np.full(eta.size, np.inf)
-    upper = link.interval(infinite, flat, infinite)
-    lower = link.interval(flat, -infinite, infinite)
+    upper, lower = both_tails(link, eta)
     # f / F + f / (1 - F), accurate in the tails too
     slope = (upper.b + lower.a).reshape(eta.shape)
     inverse = [

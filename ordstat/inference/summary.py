@@ -34,7 +34,12 @@ from ..report.sections import (
     shown_part,
     threshold_table,
 )
-from .proportionality import departures, score_row, untested, wald_row
+from .proportionality import (
+    departures,
+    no_joint_test,
+    score_equality,
+    wald_equality,
+)
 from .tables import rescaled
 from .wald import Joint, zero_test
 
@@ -458,12 +463,12 @@ def _proportionality(r: LikelihoodResults) -> list[Line]:
             f"Equal effects at all thresholds: no {kind} test of fits with {part}.{use}"
         )
     if score:
-        test = Joint(*score_row(r))
+        test = Joint(*score_equality(r))
     else:
         everything = np.ones(len(r.design.names), dtype=bool)
-        test, *_ = wald_row(r, everything)
+        test, *_ = wald_equality(r, everything)
     if not np.isfinite(test.p_value):
-        why, term = untested(r)
+        why, term = no_joint_test(r)
         if term:
             return _sentence(
                 f"Equal effects at all thresholds, {kind} test: {term}; no joint test,"

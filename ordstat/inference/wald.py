@@ -16,7 +16,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import did_you_mean, listed_texts, one_of
 from ..exceptions import OptionError
 from ..likelihood.covariance_choice import Covariance
-from ..likelihood.standard_errors import places
+from ..likelihood.standard_errors import rule_by_estimates
 from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import NotedFrame
 from ..report.warnings import without_end
@@ -208,7 +208,7 @@ def by_estimated(r: LikelihoodResults, jacobian: FloatArray) -> FloatArray:
     """(..., P') derivatives by the estimated parameters, from derivatives (..., F) by
     all parameters of the rule.
     """
-    to_rule = places(r.fit, r.rule)
+    to_rule = rule_by_estimates(r.fit, r.rule)
     return np.asarray(jacobian[..., : len(to_rule)] @ to_rule)
 
 
@@ -282,11 +282,13 @@ def partly_tested(names: Iterable[str], tests: Iterable[Joint]) -> list[str]:
 
 def too_many(covariance: Covariance) -> str:
     """The reason for a missing joint test, and what to do under CR2."""
-    remedy = (
-        ". Use type 'CR1' in vcov for a joint test, which rejects too often with few"
-        " clusters"
+    why = covariance.why_no_more
+    if covariance.name != "CR2":
+        return why
+    return (
+        f"{why}. Use type 'CR1' in vcov for a joint test, which rejects too often with"
+        " few clusters"
     )
-    return covariance.why_no_more + remedy * (covariance.name == "CR2")
 
 
 def _untested(table: pd.DataFrame, covariance: Covariance) -> list[str]:

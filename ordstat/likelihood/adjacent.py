@@ -22,6 +22,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._typing import FloatArray, IntArray
+from ..report.ratios import Ratio
 from .family import Family, both_tails, log_odds_above
 from .flexible import mirrored
 from .links import Link
@@ -83,8 +84,8 @@ class Adjacent(Family):
     compared: ClassVar[str] = (
         "the higher of two neighbouring levels, averaged over the pairs"
     )
-    ratios: ClassVar[dict[str, tuple[str, float, str]]] = {
-        "logit": (
+    ratios: ClassVar[dict[str, Ratio]] = {
+        "logit": Ratio(
             "adjacent odds ratio",
             1.0,
             (
@@ -151,7 +152,7 @@ class Adjacent(Family):
 
     def log_odds_above_slope(self, eta: FloatArray) -> FloatArray:
         """-dC_k / (C_k S_k): C_min S_max / (C_k S_k) is at most 1 / max(C_k, S_k)."""
-        below, above = self.log_sums(eta)
+        below, above = self.log_cumulative(eta)
         low, high = _lower_and_higher(eta.shape[1])
         both = (below + above)[:, :, None]
         with np.errstate(invalid="ignore"):  # -inf beyond the levels with rows

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
 from ..formula.sample import Rows, Sample, row_blocks
 from .columns import triangle_of
-from .derivatives import QUANTITIES, Chain
+from .derivatives import QUANTITIES, QuantityOfRows
 from .fit import LikelihoodFit
 from .rule import LikelihoodRule
 
@@ -73,6 +74,52 @@ class Relation:
         )
 
 
+class Confounded(NamedTuple):
+    """Log-scale effects whose derivatives are combinations of those of others, at the
+    estimates, in the rows of the fit.
+
+    Attributes
+    ----------
+    chosen : (F,) bool
+        Which of the parameters of the rule they are.
+    weights : (F, U)
+        The combinations; 0 at parameters that do not enter them.
+    """
+
+    chosen: BoolArray
+    weights: FloatArray
+
+    @classmethod
+    def of(
+        cls, rule: LikelihoodRule, rows: Rows, confounded: BoolArray, lost: BoolArray
+    ) -> Confounded:
+        """The combinations for confounded effects (r,), without lost columns (r,)."""
+        width = rule.n_parameters
+        chosen = np.zeros(width, dtype=bool)
+        chosen[rule.layout.of_scale] = confounded
+        others = ~chosen
+        others[rule.layout.of_scale] &= ~lost
+        slopes = (
+            _slopes(rule, rows.take(some)).reshape(-1, width)
+            for some in row_blocks(rows.n, rule.n_levels * width, _BUFFER)
+        )
+        triangle = triangle_of(slopes, width)
+        weights = np.zeros((width, int(chosen.sum())))
+        weights[others] = np.linalg.lstsq(
+            triangle[:, others], triangle[:, chosen], rcond=1e-10
+        )[0]
+        return cls(chosen, weights)
+
+    def gaps(self, rule: LikelihoodRule, rows: Rows) -> FloatArray:
+        """(n, U) how far rows are from these combinations; 0 where they hold."""
+        out = np.zeros((rows.n, self.weights.shape[1]))
+        for some in row_blocks(rows.n, rule.n_levels * rule.n_parameters, _BUFFER):
+            slopes = _slopes(rule, rows.take(some))
+            gap = np.abs(slopes[:, :, self.chosen] - slopes @ self.weights).max(axis=1)
+            out[some] = np.where(gap > _SAME, gap, 0.0)
+        return out
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Aliasing:
     """The relations between the columns of a fit.
@@ -80,14 +127,12 @@ class Aliasing:
     Attributes
     ----------
     relations : tuple of Relation
-    curved : tuple of ((F,) bool, (F - U, U)), or None
-        Log-scale effects that only go together with other parameters: which of the
-        parameters of the rule they are, and their derivatives as combinations of those
-        of the others.
+    confounded : Confounded or None
+        Log-scale effects that cell probabilities determine only together with others.
     """
 
     relations: tuple[Relation, ...]
-    curved: tuple[BoolArray, FloatArray] | None = None
+    confounded: Confounded | None = None
 
     @classmethod
     def of(
@@ -114,12 +159,10 @@ class Aliasing:
             relations.append(Relation.of(rows, ("nominal", "X"), wide))
         if scale.any():
             relations.append(Relation.of(rows, ("scale",), scale))
-        curved = (
-            _curved(rule, rows, confounded_scale, scale)
-            if confounded_scale.any()
-            else None
-        )
-        return cls(relations=tuple(relations), curved=curved)
+        together = None
+        if confounded_scale.any():
+            together = Confounded.of(rule, rows, confounded_scale, scale)
+        return cls(relations=tuple(relations), confounded=together)
 
     def gaps(
         self,
@@ -129,16 +172,16 @@ class Aliasing:
         *,
         tangent: bool = False,
     ) -> FloatArray:
-        """(h, U) lost columns minus what other columns imply, in sums of rows by
-        weights (h, n), or in each row.
+        """(h, U) lost columns minus what other columns imply, in weighted sums of rows,
+        or in each row without weights (h, n).
 
-        If they differ, the data do not determine the sum: a prediction would depend on
-        the coding. The rows of a tangent have a constant of 0.
+        Where they are not 0, the data do not determine the prediction: it would depend
+        on the coding. The rows of a tangent have a constant of 0.
         """
         gaps = [relation.gaps(rows, weights, tangent) for relation in self.relations]
-        if self.curved is not None and not tangent:
-            apart = _apart(rule, rows, *self.curved)
-            gaps.append(apart if weights is None else (np.abs(weights) @ apart))
+        if self.confounded is not None and not tangent:
+            apart = self.confounded.gaps(rule, rows)
+            gaps.append(apart if weights is None else np.abs(weights) @ apart)
         return np.hstack(gaps)
 
     def outside(self, rule: LikelihoodRule, rows: Rows) -> BoolArray:
@@ -158,43 +201,9 @@ def _slopes(rule: LikelihoodRule, rows: Rows) -> FloatArray:
     """(n, K-1, F) derivatives of the predictors by the parameters of the rule, in units
     of each predictor's.
     """
-    slopes = np.nan_to_num(Chain(QUANTITIES["linear_predictor"], rule, rows).rows()[1])
+    slopes = np.nan_to_num(
+        QuantityOfRows(QUANTITIES["linear_predictor"], rule, rows).rows()[1]
+    )
     return np.asarray(
         slopes / np.maximum(np.abs(slopes).max(axis=2, keepdims=True), 1e-300)
     )
-
-
-def _curved(
-    rule: LikelihoodRule, rows: Rows, confounded: BoolArray, lost: BoolArray
-) -> tuple[BoolArray, FloatArray]:
-    """The log-scale effects that go together with other parameters, and how, at the
-    estimates.
-    """
-    before = rule.alpha.size + rule.beta.size
-    chosen = np.zeros(rule.n_parameters, dtype=bool)
-    chosen[before : before + confounded.size] = confounded
-    others = ~chosen
-    others[before : before + confounded.size] &= ~lost
-    width = rule.n_parameters
-    slopes = (
-        _slopes(rule, rows.take(some)).reshape(-1, width)
-        for some in row_blocks(rows.n, rule.n_levels * width, _BUFFER)
-    )
-    triangle = triangle_of(slopes, width)
-    weights = np.zeros((rule.n_parameters, int(chosen.sum())))
-    weights[others] = np.linalg.lstsq(
-        triangle[:, others], triangle[:, chosen], rcond=1e-10
-    )[0]
-    return chosen, weights
-
-
-def _apart(
-    rule: LikelihoodRule, rows: Rows, chosen: BoolArray, weights: FloatArray
-) -> FloatArray:
-    """(n, U) how far rows are from the relation of `_curved`; 0 where it holds."""
-    out = np.zeros((rows.n, weights.shape[1]))
-    for some in row_blocks(rows.n, rule.n_levels * rule.n_parameters, _BUFFER):
-        slopes = _slopes(rule, rows.take(some))
-        gap = np.abs(slopes[:, :, chosen] - slopes @ weights).max(axis=1)
-        out[some] = np.where(gap > _SAME, gap, 0.0)
-    return out

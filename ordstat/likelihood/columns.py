@@ -32,24 +32,26 @@ _TALL = 8192
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
-    """Weighted mean (p,), deviation (p,; 1 where constant) and which columns to keep
-    (p,) bool.
+class ColumnScales:
+    """Of p columns: weighted mean, deviation (1 where constant), and whether each is
+    kept, as others do not determine it.
     """
 
     mean: FloatArray
     deviation: FloatArray
     kept: BoolArray
 
-    def part(self, index: slice | BoolArray) -> Columns:
+    def part(self, index: slice | BoolArray) -> ColumnScales:
         """Some of the columns."""
-        return Columns(self.mean[index], self.deviation[index], self.kept[index])
+        return ColumnScales(self.mean[index], self.deviation[index], self.kept[index])
 
 
-NO_COLUMNS = Columns(np.zeros(0), np.ones(0), np.zeros(0, dtype=bool))
+NO_COLUMNS = ColumnScales(np.zeros(0), np.ones(0), np.zeros(0, dtype=bool))
 
 
-def survey(X: FloatArray, weights: FloatArray | None, ridge: bool = False) -> Columns:
+def column_scales(
+    X: FloatArray, weights: FloatArray | None, ridge: bool = False
+) -> ColumnScales:
     """Means, deviations and aliased columns of X (N, p) in a model with intercept.
 
     With `ridge` only constant columns are aliased: the penalty determines the others.
@@ -74,7 +76,7 @@ def survey(X: FloatArray, weights: FloatArray | None, ridge: bool = False) -> Co
     constant = deviation <= CONSTANT * (np.abs(mean) + np.abs(shift))
     deviation = np.where(constant, 1.0, deviation)
     if ridge:
-        return Columns(mean, deviation, ~constant)
+        return ColumnScales(mean, deviation, ~constant)
     kept = ~_repeated(X, np.stack([shift, sums, squares]))
     some = X if kept.all() else np.ascontiguousarray(X[:, kept])
     checked = some, weights, shift[kept], (deviation * np.sqrt(total))[kept]
@@ -86,7 +88,7 @@ def survey(X: FloatArray, weights: FloatArray | None, ridge: bool = False) -> Co
         kept[kept] = sweep(
             some if weights is None else root[:, None] * some, root, mean[kept]
         )
-    return Columns(mean, deviation, kept)
+    return ColumnScales(mean, deviation, kept)
 
 
 def _repeated(X: FloatArray, sums: FloatArray) -> BoolArray:

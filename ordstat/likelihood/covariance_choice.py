@@ -293,13 +293,11 @@ def cluster_codes(given: Any, design: Design) -> IntArray:
         given = given.loc[design.index]
     values = np.asarray(given)
     if values.shape != (design.sample.n,):
-        got = (
-            f"{values.size} values"
-            if values.ndim == 1
-            else f"shape {values.shape}"
-            if values.ndim
-            else repr(given)
-        )
+        got = repr(given)
+        if values.ndim:
+            got = f"shape {values.shape}"
+        if values.ndim == 1:
+            got = f"{values.size} values"
         raise DataError(
             "cluster must be the name of a column, or have one value for each of the"
             f" {design.sample.n} rows of the fit, or be a Series with their index; got"

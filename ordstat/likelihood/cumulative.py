@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import digamma, expit
 
 from .._typing import FloatArray, IntArray
+from ..report.ratios import Ratio
 from .differences import FIVE
 from .family import STEP, Family, both_tails, log_odds_above
 from .flexible import mirrored
@@ -124,13 +125,13 @@ class Cumulative(Family):
     ordered: ClassVar[bool] = True
     local: ClassVar[bool] = True
     banded: ClassVar[bool] = True
-    ratios: ClassVar[dict[str, tuple[str, float, str]]] = {
-        "logit": (
+    ratios: ClassVar[dict[str, Ratio]] = {
+        "logit": Ratio(
             "odds ratio",
             1.0,
             "Odds ratios: factors on the odds of a higher level, exp(estimate)",
         ),
-        "cloglog": (
+        "cloglog": Ratio(
             "hazard ratio",
             -1.0,
             (
@@ -138,7 +139,7 @@ class Cumulative(Family):
                 " 1 = higher response"
             ),
         ),
-        "loglog": (
+        "loglog": Ratio(
             "reversed hazard ratio",
             1.0,
             "Reversed hazard ratios: factors on -log P(response <= k), exp(estimate)",
@@ -146,12 +147,12 @@ class Cumulative(Family):
     }
 
     @property
-    def proportional_odds(self) -> bool:
-        return self.link.name == "logit"
-
-    @property
     def concave(self) -> bool:
         return self.link.name != "cauchit"
+
+    @property
+    def proportional_odds(self) -> bool:
+        return self.link.name == "logit"
 
     def eta_terms(self, predictor: Predictor, y: IntArray) -> EtaTerms | None:
         return IntervalTerms.of(self.link, y, predictor.n_thresholds, predictor.ends(y))

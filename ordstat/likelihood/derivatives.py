@@ -68,8 +68,8 @@ class Quantity:
     ----------
     curve : Curve
     combine : callable ((K-1, ...), float) -> (M, ...)
-        Given the value of the curve at eta = +inf: 1 for probabilities, 0 for their
-        derivatives.
+        From the K-1 values of the curve and its value beyond the last threshold: 1 for
+        probabilities, 0 for derivatives.
     per : {"level", "lower level", "threshold", "row"}
         Meaning of the M outputs: the K levels, all levels except the highest, the K-1
         thresholds, or the row.
@@ -80,7 +80,7 @@ class Quantity:
     per: str
 
     def factors(self, count: int) -> FloatArray:
-        """(M, K-1) of the K-1 values of the curve in each output."""
+        """(M, K-1) the factor of each value of the curve in each output."""
         return self.combine(np.eye(count), 0.0)
 
 
@@ -119,9 +119,10 @@ QUANTITIES: dict[str, Quantity] = {
 _BUFFER = 1 << 21
 
 
-class Chain:
-    """A quantity of n rows, and its derivatives through the predictors eta = s (w'alpha
-    - x'beta - offset).
+class QuantityOfRows:
+    """A quantity of n rows, with its derivatives by the parameters of a rule.
+
+    They go through the predictors eta = s (w'alpha - x'beta - offset).
 
     Parameters
     ----------
@@ -134,18 +135,19 @@ class Chain:
         predictor = rule.predictor(rows)
         curve = quantity.curve
         family = rule.family
-        self.quantity, self.columns = quantity, ModelRows.of(rows)
-        self.s, self.eta = predictor.s[:, None, None], predictor.eta()
+        self.quantity = quantity
+        self.columns = ModelRows.of(rows)
+        self.s = predictor.s[:, None, None]
+        self.eta = predictor.eta()
         self.curve = curve.value(family, self.eta)
         slope = curve.slope(family, self.eta)
         factors = quantity.factors(self.eta.shape[1])
-        local = slope.ndim == 2
         #: (n, M, K-1) derivatives of the outputs by eta.
-        self.by_eta = (
-            slope[:, None, :] * factors
-            if local
-            else np.einsum("mk,nkj->nmj", factors, slope)
-        )
+        self.by_eta: FloatArray
+        if slope.ndim == 2:  # each value of the curve depends on its own eta alone
+            self.by_eta = slope[:, None, :] * factors
+        else:
+            self.by_eta = np.einsum("mk,nkj->nmj", factors, slope)
         #: (n, M) derivatives by log s, to which infinite thresholds add nothing; None
         #: without scale columns.
         self.by_log_s: FloatArray | None = None
@@ -153,11 +155,9 @@ class Chain:
             finite = np.where(np.isfinite(self.eta), self.eta, 0.0)
             self.by_log_s = np.einsum("nmk,nk->nm", self.by_eta, finite)
         #: (n, M) derivatives by the parameter of the link; None without one.
-        self.by_lambda = (
-            None
-            if family.link.lam is None
-            else curve.by_lambda(family, self.eta) @ factors.T
-        )
+        self.by_lambda: FloatArray | None = None
+        if family.link.lam is not None:
+            self.by_lambda = curve.by_lambda(family, self.eta) @ factors.T
 
     def sums(self, weights: FloatArray) -> Derived:
         """(K-1,) sums of the curve over rows by weights, and the (M, F) Jacobian of the
@@ -180,24 +180,20 @@ class Chain:
 
     def rows(self) -> Derived:
         """(n, M) outputs and their (n, M, F) Jacobian."""
-        by_theta, (w, x, z) = (
-            self.by_eta * self.s,
-            (
-                self.columns.w,
-                self.columns.x,
-                self.columns.z,
-            ),
-        )
-        size = w.shape[1] * by_theta.shape[2]
-        alpha = (w[:, None, :, None] * by_theta[:, :, None, :]).reshape(
-            *by_theta.shape[:2], size
-        )
-        parts = [alpha, -by_theta.sum(axis=2)[:, :, None] * x[:, None, :]]
+        columns = self.columns
+        by_theta = self.by_eta * self.s
+        n, outputs, count = by_theta.shape
+        by_alpha = columns.w[:, None, :, None] * by_theta[:, :, None, :]
+        parts = [
+            by_alpha.reshape(n, outputs, columns.w.shape[1] * count),
+            -by_theta.sum(axis=2)[:, :, None] * columns.x[:, None, :],
+        ]
         if self.by_log_s is not None:
-            parts.append(-self.by_log_s[:, :, None] * z[:, None, :])
+            parts.append(-self.by_log_s[:, :, None] * columns.z[:, None, :])
         if self.by_lambda is not None:
             parts.append(self.by_lambda[:, :, None])
-        return self.quantity.combine(self.curve.T, 1.0).T, np.concatenate(parts, axis=2)
+        values = self.quantity.combine(self.curve.T, 1.0).T
+        return values, np.concatenate(parts, axis=2)
 
 
 def averages(
@@ -209,7 +205,9 @@ def averages(
     values: FloatArray = np.zeros(rule.n_levels - 1)
     jacobian: FloatArray = np.zeros((1, rule.n_parameters))
     for part in row_blocks(rows.n, rule.n_levels**2, _BUFFER):
-        sums, by_parameters = Chain(quantity, rule, rows.take(part)).sums(weights[part])
+        sums, by_parameters = QuantityOfRows(quantity, rule, rows.take(part)).sums(
+            weights[part]
+        )
         values = values + sums
         jacobian = jacobian + by_parameters
     return quantity.combine(values, float(weights.sum())), jacobian
@@ -243,12 +241,16 @@ def score_errors(
     rule: LikelihoodRule, rows: Rows, covariance: FloatArray
 ) -> FloatArray:
     """(N,) standard errors of H = x'beta + offset."""
-    beta = slice(rule.alpha.size, rule.alpha.size + rule.beta.size)
-    return np.asarray(
-        np.sqrt(
-            np.maximum(((rows.X @ covariance[beta, beta]) * rows.X).sum(axis=1), 0.0)
-        )
-    )
+    beta = rule.layout.of_location
+    variances = ((rows.X @ covariance[beta, beta]) * rows.X).sum(axis=1)
+    return np.asarray(np.sqrt(np.maximum(variances, 0.0)))
+
+
+def score_slopes(rule: LikelihoodRule, rows: Rows) -> FloatArray:
+    """(N, F) derivatives of the scores by all parameters."""
+    slopes = np.zeros((rows.n, rule.n_parameters))
+    slopes[:, rule.layout.of_location] = rows.X
+    return slopes
 
 
 def moved(rows: Rows, tangent: Rows, step: FloatArray) -> Rows:

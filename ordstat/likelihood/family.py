@@ -12,13 +12,14 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import OptionError
+from ..report.ratios import Ratio
 from .differences import first_by_seven, five_points, second_by_seven
 from .flexible import links_about
 from .links import Interval, Link
 from .predictor import Predictor
 from .terms import EtaTerms, LocationTerms, RowTerms, by_location, by_parameters
 
-#: Step of the differences of the curvature.
+#: Change of a predictor in differences of the curvature.
 STEP = 1e-3
 
 
@@ -71,11 +72,11 @@ class Family(ABC):
         Whether a threshold of +inf leaves the level above it out; otherwise one of -inf
         leaves the level below out.
     compared : str
-        What a predictor is the log odds of, if `cut` is the logit; without thresholds
-        of a latent variable.
-    ratios : dict of str
-        Name of `cut` -> what exp(coefficient) is the ratio of, sign of the coefficient
-        in it, title of the table.
+        The event whose log odds a predictor is under the logit, averaged over
+        predictors; empty for the cumulative family, whose predictors are positions on a
+        latent scale.
+    ratios : dict of str to Ratio
+        By the name of `cut`: what exp(coefficient) is the ratio of.
     """
 
     link: Link
@@ -85,7 +86,7 @@ class Family(ABC):
     local: ClassVar[bool] = False
     banded: ClassVar[bool] = False
     compared: ClassVar[str] = ""
-    ratios: ClassVar[dict[str, tuple[str, float, str]]] = {}
+    ratios: ClassVar[dict[str, Ratio]] = {}
 
     # What a family states
 
@@ -124,7 +125,9 @@ class Family(ABC):
 
     @property
     def cut(self) -> Link:
-        """The distribution of the probability that eta_k alone determines."""
+        """The distribution G of the binary split at threshold k: the lower part has
+        probability G(eta_k), whether of all rows, of a pair of levels or of a stage.
+        """
         return self.link
 
     @property
@@ -132,10 +135,8 @@ class Family(ABC):
         return False
 
     @property
-    def ratio(self) -> tuple[str, float, str] | None:
-        """What exp(coefficient) is the ratio of, the sign of the coefficient in it, and
-        the title of the table.
-        """
+    def ratio(self) -> Ratio | None:
+        """What exp(coefficient) is the ratio of; None if neither odds nor hazards."""
         return self.ratios.get(self.cut.name)
 
     @property
@@ -171,11 +172,10 @@ class Family(ABC):
         return None if terms is None else by_location(terms, predictor.s)
 
     def curvature_slopes(self, predictor: Predictor, y: IntArray) -> FloatArray:
-        """(Q, n) derivatives of -d2 log p / dH2 by the predictors of `terms`, inside
-        the domain.
+        """(Q, n) derivatives of -d2 log p / dH2 by theta, H and tau, inside the domain.
 
-        By theta_m s^3 T_m, T the derivatives of the curvature by eta_m; by H minus
-        their sum; by tau as s and all eta shrink.
+        With T_m the derivative of the curvature by eta_m: s^3 T_m by theta_m, minus
+        their sum by H; tau shrinks s and all eta.
         """
         eta = predictor.eta()
         s = predictor.s
@@ -212,7 +212,7 @@ class Family(ABC):
         p = np.exp(self.log_probabilities(eta))
         return np.asarray(np.cumsum(p[:, ::-1], axis=1)[:, -2::-1])
 
-    def log_sums(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def log_cumulative(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(n, K-1) log P(y <= k) and log P(y > k)."""
         log_p = self.log_probabilities(eta)
         add = np.logaddexp.accumulate
@@ -242,14 +242,14 @@ class Family(ABC):
 
     def log_odds_above(self, eta: FloatArray) -> FloatArray:
         """(n, K-1) log(P(y > k) / P(y <= k))."""
-        below, above = self.log_sums(eta)
+        below, above = self.log_cumulative(eta)
         return np.asarray(above - below)
 
     def log_odds_above_slope(self, eta: FloatArray) -> FloatArray:
         """Derivatives of `log_odds_above` by eta, with the shape of `below_slope`:
         -dC_k / (C_k S_k).
         """
-        below, above = self.log_sums(eta)
+        below, above = self.log_cumulative(eta)
         both = (below + above)[:, :, None]
         with np.errstate(over="ignore", invalid="ignore"):
             slopes = -self.below_slope(eta) * np.exp(-both)
@@ -306,9 +306,9 @@ class Family(ABC):
             np.hstack([self.above(eta), zeros]) + np.hstack([zeros, self.below(eta)])
         )
 
-    def with_threshold(self, present: BoolArray) -> BoolArray:
-        """(K-1,) thresholds that are estimated, given which levels have rows: one fewer
-        than these.
+    def estimated_thresholds(self, present: BoolArray) -> BoolArray:
+        """(K-1,) thresholds that are estimated where these levels (K,) have rows: one
+        between each of them and the next.
         """
         if self.leaves_upper:
             return np.asarray(present[1:] & (np.cumsum(present)[:-1] > 0))

@@ -185,18 +185,19 @@ class Jacobian:
                 for w, effects in zip(rows.w.T, levels, strict=True)
             )
         place = len(self.places)
-        out[:, place], out[:, place + 1] = rows.x @ location, rows.z @ log_scale
+        out[:, place] = rows.x @ location
+        out[:, place + 1] = rows.z @ log_scale
         if self.n_lambda:
             out[:, -1] = lam
         return out
 
     def transposed(self, values: FloatArray) -> FloatArray:
-        """(n, P) the J' of every row times its values (M + 2 + n_lambda, n)."""
+        """(n, P) J'v of every row, with values v (M + 2 + n_lambda, n)."""
         return self.totals(values, np.arange(self.rows.n), self.rows.n)
 
     def totals(self, values: FloatArray, codes: IntArray, size: int) -> FloatArray:
-        """(size, P) sums of J' times the values (M + 2 + n_lambda, n) over the rows
-        that have each code (n,).
+        """(size, P) sums of J'v, with values v (M + 2 + n_lambda, n), over the rows of
+        each code (n,).
         """
         rows = self.rows
         count = self.n_thresholds
@@ -223,16 +224,18 @@ class Jacobian:
         return np.asarray(out if self.structure is None else out @ self.structure)
 
     def total(self, values: FloatArray) -> FloatArray:
-        """(P,) the sum of J' times the values over all rows."""
+        """(P,) the sum of J'v over all rows."""
         return np.asarray(
             self.totals(values, np.zeros(self.rows.n, dtype=np.intp), 1)[0]
         )
 
     def information(self, curvature: FloatArray) -> FloatArray:
-        """(P, P) the sum over all rows of J' times the curvature (M + 2 + n_lambda, M +
-        2 + n_lambda, n) times J.
+        """(P, P) the sum of J'AJ over all rows, with curvature A (M + 2 + n_lambda, M +
+        2 + n_lambda, n).
         """
-        w, count, (n, m) = self.rows.w, self.n_thresholds, self.rows.w.shape
+        w = self.rows.w
+        n, m = w.shape
+        count = self.n_thresholds
         curvature = self._by_threshold(self._by_threshold(curvature).swapaxes(0, 1))
         products = (w[:, :, None] * w[:, None, :]).reshape(n, m * m)
         levels = curvature[:count, :count].reshape(-1, n) @ products

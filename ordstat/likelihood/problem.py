@@ -12,7 +12,7 @@ from ..exceptions import DataError, OptionError
 from ..formula.sample import Sample
 from ..judging.costs import CostMatrix
 from ..newton import Blocks, Evaluation
-from .columns import NO_COLUMNS, Columns, survey
+from .columns import NO_COLUMNS, ColumnScales, column_scales
 from .family import Family
 from .flexible import FlexibleLink
 from .layout import Layout
@@ -39,8 +39,8 @@ class Problem:
         ones.
     present : (K,) bool
         Levels of the original sample that have rows.
-    location, nominal, scale : Columns
-        Columns of the original sample.
+    location, nominal, scale : ColumnScales
+        ColumnScales of the original sample.
     counts : (K',) weighted counts of the levels present
     family : Family
     flexible : FlexibleLink or None
@@ -62,9 +62,9 @@ class Problem:
 
     sample: Sample
     present: BoolArray
-    location: Columns
-    nominal: Columns
-    scale: Columns
+    location: ColumnScales
+    nominal: ColumnScales
+    scale: ColumnScales
     counts: FloatArray
     family: Family
     flexible: FlexibleLink | None = None
@@ -80,10 +80,10 @@ class Problem:
         family: Family,
         flexible: FlexibleLink | None = None,
         threshold: str = "flexible",
-        columns: tuple[Columns, Columns] | None = None,
+        columns: tuple[ColumnScales, ColumnScales] | None = None,
         ridge: bool = False,
     ) -> Problem:
-        """Survey a sample; with `flexible` also estimate the parameter of the link.
+        """The problem of a sample, with the parameter of a `flexible` link, if given.
 
         `columns` are the nominal and location columns together, and those of the log
         scale, where they are known. With `ridge` no column that varies is aliased.
@@ -117,11 +117,11 @@ class Problem:
         wide = rows.X if rows.nominal is None else np.hstack([rows.nominal, rows.X])
         q = wide.shape[1] - rows.X.shape[1]
         both, scale = columns or (
-            survey(np.ascontiguousarray(wide), sample.weights, ridge),
+            column_scales(np.ascontiguousarray(wide), sample.weights, ridge),
             (
                 NO_COLUMNS
                 if rows.scale is None
-                else survey(rows.scale, sample.weights, ridge)
+                else column_scales(rows.scale, sample.weights, ridge)
             ),
         )
         nominal = both.part(slice(0, q))
@@ -392,7 +392,7 @@ class Problem:
         if self.structure is not None:
             thresholds = np.ones(len(self.structure.names), dtype=bool)
         else:  # thresholds next to a level without rows are not estimated
-            thresholds = self._with_threshold
+            thresholds = self.family.estimated_thresholds(self.present)
         alpha = np.append(True, self.nominal.kept)[:, None] & thresholds
         lam = np.full(self.n_lambda, self.flexible is not None)
         return np.concatenate(
@@ -404,13 +404,6 @@ class Problem:
         out = np.full(self.estimated.size, np.nan)
         out[self.estimated] = values
         return out
-
-    @property
-    def _with_threshold(self) -> BoolArray:
-        """(K-1,) thresholds that are estimated: one between each level with rows and
-        the next such level.
-        """
-        return self.family.with_threshold(self.present)
 
     def over_levels(self, values: FloatArray, outside: float) -> FloatArray:
         """(K-1, ...) from the thresholds between levels present; `outside` with its

@@ -81,9 +81,9 @@ def crossing(
 
     @cache
     def excess(length: float) -> float:
-        return (
-            math.sqrt(max(deviance(centre + length * step), 0.0)) if length else 0.0
-        ) - goal
+        if length == 0.0:
+            return -goal
+        return math.sqrt(max(deviance(centre + length * step), 0.0)) - goal
 
     near = 0.0
     far = goal
@@ -101,11 +101,10 @@ def crossing(
             wall = far
         else:
             near = far
-            far = (
-                far * min(max(1.05 * goal / (rise + goal), 1.2), 3.0)
-                if rise > -goal
-                else 3.0 * far
-            )
+            growth = 3.0
+            if rise > -goal:
+                growth = min(max(1.05 * goal / (rise + goal), 1.2), 3.0)
+            far = growth * far
         if far >= wall:
             far = 0.5 * (near + wall)
             if wall - near < _NEAR * wall:

@@ -27,7 +27,7 @@ from ..mixed.method import (
 )
 from ..threads import one_blas_thread
 from .at_estimates import LikelihoodAtEstimates
-from .columns import Columns, survey
+from .columns import ColumnScales, column_scales
 from .estimate import Estimate, Estimation, running
 from .family import Family
 from .fit import LikelihoodFit
@@ -98,11 +98,9 @@ class OrdinalRegression(Method):
     def __post_init__(self) -> None:
         super().__post_init__()
         latent = self._latent()
-        link = (
-            latent.name
-            if isinstance(latent, FlexibleLink) or latent.lam is None
-            else (latent.name, latent.lam)
-        )
+        link: str | tuple[str, float] = latent.name
+        if isinstance(latent, Link) and latent.lam is not None:
+            link = (latent.name, latent.lam)
         self._settle(link=link, penalty=self._checked_penalty(latent))
 
     def check(self, sample: Sample) -> None:
@@ -184,15 +182,14 @@ class OrdinalRegression(Method):
         return self.family(link)
 
     def problem(
-        self, sample: Sample, columns: tuple[Columns, Columns] | None = None
+        self, sample: Sample, columns: tuple[ColumnScales, ColumnScales] | None = None
     ) -> Problem:
         """What is maximised; `columns` as in `Problem.of`."""
-        latent = self._latent()
-        link, flexible = (
-            (latent.at(latent.start), latent)
-            if isinstance(latent, FlexibleLink)
-            else (latent, None)
-        )
+        link = self._latent()
+        flexible = None
+        if isinstance(link, FlexibleLink):
+            flexible = link
+            link = flexible.at(flexible.start)
         return Problem.of(
             sample, self.family_at(link), flexible, self.threshold, columns, self.ridge
         )
@@ -310,13 +307,9 @@ class OrdinalRegression(Method):
                 "penalty='jeffreys' must go with a cumulative link model; got"
                 f" {type(self).__name__}. Use a ridge penalty, such as penalty=1.0."
             )
-        return (
-            penalty.weight
-            if isinstance(penalty, Ridge)
-            else None
-            if penalty is None
-            else penalty.text
-        )
+        if isinstance(penalty, Ridge):
+            return penalty.weight
+        return None if penalty is None else penalty.text
 
     @property
     def penalised(self) -> bool:
@@ -348,7 +341,9 @@ class OrdinalRegression(Method):
         plain = rows.one_scale and rows.offset is None and self.family.ordered
         if not plain or not isinstance(rule, LikelihoodRule):
             return None
-        columns = survey(rows.X, sample.weights, ridge=True)  # aliased effects are 0
+        columns = column_scales(
+            rows.X, sample.weights, ridge=True
+        )  # aliased effects are 0
         mean = columns.mean
         deviation = columns.deviation
         used = rule.beta != 0.0

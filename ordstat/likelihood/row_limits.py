@@ -10,12 +10,11 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray
 from ..formula.sample import Rows, row_blocks
-from .derivatives import QUANTITIES, Chain
+from .derivatives import QUANTITIES, QuantityOfRows, score_slopes
 from .family import Family, stages_of
 from .fit import LikelihoodFit
-from .predictor import ModelRows
 from .rule import LikelihoodRule
-from .standard_errors import places
+from .standard_errors import rule_by_estimates
 
 #: Types of predictions that are unbounded, and infinite where a predictor is.
 UNBOUNDED = ("score", "linear_predictor")
@@ -54,22 +53,21 @@ class RowLimits:
         score = np.zeros(rows.n)
         apart = rule.family.local or rule.family.stages is not None
         pairs = None if apart else np.zeros((rows.n, count + 1, count + 1))
-        to_rule = places(fit, rule)
+        to_rule = rule_by_estimates(fit, rule)
+        predictors = QUANTITIES["linear_predictor"]
         for some in row_blocks(rows.n, count * count * rule.n_parameters):
             part = rows.take(some)
-            slopes = Chain(QUANTITIES["linear_predictor"], rule, part).rows()[1][
-                ..., : len(to_rule)
-            ]
-            functions = np.nan_to_num(slopes) @ to_rule
+            _, slopes = QuantityOfRows(predictors, rule, part).rows()
+            functions = np.nan_to_num(slopes[..., : len(to_rule)]) @ to_rule
             eta[some] = _limits(fit, functions)
-            score[some] = _limits(
-                fit, _score_slopes(rule, part)[:, : len(to_rule)] @ to_rule
-            )
-            if pairs is not None:
-                additive = rule.link.name == "logit"
-                pairs[some] = (
-                    _pair_limits(fit, functions) if additive else _pairs_of(eta[some])
-                )
+            of_score = score_slopes(rule, part)[:, : len(to_rule)] @ to_rule
+            score[some] = _limits(fit, of_score)
+            if pairs is None:
+                continue
+            if rule.link.name == "logit":  # log ratios are the predictors themselves
+                pairs[some] = _pair_limits(fit, functions)
+            else:
+                pairs[some] = _pairs_of(eta[some])
         return cls(eta, pairs, score, rule.family)
 
     def unknown(self, type: str) -> BoolArray:
@@ -227,10 +225,3 @@ def _pairs_of(eta: FloatArray) -> FloatArray:
             out[:, low, high] = total
             out[:, high, low] = -total
     return out
-
-
-def _score_slopes(rule: LikelihoodRule, rows: Rows) -> FloatArray:
-    """(n, F) derivatives of the scores by the parameters of the rule."""
-    slopes = np.zeros((rows.n, rule.n_parameters))
-    slopes[:, rule.alpha.size : rule.alpha.size + rule.beta.size] = ModelRows.of(rows).x
-    return slopes

@@ -20,7 +20,7 @@ from .._typing import FloatArray, IntArray
 from ..compiled.sums import interval_sums
 from ..formula.sample import Sample, row_blocks
 from ..newton import Blocks, Evaluation
-from .columns import Columns
+from .columns import ColumnScales
 from .family import Family, row_terms, stages_of
 from .flexible import FlexibleLink
 from .layout import Layout
@@ -63,7 +63,7 @@ class LikelihoodRows:
     Attributes
     ----------
     sample : Sample
-    location, nominal, scale : Columns
+    location, nominal, scale : ColumnScales
         Means and deviations of the columns of the sample.
     family : Family
     flexible : FlexibleLink or None
@@ -71,9 +71,9 @@ class LikelihoodRows:
     """
 
     sample: Sample
-    location: Columns
-    nominal: Columns
-    scale: Columns
+    location: ColumnScales
+    nominal: ColumnScales
+    scale: ColumnScales
     family: Family
     flexible: FlexibleLink | None
 
@@ -193,35 +193,27 @@ class LikelihoodRows:
         return self.model_rows(first).w, codes.astype(np.intp)
 
     @cached_property
-    def _arrays(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        """Arrays by row for the compiled pass, and means and inverse deviations of its
-        columns.
-        """
-        rows = self.sample.rows
+    def _by_row(self) -> tuple[Any, ...]:
+        """Arrays with a value for each row, or None, as `interval_sums` takes them."""
         sample = self.sample
-        r = self.scale.mean.size
-        codes = None if self._patterns is None else self._patterns[1]
-        w = (
-            None
-            if rows.nominal is None or codes is not None
-            else self.model_rows(slice(None)).w
+        rows = sample.rows
+        w = None
+        codes = None
+        if self._patterns is not None:
+            codes = self._patterns[1]
+        elif rows.nominal is not None:
+            w = self.model_rows(slice(None)).w
+        return (
+            *(rows.X, rows.scale, w, codes, sample.y, sample.weights),
+            *(rows.offset, rows.scale_offset),
         )
-        by_row = (
-            rows.X,
-            rows.scale,
-            w,
-            codes,
-            sample.y,
-            sample.weights,
-            rows.offset,
-            rows.scale_offset,
-        )
-        inverse = 1.0 / np.concatenate([self.location.deviation, self.scale.deviation])
-        return by_row, (
-            np.append(self.location.mean, np.zeros(r)),
-            inverse,
-            self.shape[0],
-        )
+
+    @cached_property
+    def _column_scales(self) -> tuple[FloatArray, FloatArray]:
+        """Means (0 of log-scale columns) and inverse deviations of the columns."""
+        deviation = np.concatenate([self.location.deviation, self.scale.deviation])
+        mean = np.append(self.location.mean, np.zeros(self.scale.mean.size))
+        return mean, 1.0 / deviation
 
     def scores(self, x: FloatArray) -> FloatArray | None:
         """(4, N) derivatives at x of every row's log-probability, times its weight, by
@@ -232,22 +224,41 @@ class LikelihoodRows:
         if not self.family.local or self.flexible is not None:
             return None
         scores = np.zeros((4, self.sample.n))
-        at = self._compiled(
-            x, float(np.abs(x).max()), Blocks.of_dense(np.zeros((1, 1))), scores
-        )
-        return None if at is None else scores
+        inside = self._sums(x, float(np.abs(x).max()), False, scores)
+        return None if inside is None else scores
 
     def _compiled(
+        self, x: FloatArray, largest: float, information: Blocks | None
+    ) -> Evaluation | None:
+        second = information is None
+        found = self._sums(x, largest, second)
+        if found is None:
+            return None
+        loglik, sums = found
+        if self._patterns is not None:
+            sums = self._over_patterns(sums, second)
+        score, pairs, cross, score_rest, gram = sums
+        blocks = information
+        if blocks is None:
+            blocks = Blocks(pairs[0], pairs[1, :-1], cross, gram)
+        total = np.concatenate([score.reshape(-1), score_rest])
+        return Evaluation(loglik, total, blocks)
+
+    def _sums(
         self,
         x: FloatArray,
         largest: float,
-        information: Blocks | None,
+        second: bool,
         scores: FloatArray | None = None,
-    ) -> Evaluation | None:
+    ) -> tuple[float, tuple[FloatArray, ...]] | None:
+        """The log-likelihood and the sums of `_zeros`; None outside the domain.
+
+        Without `second` only scores are summed. Those of the rows are written to
+        `scores` (4, N).
+        """
         size = self.shape[0] * self.shape[1]
         alpha = x[:size].reshape(self.shape)
         rest = x[size:]
-        by_row, columns = self._arrays
         theta = alpha
         step = np.vstack([alpha[:1], alpha[1:] - alpha[:-1]])
         # until the sums are complete every pattern has separate thresholds
@@ -256,44 +267,41 @@ class LikelihoodRows:
             theta = (w @ theta.T).reshape(-1, 1)
             step = (w @ step.T).reshape(-1, 1)
         limits = _FARTHEST / max(largest, 1e-300), LARGEST_LOG_SCALE
-        given = (*columns, theta, step, rest, *limits)
-        second = information is None
-        sums = _zeros(theta.shape, rest.size)
-        loglik = np.nan
-        if link := _COMPILED.get(self.family.link.name):
-            loglik = interval_sums(*by_row, *given, link, None, *sums, second, scores)
-        if np.isnan(loglik):
+        given = (*self._column_scales, self.shape[0], theta, step, rest, *limits)
+        link = _COMPILED.get(self.family.link.name)
+        if link is not None:
             sums = _zeros(theta.shape, rest.size)
-            loglik = 0.0
-            for some in row_blocks(self.sample.n, room=_CHUNK):
-                parts = self._intervals(some, alpha, rest)
-                if parts is None:
-                    return None
-                part = (None if array is None else array[some] for array in by_row)
-                into = None if scores is None else np.zeros((4, some.stop - some.start))
-                loglik += interval_sums(*part, *given, 0, parts, *sums, second, into)
-                if scores is not None:
-                    scores[:, some] = into
+            loglik = interval_sums(
+                *self._by_row, *given, link, None, *sums, second, scores
+            )
+            if not np.isnan(loglik):
+                return loglik, sums
+        sums = _zeros(theta.shape, rest.size)
+        loglik = 0.0
+        for some in row_blocks(self.sample.n, room=_CHUNK):
+            parts = self._intervals(some, alpha, rest)
+            if parts is None:
+                return None
+            part = (None if array is None else array[some] for array in self._by_row)
+            into = None if scores is None else np.zeros((4, some.stop - some.start))
+            loglik += interval_sums(*part, *given, 0, parts, *sums, second, into)
+            if scores is not None:
+                scores[:, some] = into
+        return loglik, sums
+
+    def _over_patterns(
+        self, sums: tuple[FloatArray, ...], second: bool
+    ) -> tuple[FloatArray, ...]:
+        """Sums by threshold and nominal column, from those by pattern and threshold."""
+        assert self._patterns is not None
+        w = self._patterns[0]
+        shape = (len(w), self.shape[0])
         score, pairs, cross, score_rest, gram = sums
-        if self._patterns is not None:
-            w = self._patterns[0]
-            count = self.shape[0]
-            score = np.einsum("gk,gm->km", score.reshape(len(w), count), w)
-            if second:
-                pairs = np.einsum(
-                    "sgk,gm,gl->skml", pairs.reshape(2, len(w), count), w, w
-                )
-                cross = np.einsum(
-                    "gkq,gm->kmq", cross.reshape(len(w), count, rest.size), w
-                )
-        blocks = (
-            Blocks(pairs[0], pairs[1, :-1], cross, gram)
-            if information is None
-            else information
-        )
-        return Evaluation(
-            loglik, np.concatenate([score.reshape(-1), score_rest]), blocks
-        )
+        score = np.einsum("gk,gm->km", score.reshape(shape), w)
+        if second:
+            pairs = np.einsum("sgk,gm,gl->skml", pairs.reshape(2, *shape), w, w)
+            cross = np.einsum("gkq,gm->kmq", cross.reshape(*shape, -1), w)
+        return score, pairs, cross, score_rest, gram
 
     def _intervals(
         self, some: slice, alpha: FloatArray, rest: FloatArray
@@ -347,8 +355,11 @@ class LikelihoodRows:
 
 
 def _zeros(shape: tuple[int, ...], q: int) -> tuple[FloatArray, ...]:
-    """Sums of the compiled pass: scores and information of the thresholds, with and of
-    the other parameters.
+    """Zeros for the sums of the compiled pass, of n thresholds with m coefficients each
+    and q other parameters.
+
+    Scores of the thresholds, their second derivatives with themselves and the threshold
+    below, and with the others; scores and second derivatives of the others.
     """
     n, m = shape
     return (

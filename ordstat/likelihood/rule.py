@@ -14,6 +14,7 @@ from ..fit import CostRule
 from ..formula.sample import RandomRows, Rows, row_blocks
 from ..judging.costs import CostMatrix
 from .family import Family
+from .layout import Layout
 from .links import Link
 from .predictor import ModelRows, Predictor
 
@@ -55,14 +56,21 @@ class LikelihoodRule(CostRule):
         return int(self.alpha.shape[0]) + 1
 
     @property
-    def n_parameters(self) -> int:
-        """F, of alpha, beta, zeta and lambda together."""
-        return int(
-            self.alpha.size
-            + self.beta.size
-            + self.zeta.size
-            + (self.link.lam is not None)
+    def layout(self) -> Layout:
+        """The blocks of all F parameters: alpha, beta, zeta, lambda of a link."""
+        thresholds, columns = self.alpha.shape
+        return Layout(
+            thresholds=thresholds,
+            columns=columns,
+            location=self.beta.size,
+            scale=self.zeta.size,
+            link=int(self.link.lam is not None),
         )
+
+    @property
+    def n_parameters(self) -> int:
+        """F."""
+        return self.layout.size
 
     def scores(self, rows: Rows) -> FloatArray:
         H = rows.X @ self.beta

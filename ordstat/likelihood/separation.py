@@ -11,7 +11,7 @@ import numpy as np
 from .._typing import BoolArray, FloatArray, IntArray
 from ..formula.sample import row_blocks
 from ..newton import Ended, Optimum
-from .columns import TOLERANCE, Columns, triangle_of
+from .columns import TOLERANCE, ColumnScales, triangle_of
 from .flexible import mirrored
 from .predictor import ModelRows
 from .problem import Problem
@@ -353,7 +353,7 @@ def _slack_matrix(
     )
 
 
-def _shift(columns: Columns) -> FloatArray:
+def _shift(columns: ColumnScales) -> FloatArray:
     """Means per deviation; 0 for columns so far from 0 that rounding would make them
     constant.
     """

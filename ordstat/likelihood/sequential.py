@@ -23,6 +23,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
+from ..report.ratios import Ratio
 from .cumulative import Cumulative
 from .family import Family, both_tails
 from .flexible import mirrored
@@ -159,9 +160,9 @@ _REVERSED = (
     " left, exp(estimate)"
 )
 _RATIOS = {
-    "logit": ("continuation odds ratio", 1.0, _ODDS),
-    "cloglog": ("hazard ratio", -1.0, _HAZARDS),
-    "loglog": ("reversed hazard ratio", 1.0, _REVERSED),
+    "logit": Ratio("continuation odds ratio", 1.0, _ODDS),
+    "cloglog": Ratio("hazard ratio", -1.0, _HAZARDS),
+    "loglog": Ratio("reversed hazard ratio", 1.0, _REVERSED),
 }
 
 
@@ -171,7 +172,7 @@ class ContinuationRatio(Sequential):
 
     name: ClassVar[str] = "Continuation-ratio model"
     stops: ClassVar[bool] = False
-    ratios: ClassVar[dict[str, tuple[str, float, str]]] = _RATIOS
+    ratios: ClassVar[dict[str, Ratio]] = _RATIOS
 
 
 @dataclass(frozen=True)
@@ -180,4 +181,4 @@ class StoppingRatio(Sequential):
 
     name: ClassVar[str] = "Stopping-ratio model"
     stops: ClassVar[bool] = True
-    ratios: ClassVar[dict[str, tuple[str, float, str]]] = _RATIOS
+    ratios: ClassVar[dict[str, Ratio]] = _RATIOS

@@ -1,4 +1,4 @@
-"""Covariances of estimates and errors of functions of them."""
+"""Errors and limits of functions of the estimates, by the delta method."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .fit import LikelihoodFit
 from .rule import LikelihoodRule
 
 
-def places(fit: LikelihoodFit, rule: LikelihoodRule) -> FloatArray:
-    """(F, P') the parameters of the rule as linear functions of the estimated ones.
+def rule_by_estimates(fit: LikelihoodFit, rule: LikelihoodRule) -> FloatArray:
+    """(F, P') the linear map from the estimated parameters to all of a rule.
 
     Aliased effects are 0; a flexible threshold next to a level without rows equals the
     previous one.
@@ -29,7 +29,9 @@ def places(fit: LikelihoodFit, rule: LikelihoodRule) -> FloatArray:
     count = rule.alpha.shape[0]
     jacobian: FloatArray = np.eye(fit.aliased.size)[:, ~fit.aliased]
     for block, aliased in enumerate(fit.aliased[: rule.alpha.size].reshape(-1, count)):
-        for k in np.flatnonzero(aliased[1:]) + 1 if not aliased.all() else ():
+        if aliased.all():
+            continue
+        for k in np.flatnonzero(aliased[1:]) + 1:
             jacobian[block * count + k] = jacobian[block * count + k - 1]
     return jacobian
 
@@ -44,7 +46,7 @@ def rule_covariance(
     """
     full = covariance
     if fit.jacobian is not None or fit.aliased.any():
-        jacobian = places(fit, rule)
+        jacobian = rule_by_estimates(fit, rule)
         full = jacobian @ full @ jacobian.T
     # the parameter of a link that the user fixed
     n_fixed = rule.n_parameters - len(full)
@@ -132,9 +134,9 @@ _VALUES: dict[str, Callable[[LikelihoodRule, Rows], FloatArray]] = {
     )[:, None],
 }
 #: Predictions that have a standard error.
-UNCERTAIN = tuple(_VALUES)
+TYPES_WITH_ERRORS = tuple(_VALUES)
 
 
 def predicted(rule: LikelihoodRule, rows: Rows, type: str) -> FloatArray:
-    """(n, M) values of a type of `UNCERTAIN`."""
+    """(n, M) values of a type of `TYPES_WITH_ERRORS`."""
     return _VALUES[type](rule, rows)

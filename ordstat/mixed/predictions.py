@@ -37,9 +37,9 @@ from ..inference.predictions import (
 from ..judging.costs import CostMatrix
 from ..likelihood.derivatives import (
     QUANTITIES,
-    Chain,
     Derived,
     Quantity,
+    QuantityOfRows,
     averages,
     moved,
     score_errors,
@@ -52,10 +52,10 @@ from ..likelihood.links import Link
 from ..likelihood.marginal import Marginal
 from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import (
-    UNCERTAIN,
+    TYPES_WITH_ERRORS,
     limits_between,
-    places,
     predicted,
+    rule_by_estimates,
     rule_covariance,
 )
 from ..results import known_type, unknown_type
@@ -169,12 +169,12 @@ class Predicted(CostRule):
     def each(self, quantity: Quantity, rows: Rows) -> Derived:
         """(n, M) values of the rows, and their Jacobian (n, M, F + m)."""
         if not self.factors:
-            return Chain(quantity, self.rule, rows).rows()
+            return QuantityOfRows(quantity, self.rule, rows).rows()
         outputs = len(quantity.factors(self.rule.n_levels - 1))
         values = np.zeros((rows.n, outputs))
         jacobian = np.zeros((rows.n, outputs, self._wider.n_parameters))
         for at_node, index, share in self._nodes(rows):
-            value, gradient = Chain(quantity, self._wider, at_node).rows()
+            value, gradient = QuantityOfRows(quantity, self._wider, at_node).rows()
             values[index] += share * value
             jacobian[index] += share * gradient
         return values, self._in_order(jacobian)
@@ -398,7 +398,7 @@ def mixed_prediction(
         if se or interval is not None:
             raise OptionError(
                 "type='class' has no standard error or interval;"
-                f" {', '.join(UNCERTAIN)} have."
+                f" {', '.join(TYPES_WITH_ERRORS)} have."
             )
         chosen = r.rule.cost if cost is None else CostMatrix.parse(cost, r.levels)
         probabilities = _values(predicted_by_groups, rows, "prob")
@@ -614,7 +614,7 @@ def predicted_covariance(r: LikelihoodResults, predicted: Predicted) -> FloatArr
     """
     if not predicted.n_phi:
         return rule_covariance(r.fit, predicted.rule, r.fixed_covariance)
-    to_rule = places(r.fit, predicted.rule)
+    to_rule = rule_by_estimates(r.fit, predicted.rule)
     F = predicted.rule.n_parameters
     whole = r.whole_covariance
     size = to_rule.shape[1]

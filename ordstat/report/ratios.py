@@ -91,7 +91,7 @@ def ratio_of(r: Any) -> Ratio:
     if rows.scale is not None or rows.scale_offset is not None:
         return _SCALED
     given = r.family.ratio
-    return _NO_RATIO if given is None else Ratio(*given)
+    return _NO_RATIO if given is None else given
 
 
 def common_ratio(fits: Iterable[Any]) -> Ratio:

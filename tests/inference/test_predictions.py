@@ -16,7 +16,7 @@ from scipy.stats import norm
 from ordstat import ordfit
 from ordstat.likelihood.flexible import link_of
 from ordstat.likelihood.rule import LikelihoodRule
-from ordstat.likelihood.standard_errors import places, predicted
+from ordstat.likelihood.standard_errors import predicted, rule_by_estimates
 
 ROOTS = [[abs(i - j) ** 0.5 for i in range(5)] for j in range(5)]
 Z95 = norm.ppf(0.975)
@@ -46,7 +46,7 @@ def fit(request):
 def rule_at(fit, estimates: np.ndarray) -> LikelihoodRule:
     """The rule of a fit at other values of its estimated parameters."""
     rule = fit.rule
-    change = places(fit, rule) @ (estimates - fit.coefficients[~fit.aliased])
+    change = rule_by_estimates(fit, rule) @ (estimates - fit.coefficients[~fit.aliased])
     alpha, beta, zeta, _ = np.split(
         change, np.cumsum([rule.alpha.size, rule.beta.size, rule.zeta.size])
     )

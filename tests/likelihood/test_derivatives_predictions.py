@@ -14,7 +14,7 @@ from ordstat.likelihood import derivatives as sensitivity
 from ordstat.likelihood.adjacent import Adjacent
 from ordstat.likelihood.derivatives import (
     QUANTITIES,
-    Chain,
+    QuantityOfRows,
     averages,
     score_errors,
     standard_errors,
@@ -60,7 +60,7 @@ def errors_of(
     rule: LikelihoodRule, rows: Rows, name: str, covariance: np.ndarray
 ) -> np.ndarray:
     def each(some: Rows) -> tuple[np.ndarray, np.ndarray]:
-        return Chain(QUANTITIES[name], rule, some).rows()
+        return QuantityOfRows(QUANTITIES[name], rule, some).rows()
 
     return standard_errors(each, rows, rule.n_levels, covariance)
 
