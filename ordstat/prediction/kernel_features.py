@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import eigh
@@ -15,7 +16,8 @@ from .._typing import FloatArray, IntArray
 from ..fit import KernelExpansion, LinearPotential, MarginFit
 from ..formula.sample import CACHED, Rows, row_blocks
 from ..likelihood.cumulative import Cumulative
-from ..likelihood.predictor import Predictor
+from ..likelihood.layout import Layout
+from ..likelihood.predictor import Jacobian, ModelRows
 from ..likelihood.terms import RowTerms
 from ..newton import Blocks, Evaluation, Optimum, maximise
 from ..svm.gram import centred
@@ -224,29 +226,37 @@ class FeatureRows:
         """Evaluate the objective at x = (theta (K-1,), b (p,)); None outside its domain
         [newton.Objective].
         """
-        q = x.size - self.F.shape[1]
-        n = self.y.size
-        theta = x[:q]
-        b = x[q:]
-        if not (np.diff(theta) > 0.0).all():
+        p = self.F.shape[1]
+        layout = Layout(thresholds=x.size - p, columns=1, location=p)
+        alpha, b, zeta, _ = layout.split(x)
+        if not (np.diff(alpha[:, 0]) > 0.0).all():
             return None
-        predictor = Predictor(
-            w=np.ones((n, 1)), alpha=theta[:, None], H=self.scores(b), tau=np.zeros(n)
-        )
+        predictor = self._columns.at(alpha, b, zeta)
         terms = self.family.terms(predictor, self.y, information is None)
         if terms is None or not np.isfinite(terms.log_p).all():
             return None
-        score = terms.score * self.weights
-        by_theta = sum(
-            np.bincount(place, part, q)
-            for place, part in zip(terms.places, score, strict=False)
-        )
+        jacobian = Jacobian(self._columns, terms.places, layout)
+        score = jacobian.total(terms.score * self.weights)
+        score[layout.of_location] -= self.penalty * b
+        if information is None:
+            information = self._information(terms, layout.thresholds)
+        loglik = float(self.weights @ terms.log_p)
         evaluation = Evaluation(
-            float(self.weights @ terms.log_p) - 0.5 * self.penalty * float(b @ b),
-            np.concatenate([by_theta, self.F.T @ score[2] - self.penalty * b]),
-            self._information(terms, q) if information is None else information,
+            loglik - 0.5 * self.penalty * float(b @ b), score, information
         )
         return evaluation if evaluation.finite else None
+
+    @cached_property
+    def _columns(self) -> ModelRows:
+        """The features as location columns."""
+        n = self.y.size
+        return ModelRows(
+            x=self.F,
+            w=np.ones((n, 1)),
+            z=np.zeros((n, 0)),
+            offset=self.offset,
+            scale_offset=np.zeros(n),
+        )
 
     def maximum(self, start: FloatArray, tol: float, max_iter: int) -> Optimum:
         """Maximise over thresholds and coefficients."""
