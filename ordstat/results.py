@@ -24,7 +24,14 @@ from .judging.costs import sample_costs
 from .judging.errors import Predictions, error_table
 from .judging.evaluation import evaluate
 from .judging.geometry import Geometry
-from .judging.margins import DRAWN, MarginBounds, Margins, margins, training_bounds
+from .judging.margins import (
+    DRAWN,
+    NO_BOUNDS_NEED,
+    MarginBounds,
+    Margins,
+    margins,
+    training_bounds,
+)
 from .method import Method
 from .report.advice import Overview, with_advice
 from .report.render import Report, Summary, Table, as_html, as_text
@@ -1482,7 +1489,7 @@ class OrdinalResults:
         if self.geometry is None:
             reason = self._why_no_bounds()
         elif self.design.survey is not None:
-            reason = DRAWN
+            reason = NO_BOUNDS_NEED + DRAWN
         elif self.no_margins is not None:
             reason = "No margin bounds: the fit has no margins."
         else:

@@ -130,10 +130,10 @@ def delta_errors(
 
 # Largest number of margins that are tried; the bound holds at all of them.
 _MOST_DELTAS = 2000
-#: Note for survey designs.
-DRAWN = (
-    "No margin bounds: they need independent rows; these were drawn by a survey design."
-)
+#: What bounds need that rows of a survey design are not.
+DRAWN = "independent rows; these were drawn by a survey design."
+#: A note that there are no bounds, before what they need.
+NO_BOUNDS_NEED = "No margin bounds: they need "
 _ROW_COSTS = (
     "The bound of the cost assumes that no row has larger costs than the training rows."
 )
@@ -202,15 +202,14 @@ class MarginBounds:
 
 
 def dependence(sample: Sample) -> str:
-    """The reason why rows are not independent; empty if they are."""
+    """What bounds need that these rows are not; empty if rows are independent."""
     if sample.cluster is not None:
-        return "No margin bounds: they need independent rows; these come in clusters."
+        return "independent rows; these come in clusters."
     if sample.weights is not None and not np.array_equal(
         sample.weights, np.rint(sample.weights)
     ):
         return (
-            "No margin bounds: they need independent rows; these have weights that are"
-            " not whole numbers of rows."
+            "independent rows; these have weights that are not whole numbers of rows."
         )
     return ""
 
@@ -247,12 +246,13 @@ def margin_bounds(
     """
     weights = sample.case_weights
     threshold = geometry.complexity(sample.case_weights)
-    reason = dependence(sample)
-    if not reason and not np.isfinite(threshold):
+    needed = dependence(sample)
+    if needed:
+        return MarginBounds(bounds=(), notes=(NO_BOUNDS_NEED + needed,))
+    if not np.isfinite(threshold):
         reason = (
             "No margin bounds: the class of these weak hypotheses has no known size."
         )
-    if reason:
         return MarginBounds(bounds=(), notes=(reason,))
     rho = rows.normalised
     y = sample.y
@@ -709,9 +709,10 @@ def preference_bounds(
     delta : float in (0, 1)
         Probability that the bound fails.
     """
-    if reason := dependence(sample):
+    needed = dependence(sample)
+    if needed:
         return MarginBounds(
-            bounds=(), notes=(reason.replace("margin bounds", "bound of R_pref"),)
+            bounds=(), notes=(f"No bound of R_pref: it needs {needed}",)
         )
     if sample.case_weights.sum() > _MOST:
         what = (

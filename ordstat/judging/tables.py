@@ -51,10 +51,9 @@ def fold_limits(
     """
     fit.check_parts()
     sample = fit.divisible
-    if reason := DRAWN if fit.design.survey is not None else dependence(sample):
-        raise OptionError(
-            reason.replace("No margin bounds: they need", "bounds(cv=) needs")
-        )
+    needed = DRAWN if fit.design.survey is not None else dependence(sample)
+    if needed:
+        raise OptionError(f"bounds(cv=) needs {needed}")
     if np.any(sample.case_weights != 1.0):
         raise OptionError(
             "bounds(cv=) needs rows without case weights. Fit"
