@@ -17,7 +17,15 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
-from ..checks import fraction, generator, label_texts, number, one_of, whole
+from ..checks import (
+    fraction,
+    generator,
+    label_texts,
+    listed,
+    number,
+    one_of,
+    whole,
+)
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Rows
 from ..likelihood.rule import LikelihoodRule
@@ -311,8 +319,7 @@ def occupancy(
             f"start has {int(began.sum())} rows in an absorbing level, the first"
             f" {rows.frame.index[began][0]!r}: they stay there. Leave them out."
         )
-    # labels of rows that stand for a person in each arm may be equal
-    rows = replace(rows, frame=rows.frame.reset_index(drop=True))
+    rows = _in_order(rows, listed(by))
     places = places_of(rows, None, by)
     designs = _designs(fit, rows, steps, moving, previous, time, gap)
     shares = _shares(rows, [group for _, group in places])
@@ -404,6 +411,17 @@ def _start(
         if name is not None:
             rows.check(name)
     return rows
+
+
+def _in_order(rows: Population, by: Sequence[Any]) -> Population:
+    """The rows numbered, as a person may stand in each arm under one label, with groups
+    in the order of the levels of the fit.
+    """
+    frame = rows.frame.reset_index(drop=True)
+    for name in by:
+        if name in rows.categories:
+            frame[name] = pd.Categorical(frame[name], rows.categories[name])
+    return replace(rows, frame=frame)
 
 
 def _designs(

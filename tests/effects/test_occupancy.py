@@ -191,6 +191,19 @@ def test_seeds_and_clusters(fit, start, both) -> None:
     assert "300 rows of start" in str(both)
 
 
+def test_groups_are_in_the_order_of_the_levels_of_the_fit() -> None:
+    data = STAYS.assign(
+        arm=pd.Categorical(np.where(STAYS["arm"] == 1, "a", "b"), ["b", "a"])
+    )
+    fit = ordfit(FORMULA, data)
+    start = pd.DataFrame({"previous": "ward", "arm": ["a", "b"]})
+    found = occupancy(fit, start, TIMES, by="arm", draws=0, **OPTIONS)
+    assert found.groups == ("b", "a")
+    assert found.contrasts()["contrast"].unique().tolist() == ["a - b"]
+    alone = occupancy(fit, start[:1], TIMES, draws=0, **OPTIONS)
+    np.testing.assert_allclose(found.estimates[1], alone.estimates[0], rtol=1e-12)
+
+
 def test_one_group_has_no_name(fit, start) -> None:
     found = occupancy(fit, start.head(3), [1], draws=0, **OPTIONS)
     assert list(found.frame.columns) == ["time", "level", "estimate"]
