@@ -359,15 +359,13 @@ def term_columns(
 
 
 class ModelMatrix(NamedTuple):
-    """A model matrix with its names, the columns of each term, its columns' sums of
-    squares (D,).
+    """A model matrix with the columns of each term, its columns' sums of squares (D,).
 
     `categories` (D,) are numbers of categories for columns that are codes without an
     order, 0 for other columns; None if there are no such columns.
     """
 
     matrix: FloatArray
-    names: tuple[str, ...]
     terms: dict[str, slice]
     squares: FloatArray
     categories: IntArray | None
@@ -404,8 +402,7 @@ def assemble(
             categories.extend(repeat(0, width))
     matrix, squares = stack(columns, n)
     codes = np.array(categories, dtype=np.intp) if any(categories) else None
-    names = tuple([name.text for name in side_names(side, codings)])
-    return ModelMatrix(matrix, names, slices, squares, codes)
+    return ModelMatrix(matrix, slices, squares, codes)
 
 
 def _check_size(terms: Sequence[Term], widths: Sequence[int], n: int) -> None:

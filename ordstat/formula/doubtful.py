@@ -104,10 +104,11 @@ def _missing_answers(what: str, column: Column, labels: tuple[Any, ...] = ()) ->
         silent = [
             code for code, text in enumerate(value.levels) if answers.no_answer(text)
         ]
-        rows = np.isin(value.codes, silent)
-        if rows.any():
+        if silent:
+            rows = np.isin(value.codes, silent)
             texts = [value.levels[code] for code in silent]
-            return f"{what} has {_counted('level', texts, rows)}"
+            if rows.any():
+                return f"{what} has {_counted('level', texts, rows)}"
         if not labels or not all(isinstance(label, (int, float)) for label in labels):
             return ""
         value = np.array(labels, dtype=float)[value.codes[value.codes >= 0]]

@@ -202,7 +202,7 @@ class FormulaSpec:
         self, values: Mapping[str, Value], n: int
     ) -> tuple[Rows, list[ModelMatrix]]:
         """Rows from complete values, and the matrices of location, nominal and scale
-        effects with their names.
+        effects.
         """
         location = assemble(self.location, values, self.codings, n)
         nominal, scale = (
@@ -212,8 +212,8 @@ class FormulaSpec:
         rows = Rows(
             X=location.matrix,
             offset=_total(self.location, values),
-            nominal=nominal.matrix if nominal.names else None,
-            scale=scale.matrix if scale.names else None,
+            nominal=nominal.matrix if nominal.terms else None,
+            scale=scale.matrix if scale.terms else None,
             scale_offset=_total(self.scale, values),
         )
         return rows, [location, nominal, scale]
@@ -327,6 +327,14 @@ class FormulaSpec:
         return {
             role: tuple(side_names(self.by_role.get(role), self.codings))
             for role in ROLES
+        }
+
+    @cached_property
+    def names(self) -> dict[str, tuple[str, ...]]:
+        """Names of these columns."""
+        return {
+            role: tuple([column.text for column in columns])
+            for role, columns in self.column_names.items()
         }
 
     @cached_property

@@ -67,8 +67,8 @@ def used_rows(
         present = inputs.used_levels(codes, declared, response.name)
     used = every if keep_levels else present
     levels = tuple([declared[code] for code in used])
-    unused = tuple([declared[code] for code in np.setdiff1d(every, used)])
-    absent = [declared[code] for code in np.setdiff1d(used, present)]
+    unused = tuple([declared[code] for code in _without(every, used)])
+    absent = [declared[code] for code in _without(used, present)]
     notes += response.notes
     notes += unused_note(unused, "the response")
     if absent:
@@ -87,6 +87,13 @@ def used_rows(
         unused=unused,
         notes=tuple(notes),
     )
+
+
+def _without(codes: IntArray, some: IntArray) -> IntArray:
+    """The codes but for some of them; both increase."""
+    left = np.ones(codes[-1] + 1, dtype=bool)
+    left[some] = False
+    return codes[left[codes]]
 
 
 def _kept(

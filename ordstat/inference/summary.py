@@ -336,7 +336,7 @@ def ratio_table(r: LikelihoodResults, effects: pd.DataFrame) -> Table:
     """
     ratio = ratio_of(r)
     low, high = effects.columns[-2:]
-    numbers = effects[["estimate", low, high]].to_numpy()
+    numbers = np.column_stack([effects["estimate"], effects[low], effects[high]])
     values = ratio.exponents(["location"] * len(effects), numbers)
     frame = pd.DataFrame(values, index=effects.index, columns=[ratio.name, low, high])
     return Table(

@@ -50,7 +50,8 @@ class Present:
     @classmethod
     def of(cls, sample: Sample) -> Present:
         """The levels of a sample that have rows."""
-        return cls(np.unique(sample.y[sample.case_weights > 0]), sample.n_levels)
+        totals = np.bincount(sample.y, sample.weights, sample.n_levels)
+        return cls(np.flatnonzero(totals), sample.n_levels)
 
     @property
     def all(self) -> bool:

@@ -264,6 +264,8 @@ def running(problem: Problem, optimum: Optimum) -> BoolArray:
     """(P',) log-scale effects that are still moving, or have a huge standard error."""
     scale = np.zeros(problem.n_parameters, dtype=bool)
     r = problem.rows.scale.mean.size
+    if r == 0:
+        return scale
     first = scale.size - r - int(problem.flexible is not None)
     moving = np.abs(optimum.step[first : first + r]) > (
         np.inf if optimum.converged else _MOVING

@@ -213,17 +213,21 @@ def expected_information(problem: Problem, x: FloatArray) -> FloatArray | None:
     family = problem.family_at(float(x[-1])) if free else rows.family
     order = layout.order_by_columns
     total = np.zeros((full.size, full.size))
-    for some in row_blocks(rows.sample.n, full.size, _BUFFER):
-        part = rows.model_rows(some)
-        weights = rows.sample.case_weights[some]
-        predictor = rows.predictor(part, full)
-        for level in range(layout.thresholds + 1):
-            terms = row_terms(family, predictor, np.full(part.n, level), False, free)
-            if terms is None:
-                return None
-            jacobian = Jacobian(part, terms.places, layout.by_columns)
-            scores = np.nan_to_num(jacobian.transposed(terms.score))
-            total += (scores * (weights * np.exp(terms.log_p))[:, None]).T @ scores
+    levels = np.arange(layout.thresholds + 1)
+    for some in row_blocks(rows.sample.n, levels.size * full.size, _BUFFER):
+        # the rows at level 0, the same rows at level 1, and so on
+        each = np.tile(np.arange(some.start, some.stop), levels.size)
+        y = np.repeat(levels, some.stop - some.start)
+        part = rows.model_rows(each)
+        terms = row_terms(family, rows.predictor(part, full), y, False, free)
+        if terms is None:
+            return None
+        jacobian = Jacobian(part, terms.places, layout.by_columns)
+        scores = np.nan_to_num(jacobian.transposed(terms.score))
+        weights = rows.sample.case_weights[each] * np.exp(terms.log_p)
+        weighted = scores * weights[:, None]
+        for level in levels:
+            total += weighted[y == level].T @ scores[y == level]
     back = np.argsort(order)
     return np.asarray(
         problem.expansion.T @ total[np.ix_(back, back)] @ problem.expansion

@@ -365,7 +365,7 @@ class Problem:
         """The blocks of the solver's coordinates."""
         return replace(self.layout, by_threshold=True)
 
-    @property
+    @cached_property
     def n_parameters(self) -> int:
         """Number of estimated parameters."""
         return self.layout.size

@@ -400,3 +400,18 @@ def test_a_sample_has_arrays_of_one_length(name):
         DataError, match=f"^{name} must have a value for each of the 5 rows; got 4"
     ):
         Sample(rows=Rows(X=X, **sides), n_levels=2, **arrays)
+
+
+@pytest.mark.parametrize("row", [0, 1023, 1024, 2048, 2499])
+def test_a_change_of_one_value_or_of_the_order_of_two_is_seen(row):
+    """Columns longer than the blocks of the checksum, and the rest after them."""
+    x = np.random.default_rng(0).normal(size=2500)
+    data = pd.DataFrame({"y": np.arange(2500) % 3, "x": x})
+    design = build("y ~ x", data)
+    assert design.column("x", "x=").value is not None
+    others = x.copy(), x.copy()
+    others[0][row] = np.nextafter(x[row], 9.0)
+    others[1][[row, 500]] = x[[500, row]]
+    for changed in others:
+        with pytest.raises(DataError, match="columns of the formula"):
+            design.beside(data.assign(x=changed))
