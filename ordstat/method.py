@@ -76,6 +76,7 @@ class Needs:
     random: bool = False  # takes Rows.random
     offset: bool = False  # takes Rows.offset
     cluster: bool = False  # takes Sample.cluster
+    partial: bool = False  # takes Sample.highest
     signs: bool = False  # takes Sample.signs
     absent_levels: bool = False  # takes levels that have no rows
     missing: bool = False  # takes NaN in Rows.X
@@ -194,6 +195,9 @@ class Method:
             "random terms": sample.rows.random is not None and not self.needs.random,
             "an offset": sample.rows.offset is not None and not self.needs.offset,
             "cluster=": sample.cluster is not None and not self.needs.cluster,
+            "answers known in part": (
+                sample.highest is not None and not self.needs.partial
+            ),
             "constraints=": sample.signs is not None and not self.needs.signs,
             "columns of categories": (
                 sample.categories is not None and not self.needs.categories

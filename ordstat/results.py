@@ -109,8 +109,9 @@ def augmented(fit: OrdinalResults, data: Any = None) -> pd.DataFrame:
     """Data with columns of predictions beside them."""
     target = fit.target(data)
     if data is None:
+        sample = fit.design.sample
         response = fit.design.levels.categorical(
-            fit.design.sample.y, target.index, fit.design.response
+            np.where(sample.exact, sample.y, -1), target.index, fit.design.response
         )
         frame = pd.concat([response, _predictors(fit)], axis=1)
     else:
@@ -332,11 +333,10 @@ class OrdinalResults:
 
     @property
     def level_counts(self) -> FloatArray:
-        """(K,) sums of the case weights of the rows of each level."""
+        """(K,) sums of the case weights of the rows that have each level exactly."""
         sample = self.design.sample
-        return np.bincount(sample.y, sample.case_weights, sample.n_levels).astype(
-            np.float64
-        )
+        weights = np.where(sample.exact, sample.case_weights, 0.0)
+        return np.bincount(sample.y, weights, sample.n_levels).astype(np.float64)
 
     @property
     def n_rows(self) -> int:

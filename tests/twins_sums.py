@@ -57,6 +57,7 @@ def interval_sums(
     w,
     pattern,
     y,
+    open_end,
     weights,
     offset,
     scale_offset,
@@ -95,8 +96,9 @@ def interval_sums(
         (w * table[k]).sum(axis=1)
         for table, k in ((theta, high), (theta, low), (step, high))
     )
-    top = y == last
-    bottom = y == 0
+    opened = np.zeros(n, dtype=int) if open_end is None else open_end
+    top = (y == last) | (opened > 0)
+    bottom = (y == 0) | (opened < 0)
     ends = (
         np.where(top, np.inf, s * (theta_u - H)),
         np.where(bottom, -np.inf, s * (theta_l - H)),

@@ -217,6 +217,16 @@ cdef void _own_ends(int rows, const Py_ssize_t *y, const double *w, Py_ssize_t l
             at.u[i] = at.lo[i]
 
 
+cdef void _open_ends(int rows, const Py_ssize_t *open_end, OrdstatChunk *at) noexcept nogil:
+    """Take the upper end (1) or the lower end (-1) from the level of a row: it is set to the other one."""
+    cdef int i
+    for i in range(rows):
+        if open_end[i] > 0:
+            at.has_u[i], at.u[i], at.d[i] = 0.0, at.lo[i], 0.0
+        elif open_end[i] < 0:
+            at.has_l[i], at.lo[i], at.d[i] = 0.0, at.u[i], 0.0
+
+
 cdef void _add_nominal(int rows, const Py_ssize_t *y, const double *w, Py_ssize_t last, Py_ssize_t m,
                        const double *columns, const OrdstatChunk *at, const Shape *of, double *alpha, double *pairs,
                        Py_ssize_t places, double *cross, bint second) noexcept nogil:
@@ -289,8 +299,8 @@ cdef void _set_intervals(int rows, const double[:, ::1] parts, Py_ssize_t start,
 
 
 def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:, ::1] w,
-                  const Py_ssize_t[::1] pattern, const Py_ssize_t[::1] y, const double[::1] weights,
-                  const double[::1] offset, const double[::1] scale_offset, const double[::1] mean,
+                  const Py_ssize_t[::1] pattern, const Py_ssize_t[::1] y, const Py_ssize_t[::1] open_end,
+                  const double[::1] weights, const double[::1] offset, const double[::1] scale_offset, const double[::1] mean,
                   const double[::1] inverse, Py_ssize_t last, const double[:, ::1] theta, const double[:, ::1] step,
                   const double[::1] by, double farthest, double largest, int link, const double[:, ::1] parts,
                   double[:, ::1] alpha, double[:, :, :, ::1] pairs, double[:, :, ::1] cross, double[::1] rest,
@@ -300,7 +310,8 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
     H comes from the columns of X (n, p), as (x - mean) inverse, with their part of `by` and the offset; tau from Z (n, r),
     as z inverse, and scale_offset. theta (G last, m) are the coefficients of the `last` thresholds, for each pattern if
     `pattern` (n,) is not None, and step (G last, m) their differences from the threshold below, more exact than from
-    theta; they multiply the nominal columns w (n, m), or 1 if w is None. The distribution is the logit (link 1), normal
+    theta; they multiply the nominal columns w (n, m), or 1 if w is None. Where `open_end` (n,) is 1 the answer is the level
+    y or any above it, where it is -1 the level or any below it. The distribution is the logit (link 1), normal
     (2), cloglog (3), loglog (4) or Cauchy (5), or `parts` (8, n) has log p and its derivatives. Adds to alpha
     (G last, m), pairs (2, G last, m, m), the blocks (k, k) and (k, k - 1) at k - 1, cross (G last, m, q), rest (q,) and
     gram (q, q). Without `parts` returns NaN and incomplete sums if thresholds are out of order or too close, |tau| is
@@ -314,12 +325,13 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
     of.px, of.pz = (of.p + 3) // 4 * 4, (of.r + 3) // 4 * 4
     of.width = of.px + of.pz
     cdef bint scaled = of.r > 0 or scale_offset is not None, has_parts = parts is not None, inside, shared = w is None
-    cdef bint levels_only = link == LOGIT and shared and not scaled and not has_parts
+    cdef bint levels_only = link == LOGIT and shared and not scaled and not has_parts and open_end is None
     cdef double total = 0.0, done = 0.0, far = LARGEST[link], least = LEAST[link]
     cdef Room room
     require_lengths(
         X.shape[0] == n and (Z is None or Z.shape[0] == n) and (w is None or (w.shape[0] == n and w.shape[1] == m))
         and (pattern is None or pattern.shape[0] == n) and (weights is None or weights.shape[0] == n)
+        and (open_end is None or open_end.shape[0] == n)
         and (offset is None or offset.shape[0] == n) and (scale_offset is None or scale_offset.shape[0] == n)
         and (parts is None or (parts.shape[0] == 8 and parts.shape[1] == n))
         and (scores is None or (scores.shape[0] >= 4 and scores.shape[1] == n))
@@ -380,6 +392,8 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
                         interval_ends(rows, place, room.H, &room.levels, at)
                     else:
                         _own_ends(rows, &y[start], &w[start, 0], last, m, &theta[0, 0], &step[0, 0], room.H, at)
+                    if open_end is not None:
+                        _open_ends(rows, &open_end[start], at)
                     inside = inside and (has_parts or within(rows, far, least, farthest, at))
                 if not inside:
                     total = NAN

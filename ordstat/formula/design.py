@@ -371,6 +371,7 @@ def make(
         sample=Sample(
             rows=matrices.rows,
             y=used.y,
+            highest=used.highest,
             n_levels=len(used.levels),
             weights=weights,
             costs=_costs(given, used),

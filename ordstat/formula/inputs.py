@@ -19,6 +19,7 @@ from .doubtful import response_notes
 from .factors import Interpreter
 from .parse import Expression, column_expression, parse_expression
 from .sample import HEAVIEST, LIGHTEST, extreme
+from .spans import Spans
 
 #: levels="all": every value of a numeric response is a level.
 ALL_LEVELS = "all"
@@ -36,12 +37,16 @@ class Response(NamedTuple):
     declared : tuple
         All labels in order, with or without rows.
     notes : list of str
+    spans : Spans or None
+        Answers known in part. `codes` are then 0, or -1 where missing, and `declared`
+        is empty: levels are those of the rows used.
     """
 
     name: str
     codes: IntArray
     declared: tuple[Any, ...]
     notes: list[str]
+    spans: Spans | None = None
 
 
 def read_response(column: Column, name: str, levels: Any = None) -> Response:

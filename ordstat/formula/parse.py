@@ -387,6 +387,17 @@ class Token(NamedTuple):
     end: int
 
 
+#: Functions of a response that is known in part, and their arguments.
+PARTIAL = {"interval": ("low", "high"), "Surv": ("time", "event")}
+
+
+class PartialCall(NamedTuple):
+    """A function on the left of a formula, and its two columns."""
+
+    function: str
+    columns: tuple[str, str]
+
+
 @lru_cache(maxsize=256)
 def parse_formula(text: str, columns: tuple[str, ...]) -> tuple[str, Side]:
     """The response (see `parse_response`) and the location side; a dot on the right
@@ -400,7 +411,7 @@ def parse_formula(text: str, columns: tuple[str, ...]) -> tuple[str, Side]:
             f" x2'.{meant}"
         )
     response = parse_response(left)
-    others = tuple(name for name in columns if name != response)
+    others = tuple(name for name in columns if name not in columns_of(response))
     if right.strip() == "." and others:
         return response, Side(
             tuple([Term((column_expression(name),)) for name in others])
@@ -487,7 +498,9 @@ def _closing(text: str, start: int) -> int:
 
 
 def parse_response(text: str) -> str:
-    """The column of y, factor(y), ordered(y), C(y) or I(y)."""
+    """The column of y, factor(y), ordered(y), C(y) or I(y); the call of an answer known
+    in part, as it is written.
+    """
     # keywords of Python that are common names of responses
     if text.strip() in ("class", "pass"):
         return text.strip()
@@ -507,10 +520,49 @@ def parse_response(text: str) -> str:
         node = node.args[0]
     if (name := dotted_name(node)) is not None:
         return name
+    if function in PARTIAL:
+        call = expression.label
+        partial_call(call)  # refuses other arguments than two columns
+        return call
     hint = advice("function", function) or " Make it a column of the data first."
     raise FormulaError(
         f"The response must be one column; got {expression.label!r}.{hint}"
     )
+
+
+@lru_cache(maxsize=256)
+def partial_call(response: str) -> PartialCall | None:
+    """The call that a response is; None for the name of a column."""
+    if not response.endswith(")"):
+        return None
+    node = parse_expression(response).tree
+    function = dotted_name(node.func) if isinstance(node, ast.Call) else None
+    if not isinstance(node, ast.Call) or function not in PARTIAL:
+        return None
+    arguments = PARTIAL[function]
+    given = dict(zip(arguments, node.args, strict=False))
+    given |= {word.arg or "": word.value for word in node.keywords}
+    names = [dotted_name(given[name]) if name in given else None for name in arguments]
+    first, second = names
+    too_many = len(node.args) + len(node.keywords) != 2
+    if first is None or second is None or too_many:
+        raise FormulaError(
+            f"{function}() must have two columns, {function}({', '.join(arguments)});"
+            f" got {response!r}. Make other values columns of the data first."
+        )
+    return PartialCall(function, (first, second))
+
+
+def columns_of(response: str) -> tuple[str, ...]:
+    """The columns that a response is read from.
+
+    Examples
+    --------
+    >>> columns_of("Surv(days, died)"), columns_of("rating")
+    (('days', 'died'), ('rating',))
+    """
+    call = partial_call(response)
+    return (response,) if call is None else call.columns
 
 
 #: Products of factors as bits, in order of occurrence; 0 is the intercept.

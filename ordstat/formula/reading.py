@@ -15,7 +15,15 @@ from . import inputs
 from .columns import Column, Columns, Value, as_frame
 from .doubtful import disordered
 from .factors import Interpreter
-from .parse import parse_formula, parse_one_sided, quoted, uses_dot
+from .parse import (
+    columns_of,
+    parse_formula,
+    parse_one_sided,
+    partial_call,
+    quoted,
+    uses_dot,
+)
+from .partial import read_partial
 from .recipe import Recipe
 from .spec import FormulaSpec
 from .survey import Survey, SurveyDesign, survey_of
@@ -128,6 +136,9 @@ def _subset(recipe: Recipe, frame: pd.DataFrame) -> BoolArray | None:
 
 
 def _response(recipe: Recipe, name: str, columns: Columns) -> inputs.Response:
+    call = partial_call(name)
+    if call is not None:
+        return read_partial(call, name, columns.frame, recipe.levels)
     column = columns.column(name, "the response")
     response = inputs.read_response(column, name, recipe.levels)
     labels = [*response.declared]
@@ -160,7 +171,8 @@ def formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
         """Columns that a dot stands for."""
         if not uses_dot(text):
             return ()
-        taken = {name for name in named if isinstance(name, str)} | {response}
+        taken = {name for name in named if isinstance(name, str)}
+        taken.update(columns_of(response))
         return tuple(str(name) for name in frame.columns if str(name) not in taken)
 
     response, location = parse_formula(recipe.formula, free(recipe.formula))
@@ -196,10 +208,11 @@ def formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
         array_offset=recipe.offset is not None and not isinstance(recipe.offset, str),
         **sides,
     )
-    key = quoted(response)
-    if key in spec.factors or key in spec.groups:
-        raise FormulaError(
-            f"The response {response!r} is also on the right of the formula. Take it"
-            " out there."
-        )
+    for name in columns_of(response):
+        key = quoted(name)
+        if key in spec.factors or key in spec.groups:
+            raise FormulaError(
+                f"The response {name!r} is also on the right of the formula. Take it"
+                " out there."
+            )
     return spec

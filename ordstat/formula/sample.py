@@ -355,6 +355,9 @@ class Sample:
     y : (N,) codes 0..K-1
     n_levels : int
         K, at least 2.
+    highest : (N,) or None
+        The highest level that each answer allows, y being the lowest, where some
+        answers are known in part; None if all are exact.
     weights : (N,) or None
         Case (frequency) weights, 0 or from LIGHTEST to HEAVIEST; None means 1 for every
         row.
@@ -379,9 +382,10 @@ class Sample:
     cluster: IntArray | None = None
     signs: AnyArray | None = None
     categories: IntArray | None = None
+    highest: IntArray | None = None
 
     #: Arrays with a value for each row.
-    by_row: ClassVar[tuple[str, ...]] = ("y", "weights", "costs", "cluster")
+    by_row: ClassVar[tuple[str, ...]] = ("y", "weights", "costs", "cluster", "highest")
 
     def __post_init__(self) -> None:
         _require_lengths(self, self.by_row, self.rows.n)
@@ -400,9 +404,81 @@ class Sample:
         return self.rows.n
 
     @property
+    def answers(self) -> IntArray:
+        """(N,) y; or (2, N) the lowest and the highest level that each answer allows,
+        where some are known in part.
+        """
+        return self.y if self.highest is None else np.stack([self.y, self.highest])
+
+    @property
+    def exact(self) -> BoolArray:
+        """(N,) whether the answer is one level."""
+        if self.highest is None:
+            return np.ones(self.n, dtype=bool)
+        return np.asarray(self.highest == self.y)
+
+    def silent(self) -> BoolArray:
+        """(N,) whether an answer known in part allows every level."""
+        if self.highest is None:
+            return np.zeros(self.n, dtype=bool)
+        return np.asarray((self.y == 0) & (self.highest == self.n_levels - 1))
+
+    def between(self) -> BoolArray:
+        """(N,) whether an answer known in part has a lower and an upper end."""
+        if self.highest is None:
+            return np.zeros(self.n, dtype=bool)
+        last = self.n_levels - 1
+        return np.asarray((self.y > 0) & (self.highest < last) & ~self.exact)
+
+    def counts(self) -> FloatArray:
+        """(K,) weighted counts of the levels. An answer known in part counts at the
+        levels that it allows, as the exact answers among them do.
+        """
+        if self.highest is None:
+            return np.bincount(self.y, self.weights, self.n_levels).astype(np.float64)
+        exact = self.exact
+        weights = self.case_weights
+        counts = np.bincount(self.y[exact], weights[exact], self.n_levels)
+        low = self.y[~exact]
+        beyond = self.highest[~exact] + 1
+        upto = np.append(0.0, np.cumsum(counts))
+        with np.errstate(divide="ignore"):  # no exact answer among them
+            shares = weights[~exact] / (upto[beyond] - upto[low])
+        size = self.n_levels + 1
+        change = np.bincount(low, shares, size) - np.bincount(beyond, shares, size)
+        return np.asarray(counts * (1.0 + np.cumsum(change)[:-1]))
+
+    def among(self, present: BoolArray) -> Sample:
+        """The sample with codes of the levels present (K,) alone.
+
+        Raises
+        ------
+        DataError
+            An answer known in part allows none of them.
+        """
+        y = self.y
+        highest = self.highest
+        if not present.all():
+            upto = np.cumsum(present)
+            y = upto[y] - present[y]
+            highest = None if highest is None else upto[highest] - 1
+        if highest is not None and (highest < y).any():
+            raise DataError(
+                "Every answer known in part must allow a level that some row has"
+                f" exactly; {int((highest < y).sum())} do not, where rows were left"
+                " out. Use more rows, or round the answers."
+            )
+        return replace(
+            self,
+            y=np.ascontiguousarray(y, dtype=np.intp),
+            highest=highest,
+            n_levels=int(present.sum()),
+        )
+
+    @property
     def every_level(self) -> bool:
         """Whether every level has rows of positive weight."""
-        return bool(np.bincount(self.y, self.weights, self.n_levels).all())
+        return bool(self.counts().all())
 
     @property
     def case_weights(self) -> FloatArray:
@@ -417,6 +493,7 @@ class Sample:
             self,
             rows=self.rows.take(index),
             y=self.y[index],
+            highest=_take(self.highest, index),
             weights=_take(self.weights, index),
             costs=_take(self.costs, index),
             cluster=_take(self.cluster, index),

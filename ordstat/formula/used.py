@@ -14,6 +14,7 @@ from ..exceptions import DataError
 from . import inputs
 from .columns import take
 from .reading import Inputs
+from .spans import Spans
 
 ZERO_WEIGHT = "(weight 0)"
 
@@ -29,6 +30,8 @@ class UsedRows:
     dropped : mapping of str to int
         Rows left out, by the variable with the missing value, and under ZERO_WEIGHT.
     y : (n,) codes 0..K-1 of the levels
+    highest : (n,) or None
+        The highest level that an answer known in part allows, y being the lowest.
     codes : (K,) codes of the levels among the declared labels
     levels, unused : tuple
         Labels in use, lowest first, and those left out.
@@ -38,6 +41,7 @@ class UsedRows:
     mask: BoolArray | None
     dropped: Mapping[str, int]
     y: IntArray
+    highest: IntArray | None
     codes: IntArray
     levels: tuple[Any, ...]
     unused: tuple[Any, ...]
@@ -59,6 +63,8 @@ def used_rows(
     """
     response = given.response
     mask, dropped, notes = _kept(given, na_action)
+    if response.spans is not None:
+        return _used_in_part(response, response.spans, given, mask, dropped, notes)
     codes = response.codes if mask is None else response.codes[mask]
     declared = response.declared
     every = np.arange(len(declared))
@@ -82,6 +88,7 @@ def used_rows(
         mask=mask,
         dropped=dropped,
         y=code_of[codes],
+        highest=None,
         codes=used,
         levels=levels,
         unused=unused,
@@ -94,6 +101,31 @@ def _without(codes: IntArray, some: IntArray) -> IntArray:
     left = np.ones(codes[-1] + 1, dtype=bool)
     left[some] = False
     return codes[left[codes]]
+
+
+def _used_in_part(
+    response: inputs.Response,
+    spans: Spans,
+    given: Inputs,
+    mask: BoolArray | None,
+    dropped: dict[str, int],
+    notes: list[str],
+) -> UsedRows:
+    """The same for answers known in part."""
+    used = np.ones(len(given.index), dtype=bool) if mask is None else mask
+    coded = spans.take(used).coded(response.name, given.index[used])
+    y = coded.y.astype(np.intp)
+    highest = coded.highest.astype(np.intp)
+    return UsedRows(
+        mask=mask,
+        dropped=dropped,
+        y=y,
+        highest=None if np.array_equal(y, highest) else highest,
+        codes=np.arange(len(coded.levels)),
+        levels=coded.levels,
+        unused=(),
+        notes=(*notes, *response.notes, *coded.notes),
+    )
 
 
 def _kept(

@@ -193,7 +193,9 @@ def check_same_rows(first: LikelihoodResults, other: LikelihoodResults) -> None:
             f" and {b.sample.n} in {b.formula!r}{index}."
             " Drop the rows with missing values first."
         )
-    if a.levels.values != b.levels.values or not np.array_equal(a.sample.y, b.sample.y):
+    if a.levels.values != b.levels.values or not np.array_equal(
+        a.sample.answers, b.sample.answers
+    ):
         raise DataError(
             f"anova needs models of the same response; {a.response!r} and"
             f" {b.response!r} differ."

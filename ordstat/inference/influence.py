@@ -84,7 +84,9 @@ def _forget_thresholds(alpha: FloatArray, sample: Sample) -> None:
     """
     K = sample.n_levels
     y = sample.y
-    alone = np.flatnonzero(np.bincount(y, minlength=K)[y] == 1)
+    exact = sample.exact
+    counts = np.bincount(y[exact], minlength=K)
+    alone = np.flatnonzero(exact & (counts[y] == 1))
     for first in range(0, alpha.shape[1], K - 1):
         for threshold in (y[alone], y[alone] - 1):
             inner = (threshold >= 0) & (threshold < K - 1)

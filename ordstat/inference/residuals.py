@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 def probability_scale(rule: LikelihoodRule, sample: Sample) -> FloatArray:
     """P(Y < y) - P(Y > y), between -1 and 1 [Li and Shepherd 2012, Biometrika 99,
-    473-480].
+    473-480; of answers known in part Shepherd, Li and Liu 2016, Can. J. Stat. 44, 463].
     """
-    below, above = rule.family.tails(rule.predictor(sample.rows), sample.y)
+    below, above = rule.family.tails(rule.predictor(sample.rows), sample.answers)
     return np.asarray(below - above)
 
 
@@ -63,7 +63,7 @@ def residuals(
     if type != "surrogate":
         return FIXED[type](rule, sample)
     return rule.family.latent_residuals(
-        rule.predictor(sample.rows), sample.y, rng.random(sample.n)
+        rule.predictor(sample.rows), sample.answers, rng.random(sample.n)
     )
 
 

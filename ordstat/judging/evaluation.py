@@ -32,10 +32,14 @@ def evaluate(
     scores: FloatArray | None = None,
 ) -> Predictions:
     """Predictions of a sample with its true levels; `scores`, if given, are those of
-    the rule.
+    the rule. Answers known in part are left out.
     """
     if scores is None:
         scores = fit.rule.scores(sample.rows)
+    if sample.highest is not None:
+        exact = sample.exact
+        sample = replace(sample.take(exact), highest=None)
+        scores = scores[exact]
     p = probabilities(fit, sample.rows, scores)
     if isinstance(fit.rule, CostRule) and fit.calibration is None:
         codes = fit.rule.codes(sample.rows, scores, p)

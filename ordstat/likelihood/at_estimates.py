@@ -20,7 +20,7 @@ from .determined import Determined
 from .estimate import Estimation
 from .identification import identified
 from .penalty import expected_information
-from .predictor import Jacobian
+from .predictor import Jacobian, ends_of
 from .problem import Problem
 from .profile import ProfileLikelihood
 from .scores import RowScores
@@ -96,20 +96,20 @@ class LikelihoodAtEstimates:
         their log-probabilities by these, times their weights.
         """
         problem = self.problem
-        y = problem.sample.y
+        answers = problem.sample.answers
+        lowest, highest = ends_of(answers)
         weights = problem.sample.case_weights
         rows = RowScores.of(problem, self.estimates)
         compiled = problem.rows.scores(
             problem.expansion @ problem.from_user(self.estimates)
         )
-        ends = np.stack(
-            [np.minimum(y, problem.sample.n_levels - 2), np.maximum(y - 1, 0)]
-        )
+        last = problem.sample.n_levels - 2
+        ends = np.stack([np.minimum(highest, last), np.maximum(lowest - 1, 0)])
 
         def weighted(some: slice) -> tuple[Jacobian, FloatArray]:
             if compiled is not None:
                 return rows.jacobian(some, ends[:, some]), compiled[:, some]
-            terms = rows.terms(some, y[some])
+            terms = rows.terms(some, answers[..., some])
             return rows.jacobian(some, terms.places), terms.score * weights[some]
 
         return weighted
@@ -140,9 +140,7 @@ class LikelihoodAtEstimates:
         sample = replace(
             problem.sample.take(positive), weights=weights[positive] * factor
         )
-        counts = np.bincount(
-            sample.y, weights=sample.weights, minlength=sample.n_levels
-        ).astype(np.float64)
+        counts = sample.counts()
         ridge = penalty is not None and penalty.determines
         fresh = Problem.of(
             sample, problem.family, problem.flexible, self.threshold, ridge=ridge

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ..checks import one_of
-from ..method import AGRESTI, option
+from ..method import AGRESTI, Needs, option
 from .adjacent import Adjacent
 from .cumulative import Cumulative
 from .family import Family
@@ -101,6 +101,8 @@ class CumulativeLink(OrdinalRegression):
         AGRESTI,
         "Christensen, R. H. B. ordinal: Regression Models for Ordinal Data. R package.",
     )
+
+    needs: ClassVar[Needs] = replace(OrdinalRegression.needs, partial=True)
 
     @property
     def refuses_crossing(self) -> bool:

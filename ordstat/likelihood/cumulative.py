@@ -21,7 +21,7 @@ from .differences import FIVE
 from .family import STEP, Family, both_tails, log_odds_above
 from .flexible import mirrored
 from .links import Interval, Link
-from .predictor import Predictor
+from .predictor import Predictor, ends_of
 from .terms import EtaTerms
 
 
@@ -52,9 +52,12 @@ class IntervalTerms(EtaTerms):
             return None
         interval = link.interval(u, lo, d)
         upper, lower, width = (np.where(np.isinf(end), 0.0, end) for end in (u, lo, d))
+        lowest, highest = ends_of(y)
         return cls(
             log_p=interval.log_p,
-            places=np.stack([np.minimum(y, n_thresholds - 1), np.maximum(y - 1, 0)]),
+            places=np.stack(
+                [np.minimum(highest, n_thresholds - 1), np.maximum(lowest - 1, 0)]
+            ),
             eta=np.stack([upper, lower]),
             slope=np.stack([interval.a, -interval.b]),
             interval=interval,
@@ -162,8 +165,9 @@ class Cumulative(Family):
         infinite = np.full((n, 1), np.inf)
         padded = np.hstack([-infinite, eta, infinite])
         every = np.arange(n)
-        u = padded[every, y + 1]
-        lo = padded[every, y]
+        lowest, highest = ends_of(y)
+        u = padded[every, highest + 1]
+        lo = padded[every, lowest]
         return IntervalTerms.of(self.link, y, count, (u, lo, u - lo))
 
     def curvature_slopes(self, predictor: Predictor, y: IntArray) -> FloatArray:

@@ -79,6 +79,7 @@ class Estimation:
             rows.offset is None
             and rows.scale_offset is None
             and problem.structure is None
+            and problem.sample.highest is None
         ):
             return float(problem.counts @ np.log(problem.counts / problem.counts.sum()))
         try:

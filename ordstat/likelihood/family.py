@@ -16,7 +16,7 @@ from ..report.ratios import Ratio
 from .differences import first_by_seven, five_points, second_by_seven
 from .flexible import links_about
 from .links import Interval, Link
-from .predictor import Predictor
+from .predictor import Predictor, ends_of
 from .terms import EtaTerms, LocationTerms, RowTerms, by_location, by_parameters
 
 #: Change of a predictor in differences of the curvature.
@@ -292,11 +292,12 @@ class Family(ABC):
     def tails(self, predictor: Predictor, y: IntArray) -> tuple[FloatArray, FloatArray]:
         """(n,) P(level < y) and P(level > y)."""
         eta = predictor.eta()
-        every = np.arange(y.size)
-        zero = np.zeros((y.size, 1))
+        lowest, highest = ends_of(y)
+        every = np.arange(lowest.size)
+        zero = np.zeros((lowest.size, 1))
         return (
-            np.hstack([zero, self.below(eta)])[every, y],
-            np.hstack([self.above(eta), zero])[every, y],
+            np.hstack([zero, self.below(eta)])[every, lowest],
+            np.hstack([self.above(eta), zero])[every, highest],
         )
 
     def complements(self, eta: FloatArray) -> FloatArray:

@@ -216,7 +216,7 @@ def _to_left(u: FloatArray, lo: FloatArray) -> tuple[BoolArray, FloatArray, Floa
     """Reflect intervals of the upper tail, so that u + lo <= 0 and tails are measured
     where they are small.
     """
-    flip = u + lo > 0.0
+    flip = u > -lo
     return flip, np.where(flip, -lo, u), np.where(flip, -u, lo)
 
 

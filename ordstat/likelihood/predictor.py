@@ -110,13 +110,14 @@ class Predictor:
 
     def ends(self, y: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """(n,) eta_y, eta_{y-1} and their difference, infinite if the level has no such
-        end.
+        end; of answers (2, n) known in part those of the highest and the lowest level.
         """
         last = self.n_thresholds
-        high = np.minimum(y, last - 1)
-        low = np.maximum(y - 1, 0)
-        top = y == last
-        bottom = y == 0
+        lowest, highest = ends_of(y)
+        high = np.minimum(highest, last - 1)
+        low = np.maximum(lowest - 1, 0)
+        top = highest == last
+        bottom = lowest == 0
         with np.errstate(invalid="ignore"):  # both infinite next to levels without rows
             upper, lower = (
                 self.s * (self._of_rows(self.alpha[k]) - self.H) for k in (high, low)
@@ -135,6 +136,11 @@ class Predictor:
         return (
             alpha[:, 0] if alpha.shape[1] == 1 else np.einsum("nm,nm->n", self.w, alpha)
         )
+
+
+def ends_of(y: IntArray) -> tuple[IntArray, IntArray]:
+    """(n,) the lowest and the highest level of answers: y (n,), or both (2, n)."""
+    return (y, y) if y.ndim == 1 else (y[0], y[1])
 
 
 @dataclass(frozen=True, eq=False)

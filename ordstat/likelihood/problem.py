@@ -41,7 +41,7 @@ class Problem:
         Levels of the original sample that have rows.
     location, nominal, scale : ColumnScales
         ColumnScales of the original sample.
-    counts : (K',) weighted counts of the levels present
+    counts : (K',) weighted counts of the levels present, see `Sample.counts`
     family : Family
     flexible : FlexibleLink or None
         The family of links if its parameter is estimated; the search begins at the link
@@ -98,21 +98,14 @@ class Problem:
         if sample.weights is not None and not np.all(sample.weights > 0.0):
             used = np.flatnonzero(sample.weights > 0.0)
             sample = sample.take(used)
-        counts = np.bincount(
-            sample.y, weights=sample.weights, minlength=sample.n_levels
-        ).astype(np.float64)
+        counts = sample.counts()
         present = counts > 0.0
         if present.sum() < 2:
             raise DataError(
                 f"The response must have rows in at least two levels; all {sample.n}"
                 " rows of positive weight are in one. Give it rows of another level."
             )
-        y = sample.y if present.all() else (np.cumsum(present) - 1)[sample.y]
-        sample = replace(
-            sample,
-            y=np.ascontiguousarray(y, dtype=np.intp),
-            n_levels=int(present.sum()),
-        )
+        sample = sample.among(present)
         rows = sample.rows
         wide = rows.X if rows.nominal is None else np.hstack([rows.nominal, rows.X])
         q = wide.shape[1] - rows.X.shape[1]
@@ -195,9 +188,7 @@ class Problem:
     def of_rows(self, index: IntArray | slice) -> Problem | None:
         """The problem on a part of the rows; None if that lacks a level."""
         part = self.sample.take(index)
-        counts = np.bincount(
-            part.y, weights=part.weights, minlength=self.counts.size
-        ).astype(np.float64)
+        counts = part.counts()
         return (
             replace(self, sample=part, counts=counts) if np.all(counts > 0.0) else None
         )

@@ -43,6 +43,9 @@ from .threshold_structure import THRESHOLDS
 #: Penalties by name; a number is a ridge.
 PENALTIES: dict[str, Penalty] = {"jeffreys": Jeffreys()}
 
+#: Answers with a lower and an upper end couple thresholds, so that the information has
+#: an entry for each pair of them.
+_MOST_COUPLED_LEVELS = 2_000
 #: The information matrix of more columns takes minutes for each step of Newton's
 #: method.
 _MOST_COLUMNS = 5_000
@@ -61,6 +64,21 @@ def _checked_start(name: str, value: Any, of: Any) -> tuple[float, ...] | None:
             " each estimated parameter."
         )
     return tuple(values.tolist())
+
+
+def _check_partial(sample: Sample) -> None:
+    """Refuse answers known in part where the fit has no place for them."""
+    if sample.rows.random is not None:
+        raise OptionError(
+            "Random terms must go with exact answers; some are known in part. Leave the"
+            " term out, and give its groups as cluster=."
+        )
+    if sample.n_levels > _MOST_COUPLED_LEVELS and sample.between().any():
+        raise DataError(
+            "A response with answers between two values must have at most"
+            f" {_MOST_COUPLED_LEVELS:,} levels; this one has {sample.n_levels:,}. Round"
+            " the response."
+        )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -105,6 +123,8 @@ class OrdinalRegression(Method):
 
     def check(self, sample: Sample) -> None:
         super().check(sample)
+        if sample.highest is not None:
+            _check_partial(sample)
         if sample.X.shape[1] > _MOST_COLUMNS:
             raise DataError(
                 f"{type(self).__name__} takes at most {_MOST_COLUMNS:,} columns; got"

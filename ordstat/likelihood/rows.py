@@ -120,13 +120,22 @@ class LikelihoodRows:
             return None
         if self.flexible is not None:
             at = self._by_terms(x, information)
-        elif self.family.local:
+        elif self._compiles:
             at = self._compiled(x, largest, information)
         elif self.family.stages is not None:
             at = self._by_stages(x, information)
         else:
             at = self._by_terms(x, information)
         return at if at is not None and at.finite else None
+
+    @cached_property
+    def _compiles(self) -> bool:
+        """Whether the rows of a cumulative model go through the compiled pass: those
+        whose two finite ends are not neighbours do not.
+        """
+        if not self.family.local:
+            return False
+        return not self.sample.between().any()
 
     @cached_property
     def _stages(self) -> list[LikelihoodRows]:
@@ -203,8 +212,12 @@ class LikelihoodRows:
             codes = self._patterns[1]
         elif rows.nominal is not None:
             w = self.model_rows(slice(None)).w
+        level, open_end = _one_ended(sample)
+        weights = sample.weights
+        if sample.silent().any():
+            weights = np.where(sample.silent(), 0.0, sample.case_weights)
         return (
-            *(rows.X, rows.scale, w, codes, sample.y, sample.weights),
+            *(rows.X, rows.scale, w, codes, level, open_end, weights),
             *(rows.offset, rows.scale_offset),
         )
 
@@ -221,7 +234,7 @@ class LikelihoodRows:
 
         None outside the domain, or if the model needs `_by_terms`.
         """
-        if not self.family.local or self.flexible is not None:
+        if not self._compiles or self.flexible is not None:
             return None
         scores = np.zeros((4, self.sample.n))
         inside = self._sums(x, float(np.abs(x).max()), False, scores)
@@ -313,7 +326,7 @@ class LikelihoodRows:
         predictor = self.model_rows(some).at(alpha, rest[:p], rest[p:])
         if not _inside(predictor, rest[:p]):
             return None
-        u, lo, d = predictor.ends(self.sample.y[some])
+        u, lo, d = predictor.ends(self.sample.answers[..., some])
         if not np.all(d > 0.0):
             return None
         interval = self.family.link.interval(u, lo, d)
@@ -338,7 +351,11 @@ class LikelihoodRows:
             # minus infinity is outside the domain
             with np.errstate(over="ignore", invalid="ignore"):
                 terms = row_terms(
-                    family, predictor, self.sample.y[some], second, layout.link > 0
+                    family,
+                    predictor,
+                    self.sample.answers[..., some],
+                    second,
+                    layout.link > 0,
                 )
                 if terms is None:
                     return None
@@ -352,6 +369,19 @@ class LikelihoodRows:
         if blocks is None:
             blocks = Blocks.of_dense(total[np.ix_(back, back)], layout.n_alpha)
         return Evaluation(loglik, score[back], blocks)
+
+
+def _one_ended(sample: Sample) -> tuple[IntArray, IntArray | None]:
+    """(N,) the level next to the finite end of each answer, and 1 where it has no upper
+    end, -1 where it has no lower one, 0 for other answers; None if all are exact.
+    """
+    if sample.highest is None:
+        return sample.y, None
+    partial = ~sample.exact & ~sample.silent()
+    above = partial & (sample.y > 0)
+    below = partial & (sample.y == 0)
+    level = np.where(below, sample.highest, sample.y)
+    return level, above.astype(np.intp) - below.astype(np.intp)
 
 
 def _zeros(shape: tuple[int, ...], q: int) -> tuple[FloatArray, ...]:

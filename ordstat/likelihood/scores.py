@@ -60,8 +60,8 @@ class RowScores:
         )
 
     def terms(self, some: slice, y: IntArray) -> RowTerms:
-        """The first derivatives of some rows, as if observed at y (n,), by their
-        predictors.
+        """The first derivatives of some rows, as if observed at y (n,) or between two
+        levels (2, n), by their predictors.
         """
         predictor = self.rows.take(some).at(self.at.alpha, self.at.beta, self.at.zeta)
         by_lambda = self.layout.link > 0
@@ -84,7 +84,7 @@ def rule_terms(
     """
     predictor = rule.predictor(sample.rows)
     by_lambda = n_lambda > 0
-    terms = row_terms(rule.family, predictor, sample.y, second, by_lambda)
+    terms = row_terms(rule.family, predictor, sample.answers, second, by_lambda)
     assert terms is not None
     return terms
 

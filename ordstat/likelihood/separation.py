@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -266,25 +265,27 @@ class _Ends:
 def _ends(problem: Problem, x: FloatArray) -> _Ends:
     """The ends of the rows of a problem, with the log scales of a point x."""
     rows = problem.rows.model_rows(slice(None))
-    y = problem.sample.y
     count, m = problem.rows.shape
     size = count * m
     p = rows.x.shape[1]
-    lines = problem.family.recession(problem.sample.n_levels)
+    observed = _observed(problem)
     first_scale = x.size - rows.z.shape[1] - int(problem.flexible is not None)
     zeta = x[first_scale : first_scale + rows.z.shape[1]]
-    certain = _certain_ends(problem, rows, lines, zeta)
+    certain = _certain_ends(problem, rows, observed, zeta)
     if problem.structure is not None:
         n_others = len(problem.expansion) - size - p  # log scale and lambda
         used = problem.n_parameters - n_others
-        slack = _slack_matrix(rows.x, rows.w, y, lines)
+        slack = _slack_matrix(rows.x, rows.w, count, observed)
         moved = type(slack)(slack @ problem.expansion[: size + p, :used])
         return _Ends(moved, np.eye(problem.n_parameters, used), certain)
     location, nominal = (
         _shift(columns) for columns in (problem.rows.location, problem.rows.nominal)
     )
     slack = _slack_matrix(
-        _moved(rows.x, location), _moved(rows.w, np.append(0.0, nominal)), y, lines
+        _moved(rows.x, location),
+        _moved(rows.w, np.append(0.0, nominal)),
+        count,
+        observed,
     )
     back = np.eye(problem.n_parameters, size + p)
     for j, shift in enumerate(nominal, 1):
@@ -293,44 +294,80 @@ def _ends(problem: Problem, x: FloatArray) -> _Ends:
     return _Ends(slack, back, certain)
 
 
+class Observed(NamedTuple):
+    """Rows with the same answer.
+
+    Attributes
+    ----------
+    rows : (n,) positions
+    lines : (S, K-1)
+        See `Family.recession`.
+    """
+
+    rows: IntArray
+    lines: FloatArray
+
+
+def _observed(problem: Problem) -> list[Observed]:
+    """The rows of each answer, with the lines along which it becomes more probable.
+
+    An answer known in part has the upper ends of its highest level and the lower ends
+    of its lowest one.
+    """
+    sample = problem.sample
+    lines = problem.family.recession(sample.n_levels)
+    if sample.highest is None:
+        return [
+            Observed(np.flatnonzero(sample.y == level), of_level)
+            for level, of_level in enumerate(lines)
+        ]
+    answers, codes = np.unique(sample.answers, axis=1, return_inverse=True)
+    codes = codes.reshape(-1)
+    observed = []
+    for code, (low, high) in enumerate(answers.T):
+        upper = lines[high][lines[high].sum(axis=1) > 0.0]
+        lower = lines[low][lines[low].sum(axis=1) < 0.0]
+        here = np.flatnonzero(codes == code)
+        observed.append(Observed(here, np.vstack([upper, lower])))
+    return observed
+
+
 def _certain_ends(
-    problem: Problem, rows: ModelRows, lines: Sequence[FloatArray], zeta: FloatArray
+    problem: Problem, rows: ModelRows, observed: list[Observed], zeta: FloatArray
 ) -> FloatArray:
     """(R,) where each end leaves its row certain, less what its offset adds; in the
     order of `_slack_matrix`.
     """
     link = problem.family.link
-    y = problem.sample.y
     share = np.array([_IMPOSSIBLE])
     far = -min(float(link.ppf(share)[0]), float(mirrored(link).ppf(share)[0]))
     spread = np.exp(np.clip(rows.z @ zeta + rows.scale_offset, 0.0, _WIDEST))
-    parts = []
-    for k, level in enumerate(lines):
-        here = np.flatnonzero(y == k)
-        parts += [
+    return np.concatenate(
+        [
             min(far, _FARTHEST) * spread[here] + line.sum() * rows.offset[here]
-            for line in level
+            for here, lines in observed
+            for line in lines
         ]
-    return np.concatenate(parts)
+    )
 
 
 def _slack_matrix(
-    X: FloatArray, nominal: FloatArray, y: IntArray, lines: Sequence[FloatArray]
+    X: FloatArray, nominal: FloatArray, n_thresholds: int, observed: list[Observed]
 ) -> csr_array:
-    """One row for each line of each row's level: how fast a'eta rises along (alpha,
+    """One row for each line of each row's answer: how fast a'eta rises along (alpha,
     beta).
 
     Parameters
     ----------
     X : (N, p)
     nominal : (N, m)
-    y : (N,) codes 0..K-1
-    lines : K arrays (S, K-1)
+    n_thresholds : int
+    observed : list of Observed
     """
     from scipy.sparse import coo_array, csr_array, hstack, vstack
 
     m = nominal.shape[1]
-    size = (len(lines) - 1) * nominal.shape[1]
+    size = n_thresholds * m
 
     def moved(rows: IntArray, a: FloatArray) -> csr_array:
         places = np.flatnonzero(a)
@@ -343,13 +380,7 @@ def _slack_matrix(
         return csr_array(hstack([of_alpha, csr_array(-a.sum() * X[rows])]))
 
     return csr_array(
-        vstack(
-            [
-                moved(np.flatnonzero(y == k), a)
-                for k, level in enumerate(lines)
-                for a in level
-            ]
-        )
+        vstack([moved(here, a) for here, lines in observed for a in lines])
     )
 
 

@@ -114,6 +114,20 @@ MODIFIERS = {
             ),
         },
     ),
+    "partial": Modifier(
+        "answers known in part",
+        lambda r: r.design.sample.highest is not None,
+        {
+            "gof()": "residuals()",
+            "brant()": "nominal_test()",
+            "score_test()": "nominal_test()",
+            "bootstrap()": "confint(), or vcov={'cluster': ...}",
+            "importance()": "drop1()",
+            "conformal()": "predict(type='prob')",
+            "margins()": "residuals()",
+            "bounds()": "errors(cv=)",
+        },
+    ),
     "robust": Modifier(
         "robust standard errors, as it assumes independent rows (see also"
         " .with_vcov('model'))",

@@ -16,6 +16,7 @@ from .._typing import FloatArray
 from ..checks import one_of
 from ..fit import Certificate, CostBound, Fit, Selection, Trace
 from ..formula.names import Parameter
+from ..formula.sample import Sample
 from ..judging.costs import sample_costs
 from ..judging.errors import confusion, level_costs, measured
 from ..judging.margins import sorted_mass
@@ -155,6 +156,7 @@ def data_header(r: OrdinalResults) -> tuple[tuple[str, Any], ...]:
             f"{rows}; {counted(left_out, 'row')} left out" if left_out else rows,
         ),
         ("Levels", levels_of(r)),
+        *known_in_part(sample),
         (
             "Cost",
             (
@@ -167,6 +169,26 @@ def data_header(r: OrdinalResults) -> tuple[tuple[str, Any], ...]:
     for label, value in r.fit.facts:
         header.append((label[:1].upper() + label[1:], value))
     return tuple(header)
+
+
+def known_in_part(sample: Sample) -> list[tuple[str, str]]:
+    """A header pair with the numbers of answers that are known in part, if any are."""
+    if sample.highest is None:
+        return []
+    silent = sample.silent()
+    between = sample.between()
+    below = ~sample.exact & (sample.y == 0) & ~silent
+    above = ~sample.exact & ~below & ~between & ~silent
+    kinds = {
+        "above a value": above,
+        "up to a value": below,
+        "between two values": between,
+        "anywhere": silent,
+    }
+    shown = ", ".join(
+        f"{rows.sum()} {what}" for what, rows in kinds.items() if rows.any()
+    )
+    return [("Known in part", shown)]
 
 
 def ranker_report(
@@ -474,6 +496,7 @@ _MEASURES = (
 _FIRST = (
     "Observations",
     "Levels",
+    "Known in part",
     "Cost",
     "Link",
     "Threshold",

@@ -62,12 +62,22 @@ def test_gather(n: int) -> None:
     ids=str,
 )
 @pytest.mark.parametrize("link", range(6))
-@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize(("weighted", "opened"), [(True, True), (False, False)])
 def test_interval_sums(
-    link: int, patterns: int, shape: tuple[int, int, int], second: bool, weighted: bool
+    link: int,
+    patterns: int,
+    shape: tuple[int, int, int],
+    second: bool,
+    weighted: bool,
+    opened: bool,
 ) -> None:
     (p, r, m), n, last = shape, 300, 3  # more rows than are taken at once
     rng = np.random.default_rng(10)
+    y = rng.integers(0, last + 1, n)
+    open_end = None
+    if opened:
+        # an answer without ends says nothing
+        open_end = np.where(y == 0, -1, np.where(y == last, 1, rng.integers(-1, 2, n)))
     q = p + r
     base = (np.arange(last) - 1.0 + 0.2 * rng.uniform(size=(patterns, last))).reshape(
         -1
@@ -85,7 +95,8 @@ def test_interval_sums(
         ),
         *(
             rng.integers(0, patterns, n) if patterns > 1 else None,
-            rng.integers(0, last + 1, n),
+            y,
+            open_end,
         ),
         *(
             rng.uniform(0.5, 2.0, n) if weighted else None,
@@ -96,10 +107,14 @@ def test_interval_sums(
     columns = np.append(np.full(p, 5.0), np.zeros(r)), rng.uniform(0.5, 1.5, q), last
     by = 0.05 * rng.normal(size=q)
     parts = np.abs(rng.normal(size=(8, n)))
-    y = by_row[4]
-    parts[1, y == last] = parts[2, y == 0] = 0.0
+    top = y == last
+    bottom = y == 0
+    if open_end is not None:
+        top = top | (open_end > 0)
+        bottom = bottom | (open_end < 0)
+    parts[1, top] = parts[2, bottom] = 0.0
     parts[3] = parts[1] - parts[2]
-    parts[5, y == last] = parts[6, y == 0] = parts[7, (y == last) | (y == 0)] = 0.0
+    parts[5, top] = parts[6, bottom] = parts[7, top | bottom] = 0.0
     given = link, parts if link == 0 else None
     shapes = ((base.size, m), (2, base.size, m, m), (base.size, m, q), (q,), (q, q))
     one, other = ([np.zeros(shape) for shape in shapes] for _ in range(2))
@@ -154,6 +169,7 @@ def test_interval_sums_leave_what_is_too_close_or_too_far(
             None,
             None,
             np.array([y]),
+            None,
             None,
             np.zeros(1),
             scale_offset,

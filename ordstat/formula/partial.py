@@ -1,0 +1,155 @@
+"""The responses `interval(low, high)` and `Surv(time, event)`, read from a frame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import BoolArray, FloatArray
+from ..checks import row_name, shown_labels
+from ..exceptions import DataError
+from .columns import Column, Factor, find_column, read
+from .inputs import ALL_LEVELS, Response, check_levels, known_codes
+from .parse import PartialCall
+from .spans import LevelSpans, NumberSpans, Spans
+
+
+def read_partial(
+    call: PartialCall, response: str, frame: pd.DataFrame, levels: Any
+) -> Response:
+    """The answers of all rows; see `_read_spans` for the errors."""
+    every = isinstance(levels, str) and levels == ALL_LEVELS
+    labels = None if levels is None or every else check_levels(levels)
+    spans, missing = _read_spans(call, response, frame, labels)
+    codes = np.where(missing, -1, 0).astype(np.intp)
+    return Response(response, codes, (), [], spans)
+
+
+def _read_spans(
+    call: PartialCall,
+    response: str,
+    frame: pd.DataFrame,
+    levels: tuple[Any, ...] | None,
+) -> tuple[Spans, BoolArray]:
+    """The answers of all rows, and which are missing.
+
+    Parameters
+    ----------
+    call : Call
+    response : str
+    frame : DataFrame
+    levels : tuple or None
+        Labels of both ends; None for numbers and ordered categories.
+
+    Raises
+    ------
+    DataError
+        Ends out of order, events other than 0 and 1, or text without levels.
+    """
+    first, second = (_column(frame, name) for name in call.columns)
+    spans: Spans
+    if call.function == "Surv":
+        spans, missing = _survival(call, first, second, frame.index)
+    elif levels is not None:
+        spans, missing = _between_levels(call, first, second, levels)
+    elif isinstance(first.value, Factor) and isinstance(second.value, Factor):
+        labels = _common_levels(call, first.value, second.value)
+        spans, missing = _between_levels(call, first, second, labels)
+    else:
+        spans, missing = _between_numbers(call, first, second)
+    wrong = ~missing & (spans.low > spans.high)
+    if wrong.any():
+        low, high = call.columns
+        where = row_name(frame.index, int(np.argmax(wrong)))
+        raise DataError(
+            f"The response {response!r} must have {low} <= {high}; it is larger in"
+            f" {where} (such rows: {int(wrong.sum())}). Swap or mend these ends."
+        )
+    return spans, missing
+
+
+def _column(frame: pd.DataFrame, name: str) -> Column:
+    """A column in which an infinite number is an open end, as a missing one is."""
+    column = find_column(frame, name, "the response")
+    if pd.api.types.is_float_dtype(column):
+        column = column.where(~np.isinf(column))
+    return read(column)
+
+
+def _missing(column: Column, n: int) -> BoolArray:
+    return np.zeros(n, dtype=bool) if column.missing is None else column.missing
+
+
+def _numbers(call: PartialCall, column: Column, name: str) -> FloatArray:
+    if isinstance(column.value, Factor) or column.value.dtype == bool:
+        raise DataError(
+            f"{call.function}() must have numbers in {name!r}, or ordered categories in"
+            " both columns. Give levels=[...] with all labels in order."
+        )
+    return np.asarray(column.value, dtype=np.float64)
+
+
+def _survival(
+    call: PartialCall, time: Column, event: Column, index: pd.Index
+) -> tuple[NumberSpans, BoolArray]:
+    """An event at its time, or an answer above it."""
+    name, flag = call.columns
+    times = _numbers(call, time, name)
+    missing = _missing(time, len(index)) | _missing(event, len(index))
+    if isinstance(event.value, Factor):
+        raise DataError(
+            f"Surv() must have 1 (event) or 0 (censored) in {flag!r}; got the labels"
+            f" {shown_labels(event.value.levels)}. Compare them, as in"
+            f" data.assign({flag}=data[{flag!r}] == {event.value.levels[-1]!r})."
+        )
+    events = np.asarray(event.value, dtype=np.float64)
+    wrong = ~missing & (events != 0.0) & (events != 1.0)
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise DataError(
+            f"Surv() must have 1 (event) or 0 (censored) in {flag!r}; got"
+            f" {events[first]:g} in {row_name(index, first)} (such rows:"
+            f" {int(wrong.sum())}). Recode them."
+        )
+    return NumberSpans(times, np.where(events == 1.0, times, np.inf)), missing
+
+
+def _between_numbers(
+    call: PartialCall, first: Column, second: Column
+) -> tuple[NumberSpans, BoolArray]:
+    low, high = (
+        _numbers(call, column, name)
+        for column, name in zip((first, second), call.columns, strict=True)
+    )
+    no_low, no_high = (_missing(column, low.size) for column in (first, second))
+    spans = NumberSpans(np.where(no_low, -np.inf, low), np.where(no_high, np.inf, high))
+    return spans, no_low & no_high
+
+
+def _between_levels(
+    call: PartialCall, first: Column, second: Column, labels: tuple[Any, ...]
+) -> tuple[LevelSpans, BoolArray]:
+    low, high = (
+        known_codes(column, name, labels)
+        for column, name in zip((first, second), call.columns, strict=True)
+    )
+    missing = (low < 0) & (high < 0)
+    last = len(labels) - 1
+    return LevelSpans(
+        np.where(low < 0, 0, low), np.where(high < 0, last, high), labels
+    ), missing
+
+
+def _common_levels(call: PartialCall, first: Factor, second: Factor) -> tuple[Any, ...]:
+    """The ordered categories that both columns have."""
+    if not (first.ordered and second.ordered and first.levels == second.levels):
+        low, high = call.columns
+        raise DataError(
+            f"{call.function}() must have the same ordered categories in {low!r} and"
+            f" {high!r}; got {shown_labels(first.levels)} and"
+            f" {shown_labels(second.levels)}. Give levels=[...] with all labels in"
+            " order."
+        )
+    return first.levels
