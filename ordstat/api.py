@@ -67,7 +67,10 @@ def ordfit(
     formula : str
         R-style, "response ~ terms". The intercept is always implied (the thresholds are
         the intercepts). Columns are looked up in `data` before functions, so a column
-        may be named C or log.
+        may be named C or log. Answers known in part: "Surv(time, event) ~ terms" (event
+        1, or 0 where the answer is above time), and "interval(low, high) ~ terms" with
+        low < answer <= high for numbers, both ends included for ordered categories or
+        with levels=[...]; a missing end is open.
     data : pandas.DataFrame
         Also a polars frame, a pyarrow table or a dict of columns. Never changed. Rows
         larger than memory, which are read block by block: the path of a Parquet file, a
