@@ -252,8 +252,9 @@ def occupancy(
         that hold where answers depend on more than the previous one.
     start : data frame
         A row for each person at the start: the level there in the column of the
-        previous level, and the other predictors. Results are means over its rows. For
-        arms of a trial as if all persons were in each, repeat the rows with each arm.
+        previous level, and the other predictors; time and gap are set. Results are
+        means over its rows. For arms of a trial as if all persons were in each, repeat
+        the rows with each arm.
     times : sequence of numbers
         Times to predict, rising; at the first the previous level is that of `start`.
     previous, time : str
@@ -385,7 +386,10 @@ def _codes(given: Any, levels: Sequence[Any]) -> list[int]:
     """Codes of levels that the user names."""
     chosen = [given] if isinstance(given, str) or np.ndim(given) == 0 else list(given)
     for one in chosen:
-        one_of("a level", one, levels)
+        if one not in levels:
+            raise OptionError(
+                f"levels must be among {', '.join(map(repr, levels))}; got {one!r}."
+            )
     return [levels.index(one) for one in chosen]
 
 
@@ -437,7 +441,7 @@ def _designs(
     one after another.
     """
     frames = [[rows.frame]]
-    for now, since in steps[1:]:
+    for now, since in steps[1:].tolist():
         values = {time: now} if gap is None else {time: now, gap: since}
         at_time = rows.at(values)
         frames.append(

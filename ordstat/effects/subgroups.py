@@ -73,6 +73,7 @@ def subgroup_effects(
         f"Fits with {variable} in interaction with each column, one at a time.",
         f"{100 * level:g}% limits; standard errors: {averager.error_words}.",
         "interaction_p_value: Wald test that the effects of the levels are equal.",
+        *averager.notes,
     ]
     return NotedFrame.of(
         pd.concat(parts, ignore_index=True),

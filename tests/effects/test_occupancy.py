@@ -119,6 +119,18 @@ def test_three_levels_by_hand_and_errors_by_differences() -> None:
     np.testing.assert_allclose(model.frame["std_error"], errors, rtol=0.1)
 
 
+def test_levels_that_are_numbers() -> None:
+    fit = ordfit("y ~ C(previous) + t", three_levels())
+    start = pd.DataFrame({"previous": [1, 2]})
+    found = occupancy(fit, start, [1, 2, 3], time="t", absorbing=[3], draws=0)
+    p = found.estimates[0]
+    assert (np.diff(p[:, 2]) > 0.0).all()
+    assert found.time_in([1, 2])["estimate"][0] == pytest.approx(p[:, :2].sum())
+    assert found.time_in(3)["estimate"][0] == pytest.approx(p[:, 2].sum())
+    with pytest.raises(OptionError, match="got 4"):
+        found.time_in(4)
+
+
 @pytest.mark.parametrize(
     "options",
     [
