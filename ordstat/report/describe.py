@@ -17,9 +17,18 @@ from ..checks import fraction, label_texts
 from ..exceptions import DataError, DataWarning, OptionError, warn
 from ..formula.columns import Columns, Factor, as_frame, factor_of, find_column, read
 from ..formula.inputs import read_items, vector, weights_of
+from ..formula.survey import Linearised, SurveyDesign, survey_of
 from .advice import with_advice
 from .cells import counted
 from .frames import SCREEN, NotedFrame
+from .rank_tests import (
+    RankTest,
+    design_errors,
+    design_rank_test,
+    indicators,
+    jonckheere_terpstra,
+    kruskal_wallis,
+)
 from .render import Report, Reported, Table
 from .sections import shortened
 
@@ -215,6 +224,11 @@ class OrdinalDescription(Reported):
     mann_whitney : pandas.DataFrame
         A row per pair of groups: probability, P(X > Y) + P(X = Y) / 2 for answers X of
         the first and Y of the second, std_error, lower, upper. Empty without `by`.
+    tests : pandas.DataFrame
+        Tests between groups, for each item: "Kruskal-Wallis" (statistic, df, p_value)
+        and, with three or more groups in an order, "Jonckheere-Terpstra". With a survey
+        design they are F tests of ridits, "Kruskal-Wallis" and "trend", with den_df.
+        Empty without `by`.
     level : float
         Confidence level of the limits.
     notes : tuple of str
@@ -226,6 +240,7 @@ class OrdinalDescription(Reported):
     missing: pd.Series
     ridits: pd.DataFrame
     mann_whitney: pd.DataFrame
+    tests: pd.DataFrame
     level: float
     notes: tuple[str, ...] = field(default=())
 
@@ -293,9 +308,9 @@ class OrdinalDescription(Reported):
 
 _FRACTIONS = (
     "weights= must be frequency counts; these are not whole numbers. Rows are counted"
-    " once, percentages and ridits use the weights, but standard errors change with the"
-    " scale of the weights and ignore the sampling design. For sampling weights fit"
-    " ordfit(..., design=SurveyDesign(weights=...))."
+    " once, percentages and ridits use the weights, but standard errors and tests"
+    " change with the scale of the weights. Give sampling weights as"
+    " design=SurveyDesign(weights=...)."
 )
 
 
@@ -307,10 +322,11 @@ def describe_ordinal(
     levels: Sequence[Any] | None = None,
     weights: Any = None,
     *,
+    design: SurveyDesign | None = None,
     level: float = 0.95,
 ) -> OrdinalDescription:
     """Describe one or several ordered columns: counts, medians, ridits and, between
-    groups, Mann-Whitney probabilities.
+    groups, Mann-Whitney probabilities and rank tests.
 
     Parameters
     ----------
@@ -326,21 +342,25 @@ def describe_ordinal(
         numbers are those that occur in any of the columns.
     weights : str or array of length N, optional
         Case weights: the number of rows that a row stands for.
+    design : SurveyDesign, optional
+        Sampling weights with strata and clusters; percentages, medians and ridits are
+        then those of the population, and errors and tests follow from the design.
     level : float in (0, 1)
         Confidence level of the limits.
 
     Returns
     -------
     OrdinalDescription
-        `.counts`, `.percent`, `.median`, `.ridits`, `.mann_whitney` and `.plot()`; it
-        prints its tables.
+        `.counts`, `.percent`, `.median`, `.ridits`, `.mann_whitney`, `.tests` and
+        `.plot()`; it prints its tables.
 
     Raises
     ------
     DataError
         Columns that do not exist, have no order, or have different levels.
     OptionError
-        No column in `rows`, or a column twice.
+        No column in `rows`, or a column twice; weights beside a design, or a design
+        with replicate weights.
 
     Warns
     -----
@@ -359,6 +379,12 @@ def describe_ordinal(
     the others, times the share of the others. Mann-Whitney probabilities have the
     standard errors and t distribution of Brunner & Munzel (2000). All limits are
     symmetric on the logit scale, and missing where groups do not overlap.
+
+    The Kruskal-Wallis test allows for ties. The trend test of Jonckheere and Terpstra
+    needs groups in an order (an ordered categorical, numbers) and is exact for a few
+    answers, else normal with a variance that allows for ties. With a design, standard
+    errors are linearised, and tests are those of Lumley & Scott (2013), Two-sample rank
+    tests under complex sampling, Biometrika 100, 831-842.
 
     Examples
     --------
@@ -384,16 +410,22 @@ def describe_ordinal(
             " all have the same scale."
         )
         warn(item_notes[-1], DataWarning)
-    groups, labels = _groups(frame, by, names)
-    case_weights, weighted = _weights(frame, weights)
+    groups, labels, in_order = _groups(frame, by, names)
+    case_weights, weighted = _weights(frame, weights, design)
     keep, note = _kept(groups >= 0, weighted, by)
     if note:
         warn(note, DataWarning)
-    codes = all_codes[keep]
-    w = case_weights[keep]
+    rows_used = _Rows(
+        codes=all_codes[keep],
+        groups=groups[keep],
+        w=case_weights[keep],
+        survey=None if design is None else _survey(design, frame, keep),
+    )
+    codes = rows_used.codes
+    w = rows_used.w
     counts, missing = _counts(codes, groups[keep], w, len(labels), len(shared))
     answers = counts
-    if not np.array_equal(w, np.rint(w)):
+    if design is not None or not np.array_equal(w, np.rint(w)):
         answers, missing = _counts(
             codes, groups[keep], (w > 0.0).astype(np.float64), len(labels), len(shared)
         )
@@ -417,16 +449,33 @@ def describe_ordinal(
         ),
         missing=pd.Series(missing.ravel(), index=index, name="missing"),
         ridits=NotedFrame.of(
-            _ridits(counts, codes, w, index, level), [limits], "Mean ridits"
+            _ridits(counts, rows_used, index, level), [limits], "Mean ridits"
         ),
         mann_whitney=NotedFrame.of(
-            _mann_whitney(counts, names, by, labels, level),
+            _mann_whitney(counts, names, by, labels, rows_used, level),
             [limits],
             "Mann-Whitney probabilities",
         ),
+        tests=_tests(counts, names, by is not None, in_order, rows_used),
         level=level,
-        notes=(*item_notes, *([note] if note else [])),
+        notes=(*item_notes, *([note] if note else []), *rows_used.notes),
     )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Rows:
+    """The rows used: codes (N, J) of the items, -1 where missing, groups (N,) and
+    weights (N,), with their survey design.
+    """
+
+    codes: IntArray
+    groups: IntArray
+    w: FloatArray
+    survey: Linearised | None
+
+    @property
+    def notes(self) -> list[str]:
+        return [] if self.survey is None else [f"Survey design: {self.survey.words}."]
 
 
 # Reading
@@ -449,12 +498,12 @@ def _names(rows: Any) -> list[str]:
 
 def _groups(
     frame: pd.DataFrame, by: Any, names: list[str]
-) -> tuple[IntArray, tuple[Any, ...]]:
-    """(N,) codes of the groups that occur, -1 where missing, and their labels; one
-    group without `by`.
+) -> tuple[IntArray, tuple[Any, ...], bool]:
+    """(N,) codes of the groups that occur, -1 where missing, their labels, and whether
+    these have an order; one group without `by`.
     """
     if by is None:
-        return np.zeros(len(frame), dtype=np.intp), ("all",)
+        return np.zeros(len(frame), dtype=np.intp), ("all",), False
     if not isinstance(by, str) or by in names:
         raise OptionError(
             f"by must be the name of one column that is not in rows=; got {by!r}."
@@ -474,20 +523,44 @@ def _groups(
         )
     groups = np.full(codes.size, -1, dtype=np.intp)
     groups[codes >= 0] = places
-    return groups, tuple(factor.levels[code] for code in used)
+    in_order = factor.ordered or not isinstance(column.value, Factor)
+    return groups, tuple(factor.levels[code] for code in used), in_order
 
 
-def _weights(frame: pd.DataFrame, weights: Any) -> tuple[FloatArray, BoolArray]:
-    """(N,) case weights, and a mask of the rows that have one."""
+def _weights(
+    frame: pd.DataFrame, weights: Any, design: Any
+) -> tuple[FloatArray, BoolArray]:
+    """(N,) case or sampling weights, and a mask of the rows that have one."""
     every = np.ones(len(frame), dtype=np.bool_)
-    if weights is None:
+    if design is not None and not isinstance(design, SurveyDesign):
+        raise OptionError(f"design must be a SurveyDesign; got {design!r}.")
+    if design is not None and weights is not None:
+        raise OptionError(
+            "weights must be left out beside design=, which has sampling weights; got"
+            " both."
+        )
+    given = weights if design is None else design.weights
+    if given is None:
         return every.astype(np.float64), every
-    column = vector(weights, "weights", Columns(frame), None, frame.index)
+    column = vector(given, "weights", Columns(frame), None, frame.index)
     missing = column.missing
-    values = weights_of(column, weights, frame.index)
-    if not np.array_equal(values, np.rint(values)):
+    values = weights_of(column, given, frame.index)
+    if design is None and not np.array_equal(values, np.rint(values)):
         warn(_FRACTIONS, DataWarning)
     return values, every if missing is None else ~missing
+
+
+def _survey(design: SurveyDesign, frame: pd.DataFrame, keep: BoolArray) -> Linearised:
+    """The design of the rows used; units without rows still count as drawn."""
+    survey = survey_of(design, frame)
+    if not isinstance(survey, Linearised):
+        raise OptionError(
+            "design must have strata or clusters here; got replicate weights. Leave"
+            " them out and give strata= and clusters=, or weights alone."
+        )
+    survey = survey.take(keep)
+    survey.check()
+    return survey
 
 
 def _kept(
@@ -532,23 +605,47 @@ def _counts(
 
 
 def _ridits(
-    counts: FloatArray, codes: IntArray, w: FloatArray, index: pd.Index, level: float
+    counts: FloatArray, rows: _Rows, index: pd.Index, level: float
 ) -> pd.DataFrame:
     """Mean ridits with limits: groups against all groups of the item, or items against
     all items of the same rows.
     """
-    if counts.shape[1] > 1:
-        items = [Ridits(item) for item in counts]
+    by_group = counts.shape[1] > 1
+    items = [Ridits(item) for item in (counts if by_group else [counts[:, 0]])]
+    quantile = float(ndtri(0.5 + level / 2.0))
+    if rows.survey is not None:
+        errors = [_design_errors(items[0].influence(), rows, np.arange(len(counts)))]
+        if by_group:
+            changes = [item.influence() for item in items]
+            errors = [_design_errors(c, rows, [j]) for j, c in enumerate(changes)]
+        quantile = float(stdtrit(rows.survey.df, 0.5 + level / 2.0))
+    elif by_group:
         errors = [item.independent_errors() for item in items]
     else:
-        items = [Ridits(counts[:, 0])]
-        errors = [items[0].paired_errors(codes, w)]
+        errors = [items[0].paired_errors(rows.codes, rows.w)]
     mean = np.concatenate([item.means for item in items])
     error = np.concatenate(errors)
-    lower, upper = logit_limits(mean, error, float(ndtri(0.5 + level / 2.0)))
+    lower, upper = logit_limits(mean, error, quantile)
     return pd.DataFrame(
         {"ridit": mean, "std_error": error, "lower": lower, "upper": upper}, index=index
     )
+
+
+def _design_errors(
+    change: FloatArray, rows: _Rows, items: IntArray | list[int]
+) -> FloatArray:
+    """(G,) standard errors by the design, where an answer of sample h at level k moves
+    estimate g by change[g, h, k]; samples are groups of one item, or items.
+    """
+    assert rows.survey is not None
+    influence = np.zeros((len(rows.w), len(change)))
+    for item in items:
+        answered = rows.codes[:, item] >= 0
+        samples = rows.groups[answered]
+        if len(items) > 1:
+            samples = np.full(samples.size, item)
+        influence[answered] += change[:, samples, rows.codes[answered, item]].T
+    return design_errors(influence, rows.w, rows.survey)
 
 
 def _mann_whitney(
@@ -556,27 +653,93 @@ def _mann_whitney(
     names: list[str],
     by: str | None,
     labels: tuple[Any, ...],
+    rows: _Rows,
     level: float,
 ) -> pd.DataFrame:
     """Mann-Whitney probabilities with limits for every pair of groups of each item."""
     pairs = list(combinations(range(counts.shape[1]), 2)) if by is not None else []
-    rows = []
-    for name, item in zip(names, counts, strict=True):
-        for i, j in pairs:
-            estimate = superiority(item[i], item[j])
-            rows.append(
+    found = []
+    for j, (name, item) in enumerate(zip(names, counts, strict=True)):
+        for a, b in pairs:
+            estimate = superiority(item[a], item[b])
+            if rows.survey is not None:
+                estimate = _by_design(estimate, item, (a, b), rows, j)
+            found.append(
                 (
                     name,
-                    labels[i],
-                    labels[j],
+                    labels[a],
+                    labels[b],
                     estimate.probability,
                     estimate.std_error,
                     *estimate.limits(level),
                 )
             )
     columns = ["item", "first", "second", "probability", "std_error", "lower", "upper"]
-    frame = pd.DataFrame(rows, columns=columns).set_index(columns[:3]).astype(float)
+    frame = pd.DataFrame(found, columns=columns).set_index(columns[:3]).astype(float)
     return frame if len(names) > 1 else frame.droplevel("item")
+
+
+def _by_design(
+    estimate: Superiority,
+    counts: FloatArray,
+    pair: tuple[int, int],
+    rows: _Rows,
+    item: int,
+) -> Superiority:
+    """The estimate with the standard error and degrees of freedom of the design."""
+    assert rows.survey is not None
+    a, b = pair
+    change = np.zeros((1, *counts.shape))
+    among_b = mid_shares(counts[b])
+    above_b = 1.0 - mid_shares(counts[a])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        change[0, a] = (among_b - estimate.probability) / counts[a].sum()
+        change[0, b] = (above_b - estimate.probability) / counts[b].sum()
+    error = float(_design_errors(change, rows, [item])[0])
+    return Superiority(estimate.probability, error, float(rows.survey.df))
+
+
+def _tests(
+    counts: FloatArray, names: list[str], grouped: bool, in_order: bool, rows: _Rows
+) -> NotedFrame:
+    """Rank tests between the groups of each item."""
+    found: list[tuple[str, str, RankTest]] = []
+    trend = in_order and counts.shape[1] > 2
+    for j, name in enumerate(names if grouped and counts.shape[1] > 1 else []):
+        if rows.survey is not None:
+            tests = _design_tests(counts[j], rows, j, trend)
+        else:
+            tests = {"Kruskal-Wallis": kruskal_wallis(counts[j])}
+            if trend:
+                tests["Jonckheere-Terpstra"] = jonckheere_terpstra(counts[j])
+        found += [(name, kind, test) for kind, test in tests.items()]
+    columns = ["item", "test", "statistic", "df", "p_value", "den_df"]
+    values = [(n, kind, t.statistic, t.df, t.p_value, t.den_df) for n, kind, t in found]
+    frame = pd.DataFrame(values, columns=columns).set_index(["item", "test"])
+    frame = frame.astype(float)
+    if rows.survey is None:
+        frame = frame.drop(columns="den_df")
+    if len(names) == 1:
+        frame = frame.droplevel("item")
+    return NotedFrame.of(frame, [], "Tests between groups")
+
+
+def _design_tests(
+    counts: FloatArray, rows: _Rows, item: int, trend: bool
+) -> dict[str, RankTest]:
+    """F tests of the ridits of an item, by group and by the number of the group."""
+    assert rows.survey is not None
+    used = (rows.codes[:, item] >= 0) & (rows.w > 0.0)
+    present, groups = np.unique(rows.groups[used], return_inverse=True)
+    ridits = mid_shares(counts.sum(axis=0))[rows.codes[used, item]]
+    survey = rows.survey.take(used)
+    w = rows.w[used]
+    by_group = indicators(groups, present.size)
+    tests = {"Kruskal-Wallis": design_rank_test(ridits, by_group, w, survey)}
+    if trend:
+        steps = groups[:, None].astype(np.float64)
+        tests["trend"] = design_rank_test(ridits, steps, w, survey)
+    return tests
 
 
 # Report
@@ -605,6 +768,8 @@ def _report(d: OrdinalDescription) -> Report:
         tables.append(_ridit_table(d, names))
     if len(d.mann_whitney):
         tables.append(_pair_table(d))
+    if len(d.tests):
+        tables.append(_test_table(d))
     return Report(
         title=f"Ordered answers: {d.title}",
         header=header,
@@ -697,6 +862,23 @@ def _pair_table(d: OrdinalDescription) -> Table:
     return shortened(
         Table(title=title, frame=frame, formats=_decimals(frame), note=note),
         ".mann_whitney",
+    )
+
+
+def _test_table(d: OrdinalDescription) -> Table:
+    names = [": ".join(map(str, np.atleast_1d(name))) for name in d.tests.index]
+    frame = d.tests.set_axis(pd.Index(names, name="test"))
+    surveyed = "den_df" in frame
+    statistic = "F" if surveyed else "statistic"
+    columns = ["statistic", "df", *(["den_df"] if surveyed else []), "p_value"]
+    frame = frame[columns].rename(columns={"statistic": statistic})
+    return shortened(
+        Table(
+            title="Tests between groups",
+            frame=frame,
+            formats={statistic: ".2f", "df": "int", "den_df": "int", "p_value": "p"},
+        ),
+        ".tests",
     )
 
 
