@@ -13,6 +13,7 @@ import textwrap
 import warnings
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from io import StringIO
@@ -29,6 +30,7 @@ from .persistence import UNREADABLE, check_name, load
 from .registry import METHODS
 from .report.files import write_file
 from .report.page import page_target
+from .report.render import Line, Report, Summary
 
 
 class UsageError(OrdstatError):
@@ -179,6 +181,29 @@ def _show(text: object) -> None:
     print(str(text).encode(encoding, "replace").decode(encoding))
 
 
+def _show_summary(summary: Summary, model: str | None) -> None:
+    """Print a summary; its advice is for the shell. `model` is the file of the fit."""
+    report = summary.report
+    blocks = [
+        _line_for_the_shell(block, model) if isinstance(block, Line) else block
+        for block in report.blocks
+    ]
+    notes = tuple([_in_the_shell(note) for note in report.notes])
+    shown: Report = replace(report, tables=tuple(blocks), notes=notes)
+    _show(replace(summary, report=shown))
+
+
+def _line_for_the_shell(line: Line, model: str | None) -> Line:
+    if line.role != "more":
+        items = tuple([_in_the_shell(item) for item in line.items])
+        return replace(line, items=items)
+    sections = re.findall(r'"(\w+)"', " ".join(line.items))
+    call = f"ordstat summary {model or 'FILE'} {sections[0]}"
+    if model is None:
+        call = f"add --save FILE, then {call}"
+    return replace(line, items=(call, *sections[1:]))
+
+
 def demo_command(given: Namespace) -> None:
     """Fit the wine data twice and print both summaries."""
     for method in ("logit", "redsvm"):
@@ -220,13 +245,13 @@ def fit_command(given: Namespace) -> None:
 
     examples:
       ordstat fit wine.csv "rating ~ temp + contact"
+      ordstat fit wine.csv "rating ~ temp + contact" --report wine.html
       ordstat fit wine.csv "rating ~ temp + (1 | judge)" --option quadrature=7
       ordstat fit wine.csv "rating ~ temp" --option nominal="~ contact"
       ordstat fit wine.csv "rating ~ temp" --method redsvm --option C=10
-      ordstat fit wine.csv "rating ~ temp + contact" --save wine.ordstat
-      ordstat fit wine.csv "rating ~ temp + contact" --report wine.html
+      ordstat fit wine.csv "rating ~ temp" --method probit --save wine.ordstat
       ordstat fit study.csv "trust ~ age + region" --option cluster=household
-      ordstat fit answers.csv "grade ~ hours" --levels poor,fair,good
+      ordstat fit answers.csv "grade ~ hours" --levels "poor,fair,very good"
 
     The response is numbers, or texts whose order --levels gives, the lowest first.
     `ordstat methods` lists the methods; in Python help("ordstat.REDSVM") has the
@@ -253,7 +278,7 @@ def fit_command(given: Namespace) -> None:
         }
         | options
     )
-    _show(fit.summary())
+    _show_summary(fit.summary(), given.save)
     if given.save is not None:
         fit.save(given.save)
     if given.report is not None:
@@ -298,7 +323,7 @@ def summary_command(given: Namespace) -> None:
       ordstat summary wine.ordstat
       ordstat summary wine.ordstat all
     """
-    _show(load(given.model).summary(given.section))
+    _show_summary(load(given.model).summary(given.section), given.model)
 
 
 def _predict_arguments(parser: ArgumentParser) -> None:
@@ -320,13 +345,16 @@ def predict_command(given: Namespace) -> None:
     """Predict the rows of a file with a saved fit.
 
     examples:
-      ordstat predict svm.ordstat new.csv                          to the screen, as CSV
+      ordstat predict svm.ordstat new.csv
       ordstat predict logit.ordstat new.csv --type prob -o out.csv
       ordstat predict logit.ordstat new.parquet --keep id,date -o out.parquet
 
-    Writes one row of predictions for each row of the data, in the same order; empty
-    where a value is missing. Types: class, prob, cum_prob (if the fit has
-    probabilities), score, margin, votes.
+    Writes one row of predictions for each row of the data, in the same order, to the
+    screen as CSV without -o; empty where a value is missing.
+
+    types: class; of fits with probabilities prob, cum_prob and mean (the expected
+    level, counted from 1); of models also linear_predictor and hazard (cratio, sratio);
+    of rules with thresholds score and margin; of rules that vote, votes.
     """
     if given.output is not None:
         _ending(given.output)
@@ -363,14 +391,19 @@ def _write(table: pd.DataFrame, path: str | None) -> None:
 
 
 _WIDTH = 100
+_NAME = 22
+#: A formula in the description of a method, which stays on one line.
+_FORMULA = re.compile(r"\b[PHF]\([^.]*\)")
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def methods_command(given: Namespace) -> None:
-    """List the methods: name, class and paper; help("ordstat.REDSVM") in Python
-    describes a class.
+    """List the methods: name, what it is, class with options, and paper.
 
     examples:
       ordstat methods
+
+    In Python help("ordstat.REDSVM") describes a class and its options.
     """
     for name, entry in METHODS.items():
         text = " ".join((inspect.getdoc(entry.method) or "").split("\n\n")[0].split())
@@ -380,8 +413,12 @@ def methods_command(given: Namespace) -> None:
         paper = (
             "" if "[" in text else f" [{entry.method.papers[0].partition(').')[0]})]"
         )
-        text = f"{name:<22}{entry.method.__name__}({preset}): {text}{paper}"
-        _show(textwrap.fill(text, _WIDTH, subsequent_indent=" " * 22))
+        whole = _FORMULA.sub(lambda found: found[0].replace(" ", _NO_BREAK), text)
+        lines = textwrap.wrap(whole, _WIDTH - _NAME)
+        lines.append(f"{entry.method.__name__}({preset}){paper}")
+        _show(f"{name:<{_NAME}}{lines[0].replace(_NO_BREAK, ' ')}")
+        for line in lines[1:]:
+            _show(" " * _NAME + line.replace(_NO_BREAK, " "))
 
 
 #: By its name: what runs a command, with the text of its --help, and what adds its
@@ -514,7 +551,28 @@ def _one_line(text: object) -> str:
     line = " ".join(str(text).split()).replace(
         ", or make it an ordered pd.Categorical", ""
     )
-    return re.sub(r"levels=(\[.*?\])", _for_the_shell, line)
+    return _in_the_shell(line)
+
+
+#: Advice for Python, and what stands for it in the shell.
+_ADVICE = {
+    r'Try update\("~ \. - (.*?)", nominal="(.*?)"\); see plot\.parallel\(\)\.': (
+        r'Try the formula without \1, and --option nominal="\2".'
+    ),
+    r'In update\("~ \. - (.*?)", nominal="(.*?)"\)': (
+        r'In the formula without \1, with --option nominal="\2",'
+    ),
+    r"\bpenalty='?(jeffreys|[\d.]*\d)'?": r"--option penalty=\1",
+    r"(?<!-)\blevels=(?!\[)": "--levels",
+}
+
+
+def _in_the_shell(text: str) -> str:
+    """A message with the options of the shell in place of arguments of Python."""
+    text = re.sub(r"levels=(\[.*?\])", _for_the_shell, text)
+    for python, shell in _ADVICE.items():
+        text = re.sub(python, shell, text)
+    return text
 
 
 def _for_the_shell(found: re.Match[str]) -> str:

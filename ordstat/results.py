@@ -1491,7 +1491,7 @@ class OrdinalResults:
         elif self.design.survey is not None:
             reason = NO_BOUNDS_NEED + DRAWN
         elif self.no_margins is not None:
-            reason = "No margin bounds: the fit has no margins."
+            reason = f"No margin bounds: {self.no_margins}"
         else:
             costs = (
                 sample_costs(self.method.cost_matrix, sample) if self.own_cost else None

@@ -13,7 +13,7 @@ from seams import METHODS
 
 import ordstat
 from ordstat import DataError, datasets, ordfit
-from ordstat.cli import COMMANDS, main, read_table
+from ordstat.cli import COMMANDS, _parser, main, read_table
 
 FORMULA = "rating ~ temp + contact"
 LABELS = {1: "very mild", 2: "mild", 3: "middle", 4: "bitter", 5: "very bitter"}
@@ -520,11 +520,11 @@ def test_methods_and_their_papers(capsys):
     assert {line.split()[0] for line in out.splitlines() if line[0] != " "} == set(
         METHODS
     )
-    assert (
-        "redsvm                REDSVM(): Support vector ordinal ranking" in out
-        and "[McCullagh, P. (1980)]" in out
-    )
-    assert "osvm                  REDSVM(cost='absolute'): Support" in out
+    assert "redsvm                Support vector ordinal ranking by reduction" in out
+    assert f"{' ' * 22}CumulativeLink(link='probit') [McCullagh, P. (1980)]" in out
+    assert f"{' ' * 22}REDSVM(cost='absolute')" in out
+    # no formula is broken across lines
+    assert "P(y <= k | x) = F(s (theta_k(w) - x'beta - offset))." in out
     assert max(map(len, out.splitlines())) <= 100
 
 
@@ -538,6 +538,39 @@ def test_help_teaches_by_examples(arguments, capsys):
     assert arguments == ["demo"] or examples
     # one command a line
     assert all(line.count(" ordstat ") == 1 for line in examples)
+
+
+@pytest.mark.parametrize("arguments", [[], *([name] for name in COMMANDS)], ids=str)
+def test_examples_of_help_are_commands(arguments, capsys):
+    """The parser takes each line."""
+    with pytest.raises(SystemExit):
+        main([*arguments, "--help"])
+    lines = capsys.readouterr().out.splitlines()
+    examples = [line for line in lines if line.startswith("  ordstat ")]
+    for example in examples:
+        _parser().parse_args(shlex.split(example)[1:])
+
+
+def test_advice_is_for_the_shell(folder, capsys):
+    """A summary names options of the command, and the file of the fit."""
+    anes = datasets.load("anes96")
+    anes.assign(PID=anes["PID"].cat.codes).to_csv("anes.csv", index=False)
+    assert main(["fit", "anes.csv", "PID ~ educ + age + selfLR", "--save", "m"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "More: ordstat summary m model, fit, errors" in shown
+    assert 'and --option nominal="~ ' in shown
+    assert "update(" not in shown and "plot.parallel" not in shown
+    assert main(["fit", "anes.csv", "PID ~ educ"]) == 0
+    assert "More: add --save FILE, then" in capsys.readouterr().out
+    wine = pd.read_csv("wine.csv")
+    wine.assign(rating=wine["rating"].where(wine["temp"] == "cold", 5)).to_csv(
+        "separated.csv", index=False
+    )
+    assert main(["fit", "separated.csv", "rating ~ temp"]) == 0
+    assert "fit with --option penalty=jeffreys" in capsys.readouterr().err
+    assert main(["fit", "wine.csv", "rating ~ temp", "--levels", "1,2,3"]) == 1
+    said = capsys.readouterr().err
+    assert "levels=" not in said and "--levels" in said
 
 
 def test_demo(capsys):

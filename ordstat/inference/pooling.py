@@ -31,7 +31,7 @@ from .pooled_summary import notes_of, tables_of
 from .predictions import delta_df, range_of, side_by_side
 from .rubin import FTest, Pooled, PooledRandom, bounded_limits, d1, rubin
 from .tables import deviations_of, exponent_notes, rescaled
-from .wald import JOINT, linear_hypotheses, term_hypotheses
+from .wald import JOINT, linear_hypotheses, term_hypotheses, without_test
 
 if TYPE_CHECKING:
     from ..formula.design import Design
@@ -399,8 +399,10 @@ class PooledResults:
             for rows in zip(*(rows for _, rows in asked), strict=True)
         ]
         table = _table_tests(tests, list(self.design.terms))
+        untested = [str(name) for name in table.index[table["p_value"].isna()]]
+        notes = [without_test(untested)] if untested else []
         title = f"D1: Wald tests of type {kind}, pooled"
-        return NotedFrame.of(table, (), title, labels=self.names_shown())
+        return NotedFrame.of(table, notes, title, labels=self.names_shown())
 
     def _tested(self, rows: Sequence[FloatArray]) -> FTest:
         """Test that L b = 0 with the rows L (h, P') of each fit; NaN without determined
@@ -756,11 +758,13 @@ class PooledResults:
             ("Observations", count(observations(first))),
             ("Complete-data df", f"{self.df_complete:g}"),
         )
+        missing = not_estimated(self.fits[0].fit, self.parameters)
+        usual = notes_of(self.fits, float(np.nanmax(self.fmi)))
         report = Report(
             title=self.title,
             header=header,
             tables=tuple(tables),
-            notes=notes_of(self.fits, float(np.nanmax(self.fmi))),
+            notes=(*missing, *usual),
         )
         return Summary(report)
 

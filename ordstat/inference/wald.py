@@ -301,11 +301,16 @@ def _untested(table: pd.DataFrame, covariance: Covariance) -> list[str]:
         if df > most
     ]
     if others := [str(name) for name, df in lacking.items() if df <= most]:
-        notes.append(
-            f"no test of {first_few(others, MOST_TERMS)}: estimates are infinite,"
-            " aliased or missing."
-        )
+        notes.append(without_test(others))
     return notes
+
+
+def without_test(names: Sequence[str]) -> str:
+    """A note on terms whose estimates do not allow a test."""
+    return (
+        f"no test of {first_few(names, MOST_TERMS)}: estimates are infinite, aliased or"
+        " missing."
+    )
 
 
 def _sequential_contrasts(

@@ -257,6 +257,13 @@ def confusion_matrix(
     )
 
 
+#: Why shares of clustered rows have no limits.
+_NO_LIMITS = (
+    "Shares have no limits: these need independent rows, not clusters or a survey"
+    " design."
+)
+
+
 # Margins
 
 
@@ -421,6 +428,7 @@ def reliability_curves(
     )
     if newdata is None and dependent:
         frame[["lower", "upper"]] = np.nan
+        frame.attrs["notes"] = [_NO_LIMITS]
     frame[by] = pd.Categorical(frame[by], categories=names, ordered=True)
     return frame
 

@@ -17,11 +17,12 @@ from .sequential import ContinuationRatio, Sequential, StoppingRatio
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CumulativeLink(OrdinalRegression):
-    """Maximum likelihood of P(y <= k | x) = F(s (theta_k(w) - x'beta - offset)).
+    """Cumulative link models: P(y <= k | x) = F(s (theta_k(w) - x'beta - offset)).
 
-    It has location effects beta and, on request, nominal effects (theta_k depends on w)
-    and log-scale effects (s = exp(-z'zeta)) [McCullagh 1980; Agresti 2010, ch. 3-5;
-    Christensen, ordinal]. Newton's method on the block information, see `newton.py`.
+    Maximum likelihood of location effects beta and, on request, nominal effects
+    (theta_k depends on w) and log-scale effects (s = exp(-z'zeta)) [McCullagh 1980;
+    Agresti 2010, ch. 3-5; Christensen, ordinal]. Newton's method on the block
+    information, see `newton.py`.
 
     Parameters
     ----------
@@ -111,13 +112,13 @@ class CumulativeLink(OrdinalRegression):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AdjacentCategory(OrdinalRegression):
-    """Maximum likelihood of P(y = k + 1 | y = k or k + 1) = F(s (x'beta + offset -
-    theta_k(w))).
+    """Adjacent-category models: each level against the next lower one.
 
-    The odds of each level against its lower neighbour: a positive effect raises the
-    response, and exp(beta) is the ratio of those odds under the logit [Agresti 2010,
-    ch. 4; Goodman 1983]. Effects, nominal effects, log-scale effects and offsets are as
-    in `CumulativeLink`; thresholds need not increase. R's VGAM has it for the logit, as
+    Maximum likelihood of P(y = k + 1 | y = k or k + 1) = F(s (x'beta + offset -
+    theta_k(w))). A positive effect raises the response, and exp(beta) is the ratio of
+    the odds of a level against its lower neighbour under the logit [Agresti 2010, ch.
+    4; Goodman 1983]. Effects, nominal effects, log-scale effects and offsets are as in
+    `CumulativeLink`; thresholds need not increase. R's VGAM has it for the logit, as
     acat(reverse = FALSE), whose intercepts are minus the thresholds.
 
     Parameters
@@ -210,9 +211,10 @@ class SequentialRegression(OrdinalRegression):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ContinuationRatioModel(SequentialRegression):
-    """Maximum likelihood of P(y > k | y >= k) = F(s (x'beta + offset - theta_k(w))).
+    """Continuation-ratio models: who passes each of several stages.
 
-    For stages that are passed one by one, such as years of schooling: each level
+    Maximum likelihood of P(y > k | y >= k) = F(s (x'beta + offset - theta_k(w))), for
+    stages that are passed one by one, such as years of schooling: each level
     against the higher ones, among the rows that reach it. A positive effect raises the
     response, and exp(beta) is the ratio of the odds of passing a stage under the logit.
     Effects, nominal effects, log-scale effects and offsets are as in `CumulativeLink`;
@@ -270,9 +272,10 @@ class ContinuationRatioModel(SequentialRegression):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class StoppingRatioModel(SequentialRegression):
-    """Maximum likelihood of P(y = k | y >= k) = F(s (theta_k(w) - x'beta - offset)).
+    """Stopping-ratio models: who stops at each of several stages.
 
-    The same stages as in `ContinuationRatioModel`; F is the probability of stopping at
+    Maximum likelihood of P(y = k | y >= k) = F(s (theta_k(w) - x'beta - offset)). The
+    same stages as in `ContinuationRatioModel`; F is the probability of stopping at
     a stage. The two agree for the logit, probit and cauchit, and the cloglog of one is
     the loglog of the other. The cloglog is the grouped proportional hazards model,
     which equals the cumulative one with this link [Laara and Matthews 1985]. R's VGAM

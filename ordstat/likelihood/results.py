@@ -54,7 +54,7 @@ from .parameters import (
     threshold_values,
     with_aliased,
 )
-from .row_limits import UNBOUNDED, RowLimits
+from .row_limits import UNBOUNDED, RowLimits, gap_limits
 from .rule import LikelihoodRule, crossed_rows, crossing_text, report_crossing
 from .standard_errors import predicted, two_sided
 from .unavailable import check_available, why_unavailable
@@ -2008,6 +2008,12 @@ class LikelihoodResults(OrdinalResults):
     def row_limits(self, rows: Rows) -> RowLimits | None:
         """What the data determine of rows; None where every estimate is finite."""
         return RowLimits.of(self.fit, self.bare_rule, rows)
+
+    def gap_limits(self, rows: Rows) -> FloatArray | None:
+        """(n, K-1) what the distances H - theta_k of rows tend to: 0 if they are
+        finite, infinite, or NaN; None if every estimate is finite.
+        """
+        return gap_limits(self.fit, self.bare_rule, rows)
 
     def _scored(self, newdata: Any) -> Target:
         """Rows outside the row space of the rows of the fit have no scores."""

@@ -184,6 +184,27 @@ class RowLimits:
         return self.score[:, None] if type == "score" else self.eta
 
 
+def gap_limits(
+    fit: LikelihoodFit, rule: LikelihoodRule, rows: Rows
+) -> FloatArray | None:
+    """(n, K-1) what the distances of the scores to the thresholds tend to: 0 if they
+    are finite, infinite, or NaN; None if every estimate is finite.
+    """
+    if fit.determined is None:
+        return None
+    to_rule = rule_by_estimates(fit, rule)
+    predictors = QUANTITIES["linear_predictor"]
+    limits = np.zeros((rows.n, rule.alpha.shape[0]))
+    for some in row_blocks(rows.n, limits.shape[1] * rule.n_parameters):
+        part = rows.take(some)
+        _, slopes = QuantityOfRows(predictors, rule, part).rows()
+        # scale effects change a predictor, and not the distance
+        slopes[..., rule.alpha.size + rule.beta.size :] = 0.0
+        functions = np.nan_to_num(slopes[..., : len(to_rule)]) @ to_rule
+        limits[some] = -_limits(fit, functions)
+    return limits
+
+
 def _unless_moving(limits: FloatArray, further: FloatArray) -> FloatArray:
     """Limits, NaN where they are finite and those further on are not."""
     return np.where((limits == 0.0) & (further != 0.0), np.nan, limits)

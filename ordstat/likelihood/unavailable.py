@@ -176,6 +176,13 @@ MODIFIERS = {
             "influence()": "update(data=) without the row",
         },
     ),
+    "endless": Modifier(
+        "infinite estimates, as distances to the thresholds are infinite too",
+        lambda r: r.fit.determined is not None,
+        {
+            "margins()": "update(penalty=1.0), and ask that fit",
+        },
+    ),
     "binary": Modifier(
         "2 levels of the response, which have one threshold",
         lambda r: len(r.levels) == 2,

@@ -51,6 +51,7 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
             r.fit.separation is None
             and r.design.survey is None
             and r.fit.marginal is None
+            and r.design.sample.every_level
         )
     ),
     **dict.fromkeys(
@@ -171,7 +172,8 @@ class Plots:
         the interval of each level.
 
         If thresholds differ between observations (nominal effects), their mean and
-        range are drawn.
+        range are drawn. Observations with an infinite score are left out with a
+        warning; if the thresholds are infinite, scores are counted from the first.
 
         Parameters
         ----------
@@ -185,6 +187,8 @@ class Plots:
         ------
         UnavailableError
             The rule votes, and has no scores.
+        DataError
+            Every score is infinite.
         """
         frame = latent.latent_frame(self.results, bins)
         return self._show("latent", ax, looks, frame, latent.draw_latent, self.results)
@@ -824,6 +828,12 @@ class LikelihoodPlots(Plots):
         Returns
         -------
         array of matplotlib axes
+
+        Raises
+        ------
+        DataError
+            No parameter has a profile that falls; a warning names such parameters
+            beside others.
         """
         frame = coefficients.profiles_frame(self.results, parm, level, points)
         return self._show(

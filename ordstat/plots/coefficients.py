@@ -80,9 +80,9 @@ def forest_frame(
 
 def _effects(name: str, fit: Any, per: Any, level: float) -> pd.DataFrame:
     """Coefficients of one fit with their limits."""
-    if fit.method.likelihood:
+    if _inferred(fit):
         table = fit.tidy(level=level, per=per)
-        stopped = table["term"].isin(getattr(fit, "fits", (fit,))[0].stopped)
+        stopped = table["term"].isin(_first(fit).stopped)
         # where a search without a maximum stopped
         table.loc[stopped, ["estimate", *_LIMITS]] = np.nan
     elif per is None:
@@ -160,14 +160,18 @@ def draw_forest(
     with np.errstate(divide="ignore"):
         infinite = np.isinf(np.log(numbers) if exponentiate else numbers).any(axis=1)
     numbers[infinite] = [np.inf, np.nan, np.nan]
-    aliased = np.isnan(numbers[:, 0])
-    _draw_estimates(ax, data.assign(height=heights)[~infinite & ~aliased], fits)
+    without = np.isnan(numbers[:, 0])
+    _draw_estimates(ax, data.assign(height=heights)[~infinite & ~without], fits)
+    stopped = without & _stopped(data, fits)
+    numbers[stopped] = [np.inf, np.nan, np.nan]
     in_words = n > 1 or not roomy
     upwards = (data["estimate"][infinite] > no_effect).to_numpy()
     _draw_arrows(ax, heights[infinite], upwards, in_words)
     if in_words:
-        for y in heights[aliased]:
-            style.note(ax, "not estimated", (no_effect, y), (8, 0), ax.transData)
+        reasons = dict.fromkeys(heights[without], "not estimated")
+        reasons |= dict.fromkeys(heights[stopped], "not estimable")
+        for y, reason in reasons.items():
+            style.note(ax, reason, (no_effect, y), (8, 0), ax.transData)
     spare = 0.6 if n == 1 else 0.5 * block
     ax.set_ylim(min(middles.values()) - spare, spare)
     style.row_labels(ax, list(middles.values()), names)
@@ -182,6 +186,22 @@ def draw_forest(
         style.plain_log_ticks(ax)
     what = _quantity(fits, exponentiate, "nominal" in set(data["coef_type"]))
     return style.named(ax, f"{what} with {100 * level:g}% limits")
+
+
+def _stopped(data: pd.DataFrame, fits: Mapping[str, Any]) -> AnyArray:
+    """Which rows are of parameters along which the likelihood has no maximum."""
+    names = {name: _first(fit).stopped for name, fit in fits.items() if _inferred(fit)}
+    pairs = zip(data["model"], data["term"], strict=True)
+    return np.array([term in names.get(model, ()) for model, term in pairs], dtype=bool)
+
+
+def _inferred(fit: Any) -> bool:
+    return bool(fit.method.likelihood)
+
+
+def _first(fit: Any) -> Any:
+    """A fit itself, or the first of those that are pooled."""
+    return getattr(fit, "fits", (fit,))[0]
 
 
 def _forest_height(names: Sequence[str], n: int, block: float) -> float:
@@ -376,6 +396,9 @@ def draw_parallel(sheet: Sheet, data: pd.DataFrame, results: Any, level: float) 
     texts = effect_texts([results], sheet.labels, data.attrs.get("per", {}))
     headings = [texts["location", term] for term in terms]
     pooled = np.array([table[_POOLED].iloc[0] for table in tables], dtype=np.float64)
+    estimates = results.params[terms].to_numpy()
+    # an estimate that is infinite, or where a search without a maximum stopped
+    pooled[np.isnan(pooled[:, 0]) & ~np.isnan(estimates)] = [np.inf, np.nan, np.nan]
     size = style.row_size(1.5 * room)
     for heading, limits, heights in zip(
         headings, with_limits(pooled), places, strict=True
@@ -416,6 +439,10 @@ def _head_block(ax: Axes, words: str, height: float, size: float) -> None:
 _BEYOND = 0.2  # curves extend to the limits with this share of the error probability
 
 
+#: Signed root deviances below this are those of a flat profile.
+_FLAT = 0.01
+#: A curve without a limit is drawn as far as its signed root deviance is above this.
+_TAIL = 0.05
 #: Most parameters that a warning names.
 _NAMED = 6
 
@@ -435,14 +462,20 @@ def profiles_frame(results: Any, parm: Any, level: float, points: int) -> pd.Dat
 
 
 def _with_a_curve(frame: pd.DataFrame) -> pd.DataFrame:
-    """The profiles that have a finite point; a warning names the other parameters."""
+    """The profiles that fall; a warning names the other parameters."""
     finite = np.isfinite(frame["value"]) & np.isfinite(frame["z"])
-    drawn = frame["parameter"].isin(frame["parameter"][finite])
+    falls = finite & (frame["z"].abs() > _FLAT)
+    drawn = frame["parameter"].isin(frame["parameter"][falls])
     flat = list(dict.fromkeys(frame["parameter"][~drawn]))
     if flat:
+        if not drawn.any():
+            raise DataError(
+                "no parameter in parm has a profile that falls where it can be"
+                f" computed: {first_few(flat, _NAMED)}."
+            )
         warn(
-            "these parameters have no finite point of their profile and are left out:"
-            f" {first_few(flat, _NAMED)}.",
+            "the profiles of these parameters do not fall where they can be computed,"
+            f" and are left out: {first_few(flat, _NAMED)}.",
             DataWarning,
         )
     return frame[drawn]
@@ -452,8 +485,6 @@ def draw_profiles(
     sheet: Sheet, data: pd.DataFrame, results: Any, parm: Any, level: float
 ) -> AnyArray:
     names = list(dict.fromkeys(data["parameter"]))
-    if not names:
-        raise DataError("no parameter in parm has a profile.")
     limits = results.confint(names, level, type="profile")
     columns = style.columns_for(len(names))
     panels = sheet.panels(len(names), columns, height=2.4, width=2.5 * columns + 0.8)
@@ -461,12 +492,22 @@ def draw_profiles(
     for i, (panel, name) in enumerate(zip(panels, names, strict=True)):
         low, high = limits.loc[name]
         _panel(panel, data[data["parameter"] == name], np.array([low, high]), level)
-        words = (
-            f"{100 * level:g}%: {_shown(low, high - low)} to {_shown(high, high - low)}"
-        )
+        words = f"{100 * level:g}%: {_range(low, high)}"
         title = texts.get(name, name)
         style.named(panel, words, "" if i % columns else "signed root deviance", title)
     return np.array(panels, dtype=object)
+
+
+def _range(low: float, high: float) -> str:
+    """Limits in words; a profile that levels off has none on that side."""
+    width = high - low
+    if np.isnan(low) and np.isnan(high):
+        return "no limits"
+    if np.isnan(low):
+        return f"no lower limit, {_shown(high, width)}"
+    if np.isnan(high):
+        return f"{_shown(low, width)}, no upper limit"
+    return f"{_shown(low, width)} to {_shown(high, width)}"
 
 
 def _shown(limit: float, width: float) -> str:
@@ -480,6 +521,9 @@ def _panel(ax: Any, data: pd.DataFrame, limits: FloatArray, level: float) -> Non
     quantile = float(ndtri(0.5 + level / 2.0))
     # a profile may end at infinity
     data = data[np.isfinite(data["value"]) & np.isfinite(data["z"])]
+    if not np.isfinite(limits).all():
+        # the flat tail of a curve without a limit on that side
+        data = data[data["z"].abs() > _TAIL]
     z = data["z"].to_numpy()
     bottom = min(float(z.min()), -1.1 * quantile)
     top = max(float(z.max()), 1.1 * quantile)

@@ -159,6 +159,8 @@ def draw_effects(
                 len(colours),
                 apart,
             )
+        if not over_number:
+            _mark_unknown(panel, pd.concat(curves), variable)
         panel.set_ylim(0.0, top)
         below = k + columns >= n or sheet.given is not None
         style.named(
@@ -174,6 +176,16 @@ def draw_effects(
         else:
             style.panel_key(panels, key, lines, sheet.given)
     return panels[0] if single else np.array(panels, dtype=object)
+
+
+def _mark_unknown(ax: Axes, table: pd.DataFrame, variable: str) -> None:
+    """Words at the values of a factor that have no estimate."""
+    finite = pd.Series(np.isfinite(table["estimate"]), table.index)
+    known = finite.groupby(table[variable], sort=False, observed=True).any()
+    for place in np.flatnonzero(~known.loc[table[variable].unique()]):
+        looks: dict[str, Any] = {"rotation": 90, "ha": "center", "color": style.MUTED}
+        top = ax.get_xaxis_transform()
+        style.note(ax, "not estimable", (float(place), 0.5), (0, 0), top, **looks)
 
 
 def _check_known(table: pd.DataFrame) -> None:
@@ -286,6 +298,8 @@ def draw_emmeans(
             by is not None,
             label,
         )
+    if not over_number:
+        _mark_unknown(ax, table, variable)
     if by is not None:
         style.legend(ax, style.beside(ax, sheet.name(by)))
     if quantity == "latent":
@@ -329,6 +343,7 @@ def draw_stacked(
         ax.set_xlim(values.min(), values.max())
     else:
         factor_axis(ax, values, _counts(results, variable, values, data))
+        _mark_unknown(ax, table, variable)
         room = (
             0.8 * style.inches(ax)[0] / len(values) >= 2.4 * 0.62 * style.SMALL / 72.0
         )

@@ -134,6 +134,8 @@ def draw_reliability(
         f"{sheet.name(results.design.response)}:"
         f" {what}{', cross-fitted' if cross_fitted else ''}"
     )
+    if data["lower"].isna().all():
+        title += "; no limits, as rows are not independent"
     n = len(names)
     if (_FEW < n <= _MOST_PANELS) if sheet.given is None else np.size(sheet.given) > 1:
         columns = style.columns_for(n)

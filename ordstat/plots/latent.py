@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from .._typing import FloatArray
+from .._typing import BoolArray, FloatArray
 from ..checks import whole
-from ..exceptions import DataError
+from ..exceptions import DataError, DataWarning, UnavailableError, warn
 from ..judging.tables import errors_at_margin
 from ..report.sections import people
 from . import style
-from .style import Sheet
+from .style import Sheet, in_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,24 +23,32 @@ if TYPE_CHECKING:
 
 #: Thresholds of rows are the same if they differ by less than this share of their size.
 _SAME = 1e-9
+#: Least share of the axis that the bins of the scores cover.
+_LEAST_SHARE = 0.4
 
 
 def latent_frame(results: Any, bins: int) -> pd.DataFrame:
-    """Histogram of the scores for every observed level."""
+    """Histogram of the scores for every observed level; a warning says how many rows
+    have an infinite score, and are left out.
+    """
     whole("bins", bins, 1)
     sample = results.design.sample
-    scores = results.fit.scores
-    _gaps(results)  # raises for rules that vote and have no scores
-    edges = np.histogram_bin_edges(scores, bins)
+    placed = _placed(results)
+    if not placed.rows.any():
+        raise DataError(
+            "the picture would be empty: the score of every row is infinite. Fit with a"
+            " ridge (penalty=1.0), or draw plot.stacked."
+        )
+    if not placed.rows.all():
+        warn(f"{_left_out(placed)} of the picture.", DataWarning)
+    edges = np.histogram_bin_edges(placed.scores[placed.rows], bins, placed.span)
     tables = []
     for code, level in enumerate(results.levels):
-        rows = sample.y == code
+        rows = (sample.y == code) & placed.rows
         ends = {"level": level, "left": edges[:-1], "right": edges[1:]}
-        tables.append(
-            pd.DataFrame(
-                ends | style.histogram(scores[rows], edges, sample.case_weights[rows])
-            )
-        )
+        weights = sample.case_weights[rows]
+        shares = style.histogram(placed.scores[rows], edges, weights)
+        tables.append(pd.DataFrame(ends | shares))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -47,21 +56,79 @@ def has_scores(results: Any) -> bool:
     """Whether rows have scores cut by ordered thresholds; with random effects, scores
     at the modes of these.
     """
-    return results.no_margins is None or _at_modes(results)
+    if results.method.likelihood:
+        return bool(results.in_memory and results.family.ordered)
+    return results.no_margins is None
 
 
-def _at_modes(results: Any) -> bool:
-    return getattr(results.fit, "marginal", None) is not None and bool(
-        results.family.ordered
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Placed:
+    """Rows of a fit on the axis of scores.
+
+    Attributes
+    ----------
+    scores : (N,)
+    thresholds : (N, K-1)
+    rows : (N,)
+        Which rows have a finite distance to every threshold.
+    from_first : bool
+        Whether scores are counted from the first threshold, as the thresholds are
+        infinite and their differences are not.
+    """
+
+    scores: FloatArray
+    thresholds: FloatArray
+    rows: BoolArray
+    from_first: bool = False
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """Range of the scores, or more if it is a small part of that of the
+        thresholds: bins would be too narrow to be seen.
+        """
+        scores = self.scores[self.rows]
+        low = float(scores.min())
+        high = float(scores.max())
+        thresholds = self.thresholds[self.rows]
+        ends = [low, high, *thresholds[np.isfinite(thresholds)]]
+        missing = _LEAST_SHARE * (max(ends) - min(ends)) - (high - low)
+        if missing <= 0.0:
+            return low, high
+        return low - 0.5 * missing, high + 0.5 * missing
+
+
+def _placed(results: Any) -> _Placed:
+    """Scores and thresholds of the rows of a fit."""
+    scores = results.fit.scores
+    rows = results.design.sample.rows
+    of_likelihood = results.method.likelihood
+    if not has_scores(results):
+        raise UnavailableError(results.no_margins)
+    rule = results.rule if of_likelihood else results
+    gaps = np.asarray(rule.gaps(rows, scores))
+    limits = None
+    if of_likelihood:
+        limits = results.gap_limits(rows)
+    every = np.ones(scores.size, dtype=bool)
+    if limits is None:
+        return _Placed(scores=scores, thresholds=scores[:, None] - gaps, rows=every)
+    finite = np.asarray((limits == 0.0).all(axis=1))
+    from_first = not np.isfinite(results.thresholds).all()
+    if from_first:
+        scores = gaps[:, 0]
+    return _Placed(
+        scores=scores,
+        thresholds=scores[:, None] - gaps,
+        rows=finite,
+        from_first=from_first,
     )
 
 
-def _gaps(results: Any) -> FloatArray:
-    """(N, K-1) H - theta_k of the rows of the fit."""
-    gaps = (results.rule if _at_modes(results) else results).gaps(
-        results.design.sample.rows, results.fit.scores
-    )
-    return np.asarray(gaps)
+def _left_out(placed: _Placed) -> str:
+    n = int(np.count_nonzero(~placed.rows))
+    if n == 1:
+        return "1 row with an infinite score is left out"
+    return f"{n} rows with an infinite score are left out"
 
 
 def draw_latent(sheet: Sheet, data: pd.DataFrame, results: Any) -> Axes:
@@ -69,9 +136,11 @@ def draw_latent(sheet: Sheet, data: pd.DataFrame, results: Any) -> Axes:
     levels = results.levels
     sample = results.design.sample
     ax = sheet.axes(height=1.3 + 0.42 * len(levels))
-    thresholds = results.fit.scores[:, None] - _gaps(results)
+    placed = _placed(results)
+    thresholds = placed.thresholds[placed.rows]
+    weights = sample.case_weights[placed.rows]
     with np.errstate(invalid="ignore"):
-        mean = np.average(thresholds, axis=0, weights=sample.case_weights)
+        mean = np.average(thresholds, axis=0, weights=weights)
     least = thresholds.min(axis=0)
     most = thresholds.max(axis=0)
     ends = np.concatenate([data["left"], data["right"], least, most])
@@ -85,14 +154,15 @@ def draw_latent(sheet: Sheet, data: pd.DataFrame, results: Any) -> Axes:
     ax.set_ylim(-0.1, len(levels))
     places = [k + 0.3 for k in range(len(levels))]
     style.row_labels(ax, places, [sheet.name(level) for level in levels])
-    score = "latent score"
-    if _at_modes(results):
-        score += " at the modes of the random effects"
     names = results.threshold_names
+    score = _with_thresholds(_named_score(results, placed), names)
+    if not placed.rows.all():
+        score = in_lines(f"{score}. {_left_out(placed)}", style.drawn_letters(ax))
     response = sheet.name(results.design.response)
-    style.named(ax, _with_thresholds(score, names), f"observed {response}")
+    style.named(ax, score, f"observed {response}")
     right = ax.get_yaxis_transform()
-    sizes = np.bincount(sample.y, people(results), len(levels))
+    n_people = people(results) * placed.rows
+    sizes = np.bincount(sample.y, n_people, len(levels))
     for place, n in zip(places, sizes, strict=True):
         words = f"n = {n:.6g}"
         style.note(ax, words, (1.0, place), (4, 0), right, color=style.MUTED)
@@ -100,6 +170,15 @@ def draw_latent(sheet: Sheet, data: pd.DataFrame, results: Any) -> Axes:
     largest = np.nanmax(np.abs(mean[np.isfinite(mean)]), initial=1.0)
     _draw_ranges(ax, least, most, _SAME * largest)
     return ax
+
+
+def _named_score(results: Any, placed: _Placed) -> str:
+    """What the axis of scores shows."""
+    if placed.from_first:
+        return f"latent score above the threshold {results.threshold_names[0]}"
+    if getattr(results.fit, "marginal", None) is not None:
+        return "latent score at the modes of the random effects"
+    return "latent score"
 
 
 def _draw_levels(

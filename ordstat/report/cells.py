@@ -291,7 +291,7 @@ _TEX = str.maketrans({
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "[": "{[}",  # an argument of a line break otherwise
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
-    "×": r"$\times$", "²": r"$^2$",
+    "×": r"$\times$", "²": r"$^2$", "∞": r"$\infty$", "−": "$-$",
 })  # fmt: skip
 
 

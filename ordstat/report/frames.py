@@ -460,7 +460,7 @@ class Exported:
             maketables is not installed.
         """
         try:
-            from maketables import MTable
+            from .word import WordTable
         except ImportError as error:
             raise ImportError(
                 "to_word() needs the package maketables. Install it: pip install"
@@ -470,14 +470,17 @@ class Exported:
         one_of("the ending of path", os.path.splitext(target)[1], (".docx",))
         for table in self.exported():
             shown = table.shown()
+            head = shown.index.name or table.index.name or ""
             if isinstance(shown.index, pd.RangeIndex):
-                shown = shown.set_index(shown.columns[0]).rename_axis(None)
+                head = shown.columns[0]
+                shown = shown.set_index(head)
+            shown = shown.rename_axis(None)
             notes = " ".join(map(str, table.attrs.get("notes", [])))
             title = table.attrs.get("title") or None
             *first, last = _of_page_width(shown)
             for part in first:
-                MTable(part, "", title).update_docx(target)
-            MTable(last, notes, title).update_docx(target)
+                WordTable(part, "", title, head).update_docx(target)
+            WordTable(last, notes, title, head).update_docx(target)
 
     def _written(self, name: str, buf: Any, options: Mapping[str, Any]) -> str | None:
         between = "\n\\par\\bigskip\n" if name == "to_latex" else "\n\n"

@@ -26,6 +26,7 @@ from ..formula.recipe import arguments_text
 from .cells import counted
 from .files import write_file
 from .frames import grid_html
+from .ratios import ratio_of
 from .render import Table, as_html
 from .sections import shortened
 
@@ -45,7 +46,7 @@ CAPTIONS = {
     "dependence": "Mean predictions over the rows, with {} set to each value in turn.",
     "tree": "The tree, or the first of several.",
     "latent": (
-        "Scores of the rows by observed level, and the thresholds between predicted"
+        "Scores of the rows by observed level, and the thresholds between median"
         " levels."
     ),
     "rounds": "Errors after each round.",
@@ -87,6 +88,9 @@ def _drawings(fit: OrdinalResults) -> Iterator[str]:
             for variable in variables:
                 caption = CAPTIONS[name].format(variable)
                 yield _figure(name, caption, partial(draw, variable))
+        elif name == "forest" and ratio_of(fit).named:
+            caption = f"{ratio_of(fit).name.capitalize()}s with 95% limits."
+            yield _figure(name, caption, partial(draw, exponentiate=True))
         else:
             yield _figure(name, CAPTIONS[name], draw)
     others = [f"fit.plot.{name}" for name in plots.names if name not in drawn]
@@ -219,6 +223,8 @@ def _data(fit: OrdinalResults) -> Iterator[str]:
     design = fit.design
     sample = fit.design.sample
     text = f"{counted(sample.n, 'row')} of {design.n_given} are used"
+    if sample.n == design.n_given:
+        text = f"All {sample.n} rows are used"
     lost = ", ".join(f"{name} ({n})" for name, n in design.dropped.items())
     if lost:
         text += f"; left out for missing values or weights of 0: {lost}"

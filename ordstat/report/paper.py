@@ -10,10 +10,13 @@ import pandas as pd
 from maketables import MTable
 
 from ..checks import one_of, path_given
+from ..exceptions import DataWarning, warn
 from .cells import in_tex, wrapped
 from .frames import SCREEN
 
 _PER = "per= shows larger steps, as in per={'age': 10}."
+#: Columns of a table that fit across a page in portrait format.
+_PAGE_COLUMNS = 9
 
 
 class PaperTable(MTable):
@@ -64,10 +67,23 @@ class PaperTable(MTable):
         ending = ending.removeprefix(".")
         kind = type or {"typ": "typst"}.get(ending, ending)
         one_of("the ending of file_name", kind, ("tex", "typ", "typst", "docx", "html"))
+        if kind == "docx":
+            self._check_width()
         options = {"show": False, "replace": True, **more}
         MTable.save(self, kind, os.path.abspath(file_name), **options)
 
+    def _check_width(self) -> None:
+        """Warn of a table that is wider than a page."""
+        if self.df.shape[1] > _PAGE_COLUMNS:
+            warn(
+                f"the table has {self.df.shape[1]} columns, more than the"
+                f" {_PAGE_COLUMNS} that fit on a page. Give fewer fits, or"
+                " style='paper' with exponentiate=True and below='interval'.",
+                DataWarning,
+            )
+
     def _output_tex(self, *args: Any, **more: Any) -> str:
+        self._check_width()
         texts = self.df.map(in_tex).rename(index=in_tex, columns=in_tex)
         title = self.caption and in_tex(self.caption)
         escaped = MTable(texts, in_tex(self.notes), title, rgroup_display=False)

@@ -63,7 +63,9 @@ def certificate_text(
     Of a method that looks for no optimum, what it did, and the further figures.
     """
     figures = [f"{certificate.name} {certificate.value:.2g}"]
-    if not certificate.reached:
+    if np.isnan(certificate.value):
+        figures = [f"{certificate.name} has no value"]
+    elif not certificate.reached:
         figures = [f"{figures[0]}, above the tolerance {certificate.tolerance:.2g}"]
     elif certificate.steps:
         figures = []

@@ -269,12 +269,17 @@ def _laid_out(columns: Sequence[FitColumn], figures: Sequence[str]) -> pd.DataFr
 
 
 def _of_each(texts: Mapping[str, str], columns: Sequence[FitColumn]) -> Iterator[str]:
-    """Notes of some columns: once if all have the same, else with their names."""
-    different = set(texts.values())
-    if len(different) == 1 and len(texts) == len(columns):
-        yield from different
-    else:
-        yield from [f"{name}: {text}" for name, text in texts.items()]
+    """Notes of some columns: once if all have the same, else with the names of those
+    that have it.
+    """
+    names: dict[str, list[str]] = {}
+    for name, text in texts.items():
+        names.setdefault(text, []).append(name)
+    for text, having in names.items():
+        if len(having) == len(columns):
+            yield text
+        else:
+            yield f"{', '.join(having)}: {text}"
 
 
 def _remarks(columns: Sequence[FitColumn]) -> Iterator[str]:
@@ -330,9 +335,11 @@ def _missing_values(columns: Sequence[FitColumn]) -> Iterator[str]:
         ],
     }
     for reason, lists in reasons.items():
-        labels = dict.fromkeys(label for names in lists for label in names)
-        if labels:
-            yield f"{reason}: {', '.join(labels)}."
+        texts = {}
+        for column, labels in zip(columns, lists, strict=True):
+            if labels:
+                texts[column.name] = f"{reason}: {', '.join(labels)}."
+        yield from _of_each(texts, columns)
 
 
 def _direction(column: FitColumn) -> str:

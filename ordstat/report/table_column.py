@@ -247,8 +247,9 @@ class FitColumn:
         labels = []
         for place, value in self._shown_estimates:
             if np.isinf(value):
-                sign = "+" if value > 0.0 else "-"
-                labels.append(f"{self.shown_labels[place]} ({sign}infinity)")
+                # a minus sign, as lines may end after a hyphen
+                sign = "+" if value > 0.0 else "−"
+                labels.append(f"{self.shown_labels[place]} ({sign}∞)")
         return labels
 
     @property

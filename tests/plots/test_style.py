@@ -11,7 +11,8 @@ from matplotlib import pyplot
 from matplotlib.colors import same_color
 from matplotlib.patches import StepPatch
 
-from ordstat import OptionError, datasets, ordfit
+from ordstat import DataError, OptionError, datasets, ordfit
+from ordstat.exceptions import UnavailableError
 from ordstat.plots import style
 from plots.test_accessor_every_picture import _words
 
@@ -173,8 +174,12 @@ def test_a_separated_fit_can_be_drawn():
     fit = ordfit("y ~ x", data=frame)
     ax = fit.plot.forest()
     assert "not estimable" in [text.get_text() for text in ax.texts]
-    for plot in ("latent", "margins", "confusion", "parallel"):
+    for plot in ("confusion", "parallel"):
         getattr(fit.plot, plot)().get_figure().canvas.draw()
+    with pytest.raises(DataError, match="score of every row is infinite"):
+        fit.plot.latent()
+    with pytest.raises(UnavailableError, match="infinite estimates"):
+        fit.plot.margins()
 
 
 def test_without_matplotlib_the_error_says_what_to_install(fits, monkeypatch):

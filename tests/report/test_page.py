@@ -111,7 +111,7 @@ def test_what_it_says(tmp_path):
     for words in (
         "How does rating, in 5 ordered levels (1 < 2 < 3 < 4 < 5), depend",
         "rating ~ temp + contact",
-        "72 rows of 72 are used.",
+        "All 72 rows are used.",
         "Proportional odds, score test: chi2(6) = 2.84, p = .828",
         "max |gradient|",
         "55.6% predicted at a wrong level, 0.61 levels off",

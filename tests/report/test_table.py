@@ -186,7 +186,7 @@ def answers():
     )
 
 
-@pytest.mark.parametrize(("level", "sign"), [("C", "+"), ("A", "-")])
+@pytest.mark.parametrize(("level", "sign"), [("C", "+"), ("A", "−")])
 @pytest.mark.parametrize("style", ["paper", "clinical"])
 def test_infinite_estimates_are_not_numbers(answers, level, sign, style):
     data = answers.assign(y=answers["y"].where(answers["g"] != "c", level))
@@ -197,9 +197,10 @@ def test_infinite_estimates_are_not_numbers(answers, level, sign, style):
         ["not estimable"] if style == "paper" else ["not estimable", "", ""]
     )
     assert (
-        f"Not estimable, as the response is separated: g: c ({sign}infinity)."
-        in shown.notes
+        f"Not estimable, as the response is separated: g: c ({sign}∞)." in shown.notes
     )
+    in_latex = {"+": r"(+$\infty$)", "−": r"($-$$\infty$)"}
+    assert in_latex[sign] in shown.make("tex")
     # the other effects are those of the other rows
     within = ordfit("y ~ x + g", answers[answers["g"] != "c"])
     expected = f"{np.exp(within.coef['x']):.2f}"
@@ -473,6 +474,33 @@ def test_numbers_of_exports_keep_their_decimals():
     assert re.findall(r"(\d\.\d+) \|", frame.to_markdown()) == ["1.50000", "0.00021"]
     assert r"\begin{tabular}{lr}" in frame.to_latex()
     assert re.findall(r"(\d\.\d+) \\\\", frame.to_latex()) == ["1.50000", "0.00021"]
+
+
+def test_the_first_column_has_its_head_in_word(tmp_path):
+    from docx import Document
+
+    FULL.emmeans("temp").to_word(tmp_path / "t.docx")
+    FULL.confusion().to_word(tmp_path / "t.docx")
+    means, confusion = Document(str(tmp_path / "t.docx")).tables
+    assert means.rows[0].cells[0].text == "temp"
+    assert [cell.text for cell in means.columns[0].cells][1:3] == ["cold", "warm"]
+    assert confusion.rows[0].cells[0].text == "observed"
+
+
+def test_fits_that_have_one_note_share_it(answers):
+    logit = ordfit("y ~ x", answers)
+    robust = ordfit("y ~ x", answers, vcov="HC0")
+    notes = table({"one": logit, "two": robust, "three": logit}).notes
+    assert "one, three: Standard errors: observed information." in notes
+    assert notes.count("observed information") == 1
+
+
+def test_a_table_of_too_many_columns_for_a_page_warns(tmp_path):
+    shown = table([FULL] * 4, style="clinical")
+    with pytest.warns(DataWarning, match="12 columns, more than the 9"):
+        shown.save(str(tmp_path / "t.docx"))
+    with pytest.warns(DataWarning, match="12 columns"):
+        shown.make("tex")
 
 
 def test_a_table_wider_than_a_page_becomes_several_in_word(tmp_path):
