@@ -285,8 +285,8 @@ def occupancy(
     Raises
     ------
     OptionError
-        The fit has random effects, infinite estimates or a link with a parameter; a
-        column or level is unknown; times do not rise.
+        The fit has random effects, infinite estimates or a link with an estimated
+        parameter; a column or level is unknown; times do not rise.
     DataError
         A row of `start` is in an absorbing level, or has columns that the data of the
         fit do not determine.
@@ -360,9 +360,11 @@ def _check_fit(fit: Any) -> None:
             "fit must have finite estimates, from which parameters are drawn. Leave out"
             " rows after an absorbing level, or fit with penalty=."
         )
-    if fit.rule.link.lam is not None:
+    if fit.fit.n_lambda:
         raise OptionError(
-            f"fit must have a link without a parameter; got {fit.rule.link.name!r}."
+            "fit must have a link without an estimated parameter; got"
+            f" {fit.rule.link.name!r}. Fix it, as in link=({fit.rule.link.name!r},"
+            " 1.0)."
         )
 
 
@@ -508,11 +510,11 @@ def _drawn_rules(
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     count, columns = rule.alpha.shape
+    # the parameter of a link that the user fixed comes last
+    ends = np.cumsum([rule.alpha.size, rule.beta.size, rule.zeta.size])
     rules = []
     for moved in rng.standard_normal((draws, len(values))) @ root.T:
-        alpha, beta, zeta = np.split(
-            moved, [rule.alpha.size, rule.alpha.size + rule.beta.size]
-        )
+        alpha, beta, zeta, _ = np.split(moved, ends)
         rules.append(
             replace(
                 rule,

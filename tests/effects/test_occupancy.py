@@ -138,6 +138,7 @@ def test_levels_that_are_numbers() -> None:
         {"scale": "~ x"},
         {"method": "cratio"},
         {"threshold": "symmetric"},
+        {"link": ("aranda-ordaz", 0.5)},
     ],
     ids=lambda options: next(iter(options)),
 )
@@ -257,7 +258,7 @@ def test_fits_that_are_refused(start) -> None:
     with pytest.raises(OptionError, match="likelihood fit"):
         occupancy(ordfit("y ~ t + x", data, "redsvm"), rows, [1], time="t")
     flexible = ordfit("y ~ C(previous) + t", data, link="aranda-ordaz")
-    with pytest.raises(OptionError, match="link without a parameter"):
+    with pytest.raises(OptionError, match="without an estimated parameter"):
         occupancy(flexible, rows, [1], time="t")
     after_death = STAYS.assign(
         previous=np.where(STAYS["y"] == "dead", "dead", STAYS["previous"])
