@@ -313,7 +313,8 @@ class LikelihoodRows:
         score = np.einsum("gk,gm->km", score.reshape(shape), w)
         if second:
             pairs = np.einsum("sgk,gm,gl->skml", pairs.reshape(2, *shape), w, w)
-            cross = np.einsum("gkq,gm->kmq", cross.reshape(*shape, -1), w)
+            by_rest = cross.reshape(*shape, score_rest.size)
+            cross = np.einsum("gkq,gm->kmq", by_rest, w)
         return score, pairs, cross, score_rest, gram
 
     def _intervals(
