@@ -301,7 +301,7 @@ def _items(
             f"A correlation needs two columns or more; got {names}. Give a frame with"
             " the columns to correlate."
         )
-    listed = names if ordered is True else list(ordered or ())
+    listed = names if ordered is True else [str(name) for name in ordered or ()]
     unknown = [name for name in listed if name not in names]
     if unknown:
         raise OptionError(

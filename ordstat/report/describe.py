@@ -398,47 +398,21 @@ def describe_ordinal(
     frame = as_frame(df)
     names = _names(rows)
     fraction("level", level)
-    shared, all_codes, item_notes = read_items(frame, names, levels)
-    for doubt in item_notes:
-        warn(doubt, DataWarning)
-    highest = [shared[code] for code in all_codes.max(axis=0)]
-    if levels is None and frame[names[0]].dtype != "category" and np.ptp(highest) > 1:
-        tops = ", ".join(map("{} ({})".format, names, highest))
-        item_notes.append(
-            f"Highest answers differ: {tops}. Ridits compare items of one scale."
-            " Describe items of different scales separately, or give levels=[...] if"
-            " all have the same scale."
-        )
-        warn(item_notes[-1], DataWarning)
-    groups, labels, in_order = _groups(frame, by, names)
-    case_weights, weighted = _weights(frame, weights, design)
-    keep, note = _kept(groups >= 0, weighted, by)
-    if note:
-        warn(note, DataWarning)
-    rows_used = _Rows(
-        codes=all_codes[keep],
-        groups=groups[keep],
-        w=case_weights[keep],
-        survey=None if design is None else _survey(design, frame, keep),
-    )
-    codes = rows_used.codes
-    w = rows_used.w
-    counts, missing = _counts(codes, groups[keep], w, len(labels), len(shared))
+    used = _rows_used(frame, names, by, levels, weights, design)
+    counts, missing = _counts(used, used.w)
     answers = counts
-    if design is not None or not np.array_equal(w, np.rint(w)):
-        answers, missing = _counts(
-            codes, groups[keep], (w > 0.0).astype(np.float64), len(labels), len(shared)
-        )
+    if used.survey is not None or not np.array_equal(used.w, np.rint(used.w)):
+        answers, missing = _counts(used, (used.w > 0.0).astype(np.float64))
     if not counts.sum() > 0.0:
         raise DataError(
             f"rows={names!r} has no answer to describe: all are missing or have"
             " weight 0."
         )
-    index = _index(names, by, labels)
+    index = _index(names, by, used.labels)
     limits = f"Limits: {100 * level:g}%."
     total = counts.sum(axis=2, keepdims=True)
     shares = counts / np.where(total > 0.0, total, np.nan)
-    columns = pd.Index(shared, dtype=object)
+    columns = pd.Index(used.levels, dtype=object)
     return OrdinalDescription(
         title=", ".join(names) + ("" if by is None else f" by {by}"),
         counts=pd.DataFrame(
@@ -449,36 +423,80 @@ def describe_ordinal(
         ),
         missing=pd.Series(missing.ravel(), index=index, name="missing"),
         ridits=NotedFrame.of(
-            _ridits(counts, rows_used, index, level), [limits], "Mean ridits"
+            _ridits(counts, used, index, level), [limits], "Mean ridits"
         ),
         mann_whitney=NotedFrame.of(
-            _mann_whitney(counts, names, by, labels, rows_used, level),
+            _mann_whitney(counts, names, by, used, level),
             [limits],
             "Mann-Whitney probabilities",
         ),
-        tests=_tests(counts, names, by is not None, in_order, rows_used),
+        tests=_tests(counts, names, by is not None, used),
         level=level,
-        notes=(*item_notes, *([note] if note else []), *rows_used.notes),
+        notes=used.notes,
     )
+
+
+# Reading
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Rows:
     """The rows used: codes (N, J) of the items, -1 where missing, groups (N,) and
-    weights (N,), with their survey design.
+    weights (N,), with the levels, the labels of the groups, whether these have an
+    order, the survey design and notes.
     """
 
     codes: IntArray
     groups: IntArray
     w: FloatArray
+    levels: tuple[Any, ...]
+    labels: tuple[Any, ...]
+    in_order: bool
     survey: Linearised | None
-
-    @property
-    def notes(self) -> list[str]:
-        return [] if self.survey is None else [f"Survey design: {self.survey.words}."]
+    notes: tuple[str, ...]
 
 
-# Reading
+def _rows_used(
+    frame: pd.DataFrame,
+    names: list[str],
+    by: str | None,
+    levels: Any,
+    weights: Any,
+    design: SurveyDesign | None,
+) -> _Rows:
+    """The rows with a group and a weight, with warnings about doubtful ones."""
+    shared, codes, notes = read_items(frame, names, levels)
+    for doubt in notes:
+        warn(doubt, DataWarning)
+    highest = [shared[code] for code in codes.max(axis=0)]
+    if levels is None and frame[names[0]].dtype != "category" and np.ptp(highest) > 1:
+        tops = ", ".join(map("{} ({})".format, names, highest))
+        notes.append(
+            f"Highest answers differ: {tops}. Ridits compare items of one scale."
+            " Describe items of different scales separately, or give levels=[...] if"
+            " all have the same scale."
+        )
+        warn(notes[-1], DataWarning)
+    groups, labels, in_order = _groups(frame, by, names)
+    w, weighted = _weights(frame, weights, design)
+    keep, note = _kept(groups >= 0, weighted, by)
+    if note:
+        notes.append(note)
+        warn(note, DataWarning)
+    survey = None
+    if design is not None:
+        survey = _survey(design, frame, keep)
+        notes.append(f"Survey design: {survey.words}.")
+    return _Rows(
+        codes=codes[keep],
+        groups=groups[keep],
+        w=w[keep],
+        levels=shared,
+        labels=labels,
+        in_order=in_order,
+        survey=survey,
+        notes=tuple(notes),
+    )
 
 
 def _names(rows: Any) -> list[str]:
@@ -592,13 +610,15 @@ def _index(names: list[str], by: str | None, labels: tuple[Any, ...]) -> pd.Inde
 # Numbers
 
 
-def _counts(
-    codes: IntArray, groups: IntArray, w: FloatArray, G: int, K: int
-) -> tuple[FloatArray, FloatArray]:
-    """Counts of answers (J, G, K) and missing ones (J, G): J items, G groups."""
+def _counts(rows: _Rows, w: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Counts of answers (J, G, K) and missing ones (J, G), by weights w: J items, G
+    groups.
+    """
+    G = len(rows.labels)
+    K = len(rows.levels)
     cells = [
-        np.bincount(groups * (K + 1) + item + 1, w, G * (K + 1)).reshape(G, K + 1)
-        for item in codes.T
+        np.bincount(rows.groups * (K + 1) + item + 1, w, G * (K + 1)).reshape(G, K + 1)
+        for item in rows.codes.T
     ]
     both = np.array(cells, dtype=np.float64)
     return both[:, :, 1:], both[:, :, 0]
@@ -652,7 +672,6 @@ def _mann_whitney(
     counts: FloatArray,
     names: list[str],
     by: str | None,
-    labels: tuple[Any, ...],
     rows: _Rows,
     level: float,
 ) -> pd.DataFrame:
@@ -667,8 +686,8 @@ def _mann_whitney(
             found.append(
                 (
                     name,
-                    labels[a],
-                    labels[b],
+                    rows.labels[a],
+                    rows.labels[b],
                     estimate.probability,
                     estimate.std_error,
                     *estimate.limits(level),
@@ -700,11 +719,11 @@ def _by_design(
 
 
 def _tests(
-    counts: FloatArray, names: list[str], grouped: bool, in_order: bool, rows: _Rows
+    counts: FloatArray, names: list[str], grouped: bool, rows: _Rows
 ) -> NotedFrame:
     """Rank tests between the groups of each item."""
     found: list[tuple[str, str, RankTest]] = []
-    trend = in_order and counts.shape[1] > 2
+    trend = rows.in_order and counts.shape[1] > 2
     for j, name in enumerate(names if grouped and counts.shape[1] > 1 else []):
         if rows.survey is not None:
             tests = _design_tests(counts[j], rows, j, trend)
