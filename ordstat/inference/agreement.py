@@ -143,9 +143,12 @@ def agreement(
 
     Notes
     -----
-    Standard errors over subjects are linearised, as in R's irrCAC; limits use t with
-    n - 1 degrees of freedom and end at 1. The part of the raters is the jackknife
-    variance over them [Gwet 2008]. Weights by ranks count as known.
+    Standard errors over subjects are linearised; limits use t with n - 1 degrees of
+    freedom and end at 1. They are those of R's irrCAC if all subjects have two ratings
+    or more. Subjects with one rating serve the chance agreement alone; irrCAC takes the
+    number of the others for fixed, so that its errors are larger than the jackknife's.
+    The part of the raters is the jackknife variance over them [Gwet 2008]. Weights by
+    ranks count as known.
 
     References
     ----------
@@ -185,6 +188,12 @@ def agreement(
         f"Weights: {_name_of(weights)}. Standard errors are over {over}; limits:"
         f" {100 * level:g}%."
     )
+    alone = int((by_level.sum(axis=(1, 2)) == 1.0).sum())
+    if alone:
+        notes.append(
+            f"{counted(alone, 'subject')} with one rating: for the chance agreement"
+            " alone. R's irrCAC has larger standard errors then."
+        )
     if any(np.isnan(c.estimate) for c in found.values()):
         notes.append("A coefficient is NA where chance alone gives full agreement.")
     n = len(codes)
@@ -306,17 +315,15 @@ class _Coefficient:
 
 
 def _beyond_chance(
-    observed: float, chance: float, agreeing: FloatArray, moved: FloatArray
+    observed: float, chance: float, of_observed: FloatArray, of_chance: FloatArray
 ) -> _Coefficient:
-    """A coefficient from the agreement of each subject, whose mean is p_a and which is
-    less p_e already, and the influence of each subject on p_e.
-    """
+    """A coefficient from p_a, p_e and the influence (n,) of each subject on them."""
     left = 1.0 - chance
     if left < _ALL_BY_CHANCE:
-        nothing = np.full(agreeing.size, np.nan)
+        nothing = np.full(of_observed.size, np.nan)
         return _Coefficient(float("nan"), observed, chance, nothing)
     estimate = (observed - chance) / left
-    deviations = agreeing / left - estimate - (1.0 - estimate) * moved / left
+    deviations = (of_observed - (1.0 - estimate) * of_chance) / left
     return _Coefficient(estimate, observed, chance, deviations)
 
 
@@ -330,15 +337,14 @@ def _coefficients(by_level: FloatArray, W: FloatArray) -> dict[str, _Coefficient
     pairs = (counts @ W * counts).sum(axis=1) - rated
     shares = pairs / np.where(several, rated * (rated - 1.0), 1.0)
     observed = float(shares[several].mean())
-    share = n / several.sum()
+    of_observed = n / several.sum() * several * (shares - observed)
     found = {}
-    for name, (chance, moved) in {
+    for name, (chance, of_chance) in {
         "ac2": _gwet_chance(counts / rated[:, None], W),
         "kappa": _conger_chance(by_level, W),
         "brennan-prediger": (float(W.sum() / q**2), np.zeros(n)),
     }.items():
-        agreeing = share * (shares - chance * several)
-        found[name] = _beyond_chance(observed, chance, agreeing, moved)
+        found[name] = _beyond_chance(observed, chance, of_observed, of_chance)
     alpha = _alpha(counts[several], pairs[several], W)
     return {"ac2": found.pop("ac2"), "alpha": alpha, **found}
 
@@ -378,8 +384,9 @@ def _alpha(counts: FloatArray, pairs: FloatArray, W: FloatArray) -> _Coefficient
     shares = pairs / (mean * (rated - 1.0))
     raw = float(shares.mean())
     excess = (rated - mean) / mean
-    moved = 2.0 * (counts @ W @ pi / mean - chance * excess - chance)
-    plain = _beyond_chance(raw, chance, shares - raw * excess - chance, moved)
+    of_chance = 2.0 * (counts @ W @ pi / mean - chance * excess - chance)
+    of_observed = shares - raw * excess - raw
+    plain = _beyond_chance(raw, chance, of_observed, of_chance)
     observed = (1.0 - correction) * raw + correction
     estimate = float("nan")
     if not np.isnan(plain.estimate):
