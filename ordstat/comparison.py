@@ -16,7 +16,7 @@ from .checks import check_names, generator, jobs, labelled, reporter, whole
 from .exceptions import DataError, DataWarning, OptionError, warn
 from .formula.design import Design, build
 from .formula.inputs import check_cost_labels
-from .judging.compared import Comparison, Contestant, Judged, fold_notes, group_codes
+from .judging.compared import Comparison, Contestant, Judged, group_codes
 from .judging.costs import CostMatrix
 from .judging.errors import MEASURES
 from .judging.folds import held_out, in_one_fold, most_folds
@@ -56,10 +56,10 @@ def from_methods(
         options = dict(given)
         calibrate = options.pop("calibrate", False)
         method = resolve(name, options)
-        if not row_costs and _chose_cost(name, method, options):
-            kept += [label] if CostMatrix.parse(cost) != method.cost_matrix else []
-        elif not row_costs:
+        if not row_costs and not _chose_cost(name, method, options):
             method = method.with_cost(cost)
+        elif not row_costs and method.cost_matrix != CostMatrix.parse(cost):
+            kept.append(label)
         calibrated: Any = Calibrated.of(method, calibrate)
         coded = design.coded(method.needs.categories)
         contestants.append(
@@ -150,11 +150,13 @@ def _labelled_fits(given: Sequence[Any]) -> dict[str, OrdinalResults]:
         return labelled(fits, "fits")
     for fit in fits:
         _check_fit("what was given", fit)
-    names = [(repr(fit.method), fit.formula) for fit in fits]
-    varying = [part for part in (0, 1) if len({name[part] for name in names}) > 1] or [
-        1
-    ]
-    labels = [": ".join(name[part] for part in varying) for name in names]
+    methods = [repr(fit.method) for fit in fits]
+    formulas = [fit.formula for fit in fits]
+    labels = formulas
+    if len(set(methods)) > 1:
+        labels = methods
+        if len(set(formulas)) > 1:
+            labels = list(map("{}: {}".format, methods, formulas))
     _require_distinct(labels)
     return dict(zip(labels, fits, strict=True))
 
@@ -181,20 +183,25 @@ def _check_same_rows(
     """DataError where two fits are not of the same rows, response and weights."""
     a = one.design
     b = other.design
-    alike = {"response": (a.response, a.levels.values) == (b.response, b.levels.values)}
-    alike["rows"] = a.index.equals(b.index)
-    for what, name in {
+    alike = {
+        "response": (a.response, a.levels.values) == (b.response, b.levels.values),
+        "rows": a.index.equals(b.index),
+    }
+    arrays = {
         "values of the response": "y",
         "weights": "case_weights",
         "costs of rows": "costs",
-    }.items():
+    }
+    for what, name in arrays.items():
         alike[what] = np.array_equal(getattr(a.sample, name), getattr(b.sample, name))
-    for what in [what for what, same in alike.items() if not same][:1]:
-        raise DataError(
-            f"fits must have the same {what}; those of {first}"
-            f" ({counted(a.sample.n, 'row')}) and {second} ({b.sample.n}) differ. Fit"
-            " both to the same data, without missing values in any of their columns."
-        )
+    for what, same in alike.items():
+        if not same:
+            raise DataError(
+                f"fits must have the same {what}; those of {first}"
+                f" ({counted(a.sample.n, 'row')}) and {second} ({b.sample.n}) differ."
+                " Fit both to the same data, without missing values in any of their"
+                " columns."
+            )
 
 
 def check(contestant: Contestant) -> None:
@@ -295,7 +302,7 @@ def compare(
     """
     check_names(options, _OF_DATA, "compare", "argument")
     row_costs, given = split_cost(cost, () if data is None else data)
-    judge = "absolute" if given is None else given
+    price = "absolute" if given is None else given
     if isinstance(formula, str):
         listed = _one_list(more, methods)
         design = build(formula, data, costs=row_costs, **options)
@@ -308,7 +315,7 @@ def compare(
                 design.levels.unused,
                 by_row=row_costs is not None,
             )
-        contestants, kept = from_methods(design, listed, judge)
+        contestants, kept = from_methods(design, listed, price)
     else:
         _refuse_beside_fits(methods, options)
         fits = [formula, *more] if data is None else [formula, data, *more]
@@ -321,19 +328,18 @@ def compare(
     for contestant in contestants:
         check(contestant)
     drawn = _drawn(contestants, cv, repeats, rng)
-    first = contestants[0].design
-    apart = in_one_fold(first.sample, np.concatenate(drawn), first.levels.values)
+    design = contestants[0].design
+    apart = in_one_fold(design.sample, np.concatenate(drawn), design.levels.values)
     for note in apart:
         warn(note, DataWarning)
     root = int(rng.integers(2**63))
-    judged = _judged(contestants, drawn, judge, root, n_jobs, callback)
+    judged = _judged(contestants, drawn, price, root, n_jobs, callback)
     failed = _failed(contestants, judged, cv)
-    failures = _failures(failed, contestants, cv * repeats)
-    measure = f"{CostMatrix.parse(judge).label} error"
-    if first.sample.costs is not None or measure not in MEASURES:
-        measure = "cost"
-    told = [note for contestant in contestants for note in contestant.design.notes]
-    compared = Comparison(
+    notes = [note for contestant in contestants for note in contestant.design.notes]
+    notes = [*dict.fromkeys(notes), *apart]
+    notes += _failures(failed, contestants, cv * repeats)
+    notes += _notes(contestants, kept, judged, price)
+    return Comparison(
         title=_title(contestants, cv, repeats),
         labels=tuple(contestant.label for contestant in contestants),
         values=np.array([[fold.values for fold in folds] for folds in judged]),
@@ -341,16 +347,18 @@ def compare(
         weights=np.concatenate([held.sum(axis=1) for held in drawn]),
         cv=cv,
         repeats=repeats,
-        measure=measure,
+        measure=_sorting_measure(design, price),
         failed=failed,
-        notes=(
-            *dict.fromkeys(told),
-            *apart,
-            *failures,
-            *_notes(contestants, kept, judged, judge),
-        ),
-    )
-    return replace(compared, notes=(*compared.notes, *fold_notes(compared)))
+        notes=tuple(notes),
+    ).with_fold_notes()
+
+
+def _sorting_measure(design: Design, price: Any) -> str:
+    """The measure that is the mean cost."""
+    measure = f"{CostMatrix.parse(price).label} error"
+    if design.sample.costs is None and measure in MEASURES:
+        return measure
+    return "cost"
 
 
 def _one_list(more: Sequence[Any], methods: Any) -> Any:

@@ -25,11 +25,11 @@ from .judging.errors import Predictions, error_table
 from .judging.evaluation import evaluate
 from .judging.geometry import Geometry
 from .judging.margins import (
-    DRAWN,
-    NO_BOUNDS_NEED,
+    LACKING_IN_SURVEYS,
     MarginBounds,
     Margins,
     margins,
+    no_margin_bounds,
     training_bounds,
 )
 from .method import Method
@@ -1489,7 +1489,7 @@ class OrdinalResults:
         if self.geometry is None:
             reason = self._why_no_bounds()
         elif self.design.survey is not None:
-            reason = NO_BOUNDS_NEED + DRAWN
+            return no_margin_bounds(LACKING_IN_SURVEYS)
         elif self.no_margins is not None:
             reason = f"No margin bounds: {self.no_margins}"
         else:

@@ -17,7 +17,7 @@ from ..checks import flag, fraction, one_of
 from ..exceptions import OptionError
 from ..formula.sample import Sample
 from ..method import Method
-from ..plots.errors import compared
+from ..plots.errors import draw_comparison
 from ..plots.style import Sheet, shortened_middle
 from ..report.cells import counted
 from ..report.frames import NotedFrame
@@ -81,12 +81,9 @@ class Contestant:
         """The rows for the method: with clusters only if it keeps them together in
         folds.
         """
-        keeps_clusters = self.calibrated is not None or self.method.keeps_clusters
-        return (
-            self.design.sample
-            if keeps_clusters
-            else replace(self.design.sample, cluster=None)
-        )
+        if self.calibrated is not None or self.method.keeps_clusters:
+            return self.design.sample
+        return replace(self.design.sample, cluster=None)
 
     @cached_property
     def groupings(self) -> list[IntArray]:
@@ -273,9 +270,9 @@ class Comparison(Reported):
         (1, 2)
         """
         measure = self._measure(measure)
-        against = self._against(
-            measure, self._order(measure)[0] if against is None else against
-        )
+        if against is None:
+            against = self._order(measure)[0]
+        self._check_against(against)
         fraction("level", level)
         folds = self._fold_values(measure, against)
         index = pd.Index(list(folds), name="method", dtype=object)
@@ -327,7 +324,7 @@ class Comparison(Reported):
         fraction("level", level)
         axis_label = f"{measure}, {100 * level:g}% limits"
         if against is not None:
-            against = self._against(measure, against)
+            self._check_against(against)
             axis_label = (
                 f"difference in {measure} from {against}, {100 * level:g}% limits"
             )
@@ -339,12 +336,10 @@ class Comparison(Reported):
             index=pd.Index(list(folds), name="method"),
         )
         frame = frame[["mean", "lower", "upper"]]
-        return (
-            Sheet(ax, title).show(
-                compared, frame, folds, axis_label, against is not None
-            )
-            if flag("draw", draw)
-            else frame
+        if not flag("draw", draw):
+            return frame
+        return Sheet(ax, title).show(
+            draw_comparison, frame, folds, axis_label, against is not None
         )
 
     def report(self) -> Report:
@@ -370,6 +365,29 @@ class Comparison(Reported):
             note=note,
         )
         return Report(title=self.title, header=(), tables=(table,), notes=self.notes)
+
+    def with_fold_notes(self) -> Comparison:
+        """The same with notes on measures that are missing or infinite in some
+        folds.
+        """
+        notes = list(self.notes)
+        J = self.values.shape[1]
+        for measure in self._shown:
+            values = self._of(measure)
+            lacking = int(np.isnan(values).all(axis=0).sum())
+            if 0 < lacking < J:
+                notes.append(
+                    f"{measure}: {J - lacking} of {counted(J, 'fold')}, in which all"
+                    " these methods have a value."
+                )
+            infinite = np.isinf(values).sum(axis=1)
+            for label, times in zip(self.labels, infinite, strict=True):
+                if times:
+                    notes.append(
+                        f"{measure} of {label} is infinite in {times} of"
+                        f" {counted(J, 'fold')}: an observed level had probability 0."
+                    )
+        return replace(self, notes=tuple(notes))
 
     def _of(self, measure: str) -> FloatArray:
         """(M, J) values; all NaN for a method that failed in a fold, and for a fold in
@@ -411,14 +429,13 @@ class Comparison(Reported):
             one_of("measure", measure, MEASURES)
         return measure or self.measure
 
-    def _against(self, measure: str, label: str) -> str:
+    def _check_against(self, label: str) -> None:
         one_of("against", label, self.labels)
         if self._failing[self.labels.index(label)]:
             raise OptionError(
                 f"against must be a method without failures; {label!r} failed in a"
                 " fold, see .failed."
             )
-        return label
 
     def _fold_values(self, measure: str, against: str | None) -> dict[str, FloatArray]:
         """(J,) values of each method, or their differences from another, the best
@@ -433,29 +450,6 @@ class Comparison(Reported):
             values[unknown] = np.nan  # infinity minus infinity
         order = [label for label in self._order(measure) if label != against]
         return {label: values[self.labels.index(label)] for label in order}
-
-
-def fold_notes(comparison: Comparison) -> list[str]:
-    """Notes on measures that are missing or infinite in some folds."""
-    notes = []
-    J = comparison.values.shape[1]
-    for measure in comparison._shown:
-        values = comparison._of(measure)
-        lacking = int(np.isnan(values).all(axis=0).sum())
-        if 0 < lacking < J:
-            notes.append(
-                f"{measure}: {J - lacking} of {counted(J, 'fold')}, in which all these"
-                " methods have a value."
-            )
-        for label, infinite in zip(
-            comparison.labels, np.isinf(values).sum(axis=1), strict=True
-        ):
-            if infinite:
-                notes.append(
-                    f"{measure} of {label} is infinite in {infinite} of"
-                    f" {counted(J, 'fold')}: an observed level had probability 0."
-                )
-    return notes
 
 
 def resampled(
@@ -495,11 +489,9 @@ def resampled(
     with np.errstate(divide="ignore", invalid="ignore"):
         share = weights / weights.sum()
         mean = share @ values if J else np.nan
-        variance = (
-            np.float64(J) / (J - 1) * (share @ (values - mean) ** 2)
-            if J > 1
-            else np.nan
-        )
+        variance = np.nan
+        if J > 1:
+            variance = np.float64(J) / (J - 1) * (share @ (values - mean) ** 2)
         std_error = np.sqrt((1.0 / max(J, 1) + ratio) * variance)
         statistic = np.divide(mean, std_error)
     half = stdtrit(max(J - 1, 1), 0.5 + 0.5 * level) * std_error

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import repeat
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -130,10 +131,8 @@ def delta_errors(
 
 # Largest number of margins that are tried; the bound holds at all of them.
 _MOST_DELTAS = 2000
-#: What bounds need that rows of a survey design are not.
-DRAWN = "independent rows; these were drawn by a survey design."
-#: A note that there are no bounds, before what they need.
-NO_BOUNDS_NEED = "No margin bounds: they need "
+#: What bounds lack in a survey; see `lacking`.
+LACKING_IN_SURVEYS = "independent rows; these were drawn by a survey design"
 _ROW_COSTS = (
     "The bound of the cost assumes that no row has larger costs than the training rows."
 )
@@ -201,17 +200,21 @@ class MarginBounds:
         return bounds
 
 
-def dependence(sample: Sample) -> str:
-    """What bounds need that these rows are not; empty if rows are independent."""
+def lacking(sample: Sample) -> str:
+    """What bounds need and the rows are not, for a message; empty if rows are
+    independent.
+    """
     if sample.cluster is not None:
-        return "independent rows; these come in clusters."
-    if sample.weights is not None and not np.array_equal(
-        sample.weights, np.rint(sample.weights)
-    ):
-        return (
-            "independent rows; these have weights that are not whole numbers of rows."
-        )
-    return ""
+        return "independent rows; these come in clusters"
+    weights = sample.weights
+    if weights is None or np.array_equal(weights, np.rint(weights)):
+        return ""
+    return "independent rows; these have weights that are not whole numbers of rows"
+
+
+def no_margin_bounds(lacks: str) -> MarginBounds:
+    """No bounds, for the reason that the rows lack something."""
+    return MarginBounds(bounds=(), notes=(f"No margin bounds: they need {lacks}.",))
 
 
 def margin_bounds(
@@ -245,59 +248,78 @@ def margin_bounds(
         Probability that a bound fails, for each bound.
     """
     weights = sample.case_weights
-    threshold = geometry.complexity(sample.case_weights)
-    needed = dependence(sample)
-    if needed:
-        return MarginBounds(bounds=(), notes=(NO_BOUNDS_NEED + needed,))
-    if not np.isfinite(threshold):
+    lacks = lacking(sample)
+    if lacks:
+        return no_margin_bounds(lacks)
+    complexity = geometry.complexity(weights)
+    if not np.isfinite(complexity):
         reason = (
             "No margin bounds: the class of these weak hypotheses has no known size."
         )
         return MarginBounds(bounds=(), notes=(reason,))
     rho = rows.normalised
     y = sample.y
-    sizes = (float(weights.sum()), geometry.radius, delta)
     cuts = rho.shape[1]
     ordered = bool(np.all(np.diff(geometry.theta) >= 0))
+    shared: dict[str, float] = {
+        "n_rows": float(weights.sum()),
+        "radius": geometry.radius,
+        "delta": delta,
+    }
 
     bounds = []
     notes = []
     if ordered:
         nearest = np.where(_own_ends(y, cuts), rho, np.inf).min(axis=1)
-        joint_complexity = geometry.complexity(weights, y > 0) + geometry.complexity(
-            weights, y < cuts
-        )
-        named = "classification error", "Lin & Li 2006, cor. 1", 1.0
         bounds.append(
-            _smallest(named, nearest, weights, (1.0, joint_complexity, 1), sizes)
+            _smallest(
+                nearest,
+                weights,
+                name="classification error",
+                source="Lin & Li 2006, cor. 1",
+                trivial=1.0,
+                factor=1.0,
+                complexity=(
+                    geometry.complexity(weights, y > 0)
+                    + geometry.complexity(weights, y < cuts)
+                ),
+                n_bounds=1,
+                **shared,
+            )
         )
     else:
         notes.append(
             "No bound of the classification error: the thresholds are not in order."
         )
-    named = "absolute error", "Lin & Li 2006, th. 1", float(cuts)
     bounds.append(
         _smallest(
-            named,
             rho.ravel(),
             np.repeat(weights, cuts),
-            (float(cuts), threshold, cuts),
-            sizes,
+            name="absolute error",
+            source="Lin & Li 2006, th. 1",
+            trivial=float(cuts),
+            factor=float(cuts),
+            complexity=complexity,
+            n_bounds=cuts,
+            **shared,
         )
     )
     if costs is not None and (
         is_convex(costs) or (ordered and v_break(costs, y) is None)
     ):
         steps = split_weights(costs)
-        named = (
-            "cost",
-            "Lin 2008, th. 4.8",
-            float((costs - costs[np.arange(y.size), y][:, None]).max()),
-        )
-        terms = float(steps.max(axis=0).sum()), threshold, cuts
+        excess = costs - costs[np.arange(y.size), y][:, None]
         bounds.append(
             _smallest(
-                named, rho.ravel(), (weights[:, None] * steps).ravel(), terms, sizes
+                rho.ravel(),
+                (weights[:, None] * steps).ravel(),
+                name="cost",
+                source="Lin 2008, th. 4.8",
+                trivial=float(excess.max()),
+                factor=float(steps.max(axis=0).sum()),
+                complexity=complexity,
+                n_bounds=cuts,
+                **shared,
             )
         )
     elif costs is not None:
@@ -311,42 +333,53 @@ def margin_bounds(
 
 
 def _smallest(
-    named: tuple[str, str, float],
     rho: FloatArray,
     counted: FloatArray,
-    terms: tuple[float, float, int],
-    sizes: tuple[float, float, float],
+    *,
+    name: str,
+    source: str,
+    trivial: float,
+    factor: float,
+    complexity: float,
+    n_bounds: int,
+    n_rows: float,
+    radius: float,
+    delta: float,
 ) -> Bound:
-    """The bound at its best margin in (0, r].
+    """The bound at its best margin in (0, radius].
 
     Parameters
     ----------
-    named : error, source and largest value
     rho, counted : (M,) margins and their weights in the training error
-    terms : factor of the complexity terms, complexity, and number of bounds that share
-        delta
-    sizes : number of rows, radius r and delta
+    name, source, trivial : of the bound
+    factor : float
+        Factor of the terms beside the training error.
+    complexity : float
+    n_bounds : int
+        Number of bounds that share delta.
+    n_rows, radius, delta : float
     """
-    name, source, trivial = named
-    factor, complexity, parts = terms
-    n, radius, delta = sizes
     rho, mass = sorted_mass(rho, counted)
     steps = np.unique(rho[(rho > 0.0) & (rho <= radius)])  # jumps of the training error
     if steps.size > _MOST_DELTAS:
         steps = steps[np.linspace(0, steps.size - 1, _MOST_DELTAS).astype(np.intp)]
     below = np.nextafter(steps, 0.0)
     margins = np.append(below[below > 0], radius)
-    errors = np.append(0.0, mass)[np.searchsorted(rho, margins, side="right")] / n
-    scan = np.sqrt(np.log(np.log2(2.0 * radius / margins)) / n)
-    chance = 3.0 * np.sqrt(np.log(4.0 * parts / delta) / (2.0 * n))
+    counts = np.append(0.0, mass)[np.searchsorted(rho, margins, side="right")]
+    errors = counts / n_rows
+    scan = np.sqrt(np.log(np.log2(2.0 * radius / margins)) / n_rows)
+    chance = 3.0 * np.sqrt(np.log(4.0 * n_bounds / delta) / (2.0 * n_rows))
     values = errors + factor * (4.0 / margins * complexity + scan + chance)
     best = int(np.argmin(values))
-    numbers = {
-        "value": float(values[best]),
-        "margin": float(margins[best]),
-        "training": float(errors[best]),
-    }
-    return Bound(name=name, source=source, delta=delta, trivial=trivial, **numbers)
+    return Bound(
+        name=name,
+        source=source,
+        value=float(values[best]),
+        delta=delta,
+        trivial=trivial,
+        margin=float(margins[best]),
+        training=float(errors[best]),
+    )
 
 
 def _own_ends(y: IntArray, cuts: int) -> BoolArray:
@@ -504,34 +537,30 @@ def _from_origin(counted: Comparisons, geometry: BallGeometry, delta: float) -> 
     )
     nats = geometry.price + np.log(2.0 * np.sqrt(counted.n) * MARGINS.size / delta)
 
+    def bound_at(error: Any, size: Any, g: Any) -> FloatArray:
+        budget = (0.5 * size**2 + nats) / counted.n
+        return kl_inverse(np.minimum(error, 1.0), budget) / ndtr(g)
+
     sizes = np.geomspace(0.1, np.sqrt(2.0 * counted.n) + 1.0, _SIZES)
     for _ in range(2):
-        q = (
-            ndtr(MARGINS[:, None] - (sizes[:, None] * centre)[:, None, :])
-            @ share[inside]
-        )
-        values = kl_inverse(
-            np.minimum(q, 1.0), (0.5 * sizes[:, None] ** 2 + nats) / counted.n
-        ) / ndtr(MARGINS)
+        wrong = ndtr(MARGINS[:, None] - (sizes[:, None] * centre)[:, None, :])
+        values = bound_at(wrong @ share[inside], sizes[:, None], MARGINS)
         i, j = divmod(int(np.argmin(values)), MARGINS.size)
         size = sizes[i]
         g = MARGINS[j]
-        sizes = np.geomspace(
-            sizes[max(i - 1, 0)], sizes[min(i + 1, _SIZES - 1)], _SIZES
-        )
+        low = sizes[max(i - 1, 0)]
+        high = sizes[min(i + 1, _SIZES - 1)]
+        sizes = np.geomspace(low, high, _SIZES)
     exact = np.vdot(counted.shares, ndtr(g - size * m))
-    error = float(
-        kl_inverse(np.minimum(exact, 1.0), (0.5 * size**2 + nats) / counted.n) / ndtr(g)
-    )
     largest = counted.largest
-    numbers = {
-        "value": largest * error,
-        "training": largest * float(exact),
-        "margin": float(g / size),
-    }
-    source = "PAC-Bayes, Langford & Shawe-Taylor 2002"
     return Bound(
-        name=counted.name, source=source, delta=delta, trivial=largest, **numbers
+        name=counted.name,
+        source="PAC-Bayes, Langford & Shawe-Taylor 2002",
+        value=largest * float(bound_at(exact, size, g)),
+        delta=delta,
+        trivial=largest,
+        margin=float(g / size),
+        training=largest * float(exact),
     )
 
 
@@ -584,19 +613,14 @@ def vote_bound(
     values = kl_inverse(np.minimum(q * counted.n / left, 1.0), nats / left) / least
     i, j = np.unravel_index(np.argmin(np.where(rows < 1, np.inf, values)), values.shape)
     largest = counted.largest
-    numbers = {
-        "value": largest * float(values[i, j]),
-        "training": largest * float(q[i, j]),
-    }
-    margin = float(VOTE_MARGINS[j] / np.sqrt(VOTERS[i]))
-    source = "PAC-Bayes votes, Langford et al. 2001"
     return Bound(
         name=counted.name,
-        source=source,
+        source="PAC-Bayes votes, Langford et al. 2001",
+        value=largest * float(values[i, j]),
         delta=delta,
         trivial=largest,
-        margin=margin,
-        **numbers,
+        margin=float(VOTE_MARGINS[j] / np.sqrt(VOTERS[i])),
+        training=largest * float(q[i, j]),
     )
 
 
@@ -661,29 +685,28 @@ def training_bounds(
     rows, geometry, sample, costs, delta
         As in `margin_bounds`.
     """
-    ball = isinstance(geometry, BallGeometry)
-    has_other = (
-        ball or np.isfinite(getattr(geometry, "nats", np.nan))
-    ) and np.isfinite(geometry.total)
-    result = margin_bounds(
-        rows, geometry, sample, costs, delta / 2.0 if has_other else delta
+    known = isinstance(geometry, BallGeometry) or (
+        isinstance(geometry, HullGeometry) and np.isfinite(geometry.nats)
     )
+    has_other = known and np.isfinite(geometry.total)
+    each = delta / 2.0 if has_other else delta
+    result = margin_bounds(rows, geometry, sample, costs, each)
     bounds = []
     for bound in result.bounds:
+        smaller = bound
         other = None
         counted = comparisons(bound.name, rows, sample, costs)
         if has_other and isinstance(geometry, BallGeometry):
-            other = pac_bayes_bound(counted, geometry, delta / 2.0)
+            other = pac_bayes_bound(counted, geometry, each)
         elif has_other and isinstance(geometry, HullGeometry):
-            other = vote_bound(counted, geometry, delta / 2.0)
-        smaller = other if other is not None and other.value < bound.value else bound
+            other = vote_bound(counted, geometry, each)
+        if other is not None and other.value < bound.value:
+            smaller = other
         bounds.append(replace(smaller, delta=delta, trivial=bound.trivial))
     bounded = MarginBounds(bounds=tuple(bounds), notes=result.notes)
-    return (
-        replace(bounded, notes=(*result.notes, _VACUOUS))
-        if bounds and not bounded.informative
-        else bounded
-    )
+    if bounds and not bounded.informative:
+        bounded = replace(bounded, notes=(*result.notes, _VACUOUS))
+    return bounded
 
 
 # Smaller differences of scores, as a share of the largest, are rounding.
@@ -709,27 +732,27 @@ def preference_bounds(
     delta : float in (0, 1)
         Probability that the bound fails.
     """
-    needed = dependence(sample)
-    if needed:
-        return MarginBounds(
-            bounds=(), notes=(f"No bound of R_pref: it needs {needed}",)
-        )
+
+    def refused(reason: str) -> MarginBounds:
+        return MarginBounds(bounds=(), notes=(f"No bound of R_pref: {reason}.",))
+
+    lacks = lacking(sample)
+    if lacks:
+        return refused(f"it needs {lacks}")
     if sample.case_weights.sum() > _MOST:
-        what = (
+        return refused(
             f"the weights stand for {sample.case_weights.sum():,.0f} rows, and at most"
             f" {_MOST:,.0f} are paired"
         )
-        return MarginBounds(bounds=(), notes=(f"No bound of R_pref: {what}.",))
     repeats = sample.case_weights.astype(np.intp)
     index = np.repeat(np.arange(sample.n), repeats)
     first, second = index[: index.size - index.size % 2].reshape(-1, 2).T
     sign = np.sign(sample.y[first] - sample.y[second])
-    bound = _preference_bound(
-        (sign * (scores[first] - scores[second]))[sign != 0], geometry, delta
-    )
+    margins = (sign * (scores[first] - scores[second]))[sign != 0]
+    bound = _preference_bound(margins, geometry, delta)
     if isinstance(bound, Bound):
         return MarginBounds(bounds=(bound,))
-    return MarginBounds(bounds=(), notes=(f"No bound of R_pref: {bound}.",))
+    return refused(bound)
 
 
 def _preference_bound(
@@ -751,21 +774,13 @@ def _preference_bound(
             f"th. 7.2 needs a dimension k <= e n, and (16 r |v| / rho)^2 is {k:.3g} for"
             f" n = {n} pairs"
         )
-    value = (
-        2.0
-        / n
-        * (
-            k * np.log2(8.0 * math.e * n / k) * np.log2(32.0 * n)
-            + np.log2(8.0 * n / delta)
-        )
+    terms = k * np.log2(8.0 * math.e * n / k) * np.log2(32.0 * n)
+    return Bound(
+        name="R_pref, disjoint pairs",
+        source="Herbrich et al. 2000, th. 7.2",
+        value=float(2.0 / n * (terms + np.log2(8.0 * n / delta))),
+        delta=delta,
+        trivial=1.0,
+        margin=float(margins.min() / geometry.norm),
+        training=0.0,
     )
-    margin = float(margins.min() / geometry.norm)
-    source = "Herbrich et al. 2000, th. 7.2"
-    numbers = {
-        "value": float(value),
-        "delta": delta,
-        "trivial": 1.0,
-        "margin": margin,
-        "training": 0.0,
-    }
-    return Bound(name="R_pref, disjoint pairs", source=source, **numbers)

@@ -19,7 +19,7 @@ from .errors import Predictions, confusion, error_table
 from .evaluation import crossvalidate, mean_table
 from .folds import most_folds
 from .importance import are_own
-from .margins import DRAWN, Bound, delta_errors, dependence, kl_inverse
+from .margins import LACKING_IN_SURVEYS, Bound, delta_errors, kl_inverse, lacking
 
 if TYPE_CHECKING:
     from ..results import OrdinalResults
@@ -51,9 +51,11 @@ def fold_limits(
     """
     fit.check_parts()
     sample = fit.divisible
-    needed = DRAWN if fit.design.survey is not None else dependence(sample)
-    if needed:
-        raise OptionError(f"bounds(cv=) needs {needed}")
+    lacks = lacking(sample)
+    if fit.design.survey is not None:
+        lacks = LACKING_IN_SURVEYS
+    if lacks:
+        raise OptionError(f"bounds(cv=) needs {lacks}.")
     if np.any(sample.case_weights != 1.0):
         raise OptionError(
             "bounds(cv=) needs rows without case weights. Fit"
@@ -157,9 +159,9 @@ def clopper_pearson(errors: float, n: float, delta: float) -> float:
     >>> round(clopper_pearson(0, 100, 0.05), 5)  # 1 - 0.05**(1 / 100)
     0.02951
     """
-    return (
-        1.0 if errors >= n else float(betaincinv(errors + 1.0, n - errors, 1.0 - delta))
-    )
+    if errors >= n:
+        return 1.0
+    return float(betaincinv(errors + 1.0, n - errors, 1.0 - delta))
 
 
 def averaged(parts: Sequence[Sequence[Bound]], delta: float) -> list[Bound]:
@@ -284,15 +286,10 @@ def errors_at_margin(
     m = fit.training_margins
     sample = fit.design.sample
     rho = m.normalised if use else m.all
-    frame = delta_errors(
-        rho,
-        sample.y,
-        sample.case_weights,
-        _usual_deltas(rho) if deltas is None else _checked(deltas),
-    )
-    return NotedFrame.of(
-        frame, (), f"Training errors at {'normalised ' * use}margin Delta"
-    )
+    tried = _usual_deltas(rho) if deltas is None else _checked(deltas)
+    frame = delta_errors(rho, sample.y, sample.case_weights, tried)
+    kind = "normalised margin" if use else "margin"
+    return NotedFrame.of(frame, (), f"Training errors at {kind} Delta")
 
 
 def _checked(deltas: Any) -> FloatArray:
@@ -302,11 +299,9 @@ def _checked(deltas: Any) -> FloatArray:
     except (TypeError, ValueError):
         margins = np.full(1, np.nan)
     if margins.ndim != 1 or margins.size == 0 or not (margins >= 0.0).all():
-        effects = (
-            f" For effects write marginal_effects({deltas!r})."
-            if isinstance(deltas, str)
-            else ""
-        )
+        effects = ""
+        if isinstance(deltas, str):
+            effects = f" For effects write marginal_effects({deltas!r})."
         raise OptionError(
             f"delta must be a number or several, 0 or more; got {deltas!r}.{effects}"
         )
@@ -404,7 +399,7 @@ def reliability_curves(
     whole("bins", bins, 1)
     fraction("level", level)
     check_weights_go_with(newdata, weights)
-    probabilities, y, case_weights = _judged(fit, newdata, weights)
+    probabilities, y, case_weights = _probabilities_with_truth(fit, newdata, weights)
     codes = np.arange(probabilities.shape[1])
     if by == "split":
         probabilities = np.cumsum(probabilities, axis=1)[:, :-1]
@@ -420,12 +415,10 @@ def reliability_curves(
         piece.insert(1, "bin", np.arange(1, len(piece) + 1))
         pieces.append(piece)
     frame = pd.concat(pieces, ignore_index=True)
+    dependent = fit.design.survey is not None
     # clusters may belong to standard errors only
-    chosen = getattr(fit, "own_covariance", None)
-    dependent = (
-        fit.design.survey is not None
-        or (fit.design.sample if chosen is None else chosen).cluster is not None
-    )
+    clustered = getattr(fit, "own_covariance", None) or fit.design.sample
+    dependent |= clustered.cluster is not None
     if newdata is None and dependent:
         frame[["lower", "upper"]] = np.nan
         frame.attrs["notes"] = [_NO_LIMITS]
@@ -433,7 +426,7 @@ def reliability_curves(
     return frame
 
 
-def _judged(
+def _probabilities_with_truth(
     fit: OrdinalResults, newdata: Any, weights: Any
 ) -> tuple[FloatArray, IntArray, FloatArray]:
     """(N, K) probabilities, (N,) true codes and (N,) weights of the rows of positive

@@ -201,7 +201,7 @@ _LINE = 0.12  # inches of a further line of a name
 _MOST_MARKS = 200  # most folds drawn one by one
 
 
-def compared(
+def draw_comparison(
     sheet: Sheet,
     data: pd.DataFrame,
     folds: Mapping[str, FloatArray],

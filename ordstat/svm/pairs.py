@@ -22,7 +22,7 @@ from .gram import Gram, LinearGram, cvxpy, solve_with_clarabel
 # The least and the greatest tolerance within which a score difference counts as 1: the
 # pair is on the margin.
 _EXACT_BOUNDARIES = 1e-7
-_ROUGH = 1e-2
+_ROUGH_BOUNDARIES = 1e-2
 # Costs that differ by less than this share of all are equal.
 _COST_TIE = 1e-9
 
@@ -37,7 +37,7 @@ def boundaries(
     """
     scores = merged(scores)
     theta = _middle_boundaries(
-        problem, scores, min(max(slack, _EXACT_BOUNDARIES), _ROUGH)
+        problem, scores, min(max(slack, _EXACT_BOUNDARIES), _ROUGH_BOUNDARIES)
     )
     if not isinstance(theta, str):
         return theta, "midpoints of free support pairs (eq. 7.27)"
@@ -67,11 +67,9 @@ def _middle_boundaries(
             problem.weights * (costs[:, k + 1] - costs[:, k]),
             tolerance,
         )
-    return (
-        "the midpoints of free support pairs are out of order"
-        if (np.diff(theta) < 0).any()
-        else theta
-    )
+    if (np.diff(theta) < 0).any():
+        return "the midpoints of free support pairs are out of order"
+    return theta
 
 
 def _middles(lower: FloatArray, upper: FloatArray, tolerance: float) -> FloatArray:
@@ -262,8 +260,12 @@ def solved(problem: PairProblem, point: PairSolution) -> PairSolution:
 _MOST_STEPS = 4_000_000_000
 _LEAST_EPOCHS = 300
 _MOST_EPOCHS = 100_000
+# Epochs before the first certificate.
+_FIRST_CHECK = 3
 # All pairs are visited at least once in this number of epochs.
 _EPOCHS_A_LIST = 10
+# Each visit of all pairs tightens the inner tolerance by this factor.
+_TIGHTEN = 0.7
 # Pairs with a violation below this share of the inner tolerance wait for a later epoch.
 _SKIP = 0.1
 # Pairs that fit into memory with their dual variables (about 1 GB while an epoch is
@@ -319,71 +321,100 @@ class PairAscent:
 
     def solve(self, C: float, tol: float) -> Outcome[PairSolution]:
         """Ascend until the relative duality gap is at most `tol`, or for `max_epochs`
-        epochs.
+        epochs; small problems until the gap is rounding.
         """
-        wanted = tol
-        stalled = 0
+        aim = tol
         if self.alpha.size <= _FEW_PAIRS:
-            tol = min(tol, _ROUNDING_ASCENT)
-        problem = self.problem
+            aim = min(tol, _ROUNDING_ASCENT)
         np.minimum(self.alpha, C * self.weights, out=self.alpha)
-        state = problem.gram.state(self._beta())
-        order = self._shuffled()
-        shrink = np.inf
-        inner = 1.0
-        check = 3
+        sweeps = _PairSweeps(self, C)
         best: PairSolution | None = None
         path: list[float] = []
-        epoch = 0
-        while best is None or (best.gap > tol and epoch < self.max_epochs):
-            epoch += 1
-            violation, kept = pair_sweep(
-                problem.gram.array,
-                problem.gram.factored,
-                self.upper,
-                self.lower,
-                problem.weights,
-                self.alpha,
-                state,
-                order,
-                C,
-                _SKIP * inner,
-                shrink,
-            )
-            shrink = 2.0 * violation
-            if violation < inner or kept == 0 or epoch % _EPOCHS_A_LIST == 0:
-                inner *= 0.7
-                order = self._shuffled()
-            else:
-                order = self.rng.permutation(order[:kept])
-            if epoch < min(check, self.max_epochs):
-                continue
-            check = int(1.3 * epoch) + 2
+        stalled = 0
+        check = _FIRST_CHECK
+        while True:
+            sweeps.run(min(check, self.max_epochs))
+            check = int(1.3 * sweeps.epoch) + 2
             size = float(self.alpha.sum())
-            point = evaluated(problem, C, self._beta(), size, 0.0)
+            point = evaluated(self.problem, C, self.beta(), size, 0.0)
             path.append(point.primal)
             stalled += 1
             if best is None or point.gap < 0.5 * best.gap:
                 stalled = 0
             if best is None or point.gap < best.gap:
                 best = point
-            if best.gap <= wanted and stalled >= _PATIENCE:
+            if best.gap <= aim or sweeps.epoch >= self.max_epochs:
                 break
-            state = problem.gram.state(point.beta)
+            if best.gap <= tol and stalled >= _PATIENCE:
+                break
+            sweeps.restart(point.beta)
         return Outcome(
-            solution=solved(problem, best),
+            solution=solved(self.problem, best),
             solver=self.name,
-            iterations=epoch,
+            iterations=sweeps.epoch,
             path=np.array(path),
         )
 
-    def _beta(self) -> FloatArray:
+    def beta(self) -> FloatArray:
+        """(N,) coefficients of the rows."""
         n = self.problem.y.size
         beta: FloatArray = np.bincount(self.upper, self.alpha, n).astype(np.float64)
         return beta - np.bincount(self.lower, self.alpha, n)
 
-    def _shuffled(self) -> IntArray:
+    def shuffled(self) -> IntArray:
+        """(M,) all pairs in random order."""
         return self.rng.permutation(self.alpha.size).astype(np.intp)
+
+
+class _PairSweeps:
+    """Epochs of one solve, which move the ascent's alpha.
+
+    An epoch drops the pairs at a bound that are far from leaving it; now and then all
+    pairs come back, and violations that count get smaller.
+    """
+
+    def __init__(self, ascent: PairAscent, C: float) -> None:
+        self.ascent = ascent
+        self.C = C
+        self.epoch = 0
+        self.inner = 1.0
+        self.violation = np.inf
+        self.order = ascent.shuffled()
+        self.restart(ascent.beta())
+
+    def restart(self, beta: FloatArray) -> None:
+        """Recompute the scores from beta (N,), without accumulated rounding."""
+        self.state = self.ascent.problem.gram.state(beta)
+
+    def run(self, last: int) -> None:
+        """Sweep until the epoch `last`, at least once."""
+        self._sweep()
+        while self.epoch < last:
+            self._sweep()
+
+    def _sweep(self) -> None:
+        ascent = self.ascent
+        problem = ascent.problem
+        self.epoch += 1
+        self.violation, kept = pair_sweep(
+            problem.gram.array,
+            problem.gram.factored,
+            ascent.upper,
+            ascent.lower,
+            problem.weights,
+            ascent.alpha,
+            self.state,
+            self.order,
+            self.C,
+            _SKIP * self.inner,
+            2.0 * self.violation,
+        )
+        due = self.epoch % _EPOCHS_A_LIST == 0
+        if self.violation < self.inner or kept == 0 or due:
+            self.inner *= _TIGHTEN
+            self.order = ascent.shuffled()
+        else:
+            self.order = ascent.rng.permutation(self.order[:kept])
 
 
 # Shares of the objective below which Newton's decrement is rounding, tried in turn: for
@@ -487,9 +518,10 @@ class PairNewton:
         )
 
 
-# A general solver takes seconds up to this number of pairs.
-_SMALL_ROUTES = 50_000
-_EPOCHS = 3000
+# cvxpy takes seconds up to this number of pairs, and follows after this number of
+# epochs.
+_MOST_CVXPY_PAIRS = 50_000
+_EPOCHS_BEFORE_CVXPY = 3000
 
 
 class CvxpyPairs:
@@ -563,8 +595,10 @@ class AutomaticPairs:
     def __init__(self, problem: PairProblem, rng: np.random.Generator) -> None:
         self.problem = problem
         self.rng = rng
-        self.small = problem.n_pairs <= _SMALL_ROUTES
-        self.ascent = PairAscent(problem, rng, _EPOCHS if self.small else None)
+        self.small = problem.n_pairs <= _MOST_CVXPY_PAIRS
+        self.ascent = PairAscent(
+            problem, rng, _EPOCHS_BEFORE_CVXPY if self.small else None
+        )
 
     def solve(self, C: float, tol: float) -> Outcome[PairSolution]:
         """The outcome of the first route that reaches `tol`, else the better one."""

@@ -4,13 +4,14 @@ an interior-point method.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg.lapack import dgetrf, dgetrs
 
-from .._typing import FloatArray, IntArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..compiled.svm import row_sweep
 from ..threads import one_blas_thread
 from .dual import DualSolution, ExtendedDual, Outcome, certify, snapped
@@ -76,7 +77,7 @@ class CoordinateAscent:
 
     Each step updates one row exactly; later epochs visit only rows that may change.
     When few variables enter or leave the interior of their boxes, the linear system of
-    the optimality conditions ends the solve (`finished`).
+    the optimality conditions ends the solve (`free_optimum`).
 
     Parameters
     ----------
@@ -141,7 +142,7 @@ class CoordinateAscent:
             check = int(1.5 * epoch) + 1
             tried = seen.may_finish(tol)
             if tried:
-                better = seen.better(finished(problem, C, point))
+                better = seen.better(free_optimum(problem, C, point))
                 if better is not None:
                     self.u = better.u.copy()
                     self.b = better.offset or 0.0
@@ -365,7 +366,7 @@ class _Certificates:
         return bool(left > _HOPELESS * (max_epochs - epoch) * self._pace)
 
 
-def finished(
+def free_optimum(
     problem: ExtendedDual, C: float, point: DualSolution
 ) -> DualSolution | None:
     """The optimum over the free variables of a point: those strictly inside their
@@ -376,35 +377,68 @@ def finished(
     that would leave their boxes are fixed at the bound, and the system is solved again.
     Returns None if too many would leave at once, or if the system is singular.
     """
-    free = (point.u != 0.0) & (np.abs(point.u) < C * problem.live)
+    caps = C * problem.live
+    free = (point.u != 0.0) & (np.abs(point.u) < caps)
     rows, columns = np.nonzero(free)
     n = rows.size
-    label = problem.labels[free]
-    cap = (C * problem.live)[free]
-    start = point.u[free]
-    apart = (
-        np.diff(point.theta) > 0 if problem.ordered else np.ones(point.theta.size - 1)
-    )
-    group = np.append(0, np.cumsum(apart)).astype(np.intp)[:, None] == np.arange(
-        np.count_nonzero(apart) + 1
-    )
-    # Unknowns in addition to the change of u: the change of theta, and of b unless
-    # theta is free.
-    R = group.shape[1] + (not problem.free)
-    B = np.column_stack([-group[columns].astype(np.float64), np.ones(n)])[:, :R]
-    weight = np.append(problem.ridge * group.sum(axis=0), 0.0)[:R]
-    excess = np.append(
-        group.T @ (point.u.sum(axis=0) + problem.ridge * point.theta), -point.u.sum()
-    )[:R]
+    groups = _equal_thresholds(problem, point.theta)
+    # Unknowns in addition to the change of u: the change of each group of thresholds,
+    # and of b unless theta is free.
+    B = -groups[columns].astype(np.float64)
+    weight = problem.ridge * groups.sum(axis=0)
+    excess = groups.T @ (point.u.sum(axis=0) + problem.ridge * point.theta)
+    if not problem.free:
+        B = np.column_stack([B, np.ones(n)])
+        weight = np.append(weight, 0.0)
+        excess = np.append(excess, -point.u.sum())
     unused = ~B.any(axis=0) & (weight == 0.0)
-    excess[unused], weight[unused] = 0.0, 1.0
+    excess[unused] = 0.0
+    weight[unused] = 1.0
     system = np.block([[problem.gram.block(rows), B], [B.T, -np.diag(weight)]])
     system[np.diag_indices(n)] += _LIFT * float(problem.gram.diagonal.mean())
     factor, pivots, failed = dgetrf(system.T, overwrite_a=1)
     if failed:
         return None
+    label = problem.labels[free]
     goal = label - point.scores[rows] - (point.offset or 0.0) + point.theta[columns]
-    change = first = dgetrs(factor, pivots, np.append(goal, excess))[0]
+
+    def solve(right: FloatArray) -> FloatArray:
+        return np.asarray(dgetrs(factor, pivots, right)[0])
+
+    found = _inside_boxes(
+        solve, np.append(goal, excess), point.u[free], label, caps[free]
+    )
+    if found is None:
+        return None
+    u = point.u.copy()
+    u[free], change = found
+    return certify(problem, C, u, point.theta + groups @ change[: groups.shape[1]])
+
+
+def _equal_thresholds(problem: ExtendedDual, theta: FloatArray) -> BoolArray:
+    """(Q, G) the group of each threshold: ordered ones that are equal move together."""
+    apart = np.ones(theta.size - 1, dtype=np.bool_)
+    if problem.ordered:
+        apart = np.diff(theta) > 0
+    group = np.append(0, np.cumsum(apart))
+    return np.asarray(group[:, None] == np.arange(np.count_nonzero(apart) + 1))
+
+
+def _inside_boxes(
+    solve: Callable[[FloatArray], FloatArray],
+    right: FloatArray,
+    start: FloatArray,
+    label: FloatArray,
+    cap: FloatArray,
+) -> tuple[FloatArray, FloatArray] | None:
+    """Free variables (n,) that solve the system as far as their boxes allow, and the
+    changes of the other unknowns; None if too many leave their boxes.
+
+    A variable that leaves its box is held at the bound: its equation is replaced by
+    means of the columns of the inverse.
+    """
+    n = start.size
+    change = first = solve(right)
     held = np.zeros(n, dtype=np.bool_)
     clipped = start
     for _ in range(_ROUNDS):
@@ -416,13 +450,10 @@ def finished(
         if not leaving.any():
             break
         held |= leaving
-        pulls = dgetrs(factor, pivots, np.eye(n + R)[:, :n][:, held])[0]
-        change = first + pulls @ np.linalg.solve(
-            pulls[:n][held], (clipped - start - first[:n])[held]
-        )
-    u = point.u.copy()
-    u[free] = clipped
-    return certify(problem, C, u, point.theta + group @ change[n : n + group.shape[1]])
+        pulls = solve(np.eye(right.size)[:, :n][:, held])
+        missing = (clipped - start - first[:n])[held]
+        change = first + pulls @ np.linalg.solve(pulls[:n][held], missing)
+    return clipped, change[n:]
 
 
 # Share of the way to the boundary that one step may take.
