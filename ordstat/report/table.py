@@ -9,18 +9,15 @@ import pandas as pd
 
 from ..checks import (
     did_you_mean,
-    flag,
-    fraction,
     labelled,
     listed_texts,
     mapping,
     one_of,
     text_given,
-    whole,
 )
 from ..exceptions import OptionError
 from .advice import with_advice
-from .table_column import ALIASED, INFINITE, FitColumn
+from .table_column import LACKS, FitColumn, TableOptions
 
 
 def per_of_each(fits: Mapping[str, Any], per: Any) -> dict[str, Any]:
@@ -149,39 +146,30 @@ def table(
         ) from error
     from .paper import PaperTable
 
-    one_of("below", below, ("std_error", "interval", "p_value", None))
-    one_of("style", style, ("paper", "clinical"))
-    fraction("level", level)
-    _check_kinds(
-        {"exponentiate": exponentiate, "thresholds": thresholds},
-        {"title": title, "notes": notes},
+    options = TableOptions(
+        style=style,
+        exponentiate=exponentiate,
+        below=below,
+        labels=mapping("labels", labels, "{'temp': 'Temperature'}"),
+        thresholds=thresholds,
+        stars=stars,
+        digits=digits,
+        level=level,
     )
-    flag("stars", stars)
-    if digits is not None:
-        digits = whole("digits", digits, 0, 15)
-    labels = mapping("labels", labels, "{'temp': 'Temperature'}")
+    for name, value in {"title": title, "notes": notes}.items():
+        if value is not None:
+            text_given(name, value)
     by_name = _by_name(fits)
     _check_fits(by_name, per)
     pers = per_of_each(by_name, per)
-    columns = []
-    for name, fit in by_name.items():
-        column = FitColumn(
-            name=name,
-            fit=fit,
-            clinical=style == "clinical",
-            exponentiate=exponentiate,
-            thresholds=thresholds,
-            below=below,
-            labels=labels,
-            stars=stars,
-            digits=digits,
-            level=level,
-            per=pers[name],
-        )
-        columns.append(column)
-    _check_labels(labels, columns)
+    columns = [
+        FitColumn(name=name, fit=fit, options=options, per=pers[name])
+        for name, fit in by_name.items()
+    ]
+    _check_labels(options.labels, columns)
     frame = _laid_out(columns, _chosen_figures(gof, columns))
-    remarks = [*([notes] if notes else []), *_remarks(columns)]
+    remarks = [notes] if notes else []
+    remarks += _remarks(columns, options)
     small = any(column.small for column in columns)
     return PaperTable(frame, remarks, title, small)
 
@@ -192,16 +180,6 @@ def _by_name(fits: Any) -> dict[str, Any]:
         return labelled(fits, "fits")
     listed = fits if isinstance(fits, (list, tuple)) else [fits]
     return {f"({number})": fit for number, fit in enumerate(listed, start=1)}
-
-
-def _check_kinds(flags: Mapping[str, Any], texts: Mapping[str, Any]) -> None:
-    """OptionError for a value that is neither None nor of its kind."""
-    for name, value in flags.items():
-        if value is not None:
-            flag(name, value)
-    for name, value in texts.items():
-        if value is not None:
-            text_given(name, value)
 
 
 def _check_fits(fits: Mapping[str, Any], per: Any) -> None:
@@ -242,28 +220,29 @@ def _chosen_figures(
         for name in names:
             one_of("each gof", name, available)
         return names
-    usual = _CLINICAL if columns[0].clinical else _USUAL
+    usual = _CLINICAL if columns[0].options.clinical else _USUAL
     return [name for name in usual if name in available]
 
 
 def _laid_out(columns: Sequence[FitColumn], figures: Sequence[str]) -> pd.DataFrame:
     """The cells of all fits; the index holds the group of each row and its label."""
     cells = [column.cells() for column in columns]
-    order = pd.concat(cells).sort_values(["group", "part"], kind="stable")
-    order = order[~order.index.duplicated()]
-    labels = list(order.index)
-    index = list(zip(order["group"], labels, strict=True))
+    rows = pd.concat(cells).sort_values(["group", "part"], kind="stable")
+    rows = rows[~rows.index.duplicated()]
+    labels = list(rows.index)
+    index = list(zip(rows["group"], labels, strict=True))
     index += [("stats", _FIGURES.get(name, name)) for name in figures]
     values: dict[tuple[str, str], list[str]] = {}
     for column, texts in zip(columns, cells, strict=True):
+        options = column.options
         response = column.fitted.design.response
-        top = str(column.labels.get(response, response))
-        if column.clinical and len(columns) > 1:
+        top = str(options.labels.get(response, response))
+        if options.clinical and len(columns) > 1:
             top = column.name
         below = column.figures(figures)
         for head in column.heads:
-            rows = texts[head].reindex(labels).fillna("")
-            values[top, head or column.name] = [*rows, *below]
+            shown = texts[head].reindex(labels).fillna("")
+            values[top, head or column.name] = [*shown, *below]
             below = [""] * len(figures)
     return pd.DataFrame(values, index=pd.MultiIndex.from_tuples(index))
 
@@ -282,15 +261,16 @@ def _of_each(texts: Mapping[str, str], columns: Sequence[FitColumn]) -> Iterator
             yield f"{', '.join(having)}: {text}"
 
 
-def _remarks(columns: Sequence[FitColumn]) -> Iterator[str]:
+def _remarks(columns: Sequence[FitColumn], options: TableOptions) -> Iterator[str]:
     """Notes that explain the numbers."""
     directions = {column.name: _direction(column) for column in columns}
     yield from _of_each(directions, columns)
     inferential = [column for column in columns if column.inferential]
     ratios = [column for column in inferential if column.ratio is not None]
-    yield from _of_brackets(columns[0], bool(inferential), bool(ratios))
     kinds = {kind for column in inferential for kind in column.kinds}
-    if any(column.cells()["group"].eq("other").any() for column in ratios):
+    if inferential and not options.clinical:
+        yield from _of_brackets(options, bool(ratios))
+    if any(column.has_others for column in ratios):
         yield "Rows below the effects are not exponentiated."
     if ratios and "scale" in kinds:
         yield "(scale): factors of the spread of the response."
@@ -302,17 +282,19 @@ def _remarks(columns: Sequence[FitColumn]) -> Iterator[str]:
             " term."
         )
     yield from _missing_values(columns)
-    if any(column.fitted.own_covariance.name != "model" for column in inferential):
-        errors = {}
-        for column in inferential:
-            words = column.fitted.own_covariance.words
-            errors[column.name] = f"Standard errors: {words}."
+    covariances = {column.name: column.fitted.own_covariance for column in inferential}
+    if any(covariance.name != "model" for covariance in covariances.values()):
+        errors = {
+            name: f"Standard errors: {covariance.words}."
+            for name, covariance in covariances.items()
+        }
         yield from _of_each(errors, columns)
-    pooled = {}
-    for column in columns:
-        if column.pooled:
-            n = column.fit.n_imputations
-            pooled[column.name] = f"Pooled over {n} imputations by Rubin's rules."
+    pooled = {
+        column.name: f"Pooled over {column.fit.n_imputations} imputations by Rubin's"
+        " rules."
+        for column in columns
+        if column.pooled
+    }
     yield from _of_each(pooled, columns)
     small = dict.fromkeys(label for column in columns for label in column.small)
     if small:
@@ -321,22 +303,10 @@ def _remarks(columns: Sequence[FitColumn]) -> Iterator[str]:
 
 def _missing_values(columns: Sequence[FitColumn]) -> Iterator[str]:
     """Notes that name the effects without an estimate or a standard error."""
-    infinite = INFINITE.capitalize()
-    reasons = {
-        f"{infinite}, as the response is separated": [c.infinite for c in columns],
-        f"{infinite}, as the likelihood has no maximum": [
-            c.without_maximum for c in columns
-        ],
-        f"{ALIASED.capitalize()}, as the data or other columns do not determine them": [
-            c.aliased for c in columns
-        ],
-        "Without a standard error, for the reason that the fit gives": [
-            c.without_error for c in columns
-        ],
-    }
-    for reason, lists in reasons.items():
+    for lack, reason in LACKS.items():
         texts = {}
-        for column, labels in zip(columns, lists, strict=True):
+        for column in columns:
+            labels = column.lacking(lack)
             if labels:
                 texts[column.name] = f"{reason}: {', '.join(labels)}."
         yield from _of_each(texts, columns)
@@ -349,15 +319,13 @@ def _direction(column: FitColumn) -> str:
     return column.ratio.direction
 
 
-def _of_brackets(column: FitColumn, inferential: bool, ratios: bool) -> Iterator[str]:
+def _of_brackets(options: TableOptions, ratios: bool) -> Iterator[str]:
     """What stands in brackets below the estimates."""
-    if column.clinical or not inferential:
-        return
-    if column.below == "interval":
-        yield f"{100 * column.level:g}% limits in brackets."
-    elif column.below == "std_error" and ratios:
+    if options.below == "interval":
+        yield f"{100 * options.level:g}% limits in brackets."
+    elif options.below == "std_error" and ratios:
         yield "Standard errors in brackets; those of ratios by the delta method."
-    elif column.below == "std_error":
+    elif options.below == "std_error":
         yield "Standard errors in brackets."
-    elif column.below == "p_value":
+    elif options.below == "p_value":
         yield "p-values in brackets."

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import IntArray
+from ..checks import flag, fraction, one_of, whole
 from ..formula.names import Parameter, shown_term
 from .cells import count, short_p_value
 from .ratios import Ratio, ratio_of
@@ -28,8 +29,45 @@ _MOST_MORE = 2
 #: Numbers from here on are written with a power of ten.
 _LARGE = 1e6
 #: Cells of estimates without a finite value, and of aliased columns.
-INFINITE = "not estimable"
-ALIASED = "not estimated"
+_INFINITE = "not estimable"
+_ALIASED = "not estimated"
+#: What parameters may lack, and the reasons that notes give.
+LACKS = {
+    "infinite": "Not estimable, as the response is separated",
+    "without maximum": "Not estimable, as the likelihood has no maximum",
+    "aliased": "Not estimated, as the data or other columns do not determine them",
+    "error": "Without a standard error, for the reason that the fit gives",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """How a table shows its fits: the arguments of `table`."""
+
+    style: str
+    exponentiate: bool | None
+    below: str | None
+    labels: Mapping[str, str]
+    thresholds: bool | None
+    stars: bool
+    digits: int | None
+    level: float
+
+    def __post_init__(self) -> None:
+        one_of("below", self.below, ("std_error", "interval", "p_value", None))
+        one_of("style", self.style, ("paper", "clinical"))
+        fraction("level", self.level)
+        for name in ("exponentiate", "thresholds"):
+            if getattr(self, name) is not None:
+                flag(name, getattr(self, name))
+        flag("stars", self.stars)
+        if self.digits is not None:
+            whole("digits", self.digits, 0, 15)
+
+    @property
+    def clinical(self) -> bool:
+        """Whether estimate, interval and p-value have columns of their own."""
+        return self.style == "clinical"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +83,8 @@ class _Row:
         estimate, std_error, p_value, conf_low and conf_high.
     words : tuple of str, optional
         Texts in place of the estimate and the interval.
+    tests_term : bool
+        Whether the second of these is the test of a whole term.
     place : int
         Place of the parameter among those of the fit.
     """
@@ -53,31 +93,26 @@ class _Row:
     part: int
     values: pd.Series | None = None
     words: tuple[str, str] = ("", "")
+    tests_term: bool = False
     place: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitColumn:
-    """One fit in a table; the arguments of `table` say how it is shown.
+    """One fit in a table.
 
     Attributes
     ----------
     name : str
     fit : results, or pooled results
-    clinical : bool
-        Whether estimate, interval and p-value have columns of their own.
+    options : TableOptions
+    per : dict, str or None
+        The change in variables that effects refer to, as in `tidy`.
     """
 
     name: str
     fit: Any
-    clinical: bool
-    exponentiate: bool | None
-    thresholds: bool | None
-    below: str | None
-    labels: Mapping[str, str]
-    stars: bool
-    digits: int | None
-    level: float
+    options: TableOptions
     per: Any
 
     @property
@@ -101,15 +136,17 @@ class FitColumn:
         if not self.inferential:
             return None
         ratio = ratio_of(self.fitted)
-        wanted = self.exponentiate
+        wanted = self.options.exponentiate
         if wanted is None:
-            wanted = self.clinical and ratio.named
+            wanted = self.options.clinical and ratio.named
         return ratio if wanted else None
 
     @cached_property
     def coefficients(self) -> pd.DataFrame:
         """The tidy frame of the fit."""
-        options: dict[str, Any] = {"level": self.level} if self.inferential else {}
+        options: dict[str, Any] = (
+            {"level": self.options.level} if self.inferential else {}
+        )
         if self.per is not None:
             options["per"] = self.per
         return cast(pd.DataFrame, self.fit.tidy(**options))
@@ -158,17 +195,19 @@ class FitColumn:
         labels = []
         for record, term in zip(self.records, self.terms, strict=True):
             if record is None:
-                labels.append(self.labels.get(term, term))
+                labels.append(self.options.labels.get(term, term))
             else:
                 unit = suffixes.get(term, "")
-                labels.append(record.shown(self.labels, self.ratio is not None, unit))
+                labels.append(
+                    record.shown(self.options.labels, self.ratio is not None, unit)
+                )
         return labels
 
     def shown(self, place: int) -> bool:
         """Whether a parameter has a row."""
-        thresholds = self.thresholds
+        thresholds = self.options.thresholds
         if thresholds is None:
-            thresholds = not self.clinical
+            thresholds = not self.options.clinical
         return thresholds or self.kinds[place] != "threshold"
 
     @cached_property
@@ -181,10 +220,16 @@ class FitColumn:
         for kind, term, columns in terms:
             hypothesis = f"scale.{term.label}" if kind == "scale" else term.label
             values, words = _tested(self.fit.test(hypothesis))
-            label = shown_term(term, self.labels)
+            label = shown_term(term, self.options.labels)
             if kind == "scale":
                 label = f"{label} (scale)"
-            row = _Row(label=label, part=_PARTS.index(kind), values=values, words=words)
+            row = _Row(
+                label=label,
+                part=_PARTS.index(kind),
+                values=values,
+                words=("", words),
+                tests_term=True,
+            )
             for place, record in enumerate(self.records):
                 if record is None or record.kind != kind:
                     continue
@@ -197,8 +242,8 @@ class FitColumn:
         """Decimals of the whole column: as many as its small effects need, within
         reason.
         """
-        if self.digits is not None:
-            return self.digits
+        if self.options.digits is not None:
+            return self.options.digits
         needed = []
         for place, digits in enumerate(self._needed):
             if self.shown(place) and place not in self.curves:
@@ -224,7 +269,7 @@ class FitColumn:
     @property
     def small(self) -> list[str]:
         """Labels of numeric variables whose effects need more decimals than usual."""
-        if self.digits is not None or self.per is not None:
+        if self.options.digits is not None or self.per is not None:
             return []
         labels = []
         for place, needed in enumerate(self._needed):
@@ -235,65 +280,47 @@ class FitColumn:
                 labels.append(self.shown_labels[place])
         return labels
 
-    @property
-    def _shown_estimates(self) -> list[tuple[int, float]]:
-        """Place and coefficient of each parameter that has a row."""
-        values = self.coefficients["estimate"].to_numpy(dtype=np.float64)
-        return [(place, x) for place, x in enumerate(values) if self.shown(place)]
-
-    @property
-    def infinite(self) -> list[str]:
-        """Labels of effects with an infinite estimate, and its sign."""
-        labels = []
-        for place, value in self._shown_estimates:
-            if np.isinf(value):
-                # a minus sign, as lines may end after a hyphen
-                sign = "+" if value > 0.0 else "−"
-                labels.append(f"{self.shown_labels[place]} ({sign}∞)")
-        return labels
-
-    @property
-    def aliased(self) -> list[str]:
-        """Labels of effects that are not estimated."""
-        labels = []
-        for place, value in self._shown_estimates:
-            if np.isnan(value):
-                labels.append(self.shown_labels[place])
-        return labels
-
-    @property
-    def without_maximum(self) -> list[str]:
-        """Labels of the parameters along which the likelihood has no maximum."""
-        labels = []
-        for place, _ in self._shown_estimates:
-            if self.terms[place] in self.stopped:
-                labels.append(self.shown_labels[place])
-        return labels
-
-    @property
-    def without_error(self) -> list[str]:
-        """Labels of effects with a finite estimate and no standard error, of fits that
-        have standard errors.
+    def lacking(self, lack: str) -> list[str]:
+        """Labels of the parameters shown that lack something, one of `LACKS`; those of
+        infinite estimates with their sign.
         """
-        if not self.inferential:
-            return []
         labels = []
-        for place, value in self._shown_estimates:
-            effect = self.kinds[place] in _EFFECTS
-            stopped = self.terms[place] in self.stopped
-            if not effect or stopped or not np.isfinite(value):
+        for place, label in enumerate(self.shown_labels):
+            if not self.shown(place) or self._lack(place) != lack:
                 continue
-            if np.isnan(self.numbers["std_error"].iloc[place]):
-                labels.append(self.shown_labels[place])
+            if lack == "infinite":
+                # a minus sign, as lines may end after a hyphen
+                sign = "+" if self._coefficient(place) > 0.0 else "−"
+                label = f"{label} ({sign}∞)"
+            labels.append(label)
         return labels
+
+    def _coefficient(self, place: int) -> float:
+        return float(self.coefficients["estimate"].iloc[place])
+
+    def _lack(self, place: int) -> str:
+        """What a parameter lacks; empty if nothing."""
+        value = self._coefficient(place)
+        if np.isinf(value):
+            return "infinite"
+        if np.isnan(value):
+            return "aliased"
+        if self.terms[place] in self.stopped:
+            return "without maximum"
+        effect = self.inferential and self.kinds[place] in _EFFECTS
+        if effect and np.isnan(self.numbers["std_error"].iloc[place]):
+            return "error"
+        return ""
 
     @property
     def heads(self) -> list[str]:
         """Heads of the columns of the fit."""
-        if not self.clinical:
+        if not self.options.clinical:
             return [""]
         name = "coefficient" if self.ratio is None else self.ratio.name
-        inference = [f"{100 * self.level:g}% CI", "p"] if self.inferential else []
+        inference = (
+            [f"{100 * self.options.level:g}% CI", "p"] if self.inferential else []
+        )
         return [name[:1].upper() + name[1:], *inference]
 
     def rows(self) -> Iterator[_Row]:
@@ -325,12 +352,16 @@ class FitColumn:
         """
         record = self.records[place]
         references = self.fitted.design.spec.references
-        if not self.clinical or record is None or record.column not in references:
+        if (
+            not self.options.clinical
+            or record is None
+            or record.column not in references
+        ):
             return None
         if record.kind not in ("location", "nominal"):
             return None
         return _Row(
-            label=references[record.column].shown(self.labels),
+            label=references[record.column].shown(self.options.labels),
             part=_PARTS.index(record.kind),
             words=(f"{0 if self.ratio is None else 1} (reference)", ""),
         )
@@ -340,46 +371,58 @@ class FitColumn:
             return ""
         if np.isinf(value):
             return "∞" if value > 0.0 else "-∞"
-        return f"{value:.3g}" if abs(value) >= _LARGE else f"{value:z.{self.decimals}f}"
+        if abs(value) >= _LARGE:
+            return f"{value:.3g}"
+        return f"{value:z.{self.decimals}f}"
 
     def texts(self, row: _Row) -> list[str]:
         """Cells of a row: one, or three in a clinical table."""
+        values = row.values
         estimate, interval = row.words
-        test = interval
-        error = ""
+        figures = {"interval": interval}
         p = ""
-        if row.values is not None:
-            values = row.values
+        if values is not None:
             if not np.isnan(values["p_value"]):
                 p = short_p_value(values["p_value"])
-            if not test:
-                estimate = self._estimate(values, row.place)
-                error = self._number(values["std_error"])
-                low = self._number(values["conf_low"])
-                high = self._number(values["conf_high"])
-                interval = f"{low}, {high}" if low else ""
-            if self.stars:
+            if not row.tests_term:
+                estimate = self._estimate(row)
+                figures = {
+                    "std_error": self._number(values["std_error"]),
+                    "interval": self._interval(values),
+                    "p_value": p,
+                }
+            if self.options.stars:
                 estimate += "*" * int(np.sum(values["p_value"] < _STARS))
-        if self.clinical:
-            return [estimate, interval, p]
-        if test:
+        if self.options.clinical:
+            return [estimate, figures["interval"], p]
+        if row.tests_term:
             sign = "" if p.startswith("<") else "= "
-            lines = [test, f"(p {sign}{p})" if p else ""]
+            lines = [interval, f"(p {sign}{p})" if p else ""]
         else:
-            below = {"std_error": error, "interval": interval, "p_value": p}
-            text = below.get(str(self.below), "")
-            brackets = "[{}]" if self.below == "interval" else "({})"
+            text = figures.get(str(self.options.below), "")
+            brackets = "[{}]" if self.options.below == "interval" else "({})"
             lines = [estimate, brackets.format(text) if text else ""]
         return ["\n".join(filter(None, lines))]
 
-    def _estimate(self, values: pd.Series, place: int) -> str:
+    def _interval(self, values: pd.Series) -> str:
+        low = self._number(values["conf_low"])
+        high = self._number(values["conf_high"])
+        return f"{low}, {high}" if low else ""
+
+    def _estimate(self, row: _Row) -> str:
         """The estimate, or in words why there is none."""
-        if np.isnan(values["estimate"]):
-            return ALIASED
-        coefficient = self.coefficients["estimate"].iloc[place]
-        if np.isinf(coefficient) or self.terms[place] in self.stopped:
-            return INFINITE
-        return self._number(values["estimate"])
+        lack = self._lack(row.place)
+        if lack == "aliased":
+            return _ALIASED
+        if lack in ("infinite", "without maximum"):
+            return _INFINITE
+        return self._number(cast(pd.Series, row.values)["estimate"])
+
+    @property
+    def has_others(self) -> bool:
+        """Whether some rows stay as they are beside ratios."""
+        kinds = {_PARTS[row.part] for row in self.rows()}
+        return not kinds <= set(_EFFECTS)
 
     def cells(self) -> pd.DataFrame:
         """Cells by label; the last two columns hold the group and the parts of the
@@ -396,7 +439,7 @@ class FitColumn:
 
     def figures(self, names: Sequence[str]) -> list[str]:
         """Figures of the fit as text; blank if the fit lacks one."""
-        digits = 3 if self.digits is None else self.digits
+        digits = 3 if self.options.digits is None else self.options.digits
         texts = []
         for name in names:
             value = float(self.known_figures.get(name, np.nan))
@@ -430,7 +473,7 @@ class FitColumn:
         return names | {term.group for term in spec.random}
 
 
-def _tested(test: pd.DataFrame) -> tuple[pd.Series, tuple[str, str]]:
+def _tested(test: pd.DataFrame) -> tuple[pd.Series, str]:
     """The p-value of the last test of a table, and the test in words."""
     last = test.iloc[-1]
     df = f"{last['df']:.0f}"
@@ -440,6 +483,6 @@ def _tested(test: pd.DataFrame) -> tuple[pd.Series, tuple[str, str]]:
     else:
         words = f"chi2({df}) = {last['chisq']:.2f}"
     if not np.isfinite(last["p_value"]):
-        words = INFINITE
+        words = _INFINITE
     values = pd.Series(dict.fromkeys(_VALUES, np.nan) | {"p_value": last["p_value"]})
-    return values, ("", words)
+    return values, words
