@@ -60,7 +60,7 @@ _LARGE = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class Factor:
+class CholeskyFactor:
     """Cholesky factors of T (banded) and of the Schur complement S, with V = T^-1 C (A,
     q).
     """
@@ -199,7 +199,7 @@ class Blocks:
         with np.errstate(over="ignore"):  # what overflows is refused by `factor`
             return self.raised(share * np.maximum(size, _VANISHING * size.max()))
 
-    def factor(self) -> Factor | None:
+    def factor(self) -> CholeskyFactor | None:
         """Cholesky factors, or None where the matrix is not numerically positive
         definite.
         """
@@ -209,7 +209,7 @@ class Blocks:
         q = self.rest.shape[0]
         cross = self.cross.reshape(band.shape[1], q)
         if q == 0:
-            return Factor(band, cross, self.rest)
+            return CholeskyFactor(band, cross, self.rest)
         V = dpbtrs(band, cross, lower=1)[0]
         # what overflows is not positive definite
         with np.errstate(over="ignore", invalid="ignore"):
@@ -217,7 +217,7 @@ class Blocks:
         if not np.isfinite(complement).all():
             return None
         schur, failed = dpotrf(complement, lower=1)
-        return None if failed else Factor(band, V, schur)
+        return None if failed else CholeskyFactor(band, V, schur)
 
     def _banded(self) -> FloatArray:
         """T in LAPACK's lower band storage (2m, (K-1) m); (m, m) where it is
@@ -355,7 +355,7 @@ class Optimum:
     information : Blocks
         Negative Hessian, its diagonal raised by the share `damping` where it was not
         positive definite.
-    factor : Factor
+    factor : CholeskyFactor
         Factor of `information`.
     damping : float
     step : (P,)
@@ -372,7 +372,7 @@ class Optimum:
     x: FloatArray
     at: Evaluation
     information: Blocks
-    factor: Factor
+    factor: CholeskyFactor
     damping: float
     step: FloatArray
     logliks: FloatArray
@@ -537,7 +537,7 @@ def _within(blocks: Blocks, held: FloatArray) -> Blocks:
     )
 
 
-def positive_factor(blocks: Blocks) -> tuple[Blocks, Factor, float]:
+def positive_factor(blocks: Blocks) -> tuple[Blocks, CholeskyFactor, float]:
     """The matrix with its diagonal raised as little as needed, its Cholesky factors,
     and the share it was raised by.
 

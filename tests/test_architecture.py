@@ -83,8 +83,6 @@ FAMILIES = {
 KNOWN = {
     "fit -> svm.kernels",
     "judging.absent_levels -> prediction.probabilities",
-    "judging.selection -> svm.cross_validation",
-    "judging.selection -> svm.kernels",
     "likelihood.regression -> mixed.method",
     "likelihood.regression -> mixed.results",
     "judging.geometry -> svm.kernels",
@@ -96,6 +94,7 @@ KNOWN = {
     "reduction.threshold_loss -> svm.kernels",
     "reduction.voting -> svm.kernels",
     "reduction.voting -> svm.learner",
+    "reduction.voting -> svm.options",
     "reduction.voting -> svm.routes",
     "report.warnings -> likelihood.fit",
     "report.warnings -> likelihood.parameters",

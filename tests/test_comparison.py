@@ -377,8 +377,9 @@ def test_folds_inside_the_training_rows_keep_clusters_together(monkeypatch):
     """Those that choose rounds, penalties and weights of members, and those of
     calibrations: as the folds outside.
     """
-    from ordstat.judging import folds, selection
+    from ordstat.judging import folds
     from ordstat.prediction import calibrated
+    from ordstat.svm import options
 
     seen = {}
     deal = folds.stratified_folds
@@ -388,7 +389,7 @@ def test_folds_inside_the_training_rows_keep_clusters_together(monkeypatch):
         seen.setdefault(name, []).append((cluster, fold))
         return fold
 
-    for module in (folds, selection, calibrated):
+    for module in (folds, options, calibrated):
         monkeypatch.setattr(module, "stratified_folds", watched)
     for name in INNER:
         compare(FORMULA, WINE, [INNER[name]], cv=2, cluster="judge")

@@ -168,7 +168,7 @@ _RANK = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Family:
+class ContrastFamily:
     """Tests that are adjusted together; all have a p-value.
 
     Attributes
@@ -208,7 +208,7 @@ class Family:
 Adjusted = tuple[FloatArray, FloatArray]
 
 
-def _levels(family: Family, critical: Callable[[float], float]) -> FloatArray:
+def _levels(family: ContrastFamily, critical: Callable[[float], float]) -> FloatArray:
     """The levels of single limits of +-critical standard errors, by the degrees of
     freedom.
     """
@@ -217,21 +217,21 @@ def _levels(family: Family, critical: Callable[[float], float]) -> FloatArray:
     )
 
 
-def _none(family: Family) -> Adjusted:
+def _none(family: ContrastFamily) -> Adjusted:
     return family.p, np.full(family.size, family.level)
 
 
-def _bonferroni(family: Family) -> Adjusted:
+def _bonferroni(family: ContrastFamily) -> Adjusted:
     levels = np.full(family.size, 1.0 - (1.0 - family.level) / family.size)
     return np.minimum(family.p * family.size, 1.0), levels
 
 
-def _sidak(family: Family) -> Adjusted:
+def _sidak(family: ContrastFamily) -> Adjusted:
     levels = np.full(family.size, family.level ** (1.0 / family.size))
     return -np.expm1(family.size * np.log1p(-family.p)), levels
 
 
-def _tukey(family: Family) -> Adjusted:
+def _tukey(family: ContrastFamily) -> Adjusted:
     """By the range of `n_means` independent means: exact if all pairs have equal
     variance, else conservative.
 
@@ -273,7 +273,7 @@ def _radius(rank: int, alpha: float, df: float) -> float:
     )
 
 
-def _mvt(family: Family) -> Adjusted:
+def _mvt(family: ContrastFamily) -> Adjusted:
     """By the largest of normals (or t) with the correlations of the estimates.
 
     Far in the tail, where few directions remain, Bonferroni's bound is used, which is
@@ -336,7 +336,7 @@ def _largest_cosines(root: FloatArray) -> FloatArray:
 
 #: Procedures that adjust p-values only (limits are Bonferroni's) -> statsmodels' names.
 STEPWISE = {"holm": "holm", "fdr": "fdr_bh"}
-_JOINT: dict[str, Callable[[Family], Adjusted]] = {
+_JOINT: dict[str, Callable[[ContrastFamily], Adjusted]] = {
     "none": _none,
     "tukey": _tukey,
     "sidak": _sidak,
@@ -352,7 +352,7 @@ def method_of(adjust: str) -> str:
     return "Benjamini and Hochberg's" if adjust == "fdr" else f"{adjust.capitalize()}'s"
 
 
-def adjusted(adjust: str, family: Family) -> Adjusted:
+def adjusted(adjust: str, family: ContrastFamily) -> Adjusted:
     """Adjusted p-values, and the level at which single limits hold jointly; a single
     test is not adjusted.
     """

@@ -32,8 +32,8 @@ from .contrasts import (
     DEFAULT_ADJUST,
     STEPWISE,
     WORDS,
+    ContrastFamily,
     Contrasts,
-    Family,
     adjusted,
     contrasts_of,
     method_of,
@@ -405,7 +405,7 @@ class Emmeans(Exported):
         for k in np.flatnonzero(tested.any(axis=0)):
             some = tested[:, k]
             J = compared.jacobian[some, k]
-            family = Family(
+            family = ContrastFamily(
                 z[some, k],
                 p[some, k],
                 J @ V @ J.T,

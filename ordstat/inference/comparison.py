@@ -684,7 +684,7 @@ def refit_table(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Selection:
+class StepwiseSelection:
     """The result of `step`.
 
     Attributes
@@ -711,7 +711,9 @@ class Selection:
         return NotedFrame.of(self.trace.set_index("change"), notes, "Steps")
 
 
-def stepwise(r: LikelihoodResults, scope: Any = None, *, k: float = _AIC) -> Selection:
+def stepwise(
+    r: LikelihoodResults, scope: Any = None, *, k: float = _AIC
+) -> StepwiseSelection:
     """Drop and add location terms one at a time while AIC falls, as R's step()."""
     check_available(r, "step()")
     number("k", k, least=0.0, also=", such as 2 (AIC) or numpy.log(n) (BIC)")
@@ -726,7 +728,7 @@ def stepwise(r: LikelihoodResults, scope: Any = None, *, k: float = _AIC) -> Sel
         check_complete(r.design, changed.design, change[2:])
         r = changed
         steps.append((change, r))
-    return Selection(r, _trace(steps, k))
+    return StepwiseSelection(r, _trace(steps, k))
 
 
 def _limits(

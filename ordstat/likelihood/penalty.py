@@ -13,7 +13,7 @@ import numpy as np
 from .._typing import FloatArray
 from ..exceptions import OptionError
 from ..formula.sample import row_blocks
-from ..newton import Blocks, Deferred, Evaluation, Factor, Objective, Optimum
+from ..newton import Blocks, CholeskyFactor, Deferred, Evaluation, Objective, Optimum
 from .family import row_terms
 from .predictor import Jacobian
 from .problem import Problem
@@ -46,7 +46,7 @@ class Penalty(ABC):
             The penalised log-likelihood has no maximum.
         """
 
-    def factor(self, problem: Problem, optimum: Optimum) -> Factor | None:
+    def factor(self, problem: Problem, optimum: Optimum) -> CholeskyFactor | None:
         """Factor of the information for standard errors; None if it is not positive
         definite.
         """
@@ -192,7 +192,7 @@ class Jeffreys(Penalty):
 
         return penalised
 
-    def factor(self, problem: Problem, optimum: Optimum) -> Factor | None:
+    def factor(self, problem: Problem, optimum: Optimum) -> CholeskyFactor | None:
         expected = expected_information(problem, optimum.x)
         return (
             None

@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from ..effects.superiority import Superiority
     from ..inference.bootstrap import Bootstrap
     from ..inference.certificate import Convergence
-    from ..inference.comparison import Selection
+    from ..inference.comparison import StepwiseSelection
     from ..inference.goodness import GoodnessOfFit
     from ..inference.influence import Influence
     from ..plots.accessor import LikelihoodPlots
@@ -1572,7 +1572,7 @@ class LikelihoodResults(OrdinalResults):
 
         return added_terms(self, scope, test=test, k=k)
 
-    def step(self, scope: Any = None, *, k: float = 2.0) -> Selection:
+    def step(self, scope: Any = None, *, k: float = 2.0) -> StepwiseSelection:
         """Drop and add location terms one at a time while AIC falls, as R's step().
 
         Terms that add no parameter (df 0) are dropped first.
@@ -1587,7 +1587,7 @@ class LikelihoodResults(OrdinalResults):
 
         Returns
         -------
-        Selection
+        StepwiseSelection
             The chosen `fit` and the `trace` of steps. P-values and intervals do not
             account for the selection.
 

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
-from ..newton import Factor
+from ..newton import CholeskyFactor
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ class InverseInformation:
     on request from its factors.
     """
 
-    factor: Factor
+    factor: CholeskyFactor
     user: UserScale
 
     def _by_rest(self) -> tuple[FloatArray, FloatArray]:

@@ -26,7 +26,6 @@ from ..formula.sample import (
 )
 from ..judging.costs import CostField, is_convex, require_differences
 from ..judging.geometry import Geometry, ball
-from ..judging.selection import scaling_of_kernel
 from ..method import (
     CRAMMER,
     MILIDIU,
@@ -37,6 +36,7 @@ from ..method import (
     scaling_option,
 )
 from ..svm.kernels import Kernel, Linear, parse_kernel
+from ..svm.options import scaling_of_kernel
 from .perceptron import (
     LARGEST,
     ColumnLearner,

@@ -23,11 +23,11 @@ from ..fit import CostBound, ScoreRule, Selection, Trace, VoteFit
 from ..formula.sample import SCALED, Sample
 from ..judging.costs import cleared, mean_excess, require_differences
 from ..judging.folds import refuse_unused_clusters
-from ..judging.selection import CrossValidated
 from ..method import LIN, Method, Needs, option
 from ..rankers import VoteResults
 from ..svm.kernels import Kernel
 from ..svm.learner import SVM, SharedGram, Tallied, votes_judge
+from ..svm.options import MachineOptions
 from ..svm.routes import ROUGH, SOLVERS
 from .classifiers import CLASSIFIERS, parse_classifier
 from .learners import Binary, BinaryLearner, Trainer
@@ -217,7 +217,7 @@ _OF_SVM = ("C", "kernel", "solver", "tol", "folds", "n_jobs")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class VotingMethod(CrossValidated, Method, ABC):
+class VotingMethod(MachineOptions, Method, ABC):
     """Base of the methods that train weighted binary classifiers and count their votes.
 
     A concrete class defines the problems (`problems`) and the votes (`tally`). Costs
@@ -230,7 +230,7 @@ class VotingMethod(CrossValidated, Method, ABC):
         for each problem and accepts sample weights, where they differ. Its score is the
         decision function, else P(yes) - 1/2.
     C, kernel, solver, tol, folds, n_jobs
-        Only with base="svm": see `ordstat.judging.selection.CrossValidated`, and
+        Only with base="svm": see `ordstat.svm.options.MachineOptions`, and
         `solver` {"auto", "coordinate", "interior-point", "cvxpy"}.
     cost : str or (K, K) array
         "absolute", "classification", "squared", or any matrix [true rank, predicted

@@ -29,7 +29,6 @@ from ..judging.costs import CostField, is_convex, require_differences, tolerance
 from ..judging.folds import refuse_unused_clusters
 from ..judging.geometry import BallGeometry, Geometry, ball
 from ..judging.margins import MarginBounds, preference_bounds
-from ..judging.selection import CrossValidated
 from ..method import CHU_KEERTHI, LI_LIN, LIN, Method, Needs, cost_option, option
 from ..rankers import MarginResults
 from ..reduction.convex import in_row_space
@@ -39,6 +38,7 @@ from .dual import ExtendedDual, Outcome, Route, Solution
 from .gram import DenseGram, Gram, LinearGram, centred
 from .kernels import Kernel, checked_gram, require_definite, require_finite
 from .landmarks import Features, landmark_features
+from .options import MachineOptions
 from .pairs import PAIR_LOSSES, PairProblem, PairSolution
 from .routes import LOSSES, hard_margin
 
@@ -54,7 +54,7 @@ _NO_SUPPORT = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KernelMachine(CrossValidated, Method):
+class KernelMachine(MachineOptions, Method):
     """Base of the machines that minimise
 
     1/2 |v|^2 + |theta|^2 / (2 gamma^2) + C sum_nk W_nk [1 - Y_nk (<v, phi(x_n)> + b -
@@ -77,7 +77,7 @@ class KernelMachine(CrossValidated, Method):
     solver : {"auto", "coordinate", "interior-point", "cvxpy"}
         Solver of the hinge; the squared hinge has only "auto".
     C, kernel, cost, scaling, tol, folds, n_jobs
-        See `ordstat.judging.selection.CrossValidated`.
+        See `ordstat.svm.options.MachineOptions`.
 
     Raises
     ------
@@ -532,7 +532,7 @@ class REDSVM(KernelMachine):
         kernel=Gaussian(gamma=0.5).
     C, kernel, landmarks, cost, scaling, loss, solver, tol, folds, n_jobs
         See `ordstat.svm.redsvm.KernelMachine` and
-        `ordstat.judging.selection.CrossValidated`.
+        `ordstat.svm.options.MachineOptions`.
 
     Raises
     ------
@@ -571,7 +571,7 @@ class SVORIMC(KernelMachine):
         all thresholds by a margin of 1.
     kernel, cost, scaling, loss, solver, tol, folds, n_jobs
         See `ordstat.svm.redsvm.KernelMachine` and
-        `ordstat.judging.selection.CrossValidated`.
+        `ordstat.svm.options.MachineOptions`.
 
     Raises
     ------
@@ -605,7 +605,7 @@ class SVOREXC(KernelMachine):
         Rajaram et al. (2003): every row is inside its interval by a margin of 1.
     kernel, cost, scaling, loss, solver, tol, folds, n_jobs
         See `ordstat.svm.redsvm.KernelMachine` and
-        `ordstat.judging.selection.CrossValidated`.
+        `ordstat.svm.options.MachineOptions`.
 
     Raises
     ------
@@ -649,7 +649,7 @@ class RankBoundarySVM(KernelMachine):
         "auto" is coordinate ascent over pairs under the hinge; the squared hinge has
         only "auto", Newton's method.
     C, kernel, landmarks, scaling, tol, folds, n_jobs
-        See `ordstat.judging.selection.CrossValidated`. C is the price of a violated
+        See `ordstat.svm.options.MachineOptions`. C is the price of a violated
         margin of one pair. A row is in a pair with every row of another rank, so that
         C=1 here is similar to C=N in the other machines and often gives no training
         errors. C="cv" tries values down to 2^-17; give a list for smaller values.

@@ -1,4 +1,4 @@
-"""Options of support vector methods, and the choice of C and kernel by
+"""Options of support vector methods, and the choice of C and of the kernel's gamma by
 cross-validation.
 """
 
@@ -15,11 +15,11 @@ from ..checks import fraction, number, one_of, ticking, whole
 from ..exceptions import OptionError
 from ..fit import Selection
 from ..formula.sample import SCALED, SCALINGS, Sample
+from ..judging.costs import CostField
+from ..judging.folds import stratified_folds
 from ..method import cost_option, jobs_option, option
-from ..svm.cross_validation import GRID, Judge, SelectionPlan, select
-from ..svm.kernels import Kernel, parse_kernel
-from .costs import CostField
-from .folds import stratified_folds
+from .cross_validation import GRID, Judge, SelectionPlan, select
+from .kernels import Kernel, parse_kernel
 
 T = TypeVar("T")
 
@@ -50,11 +50,10 @@ def _checked_C(name: str, C: Any, of: Any) -> float | str | tuple[float, ...]:
     if of.hard and isinstance(C, (float, np.floating)) and np.isposinf(C):
         return float("inf")
     if isinstance(C, (tuple, list, np.ndarray)) and np.size(C) > 0:
-        return tuple(
-            sorted(
-                {number("each C", value, above=0.0, most=_MOST_C, of=of) for value in C}
-            )
-        )
+        values = {
+            number("each C", value, above=0.0, most=_MOST_C, of=of) for value in C
+        }
+        return tuple(sorted(values))
     more = ", inf" if of.hard else ""
     return number(
         name, C, above=0.0, most=_MOST_C, of=of, also=f", several of them{more} or 'cv'"
@@ -62,7 +61,7 @@ def _checked_C(name: str, C: Any, of: Any) -> float | str | tuple[float, ...]:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class CrossValidated:
+class MachineOptions:
     """Options of methods that solve support vector machines.
 
     Parameters
@@ -131,7 +130,9 @@ class CrossValidated:
         """The values of C to try, or the given one."""
         if isinstance(self.C, str):
             return tuple(GRID.tolist())
-        return (float(self.C),) if isinstance(self.C, (int, float)) else tuple(self.C)
+        if isinstance(self.C, (int, float)):
+            return (float(self.C),)
+        return tuple(self.C)
 
     def choose(
         self,
@@ -166,9 +167,8 @@ class CrossValidated:
         plan = SelectionPlan(
             C=self.grid, tol=max(self.tol, _SELECTION_TOL), n_jobs=self.n_jobs
         )
-        tick = ticking(
-            progress, self.folds * steps * max(len(self.similarity.gammas), 1)
-        )
+        n_gammas = max(len(self.similarity.gammas), 1)
+        tick = ticking(progress, self.folds * steps * n_gammas)
         return select(
             candidates, fold, judge, plan, costs, sample.case_weights, rng, tick
         )
@@ -177,21 +177,20 @@ class CrossValidated:
         self, selection: Selection | None, n_columns: int
     ) -> tuple[tuple[str, Any], ...]:
         """Header lines for kernel, C and scaling, which say what was chosen."""
-        how = "" if selection is None else f"chosen by {selection.how}"
         kernel = self.similarity
-        C = self.grid[0] if selection is None else selection.best_C
-        best = (
-            kernel
-            if selection is None or not kernel.gammas
-            else kernel.at(selection.best_gamma)
-        )
-        chosen_C = "" if isinstance(self.C, (int, float)) else f", {how}"
+        C = self.grid[0]
+        gamma_chosen = ""
+        C_chosen = ""
+        if selection is not None:
+            C = selection.best_C
+            if kernel.gammas:
+                kernel = kernel.at(selection.best_gamma)
+                gamma_chosen = f", gamma chosen by {selection.how}"
+            if not isinstance(self.C, (int, float)):
+                C_chosen = f", chosen by {selection.how}"
+        shown = "inf, a hard margin" if np.isinf(C) else f"{C:g}{C_chosen}"
         return (
-            (
-                "Kernel",
-                repr(best.settled(n_columns))
-                + (f", gamma {how}" if kernel.gammas else ""),
-            ),
-            ("C", "inf, a hard margin" if np.isinf(C) else f"{C:g}{chosen_C}"),
+            ("Kernel", f"{kernel.settled(n_columns)!r}{gamma_chosen}"),
+            ("C", shown),
             ("Columns scaled", SCALED[self.scaling]),
         )
