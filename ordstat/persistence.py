@@ -20,7 +20,7 @@ from inspect import signature
 from pathlib import Path
 from tokenize import TokenError
 from types import FunctionType
-from typing import IO, Any, cast
+from typing import IO, Any
 
 import numpy as np
 import pandas as pd
@@ -34,11 +34,16 @@ from .likelihood.links import Link
 from .report.files import write_file
 
 _PACKAGE = __name__.partition(".")[0]
-#: Functions that a fit may hold, after their modules.
+#: Functions that a fit may hold, with their modules.
 _FUNCTIONS = (
-    "api refit, boosting.learner _answers, boosting.boosting _gap,"
-    " boosting.boosting _score, boosting.orstump _rule_answers, reduction.voting"
-    " VotingMethod.tally, reduction.voting pair_votes, boosting.sums hard_sign"
+    ("api", "refit"),
+    ("boosting.learner", "_answers"),
+    ("boosting.boosting", "_gap"),
+    ("boosting.boosting", "_score"),
+    ("boosting.orstump", "_rule_answers"),
+    ("reduction.voting", "VotingMethod.tally"),
+    ("reduction.voting", "pair_votes"),
+    ("boosting.sums", "hard_sign"),
 )
 
 
@@ -112,13 +117,11 @@ def _class_name(kind: Any) -> str:
 @cache
 def functions() -> dict[str, Any]:
     """The functions that a fit may hold, by their names in a file."""
-    pairs = (text.split() for text in _FUNCTIONS.split(", "))
-    return {"tanh": np.tanh} | {
-        name: reduce(
-            getattr, name.split("."), cast(Any, import_module(f"{_PACKAGE}.{module}"))
-        )
-        for module, name in pairs
-    }
+    held = {"tanh": np.tanh}
+    for module, name in _FUNCTIONS:
+        place: Any = import_module(f"{_PACKAGE}.{module}")
+        held[name] = reduce(getattr, name.split("."), place)
+    return held
 
 
 def _objects(shape: tuple[int, ...], *values: Any) -> Any:
@@ -137,9 +140,10 @@ def _partial(
 
 
 def _time(text: str, unit: Any, zone: str | None) -> Any:
-    return (
-        pd.Timestamp(text).tz_convert(zone) if zone else pd.Timestamp(text)
-    ).as_unit(unit)
+    stamp = pd.Timestamp(text)
+    if zone:
+        stamp = stamp.tz_convert(zone)
+    return stamp.as_unit(unit)
 
 
 def _column(values: Any) -> Any:
@@ -778,26 +782,22 @@ def check_name(path: Any) -> None:
 
 #: Errors that reading a damaged or forged file can end in.
 UNREADABLE = (
-    *(
-        ArithmeticError,
-        AssertionError,
-        AttributeError,
-        EOFError,
-        LookupError,
-        MemoryError,
-        OSError,
-        RuntimeError,
-    ),
-    *(
-        SyntaxError,
-        TypeError,
-        ValueError,
-        TokenError,
-        lzma.LZMAError,
-        struct.error,
-        zipfile.BadZipFile,
-        zlib.error,
-    ),
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    MemoryError,
+    OSError,
+    RuntimeError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+    TokenError,
+    lzma.LZMAError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
 )
 
 

@@ -35,7 +35,7 @@ from .judging.margins import (
 from .method import Method
 from .report.advice import Overview, with_advice
 from .report.render import Report, Summary, Table, as_html, as_text
-from .report.sections import figures, printed, shown_part
+from .report.sections import figures, printed, summary_of
 from .report.warnings import Alert, alerts
 from .target import Target, case_weights, copied
 
@@ -168,17 +168,15 @@ def _predictors(fit: OrdinalResults) -> pd.DataFrame:
 
 #: Arguments of `ordfit` that make a design.
 DESIGN_ARGUMENTS = (
-    *(
-        "weights",
-        "offset",
-        "cluster",
-        "design",
-        "levels",
-        "subset",
-        "cov",
-        "contrasts",
-        "constraints",
-    ),
+    "weights",
+    "offset",
+    "cluster",
+    "design",
+    "levels",
+    "subset",
+    "cov",
+    "contrasts",
+    "constraints",
     "na_action",
 )
 #: Arguments of `ordfit` that belong to the fit, whatever the design and the method.
@@ -1197,7 +1195,7 @@ class OrdinalResults:
         >>> print(str(fit.summary()).splitlines()[0])
         Cumulative link model: rating ~ temp
         """
-        return shown_part(self, section, self.summary_data())
+        return summary_of(self, section, self.summary_data())
 
     # Words
 

@@ -11,15 +11,9 @@ from .._typing import FloatArray, IntArray
 
 # Smallest share of the lighter side of a step, which keeps the step finite.
 _LEAST_SHARE = 1e-12
-
-
-# Limits for logarithms of weights.
+# Limits for logarithms of weights, whose exponentials and their sums are finite.
 _LEAST_LOG = -700.0
-
-
 _MOST_LOG = 600.0
-
-
 # Stand-in for infinite thresholds.
 _FAR_THRESHOLD = 1e9
 
@@ -337,9 +331,8 @@ class PairLoss:
         the chosen bound.
         """
         total = float(self.up.sum())
-        alpha, factor = (self._by_shares if self.tight else self._by_difference)(
-            values, total
-        )
+        by = self._by_shares if self.tight else self._by_difference
+        alpha, factor = by(values, total)
         self.scores += alpha * values
         self._weigh()
         return Step(alpha, factor)
@@ -369,11 +362,8 @@ class PairLoss:
         """Sums over pairs of Z's terms times the positive, and the negative, part of
         (h_m - h_n)/2.
         """
-        right = (
-            self._right_of_signs(values)
-            if (np.abs(values) == 1.0).all()
-            else self._right(values)
-        )
+        signs = (np.abs(values) == 1.0).all()
+        right = self._right_of_signs(values) if signs else self._right(values)
         net = 0.5 * float(self.direction() @ values)
         return right, max(right - net, 0.0)
 
@@ -382,60 +372,58 @@ class PairLoss:
         over ranks.
         """
         plus = values > 0.0
-        smallest, largest = self._shifts()
-        size = largest.size
-        falling = self.weights * np.exp(smallest[self.level] - self.scores)
-        rising = self.weights * np.exp(self.scores - largest[self.level])
-        high = np.bincount(self.level[plus], weights=falling[plus], minlength=size)
-        low = np.bincount(self.level[~plus], weights=rising[~plus], minlength=size)
-        pairs = np.tril(np.ones((size, size)), -1) > 0
-        terms = np.exp(np.where(pairs, largest - smallest[:, None], -np.inf))
+        n_ranks = self.starts.size
+        high = np.bincount(
+            self.level[plus], weights=self.falling[plus], minlength=n_ranks
+        )
+        low = np.bincount(
+            self.level[~plus], weights=self.rising[~plus], minlength=n_ranks
+        )
+        pairs = np.tril(np.ones((n_ranks, n_ranks)), -1) > 0
+        terms = np.exp(np.where(pairs, self.largest - self.smallest[:, None], -np.inf))
         return float(high @ terms @ low)
 
     def _right(self, values: FloatArray) -> float:
         """The positive sum of any h: rank by rank, by prefix sums of weight, and of
         weight times h, of lower rows.
         """
-        shift_up, shift_down = self._shifts()
         right = 0.0
         order = np.argsort(values, kind="stable")
         level = self.level[order]
         h = values[order]
-        high = self.weights[order] * np.exp(shift_up[level] - self.scores[order])
-        low = self.weights[order] * np.exp(self.scores[order] - shift_down[level])
-        for k in range(1, shift_up.size):
+        high = self.falling[order]
+        low = self.rising[order]
+        for k in range(1, self.starts.size):
             below = level < k
             here = level == k
-            scale = np.exp(shift_down[level[below]] - shift_up[k])
-            mass = np.concatenate([[0.0], np.cumsum(low[below] * scale)])
-            moment = np.concatenate([[0.0], np.cumsum(low[below] * scale * h[below])])
+            scaled = low[below] * np.exp(self.largest[level[below]] - self.smallest[k])
+            mass = np.concatenate([[0.0], np.cumsum(scaled)])
+            moment = np.concatenate([[0.0], np.cumsum(scaled * h[below])])
             place = np.searchsorted(h[below], h[here], side="left")
             right += 0.5 * float(high[here] @ (h[here] * mass[place] - moment[place]))
         return right
 
-    def _shifts(self) -> tuple[FloatArray, FloatArray]:
-        """(K',) smallest and largest score of every rank."""
-        return np.minimum.reduceat(self.scores, self.starts), np.maximum.reduceat(
-            self.scores, self.starts
-        )
-
     def _weigh(self) -> None:
         """up_n: the terms of Z in which row n is the higher one; down_n: in which it is
         the lower one.
+
+        `falling` holds w exp(-H) and `rising` w exp(H), of each rank relative to its
+        smallest and largest score.
         """
-        smallest, largest = self._shifts()
-        falling = self.weights * np.exp(smallest[self.level] - self.scores)
-        rising = self.weights * np.exp(self.scores - largest[self.level])
-        log_falling = np.log(np.bincount(self.level, weights=falling)) - smallest
-        log_rising = np.log(np.bincount(self.level, weights=rising)) + largest
+        self.smallest = np.minimum.reduceat(self.scores, self.starts)
+        self.largest = np.maximum.reduceat(self.scores, self.starts)
+        self.falling = self.weights * np.exp(self.smallest[self.level] - self.scores)
+        self.rising = self.weights * np.exp(self.scores - self.largest[self.level])
+        falls = np.log(np.bincount(self.level, weights=self.falling)) - self.smallest
+        rises = np.log(np.bincount(self.level, weights=self.rising)) + self.largest
         # Logarithms of sum exp(H) over lower ranks, and of sum exp(-H) over higher
         # ranks.
-        lower = np.concatenate([[-np.inf], np.logaddexp.accumulate(log_rising)[:-1]])
+        lower = np.concatenate([[-np.inf], np.logaddexp.accumulate(rises)[:-1]])
         higher = np.concatenate(
-            [np.logaddexp.accumulate(log_falling[::-1])[-2::-1], [-np.inf]]
+            [np.logaddexp.accumulate(falls[::-1])[-2::-1], [-np.inf]]
         )
-        self.up = falling * np.exp(lower - smallest)[self.level]
-        self.down = rising * np.exp(higher + largest)[self.level]
+        self.up = self.falling * np.exp(lower - self.smallest)[self.level]
+        self.down = self.rising * np.exp(higher + self.largest)[self.level]
 
 
 def pair_weight(y: IntArray, weights: FloatArray) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -153,22 +153,19 @@ class RoundsResults(OrdinalResults):
         if newdata is not None:
             samples["new "] = self.new_sample(newdata)[1]
         targets = [sample.rows for sample in samples.values()]
-        table = [
-            dict(
-                pair
-                for item, codes in zip(samples.items(), both, strict=True)
-                for pair in self._errors(*item, codes)
-            )
-            for both in self.method.staged_codes(
-                self.design.sample, self.fit, targets, stages
-            )
-        ]
-        return pd.DataFrame(table, index=pd.Index(stages, name="round"))
+        rows = []
+        for codes in self.method.staged_codes(
+            self.design.sample, self.fit, targets, stages
+        ):
+            row = {}
+            for (prefix, sample), predicted in zip(samples.items(), codes, strict=True):
+                for name, error in self._errors(sample, predicted).items():
+                    row[prefix + name] = error
+            rows.append(row)
+        return pd.DataFrame(rows, index=pd.Index(stages, name="round"))
 
-    def _errors(
-        self, prefix: str, sample: Sample, codes: IntArray
-    ) -> list[tuple[str, float]]:
-        """Names and values of the mean errors of predicted codes (N,)."""
+    def _errors(self, sample: Sample, codes: IntArray) -> dict[str, float]:
+        """Mean errors of predicted codes (N,), by name."""
         weights = sample.case_weights
         distance = np.abs(codes - sample.y)
         errors = {
@@ -177,14 +174,13 @@ class RoundsResults(OrdinalResults):
             "squared": distance**2,
         }
         if sample.costs is not None or self.design.sample.costs is None:
-            errors["cost"] = sample_costs(self.method.cost_matrix, sample)[
-                np.arange(sample.n), codes
-            ]
-        columns = [name for name in self.error_columns if name in errors]
-        return [
-            (prefix + name, float(weights @ errors[name] / weights.sum()))
-            for name in columns
-        ]
+            costs = sample_costs(self.method.cost_matrix, sample)
+            errors["cost"] = costs[np.arange(sample.n), codes]
+        return {
+            name: float(weights @ errors[name] / weights.sum())
+            for name in self.error_columns
+            if name in errors
+        }
 
     def _stages(self, every: int, rounds: Sequence[int] | None = None) -> list[int]:
         """The rounds to show, in increasing order."""
@@ -209,11 +205,9 @@ class RoundsResults(OrdinalResults):
         method = self.method
         if rounds > 0 and hasattr(method, "rounds"):
             method = replace(method, rounds=int(rounds))
-        calibrated: Any = (
-            None
-            if self.calibrated is None
-            else replace(cast(Any, self.calibrated), method=method)
-        )
+        calibrated: Any = self.calibrated
+        if calibrated is not None:
+            calibrated = replace(calibrated, method=method)
         return replace(self, fit=fit, method=method, calibrated=calibrated)
 
 

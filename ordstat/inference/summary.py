@@ -31,7 +31,7 @@ from ..report.sections import (
     fractional,
     one_row,
     shared_tables,
-    shown_part,
+    summary_of,
     threshold_table,
 )
 from .proportionality import (
@@ -197,9 +197,9 @@ def likelihood_summary(
         margin_notes=lambda: _margin_notes(r),
     )
     if section is not None:
-        return shown_part(r, section, report)
+        return summary_of(r, section, report)
     model = _screen_tables(r, report, exponentiate, labels)
-    return shown_part(r, section, report, model)
+    return summary_of(r, section, report, model)
 
 
 def _fit_header(

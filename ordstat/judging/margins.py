@@ -539,7 +539,7 @@ def _from_origin(counted: Comparisons, geometry: BallGeometry, delta: float) -> 
 
     def bound_at(error: Any, size: Any, g: Any) -> FloatArray:
         budget = (0.5 * size**2 + nats) / counted.n
-        return kl_inverse(np.minimum(error, 1.0), budget) / ndtr(g)
+        return np.asarray(kl_inverse(np.minimum(error, 1.0), budget) / ndtr(g))
 
     sizes = np.geomspace(0.1, np.sqrt(2.0 * counted.n) + 1.0, _SIZES)
     for _ in range(2):

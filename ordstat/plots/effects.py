@@ -12,7 +12,7 @@ import pandas as pd
 from .._typing import AnyArray
 from ..checks import mapping
 from ..exceptions import DataError, OptionError
-from ..report.sections import people
+from ..report.sections import counted_weights
 from . import style
 from .style import Sheet
 from .variables import factor_axis, fitted_columns, in_formula, not_taken, numeric
@@ -381,7 +381,7 @@ def _counts(
         return None
     if len(rows) != sample.n:
         return None
-    counts = pd.Series(people(results)).groupby(rows.astype(object)).sum()
+    counts = pd.Series(counted_weights(results)).groupby(rows.astype(object)).sum()
     return (
         [float(count) for count in counts[list(values)]]
         if values.isin(counts.index).all()

@@ -13,7 +13,7 @@ from .._typing import BoolArray, FloatArray
 from ..checks import whole
 from ..exceptions import DataError, DataWarning, UnavailableError, warn
 from ..judging.tables import errors_at_margin
-from ..report.sections import people
+from ..report.sections import counted_weights
 from . import style
 from .style import Sheet, in_lines
 
@@ -161,8 +161,8 @@ def draw_latent(sheet: Sheet, data: pd.DataFrame, results: Any) -> Axes:
     response = sheet.name(results.design.response)
     style.named(ax, score, f"observed {response}")
     right = ax.get_yaxis_transform()
-    n_people = people(results) * placed.rows
-    sizes = np.bincount(sample.y, n_people, len(levels))
+    counted = counted_weights(results) * placed.rows
+    sizes = np.bincount(sample.y, counted, len(levels))
     for place, n in zip(places, sizes, strict=True):
         words = f"n = {n:.6g}"
         style.note(ax, words, (1.0, place), (4, 0), right, color=style.MUTED)

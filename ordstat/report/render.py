@@ -139,7 +139,7 @@ class Line:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class DeferredTables:
     """Tables that are computed when their section is shown.
 
     Attributes
@@ -161,7 +161,7 @@ class Report:
     ----------
     title : str
     header : tuple of (label, value)
-    tables : tuple of Table, Line or Part
+    tables : tuple of Table, Line or DeferredTables
     notes : tuple of str
     margin_notes : callable
         Returns the notes on margins and bounds only.
@@ -169,7 +169,7 @@ class Report:
 
     title: str
     header: tuple[tuple[str, Any], ...]
-    tables: tuple[Table | Line | Part, ...]
+    tables: tuple[Table | Line | DeferredTables, ...]
     notes: tuple[str, ...] = ()
     margin_notes: Callable[[], tuple[str, ...]] = tuple
 
@@ -178,7 +178,7 @@ class Report:
         """All tables and lines, computed."""
         blocks: list[Table | Line] = []
         for block in self.tables:
-            blocks += block.make() if isinstance(block, Part) else [block]
+            blocks += block.make() if isinstance(block, DeferredTables) else [block]
         return tuple(blocks)
 
     @cached_property
@@ -267,7 +267,7 @@ def as_text(report: Report) -> str:
     return "\n".join([line.rstrip(" ") for line in "\n".join(lines).split("\n")])
 
 
-def kept(item: str, room: int = SCREEN // 2) -> str:
+def unbroken(item: str, room: int = SCREEN // 2) -> str:
     """The item with non-breaking spaces, unless it is long."""
     return item if len(item) >= room else item.replace(" ", _NO_BREAK)
 
@@ -275,7 +275,7 @@ def kept(item: str, room: int = SCREEN // 2) -> str:
 def lines_of(line: Line) -> list[str]:
     """The items as lines of text; only long items are broken."""
     head = line.head and line.head + (" " if line.head.endswith(":") else _GAP)
-    items = map(kept, line.items, repeat(SCREEN - len(head)))
+    items = map(unbroken, line.items, repeat(SCREEN - len(head)))
     return (
         "\n".join(_hanging(head, line.between.join(items)))
         .replace(_NO_BREAK, " ")

@@ -22,7 +22,7 @@ from ..judging.errors import confusion, level_costs, measured
 from ..judging.margins import sorted_mass
 from .cells import column_cells, count, counted, number
 from .frames import NotedFrame
-from .render import Line, Part, Report, Summary, Table, kept, lines_of
+from .render import DeferredTables, Line, Report, Summary, Table, lines_of, unbroken
 
 if TYPE_CHECKING:
     from ..results import OrdinalResults
@@ -62,35 +62,32 @@ def certificate_text(
 
     Of a method that looks for no optimum, what it did, and the further figures.
     """
-    figures = [f"{certificate.name} {certificate.value:.2g}"]
-    if np.isnan(certificate.value):
-        figures = [f"{certificate.name} has no value"]
-    elif not certificate.reached:
-        figures = [f"{figures[0]}, above the tolerance {certificate.tolerance:.2g}"]
-    elif certificate.steps:
-        figures = []
-    for label, value in certificate.details if details or certificate.steps else ():
-        if label != "iterations":  # some methods list them again
-            figures.append(
-                f"{label} {value:.4g}"
-                if isinstance(value, (float, np.floating))
-                else f"{label} {value}"
-            )
     iterations = counted(trace.iterations, "iteration")
+    figures = [f"{certificate.name} {certificate.value:.2g}"]
     if not certificate.reached:
         ended = f"NOT CONVERGED after {iterations}"
+        figures = [f"{figures[0]}, above the tolerance {certificate.tolerance:.2g}"]
+        if np.isnan(certificate.value):
+            figures = [f"{certificate.name} has no value"]
     elif certificate.steps:
-        ended = (
-            f"{certificate.steps[:1].upper()}{certificate.steps[1:]} {trace.iterations}"
-        )
+        steps = certificate.steps
+        ended = f"{steps[:1].upper()}{steps[1:]} {trace.iterations}"
+        figures = []
     elif trace.iterations:
         ended = f"Converged in {iterations}"
     else:
         ended = "Converged"
+    if details or certificate.steps:
+        for label, value in certificate.details:
+            if label == "iterations":  # some methods list them again
+                continue
+            if isinstance(value, (float, np.floating)):
+                value = f"{value:.4g}"
+            figures.append(f"{label} {value}")
     return f"{ended} ({'; '.join(figures)})" if figures else ended
 
 
-def training_pair(fit: Fit) -> tuple[str, str]:
+def convergence_line(fit: Fit) -> tuple[str, str]:
     """The line of a header on how a fit ended."""
     label = "Training" if fit.certificate.steps else "Convergence"
     return label, certificate_text(fit.certificate, fit.trace)
@@ -100,13 +97,13 @@ def fractional(r: OrdinalResults) -> bool:
     """Whether to show percentages in place of counts: in surveys, and where weights are
     not numbers of rows.
     """
+    if r.design.survey is not None:
+        return True
     weights = r.design.sample.weights
-    return r.design.survey is not None or not (
-        weights is None or np.array_equal(weights, np.rint(weights))
-    )
+    return weights is not None and not np.array_equal(weights, np.rint(weights))
 
 
-def people(r: OrdinalResults) -> FloatArray:
+def counted_weights(r: OrdinalResults) -> FloatArray:
     """(N,) what a row counts in a number of observations: its case weight, or 1 if that
     is no number of rows.
     """
@@ -129,48 +126,46 @@ def levels_of(r: OrdinalResults, numbered: bool = False) -> str:
     percent = fractional(r)
     shown = []
     for k, (level, n) in enumerate(zip(r.levels, counts, strict=True), start=1):
-        name = kept(f"{k} = {level}") if numbered else level
-        shown.append(
-            f"{name} ({100.0 * n / counts.sum():.1f}%)"
-            if percent
-            else f"{name} ({count(n)})"
-        )
-    return ", ".join(
-        shown if len(shown) <= _MOST_LEVELS else [*shown[:5], "...", *shown[-5:]]
-    )
+        name = unbroken(f"{k} = {level}") if numbered else level
+        size = f"{100.0 * n / counts.sum():.1f}%" if percent else count(n)
+        shown.append(f"{name} ({size})")
+    if len(shown) > _MOST_LEVELS:
+        shown = [*shown[:5], "...", *shown[-5:]]
+    return ", ".join(shown)
 
 
 def data_header(r: OrdinalResults) -> tuple[tuple[str, Any], ...]:
     """Header pairs about the method, the data and the cost."""
     sample = r.design.sample
-    rows = count(r.nobs)
-    left_out = r.design.n_given - r.n_rows
-    if sample.weights is not None and not fractional(r):
-        rows += f" (in {r.n_rows} weighted rows)"
-    elif sample.weights is not None:
-        rows = f"{r.n_rows} weighted rows" + f", sum of weights {rows}" * (
-            r.design.survey is None
-        )
+    cost = r.method.cost_matrix.label
+    if sample.costs is not None:
+        cost = "given for each row"
     header = [
         ("Method", repr(r.method)),
-        (
-            "Observations",
-            f"{rows}; {counted(left_out, 'row')} left out" if left_out else rows,
-        ),
+        ("Observations", _observations_text(r)),
         ("Levels", levels_of(r)),
         *known_in_part(sample),
-        (
-            "Cost",
-            (
-                "given for each row"
-                if sample.costs is not None
-                else r.method.cost_matrix.label
-            ),
-        ),
+        ("Cost", cost),
     ]
     for label, value in r.fit.facts:
         header.append((label[:1].upper() + label[1:], value))
     return tuple(header)
+
+
+def _observations_text(r: OrdinalResults) -> str:
+    """The number of observations, and how weights and rows left out enter into it."""
+    text = count(r.nobs)
+    if r.design.sample.weights is not None:
+        if not fractional(r):
+            text += f" (in {r.n_rows} weighted rows)"
+        elif r.design.survey is not None:
+            text = f"{r.n_rows} weighted rows"
+        else:
+            text = f"{r.n_rows} weighted rows, sum of weights {text}"
+    left_out = r.design.n_given - r.n_rows
+    if left_out:
+        text += f"; {counted(left_out, 'row')} left out"
+    return text
 
 
 def known_in_part(sample: Sample) -> list[tuple[str, str]]:
@@ -195,7 +190,7 @@ def known_in_part(sample: Sample) -> list[tuple[str, str]]:
 
 def ranker_report(
     r: OrdinalResults,
-    tables: Iterable[Table | Part],
+    tables: Iterable[Table | DeferredTables],
     header: Sequence[tuple[str, Any]] = (),
     notes: Sequence[str] = (),
 ) -> Report:
@@ -204,7 +199,7 @@ def ranker_report(
     """
     return Report(
         title=r.title,
-        header=(*data_header(r), training_pair(r.fit), *header),
+        header=(*data_header(r), convergence_line(r.fit), *header),
         tables=tuple(tables),
         notes=(*alert_notes(r), *notes),
         margin_notes=lambda: r.margin_bounds.notes,
@@ -251,28 +246,24 @@ def selection_table(selection: Selection) -> Table:
     """Cross-validated cost of every C tried, or of the best C for each gamma if gamma
     was chosen too.
     """
-    frame = pd.DataFrame(
-        {"cost": selection.cost, "std. error": selection.error}
-    ).dropna(axis=1)
+    costs = {"cost": selection.cost, "std. error": selection.error}
+    frame = pd.DataFrame(costs).dropna(axis=1)
+    title = "Bound of the expected cost, at 95%"
+    if selection.folds:
+        title = f"Cost by {selection.how}"
+    name = "C"
     tried = selection.C
     best = np.arange(selection.C.size)
-    title = (
-        f"Cost by {selection.how}"
-        if selection.folds
-        else "Bound of the expected cost, at 95%"
-    )
     if selection.gamma is not None:
+        name = "gamma"
         tried = selection.gamma
         best = selection.best_of_each_gamma()
         frame.insert(0, "C", [f"{C:g}" for C in selection.C])
-        title += (
-            ", at the best C for each gamma" if np.unique(selection.C).size > 1 else ""
-        )
-    names = [
-        _power(value) + " chosen" * (i == selection.chosen)
-        for i, value in enumerate(tried)
-    ]
-    frame.index = pd.Index(names, name="C" if selection.gamma is None else "gamma")
+        if np.unique(selection.C).size > 1:
+            title += ", at the best C for each gamma"
+    names = list(map(_power, tried))
+    names[selection.chosen] += " chosen"
+    frame.index = pd.Index(names, name=name)
     return Table(
         title=title, frame=frame.iloc[best], note=_at_the_end(selection), section="fit"
     )
@@ -282,23 +273,21 @@ def _at_the_end(selection: Selection) -> str:
     """A note if the best value is the largest or the smallest tried: a better one may
     lie beyond.
     """
-    values = (
-        {"C": selection.C}
-        if selection.gamma is None
-        else {"C": selection.C, "gamma": selection.gamma}
-    )
-    extremes = {"largest": np.max, "smallest": np.min}
-    at_end = [
-        f"the {word} {name} tried"
-        for name, tried in values.items()
-        for word, extreme in extremes.items()
-        if np.unique(tried).size > 1 and tried[selection.chosen] == extreme(tried)
-    ]
+    values = {"C": selection.C}
+    if selection.gamma is not None:
+        values["gamma"] = selection.gamma
+    at_end = []
+    for name, tried in values.items():
+        if np.unique(tried).size == 1:
+            continue
+        for word, extreme in {"largest": tried.max(), "smallest": tried.min()}.items():
+            if tried[selection.chosen] == extreme:
+                at_end.append(f"the {word} {name} tried")
+    if not at_end:
+        return ""
     return (
         f"Chosen: {' and '.join(at_end)}. Values beyond it may cost less; give them as"
         " a list."
-        if at_end
-        else ""
     )
 
 
@@ -311,23 +300,23 @@ def _power(value: float) -> str:
 # Errors, margins and bounds, computed when they are shown
 
 
-def error_tables(r: OrdinalResults) -> list[Part]:
+def error_tables(r: OrdinalResults) -> list[DeferredTables]:
     """Confusion and errors: the same for every ranker."""
 
     def make() -> list[Table]:
-        frame = r.training_errors.drop([] if r.own_cost else ["cost"]).to_frame(
-            "training"
-        )
-        errors = Table(
+        errors = r.training_errors
+        if not r.own_cost:
+            errors = errors.drop("cost")
+        table = Table(
             title="Errors and agreement on the training rows",
-            frame=frame,
+            frame=errors.to_frame("training"),
             formats={"training": ".4f"},
             section="errors",
             note=r.training_note,
         )
-        return [_confusion_table(r), errors]
+        return [_confusion_table(r), table]
 
-    return [Part("errors", make)] if r.in_memory else []
+    return [DeferredTables("errors", make)] if r.in_memory else []
 
 
 def _confusion_table(r: OrdinalResults) -> Table:
@@ -337,26 +326,29 @@ def _confusion_table(r: OrdinalResults) -> Table:
     p = r.training
     percent = fractional(r)
     cells = confusion(p.y, p.codes, p.weights, p.n_levels)
-    cells = cells / cells.sum() if percent else cells
+    title = "Observed levels (rows) by predicted levels (columns), training rows"
+    spec = "int"
+    if percent:
+        cells = cells / cells.sum()
+        title = (
+            "Observed by predicted levels (columns), training rows, weighted"
+            " percentages"
+        )
+        spec = "percent"
     names = list(map(str, r.levels))
-    many = len(r.levels) > _MOST_LEVELS
+    many = len(names) > _MOST_LEVELS
     frame = pd.DataFrame(cells, index=pd.Index(names, name="observed"), columns=names)
-    frame = frame.iloc[:, :0] if many else frame
-    formats = dict.fromkeys([*frame.columns, "all"], "percent" if percent else "int")
-    classification, absolute = (
-        level_costs(cells, cost) for cost in ("classification", "absolute")
-    )
-    frame = frame.assign(
-        all=cells.sum(axis=1), **{"error": classification, "abs. error": absolute}
-    )
-    rows = "training rows, weighted percentages" if percent else "training rows"
+    if many:
+        frame = frame.iloc[:, :0]
+    formats = dict.fromkeys([*frame.columns, "all"], spec)
+    errors = {
+        "error": level_costs(cells, "classification"),
+        "abs. error": level_costs(cells, "absolute"),
+    }
     table = Table(
-        title=(
-            f"Observed{'' if percent else ' levels (rows)'} by predicted levels"
-            f" (columns), {rows}"
-        ),
-        frame=frame,
-        formats=formats | {"error": ".3f", "abs. error": ".3f"},
+        title=title,
+        frame=frame.assign(all=cells.sum(axis=1), **errors),
+        formats=formats | dict.fromkeys(errors, ".3f"),
         note="The full matrix is in .confusion()." if many else "",
         section="errors",
         square=True,
@@ -364,11 +356,11 @@ def _confusion_table(r: OrdinalResults) -> Table:
     return shortened(table, ".confusion()")
 
 
-def shared_tables(r: OrdinalResults) -> list[Part]:
+def shared_tables(r: OrdinalResults) -> list[DeferredTables]:
     """Errors, margins and bounds: the same for every threshold ranker."""
     margins = [
-        Part("margins", lambda: _margin_tables(r)),
-        Part("bounds", lambda: _bound_tables(r)),
+        DeferredTables("margins", lambda: _margin_tables(r)),
+        DeferredTables("bounds", lambda: _bound_tables(r)),
     ]
     return [*error_tables(r), *margins] if r.in_memory else []
 
@@ -423,13 +415,13 @@ def _quantiles(values: FloatArray, weights: FloatArray) -> dict[str, float]:
     if not weights[finite].sum() > 0.0:
         return dict.fromkeys([*_QUANTILES, "<= 0"], np.nan)
     ordered, mass = sorted_mass(values[finite], weights[finite])
-    places = np.searchsorted(
-        mass, np.array([*_QUANTILES.values()]) * mass[-1] * (1 - 1e-12)
-    )
+    # a share that rounding has raised must not reach the next value
+    shares = np.array([*_QUANTILES.values()]) * (1 - 1e-12)
+    places = np.searchsorted(mass, shares * mass[-1])
     shown = ordered[np.minimum(places, ordered.size - 1)]
-    share = weights[finite & (values <= 0.0)].sum() / weights[finite].sum()
+    wrong = weights[finite & (values <= 0.0)].sum() / weights[finite].sum()
     return dict(zip(_QUANTILES, map(float, shown), strict=True)) | {
-        "<= 0": float(share)
+        "<= 0": float(wrong)
     }
 
 
@@ -523,7 +515,7 @@ _MOST_LINES = 3
 DOUBTFUL = 0.05
 
 
-def shown_part(
+def summary_of(
     r: OrdinalResults,
     section: str | None,
     report: Report,
@@ -552,7 +544,7 @@ def shown_part(
     return Summary(part, report)
 
 
-def _section(block: Table | Line | Part) -> str:
+def _section(block: Table | Line | DeferredTables) -> str:
     """The section of a block; only the one-screen summary has lines."""
     return "model" if isinstance(block, Line) else block.section
 
