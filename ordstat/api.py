@@ -34,6 +34,11 @@ _FAR = 2.0
 #: Rows of a long table, and least counts with which it has a row for each cell.
 _LONG = 500
 _LARGE = 100.0
+#: Least mean number of outcomes of a pattern of the columns of a table; largest mean
+#: number of rows of a cell of a long and of a short table.
+_OUTCOMES = 1.5
+_MOST_A_CELL = 2.0
+_MOST_A_SHORT_CELL = 100.0
 
 
 def ordfit(
@@ -259,8 +264,9 @@ def _look_sampled(sample: Sample) -> bool:
     """Whether weights add up to far more than the rows, and rows are not cells of a
     table.
 
-    A table has several outcomes of a pattern of the columns, and few rows of each (a
-    long one about one, and one of large counts exactly one).
+    The rows of a table are the cells of patterns of its columns and the response: there
+    are several outcomes of a pattern, and few rows of each cell (one with large counts,
+    more in a short table).
     """
     rows = sample.rows
     n = sample.n
@@ -268,19 +274,17 @@ def _look_sampled(sample: Sample) -> bool:
         return False
     if not np.array_equal(sample.case_weights, np.rint(sample.case_weights)):
         return True
-    parts = [
-        part
-        for part in (np.zeros((n, 1)), rows.X, rows.nominal, rows.scale)
-        if part is not None
-    ]
-    frame = pd.DataFrame(np.hstack(parts))
-    patterns, cells = (
-        int((~data.duplicated()).sum()) for data in (frame, frame.assign(y=sample.y))
-    )
-    repeats = (
-        100.0 if n < _LONG else 1.0 if sample.case_weights.min() >= _LARGE else 2.0
-    )
-    return not 1.5 * patterns <= n <= repeats * cells
+    parts = [np.zeros((n, 1)), rows.X, rows.nominal, rows.scale]
+    frame = pd.DataFrame(np.hstack([part for part in parts if part is not None]))
+    n_patterns = int((~frame.duplicated()).sum())
+    n_cells = int((~frame.assign(y=sample.y).duplicated()).sum())
+    most_a_cell = _MOST_A_CELL
+    if n < _LONG:
+        most_a_cell = _MOST_A_SHORT_CELL
+    elif sample.case_weights.min() >= _LARGE:
+        most_a_cell = 1.0
+    table = _OUTCOMES * n_patterns <= n <= most_a_cell * n_cells
+    return not table
 
 
 def _warn_of_fractions(results: Any) -> None:
@@ -336,11 +340,9 @@ def fit_design(
             " standard errors: give the sampling weights as weights=, and PSUs as"
             " cluster=."
         )
-    chosen = (
-        None
-        if vcov is None
-        else chosen_covariance(vcov, design, cast(Any, method).penalty)
-    )
+    chosen = None
+    if vcov is not None:
+        chosen = chosen_covariance(vcov, design, cast(Any, method).penalty)
     calibrated = None
     if calibrate is not None and calibrate is not False:
         from .prediction.calibrated import Calibrated
@@ -364,7 +366,8 @@ def fit_design(
     results: OrdinalResults = kind(
         call, design, method, fit, fitter=refit, calibrated=calibrated
     )
-    results = results if chosen is None else replace(cast(Any, results), robust=chosen)
+    if chosen is not None:
+        results = replace(cast(Any, results), robust=chosen)
     for category, message in results.issued():
         warn(message, category)
     return results
@@ -374,25 +377,20 @@ def _call(
     design: Design, method: Method, calibrated: Calibrated | None, vcov: Any
 ) -> str:
     """The call as text."""
-    asked = arguments_text(design.recipe)
+    arguments = [repr(design.formula), arguments_text(design.recipe)]
     name = PLAIN.get(type(method).__name__)
-    options = repr(method).partition("(")[2][:-1]
-    how = (
-        f"method={method!r}"
-        if name is None
-        else ", ".join(filter(None, [f"method={name!r}", options]))
-    )
-    arguments = [
-        repr(design.formula),
-        *filter(None, [asked, how.removeprefix("method='clm'").removeprefix(", ")]),
-    ]
-    arguments += [] if calibrated is None else [f"calibrate={calibrated.folds}"]
-    arguments += (
-        []
-        if vcov is None
-        else [f"vcov={vcov!r}" if isinstance(vcov, (str, dict)) else "vcov=..."]
-    )
-    return f"ordfit({', '.join(arguments)})"
+    if name is None:
+        arguments.append(f"method={method!r}")
+    else:
+        if name != "clm":
+            arguments.append(f"method={name!r}")
+        arguments.append(repr(method).partition("(")[2][:-1])
+    if calibrated is not None:
+        arguments.append(f"calibrate={calibrated.folds}")
+    if vcov is not None:
+        shown = repr(vcov) if isinstance(vcov, (str, dict)) else "..."
+        arguments.append(f"vcov={shown}")
+    return f"ordfit({', '.join(filter(None, arguments))})"
 
 
 def refit(

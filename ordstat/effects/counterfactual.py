@@ -15,7 +15,7 @@ import pandas as pd
 from .._typing import FloatArray, IntArray
 from ..exceptions import DataError, OptionError, warn
 from ..formula.sample import RandomRows, Rows, quantiles
-from ..judging.importance import by_name, own_rows, rows_told
+from ..judging.fitted_data import checked_rows, matched_rows, with_text_names
 from ..likelihood.differences import stencil
 from ..target import case_weights, check_weights_go_with, copied
 from .average import Averager
@@ -168,7 +168,7 @@ def population(
     if newdata is None:
         if weights is not None:
             check_weights_go_with(newdata, weights)
-        frame = own_rows(design, data)
+        frame = checked_rows(design, data)
         w = design.sample.case_weights
     else:
         rebuilt = design.spec.rebuild(newdata)
@@ -185,11 +185,11 @@ def population(
             else case_weights(newdata, weights, rebuilt.complete)
         )
         if design.data is not None:
-            rows, identified = rows_told(design, design.data)
-            fitted = by_name(rows, variables) if identified else None
+            rows, identified = matched_rows(design, design.data)
+            fitted = with_text_names(rows, variables) if identified else None
     if not len(frame):
         raise DataError("newdata has no complete row.")
-    complete = by_name(frame, variables)
+    complete = with_text_names(frame, variables)
     evaluable = (complete,) if fitted is None else (complete, fitted)
     categories = _categories(results, complete, variables)
     return Population(

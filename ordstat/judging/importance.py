@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,16 +18,16 @@ from ..report.frames import NotedFrame
 from ..target import check_weights_go_with, copied
 from .errors import LARGER_IS_BETTER, Predictions, measured, measures_of
 from .evaluation import evaluate
+from .fitted_data import checked_rows, data_of_fit, with_text_names
 
 if TYPE_CHECKING:
-    from ..formula.design import Design
     from ..results import OrdinalResults
 
 # Whole weights up to this sum are counted row by row.
 _MOST_ROWS = 10_000
 
 
-def exchange(
+def weighted_permutation(
     weights: FloatArray, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """A permutation of weighted rows: rows, the rows whose values they get, and the
@@ -44,7 +43,8 @@ def exchange(
 
     Examples
     --------
-    >>> rows, donors, weights = exchange(np.array([2.0, 3.0]), np.random.default_rng(1))
+    >>> rng = np.random.default_rng(1)
+    >>> rows, donors, weights = weighted_permutation(np.array([2.0, 3.0]), rng)
     >>> np.bincount(rows, weights), np.bincount(donors, weights)
     (array([2., 3.]), array([2., 3.]))
     """
@@ -56,117 +56,6 @@ def exchange(
         rows = np.repeat(rows, weights.astype(np.intp))
         return rows, rng.permutation(rows), np.ones(rows.size)
     return rows, rng.choice(rows, rows.size, p=weights / total), weights
-
-
-#: Arrays of rows that are compared with those of the fit.
-_PARTS = ("X", "nominal", "scale", "offset", "scale_offset")
-
-
-def data_of_fit(
-    design: Design,
-    data: Any = None,
-    remedy: str = "pass data= with the data that were fitted, here",
-) -> Any:
-    """`data`, or else the data of the fit; DataError if neither exists."""
-    frame = design.data if data is None else data
-    if frame is None:
-        raise DataError(
-            "The data of the fit are not at hand, as it was saved or pickled without"
-            f" them: {remedy} or to load(path, data=...)."
-        )
-    return frame
-
-
-def own_rows(design: Design, data: Any = None) -> pd.DataFrame:
-    """The rows of the fit as a data frame, checked against the arrays of the fit.
-
-    Parameters
-    ----------
-    design : Design
-    data : data frame, optional
-        The data of the fit; by default the stored data.
-
-    Returns
-    -------
-    pandas.DataFrame
-
-    Raises
-    ------
-    DataError
-        The data are missing or changed, or their index does not identify the rows of
-        the fit.
-    """
-    frame, identified = rows_told(design, data_of_fit(design, data))
-    if not identified and len(frame) != design.sample.n:
-        frame = frame[
-            design.spec.rebuild(frame).complete & (design.spec.response(frame) >= 0)
-        ]
-    if len(frame) != design.sample.n:
-        raise DataError(
-            "The index of the data does not identify the rows of the fit. Fit data with"
-            " a unique index, or pass newdata=."
-        )
-    rebuilt = design.spec.rebuild(frame)
-    fitted = design.sample.rows
-    for part in _PARTS:
-        old = getattr(fitted, part)
-        new = getattr(rebuilt.rows, part)
-        if not rebuilt.complete.all() or (
-            old is not None and not np.array_equal(old, new, equal_nan=True)
-        ):
-            raise DataError(
-                "The data have changed since the fit. Pass data= with the data that"
-                " were fitted."
-            )
-    return frame
-
-
-def rows_told(design: Design, data: Any) -> tuple[pd.DataFrame, bool]:
-    """The rows of the fit and True, or all rows and False if the index does not
-    identify them.
-    """
-    frame = copied(data, None)
-    identified = bool(frame.index.is_unique and design.index.isin(frame.index).all())
-    return (frame.loc[design.index] if identified else frame), identified
-
-
-def are_own(design: Design, data: Any) -> bool:
-    """Whether all rows of a frame are rows of the fit, by their index and the common
-    columns.
-    """
-    if design.data is None:
-        return False
-    fitted = copied(design.data, None)
-    frame = copied(data, None)
-    shared = [column for column in fitted.columns if column in frame.columns]
-    labelled = (
-        fitted.index.is_unique
-        and len(frame) > 0
-        and frame.index.isin(design.index).all()
-    )
-    return bool(labelled and fitted.loc[frame.index, shared].equals(frame[shared]))
-
-
-def by_name(frame: pd.DataFrame, variables: Sequence[str]) -> pd.DataFrame:
-    """Rename columns to the names in the formula: a column 0 becomes "0"."""
-    texts = {
-        column: str(column)
-        for column in frame.columns
-        if column not in variables and str(column) in variables
-    }
-    return frame.rename(columns=texts) if texts else frame
-
-
-def frame_of_fit(fit: OrdinalResults) -> pd.DataFrame:
-    """The rows of the fit as a data frame."""
-    data_of_fit(
-        fit.design,
-        remedy=(
-            "pass newdata= with rows that have the response, or the data that were"
-            " fitted"
-        ),
-    )
-    return own_rows(fit.design)
 
 
 #: Kinds of importance of methods with trees or rounds.
@@ -267,7 +156,7 @@ def _changes(
     rng: np.random.Generator,
 ) -> FloatArray:
     """(V,) changes of a measure in one draw, when each variable is permuted."""
-    rows, donors, drawn = exchange(sample.case_weights, rng)
+    rows, donors, drawn = weighted_permutation(sample.case_weights, rng)
     true = replace(sample.take(rows), weights=drawn, cluster=None)
     before = frame.take(rows).reset_index(drop=True)
     unpermuted = measured(_predictions(fit, true, before), [measure])[0]
@@ -295,6 +184,18 @@ def _where(weights: FloatArray, of_fit: bool) -> str:
     return f"Computed on {rows} new rows."
 
 
+def _frame_of_fit(fit: OrdinalResults) -> pd.DataFrame:
+    """The rows of the fit as a data frame."""
+    data_of_fit(
+        fit.design,
+        remedy=(
+            "pass newdata= with rows that have the response, or the data that were"
+            " fitted"
+        ),
+    )
+    return checked_rows(fit.design)
+
+
 def _variables(
     fit: OrdinalResults, newdata: Any, weights: Any
 ) -> tuple[pd.DataFrame, Sample, int]:
@@ -309,13 +210,13 @@ def _variables(
     design = fit.design
     left_out = 0
     if newdata is None:
-        frame = frame_of_fit(fit)
+        frame = _frame_of_fit(fit)
         sample = design.sample
     else:
         target, sample = fit.judged_sample(newdata, weights)
         frame = copied(newdata, target.index)[target.complete]
         left_out = int((~target.complete).sum())
-    frame = by_name(frame, design.spec.columns)[list(design.spec.columns)]
+    frame = with_text_names(frame, design.spec.columns)[list(design.spec.columns)]
     if frame.shape[1] == 0:
         raise UnavailableError(
             f"{design.formula!r} has no variables on the right-hand side to permute."

@@ -17,8 +17,8 @@ from ..report.frames import NotedFrame
 from ..target import check_weights_go_with
 from .errors import Predictions, confusion, error_table
 from .evaluation import crossvalidate, mean_table
+from .fitted_data import only_fitted_rows
 from .folds import most_folds
-from .importance import are_own
 from .margins import LACKING_IN_SURVEYS, Bound, delta_errors, kl_inverse, lacking
 
 if TYPE_CHECKING:
@@ -344,7 +344,7 @@ def error_bounds(
             replace(bound, name=f"{bound.name} (new data)")
             for bound in _limits(fit, p, delta)
         ]
-        if are_own(fit.design, newdata):
+        if only_fitted_rows(fit.design, newdata):
             notes.append(
                 "The rows of newdata are among those of the fit, so their bounds do not"
                 " hold. Use others, or cv=5."

@@ -11,7 +11,7 @@ from scipy.special import betaincinv, ndtri, stdtrit
 from .._typing import AnyArray, FloatArray, IntArray
 from ..checks import fraction, generator, one_of, text_given, whole
 from ..exceptions import OptionError
-from ..judging.importance import data_of_fit, rows_told
+from ..judging.fitted_data import data_of_fit, matched_rows
 from ..likelihood.cumulative import latent_mean
 from ..report.sections import fractional
 from . import style
@@ -146,7 +146,7 @@ def _latent(results: Any, p: FloatArray) -> FloatArray:
 def _along(results: Any, against: str, data: Any) -> Any:
     if against == "score":
         return np.asarray(results.predict(type="score"))
-    frame, _ = rows_told(results.design, data_of_fit(results.design, data))
+    frame, _ = matched_rows(results.design, data_of_fit(results.design, data))
     if against not in frame:
         names = ", ".join(map(str, frame.columns))
         raise OptionError(

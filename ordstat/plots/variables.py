@@ -11,7 +11,7 @@ import pandas as pd
 from .._typing import FloatArray
 from ..checks import brief, one_of, whole
 from ..exceptions import DataError, OptionError
-from ..judging.importance import data_of_fit, rows_told
+from ..judging.fitted_data import data_of_fit, matched_rows
 from . import style
 from .style import Sheet, in_lines
 
@@ -54,7 +54,7 @@ def fitted_columns(
         data,
         f"pass {instead}data= with the data that were fitted, here",
     )
-    frame = rows_told(results.design, given)[0]
+    frame = matched_rows(results.design, given)[0]
     for name in names:
         if name not in frame:
             raise DataError(

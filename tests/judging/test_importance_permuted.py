@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ordstat.judging.errors import Predictions, error_table, measured, measures_of
-from ordstat.judging.importance import exchange
+from ordstat.judging.importance import weighted_permutation
 
 WEIGHTS = {
     "equal": np.full(6, 1.5),
@@ -20,7 +20,7 @@ WEIGHTS = {
 def test_rows_keep_their_weights_and_so_do_donors_of_counts(kind):
     weights = WEIGHTS[kind]
     for seed in range(20):
-        rows, donors, drawn = exchange(weights, np.random.default_rng(seed))
+        rows, donors, drawn = weighted_permutation(weights, np.random.default_rng(seed))
         assert (drawn > 0).all()
         for side in (rows, donors) if kind in ("equal", "counts") else (rows,):
             np.testing.assert_allclose(np.bincount(side, drawn), weights, rtol=1e-12)
@@ -34,7 +34,7 @@ def test_pairs_are_met_in_proportion_to_their_weights(kind):
     n = weights.size
     cells = np.zeros((draws, n * n))
     for cell in cells:
-        rows, donors, drawn = exchange(weights, rng)
+        rows, donors, drawn = weighted_permutation(weights, rng)
         cell += np.bincount(rows * n + donors, drawn, minlength=n * n)
     expected = np.outer(weights, weights).ravel() / weights.sum()
     error = cells.std(axis=0, ddof=1) / np.sqrt(draws)
@@ -42,7 +42,7 @@ def test_pairs_are_met_in_proportion_to_their_weights(kind):
 
 
 def test_equal_weights_are_plain_permutations():
-    rows, donors, _ = exchange(np.full(50, 2.0), np.random.default_rng(0))
+    rows, donors, _ = weighted_permutation(np.full(50, 2.0), np.random.default_rng(0))
     assert rows.tolist() == list(range(50)) == sorted(donors.tolist())
     assert donors.tolist() != rows.tolist()
 
