@@ -24,7 +24,8 @@ from ..judging.errors import (
 )
 from ..likelihood.unavailable import check_available
 from ..report.cells import MISSING, short_p_value, wrapped
-from ..report.frames import SCREEN, NotedFrame
+from ..report.frames import NotedFrame
+from ..report.grid import SCREEN
 from ..report.render import Report, Reported, Table
 from ..report.sections import fractional
 from .summary import no_rounding, test_figures

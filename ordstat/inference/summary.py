@@ -17,7 +17,7 @@ from ..likelihood.parameters import threshold_values
 from ..likelihood.standard_errors import symmetric_limits
 from ..likelihood.unavailable import excluding
 from ..report.cells import EXACT, column_cells, few_decimals, p_in_words, ratio_decimals
-from ..report.frames import SCREEN, SHORTEST_LABEL
+from ..report.grid import SCREEN, SHORTEST_LABEL
 from ..report.ratios import ratio_of
 from ..report.render import Line, Report, Summary, Table
 from ..report.sections import (

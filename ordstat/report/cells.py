@@ -273,6 +273,40 @@ def brief_ratio(x: float) -> str:
     )
 
 
+#: Formats of columns of figures, by their usual names.
+FORMATS = {
+    **dict.fromkeys(
+        (
+            "estimate",
+            "std_error",
+            "lower",
+            "upper",
+            "difference",
+            "conf_low",
+            "conf_high",
+        ),
+        "estimate",
+    ),
+    **dict.fromkeys(("variance", "sd", "bias"), "estimate"),
+    **dict.fromkeys(
+        (
+            "statistic",
+            "chisq",
+            "F",
+            "lr_stat",
+            "lrt",
+            "deff",
+            "riv",
+            "loglik",
+            "null_loglik",
+        ),
+        ".3f",
+    ),
+    **dict.fromkeys(("df", "no_par", "nobs", "edf", "df_residual", "lr_df"), "int"),
+    **dict.fromkeys(("df_resid", "df_denom"), ".1f"),
+    **dict.fromkeys(("aic", "bic"), ".2f"),
+}
+
 _WRITERS: dict[str, Callable[[Any], str]] = {
     "p": short_p_value,
     "int": count,

@@ -20,7 +20,8 @@ from ..formula.inputs import read_items, vector, weights_of
 from ..formula.survey import Linearised, SurveyDesign, survey_of
 from .advice import with_advice
 from .cells import counted
-from .frames import SCREEN, NotedFrame
+from .frames import NotedFrame
+from .grid import SCREEN
 from .rank_tests import (
     RankTest,
     design_errors,

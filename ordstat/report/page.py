@@ -25,7 +25,7 @@ from ..exceptions import OptionError, OrdstatError
 from ..formula.recipe import arguments_text
 from .cells import counted
 from .files import write_file
-from .frames import grid_html
+from .grid import grid_html
 from .ratios import ratio_of
 from .render import Table, as_html
 from .sections import shortened

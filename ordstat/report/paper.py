@@ -12,7 +12,7 @@ from maketables import MTable
 from ..checks import one_of, path_given
 from ..exceptions import DataWarning, warn
 from .cells import in_tex, wrapped
-from .frames import SCREEN
+from .grid import SCREEN
 
 _PER = "per= shows larger steps, as in per={'age': 10}."
 #: Columns of a table that fit across a page in portrait format.

@@ -14,18 +14,16 @@ from typing import Any
 import pandas as pd
 
 from .cells import column_cells, number, wrapped
-from .frames import (
+from .frames import Exported, NotedFrame, one_line
+from .grid import (
     LABEL,
     RULE,
     SCREEN,
-    Exported,
-    NotedFrame,
     TextGrid,
     by_numbers,
     grid_html,
     grid_lines,
     html_table,
-    one_line,
 )
 
 _GAP = "  "

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from ordstat.report.cells import column_cells, short_p_value
-from ordstat.report.frames import SCREEN
+from ordstat.report.grid import SCREEN
 from ordstat.report.render import Report, Summary, Table, as_html, as_text
 
 
