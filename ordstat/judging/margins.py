@@ -251,134 +251,141 @@ def margin_bounds(
     lacks = lacking(sample)
     if lacks:
         return no_margin_bounds(lacks)
-    complexity = geometry.complexity(weights)
-    if not np.isfinite(complexity):
-        reason = (
-            "No margin bounds: the class of these weak hypotheses has no known size."
-        )
-        return MarginBounds(bounds=(), notes=(reason,))
-    rho = rows.normalised
-    y = sample.y
-    cuts = rho.shape[1]
-    ordered = bool(np.all(np.diff(geometry.theta) >= 0))
-    shared: dict[str, float] = {
-        "n_rows": float(weights.sum()),
-        "radius": geometry.radius,
-        "delta": delta,
-    }
-
-    bounds = []
+    if not np.isfinite(geometry.complexity(weights)):
+        note = "No margin bounds: the class of these weak hypotheses has no known size."
+        return MarginBounds(bounds=(), notes=(note,))
+    errors = [_absolute_error(rows, geometry, weights)]
     notes = []
+    ordered = bool(np.all(np.diff(geometry.theta) >= 0))
     if ordered:
-        nearest = np.where(_own_ends(y, cuts), rho, np.inf).min(axis=1)
-        bounds.append(
-            _smallest(
-                nearest,
-                weights,
-                name="classification error",
-                source="Lin & Li 2006, cor. 1",
-                trivial=1.0,
-                factor=1.0,
-                complexity=(
-                    geometry.complexity(weights, y > 0)
-                    + geometry.complexity(weights, y < cuts)
-                ),
-                n_bounds=1,
-                **shared,
-            )
-        )
+        errors.insert(0, _classification_error(rows, geometry, weights))
     else:
         notes.append(
             "No bound of the classification error: the thresholds are not in order."
         )
-    bounds.append(
-        _smallest(
-            rho.ravel(),
-            np.repeat(weights, cuts),
-            name="absolute error",
-            source="Lin & Li 2006, th. 1",
-            trivial=float(cuts),
-            factor=float(cuts),
-            complexity=complexity,
-            n_bounds=cuts,
-            **shared,
-        )
-    )
-    if costs is not None and (
-        is_convex(costs) or (ordered and v_break(costs, y) is None)
-    ):
-        steps = split_weights(costs)
-        excess = costs - costs[np.arange(y.size), y][:, None]
-        bounds.append(
-            _smallest(
-                rho.ravel(),
-                (weights[:, None] * steps).ravel(),
-                name="cost",
-                source="Lin 2008, th. 4.8",
-                trivial=float(excess.max()),
-                factor=float(steps.max(axis=0).sum()),
-                complexity=complexity,
-                n_bounds=cuts,
-                **shared,
+    if costs is not None:
+        v_shaped = ordered and v_break(costs, sample.y) is None
+        if is_convex(costs) or v_shaped:
+            errors.append(_cost_error(rows, geometry, weights, costs))
+        else:
+            notes.append(
+                "No bound of the cost: it is not convex, nor V-shaped with ordered"
+                " thresholds."
             )
-        )
-    elif costs is not None:
-        notes.append(
-            "No bound of the cost: it is not convex, nor V-shaped with ordered"
-            " thresholds."
-        )
-    if costs is not None and sample.costs is not None:
-        notes.append(_ROW_COSTS)
+        if sample.costs is not None:
+            notes.append(_ROW_COSTS)
+    n_rows = float(weights.sum())
+    bounds = [error.smallest_bound(n_rows, geometry.radius, delta) for error in errors]
     return MarginBounds(bounds=tuple(bounds), notes=tuple(notes))
 
 
-def _smallest(
-    rho: FloatArray,
-    counted: FloatArray,
-    *,
-    name: str,
-    source: str,
-    trivial: float,
-    factor: float,
-    complexity: float,
-    n_bounds: int,
-    n_rows: float,
-    radius: float,
-    delta: float,
-) -> Bound:
-    """The bound at its best margin in (0, radius].
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _MarginError:
+    """A training error at a margin, and the terms of its bound.
 
-    Parameters
+    Attributes
     ----------
+    name, source : str
+    trivial : float
+        Largest possible value of the error.
     rho, counted : (M,) margins and their weights in the training error
-    name, source, trivial : of the bound
     factor : float
         Factor of the terms beside the training error.
     complexity : float
     n_bounds : int
-        Number of bounds that share delta.
-    n_rows, radius, delta : float
+        Number of binary bounds that share delta.
     """
-    rho, mass = sorted_mass(rho, counted)
-    steps = np.unique(rho[(rho > 0.0) & (rho <= radius)])  # jumps of the training error
-    if steps.size > _MOST_DELTAS:
-        steps = steps[np.linspace(0, steps.size - 1, _MOST_DELTAS).astype(np.intp)]
-    below = np.nextafter(steps, 0.0)
-    margins = np.append(below[below > 0], radius)
-    counts = np.append(0.0, mass)[np.searchsorted(rho, margins, side="right")]
-    errors = counts / n_rows
-    scan = np.sqrt(np.log(np.log2(2.0 * radius / margins)) / n_rows)
-    chance = 3.0 * np.sqrt(np.log(4.0 * n_bounds / delta) / (2.0 * n_rows))
-    values = errors + factor * (4.0 / margins * complexity + scan + chance)
-    best = int(np.argmin(values))
-    return Bound(
-        name=name,
-        source=source,
-        value=float(values[best]),
-        delta=delta,
-        trivial=trivial,
-        margin=float(margins[best]),
-        training=float(errors[best]),
+
+    name: str
+    source: str
+    trivial: float
+    rho: FloatArray
+    counted: FloatArray
+    factor: float
+    complexity: float
+    n_bounds: int
+
+    def smallest_bound(self, n_rows: float, radius: float, delta: float) -> Bound:
+        """The bound at its best margin in (0, radius]."""
+        rho, mass = sorted_mass(self.rho, self.counted)
+        # jumps of the training error
+        steps = np.unique(rho[(rho > 0.0) & (rho <= radius)])
+        if steps.size > _MOST_DELTAS:
+            steps = steps[np.linspace(0, steps.size - 1, _MOST_DELTAS).astype(np.intp)]
+        below = np.nextafter(steps, 0.0)
+        margins = np.append(below[below > 0], radius)
+        counts = np.append(0.0, mass)[np.searchsorted(rho, margins, side="right")]
+        errors = counts / n_rows
+        scan = np.sqrt(np.log(np.log2(2.0 * radius / margins)) / n_rows)
+        chance = 3.0 * np.sqrt(np.log(4.0 * self.n_bounds / delta) / (2.0 * n_rows))
+        terms = 4.0 / margins * self.complexity + scan + chance
+        values = errors + self.factor * terms
+        best = int(np.argmin(values))
+        return Bound(
+            name=self.name,
+            source=self.source,
+            value=float(values[best]),
+            delta=delta,
+            trivial=self.trivial,
+            margin=float(margins[best]),
+            training=float(errors[best]),
+        )
+
+
+def _classification_error(
+    rows: Margins, geometry: Geometry, weights: FloatArray
+) -> _MarginError:
+    """By the smaller of the left and right margin."""
+    rho = rows.normalised
+    cuts = rho.shape[1]
+    left = geometry.complexity(weights, rows.y > 0)
+    right = geometry.complexity(weights, rows.y < cuts)
+    return _MarginError(
+        name="classification error",
+        source="Lin & Li 2006, cor. 1",
+        trivial=1.0,
+        rho=np.where(_own_ends(rows.y, cuts), rho, np.inf).min(axis=1),
+        counted=weights,
+        factor=1.0,
+        complexity=left + right,
+        n_bounds=1,
+    )
+
+
+def _absolute_error(
+    rows: Margins, geometry: Geometry, weights: FloatArray
+) -> _MarginError:
+    """By all margins."""
+    rho = rows.normalised
+    cuts = rho.shape[1]
+    return _MarginError(
+        name="absolute error",
+        source="Lin & Li 2006, th. 1",
+        trivial=float(cuts),
+        rho=rho.ravel(),
+        counted=np.repeat(weights, cuts),
+        factor=float(cuts),
+        complexity=geometry.complexity(weights),
+        n_bounds=cuts,
+    )
+
+
+def _cost_error(
+    rows: Margins, geometry: Geometry, weights: FloatArray, costs: FloatArray
+) -> _MarginError:
+    """The excess of costs (N, K), by all margins."""
+    rho = rows.normalised
+    steps = split_weights(costs)
+    excess = costs - costs[np.arange(rows.y.size), rows.y][:, None]
+    return _MarginError(
+        name="cost",
+        source="Lin 2008, th. 4.8",
+        trivial=float(excess.max()),
+        rho=rho.ravel(),
+        counted=(weights[:, None] * steps).ravel(),
+        factor=float(steps.max(axis=0).sum()),
+        complexity=geometry.complexity(weights),
+        n_bounds=rho.shape[1],
     )
 
 
