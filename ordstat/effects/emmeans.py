@@ -43,7 +43,7 @@ from .contrasts import (
 from .counterfactual import AT, Population, in_one_unit, population, tangent
 from .grid import (
     WEIGHTS,
-    Grid,
+    ReferenceGrid,
     Specs,
     cell_weights,
     grid_of,
@@ -579,7 +579,9 @@ def location_terms(r: LikelihoodResults) -> list[frozenset[str]]:
     return [variables[term] for term in r.design.terms]
 
 
-def _cells(averager: Averager, grid: Grid, weights: str, var: str | None) -> Average:
+def _cells(
+    averager: Averager, grid: ReferenceGrid, weights: str, var: str | None
+) -> Average:
     """The average or slope of each cell; NaN for an empty cell if `weights`
     needs rows.
     """
@@ -614,7 +616,7 @@ def _grid_rows(averager: Averager, frame: pd.DataFrame) -> Rows:
     return on_one_scale(rows) if averager.scale == "latent" else rows
 
 
-def _notes(averager: Averager, grid: Grid, weights: str) -> tuple[str, ...]:
+def _notes(averager: Averager, grid: ReferenceGrid, weights: str) -> tuple[str, ...]:
     """Notes on averaging."""
     averaged = [
         name
@@ -786,7 +788,7 @@ def _curves(
 
 
 def _tests(
-    averager: Averager, grid: Grid, term: tuple[str, ...], by: tuple[str, ...]
+    averager: Averager, grid: ReferenceGrid, term: tuple[str, ...], by: tuple[str, ...]
 ) -> Iterator[tuple[dict[str, Any], Joint]]:
     """The test of all differences (of differences) of the means of a term, at each
     combination of the values of `by`.

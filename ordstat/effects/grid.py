@@ -206,7 +206,7 @@ def _is_function(inner: IntArray, outer: IntArray) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class ReferenceGrid:
     """All combinations of some values of the variables.
 
     Attributes
@@ -292,7 +292,7 @@ class Grid:
         return _frequencies(self, [inner, *self.nesting[inner]]) > 0.0
 
 
-def grid_of(rows: Population, specs: Specs, at: Any, nesting: Nesting) -> Grid:
+def grid_of(rows: Population, specs: Specs, at: Any, nesting: Nesting) -> ReferenceGrid:
     """The grid with cells for some variables; OptionError if it is too large.
 
     Values come from `at`; by default all levels of factors, and the weighted mean of
@@ -310,7 +310,7 @@ def grid_of(rows: Population, specs: Specs, at: Any, nesting: Nesting) -> Grid:
         else:
             values[name] = [rows.mean(name)]
     _check_size(values)
-    return Grid(rows, tuple(specs.names), values, nesting)
+    return ReferenceGrid(rows, tuple(specs.names), values, nesting)
 
 
 #: Weights (C, S) in the cells from the frequencies (C, levels of the first other
@@ -322,7 +322,7 @@ WEIGHTS: dict[str, Callable[[FloatArray], FloatArray]] = {
 }
 
 
-def cell_weights(grid: Grid, weights: str) -> FloatArray:
+def cell_weights(grid: ReferenceGrid, weights: str) -> FloatArray:
     """(C, S) the weight of each row of each cell, summing to 1; NaN for empty cells."""
     if weights == "equal":  # needs no table of the rows unless factors are nested
         shares = grid.equal
@@ -340,7 +340,7 @@ def cell_weights(grid: Grid, weights: str) -> FloatArray:
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
-def _frequencies(grid: Grid, names: Sequence[str]) -> FloatArray:
+def _frequencies(grid: ReferenceGrid, names: Sequence[str]) -> FloatArray:
     """Weights of the rows of the data at each combination of the levels of factors, one
     axis per variable.
     """

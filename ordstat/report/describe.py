@@ -132,7 +132,7 @@ class Ridits:
 
 
 @dataclass(frozen=True)
-class Superiority:
+class MannWhitney:
     """P(X > Y) + P(X = Y) / 2 of two independent samples, its standard error and
     degrees of freedom.
     """
@@ -149,7 +149,7 @@ class Superiority:
         return float(low), float(high)
 
 
-def superiority(x: FloatArray, y: FloatArray) -> Superiority:
+def superiority(x: FloatArray, y: FloatArray) -> MannWhitney:
     """The Mann-Whitney probability from the counts (K,) of two samples, with the error
     of Brunner & Munzel (2000).
 
@@ -171,7 +171,7 @@ def superiority(x: FloatArray, y: FloatArray) -> Superiority:
         size = np.array([x.sum(), y.sum()])
         df = parts.sum() ** 2 / np.sum(parts**2 / (size - 1.0))
         probability = among_y @ x / size[0]
-    return Superiority(float(probability), float(np.sqrt(parts.sum())), float(df))
+    return MannWhitney(float(probability), float(np.sqrt(parts.sum())), float(df))
 
 
 def _variance(values: FloatArray, counts: FloatArray) -> float:
