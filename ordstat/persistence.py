@@ -50,6 +50,7 @@ _FUNCTIONS = (
 #: Classes that have another name than in earlier files of version 1.
 _MOVED = {
     "blocks.sources.Blocks": "blocks.sources.RowBlocks",
+    "boosting.sums.Raised": "boosting.sums.SeededSum",
     "formula.design.Recipe": "formula.recipe.Recipe",
     "formula.factors.Polynomial": "formula.factors.PolynomialBasis",
     "formula.parse.Part": "formula.parse.Side",
@@ -77,7 +78,7 @@ _MOVED = {
     "reduction.learners.EnsembleFit": "boosting.rounds.EnsembleFit",
     "reduction.learners.MedianRule": "reduction.encoding.MedianRule",
     "reduction.learners.MemberSum": "boosting.sums.MemberSum",
-    "reduction.learners.Raised": "boosting.sums.Raised",
+    "reduction.learners.Raised": "boosting.sums.SeededSum",
     "reduction.learners.RankStumpVotes": "boosting.sums.RankStumpVotes",
     "reduction.learners.Rounds": "boosting.rounds.Rounds",
     "reduction.learners.StumpSum": "boosting.sums.StumpSum",

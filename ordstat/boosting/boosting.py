@@ -38,7 +38,7 @@ from .learner import WeakLearner, parse_learner
 from .losses import Loss, MarginLoss, PairLoss, Questions, misordered
 from .results import EnsembleResults
 from .rounds import EnsembleFit, Hypotheses, Rounds, Run, continued
-from .sums import InRounds, Raised, StumpSum
+from .sums import InRounds, SeededSum, StumpSum
 from .weak import vote_divergence
 
 #: Rules for the step along a hypothesis of RankBoost.
@@ -244,7 +244,7 @@ class RoundsMethod(Method, ABC):
         """The fit with the first `kept` rounds."""
         potential = trainer.combine(rounds.members[:kept], rounds.alphas[:kept])
         if rounds.start is not None:
-            potential = Raised(first=rounds.start, added=potential)
+            potential = SeededSum(first=rounds.start, added=potential)
         rule = self.rule(
             train, potential, None if rounds.thetas is None else rounds.thetas[kept]
         )

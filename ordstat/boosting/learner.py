@@ -19,7 +19,7 @@ from .sums import InRounds, MemberSum
 
 
 @dataclass(frozen=True, eq=False)
-class Weak:
+class WeakHypothesis:
     """A weak hypothesis in the form of its trainer, and its values (N,) on the training
     rows.
     """
@@ -57,7 +57,7 @@ class WeakTrainer(ABC):
     reversible: ClassVar[bool] = True
 
     @abstractmethod
-    def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
+    def best(self, u: FloatArray, rng: np.random.Generator) -> WeakHypothesis:
         """A hypothesis with a large sum_n u_n h(x_n), u (N,)."""
 
     @abstractmethod
@@ -108,13 +108,13 @@ class WeakClassifierTrainer(WeakTrainer):
 
     trainer: Trainer
 
-    def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
+    def best(self, u: FloatArray, rng: np.random.Generator) -> WeakHypothesis:
         size = np.abs(u)
         problem = Binary.of(
             np.arange(self.n), np.where(u > 0, 1.0, -1.0), size / (size.mean() or 1.0)
         )
         member = partial(_answers, self.trainer.fit((problem,), rng).scorer)
-        return Weak(member, member(Rows(X=self.X)))
+        return WeakHypothesis(member, member(Rows(X=self.X)))
 
     def combine(self, members: Sequence[Any], round_weights: FloatArray) -> MemberSum:
         return MemberSum(

@@ -26,7 +26,7 @@ from ..method import LIN, Method, Needs, cost_option
 from ..rankers import MarginResults
 from ..reduction.encoding import MedianRule, answers
 from .boosting import RoundsMethod
-from .learner import Weak
+from .learner import WeakHypothesis
 from .losses import AnswerLoss
 from .rounds import Hypotheses
 from .sums import MemberSum, RankStumpVotes
@@ -91,7 +91,7 @@ class RankStumpTrainer:
         )
         return column, sign
 
-    def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
+    def best(self, u: FloatArray, rng: np.random.Generator) -> WeakHypothesis:
         """The stump that maximises sum_nk u_nk (+1 if row n is ranked above k, else
         -1), u (N, K-1).
         """
@@ -109,7 +109,9 @@ class RankStumpTrainer:
         position[order] = np.arange(order.size)
         values = np.where(position[:, None] >= places, 1.0, -1.0)
         rising = places if sign > 0 else order.size - places
-        return Weak(RankStump(column, sign, self._cuts(column, rising)), values)
+        return WeakHypothesis(
+            RankStump(column, sign, self._cuts(column, rising)), values
+        )
 
     def _cuts(self, column: int, places: IntArray) -> FloatArray:
         """Thresholds at places in the order of a column."""
@@ -398,7 +400,7 @@ class _Rankers:
 
     reversible: ClassVar[bool] = False
 
-    def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
+    def best(self, u: FloatArray, rng: np.random.Generator) -> WeakHypothesis:
         """The ranker that the method fits to costs with differences c[k] - c[k+1] = u
         (N, K-1).
         """
@@ -415,7 +417,7 @@ class _Rankers:
             rows=rows, y=self.rows.y[order], n_levels=self.n_levels, costs=costs[order]
         )
         member = partial(_rule_answers, self.method.fit(sample, rng).rule)
-        return Weak(member, member(Rows(X=self.rows.X)))
+        return WeakHypothesis(member, member(Rows(X=self.rows.X)))
 
     def combine(
         self, members: Sequence[Callable[[Rows], FloatArray]], round_weights: FloatArray

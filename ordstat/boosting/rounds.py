@@ -12,7 +12,7 @@ import numpy as np
 from .._typing import FloatArray, Progress
 from ..fit import MarginFit, Potential
 from ..formula.sample import DistinctRows, Rows
-from .learner import Weak
+from .learner import WeakHypothesis
 from .losses import Loss
 
 # Smaller edges, as a share of the weights, are rounding.
@@ -86,7 +86,7 @@ class Hypotheses(Protocol):
 
     reversible: ClassVar[bool]
 
-    def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
+    def best(self, u: FloatArray, rng: np.random.Generator) -> WeakHypothesis:
         """A hypothesis h with a large sum of u h."""
 
     def combine(self, members: Sequence[Any], round_weights: FloatArray) -> Any:
@@ -155,7 +155,7 @@ class Run:
         rows = Rows(X=self.train.X)
         for member in rounds.members:
             alone = self.trainer.combine([member], np.ones(1))
-            self._move(Weak(member, alone(rows)))
+            self._move(WeakHypothesis(member, alone(rows)))
 
     def record(self, rng: np.random.Generator) -> Rounds:
         """The rounds so far, with the state of `rng`."""
@@ -170,7 +170,7 @@ class Run:
             state=deepcopy(dict(rng.bit_generator.state)),
         )
 
-    def _next(self, rng: np.random.Generator) -> Weak | None:
+    def _next(self, rng: np.random.Generator) -> WeakHypothesis | None:
         """The next hypothesis; None if it would not lower the loss (`message` has the
         reason).
         """
@@ -187,7 +187,7 @@ class Run:
             return None
         return weak
 
-    def _move(self, weak: Weak) -> None:
+    def _move(self, weak: WeakHypothesis) -> None:
         """Add one round."""
         alpha, factor = self.loss.step(weak.values)
         self.members.append(weak.member)

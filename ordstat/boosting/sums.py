@@ -171,8 +171,8 @@ class MemberSum(InRounds):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Raised:
-    """H(x) = first(x) + added(x), with the rounds of `added`."""
+class SeededSum:
+    """H(x) = first(x) + added(x): rounds added to the score of a first learner."""
 
     first: Callable[[Rows], FloatArray]
     added: InRounds

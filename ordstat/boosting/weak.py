@@ -13,7 +13,7 @@ from .._typing import AnyArray, BoolArray, FloatArray
 from ..checks import number, one_of, whole
 from ..compiled.weak import best_cut, climb
 from ..formula.sample import SCALINGS, Rows, Sample, Scaling, fit_scaling
-from .learner import HypothesisClass, Weak, WeakLearner, WeakTrainer
+from .learner import HypothesisClass, WeakHypothesis, WeakLearner, WeakTrainer
 from .sums import DirectionSum, StumpSum, hard_sign
 
 # Differences below this share of the weights are ties.
@@ -100,17 +100,19 @@ class StumpTrainer(WeakTrainer):
 
     presorted: Presorted
 
-    def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
+    def best(self, u: FloatArray, rng: np.random.Generator) -> WeakHypothesis:
         sorted_by = self.presorted
         slack = _STUMP_TIE * float(np.abs(u).sum())
         _, column, place, sign = best_cut(
             sorted_by.order, sorted_by.distinct.view(np.uint8), u, slack
         )
         if column < 0:
-            return Weak(StumpMember(0, -np.inf, sign), np.full(self.n, sign))
+            return WeakHypothesis(StumpMember(0, -np.inf, sign), np.full(self.n, sign))
         values = np.full(self.n, sign)
         values[sorted_by.order[column, : place + 1]] = -sign
-        return Weak(StumpMember(column, sorted_by.between(column, place), sign), values)
+        return WeakHypothesis(
+            StumpMember(column, sorted_by.between(column, place), sign), values
+        )
 
     def combine(
         self, members: Sequence[StumpMember], round_weights: FloatArray
@@ -304,9 +306,11 @@ class DirectionTrainer(WeakTrainer):
             X=X, scaled=scaling(X), scaling=scaling, updates=learner.updates, **more
         )
 
-    def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
+    def best(self, u: FloatArray, rng: np.random.Generator) -> WeakHypothesis:
         member = self._placed(self.search(u, rng))
-        return Weak(member, self.combine([member], np.ones(1))(Rows(X=self.X)))
+        return WeakHypothesis(
+            member, self.combine([member], np.ones(1))(Rows(X=self.X))
+        )
 
     def search(self, u: FloatArray, rng: np.random.Generator) -> FloatArray:
         """(D + 1,) direction and bias after all updates."""

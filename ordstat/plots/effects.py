@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,32 +59,38 @@ def means(
         for name, v in given.items()
     }
     for name in {*shown}.difference(held, results.design.spec.categories()):
-        values = fitted_columns(results, data, [name], f"at={{{name!r}: values}}, or ")[
-            name
-        ].dropna()
-        if values.dtype.kind in "iuf":
-            range_ = np.linspace(values.min(), values.max(), _POINTS)
-            held[name] = (
-                range_
-                if name == variable
-                else np.unique(np.quantile(values, _QUARTILES))
-            ).tolist()
+        instead = f"at={{{name!r}: values}}, or "
+        values = fitted_columns(results, data, [name], instead)[name].dropna()
+        if values.dtype.kind not in "iuf":
+            continue
+        points = np.linspace(values.min(), values.max(), _POINTS)
+        if name == by:
+            points = np.unique(np.quantile(values, _QUARTILES))
+        held[name] = points.tolist()
     table = results.emmeans(shown, scale=scale, at=held, data=data, **how)
-    outer = table.frame.columns.difference([*shown, *names]).difference(
-        list(table.averager.labels)
-    )
-    if outer.size and table.frame.duplicated([*shown, *table.averager.labels]).any():
+    _check_one_mean(table, shown, names, scale)
+    quantity = table.quantity
+    if scale == "latent" and results.family.ordered:
+        quantity = "latent"
+    return table.frame[[*shown, *names]], quantity
+
+
+def _check_one_mean(
+    table: Any, shown: Sequence[str], names: Sequence[str], scale: str
+) -> None:
+    """OptionError if values of the variables shown have several means."""
+    labels = list(table.averager.labels)
+    others = table.frame.columns.difference([*shown, *names])
+    outer = others.difference(labels)
+    if outer.size and table.frame.duplicated([*shown, *labels]).any():
         raise OptionError(
-            f"{variable!r} is nested in {outer[0]!r}: write by={outer[0]!r}."
+            f"{shown[-1]!r} is nested in {outer[0]!r}: write by={outer[0]!r}."
         )
-    if table.frame.columns.difference([*shown, *names, *outer]).size:
+    if others.difference(outer).size:
         raise OptionError(
             f"scale must have one mean at each value; {scale!r} has one per level. Use"
             " plot.effects()."
         )
-    return table.frame[[*shown, *names]], (
-        "latent" if scale == "latent" and results.family.ordered else table.quantity
-    )
 
 
 def variable_and_by(variable: str, by: str | None) -> tuple[str, str | None]:
@@ -202,11 +208,9 @@ def _probability(sheet: Sheet, results: Any, re: str | None) -> str:
     what = f"P({sheet.name(results.design.response)} = level)"
     if getattr(results.fit, "marginal", None) is None:
         return what
-    return (
-        f"{what}, random effects at 0"
-        if re == "zero"
-        else f"{what}, averaged over the groups"
-    )
+    if re == "zero":
+        return f"{what}, random effects at 0"
+    return f"{what}, averaged over the groups"
 
 
 def curve(

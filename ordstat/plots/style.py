@@ -589,30 +589,27 @@ def column_labels(
     """Names below 0, 1, ..., in lines, or turned if there is no room for lines; with
     numbers of observations.
     """
-    letters = (
-        int(
-            (_letters(ax) if counts is None else drawn_letters(ax)) / max(len(names), 1)
-        )
-        - 1
-    )
-    below = (
-        [f"\nn = {count:.6g}" for count in counts]
-        if counts is not None
-        else [""] * len(names)
-    )
-    longest = max(
-        [longest_piece(str(name)) for name in names] + [len(note) for note in below]
-    )
-    wide = letters >= longest or letters >= max(cells(str(name)) for name in names)
-    texts = [
-        in_lines(str(name), letters if wide else 20, 3 if wide else 2) for name in names
-    ]
+    words = [str(name) for name in names]
+    below = [""] * len(words)
+    room = _letters(ax)
+    if counts is not None:
+        below = [f"\nn = {count:.6g}" for count in counts]
+        room = drawn_letters(ax)
+    letters = int(room / max(len(words), 1)) - 1
+    longest = max([*map(longest_piece, words), *map(len, below)])
+    wide = letters >= longest or letters >= max(map(cells, words))
+    if wide:
+        texts = [in_lines(name, letters, 3) for name in words]
+    else:
+        texts = [in_lines(name, 20, 2) for name in words]
     texts = [text + note for text, note in zip(texts, below, strict=True)]
-    turned: dict[str, Any] = (
-        {} if wide else {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
-    )
+    turned: dict[str, Any] = {}
+    pad = 3.5
+    if not wide:
+        turned = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
+        pad = 6.0
     ax.set_xticks(np.arange(len(names)), texts, **turned)
-    ax.tick_params(axis="x", length=0, pad=3.5 if wide else 6.0)
+    ax.tick_params(axis="x", length=0, pad=pad)
 
 
 _BRIEF = 7  # most letters of names of thresholds that fit side by side

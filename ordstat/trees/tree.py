@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ..boosting.learner import HypothesisClass, Weak, WeakLearner, WeakTrainer
+from ..boosting.learner import HypothesisClass, WeakHypothesis, WeakLearner, WeakTrainer
 from ..boosting.sums import InRounds
 from ..boosting.weak import Presorted, middle
 from ..checks import number, one_of, whole
@@ -479,14 +479,14 @@ class TreeTrainer(WeakTrainer):
         cuts[inner] = middle(*(self.X[rows, column[inner]] for rows in ends[inner].T))
         return cuts
 
-    def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
+    def best(self, u: FloatArray, rng: np.random.Generator) -> WeakHypothesis:
         size = np.abs(u)
         # Scale the weights, so that the weight of a leaf counts rows.
         weights = size * (self.n / (size.sum() or 1.0))
         if not weights.any():
             weights = np.ones(self.n)
         tree = self.grow((u > 0).astype(np.intp), weights, 2)
-        return Weak(
+        return WeakHypothesis(
             tree, TreeSum(trees=(tree,), round_weights=np.ones(1))(Rows(X=self.X))
         )
 
