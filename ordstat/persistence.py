@@ -20,7 +20,7 @@ from inspect import signature
 from pathlib import Path
 from tokenize import TokenError
 from types import FunctionType
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -176,72 +176,80 @@ def _name(function: Any) -> list[str]:
     raise _refused(function)
 
 
-#: By the name in a file: the type, the parts of a value, the value of the parts.
-VALUES: dict[str, tuple[Any, Any, Any]] = {
-    "float": (float, lambda x: [str(x)], float),  # infinite or NaN
-    "tuple": (tuple, list, lambda *items: items),
-    "dict": (
+class Codec(NamedTuple):
+    """How values of a type stand in a file: their parts, and the value of these."""
+
+    kind: Any
+    parts: Callable[[Any], Any]
+    value: Callable[..., Any]
+
+
+#: By the name in a file.
+VALUES: dict[str, Codec] = {
+    "float": Codec(float, lambda x: [str(x)], float),  # infinite or NaN
+    "tuple": Codec(tuple, list, lambda *items: items),
+    "dict": Codec(
         dict,
         lambda d: [part for pair in d.items() for part in pair],
         lambda *p: dict(zip(p[::2], p[1::2], strict=True)),
     ),
-    "frozenset": (
+    "frozenset": Codec(
         frozenset,
         lambda s: sorted(s, key=repr),
         lambda *items: frozenset(items),
     ),
-    "slice": (slice, lambda s: [s.start, s.stop, s.step], slice),
-    "date": (date, lambda d: [d.isoformat()], date.fromisoformat),
-    "scalar": (
+    "slice": Codec(slice, lambda s: [s.start, s.stop, s.step], slice),
+    "date": Codec(date, lambda d: [d.isoformat()], date.fromisoformat),
+    "scalar": Codec(
         np.generic,
         lambda x: [x.dtype.str, x.tobytes().hex()],
         lambda t, x: np.frombuffer(bytes.fromhex(x), t)[0],
     ),
-    "objects": (np.ndarray, lambda a: [a.shape, *a.ravel()], _objects),
-    "function": (FunctionType, _name, lambda name: functions()[name]),
-    "ufunc": (np.ufunc, _name, lambda name: functions()[name]),
-    "partial": (partial, lambda p: [p.func, p.args, p.keywords], _partial),
-    "link": (Link, lambda link: [link.name, link.lam], link_of),
-    "flexible": (FlexibleLink, lambda link: [link.name], FLEXIBLE.__getitem__),
-    "NA": (type(pd.NA), lambda x: [], lambda: pd.NA),
-    "NaT": (type(pd.NaT), lambda x: [], lambda: pd.NaT),
-    "time": (
+    "objects": Codec(np.ndarray, lambda a: [a.shape, *a.ravel()], _objects),
+    "function": Codec(FunctionType, _name, lambda name: functions()[name]),
+    "ufunc": Codec(np.ufunc, _name, lambda name: functions()[name]),
+    "partial": Codec(partial, lambda p: [p.func, p.args, p.keywords], _partial),
+    "link": Codec(Link, lambda link: [link.name, link.lam], link_of),
+    "flexible": Codec(FlexibleLink, lambda link: [link.name], FLEXIBLE.__getitem__),
+    "NA": Codec(type(pd.NA), lambda x: [], lambda: pd.NA),
+    "NaT": Codec(type(pd.NaT), lambda x: [], lambda: pd.NaT),
+    "time": Codec(
         pd.Timestamp,
         lambda t: [t.isoformat(), t.unit, t.tz and str(t.tz)],
         _time,
     ),
-    "interval": (pd.Interval, lambda i: [i.left, i.right, i.closed], pd.Interval),
-    "categorical": (
+    "interval": Codec(pd.Interval, lambda i: [i.left, i.right, i.closed], pd.Interval),
+    "categorical": Codec(
         pd.Categorical,
         lambda c: [c.codes, c.categories, c.ordered],
         pd.Categorical.from_codes,
     ),
-    "column": (
+    "column": Codec(
         ExtensionArray,
         lambda a: [str(a.dtype), *a.astype(object)],
         lambda dtype, *a: pd.array(a, dtype=dtype),
     ),
-    "range": (
+    "range": Codec(
         pd.RangeIndex,
         lambda i: [i.start, i.stop, i.step, None, False, i.name],
         pd.RangeIndex,
     ),
-    "levels": (
+    "levels": Codec(
         pd.MultiIndex,
         lambda i: [list(i.names), *map(i.get_level_values, range(i.nlevels))],
         lambda n, *a: pd.MultiIndex.from_arrays(a, names=n),
     ),
-    "index": (
+    "index": Codec(
         pd.Index,
         lambda i: [_column(i), i.name],
         lambda a, name: pd.Index(a, a.dtype, name=name),
     ),
-    "series": (
+    "series": Codec(
         pd.Series,
         lambda s: [_column(s), s.index, s.name],
         lambda a, i, name: pd.Series(a, i, a.dtype, name),
     ),
-    "frame": (
+    "frame": Codec(
         pd.DataFrame,
         lambda d: [
             d.index,
@@ -551,7 +559,16 @@ def as_model(name: str, written: str, state: Any) -> Any:
     return made
 
 
-_TAGS = {kind: tag for tag, (kind, _, _) in VALUES.items()}
+_TAGS = {codec.kind: tag for tag, codec in VALUES.items()}
+
+
+def _tag_of(kind: Any) -> str | None:
+    """The name in a file of a type, or of a base of a type of NumPy or pandas."""
+    library = kind.__module__.partition(".")[0] in ("numpy", "pandas")
+    for base in kind.__mro__ if library else (kind,):
+        if base in _TAGS:
+            return _TAGS[base]
+    return None
 
 
 @dataclass(eq=False)
@@ -579,20 +596,12 @@ class Packing:
 
     def _packed(self, value: Any) -> dict[str, Any]:
         kind = type(value)
-        library = kind.__module__.partition(".")[0] in ("numpy", "pandas")
-        tag = next(
-            (
-                _TAGS[base]
-                for base in (kind.__mro__ if library else (kind,))
-                if base in _TAGS
-            ),
-            None,
-        )
+        tag = _tag_of(kind)
         if isinstance(value, np.ndarray) and not value.dtype.hasobject:
             self.arrays.append(value)
             return {"array": len(self.arrays) - 1}
         if tag is not None:
-            return {tag: [self.pack(part) for part in VALUES[tag][1](value)]}
+            return {tag: [self.pack(part) for part in VALUES[tag].parts(value)]}
         if (parts := model_parts(value)) is not None:
             return {"model": [self.pack(part) for part in parts]}
         if not (is_dataclass(kind) and kind.__module__.startswith(f"{_PACKAGE}.")):
@@ -640,7 +649,7 @@ class Unpacking:
                 raise DataError(f"it refers to the {tag} {inside!r}.")
             return (self.objects if tag == "object" else self.arrays)[inside]
         parts = [self.unpack(part) for part in inside]
-        return as_model(*parts) if tag == "model" else VALUES[tag][2](*parts)
+        return as_model(*parts) if tag == "model" else VALUES[tag].value(*parts)
 
 
 def _check_size(tree: Any, arrays: list[AnyArray]) -> None:
