@@ -1206,7 +1206,7 @@ class OrdinalResults:
         return self.issued()
 
     def issued(self) -> list[Alert]:
-        """Those that are issued after the fit."""
+        """The warnings that are issued right after the fit: (category, message)."""
         return list(alerts(self.design, self.fit))
 
     @property
@@ -1371,7 +1371,7 @@ class OrdinalResults:
         return target.frame(values, self.levels)
 
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
-        """Those of an uncalibrated fit."""
+        """Predictions of an uncalibrated fit."""
         if type in ("prob", "cum_prob"):
             return self._probability_frame(
                 self.fit.rule, type, target, target.rows, target.scores

@@ -121,21 +121,10 @@ def draw_effects(
     """All levels in one frame, or panels by level or by another variable."""
     _check_known(table)
     words = _probability(sheet, results, re)
-    levels = results.levels
     single = by is None and not facets
     over_number = numeric(results, variable, table)
     top = min(1.0, 1.04 * float(np.nanmax(table[["estimate", "upper"]].to_numpy())))
-    values = table[by].unique() if by else ()
-    titles = [f"{sheet.name(by)} = {style.value_words(value)}" for value in values]
-    groups = [table[table[by] == value] for value in values] if by else [table]
-    names = [sheet.name(level) for level in levels]
-    # the curves of every panel
-    shown = [[part[part["level"] == level] for level in levels] for part in groups]
-    key = names
-    if facets:
-        key = titles
-        titles = names
-        shown = [list(curves) for curves in zip(*shown, strict=True)]
+    titles, key, shown = _in_panels(sheet, table, results.levels, by, facets)
     n = len(shown)
     if n > _MOST_PANELS:
         raise OptionError(
@@ -143,38 +132,27 @@ def draw_effects(
             f" at={{{by!r}: values}}."
         )
     columns = style.columns_for(n)
-    height = 4.0 if single else max(2.7, 0.2 * len(key) / -(-n // columns))
-    panels = sheet.panels(
-        n, columns, height=height, width=6.4 if single else 2.5 * columns + 1.8
-    )
-    colours: list[Any] = [*style.level_colours(max(len(key), 2))[: len(key)]] or [
-        style.RIGHT
-    ]
-    for k, (panel, title, curves) in enumerate(
-        zip(panels, titles or [""], shown, strict=True)
-    ):
+    width = 6.4
+    height = 4.0
+    if not single:
+        width = 2.5 * columns + 1.8
+        height = max(2.7, 0.2 * len(key) / -(-n // columns))
+    panels = sheet.panels(n, columns, height=height, width=width)
+    colours: list[Any] = [style.RIGHT]
+    if key:
+        colours = style.level_colours(max(len(key), 2))[: len(key)]
+    apart = facets and by is not None
+    parts = zip(panels, titles, shown, strict=True)
+    for k, (panel, title, curves) in enumerate(parts):
         for i, part in enumerate(curves):
-            apart = facets and by is not None
-            curve(
-                panel,
-                part,
-                part[variable],
-                over_number,
-                colours[i],
-                i,
-                len(colours),
-                apart,
-            )
+            x = part[variable]
+            curve(panel, part, x, over_number, colours[i], i, len(colours), apart)
         if not over_number:
             _mark_unknown(panel, pd.concat(curves), variable)
         panel.set_ylim(0.0, top)
         below = k + columns >= n or sheet.given is not None
-        style.named(
-            panel,
-            sheet.name(variable) if below else "",
-            "" if k % columns else words,
-            title,
-        )
+        x_name = sheet.name(variable) if below else ""
+        style.named(panel, x_name, "" if k % columns else words, title)
     if key:
         lines = panels[0].get_lines()
         if single:
@@ -182,6 +160,29 @@ def draw_effects(
         else:
             style.panel_key(panels, key, lines, sheet.given)
     return panels[0] if single else np.array(panels, dtype=object)
+
+
+def _in_panels(
+    sheet: Sheet,
+    table: pd.DataFrame,
+    levels: Sequence[Any],
+    by: str | None,
+    facets: bool,
+) -> tuple[list[str], list[str], list[list[pd.DataFrame]]]:
+    """Titles of the panels, names of the curves, and the curves of every panel: levels
+    by values of `by`, or with `facets` these by levels.
+    """
+    names = [sheet.name(level) for level in levels]
+    groups = [table]
+    titles: list[str] = []
+    if by:
+        values = table[by].unique()
+        groups = [table[table[by] == value] for value in values]
+        titles = [f"{sheet.name(by)} = {style.value_words(value)}" for value in values]
+    curves = [[part[part["level"] == level] for level in levels] for part in groups]
+    if facets:
+        return names, titles, [list(panel) for panel in zip(*curves, strict=True)]
+    return titles or [""], names, curves
 
 
 def _mark_unknown(ax: Axes, table: pd.DataFrame, variable: str) -> None:

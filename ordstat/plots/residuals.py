@@ -174,28 +174,14 @@ def _draw_against(
     if table[name].dtype.kind in "iuf":
         x = table[name].to_numpy(dtype=np.float64)
         _dots(ax, x, values)
-        groups = [np.flatnonzero(x == value) for value in np.unique(x)[: _GROUPS + 1]]
-        if len(groups) > _GROUPS:
-            groups = np.array_split(
-                np.argsort(x, kind="stable"), max(1, min(_GROUPS, x.size // _LEAST))
-            )
+        groups = _groups_along(x)
         places = [float(np.average(x[rows], weights=w[rows])) for rows in groups]
         words = f"means of {len(groups)} groups{limits}"
     else:
-        labels = pd.Series(sorted(pd.unique(table[name].dropna()), key=str))
-        if isinstance(table[name].dtype, pd.CategoricalDtype):
-            labels = pd.Series(
-                [
-                    label
-                    for label in table[name].cat.categories
-                    if (table[name] == label).any()
-                ]
-            )
-        x = (
-            table[name]
-            .map({label: code for code, label in enumerate(labels)})
-            .to_numpy(dtype=np.float64)
-        )
+        labels = _labels_of(table[name])
+        codes = {label: code for code, label in enumerate(labels)}
+        x = table[name].map(codes).to_numpy(dtype=np.float64)
+        # dots of a label are spread evenly, by multiples of the golden ratio
         _dots(ax, x + 0.5 * (np.arange(x.size) * 0.618 % 1.0 - 0.5), values)
         groups = [np.flatnonzero(x == code) for code in range(len(labels))]
         places = [float(code) for code in range(len(labels))]
@@ -208,20 +194,27 @@ def _draw_against(
         mean = float(np.average(values[rows], weights=w[rows]))
         ax.plot(place, mean, "o", color=style.RIGHT, markersize=5, zorder=4)
         if weights is None:  # limits need the number of rows
-            half = (
-                float(stdtrit(rows.size - 1, 0.5 + 0.5 * level))
-                * values[rows].std(ddof=1)
-                / np.sqrt(rows.size)
-            )
-            ax.vlines(
-                place,
-                mean - half,
-                mean + half,
-                color=style.RIGHT,
-                linewidth=1.8,
-                zorder=3,
-            )
+            error = values[rows].std(ddof=1) / np.sqrt(rows.size)
+            half = float(stdtrit(rows.size - 1, 0.5 + 0.5 * level)) * error
+            looks: dict[str, Any] = {"color": style.RIGHT, "linewidth": 1.8}
+            ax.vlines(place, mean - half, mean + half, zorder=3, **looks)
     return words
+
+
+def _groups_along(x: FloatArray) -> list[IntArray]:
+    """Rows of each value of a number (N,), or groups of equal size if it has many."""
+    groups = [np.flatnonzero(x == value) for value in np.unique(x)[: _GROUPS + 1]]
+    if len(groups) <= _GROUPS:
+        return groups
+    n_groups = max(1, min(_GROUPS, x.size // _LEAST))
+    return np.array_split(np.argsort(x, kind="stable"), n_groups)
+
+
+def _labels_of(values: pd.Series) -> pd.Series:
+    """The labels that occur, in the order of the categories, or of their texts."""
+    if not isinstance(values.dtype, pd.CategoricalDtype):
+        return pd.Series(sorted(pd.unique(values.dropna()), key=str))
+    return pd.Series([c for c in values.cat.categories if (values == c).any()])
 
 
 def _dots(ax: Axes, x: FloatArray, y: FloatArray) -> None:

@@ -85,47 +85,49 @@ def select(
         Called after each step of the judge.
     """
     seeds = rng.integers(2**63, size=int(fold.max()) + 1)
-    share = np.array([case_weights[fold == k].sum() for k in range(seeds.size)])
+    totals = np.array([case_weights[fold == k].sum() for k in range(seeds.size)])
+
+    def trial(candidate: T, name: str, k: int, seed: int) -> tuple[FloatArray, float]:
+        """Mean cost in a fold at every C, and the largest duality gap."""
+        test = fold == k
+        name = f"{name}fold {k + 1} of {seeds.size}, "
+        draws = np.random.default_rng(seed)
+        codes, gap = judge(candidate, test, plan, draws, lambda step: tick(name + step))
+        rows = np.flatnonzero(test)
+        weights = case_weights[rows]
+        paid = np.array([weights @ costs[rows, chosen] for chosen in codes])
+        return paid / totals[k], gap
+
     gammas = []
-    judged = []
+    means = []
+    gaps = []
     for gamma, candidate in candidates:
-        named = "" if gamma is None else f"gamma = {gamma:.3g}, "
-
-        def trial(
-            k: int, seed: int, candidate: T = candidate, named: str = named
-        ) -> tuple[FloatArray, float]:
-            name = f"{named}fold {k + 1} of {seeds.size}, "
-            test = fold == k
-            draws = np.random.default_rng(seed)
-            codes, gap = judge(
-                candidate, test, plan, draws, lambda step: tick(name + step)
-            )
-            rows = np.flatnonzero(test)
-            weights = case_weights[rows]
-            paid = np.array([weights @ costs[rows, chosen] for chosen in codes])
-            return paid / share[k], gap
-
-        judged.append(in_threads(trial, list(enumerate(seeds)), plan.n_jobs))
+        name = "" if gamma is None else f"gamma = {gamma:.3g}, "
+        trials = [(candidate, name, k, seed) for k, seed in enumerate(seeds)]
+        for paid, gap in in_threads(trial, trials, plan.n_jobs):
+            means.append(paid)
+            gaps.append(gap)
         gammas.append(gamma)
-    means = np.concatenate(
-        [np.stack([paid for paid, _ in folds], axis=1) for folds in judged]
-    )
-    share = share / share.sum()
-    cost = means @ share
+    # (points of the grid, folds)
+    by_fold = np.reshape(means, (len(gammas), seeds.size, -1))
+    by_fold = by_fold.transpose(0, 2, 1).reshape(-1, seeds.size)
+    share = totals / totals.sum()
+    cost = by_fold @ share
     C = np.tile(np.asarray(plan.C, dtype=np.float64), len(gammas))
     ties = np.flatnonzero(cost <= cost.min() * (1.0 + _COST_TIE))
     gammas_of_points = None
     if gammas[0] is not None:
         gammas_of_points = np.repeat(np.array(gammas, dtype=np.float64), len(plan.C))
+    spread = np.square(by_fold - cost[:, None]) @ share
     return Selection(
         C=C,
         gamma=gammas_of_points,
         cost=cost,
-        error=np.sqrt(np.square(means - cost[:, None]) @ share / (share.size - 1)),
+        error=np.sqrt(spread / (share.size - 1)),
         # Stable sort: among equal C the smaller gamma comes first.
         chosen=int(ties[np.argsort(C[ties], kind="stable")[0]]),
         folds=share.size,
-        gap=max(gap for folds in judged for _, gap in folds),
+        gap=max(gaps),
     )
 
 
