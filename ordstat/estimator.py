@@ -111,24 +111,22 @@ def _decisions(rule: Rule, rows: Rows, order: IntArray) -> FloatArray:
     scores: Any = rule.scores(rows)
     chosen = np.argsort(order)[rule.codes(rows, scores)]
     if rule.n_levels == 2:
-        leaning = (1.0 if order[1] == 1 else -1.0) * np.nan_to_num(
-            _leanings(rule, rows, scores)
-        )
+        leaning = np.nan_to_num(_leanings(rule, rows, scores))
+        if order[1] != 1:
+            leaning = -leaning
         least = np.finfo(np.float64).tiny
-        return np.clip(
-            np.where(chosen == 1, np.maximum(leaning, least), np.minimum(leaning, 0.0)),
-            -_LARGEST,
-            _LARGEST,
+        sided = np.where(
+            chosen == 1, np.maximum(leaning, least), np.minimum(leaning, 0.0)
         )
+        return np.clip(sided, -_LARGEST, _LARGEST)
     preferences = np.clip(
         _preferences(rule, rows, scores)[:, order], -_LARGEST, _LARGEST
     )
+    cells = (np.arange(rows.n), chosen)
     rivals = preferences.copy()
-    rivals[np.arange(rows.n), chosen] = -np.inf
+    rivals[cells] = -np.inf
     above = np.nextafter(rivals.max(axis=1), np.inf)
-    preferences[np.arange(rows.n), chosen] = np.maximum(
-        preferences[np.arange(rows.n), chosen], above
-    )
+    preferences[cells] = np.maximum(preferences[cells], above)
     return preferences
 
 
@@ -393,30 +391,25 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X, y, order = validated(self, X, y, memory="C", classes=classes)
         _require_values(self._named(X), self._takes_gaps())
         weights = None if sample_weight is None else case_weights(sample_weight, X)
+        used = y if weights is None else y[weights > 0]
         if classes is None:
-            _check_classes(y if weights is None else y[weights > 0], method)
-        # categories that no row has are left out, as by ordfit
-        if self.levels is None and classes is None:
-            kept = set(pd.unique(y if weights is None else y[weights > 0]))
-            order = [label for label in order if label in kept]
-            _tell_doubtful(y if weights is None else y[weights > 0], order)
+            _check_classes(used, method)
         frame = self._named(as_frame(given) if categories else X)
-        rows = pd.Index(order).get_indexer(pd.Index(y)) >= 0
-        if (
-            weights is not None
-            and not rows.all()
-            and self.levels is None
-            and classes is None
-        ):
-            lost = pd.unique(y[~rows])  # rows of weight 0 are no rows, as in ordfit
-            warn(
-                "Levels of y without rows of positive weight were left out:"
-                f" {shown_labels(lost)}.",
-                DataWarning,
-            )
-            frame = frame[rows]
-            y = y[rows]
-            weights = weights[rows]
+        if self.levels is None and classes is None:
+            # labels without rows of positive weight are left out, as by ordfit
+            present = set(pd.unique(used))
+            order = [label for label in order if label in present]
+            _tell_doubtful(used, order)
+            rows = pd.Index(order).get_indexer(pd.Index(y)) >= 0
+            if weights is not None and not rows.all():
+                warn(
+                    "Levels of y without rows of positive weight were left out:"
+                    f" {shown_labels(pd.unique(y[~rows]))}.",
+                    DataWarning,
+                )
+                frame = frame[rows]
+                y = y[rows]
+                weights = weights[rows]
         if categories and whole and not method.needs.categories:
             frame = _without_constants(frame, weights)
         design = self._design(
@@ -752,11 +745,9 @@ _DEFAULTS = signature(OrdinalClassifier).parameters
 
 def _fields_of(method: Any) -> dict[str, Any]:
     """The options of a method given as a value."""
-    return (
-        {f.name: getattr(method, f.name) for f in fields(method)}
-        if isinstance(method, Method)
-        else {}
-    )
+    if not isinstance(method, Method):
+        return {}
+    return {f.name: getattr(method, f.name) for f in fields(method)}
 
 
 def _require_values(X: pd.DataFrame, gaps: bool) -> None:

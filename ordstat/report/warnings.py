@@ -412,17 +412,14 @@ def _separated(
             f" certain, so nothing is estimated ({listed}). No parameter has a standard"
             " error or a test."
         )
-    elif np.isnan(fit.information.variances).all():
-        found = (
-            "the response is separated, so that some maximum likelihood estimates are"
-            f" not finite ({listed}). They have no standard errors, nor have the"
-            " others, which depend on them. drop1() tests terms."
-        )
     else:
+        others = "; the other estimates and their standard errors hold"
+        if np.isnan(fit.information.variances).all():
+            others = ", nor have the others, which depend on them"
         found = (
             "the response is separated, so that some maximum likelihood estimates are"
-            f" not finite ({listed}). They have no standard errors; the other estimates"
-            " and their standard errors hold. drop1() tests terms."
+            f" not finite ({listed}). They have no standard errors{others}. drop1()"
+            " tests terms."
         )
     if design is not None and not fit.all_certain:
         found += "".join(_references(fit, parameters, design))
