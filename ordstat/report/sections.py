@@ -246,11 +246,8 @@ def selection_table(selection: Selection) -> Table:
     """Cross-validated cost of every C tried, or of the best C for each gamma if gamma
     was chosen too.
     """
-    costs = {"cost": selection.cost, "std. error": selection.error}
-    frame = pd.DataFrame(costs).dropna(axis=1)
-    title = "Bound of the expected cost, at 95%"
-    if selection.folds:
-        title = f"Cost by {selection.how}"
+    frame = pd.DataFrame({"cost": selection.cost, "std. error": selection.error})
+    title = f"Cost by {selection.how}"
     name = "C"
     tried = selection.C
     best = np.arange(selection.C.size)

@@ -109,8 +109,8 @@ def select(
             gaps.append(gap)
         gammas.append(gamma)
     # (points of the grid, folds)
-    by_fold = np.reshape(means, (len(gammas), seeds.size, -1))
-    by_fold = by_fold.transpose(0, 2, 1).reshape(-1, seeds.size)
+    by_gamma = np.reshape(means, (len(gammas), seeds.size, -1))
+    by_fold = by_gamma.transpose(0, 2, 1).reshape(-1, seeds.size)
     share = totals / totals.sum()
     cost = by_fold @ share
     C = np.tile(np.asarray(plan.C, dtype=np.float64), len(gammas))
