@@ -71,7 +71,6 @@ _MOVED = {
     "likelihood.problem.UserScale": "likelihood.user_scale.UserScale",
     "judging.evaluation.Present": "judging.absent_levels.Present",
     "judging.evaluation.WideRule": "judging.absent_levels.WideRule",
-    "likelihood.columns.Columns": "likelihood.columns.ColumnScales",
     "newton.Factor": "newton.CholeskyFactor",
     "online.perceptron.Learned": "online.perceptron.OnlineState",
     "reduction.learners.DirectionSum": "boosting.sums.DirectionSum",

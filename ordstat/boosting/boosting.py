@@ -41,6 +41,8 @@ from .rounds import EnsembleFit, Hypotheses, Rounds, Run, continued
 from .sums import InRounds, SeededSum, StumpSum
 from .weak import vote_divergence
 
+# Rounding of the sums behind a training cost and its bound.
+_SUM_ROUNDING = 1e-9
 #: Rules for the step along a hypothesis of RankBoost.
 STEPS = ("loose", "tight")
 
@@ -119,19 +121,8 @@ class RoundsMethod(Method, ABC):
             Bound of the loss by the training-error theorem.
         """
         cost = mean_excess(rows.costs, rule.codes(Rows(X=rows.X)), rows.weights)
-        details = (
-            ("cost above the least possible", cost),
-            ("its bound", loss),
-            ("bound by the rounds", limit),
-        )
-        # The tolerance allows for rounding of the sums behind both.
-        value = 0.0 if cost == 0.0 else cost / loss
-        return Certificate(
-            name="training cost / its bound",
-            value=value,
-            tolerance=1.0 + 1e-9,
-            details=details,
-            steps="rounds",
+        return _bounded(
+            "training cost", cost, loss, limit, "cost above the least possible"
         )
 
     def fit(
@@ -264,6 +255,19 @@ class RoundsMethod(Method, ABC):
             rounds=rounds,
             kept=kept,
         )
+
+
+def _bounded(
+    name: str, figure: float, loss: float, limit: float, label: str
+) -> Certificate:
+    """A figure of the training rows, divided by the loss that bounds it."""
+    return Certificate(
+        name=f"{name} / its bound",
+        value=0.0 if figure == 0.0 else figure / loss,
+        tolerance=1.0 + _SUM_ROUNDING,
+        details=((label, figure), ("its bound", loss), ("bound by the rounds", limit)),
+        steps="rounds",
+    )
 
 
 def _check_learner(name: str, value: Any, of: Any) -> None:
@@ -456,24 +460,11 @@ class RankBoost(WeakEnsemble):
         scores = rule.scores(Rows(X=rows.X))
         codes = rule.codes(Rows(X=rows.X), scores)
         wrong = misordered(rows.y, rows.weights, scores)
-        details = (
-            ("pairs in the wrong order", wrong),
-            ("its bound", loss),
-            ("bound by the rounds", limit),
-            (
-                "cost above the least possible",
-                mean_excess(rows.costs, codes, rows.weights),
-            ),
-        )
-        name = "pairs in the wrong order / its bound"
-        value = 0.0 if wrong == 0.0 else wrong / loss
-        return Certificate(
-            name=name,
-            value=value,
-            tolerance=1.0 + 1e-9,
-            details=details,
-            steps="rounds",
-        )
+        above = mean_excess(rows.costs, codes, rows.weights)
+        name = "pairs in the wrong order"
+        certificate = _bounded(name, wrong, loss, limit, name)
+        details = (*certificate.details, ("cost above the least possible", above))
+        return replace(certificate, details=details)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -32,7 +32,7 @@ from ..report.sections import error_tables, ranker_report
 from ..threads import in_processes
 from .calibrated import Calibrated
 from .kernel_features import KernelFit
-from .probabilities import CumulativeRule, ProbabilityMethod, ranked_score
+from .probabilities import CumulativeRule, ranked_score
 from .trees import BoostedFit
 
 # Weight of the sum against the errors, and shares that are 0.
@@ -327,7 +327,7 @@ def _members(name: str, value: Any, of: Any) -> tuple[Any, ...] | None:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Blend(ProbabilityMethod):
+class Blend(Method):
     """Average the probabilities P(y > k | x) of several models.
 
     Use it for the most accurate predictions, when time allows and no single model has

@@ -15,13 +15,13 @@ from ..fit import Certificate, MarginFit, Trace
 from ..formula.sample import Rows, Sample, distinct_rows, row_blocks
 from ..judging.costs import CostField
 from ..judging.importance import GAIN_FIRST
-from ..method import Needs, cost_option, jobs_option, option
+from ..method import Method, Needs, cost_option, jobs_option, option
 from ..rankers import ProbabilityResults
 from ..reduction.classifiers import sklearn_model
 from ..reduction.learners import MOST_REPEATED
 from ..report.render import Report
 from ..report.sections import error_tables, ranker_report
-from .probabilities import CumulativeRule, ProbabilityMethod, ranked_score
+from .probabilities import CumulativeRule, ranked_score
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -175,7 +175,7 @@ _MEAN_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RPSForest(ProbabilityMethod):
+class RPSForest(Method):
     """Random forest for ordered levels: extremely randomised trees on the ranked
     probability score.
 

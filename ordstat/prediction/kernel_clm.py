@@ -20,7 +20,7 @@ from ..judging.costs import CostField
 from ..judging.folds import stratified_part, with_mean_weight_1
 from ..likelihood.cumulative import Cumulative
 from ..likelihood.links import LINKS
-from ..method import Needs, cost_option, option
+from ..method import Method, Needs, cost_option, option
 from ..rankers import ProbabilityResults
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
@@ -44,7 +44,7 @@ from .kernel_features import (
     trial_at,
     worth_more,
 )
-from .probabilities import LatentRule, ProbabilityMethod
+from .probabilities import LatentRule
 
 #: Default: largest number of rows used exactly, numbers of landmarks to try beyond, and
 #: the largest product of rows and squared number of landmarks.
@@ -371,7 +371,7 @@ def _landmarks(name: str, value: Any, of: Any) -> int | str | None:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KernelCumulativeLink(ProbabilityMethod):
+class KernelCumulativeLink(Method):
     """Cumulative link model with a smooth function of all columns (a Gaussian process
     for ordered levels, at its mode).
 

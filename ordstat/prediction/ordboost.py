@@ -23,13 +23,13 @@ from ..fit import Certificate, Trace
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostField
 from ..judging.folds import refuse_unused_clusters, with_mean_weight_1
-from ..method import Needs, cost_option, jobs_option, option
+from ..method import Method, Needs, cost_option, jobs_option, option
 from ..rankers import ProbabilityResults
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import error_tables, figures, ranker_report
 from ..threads import one_blas_thread, team_of
-from .probabilities import LOGIT, LatentRule, ProbabilityMethod
+from .probabilities import LOGIT, LatentRule
 from .rounds import TELL, Booster, Settings, held_out_losses
 from .start import BinnedRows, StartRule
 from .trees import BoostedFit, HeldOut, LinearStart, shapley_values
@@ -314,7 +314,7 @@ def _or_none(check: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class OrdinalBoosting(ProbabilityMethod):
+class OrdinalBoosting(Method):
     """Gradient boosting of shallow trees for ordered levels [Friedman 2001, 2002].
 
     Usually the most accurate single method for tables with interactions and non-linear

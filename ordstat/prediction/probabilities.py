@@ -20,21 +20,8 @@ from ..likelihood.estimate import Estimation
 from ..likelihood.links import LINKS
 from ..likelihood.predictor import Predictor
 from ..likelihood.problem import Problem
-from ..method import Method
 from ..reduction.convex import Loss, minimum
 from ..reduction.encoding import position
-
-
-class ProbabilityMethod(Method):
-    """Base of the methods whose fits have probabilities, and predict the rank of least
-    expected cost.
-    """
-
-    @property
-    def modal(self) -> bool:
-        """Whether the predicted rank is the most probable one."""
-        return self.cost_matrix.value == "classification"
-
 
 #: The cumulative logit family.
 LOGIT = Cumulative(LINKS["logit"])

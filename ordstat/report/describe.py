@@ -700,12 +700,12 @@ def _mann_whitney(
 
 
 def _by_design(
-    estimate: Superiority,
+    estimate: MannWhitney,
     counts: FloatArray,
     pair: tuple[int, int],
     rows: _Rows,
     item: int,
-) -> Superiority:
+) -> MannWhitney:
     """The estimate with the standard error and degrees of freedom of the design."""
     assert rows.survey is not None
     a, b = pair
@@ -716,7 +716,7 @@ def _by_design(
         change[0, a] = (among_b - estimate.probability) / counts[a].sum()
         change[0, b] = (above_b - estimate.probability) / counts[b].sum()
     error = float(_design_errors(change, rows, [item])[0])
-    return Superiority(estimate.probability, error, float(rows.survey.df))
+    return MannWhitney(estimate.probability, error, float(rows.survey.df))
 
 
 def _tests(

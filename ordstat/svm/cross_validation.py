@@ -104,13 +104,11 @@ def select(
     for gamma, candidate in candidates:
         name = "" if gamma is None else f"gamma = {gamma:.3g}, "
         trials = [(candidate, name, k, seed) for k, seed in enumerate(seeds)]
-        for paid, gap in in_threads(trial, trials, plan.n_jobs):
-            means.append(paid)
-            gaps.append(gap)
+        results = in_threads(trial, trials, plan.n_jobs)
+        means.append(np.stack([paid for paid, _ in results], axis=1))
+        gaps += [gap for _, gap in results]
         gammas.append(gamma)
-    # (points of the grid, folds)
-    by_gamma = np.reshape(means, (len(gammas), seeds.size, -1))
-    by_fold = by_gamma.transpose(0, 2, 1).reshape(-1, seeds.size)
+    by_fold = np.concatenate(means)  # (points of the grid, folds)
     share = totals / totals.sum()
     cost = by_fold @ share
     C = np.tile(np.asarray(plan.C, dtype=np.float64), len(gammas))
