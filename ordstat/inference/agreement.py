@@ -131,8 +131,8 @@ def agreement(
     Raises
     ------
     DataError
-        Fewer than two raters or subjects, a rater without ratings, no subject with two
-        ratings, levels without an order.
+        Fewer than two raters, a rater without ratings, fewer than two subjects with
+        two ratings, levels without an order.
     OptionError
         Weights that are no such matrix, or an unknown name.
 
@@ -236,11 +236,11 @@ def _codes(
         notes.append(f"{lost} without any rating left out.")
     for note in notes:
         warn(note, DataWarning)
-    if int((rated > 0).sum()) < 2 or rated.max() < 2:
+    several = int((rated >= 2).sum())
+    if several < 2:
         raise DataError(
-            "ratings must have two subjects or more, and a subject with two ratings or"
-            f" more; got {counted(int((rated > 0).sum()), 'subject')} with at most"
-            f" {int(rated.max())}."
+            "ratings must have two subjects or more with two ratings or more; got"
+            f" {several}."
         )
     return codes[rated > 0], labels, notes
 

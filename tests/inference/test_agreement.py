@@ -287,11 +287,11 @@ def test_the_printed_table():
         (GENDER, {}, "labels without an order"),
         (GENDER, {"levels": ["a", "b"]}, "outside the levels"),
         (FOUR.map(lambda v: 1.0 if v == v else v), {}, "has only the level 1"),
-        (FOUR.iloc[1:2], {}, "two subjects or more"),
+        (FOUR.iloc[1:2], {}, "two subjects or more with two ratings"),
         (
             pd.DataFrame({"x": [1, NA, 2], "y": [NA, 2, NA]}),
             {},
-            "a subject with two ratings",
+            "two ratings or more; got 0",
         ),
         (FOUR, {"weights": "cubic"}, "weights must be one of .* or a matrix"),
         (FOUR, {"weights": np.eye(3)}, "symmetric 5 x 5 matrix"),
