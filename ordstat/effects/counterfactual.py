@@ -150,9 +150,13 @@ class Population:
 
 
 def _like(old: pd.Series, values: list[Any]) -> Any:
-    """Values as a column with the type of another."""
+    """Values as a column with the type of another; a level that its categories lack
+    makes it a plain column, not a missing value.
+    """
     if isinstance(old.dtype, pd.CategoricalDtype):
-        return pd.Categorical(values, dtype=old.dtype)
+        if set(values) <= set(old.dtype.categories):
+            return pd.Categorical(values, dtype=old.dtype)
+        return pd.Series(values, index=old.index, dtype=object)
     return pd.Series(values, index=old.index)
 
 

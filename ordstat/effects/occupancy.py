@@ -322,14 +322,15 @@ def occupancy(
         )
     rows = _in_order(rows, listed(by))
     places = places_of(rows, None, by)
-    designs = _designs(fit, rows, steps, moving, previous, time, gap)
     shares = _shares(rows, [group for _, group in places])
-    estimates = _occupied(rule, designs, moving, shares)
+    distinct, shares = _distinct(rows, shares)
+    design = _design(fit, distinct, steps, moving, previous, time, gap)
+    estimates = _occupied(rule, design, moving, shares)
     drawn = np.zeros((0, *estimates.shape))
     if draws:
         covariance = rule_covariance(fit.fit, rule, chosen.fixed_covariance)
         rules = _drawn_rules(rule, covariance, draws, generator(seed))
-        drawn = np.array([_occupied(one, designs, moving, shares) for one in rules])
+        drawn = np.array([_occupied(one, design, moving, shares) for one in rules])
     names = [" ".join(str(value) for value in labels.values()) for labels, _ in places]
     return Occupancy(
         tuple(names),
@@ -430,7 +431,7 @@ def _in_order(rows: Population, by: Sequence[Any]) -> Population:
     return replace(rows, frame=frame)
 
 
-def _designs(
+def _design(
     fit: LikelihoodResults,
     rows: Population,
     steps: FloatArray,
@@ -438,30 +439,26 @@ def _designs(
     previous: str,
     time: str,
     gap: str | None,
-) -> list[Rows]:
-    """The rows at the first time, then for each time those of every level that is left,
-    one after another.
+) -> Rows:
+    """The n rows at the first time, then for each time those of every level that is
+    left, one after another.
     """
-    frames = [[rows.frame]]
+    frames = [rows.frame]
     for now, since in steps[1:].tolist():
         values = {time: now} if gap is None else {time: now, gap: since}
         at_time = rows.at(values)
-        frames.append(
-            [at_time.at({previous: fit.levels[code]}).frame for code in moving]
+        for code in moving:
+            frames.append(at_time.at({previous: fit.levels[code]}).frame)
+    frame = pd.concat(frames, ignore_index=True)
+    design = fit.design.spec.rebuild(frame).rows
+    aliasing = fit.aliasing
+    if aliasing is not None and aliasing.outside(fit.rule, design).any():
+        raise DataError(
+            "start must have combinations of columns that the data of the fit"
+            " determine: some estimates are aliased. Leave these columns out of the"
+            " formula."
         )
-    designs = []
-    for parts in frames:
-        frame = pd.concat(parts, ignore_index=True)
-        design = fit.design.spec.rebuild(frame).rows
-        aliasing = fit.aliasing
-        if aliasing is not None and aliasing.outside(fit.rule, design).any():
-            raise DataError(
-                "start must have combinations of columns that the data of the fit"
-                " determine: some estimates are aliased. Leave these columns out of the"
-                " formula."
-            )
-        designs.append(design)
-    return designs
+    return design
 
 
 def _shares(rows: Population, groups: Sequence[Population]) -> FloatArray:
@@ -472,20 +469,34 @@ def _shares(rows: Population, groups: Sequence[Population]) -> FloatArray:
     return shares
 
 
+def _distinct(rows: Population, shares: FloatArray) -> tuple[Population, FloatArray]:
+    """The rows that differ, with the sums of the shares (G, n) of equal ones, which are
+    predicted once.
+    """
+    names = list(rows.variables)
+    groups = rows.frame.groupby(names, sort=False, observed=True)
+    codes = groups.ngroup().to_numpy()
+    first = np.unique(codes, return_index=True)[1]
+    sums = np.zeros((first.size, len(shares)))
+    np.add.at(sums, codes, shares.T)
+    return rows.among(first), sums.T
+
+
 def _occupied(
     rule: LikelihoodRule,
-    designs: Sequence[Rows],
+    design: Rows,
     moving: Sequence[int],
     shares: FloatArray,
 ) -> FloatArray:
     """(G, T, K) probabilities of the levels over time, averaged within groups."""
-    now = _probabilities(rule, designs[0])
-    n, K = now.shape
+    p = _probabilities(rule, design)
+    n = shares.shape[1]
+    K = p.shape[1]
+    kept = np.setdiff1d(np.arange(K), moving)
+    now = p[:n]
     means = [shares @ now]
-    for design in designs[1:]:
-        moves = _probabilities(rule, design).reshape(len(moving), n, K)
+    for moves in p[n:].reshape(-1, len(moving), n, K):
         after = np.einsum("nj,jnk->nk", now[:, moving], moves)
-        kept = np.setdiff1d(np.arange(K), moving)
         after[:, kept] += now[:, kept]
         now = after
         means.append(shares @ now)

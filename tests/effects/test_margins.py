@@ -557,3 +557,20 @@ def test_changed_offsets_are_noticed(part):
         fit.marginal_effects(
             "x", scale="mean_class", data=data.assign(o=data["o"] + 3.0)
         )
+
+
+def test_new_rows_with_fewer_categories() -> None:
+    """Changed to a level that their categories lack, they are those of a plain
+    column.
+    """
+    wine = load_data("wine")
+    fit = ordfit("rating ~ temp + contact", wine)
+    plain = pd.DataFrame({"temp": ["cold", "cold"], "contact": ["no", "yes"]})
+    ranks = [
+        fit.predict(plain.assign(temp=level), type="mean").mean()
+        for level in ("cold", "warm")
+    ]
+    few = plain.astype("category")
+    effect = fit.marginal_effects("temp", newdata=few, scale="mean").frame
+    assert effect["estimate"][0] == pytest.approx(ranks[1] - ranks[0], rel=1e-12)
+    assert few["temp"].cat.categories.tolist() == ["cold"]

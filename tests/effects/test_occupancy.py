@@ -119,6 +119,24 @@ def test_three_levels_by_hand_and_errors_by_differences() -> None:
     np.testing.assert_allclose(model.frame["std_error"], errors, rtol=0.1)
 
 
+def test_equal_rows_are_means_of_what_each_gives(fit, start, both) -> None:
+    for place, arm in enumerate((0, 1)):
+        expected = 0.0
+        for level, share in start["previous"].value_counts(normalize=True).items():
+            one = pd.DataFrame({"previous": [level], "arm": [arm]})
+            alone = occupancy(fit, one, TIMES, draws=0, **OPTIONS).estimates[0]
+            expected = expected + share * alone
+        np.testing.assert_allclose(both.estimates[place], expected, rtol=1e-12)
+
+
+def test_a_start_with_fewer_categories(fit) -> None:
+    start = pd.DataFrame({"previous": ["ward"], "arm": [1]})
+    expected = occupancy(fit, start, TIMES, draws=0, **OPTIONS).estimates
+    few = start.astype({"previous": "category"})
+    found = occupancy(fit, few, TIMES, draws=0, **OPTIONS)
+    np.testing.assert_array_equal(found.estimates, expected)
+
+
 def test_levels_that_are_numbers() -> None:
     fit = ordfit("y ~ C(previous) + t", three_levels())
     start = pd.DataFrame({"previous": [1, 2]})

@@ -122,6 +122,19 @@ def test_groups_and_new_rows() -> None:
     )
 
 
+def test_new_rows_with_fewer_categories() -> None:
+    """A level that the categories of new data lack is no missing value."""
+    fit = ordfit("y ~ arm + x", TRIAL)
+    new = pd.DataFrame({"arm": pd.Categorical(["a", "a"]), "x": [0.0, 1.0]})
+    plain = new.astype({"arm": object})
+    for average in ("standardised", "conditional"):
+        table = wins(fit.superiority("arm", newdata=new, average=average).frame)
+        expected = [
+            brute(fit, "arm", high, "a", plain, np.ones(2), average) for high in "bc"
+        ]
+        np.testing.assert_allclose(table["estimate"], expected, rtol=1e-12)
+
+
 def test_saturated_model_is_mann_whitney() -> None:
     """With a distribution for each arm the estimate is U / (n1 n2), and the error that
     of Brunner and Munzel with n in place of n - 1.
