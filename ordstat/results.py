@@ -923,6 +923,7 @@ class OrdinalResults:
         """
         from .judging.tables import reliability_curves
 
+        self.require_available("reliability()")
         return reliability_curves(self, newdata, by, bins, level, weights)
 
     def conformal(
@@ -989,6 +990,7 @@ class OrdinalResults:
         """
         from .judging.conformal import conformal_intervals
 
+        self.require_available("conformal()")
         return conformal_intervals(self, level, data, weights, share, seed)
 
     def importance(
@@ -1451,6 +1453,15 @@ class OrdinalResults:
         if self.no_margins is not None:
             raise UnavailableError(self.no_margins)
         return cast(GapRule, self.fit.rule).gaps(rows, scores)
+
+    def why_unavailable(self, question: str) -> str:
+        """Why this fit does not answer a question; empty if it does."""
+        return ""
+
+    def require_available(self, question: str) -> None:
+        """UnavailableError where this fit does not answer a question."""
+        if why := self.why_unavailable(question):
+            raise UnavailableError(why)
 
     @cached_property
     def training_margins(self) -> Margins:

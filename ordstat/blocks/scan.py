@@ -26,6 +26,7 @@ from ..formula.parse import (
     dotted_name,
     literal,
     parse_expression,
+    partial_call,
     said,
     source,
 )
@@ -423,6 +424,7 @@ def scanned(recipe: Recipe, data: Source) -> BlockDesign:
     }
     refused |= {
         "(1 | g)": spec.location.random or None,
+        spec.response_name: partial_call(spec.response_name),
         "na_action='keep'": recipe.na_action == "keep" or None,
     }
     if wrong := [what for what, given in refused.items() if given is not None]:

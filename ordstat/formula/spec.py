@@ -27,7 +27,7 @@ from .columns import (
 from .factors import Interpreter, Transform, learns
 from .inputs import known_codes
 from .names import ColumnName, coded_variable, shown_term
-from .parse import Expression, Side, Term, dotted_name
+from .parse import Expression, Side, Term, dotted_name, partial_call
 from .random_terms import RandomTerm, random_names
 from .sample import RandomRows, Rows
 
@@ -296,8 +296,13 @@ class FormulaSpec:
 
     def response(self, data: Any) -> IntArray:
         """(N,) codes of the response in new data, -1 if missing; DataError for a level
-        that is not in the fit.
+        that is not in the fit, and for answers known in part.
         """
+        if partial_call(self.response_name) is not None:
+            raise DataError(
+                "The response of new data must be exact answers in one column; the fit"
+                f" has {self.response_name!r}. Use predict(newdata)."
+            )
         column = find_column(as_frame(data), self.response_name, "the response")
         return known_codes(read(column), self.response_name, self.levels)
 

@@ -332,6 +332,7 @@ def discrimination_series(r: LikelihoodResults) -> pd.Series:
     """The statistics that R's rms reports: tests of all effects, R2s, g, rank
     correlations, Brier score.
     """
+    check_available(r, "discrimination()")
     fit = r.fit
     sample = r.design.sample
     weights = sample.case_weights

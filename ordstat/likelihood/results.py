@@ -2158,7 +2158,10 @@ class LikelihoodResults(OrdinalResults):
 
     @property
     def no_margins(self) -> str | None:
-        return why_unavailable(self, "margins()") or None
+        return self.why_unavailable("margins()") or None
+
+    def why_unavailable(self, question: str) -> str:
+        return why_unavailable(self, question)
 
     def _why_no_bounds(self) -> str:
         if self.family.ordered:

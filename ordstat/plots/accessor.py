@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 NEEDS: dict[str, Callable[[Any], bool]] = {
     "latent": latent.has_scores,
     "margins": lambda r: r.no_margins is None,
-    "reliability": lambda r: "prob" in r.prediction_types,
+    "reliability": (
+        lambda r: (
+            "prob" in r.prediction_types and not r.why_unavailable("reliability()")
+        )
+    ),
     "forest": lambda r: bool(
         r.design.names or r.design.nominal_names or r.design.scale_names
     ),
@@ -45,7 +49,13 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
     "rounds": lambda r: hasattr(r, "staged_errors") and len(r.fit.stages) > 1,
     "tree": lambda r: hasattr(r, "nodes"),
     "ranef": lambda r: r.fit.marginal is not None,
-    "parallel": lambda r: bool(r.family.ordered and r.design.names),
+    "parallel": (
+        lambda r: (
+            r.family.ordered
+            and bool(r.design.names)
+            and not r.why_unavailable("plot.parallel()")
+        )
+    ),
     "influence": (
         lambda r: (
             r.fit.separation is None

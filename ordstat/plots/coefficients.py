@@ -271,6 +271,7 @@ def parallel_frame(
     separately and together.
     """
     results.rule.family.require_latent("plot.parallel")
+    results.require_available("plot.parallel()")
     if not results.design.names:
         raise DataError("the fit has no location effects to compare.")
     chosen = _chosen([results], columns, results.design.names)

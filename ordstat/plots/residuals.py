@@ -57,7 +57,7 @@ def residuals_frame(
         cases = results.design.sample.take(rows)
         shares = rng.random(rows.size)
         drawn = rule.family.latent_residuals(
-            rule.predictor(cases.rows), cases.y, shares
+            rule.predictor(cases.rows), cases.answers, shares
         )
         values = pd.Series(drawn, index=results.design.index[rows])
     if against is None:

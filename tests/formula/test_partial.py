@@ -147,6 +147,11 @@ def test_questions_about_exact_answers_are_refused() -> None:
         {"t": [1, 2, 3, 1] * 6, "e": [1, 1, 1, 0] * 6, "x": np.sin(np.arange(24))}
     )
     fit = ordfit("Surv(t, e) ~ x", data)
-    for question in (fit.margins, fit.gof, fit.brant):
+    for question in (
+        *(fit.margins, fit.gof, fit.brant, fit.score_test, fit.bootstrap),
+        *(fit.conformal, fit.reliability, fit.discrimination, fit.plot.parallel),
+    ):
         with pytest.raises(UnavailableError, match="known in part"):
             question()
+    with pytest.raises(DataError, match="exact answers in one column"):
+        fit.errors(data)
