@@ -36,29 +36,23 @@ def treatment(
         )
     omitted = 0 if base is None else levels.index(base)
     kept = (*levels[:omitted], *levels[omitted + 1 :])
-    return np.delete(np.eye(len(levels)), omitted, axis=1), tuple(
-        [f"[T.{level}]" for level in kept]
-    )
+    matrix = np.delete(np.eye(len(levels)), omitted, axis=1)
+    return matrix, tuple([f"[T.{level}]" for level in kept])
 
 
 def deviation(levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
     """Level against the mean of all; the last level is -1 throughout [R: contr.sum]."""
     k = len(levels)
-    return np.vstack([np.eye(k - 1), -np.ones(k - 1)]), tuple(
-        f"[S.{level}]" for level in levels[:-1]
-    )
+    matrix = np.vstack([np.eye(k - 1), -np.ones(k - 1)])
+    return matrix, tuple(f"[S.{level}]" for level in levels[:-1])
 
 
 def polynomial(levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
     """Orthonormal polynomials of the equally spaced levels [R: contr.poly]."""
     k = len(levels)
     q, r = np.linalg.qr(np.vander(np.arange(k) - (k - 1) / 2, increasing=True))
-    return (q * np.sign(np.diag(r)))[:, 1:], (
-        ".L",
-        ".Q",
-        ".C",
-        *(f"^{degree}" for degree in range(4, k)),
-    )[: k - 1]
+    suffixes = (".L", ".Q", ".C", *(f"^{degree}" for degree in range(4, k)))
+    return (q * np.sign(np.diag(r)))[:, 1:], suffixes[: k - 1]
 
 
 def helmert(levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
@@ -141,7 +135,8 @@ class Coding:
     matrix : (K, m) or None
         Contrasts, used if the margin of the factor is in the model.
     whole : bool
-        Whether the factor alone in a term is one column of codes.
+        Whether the factor, where it is alone in a term, is kept whole: one column of
+        codes.
     ordered : bool
         Whether its levels were declared as ordered.
     """
@@ -205,28 +200,31 @@ class Coding:
             return [value] if value.ndim == 1 else list(value.T)
         if self.whole and alone:
             # Levels that are rare, or without rows in the fit, are missing values.
-            codes = np.maximum(
-                matched(factor_of(value, self.label), self.levels)[0], -1
-            )
-        else:
-            codes = recode(value, self.levels, self.label)
-        if self.whole and alone:
+            codes, _ = matched(factor_of(value, self.label), self.levels)
+            codes = np.maximum(codes, -1)
             made = [codes.astype(np.float64)]
         elif full:
+            codes = recode(value, self.levels, self.label)
             made = [codes == code for code in range(len(self.levels))]
         else:
-            assert self.matrix is not None
-            made = []
-            for weights in self.matrix.T:
-                (chosen,) = np.nonzero(weights)
-                if chosen.size == 1 and weights[chosen[0]] == 1.0:
-                    made.append(codes == chosen[0])  # one comparison is faster
-                else:
-                    made.append(np.append(weights, 0.0)[codes])
+            codes = recode(value, self.levels, self.label)
+            made = self._contrast_columns(codes)
         missing = codes < 0
         if not missing.any():
             return made
         return [np.where(missing, np.nan, column) for column in made]
+
+    def _contrast_columns(self, codes: IntArray) -> list[AnyArray]:
+        """The contrasts of rows with these codes."""
+        assert self.matrix is not None
+        columns: list[AnyArray] = []
+        for weights in self.matrix.T:
+            (chosen,) = np.nonzero(weights)
+            if chosen.size == 1 and weights[chosen[0]] == 1.0:
+                columns.append(codes == chosen[0])  # one comparison is faster
+            else:
+                columns.append(np.append(weights, 0.0)[codes])
+        return columns
 
 
 def fit_coding(
@@ -248,20 +246,15 @@ def fit_coding(
                 f"contrasts= names {expression.label!r}, which is numeric; write"
                 f" C({expression.label})."
             )
-        return (
-            Coding(
-                expression.label,
-                ("",) if value.ndim == 1 else _numbered(value.shape[1]),
-            ),
-            [],
-        )
+        suffixes = ("",) if value.ndim == 1 else _numbered(value.shape[1])
+        return Coding(expression.label, suffixes), []
     factor = factor_of(value, expression.label)
     counts = np.bincount(factor.codes[factor.codes >= 0], minlength=len(factor.levels))
-    kept = list[Any]()
+    kept = list(factor.levels)
     unused = list[Any]()
-    for level, count in zip(factor.levels, counts, strict=True):
-        # conditions keep both levels
-        (kept if count or not isinstance(value, Factor) else unused).append(level)
+    if isinstance(value, Factor):  # conditions keep both levels
+        kept = [factor.levels[code] for code in np.flatnonzero(counts)]
+        unused = [factor.levels[code] for code in np.flatnonzero(counts == 0)]
     contrasts = factor.contrast or contrast
     whole = whole and contrasts is None
     if whole and not factor.ordered and len(kept) > MOST_CATEGORIES:

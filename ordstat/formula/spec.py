@@ -144,29 +144,21 @@ class FormulaSpec:
         columns: dict[str, None] = {}
         for key, expression in expressions.items():
             value, names, unknown = interpreter.evaluate(expression)
-            made = key not in names and (interpreter.fits or not learns(expression))
-            if made and isinstance(value, np.ndarray) and value.dtype.kind == "f":
-                with np.errstate(over="ignore", invalid="ignore"):
-                    bad = ~np.isfinite(value if value.ndim == 1 else value.sum(axis=1))
-                rest = (
-                    " although its columns are: change the term, or set those rows"
-                    " missing (NaN) to leave them out."
-                )
-                bad = bad if unknown is None else bad & ~unknown
-                refuse(
-                    bad,
-                    interpreter.columns.frame.index,
-                    repr(expression.label),
-                    "not finite",
-                    rest,
-                )
+            is_column = key in names
+            unfitted = learns(expression) and not interpreter.fits
+            if not is_column and not unfitted:
+                index = interpreter.columns.frame.index
+                _require_finite(value, unknown, expression.label, index)
             columns |= dict.fromkeys(names)
             if self.na_action == "keep" and key in self.location.factors:
                 values[key] = with_gaps(value, unknown)
                 continue
             values[key] = value
-            for name in names if unknown is not None else ():
-                if (mask := interpreter.columns.column(name).missing) is not None:
+            if unknown is None:
+                continue
+            for name in names:
+                mask = interpreter.columns.column(name).missing
+                if mask is not None:
                     missing[name] = mask
         return values, missing, tuple(columns)
 
@@ -398,6 +390,23 @@ class FormulaSpec:
             for expression in expressions
             if name in expression.names
         )
+
+
+def _require_finite(
+    value: Value, unknown: BoolArray | None, label: str, index: pd.Index
+) -> None:
+    """DataError if a value made from complete columns is NaN or infinite."""
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        bad = ~np.isfinite(value if value.ndim == 1 else value.sum(axis=1))
+    if unknown is not None:
+        bad &= ~unknown
+    rest = (
+        " although its columns are: change the term, or set those rows missing (NaN) to"
+        " leave them out."
+    )
+    refuse(bad, index, repr(label), "not finite", rest)
 
 
 def _total(side: Side | None, values: Mapping[str, Value]) -> FloatArray | None:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..exceptions import DataError, OptionError
 from ..likelihood.results import LikelihoodResults
-from .comparison import described, estimated_places
+from .comparison import described
 
 if TYPE_CHECKING:
     from ..formula.design import Design
@@ -78,9 +78,17 @@ _COMMON: tuple[tuple[str, Callable[[LikelihoodResults], Any], str], ...] = (
 )
 
 
+def _estimated_places(fit: LikelihoodResults) -> dict[str, int]:
+    """Positions of the estimated parameters, by name."""
+    return {
+        fit.parameters.names[position]: int(position)
+        for position in np.flatnonzero(~fit.fit.aliased)
+    }
+
+
 def _require_one_model(fits: tuple[LikelihoodResults, ...]) -> None:
     """Raise OptionError unless all fits are of one model, with the same parameters."""
-    names = estimated_places(fits[0]).keys()
+    names = _estimated_places(fits[0]).keys()
     for k, fit in enumerate(fits, start=1):
         for what, get, remedy in _COMMON:
             if get(fit) != get(fits[0]):
@@ -92,7 +100,7 @@ def _require_one_model(fits: tuple[LikelihoodResults, ...]) -> None:
                     f"fits must have the same {what}: fit 1 has {first!r}, fit {k} has"
                     f" {other!r}. {remedy}"
                 )
-        if odd := sorted(estimated_places(fit).keys() ^ names):
+        if odd := sorted(_estimated_places(fit).keys() ^ names):
             holder, other = (1, k) if odd[0] in names else (k, 1)
             raise OptionError(
                 f"fits must estimate the same parameters; {odd[0]!r} is estimated in"

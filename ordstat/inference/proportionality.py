@@ -22,8 +22,9 @@ from ..likelihood.unavailable import check_available
 from ..report.cells import MOST_TERMS, first_few, p_in_words
 from ..report.frames import NotedFrame
 from ..report.sections import DOUBTFUL
-from .comparison import coded_anew, joined, refit, refit_table, terms_in, unstarted
 from .influence import influence
+from .nesting import joined
+from .single_terms import coded_anew, refit, refit_table, terms_in, unstarted
 from .terms import marginality_of
 from .wald import Joint, chi2_frame, joint_frame, joint_test, too_many, wald_test
 
@@ -176,7 +177,7 @@ def wald_equality(r: LikelihoodResults, freed: BoolArray) -> tuple[Joint, str]:
     """
     r = among_present(r)
     covariance = r.own_covariance
-    freed = freed & ~r.fit.aliased[r.parameters.of("location")]
+    freed = freed & _estimated(r)
     n_freed = int(freed.sum())
     no_test = Joint(float("nan"), n_freed * (r.design.sample.n_levels - 2))
     if no_test.df == 0:
@@ -332,6 +333,11 @@ def _with_margins(r: LikelihoodResults, term: str) -> BoolArray:
     return chosen
 
 
+def _lacking(table: pd.DataFrame) -> list[str]:
+    """Names of the tests without a statistic."""
+    return [str(name) for name in table.index[table["chisq"].isna()]]
+
+
 def _missing_tests(r: LikelihoodResults, table: pd.DataFrame) -> list[str]:
     """Why terms have no score test."""
     if r.fit.separation is not None:
@@ -339,9 +345,7 @@ def _missing_tests(r: LikelihoodResults, table: pd.DataFrame) -> list[str]:
             "no test: the response is separated, and the score vanishes at infinite"
             " estimates."
         ]
-    lacking = ", ".join(
-        str(name) for name, chisq in table["chisq"].items() if np.isnan(chisq)
-    )
+    lacking = ", ".join(_lacking(table))
     notes = (
         [f"no test of {lacking}: {scarce_level(r) or _SINGULAR}."] if lacking else []
     )
@@ -441,7 +445,7 @@ def brant_tests(r: LikelihoodResults) -> pd.DataFrame:
     check_available(r, "brant()")
     r = among_present(r)
     r.family.require_latent("brant")
-    estimated = ~r.fit.aliased[r.parameters.of("location")]
+    estimated = _estimated(r)
     X = np.ascontiguousarray(r.design.sample.rows.X[:, estimated])
     fits, notes = _binary_fits(r, replace(r.design.sample.rows, X=X))
     position = np.cumsum(estimated) - 1
@@ -455,7 +459,7 @@ def brant_tests(r: LikelihoodResults) -> pd.DataFrame:
         if notes
         else _brant_frame(r, X, fits, columns)
     )
-    lacking = [str(name) for name, chisq in table["chisq"].items() if np.isnan(chisq)]
+    lacking = _lacking(table)
     if lacking and not notes:
         notes = [
             f"no test of {', '.join(lacking)}: the combined covariance of the"

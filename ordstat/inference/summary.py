@@ -13,6 +13,7 @@ from .._typing import FloatArray
 from ..checks import flag, fraction, label_texts
 from ..fit import count_above
 from ..likelihood.covariance_choice import own_covariance
+from ..likelihood.fit import LikelihoodFit
 from ..likelihood.parameters import threshold_values
 from ..likelihood.standard_errors import symmetric_limits
 from ..likelihood.unavailable import excluding
@@ -84,9 +85,7 @@ def _figures(
     """
     fit = r.fit
     n = float(r.fit.n_obs)
-    null = fit.null_loglik
-    gain = 2.0 * (fit.loglik - fit.null_loglik)
-    mcfadden = no_rounding(1.0 - fit.loglik / null)
+    r2 = pseudo_r2(fit, n)
     if r.design.survey is not None:
         figures = {
             "nobs": n,
@@ -94,7 +93,7 @@ def _figures(
             "design_df": r.design_df,
             "pseudo_loglik": fit.loglik,
         }
-        return {**figures, "mcfadden": mcfadden, **(tests or {})}
+        return {**figures, "mcfadden": r2["mcfadden"], **(tests or {})}
     edf = fit.edf
     deviance = np.nan if r.without_aic else -2.0 * fit.loglik
     figures = {
@@ -102,13 +101,24 @@ def _figures(
         "edf": edf,
         "df_residual": n - edf,
         "loglik": fit.loglik,
-        "null_loglik": null,
+        "null_loglik": fit.null_loglik,
     }
     figures |= {"aic": deviance + 2.0 * edf, "bic": deviance + np.log(n) * edf}
     if fit.marginal is not None:
         return figures
-    nagelkerke = no_rounding(float(np.expm1(-gain / n) / np.expm1(2.0 * null / n)))
-    return {**figures, **(tests or {}), "mcfadden": mcfadden, "nagelkerke": nagelkerke}
+    shown = {name: r2[name] for name in ("mcfadden", "nagelkerke")}
+    return {**figures, **(tests or {}), **shown}
+
+
+def pseudo_r2(fit: LikelihoodFit, n: float) -> dict[str, float]:
+    """R2s of Cox and Snell, Nagelkerke and McFadden, for n cases."""
+    explained = float(np.expm1(2.0 * (fit.null_loglik - fit.loglik) / n))
+    largest = float(np.expm1(2.0 * fit.null_loglik / n))
+    return {
+        "cox_snell": no_rounding(-explained),
+        "nagelkerke": no_rounding(explained / largest),
+        "mcfadden": no_rounding(1.0 - fit.loglik / fit.null_loglik),
+    }
 
 
 def no_rounding(share: float) -> float:

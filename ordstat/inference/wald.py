@@ -476,11 +476,8 @@ def _equations(r: LikelihoodResults, hypotheses: str | Sequence[str]) -> list[st
     spelled = {_bare(name): name for name in named}
     equations: list[str] = []
     for text in listed_texts("hypotheses", hypotheses):
-        for part in (
-            [text]
-            if "=" in text or _bare(text) in spelled
-            else re.split(r"[,\n]", text)
-        ):
+        whole = "=" in text or _bare(text) in spelled
+        for part in [text] if whole else re.split(r"[,\n]", text):
             name = spelled.get(_bare(part), part.strip())
             if not named.get(name) and "=" not in part:
                 raise OptionError(

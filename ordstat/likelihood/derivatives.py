@@ -84,6 +84,10 @@ class Quantity:
         return self.combine(np.eye(count), 0.0)
 
 
+def _unchanged(values: FloatArray, top: float) -> FloatArray:
+    return values
+
+
 def _with_top(values: FloatArray, top: float) -> FloatArray:
     return np.concatenate([values, np.full((1, *values.shape[1:]), top)])
 
@@ -105,13 +109,13 @@ def _latent_mean(values: FloatArray, top: float) -> FloatArray:
 QUANTITIES: dict[str, Quantity] = {
     "prob": Quantity(CUMULATIVE, _differences, "level"),
     "cum_prob": Quantity(CUMULATIVE, _with_top, "level"),
-    "inner_cum_prob": Quantity(CUMULATIVE, lambda values, top: values, "lower level"),
+    "inner_cum_prob": Quantity(CUMULATIVE, _unchanged, "lower level"),
     "exc_prob": Quantity(CUMULATIVE, lambda values, top: top - values, "lower level"),
     "mean": Quantity(CUMULATIVE, _expected_rank, "row"),
     "latent": Quantity(ETA, _latent_mean, "row"),
-    "log_odds": Quantity(ABOVE_LOG_ODDS, lambda values, top: values, "threshold"),
-    "hazard": Quantity(HAZARDS, lambda values, top: values, "threshold"),
-    "linear_predictor": Quantity(ETA, lambda values, top: values, "threshold"),
+    "log_odds": Quantity(ABOVE_LOG_ODDS, _unchanged, "threshold"),
+    "hazard": Quantity(HAZARDS, _unchanged, "threshold"),
+    "linear_predictor": Quantity(ETA, _unchanged, "threshold"),
 }
 
 

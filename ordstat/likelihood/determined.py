@@ -20,31 +20,32 @@ from ..newton import Ended, Optimum
 from .problem import Problem
 from .separation import Recession
 
-#: Moves below this share of the terms that they are sums of are rounding.
+#: A sum of terms that is below this share of their sizes is a rounding error.
 _ROUNDING = 1e-8
-#: Parts of a function that the cone of rising ends does not reach, below which it
-#: counts as inside.
+#: Distance from the cone of rising ends up to which a function counts as inside.
 _INSIDE = 1e-7
-#: Ends that lie beyond a normal by less do so by rounding.
+#: Rounding of the slope of an end along a normal.
 _BEYOND = 1e-10
-#: Curvatures below this share of the largest are looked at.
-_SOFT = 1e-4
-#: Curvatures below this, for each row and a column of unit deviation, are rounding of
-#: 0.
+
+# Spreads are the log-scale effects: each stretches or shrinks the scale of some rows. A
+# spread has run off if the likelihood does not fall as it grows, or shrinks, for ever.
+
+#: Directions whose curvature is below this share of the largest are examined.
+_LITTLE_CURVATURE = 1e-4
+#: Curvature, for each row and a column of unit deviation, that is a rounding error.
 _NO_CURVATURE = 1e-9
-#: Spreads of which the rows tell less than this share, once the other parameters are
-#: estimated, run off together.
+#: The curvature along spreads, relative to that with all other parameters held, below
+#: which the rows do not determine them.
 _SHARED = 1e-2
-#: Spreads whose directions differ by less run off on their own.
+#: Tangents of spreads that differ by less are those of spreads that run off alone.
 _APART = 1e-2
-#: A spread of whose size the rows tell less than this, for each of them, has run off on
-#: its own.
-_TOLD = 1e-6
+#: Least curvature for each row by which parameters are scaled.
+_LEAST_CURVATURE = 1e-6
 #: A log-likelihood that falls by less, where a spread changes by the factor e, has no
-#: maximum there.
+#: maximum along the path.
 _LEVEL = 1e-6
-#: A function of unit length that moves by less, where a spread changes by the factor e,
-#: has a limit.
+#: A function of unit length that changes by less, where a spread changes by the factor
+#: e, has a limit.
 _STILL = 1e-3
 #: Newton steps in the limiting model, and the decrement at which they end.
 _STEPS = 20
@@ -67,7 +68,8 @@ class Determined:
     sizes : (P', r)
         Sizes of the terms that `moves` are sums of.
     adrift : (P', f)
-        Directions along which a spread and what it stretches grow, or shrink, together.
+        Directions along which a spread (log-scale effect) and what it stretches grow,
+        or shrink, together.
     axes : (P', P')
         From the solver's coordinates to the user's; they measure `adrift`.
     errors : (P', k)
@@ -90,7 +92,7 @@ class Determined:
         """
         direction = self.moves @ self.inside
         size = self.sizes @ np.abs(self.inside)
-        direction = np.where(np.abs(direction) <= _ROUNDING * size, 0.0, direction)
+        direction = _without_rounding(direction, size)
         return direction / np.abs(direction).max() if direction.any() else None
 
     def limits(self, functions: FloatArray) -> FloatArray:
@@ -99,7 +101,7 @@ class Determined:
         """
         parts = functions @ self.moves
         size = (np.abs(functions) @ self.sizes).max(axis=1, initial=0.0, keepdims=True)
-        parts = np.where(np.abs(parts) <= _ROUNDING * size, 0.0, parts)
+        parts = _without_rounding(parts, size)
         out = np.zeros(len(functions))
         moved = parts.any(axis=1)
         lengths = np.linalg.norm(parts[moved], axis=1, keepdims=True)
@@ -161,10 +163,7 @@ class Determined:
         """(t, h) a basis of the combinations of functions (h, P') that are finite."""
         size = np.linalg.norm(functions, axis=1, keepdims=True)
         unit = functions / np.where(size > 0.0, size, 1.0)
-        moved = unit @ self.moves
-        moved = np.where(
-            np.abs(moved) <= _ROUNDING * (np.abs(unit) @ self.sizes), 0.0, moved
-        )
+        moved = _without_rounding(unit @ self.moves, np.abs(unit) @ self.sizes)
         drifting = np.where(self.drifts(unit)[:, None], unit @ self.adrift, 0.0)
         rates = np.hstack([moved, drifting])
         largest = np.abs(rates).max(axis=0, initial=0.0)
@@ -186,6 +185,11 @@ class Determined:
         return np.asarray((moved > least).any(axis=1))
 
 
+def _without_rounding(sums: FloatArray, sizes: FloatArray) -> FloatArray:
+    """The sums, exactly 0 where they are rounding errors of terms of these sizes."""
+    return np.where(np.abs(sums) <= _ROUNDING * sizes, 0.0, sums)
+
+
 def complement(columns: FloatArray) -> FloatArray:
     """(P, P - r) orthonormal basis of what is orthogonal to columns (P, r)."""
     axes, sizes, _ = np.linalg.svd(
@@ -194,11 +198,15 @@ def complement(columns: FloatArray) -> FloatArray:
     return np.asarray(axes[:, int(np.count_nonzero(sizes > _ROUNDING)) :])
 
 
+def _endless(recession: Recession | None, adrift: FloatArray) -> FloatArray:
+    """(P', r + f) all directions without end."""
+    return adrift if recession is None else np.hstack([recession.moves, adrift])
+
+
 def spreads_adrift(
     problem: Problem, optimum: Optimum, recession: Recession | None, running: BoolArray
 ) -> FloatArray:
-    """(P', f) directions along which shift and spread run off together, in the solver's
-    coordinates.
+    """(P', f) directions along which spreads run off, in the solver's coordinates.
 
     Along b + e^t a and tau + t the rows of one spread keep their predictors and those
     of others do not move (a group that gave only the ends of the scale); or a spread
@@ -213,52 +221,57 @@ def spreads_adrift(
     running : (P',) bool
         Log-scale effects that are known to have no estimate.
     """
-    n_lambda = int(problem.flexible is not None)
-    count = problem.rows.scale.mean.size
-    scales = np.arange(
-        problem.n_parameters - count - n_lambda, problem.n_parameters - n_lambda
-    )
-    if not count:
-        return np.zeros((problem.n_parameters, 0))
-    free = (
-        np.eye(problem.n_parameters)
-        if recession is None
-        else complement(recession.moves)
-    )
-    values, vectors = np.linalg.eigh(free.T @ optimum.at.information.dense() @ free)
-    soft = free @ vectors[:, values <= _SOFT * values[-1]]
-    reached = np.linalg.pinv(soft[scales]) if soft.size else np.zeros((0, count))
-    z = problem.rows.model_rows(slice(None)).z
-    found = []
-    for place, scale in enumerate(scales):
-        tangent = soft @ reached[:, place]
-        alone = np.delete(tangent[scales], place)
-        known = (
-            abs(tangent[scale] - 1.0) < _STILL
-            and np.abs(alone).max(initial=0.0) < _STILL
-        )
-        if not known:
-            tangent = np.eye(problem.n_parameters)[scale]
-        widest = float(np.abs(z[:, place]).max())
-        if running[scale] or (
-            known and _is_level(problem, optimum, tangent, int(scale), widest)
-        ):
-            found.append(tangent)
-    total_weight = float(problem.counts.sum())
+    none = np.zeros((problem.n_parameters, 0))
+    scales = np.arange(problem.n_parameters)[problem.layout.of_scale]
+    if not scales.size:
+        return none
+    found = _single_tangents(problem, optimum, recession, running, scales)
     if not found:
-        return np.zeros((problem.n_parameters, 0))
+        return none
     tangents = np.array(found).T
+    total_weight = float(problem.counts.sum())
     together = _together(optimum.at.information.dense(), scales, total_weight)
-    missed = (
-        tangents[scales]
-        - together[scales]
-        @ np.linalg.lstsq(together[scales], tangents[scales], rcond=None)[0]
-    )
+    shares = np.linalg.lstsq(together[scales], tangents[scales], rcond=None)[0]
+    missed = tangents[scales] - together[scales] @ shares
     if together.shape[1] != len(found) or np.abs(missed).max() > _APART:
         tangents = together
     return np.hstack(
         [tangents, _level_plane(optimum, recession, tangents, total_weight)]
     )
+
+
+def _single_tangents(
+    problem: Problem,
+    optimum: Optimum,
+    recession: Recession | None,
+    running: BoolArray,
+    scales: IntArray,
+) -> list[FloatArray]:
+    """Tangents (P',) of the paths along which a single spread (indices) runs off."""
+    units = np.eye(problem.n_parameters)
+    free = units if recession is None else complement(recession.moves)
+    values, vectors = np.linalg.eigh(free.T @ optimum.at.information.dense() @ free)
+    flat = free @ vectors[:, values <= _LITTLE_CURVATURE * values[-1]]
+    reached = np.zeros((0, scales.size))
+    if flat.size:
+        reached = np.linalg.pinv(flat[scales])
+    z = problem.rows.model_rows(slice(None)).z
+    found = []
+    for place, scale in enumerate(scales):
+        tangent = flat @ reached[:, place]
+        others = np.delete(tangent[scales], place)
+        alone = (
+            abs(tangent[scale] - 1.0) < _STILL
+            and np.abs(others).max(initial=0.0) < _STILL
+        )
+        if not alone:
+            tangent = units[scale]
+        widest = float(np.abs(z[:, place]).max())
+        if running[scale] or (
+            alone and _is_level(problem, optimum, tangent, int(scale), widest)
+        ):
+            found.append(tangent)
+    return found
 
 
 def _together(
@@ -272,7 +285,9 @@ def _together(
     maximised over the other parameters, tells the combinations.
     """
     others = np.setdiff1d(np.arange(len(information)), spreads)
-    units = np.sqrt(np.maximum(np.diagonal(information), _TOLD * total_weight))
+    units = np.sqrt(
+        np.maximum(np.diagonal(information), _LEAST_CURVATURE * total_weight)
+    )
     scaled = information / np.outer(units, units)
     drawn = (
         -np.linalg.pinv(scaled[np.ix_(others, others)], hermitian=True)
@@ -295,11 +310,10 @@ def _level_plane(
     tangents: FloatArray,
     total_weight: float,
 ) -> FloatArray:
-    """(P', f) further directions without curvature: what only rows of an endless spread
-    could tell of.
+    """(P', f) further directions without curvature: only rows of a spread that has run
+    off could determine them.
     """
-    held = tangents if recession is None else np.hstack([recession.moves, tangents])
-    free = complement(held)
+    free = complement(_endless(recession, tangents))
     values, vectors = np.linalg.eigh(free.T @ optimum.at.information.dense() @ free)
     return np.asarray(free @ vectors[:, values <= _NO_CURVATURE * total_weight])
 
@@ -336,17 +350,14 @@ def settled(
     the other directions.
     """
     x = optimum.x
-    held = adrift
-    # nothing is left to be estimated
-    if recession is not None and recession.moves.shape[1] == x.size:
-        return optimum
     if recession is not None:
+        if recession.moves.shape[1] == x.size:  # nothing is left to be estimated
+            return optimum
         x = x + recession.least * (recession.moves @ recession.inside)
-        held = np.hstack([recession.moves, adrift])
     at = problem.evaluate(x)
     if at is None:  # so far out that the predictors overflow
         return optimum
-    free = complement(held)
+    free = complement(_endless(recession, adrift))
     for _ in range(_STEPS):
         score = free.T @ at.score
         step = np.linalg.lstsq(
@@ -366,31 +377,35 @@ def settled(
     return replace(optimum, x=x, at=at, step=np.zeros_like(x), ended=ended)
 
 
-def determined(
+def directions_without_end(
     problem: Problem, optimum: Optimum, recession: Recession | None, adrift: FloatArray
 ) -> Determined | None:
     """The directions without end on the user's scale; None if there are none."""
     if recession is None and not adrift.size:
         return None
     coefficients = problem.user.coefficients
-    moves = sizes = np.zeros((problem.n_parameters, 0))
+    none = np.zeros((problem.n_parameters, 0))
+    moves = none
+    sizes = none
+    rising = np.zeros((0, 0))
+    inside = np.zeros(0)
     if recession is not None:
         moves = coefficients(recession.moves)
         sizes = 2.0**53 * problem.user.rounding(recession.moves)
-    errors = np.zeros((problem.n_parameters, 0))
+        rising = recession.rising
+        inside = recession.inside
+    errors = none
     if adrift.size:
-        held = adrift if recession is None else np.hstack([recession.moves, adrift])
-        free = complement(held)
-        inverse = np.linalg.pinv(
-            free.T @ optimum.at.information.dense() @ free, hermitian=True
-        )
+        free = complement(_endless(recession, adrift))
+        information = free.T @ optimum.at.information.dense() @ free
+        inverse = np.linalg.pinv(information, hermitian=True)
         values, vectors = np.linalg.eigh(float(problem.counts.sum()) * inverse)
         errors = coefficients(free) @ vectors * np.sqrt(np.maximum(values, 0.0))
     return Determined(
         moves=moves,
         sizes=sizes,
-        rising=np.zeros((0, 0)) if recession is None else recession.rising,
-        inside=np.zeros(0) if recession is None else recession.inside,
+        rising=rising,
+        inside=inside,
         adrift=coefficients(adrift) if adrift.size else adrift,
         axes=coefficients(np.eye(problem.n_parameters)),
         errors=errors,

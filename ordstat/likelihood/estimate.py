@@ -11,7 +11,13 @@ import numpy as np
 from .._typing import BoolArray, FloatArray
 from ..exceptions import DataError, OptionError
 from ..newton import Blocks, Objective, Optimum, maximise
-from .determined import Determined, complement, determined, settled, spreads_adrift
+from .determined import (
+    Determined,
+    complement,
+    directions_without_end,
+    settled,
+    spreads_adrift,
+)
 from .family import Family
 from .penalty import Penalty
 from .problem import Problem
@@ -127,7 +133,7 @@ class Estimate:
     recession : Recession or None
         Moves to infinite estimates.
     adrift : (P', f) or None
-        Directions in which spreads have no estimates; None where every estimate is
+        Directions along which log-scale effects run off; None where every estimate is
         finite.
     searched : (P',) or None
         Where the search ended, before moving ends were taken out to where their rows
@@ -169,8 +175,7 @@ class Estimate:
         problem = self.problem
         optimum = self.optimum
         moves = recession(problem, optimum)
-        running_off = running(problem, optimum)
-        adrift = spreads_adrift(problem, optimum, moves, running_off)
+        adrift = spreads_adrift(problem, optimum, moves, running(problem, optimum))
         if moves is None and not adrift.size:
             return self
         if problem.at_hand is None:
@@ -188,11 +193,13 @@ class Estimate:
         """What the data determine; None if every estimate is finite."""
         if self.adrift is None:
             return None
-        return determined(self.problem, self.optimum, self.recession, self.adrift)
+        return directions_without_end(
+            self.problem, self.optimum, self.recession, self.adrift
+        )
 
     @property
     def infinite(self) -> BoolArray:
-        """(P',) estimates without a finite value, or without any."""
+        """(P',) estimates that separation makes infinite, or leaves without a value."""
         if self.determined is None:
             return np.zeros(self.problem.n_parameters, dtype=bool)
         return np.asarray(
@@ -201,7 +208,7 @@ class Estimate:
 
     @cached_property
     def endless(self) -> BoolArray:
-        """(P',) parameters that move with a spread without a maximum.
+        """(P',) parameters that move with a log-scale effect that has no estimate.
 
         All parameters if the search did not end in a maximum.
         """
@@ -263,20 +270,17 @@ class Estimate:
 
 def running(problem: Problem, optimum: Optimum) -> BoolArray:
     """(P',) log-scale effects that are still moving, or have a huge standard error."""
-    scale = np.zeros(problem.n_parameters, dtype=bool)
-    r = problem.rows.scale.mean.size
-    if r == 0:
-        return scale
-    first = scale.size - r - int(problem.flexible is not None)
-    moving = np.abs(optimum.step[first : first + r]) > (
-        np.inf if optimum.converged else _MOVING
-    )
-    among = first - optimum.factor.V.shape[0]
-    variances = (
-        optimum.unit * np.diag(optimum.factor.schur_inverse())[among : among + r]
-    )
-    scale[first : first + r] = moving | (variances > _ENDLESS**2)
-    return scale
+    running = np.zeros(problem.n_parameters, dtype=bool)
+    of_scale = problem.layout.of_scale
+    if of_scale.start == of_scale.stop:
+        return running
+    n_alpha = optimum.factor.V.shape[0]
+    rest = slice(of_scale.start - n_alpha, of_scale.stop - n_alpha)
+    variances = optimum.unit * np.diag(optimum.factor.schur_inverse())[rest]
+    running[of_scale] = variances > _ENDLESS**2
+    if not optimum.converged:
+        running[of_scale] |= np.abs(optimum.step[of_scale]) > _MOVING
+    return running
 
 
 def correct_digits(

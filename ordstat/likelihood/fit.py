@@ -198,10 +198,4 @@ class LikelihoodFit(Fit):
         """
         if self.jacobian is None:
             return None
-        n, t = self.jacobian.shape
-        columns = self.n_alpha // t
-        rest = self.coefficients.size - self.n_alpha
-        out = np.zeros((columns * n + rest, self.coefficients.size))
-        out[: columns * n, : self.n_alpha] = np.kron(np.eye(columns), self.jacobian)
-        out[columns * n :, self.n_alpha :] = np.eye(rest)
-        return out
+        return self.layout.expansion(self.jacobian)

@@ -314,7 +314,8 @@ def _interval(
     `change` gives log f(u) - log f(lo) and f'/f at lo less that at u, where both ends
     are finite.
     """
-    (u, lo, d), logs = ends, log_p(*ends, lam)
+    u, lo, d = ends
+    logs = log_p(u, lo, d, lam)
     with np.errstate(over="ignore", invalid="ignore"):
         a = np.exp(log_density(u, lam) - logs)
         b = np.exp(log_density(lo, lam) - logs)
@@ -326,37 +327,35 @@ def _interval(
     return with_series(direct, u, d, partial(bends, lam=lam))
 
 
-def _curves(lam: float, *curves: Callable[..., FloatArray]) -> Any:
-    """The functions at one lambda."""
-    return (partial(curve, lam=lam) for curve in curves)
-
-
 def aranda_ordaz(lam: float) -> Link:
     """The Aranda-Ordaz link at lambda > 0."""
-    cdf, sf, pdf, ppf, log_p = _curves(lam, ao_cdf, ao_sf, ao_pdf, ao_ppf, ao_log)
     interval = partial(
         _interval,
-        lam=lam,
         log_p=ao_log,
         log_density=_ao_log_density,
         bends=_ao_bends,
         change=_ao_change,
     )
-    return Link("aranda-ordaz", cdf, sf, pdf, ppf, log_p, interval, "", lam)
+    curves = ao_cdf, ao_sf, ao_pdf, ao_ppf, ao_log, interval
+    return Link("aranda-ordaz", *_at(lam, *curves), mirror="", lam=lam)
 
 
 def log_gamma(lam: float) -> Link:
     """The log-gamma link at any lambda; its mirror is that at -lambda."""
-    cdf, sf, pdf, ppf, log_p = _curves(lam, lg_cdf, lg_sf, lg_pdf, lg_ppf, lg_log)
     interval = partial(
         _interval,
-        lam=lam,
         log_p=lg_log,
         log_density=_log_density,
         bends=_lg_bends,
         change=_lg_change,
     )
-    return Link("log-gamma", cdf, sf, pdf, ppf, log_p, interval, "log-gamma", lam)
+    curves = lg_cdf, lg_sf, lg_pdf, lg_ppf, lg_log, interval
+    return Link("log-gamma", *_at(lam, *curves), mirror="log-gamma", lam=lam)
+
+
+def _at(lam: float, *curves: Callable[..., Any]) -> Any:
+    """The functions at one lambda."""
+    return [partial(curve, lam=lam) for curve in curves]
 
 
 def mirrored(link: Link) -> Link:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from .._typing import FloatArray, IntArray
 
@@ -86,6 +87,14 @@ class Layout:
         """Where the effects on the log scale are."""
         end = self.n_alpha + self.location + self.scale
         return slice(self.n_alpha + self.location, end)
+
+    def expansion(self, jacobian: FloatArray) -> FloatArray:
+        """(F, P) from these parameters to those with each threshold on its own, where
+        `jacobian` (K-1, t) gives the thresholds of a structure.
+        """
+        others = np.eye(self.size - self.n_alpha)
+        by_column = np.kron(np.eye(self.columns), jacobian)
+        return np.asarray(block_diag(by_column, others))
 
     def split(self, x: FloatArray) -> Coefficients:
         """The blocks of a vector (P,)."""

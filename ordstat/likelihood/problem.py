@@ -153,9 +153,9 @@ class Problem:
 
     def without(self, lost: list[int]) -> Problem:
         """The problem without parameters that cannot be determined."""
-        n_scale = int(self.scale.kept.sum())
-        first = self.n_parameters - n_scale - int(self.flexible is not None)
-        left = np.isin(first + np.arange(n_scale), lost, invert=True)
+        of_scale = self.layout.of_scale
+        places = np.arange(self.n_parameters)
+        left = np.isin(places[of_scale], lost, invert=True)
         kept = self.scale.kept.copy()
         kept[kept] = left
         rows = self.sample.rows
@@ -167,7 +167,7 @@ class Problem:
             self,
             sample=replace(self.sample, rows=rows),
             scale=replace(self.scale, kept=kept),
-            flexible=None if first + n_scale in lost else self.flexible,
+            flexible=None if of_scale.stop in lost else self.flexible,
             confounded=tuple(np.flatnonzero(self.estimated)[lost].tolist()),
         )
 

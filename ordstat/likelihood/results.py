@@ -68,9 +68,9 @@ if TYPE_CHECKING:
     from ..effects.superiority import Superiority
     from ..inference.bootstrap import Bootstrap
     from ..inference.certificate import Convergence
-    from ..inference.comparison import StepwiseSelection
     from ..inference.goodness import GoodnessOfFit
     from ..inference.influence import Influence
+    from ..inference.stepwise import StepwiseSelection
     from ..plots.accessor import LikelihoodPlots
     from ..report.frames import NotedFrame
     from ..report.render import Report, Summary
@@ -1528,7 +1528,7 @@ class LikelihoodResults(OrdinalResults):
         >>> fit.drop1()["lrt"].round(3).to_dict()
         {'<none>': nan, 'temp': 26.928, 'contact': 11.043}
         """
-        from ..inference.comparison import dropped_terms
+        from ..inference.single_terms import dropped_terms
 
         return dropped_terms(self, scope, test=test, k=k)
 
@@ -1568,7 +1568,7 @@ class LikelihoodResults(OrdinalResults):
         <none>   NaN  194.027     NaN      NaN
         contact  1.0  184.984  11.043    0.001
         """
-        from ..inference.comparison import added_terms
+        from ..inference.single_terms import added_terms
 
         return added_terms(self, scope, test=test, k=k)
 
@@ -1606,7 +1606,7 @@ class LikelihoodResults(OrdinalResults):
         >>> ordfit("rating ~ temp * contact", wine).step().trace["change"].tolist()
         ['', '- temp:contact']
         """
-        from ..inference.comparison import stepwise
+        from ..inference.stepwise import stepwise
 
         return stepwise(self, scope, k=k)
 
@@ -1904,7 +1904,7 @@ class LikelihoodResults(OrdinalResults):
         >>> fit.discrimination()[measures].round(3).tolist()
         [0.403, 0.774, 0.177, 0.44]
         """
-        from ..inference.goodness import discrimination_series
+        from ..inference.discrimination import discrimination_series
 
         return discrimination_series(self)
 

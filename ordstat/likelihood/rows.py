@@ -113,16 +113,12 @@ class LikelihoodRows:
         """Evaluate at x; None outside the domain. If `information` is given, only the
         score is computed.
         """
-        largest = float(
-            np.abs(x[: self.shape[0] * self.shape[1] + self.location.mean.size]).max()
-        )
+        largest = float(np.abs(x[: self.layout.of_location.stop]).max())
         if not largest <= _FARTHEST:
             return None
-        if self.flexible is not None:
-            at = self._by_terms(x, information)
-        elif self._compiles:
+        if self.flexible is None and self._compiles:
             at = self._compiled(x, largest, information)
-        elif self.family.stages is not None:
+        elif self.flexible is None and self.family.stages is not None:
             at = self._by_stages(x, information)
         else:
             at = self._by_terms(x, information)
@@ -163,9 +159,8 @@ class LikelihoodRows:
         """The sum over the stages, each with a threshold (and nominal effects on it) of
         its own.
         """
-        size = self.shape[0] * self.shape[1]
-        alpha = x[:size].reshape(self.shape)
-        rest = x[size:]
+        alpha = x[: self.layout.n_alpha].reshape(self.shape)
+        rest = x[self.layout.n_alpha :]
         parts = []
         for own, stage in zip(alpha, self._stages, strict=True):
             part = stage.evaluate(np.concatenate([own, rest]), information)
@@ -269,9 +264,8 @@ class LikelihoodRows:
         Without `second` only scores are summed. Those of the rows are written to
         `scores` (4, N).
         """
-        size = self.shape[0] * self.shape[1]
-        alpha = x[:size].reshape(self.shape)
-        rest = x[size:]
+        alpha = x[: self.layout.n_alpha].reshape(self.shape)
+        rest = x[self.layout.n_alpha :]
         theta = alpha
         step = np.vstack([alpha[:1], alpha[1:] - alpha[:-1]])
         # until the sums are complete every pattern has separate thresholds

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-from scipy.linalg import block_diag
-
 from .._typing import FloatArray, IntArray
 from ..formula.sample import Sample
 from .family import Family, row_terms
@@ -48,9 +45,7 @@ class RowScores:
         if problem.structure is not None:
             jacobian = problem.structure.jacobian
             at = at._replace(alpha=jacobian @ at.alpha)
-            by_column = np.kron(np.eye(problem.layout.columns), jacobian)
-            others = np.eye(estimates.size - problem.layout.n_alpha)
-            structure = block_diag(by_column, others)
+            structure = problem.layout.expansion(jacobian)
         return cls(
             rows=ModelRows.of(problem.sample.rows),
             family=problem.family_at(float(estimates[-1])),

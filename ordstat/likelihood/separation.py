@@ -269,9 +269,7 @@ def _ends(problem: Problem, x: FloatArray) -> _Ends:
     size = count * m
     p = rows.x.shape[1]
     observed = _observed(problem)
-    first_scale = x.size - rows.z.shape[1] - int(problem.flexible is not None)
-    zeta = x[first_scale : first_scale + rows.z.shape[1]]
-    certain = _certain_ends(problem, rows, observed, zeta)
+    certain = _certain_ends(problem, rows, observed, x[problem.layout.of_scale])
     if problem.structure is not None:
         n_others = len(problem.expansion) - size - p  # log scale and lambda
         used = problem.n_parameters - n_others

@@ -138,14 +138,9 @@ class RowTerms:
         """(Q, Q, n) `curvature` without the barrier."""
         if self.barrier is None:
             return self.second()
+        signs = np.array([[1.0, -1.0], [-1.0, 1.0]])
         out = self.second().copy()
-        for place, other, sign in (
-            (0, 0, 1.0),
-            (1, 1, 1.0),
-            (0, 1, -1.0),
-            (1, 0, -1.0),
-        ):
-            out[place, other] -= sign * self.barrier
+        out[:2, :2] -= signs[:, :, None] * self.barrier
         return out
 
 

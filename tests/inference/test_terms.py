@@ -11,7 +11,7 @@ from reference_cases import load_data
 
 from ordstat import ordfit
 from ordstat.exceptions import DataError, OptionError
-from ordstat.inference.comparison import coded_anew
+from ordstat.inference.single_terms import coded_anew
 
 
 @pytest.fixture(scope="module")

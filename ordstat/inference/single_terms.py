@@ -1,0 +1,317 @@
+"""Single terms dropped or added: fits without or with each, and their tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pandas as pd
+
+from ..checks import listed, listed_texts, number, one_of
+from ..exceptions import DataError, OptionError
+from ..formula.sample import Sample
+from ..likelihood.fit import LikelihoodFit
+from ..likelihood.unavailable import check_available
+from ..report.cells import MOST_TERMS, first_few
+from ..report.frames import NotedFrame
+from .comparison import NEGATIVE_NOTE, SEPARATED_NOTE, improper, without_rounding
+from .terms import Marginality, columns_of, marginality_of
+from .wald import chi2_tail
+
+if TYPE_CHECKING:
+    from ..formula.design import Design
+    from ..likelihood.results import LikelihoodResults
+
+#: If estimates are infinite, a gradient above this shows that the log-likelihood is not
+#: near its limit.
+_STEEP = 1e-3
+#: Penalty per parameter in AIC.
+AIC = 2.0
+#: Values of `test=`; "Chisq" is R's name for "LR".
+_TESTS = ("LR", "Chisq", None)
+#: Row label of the model itself.
+NONE = "<none>"
+_WITHOUT_MAXIMUM = "no maximum of the likelihood was reached in the model of {}."
+_NOT_NESTED = (
+    "no p-value for {}: the larger model has the lower likelihood (a local maximum), or"
+    " codes terms differently, so that the models are not nested."
+)
+_THE_SAME = (
+    "no test of {}: other columns take over the effect, so that the model stays the"
+    " same."
+)
+_TITLES = {
+    -1.0: "Likelihood ratio tests of dropping single terms",
+    1.0: "Likelihood ratio tests of adding single terms",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Refit:
+    """Another model of the same rows: its number of parameters and log-likelihood, NaN
+    if it has no maximum.
+    """
+
+    edf: float = np.nan
+    loglik: float = np.nan
+    separated: bool = False
+    negative: bool = False
+
+    def criterion(self, k: float) -> float:
+        """AIC with a penalty of k for each parameter."""
+        return k * self.edf - 2.0 * self.loglik
+
+
+def refit(r: LikelihoodResults, sample: Sample) -> Refit:
+    """Fit the method of `r` to another sample, with default starting values; NaN if
+    there is no maximum.
+    """
+    try:
+        fit: LikelihoodFit = unstarted(r).fit(sample, np.random.default_rng(0))
+    except DataError:
+        return Refit()
+    separated = fit.separation is not None
+    # A search that stopped early on the way to infinity is not near the limit.
+    stopped = fit.trace.stopped or fit.certificate.value > _STEEP
+    if stopped if separated else not fit.certificate.reached:
+        return Refit()
+    return Refit(
+        float(fit.edf), float(fit.loglik), separated, improper(fit.rule, sample.rows)
+    )
+
+
+def unstarted(r: LikelihoodResults) -> Any:
+    """The method of a fit without its starting values, which hold only for its own
+    parameters.
+    """
+    return replace(cast(Any, r.method), start=None)
+
+
+def coded_anew(
+    r: LikelihoodResults, role: str, terms: Sequence[str], changed: str
+) -> Sample:
+    """The sample with other terms in one formula, coded as that formula alone would
+    code them.
+
+    Parameters
+    ----------
+    r : LikelihoodResults
+    role : {"formula", "nominal", "scale"}
+    terms : sequence of str
+        All terms of the new formula; each occurs in a formula of the fit.
+    changed : str
+        The added or removed term. Columns that the fit does not have are computed from
+        the data.
+    """
+    design = r.design
+    columns = columns_of(design, terms)
+    if columns is not None:
+        changes: dict[str, Any] = {"X" if role == "formula" else role: columns}
+        return replace(design.sample, rows=replace(design.sample.rows, **changes))
+    texts = marginality_of(design.spec).texts
+    present = {
+        "formula": design.terms,
+        "nominal": design.nominal_terms,
+        "scale": design.scale_terms,
+    }[role]
+    added = " + ".join(texts[term] for term in terms if term not in present)
+    start = "~ . + " if present else "~ "
+    change = start + added if changed in terms else f"~ . - {texts[changed]}"
+    return _updated(design, changed, **{role: change}).sample
+
+
+def _updated(old: Design, term: str, **changes: Any) -> Design:
+    """The design with a term added or removed; DataError if that changes which rows are
+    complete.
+    """
+    new = old.updated(**changes)
+    check_complete(old, new, term)
+    return new
+
+
+def check_complete(old: Design, new: Design, term: str) -> None:
+    """Raise DataError if adding or removing a term changes which rows are complete."""
+    if old.sample.n != new.sample.n or not old.index.equals(new.index):
+        raise DataError(
+            f"{term!r} is missing in some of the {max(old.sample.n, new.sample.n)} rows"
+            f" of the fit ({min(old.sample.n, new.sample.n)} rows have it). Models are"
+            " compared on the same rows: drop the rows with missing values first."
+        )
+
+
+def dropped_terms(
+    r: LikelihoodResults,
+    scope: str | Sequence[str] | None = None,
+    *,
+    test: str | None = "LR",
+    k: float = AIC,
+) -> pd.DataFrame:
+    """Drop each term in turn, as R's drop1()."""
+    check_available(r, "drop1()")
+    terms = (
+        marginality_of(r.design.spec).droppable()
+        if scope is None
+        else terms_in(r, scope, r.design.terms)
+    )
+    return refit_table(r, drop_fits(r, terms), -1.0, test, k)
+
+
+def drop_fits(r: LikelihoodResults, terms: Iterable[str]) -> dict[str, Refit]:
+    """Fits without each term in turn."""
+    kept = {
+        term: [other for other in r.design.terms if other != term] for term in terms
+    }
+    return {
+        term: refit(r, coded_anew(r, "formula", others, term))
+        for term, others in kept.items()
+    }
+
+
+def added_terms(
+    r: LikelihoodResults,
+    scope: str | Sequence[str],
+    *,
+    test: str | None = "LR",
+    k: float = AIC,
+) -> pd.DataFrame:
+    """Add each term of a scope in turn, as R's add1()."""
+    check_available(r, "add1()")
+    texts = enterable(r, widest_model(r, scope))
+    if not texts:
+        raise OptionError(
+            f"scope must have a term that the model lacks; got {scope!r} for the model"
+            f" {r.formula!r}."
+        )
+    return refit_table(r, add_fits(r, texts), 1.0, test, k)
+
+
+def add_fits(r: LikelihoodResults, texts: dict[str, str]) -> dict[str, Refit]:
+    """Fits with each term added in turn; `texts` has the terms as formula text."""
+    return {
+        term: refit(r, _updated(r.design, term, formula=f"~ . + {text}").sample)
+        for term, text in texts.items()
+    }
+
+
+def widest_model(r: LikelihoodResults, scope: Any) -> Marginality:
+    """The terms of the largest model; a dot in its formula stands for the
+    model of `r`.
+    """
+    formula = " + ".join(listed_texts("scope", scope))
+    design = r.design.updated(formula=formula if "~" in formula else f"~ . + {formula}")
+    present = [term.text for term in r.design.random]
+    for term in design.random:
+        if term.text not in present:
+            raise _not_fixed(term.text, "with")
+    return marginality_of(design.spec)
+
+
+def _not_fixed(term: str, how: str) -> OptionError:
+    """The error for a random term in a scope."""
+    return OptionError(
+        f"scope must hold fixed effects only; got the random term {term}. Fit {how} it"
+        " by update(), and compare the fits by anova(), which uses the distribution of"
+        " a variance at its boundary."
+    )
+
+
+def terms_in(r: LikelihoodResults, scope: Any, available: Iterable[str]) -> list[str]:
+    """The terms of a scope, given as a formula or by name; OptionError for a term that
+    is not available.
+    """
+    names = list(available)
+    asked = listed(scope)
+    if isinstance(scope, str) and "~" in scope:
+        by_factors = {
+            factors: term
+            for term, factors in marginality_of(r.design.spec).factors.items()
+        }
+        asked = [
+            by_factors.get(factors, term)
+            for term, factors in widest_model(r, scope).factors.items()
+        ]
+    for term in asked:
+        if not isinstance(term, str) or term not in names:
+            if isinstance(term, str) and "|" in term:
+                raise _not_fixed(term, "without")
+            raise OptionError(
+                f"scope must hold terms of the model ({', '.join(names)}); got"
+                f" {term!r}."
+            )
+    return asked
+
+
+def enterable(r: LikelihoodResults, wide: Marginality) -> dict[str, str]:
+    """Formula texts of the terms that may enter: the model has all terms that they
+    contain.
+    """
+    present = set(marginality_of(r.design.spec).factors.values())
+    lacking = {
+        term: factors
+        for term, factors in wide.factors.items()
+        if factors not in present
+    }
+    return {
+        term: wide.texts[term]
+        for term, factors in lacking.items()
+        if not any(other < factors for other in lacking.values())
+    }
+
+
+def refit_table(
+    r: LikelihoodResults,
+    fits: dict[str, Refit],
+    sign: float,
+    test: str | None,
+    k: float,
+    title: str = "",
+) -> pd.DataFrame:
+    """Table with one row per model; `sign` is +1 for added terms and -1 for dropped
+    terms.
+
+    A table with a title also has the log-likelihoods.
+    """
+    one_of("test", test, _TESTS)
+    number("k", k, least=0.0, also=", such as 2 (AIC) or numpy.log(n) (BIC)")
+    base = Refit(r.fit.edf, r.fit.loglik, r.fit.separation is not None)
+    models = {NONE: base, **fits}
+    edf, logliks = np.array([(model.edf, model.loglik) for model in models.values()]).T
+    df = sign * (edf - base.edf) + 0.0  # no -0.0
+    lrt = without_rounding(2.0 * sign * (logliks - base.loglik), df, logliks)
+    df[0] = lrt[0] = np.nan
+    not_nested = ((df > 0.0) & (lrt < 0.0)) | ((df <= 0.0) & (lrt != 0.0))
+    columns = (
+        {"df": df}
+        | ({"loglik": logliks} if title else {})
+        | {"aic": k * edf - 2.0 * logliks}
+    )
+    negative = np.array([model.negative for model in models.values()])
+    if test is not None:
+        columns |= {
+            "lrt": lrt,
+            "p_value": np.where(not_nested | negative, np.nan, chi2_tail(lrt, df)),
+        }
+    table = NotedFrame(columns, index=list(models))
+    unfinished = [] if r.fit.certificate.reached or base.separated else [NONE]
+    notes = {
+        SEPARATED_NOTE: [name for name, model in models.items() if model.separated],
+        _WITHOUT_MAXIMUM: (
+            unfinished
+            + [name for name, model in fits.items() if np.isnan(model.loglik)]
+        ),
+        _NOT_NESTED: list(table.index[not_nested & ~negative]),
+        NEGATIVE_NOTE: list(table.index[negative]),
+        _THE_SAME: (
+            list(table.index[1:][(df[1:] == 0.0) & (lrt[1:] == 0.0)])
+            if test is not None
+            else []
+        ),
+    }
+    texts = [
+        text.format(first_few(names, MOST_TERMS))
+        for text, names in notes.items()
+        if names
+    ]
+    return NotedFrame.of(table, texts, title or _TITLES[sign], labels=r.names_shown())
