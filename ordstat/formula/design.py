@@ -192,7 +192,9 @@ class Design:
         return Column(used.of(column.value), missing)
 
     def beside(self, data: Any) -> Design:
-        """The design with a reference to its data; DataError if the data differ."""
+        """The design that refers to these data; DataError if they are not those of the
+        fit.
+        """
         if not isinstance(self.recipe, Recipe):  # a forged file may contain anything
             raise DataError(
                 "A design must be made from a Recipe; got"

@@ -126,8 +126,8 @@ class RandomTerm:
         return ""
 
     def apart(self, data: Any, complete: BoolArray) -> IntArray:
-        """(n,) numbers below n, equal for complete rows with the same labels; all
-        different without columns.
+        """(n,) codes of the groups of complete rows of new data, by their labels; every
+        row is a group without the columns of the group.
         """
         frame = as_frame(data)
         names = self.group_columns

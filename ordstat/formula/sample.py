@@ -179,11 +179,10 @@ class RandomRows:
         )
 
     def apart(self) -> IntArray:
-        """(N,) unions of groups that share no effect; the groups of the largest term if
-        all are connected.
+        """(N,) codes of independent sets of rows, which share no random effect.
 
-        These are the groups of a single term, the outermost groups of nested terms, or
-        those of the crossed term with most groups.
+        These are the groups of a single term, or the outermost groups of nested terms.
+        Where crossed terms connect all rows: the groups of the term with most of them.
         """
         from scipy.sparse import coo_matrix
         from scipy.sparse.csgraph import connected_components

@@ -22,7 +22,7 @@ from ..judging.errors import (
 from ..likelihood.unavailable import check_available
 from ..report.cells import MISSING, short_p_value, wrapped
 from ..report.grid import SCREEN
-from .summary import pseudo_r2, test_figures
+from .summary import figures_of_test, pseudo_r2
 
 if TYPE_CHECKING:
     from ..likelihood.results import LikelihoodResults
@@ -90,7 +90,9 @@ def discrimination_series(r: LikelihoodResults) -> pd.Series:
     pairs = pair_counts(by_order)
     g = gini_mean_difference(fit.scores, weights)
     tests = (
-        dict.fromkeys(_TESTS, np.nan) if r.covariance == "survey" else test_figures(r)
+        dict.fromkeys(_TESTS, np.nan)
+        if r.covariance == "survey"
+        else figures_of_test(r)
     )
     values = {
         **tests,

@@ -1,4 +1,4 @@
-"""Tests of proportional odds."""
+"""Tests of proportional odds: by refits, by Wald and score tests, and Brant's."""
 
 from __future__ import annotations
 

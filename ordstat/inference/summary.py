@@ -69,7 +69,7 @@ _TESTS = {"model": "LR test", "CR2": "Wald F test", "survey": "Wald F test"}
 
 def likelihood_figures(r: LikelihoodResults) -> pd.DataFrame:
     """One row of figures of the whole fit."""
-    tests = {} if r.fit.marginal is not None else test_figures(r)
+    tests = {} if r.fit.marginal is not None else figures_of_test(r)
     return one_row(
         _figures(r, tests) | error_figures(r) | {"converged": r.fit.certificate.reached}
     )
@@ -142,7 +142,7 @@ def effects_test(r: LikelihoodResults) -> Joint:
     return Joint(gain, r.fit.edf - r.fit.null_edf)
 
 
-def test_figures(r: LikelihoodResults) -> dict[str, Any]:
+def figures_of_test(r: LikelihoodResults) -> dict[str, Any]:
     """The test of all effects for `glance`."""
     test = effects_test(r)
     name = r.own_covariance.name

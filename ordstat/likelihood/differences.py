@@ -25,6 +25,8 @@ def five_points(value: Callable[[int], Sequence[FloatArray]]) -> list[FloatArray
     ]
 
 
+#: Points, and weights of f there, in 12 h f'.
+FIVE = ((-2.0, 1.0), (-1.0, -8.0), (1.0, 8.0), (2.0, -1.0))
 #: Weights of f(-3h) ... f(3h) in h f' and h^2 f''.
 _FIRST = np.array([-1.0, 9.0, -45.0, 0.0, 45.0, -9.0, 1.0]) / 60.0
 _SECOND = np.array([2.0, -27.0, 270.0, -490.0, 270.0, -27.0, 2.0]) / 180.0

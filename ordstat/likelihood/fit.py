@@ -58,10 +58,10 @@ class LikelihoodFit(Fit):
     marginal : Marginal or None
         Random effects; the estimates are then those with them integrated out.
     rise : float
-        How much higher than at the estimates, a local maximum, the log-likelihood was
-        seen on a path without a maximum.
+        Where the estimates are a local maximum: how much higher the log-likelihood was
+        at a point from which it rises without end.
     rising : (P,) bool or None
-        Parameters that move on that path; None without one.
+        Parameters that move as it rises; None if no such point was seen.
     """
 
     coefficients: FloatArray
@@ -101,7 +101,7 @@ class LikelihoodFit(Fit):
 
     @property
     def flexible_layout(self) -> Layout:
-        """The same with each threshold on its own, whatever their structure."""
+        """The blocks of F parameters, with each threshold on its own."""
         return replace(self.layout, thresholds=self.rule.n_levels - 1)
 
     @property
@@ -132,8 +132,8 @@ class LikelihoodFit(Fit):
 
     @property
     def undetermined(self) -> BoolArray:
-        """(P,) those of them that are not infinite either: the supremum is reached with
-        any value.
+        """(P,) infinite ones without a sign: the likelihood tends to its supremum
+        whatever their values are.
         """
         return np.isnan(self._ends)
 
@@ -192,9 +192,8 @@ class LikelihoodFit(Fit):
         )
 
     def on_flexible_scale(self) -> FloatArray | None:
-        """(F, P) map from `coefficients` to (thresholds and nominal effects threshold
-        by threshold of each column, beta, zeta, lambda), F = (1 + q)(K-1) + ...; None
-        where that is the identity (flexible thresholds).
+        """(F, P) linear map from `coefficients` to those of `flexible_layout`; None for
+        flexible thresholds, where it is the identity.
         """
         if self.jacobian is None:
             return None

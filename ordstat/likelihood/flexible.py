@@ -336,8 +336,9 @@ def aranda_ordaz(lam: float) -> Link:
         bends=_ao_bends,
         change=_ao_change,
     )
-    curves = ao_cdf, ao_sf, ao_pdf, ao_ppf, ao_log, interval
-    return Link("aranda-ordaz", *_at(lam, *curves), mirror="", lam=lam)
+    curves = _at(lam, ao_cdf, ao_sf, ao_pdf, ao_ppf, ao_log, interval)
+    cdf, sf, pdf, ppf, log_interval, interval = curves
+    return Link("aranda-ordaz", cdf, sf, pdf, ppf, log_interval, interval, "", lam)
 
 
 def log_gamma(lam: float) -> Link:
@@ -349,8 +350,10 @@ def log_gamma(lam: float) -> Link:
         bends=_lg_bends,
         change=_lg_change,
     )
-    curves = lg_cdf, lg_sf, lg_pdf, lg_ppf, lg_log, interval
-    return Link("log-gamma", *_at(lam, *curves), mirror="log-gamma", lam=lam)
+    curves = _at(lam, lg_cdf, lg_sf, lg_pdf, lg_ppf, lg_log, interval)
+    cdf, sf, pdf, ppf, log_interval, interval = curves
+    mirror = "log-gamma"
+    return Link("log-gamma", cdf, sf, pdf, ppf, log_interval, interval, mirror, lam)
 
 
 def _at(lam: float, *curves: Callable[..., Any]) -> Any:

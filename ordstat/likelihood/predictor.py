@@ -145,12 +145,11 @@ def ends_of(y: IntArray) -> tuple[IntArray, IntArray]:
 
 @dataclass(frozen=True, eq=False)
 class Jacobian:
-    """Derivatives of the predictors of n rows by the parameters, applied without being
-    formed.
+    """Derivatives J of the predictors of n rows by the parameters, as products with
+    matrices and vectors; J itself is not formed.
 
-    The parameters are (thresholds and nominal effects, threshold by threshold of each
-    column; beta; zeta; lambda), as in `LikelihoodFit.coefficients`, or those of a
-    threshold structure.
+    The predictors are theta at M thresholds, H, tau and lambda if it is estimated. The
+    parameters are those of `layout`, or of a threshold structure.
 
     Attributes
     ----------
@@ -158,9 +157,9 @@ class Jacobian:
     places : (M, n)
         The thresholds that each row depends on.
     layout : Layout
-        Of the parameters without a threshold structure.
+        The blocks of F parameters, each threshold on its own, thresholds together.
     structure : (F, P) or None
-        From the parameters of the structure to these; None without a structure.
+        From the parameters of a threshold structure to these.
     """
 
     rows: ModelRows

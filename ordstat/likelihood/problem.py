@@ -207,7 +207,9 @@ class Problem:
 
     @property
     def at_hand(self) -> Problem | None:
-        """The problem of some rows that are in memory, where not all are."""
+        """The problem of the rows held in memory, if the others are in blocks; else
+        None.
+        """
         return None
 
     # The likelihood

@@ -45,7 +45,9 @@ _PATTERNS = 64
 
 
 def _inside(predictor: Predictor, beta: FloatArray) -> bool:
-    """Whether log scales are in the domain and predictors exceed rounding."""
+    """Whether log scales are in the domain, and thresholds and effects so small that
+    their differences have digits.
+    """
     largest = max(np.abs(predictor.alpha).max(), np.abs(beta).max(initial=0.0))
     return bool(
         np.abs(predictor.tau).max() <= LARGEST_LOG_SCALE

@@ -243,8 +243,8 @@ def _farthest(slack: csr_array, total: FloatArray, guess: FloatArray) -> FloatAr
 
 @dataclass(frozen=True, eq=False)
 class _Ends:
-    """The finite ends of all rows as linear functions: each rises where its row becomes
-    more probable.
+    """The finite ends of the intervals of all rows, as linear functions: a rise makes
+    the row more probable.
 
     Attributes
     ----------

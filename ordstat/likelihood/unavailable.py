@@ -28,7 +28,7 @@ class Modifier:
     instead : mapping of str to str
         The questions that it excludes, and what to ask instead, if anything.
     rows : mapping of str to str
-        The argument that brings other rows, of questions that are answered with it.
+        Questions that are answered for other rows -> the argument that gives these.
     """
 
     reason: str
