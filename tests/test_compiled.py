@@ -168,6 +168,16 @@ CALLS = {
         {0, 3},
     ),
     "add_by": (sums.add_by, lambda: [Y, X, ones(N), ones(K, D)], {3}),
+    "stage_sums": (
+        sums.stage_sums,
+        lambda: [
+            *(X, ones(N, 2), ones(N, 1), Y, ones(N), ones(N), ones(N)),
+            *(ones(D + 2), ones(D + 2), ones(2, 1), ones(D + 2), 1e10, 100.0, 1, False),
+            *(ones(2, 1), ones(2, 1, 1), ones(2, 1, D + 2), ones(D + 2)),
+            *(ones(D + 2, D + 2), True),
+        ],
+        set(),
+    ),
     "spreads": (sums.spreads, lambda: [X, ones(N), ones(D), ones(D), ones(D)], set()),
     "gather": (
         sums.gather,

@@ -133,3 +133,44 @@ def interval_sums(
             cross += info[:size, size:].reshape(cross.shape)
             gram += info[size:, size:]
     return float(v @ parts[0])
+
+
+def stage_sums(
+    X,
+    Z,
+    w,
+    y,
+    weights,
+    offset,
+    scale_offset,
+    mean,
+    inverse,
+    theta,
+    by,
+    farthest,
+    largest,
+    link,
+    backward,
+    alpha,
+    pairs,
+    cross,
+    rest,
+    gram,
+    second,
+):
+    """Twin of `ordstat.compiled.sums.stage_sums`: a binary model for each stage, of
+    the rows that reach it.
+    """
+    loglik = 0.0
+    for k, own in enumerate(theta[:, None]):
+        reached = y <= k + 1 if backward else y >= k
+        by_row = [
+            None if values is None else values[reached]
+            for values in (X, Z, w, None, y > k, None, weights, offset, scale_offset)
+        ]
+        sums = alpha[k, None], np.stack([pairs[k, None]] * 2), cross[k, None]
+        limits = by, farthest, largest, link, None
+        columns = mean, inverse, 1, own, own
+        loglik += interval_sums(*by_row, *columns, *limits, *sums, rest, gram, second)
+        pairs[k] = sums[1][0, 0]
+    return loglik

@@ -226,6 +226,72 @@ ORDSTAT_TWICE(interval_ends,
               (int n, const ptrdiff_t *place, const double *H, const OrdstatLevels *levels, OrdstatChunk *at),
               (n, place, H, levels, at))
 
+/* A stage of a sequential model, y > stage or not, as an interval with one end. Thresholds, scales and weights of the rows
+   are u, s and v of `whole`; a row that does not reach the stage has weight 0. */
+ORDSTAT_INLINE void stage_ends_body(int n, const ptrdiff_t *ORDSTAT_RESTRICT y, ptrdiff_t stage, int backward,
+                                    const double *ORDSTAT_RESTRICT H, const OrdstatChunk *ORDSTAT_RESTRICT whole,
+                                    OrdstatChunk *ORDSTAT_RESTRICT at) {
+    for (int i = 0; i < n; i++) {
+        double higher = y[i] > stage ? 1.0 : 0.0, reached = (backward ? y[i] <= stage + 1 : y[i] >= stage) ? 1.0 : 0.0;
+        double eta = reached * (whole->s[i] * (whole->u[i] - H[i]));
+        at->has_u[i] = 1.0 - higher;
+        at->has_l[i] = higher;
+        at->u[i] = eta;
+        at->lo[i] = eta;
+        at->s[i] = whole->s[i];
+        at->v[i] = reached * whole->v[i];
+    }
+}
+ORDSTAT_TWICE(stage_ends,
+              (int n, const ptrdiff_t *y, ptrdiff_t stage, int backward, const double *H, const OrdstatChunk *whole,
+               OrdstatChunk *at),
+              (n, y, stage, backward, H, whole, at))
+
+/* log p and its derivatives c and W of a stage of the logistic distribution. */
+ORDSTAT_INLINE void logit_stage_body(int n, OrdstatChunk *ORDSTAT_RESTRICT at) {
+    for (int i = 0; i < n; i++) {
+        double sign = at->has_u[i] - at->has_l[i], e = ordstat_exp(-sign * at->u[i]), inverse = 1.0 / (1.0 + e);
+        at->log_p[i] = -ordstat_log(1.0 + e);
+        at->c[i] = sign * e * inverse;
+        at->W[i] = e * inverse * inverse;
+    }
+}
+ORDSTAT_TWICE(logit_stage, (int n, OrdstatChunk *at), (n, at))
+
+/* The terms of a stage from log p, c and W. Those of H and tau add up over the stages of a row: score [2], [3] and curve
+   [7], [8], [9]. Those of the threshold are kept alone: score [0], and curve [0] with itself, [2] with H, [3] with tau. */
+ORDSTAT_INLINE void stage_terms_body(int n, int second, int scaled, const OrdstatChunk *ORDSTAT_RESTRICT at,
+                                     OrdstatChunk *ORDSTAT_RESTRICT whole) {
+    double part[4] = {0.0, 0.0, 0.0, 0.0}; /* sums side by side */
+    for (int i = 0; i < (n & ~3); i += 4)
+        for (int j = 0; j < 4; j++) part[j] += at->v[i + j] * at->log_p[i + j];
+    for (int i = n & ~3; i < n; i++) part[0] += at->v[i] * at->log_p[i];
+    whole->loglik = (part[0] + part[1]) + (part[2] + part[3]);
+    for (int i = 0; i < n; i++) {
+        double slope = at->v[i] * at->s[i] * at->c[i];
+        whole->score[0][i] = slope;
+        whole->score[2][i] -= slope;
+    }
+    if (second)
+        for (int i = 0; i < n; i++) {
+            double bend = at->v[i] * at->s[i] * at->s[i] * at->W[i];
+            whole->curve[0][i] = bend;
+            whole->curve[2][i] = -bend;
+            whole->curve[7][i] += bend;
+        }
+    if (scaled)
+        for (int i = 0; i < n; i++) {
+            double v = at->v[i], eta = at->u[i], W = at->W[i], c = at->c[i], mixed = v * at->s[i] * (W * eta - c);
+            whole->score[3][i] -= v * c * eta;
+            whole->curve[3][i] = -mixed;
+            whole->curve[8][i] += mixed;
+            whole->curve[9][i] += v * eta * (W * eta - c);
+        }
+}
+ORDSTAT_TWICE(stage_terms,
+              (int n, int second, int scaled, const OrdstatChunk *at, OrdstatChunk *whole),
+              (n, second, scaled, at, whole))
+
 /* Whether all values are at most `far` from 0. */
 static int all_near(int n, double far, const double *values) {
     ptrdiff_t outside = 0;

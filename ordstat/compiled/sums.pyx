@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""The pass over the rows of a cumulative model, and sums over the columns of a matrix.
+"""The passes over the rows of cumulative and sequential models, and sums over the columns of a matrix.
 
 Rows are taken in chunks that stay in cache: predictors, intervals, terms, and their sums. Every function adds to
 arrays of the caller and has a plain NumPy twin in `tests/twins_sums.py`.
@@ -59,6 +59,10 @@ cdef extern from "interval_rows.h":
     void cloglog_intervals(int n, bint flip, OrdstatChunk *at) noexcept nogil
     void cauchit_intervals(int n, OrdstatChunk *at) noexcept nogil
     void interval_terms(int n, bint second, bint scaled, OrdstatChunk *at) noexcept nogil
+    void stage_ends(int n, const Py_ssize_t *y, Py_ssize_t stage, bint backward, const double *H,
+                    const OrdstatChunk *whole, OrdstatChunk *at) noexcept nogil
+    void logit_stage(int n, OrdstatChunk *at) noexcept nogil
+    void stage_terms(int n, bint second, bint scaled, const OrdstatChunk *at, OrdstatChunk *whole) noexcept nogil
     void add_places(int n, int px, int pz, const Py_ssize_t *place, const OrdstatChunk *at, const double *rows,
                     double *sums) noexcept nogil
 
@@ -288,6 +292,68 @@ cdef void _hand_over_columns(const Room *room, const Shape *of, double[::1] rest
             gram[i, j] = gram[j, i]
 
 
+cdef void _begin(Room *room, const Shape *of, const double[::1] by, OrdstatChunk *at) noexcept nogil:
+    """Coefficients of the columns at their padded places; scales and weights 1."""
+    cdef int i
+    for i in range(of.p):
+        room.by[i] = by[i]
+    for i in range(of.r):
+        room.by[of.px + i] = by[of.p + i]
+    for i in range(ORDSTAT_ROOM):
+        at.s[i] = at.v[i] = 1.0
+
+
+cdef bint _read(Room *room, const Shape *of, int rows, Py_ssize_t start, const double[:, ::1] X, const double[:, ::1] Z,
+                const double[::1] weights, const double[::1] offset, const double[::1] scale_offset,
+                const double[::1] mean, const double[::1] inverse, bint scaled, double largest,
+                OrdstatChunk *at) noexcept nogil:
+    """The columns, weights, H and scales of a chunk; whether |tau| is at most `largest`."""
+    cdef int i
+    if offset is None:
+        memset(room.H, 0, rows * sizeof(double))
+    else:
+        memcpy(room.H, &offset[start], rows * sizeof(double))
+    if weights is not None:
+        for i in range(rows):
+            at.v[i] = weights[start + i]
+    if of.p > 0:
+        standard_rows(rows, of.p, of.width, &X[start, 0], &mean[0], &inverse[0], room.rows)
+        _project(room.rows, rows, of.width, of.px, room.by, room.H)
+    if not scaled:
+        return True
+    for i in range(rows):
+        room.tau[i] = 0.0 if scale_offset is None else scale_offset[start + i]
+    if of.r > 0:
+        standard_rows(rows, of.r, of.width, &Z[start, 0], &mean[0] + of.p, &inverse[0] + of.p, room.rows + of.px)
+        _project(room.rows + of.px, rows, of.width, of.pz, room.by + of.px, room.tau)
+    interval_scales(rows, room.tau, at)
+    return all_near(rows, largest, room.tau)
+
+
+cdef void _intervals(int link, int rows, OrdstatChunk *at) noexcept nogil:
+    """Log-probabilities and their derivatives from the ends of the rows; of the logit from its exponentials."""
+    if link == PROBIT:
+        probit_intervals(rows, at)
+    elif link == CAUCHIT:
+        cauchit_intervals(rows, at)
+    elif link == CLOGLOG or link == LOGLOG:
+        cloglog_intervals(rows, link == LOGLOG, at)
+    else:
+        logit_intervals(rows, at)
+
+
+cdef void _add_columns(const Room *room, const Shape *of, int rows, OrdstatChunk *at, bint second) noexcept nogil:
+    """Scores and information of the columns."""
+    if of.width == 0:
+        return
+    _add_score(rows, of.width, of.px, at.score[2], room.rows, room.score)
+    _add_score(rows, of.width, of.pz, at.score[3], room.rows + of.px, room.score + of.px)
+    if second:
+        _add_gram(rows, of.width, 0, of.px, 0, of.px, at.curve[7], room.rows, room.weighed, room.gram)
+        _add_gram(rows, of.width, 0, of.px, of.px, of.pz, at.curve[8], room.rows, room.weighed, room.gram)
+        _add_gram(rows, of.width, of.px, of.pz, of.px, of.pz, at.curve[9], room.rows, room.weighed, room.gram)
+
+
 cdef void _set_intervals(int rows, const double[:, ::1] parts, Py_ssize_t start, OrdstatChunk *at) noexcept nogil:
     """Derivatives computed by the caller, in the order of `Interval`."""
     cdef int i
@@ -348,42 +414,19 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
         raise MemoryError()
     try:
         with nogil:
-            for i in range(of.p):
-                room.by[i] = by[i]
-            for i in range(of.r):
-                room.by[of.px + i] = by[of.p + i]
-            for i in range(ORDSTAT_ROOM):
-                at.s[i] = at.v[i] = 1.0
+            _begin(&room, &of, by, at)
             if shared and not _set_levels(&room.levels, theta, step, last) and levels_only:
                 total = NAN
             while start < n and total == total:
                 let_interrupt(&done, ORDSTAT_ROOM * (of.width + 2.0) * (of.width + 20.0))
                 rows = <int>min(<Py_ssize_t>ORDSTAT_ROOM, n - start)
-                inside = True
-                if offset is None:
-                    memset(room.H, 0, rows * sizeof(double))
-                else:
-                    memcpy(room.H, &offset[start], rows * sizeof(double))
+                inside = _read(&room, &of, rows, start, X, Z, weights, offset, scale_offset, mean, inverse, scaled,
+                               largest, at)
                 place = &y[start]
                 if pattern is not None:
                     for i in range(rows):
                         of_pattern[i] = y[start + i] + pattern[start + i] * (last + 2)
                     place = of_pattern
-                if weights is not None:
-                    for i in range(rows):
-                        at.v[i] = weights[start + i]
-                if of.p > 0:
-                    standard_rows(rows, of.p, of.width, &X[start, 0], &mean[0], &inverse[0], room.rows)
-                    _project(room.rows, rows, of.width, of.px, room.by, room.H)
-                if scaled:
-                    for i in range(rows):
-                        room.tau[i] = 0.0 if scale_offset is None else scale_offset[start + i]
-                    if of.r > 0:
-                        standard_rows(rows, of.r, of.width, &Z[start, 0], &mean[0] + of.p, &inverse[0] + of.p,
-                                      room.rows + of.px)
-                        _project(room.rows + of.px, rows, of.width, of.pz, room.by + of.px, room.tau)
-                    inside = all_near(rows, largest, room.tau)
-                    interval_scales(rows, room.tau, at)
                 if levels_only:
                     inside = all_near(rows, far, room.H)
                     logit_levels(rows, place, room.H, &room.levels, at)
@@ -400,29 +443,17 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
                     break
                 if has_parts:
                     _set_intervals(rows, parts, start, at)
-                elif link == PROBIT:
-                    probit_intervals(rows, at)
-                elif link == CAUCHIT:
-                    cauchit_intervals(rows, at)
-                elif link == CLOGLOG or link == LOGLOG:
-                    cloglog_intervals(rows, link == LOGLOG, at)
                 else:
-                    if not levels_only:
+                    if link == LOGIT and not levels_only:
                         logit_ends(rows, at)
-                    logit_intervals(rows, at)
+                    _intervals(link, rows, at)
                 interval_terms(rows, second, scaled, at)
                 total += at.loglik
                 if scores is not None:
                     for k in range(4 if scaled else 3):
                         for i in range(rows):
                             scores[k, start + i] = at.score[k][i]
-                if of.width > 0:
-                    _add_score(rows, of.width, of.px, at.score[2], room.rows, room.score)
-                    _add_score(rows, of.width, of.pz, at.score[3], room.rows + of.px, room.score + of.px)
-                    if second:
-                        _add_gram(rows, of.width, 0, of.px, 0, of.px, at.curve[7], room.rows, room.weighed, room.gram)
-                        _add_gram(rows, of.width, 0, of.px, of.px, of.pz, at.curve[8], room.rows, room.weighed, room.gram)
-                        _add_gram(rows, of.width, of.px, of.pz, of.px, of.pz, at.curve[9], room.rows, room.weighed, room.gram)
+                _add_columns(&room, &of, rows, at, second)
                 if not shared:
                     _add_nominal(rows, &y[start], &w[start, 0], last, m, room.rows, at, &of, &alpha[0, 0],
                                  &pairs[0, 0, 0, 0], theta.shape[0], &cross[0, 0, 0] if of.q > 0 else NULL, second)
@@ -435,6 +466,99 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
                 start += rows
             if shared:
                 _hand_over_places(&room, &of, patterns, last, alpha, pairs, cross, second)
+            _hand_over_columns(&room, &of, rest, gram)
+    finally:
+        free(at)
+        free(room.all)
+    return total
+
+
+cdef void _add_stage(int rows, const double *w, Py_ssize_t m, const double *columns, const OrdstatChunk *whole,
+                     const Shape *of, bint second, double *alpha, double *pairs, double *cross) noexcept nogil:
+    """The sums of the threshold of a stage with the nominal columns w (rows, m) and the other columns."""
+    cdef int i, k, wide = <int>m
+    cdef double by[3][ORDSTAT_ROOM]
+    _add_score(rows, wide, wide, whole.score[0], w, alpha)
+    for k in range(wide if second else 0):
+        for i in range(rows):
+            by[0][i] = w[i * m + k] * whole.curve[0][i]
+            by[1][i] = w[i * m + k] * whole.curve[2][i]
+            by[2][i] = w[i * m + k] * whole.curve[3][i]
+        _add_score(rows, wide, wide, by[0], w, pairs + k * m)
+        _add_score(rows, of.width, of.p, by[1], columns, cross + k * of.q)
+        _add_score(rows, of.width, of.r, by[2], columns + of.px, cross + k * of.q + of.p)
+
+
+def stage_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:, ::1] w, const Py_ssize_t[::1] y,
+               const double[::1] weights, const double[::1] offset, const double[::1] scale_offset,
+               const double[::1] mean, const double[::1] inverse, const double[:, ::1] theta, const double[::1] by,
+               double farthest, double largest, int link, bint backward, double[:, ::1] alpha,
+               double[:, :, ::1] pairs, double[:, :, ::1] cross, double[::1] rest, double[:, ::1] gram, bint second):
+    """Add up score and information of rows of a sequential model; returns the log-likelihood.
+
+    Stage k of theta (stages, m) is a binary outcome, y > k or not, of the rows that reach it: y >= k, or `backward`
+    y <= k + 1. The weights of a row's columns are added over its stages, so that it enters the sums once. Columns, limits
+    and distributions are those of `interval_sums`. Adds to alpha (stages, m), pairs (stages, m, m), cross
+    (stages, m, q), rest (q,) and gram (q, q). Returns NaN and incomplete sums beyond the limits.
+    """
+    cdef Py_ssize_t n = y.shape[0], m = theta.shape[1], start = 0, i, k
+    cdef int rows
+    cdef Shape of
+    of.p, of.r, of.q = <int>X.shape[1], <int>Z.shape[1] if Z is not None else 0, <int>rest.shape[0]
+    of.px, of.pz = (of.p + 3) // 4 * 4, (of.r + 3) // 4 * 4
+    of.width = of.px + of.pz
+    cdef bint scaled = of.r > 0 or scale_offset is not None, inside
+    cdef double total = 0.0, done = 0.0
+    cdef Room room
+    require_lengths(
+        X.shape[0] == n and (Z is None or Z.shape[0] == n) and (w is None or w.shape[0] == n)
+        and m == (1 if w is None else w.shape[1]) and (weights is None or weights.shape[0] == n)
+        and (offset is None or offset.shape[0] == n) and (scale_offset is None or scale_offset.shape[0] == n)
+        and of.p + of.r == of.q == gram.shape[0] == gram.shape[1] == cross.shape[2]
+        and mean.shape[0] == inverse.shape[0] and mean.shape[0] >= of.q and by.shape[0] >= of.q
+        and alpha.shape[0] == pairs.shape[0] == cross.shape[0] == theta.shape[0]
+        and alpha.shape[1] == pairs.shape[1] == pairs.shape[2] == cross.shape[1] == m,
+        "stage_sums",
+    )
+    cdef double ones[ORDSTAT_ROOM]
+    cdef const double *w_rows = ones
+    cdef OrdstatChunk *at = <OrdstatChunk *>calloc(2, sizeof(OrdstatChunk))
+    cdef OrdstatChunk *whole = at + 1
+    if not _open(&room, &of, 0) or at == NULL:
+        free(at)
+        free(room.all)
+        raise MemoryError()
+    try:
+        with nogil:
+            _begin(&room, &of, by, whole)
+            for i in range(ORDSTAT_ROOM):
+                ones[i] = 1.0
+            while start < n and total == total:
+                let_interrupt(&done, ORDSTAT_ROOM * (of.width + 2.0) * (of.width + 20.0 * theta.shape[0]))
+                rows = <int>min(<Py_ssize_t>ORDSTAT_ROOM, n - start)
+                inside = _read(&room, &of, rows, start, X, Z, weights, offset, scale_offset, mean, inverse, scaled,
+                               largest, whole)
+                memset(whole.score, 0, sizeof(whole.score))
+                memset(whole.curve, 0, sizeof(whole.curve))
+                if w is not None:
+                    w_rows = &w[start, 0]
+                for k in range(theta.shape[0]):
+                    for i in range(rows):
+                        whole.u[i] = theta[k, 0] if w is None else _dot(&theta[k, 0], w_rows + i * m, m)
+                    stage_ends(rows, &y[start], k, backward, room.H, whole, at)
+                    if not (inside and within(rows, LARGEST[link], LEAST[link], farthest, at)):
+                        total = NAN
+                        break
+                    if link == LOGIT:
+                        logit_stage(rows, at)
+                    else:
+                        _intervals(link, rows, at)
+                    stage_terms(rows, second, scaled, at, whole)
+                    total += whole.loglik
+                    _add_stage(rows, w_rows, m, room.rows, whole, &of, second, &alpha[k, 0], &pairs[k, 0, 0],
+                               &cross[k, 0, 0] if of.q > 0 else NULL)
+                _add_columns(&room, &of, rows, whole, second)
+                start += rows
             _hand_over_columns(&room, &of, rest, gram)
     finally:
         free(at)

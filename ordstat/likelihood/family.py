@@ -26,7 +26,15 @@ STEP = 1e-3
 class Stages(Protocol):
     """A family whose log p is a sum over binary stages, each with a predictor of its
     own.
+
+    Attributes
+    ----------
+    backward : bool
+        Whether stages are passed from the highest level down.
     """
+
+    @property
+    def backward(self) -> bool: ...
 
     def reached(self, y: IntArray, n_thresholds: int) -> BoolArray:
         """(K-1, n) whether rows at y reach each stage."""

@@ -3,9 +3,11 @@
 Rows of a cumulative model go through one compiled pass, which centres and scales the
 columns as it reads them. It has the links without a parameter; other links, and values
 outside the range of its formulas, pass it log p and its derivatives from NumPy. The
-stages of a sequential model are binary models, each of which is such a pass over the
-rows that reach it. Models in which P(y <= k) depends on all thresholds, or whose link
-has a parameter to estimate, take the terms of `Family.terms` through the Jacobian.
+stages of a sequential model are binary models of the rows that reach them: one compiled
+pass adds up the stages of each row; outside the range of its formulas every stage is a
+cumulative model of its rows. Models in which P(y <= k) depends on all thresholds, or
+whose link has a parameter to estimate, take the terms of `Family.terms` through the
+Jacobian.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from ..compiled.sums import interval_sums
+from ..compiled.sums import interval_sums, stage_sums
 from ..formula.sample import Sample, row_blocks
 from ..newton import Blocks, Evaluation
 from .columns import ColumnScales
@@ -121,7 +123,9 @@ class LikelihoodRows:
         if self.flexible is None and self._compiles:
             at = self._compiled(x, largest, information)
         elif self.flexible is None and self.family.stages is not None:
-            at = self._by_stages(x, information)
+            at = self._compiled_stages(x, largest, information)
+            if at is None:
+                at = self._by_stages(x, information)
         else:
             at = self._by_terms(x, information)
         return at if at is not None and at.finite else None
@@ -134,6 +138,44 @@ class LikelihoodRows:
         if not self.family.local:
             return False
         return not self.sample.between().any()
+
+    @cached_property
+    def _nominal(self) -> FloatArray | None:
+        """(N, m) 1 and the nominal columns; None without them."""
+        if self.sample.rows.nominal is None:
+            return None
+        return self.model_rows(slice(None)).w
+
+    def _compiled_stages(
+        self, x: FloatArray, largest: float, information: Blocks | None
+    ) -> Evaluation | None:
+        """The sum over the stages by one pass; None outside the range of its formulas,
+        and for links that it does not have.
+        """
+        family = stages_of(self.family)
+        link = _COMPILED.get(family.of_a_stage().link.name)
+        if link is None:
+            return None
+        size = self.shape[0] * self.shape[1]
+        alpha = x[:size].reshape(self.shape)
+        rest = x[size:]
+        sample = self.sample
+        rows = sample.rows
+        second = information is None
+        score, pairs, cross, score_rest, gram = sums = _zeros(self.shape, rest.size)
+        loglik = stage_sums(
+            *(rows.X, rows.scale, self._nominal, sample.y, sample.weights),
+            *(rows.offset, rows.scale_offset, *self._column_scales, alpha, rest),
+            *(_FARTHEST / max(largest, 1e-300), LARGEST_LOG_SCALE),
+            *(link, family.backward, score, pairs[0], *sums[2:], second),
+        )
+        if np.isnan(loglik):
+            return None
+        blocks = information
+        if blocks is None:
+            blocks = Blocks(pairs[0], pairs[1, :-1], cross, gram)
+        total = np.concatenate([score.reshape(-1), score_rest])
+        return Evaluation(loglik, total, blocks)
 
     @cached_property
     def _stages(self) -> list[LikelihoodRows]:

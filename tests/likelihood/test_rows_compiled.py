@@ -200,3 +200,48 @@ def test_interval_sums_leave_what_is_too_close_or_too_far(
         and np.isnan(log_p([0.0, 260.0], 1))
         and np.isnan(log_p([-251.0, 0.0], 0))
     )
+
+
+@pytest.mark.parametrize("second", [True, False])
+@pytest.mark.parametrize(("p", "r", "m"), [(0, 0, 1), (3, 0, 1), (2, 2, 3), (9, 5, 1)])
+@pytest.mark.parametrize("backward", [True, False])
+@pytest.mark.parametrize("link", range(1, 6))
+def test_stage_sums(
+    link: int, backward: bool, p: int, r: int, m: int, second: bool
+) -> None:
+    rng = np.random.default_rng(link)
+    n, stages, q = 300, 3, p + r  # more rows than are taken at once
+    nominal = np.hstack([np.ones((n, 1)), rng.normal(size=(n, m - 1))])
+    by_row = (
+        rng.normal(size=(n, p)) + 5.0,
+        rng.normal(size=(n, r)) if r else None,
+        nominal if m > 1 else None,
+        rng.integers(0, stages + 1, n),
+        rng.uniform(0.5, 2.0, n) if p else None,
+        rng.normal(size=n) if p else None,
+        0.2 * rng.normal(size=n) if r else None,
+    )
+    scales = np.append(np.full(p, 5.0), np.zeros(r)), rng.uniform(0.5, 1.5, q)
+    point = 0.4 * rng.normal(size=(stages, m)), 0.05 * rng.normal(size=q)
+    shapes = ((stages, m), (stages, m, m), (stages, m, q), (q,), (q, q))
+    one, other = ([np.zeros(shape) for shape in shapes] for _ in range(2))
+    given = *by_row, *scales, *point, 1e10
+    value = sums.stage_sums(*given, 100.0, link, backward, *one, second)
+    twin = twins_sums.stage_sums(*given, 100.0, link, backward, *other, second)
+    assert value == pytest.approx(twin, rel=1e-12)
+    for mine, expected in zip(one, other, strict=True):
+        np.testing.assert_allclose(mine, expected, rtol=1e-10, atol=1e-10)
+    if r:
+        assert np.isnan(sums.stage_sums(*given, 1e-3, link, backward, *one, second))
+
+
+@pytest.mark.parametrize(("link", "far"), [(1, 251.0), (2, 6.1), (3, 31.0), (5, 2e6)])
+def test_stage_sums_leave_what_is_too_far(link: int, far: float) -> None:
+    """A threshold too far from a row is none of a row that does not reach its stage."""
+    for level, beyond in ((1, True), (0, False)):
+        point = np.array([[0.0], [far]]), np.zeros(0)
+        row = np.zeros((1, 0)), None, None, np.array([level]), None, None, None
+        into = [np.zeros(s) for s in ((2, 1), (2, 1, 1), (2, 1, 0), (0,), (0, 0))]
+        limits = *(np.zeros(0), np.zeros(0), *point), 1e10, 100.0
+        value = sums.stage_sums(*row, *limits, link, False, *into, True)
+        assert np.isnan(value) == beyond
