@@ -119,13 +119,11 @@ class Superiority(Emmeans):
         ]
         table = self.frame
         table = table[table["measure"] == "NNT"]
-        negative = bool((table["estimate"] < 0.0).any())
-        unlimited = bool(table["lower"].isna().any())
-        if negative or unlimited:
-            words = []
-            if negative:
+        if len(table):
+            words = ["limits are 1 / those of the win difference; no standard error"]
+            if (table["estimate"] < 0.0).any():
                 words.append("negative where the first level is worse")
-            if unlimited:
+            if table["lower"].isna().any():
                 words.append(
                     "without limits where those of the win difference contain 0"
                 )

@@ -186,7 +186,7 @@ def test_a_number_needed_to_treat_around_0_has_no_limits() -> None:
     compared = ordfit("y ~ arm", data).superiority("arm")
     row = wins(compared.frame, "NNT").iloc[0]
     assert np.isnan([row["lower"], row["upper"]]).all()
-    assert "without limits where" in str(compared)
+    assert "without limits where" in " ".join(str(compared).split())
 
 
 VCOV = [None, "HC0", {"cluster": "site", "type": "CR1"}]
