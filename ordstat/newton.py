@@ -43,6 +43,9 @@ _LITTLE = 1e-10
 #: An information matrix that needed more damping than this is not that of a maximum;
 #: less may be rounding, as it is on the way to an infinite estimate.
 _INDEFINITE = 1e-6
+#: Shares of an entry of the diagonal, and eigenvalues on units of curvature 1, that may
+#: be rounding of 0.
+_FLAT = 1e-13
 #: Share of the total weight that is rounding in a sum of scores, and of a
 #: log-likelihood of up to 1e8 rows.
 _ROUNDING = 1e-14
@@ -92,6 +95,15 @@ class CholeskyFactor:
             if q
             else np.zeros((0, 0))
         )
+
+    def least_share(self, matrix: Blocks) -> float:
+        """The smallest share of a diagonal entry of the factored matrix that the
+        entries before it leave.
+        """
+        diagonal = np.einsum("...ii->...i", matrix.diagonal).reshape(-1)
+        left = np.append(self.band[0] ** 2, np.diag(self.schur) ** 2)
+        whole = np.append(diagonal, np.diag(matrix.rest))
+        return float((left / whole).min(initial=1.0))
 
     def threshold_inverse(self) -> FloatArray:
         """(A, A) inverse of T."""
@@ -255,6 +267,18 @@ class Blocks:
         full[size:, size:] = self.rest
         return full
 
+    def flat_directions(self) -> FloatArray:
+        """(A + q, f) directions whose curvature, on units of curvature 1, may be
+        rounding of 0; none of a large matrix.
+        """
+        size = self.diagonal.shape[0] * self.diagonal.shape[1] + self.rest.shape[0]
+        if size > _LARGE:
+            return np.zeros((size, 0))
+        dense = self.dense()
+        units = np.sqrt(np.maximum(np.diag(dense), np.finfo(float).tiny))
+        values, vectors = np.linalg.eigh(dense / np.outer(units, units))
+        return np.asarray(vectors[:, values <= _FLAT] / units[:, None])
+
     def condition_number(self) -> float:
         """Largest over smallest eigenvalue; NaN of a large matrix."""
         if (
@@ -404,6 +428,11 @@ class Optimum:
     def indefinite(self) -> bool:
         """Whether the information is not that of a maximum, by more than rounding."""
         return self.damping > _INDEFINITE
+
+    @property
+    def definite(self) -> bool:
+        """Whether the information is positive definite, by more than rounding."""
+        return self.damping == 0.0 and self.factor.least_share(self.information) > _FLAT
 
     @property
     def slow(self) -> bool:

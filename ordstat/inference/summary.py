@@ -367,6 +367,10 @@ def threshold_estimates(r: LikelihoodResults) -> Table:
         covariance = r.fixed_covariance[: jacobian.shape[1], : jacobian.shape[1]]
         errors = np.sqrt(np.einsum("ki,ij,kj->k", jacobian, covariance, jacobian))
         errors = np.where(np.isnan(threshold_values(r.fit)), np.nan, errors)
+        if r.fit.determined is not None:
+            functions = np.zeros((len(jacobian), np.count_nonzero(~r.fit.aliased)))
+            functions[:, : jacobian.shape[1]] = jacobian
+            errors = np.where(r.fit.determined.drifts(functions), np.nan, errors)
     return threshold_table(
         pd.DataFrame({"threshold": thresholds, "std. error": errors})
     )

@@ -47,6 +47,9 @@ _LEVEL = 1e-6
 #: A function of unit length that changes by less, where a spread changes by the factor
 #: e, has a limit.
 _STILL = 1e-3
+#: So has one that moves by a smaller share of its size, be its error as small: spreads
+#: that run off end this far apart.
+_SHARE = 3e-5
 #: Newton steps in the limiting model, and the decrement at which they end.
 _STEPS = 20
 _SETTLED = 1e-20
@@ -181,7 +184,7 @@ class Determined:
         moved = np.abs(functions @ self.adrift)
         size = np.linalg.norm(functions @ self.axes, axis=1)[:, None]
         errors = np.linalg.norm(functions @ self.errors, axis=1)[:, None]
-        least = np.minimum(_STILL * size, np.maximum(_STILL * errors, _ROUNDING * size))
+        least = np.minimum(_STILL * size, np.maximum(_STILL * errors, _SHARE * size))
         return np.asarray((moved > least).any(axis=1))
 
 
@@ -343,6 +346,21 @@ def _is_level(
     return False
 
 
+def limiting_covariance(
+    problem: Problem, optimum: Optimum, held: FloatArray
+) -> FloatArray:
+    """(P', P') covariance, on the user's scale, of the functions that do not move along
+    held directions (P', r); it says nothing of others.
+
+    In the limiting model the information is singular along these directions, and one of
+    its generalised inverses serves every function that the model determines.
+    """
+    free = complement(held)
+    information = free.T @ optimum.at.information.dense() @ free
+    moves = problem.user.coefficients(free)
+    return np.asarray(moves @ np.linalg.pinv(information, hermitian=True) @ moves.T)
+
+
 def settled(
     problem: Problem, optimum: Optimum, recession: Recession | None, adrift: FloatArray
 ) -> Optimum:
@@ -378,9 +396,17 @@ def settled(
 
 
 def directions_without_end(
-    problem: Problem, optimum: Optimum, recession: Recession | None, adrift: FloatArray
+    problem: Problem,
+    optimum: Optimum,
+    recession: Recession | None,
+    adrift: FloatArray,
+    covariance: FloatArray | None = None,
 ) -> Determined | None:
-    """The directions without end on the user's scale; None if there are none."""
+    """The directions without end on the user's scale; None if there are none.
+
+    `covariance` (P', P') is that of what does not move, on the user's scale; without it
+    that of the information at the estimates serves.
+    """
     if recession is None and not adrift.size:
         return None
     coefficients = problem.user.coefficients
@@ -396,11 +422,11 @@ def directions_without_end(
         inside = recession.inside
     errors = none
     if adrift.size:
-        free = complement(_endless(recession, adrift))
-        information = free.T @ optimum.at.information.dense() @ free
-        inverse = np.linalg.pinv(information, hermitian=True)
-        values, vectors = np.linalg.eigh(float(problem.counts.sum()) * inverse)
-        errors = coefficients(free) @ vectors * np.sqrt(np.maximum(values, 0.0))
+        if covariance is None:
+            held = _endless(recession, adrift)
+            covariance = limiting_covariance(problem, optimum, held)
+        values, vectors = np.linalg.eigh(float(problem.counts.sum()) * covariance)
+        errors = vectors * np.sqrt(np.maximum(values, 0.0))
     return Determined(
         moves=moves,
         sizes=sizes,

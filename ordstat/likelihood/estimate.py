@@ -10,11 +10,11 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray
 from ..exceptions import DataError, OptionError
-from ..newton import Blocks, Objective, Optimum, maximise
+from ..newton import Ended, Objective, Optimum, maximise
 from .determined import (
     Determined,
-    complement,
     directions_without_end,
+    limiting_covariance,
     settled,
     spreads_adrift,
 )
@@ -22,12 +22,12 @@ from .family import Family
 from .penalty import Penalty
 from .problem import Problem
 from .separation import Recession, recession
+from .spreads import SpreadLimit, spread_limit
 from .start import Start, starting_values
 from .user_scale import (
     CovarianceMatrix,
     InverseInformation,
     UnknownCovariance,
-    UserScale,
 )
 
 #: A log-scale effect, per deviation, that still moves by this or has this standard
@@ -138,6 +138,9 @@ class Estimate:
     searched : (P',) or None
         Where the search ended, before moving ends were taken out to where their rows
         are certain.
+    covariance : (P', P') or None
+        Covariance, on the user's scale, of what does not move with spreads, where it is
+        not that of the information at the estimates.
     """
 
     by: Estimation
@@ -147,6 +150,7 @@ class Estimate:
     recession: Recession | None = None
     adrift: FloatArray | None = None
     searched: FloatArray | None = None
+    covariance: FloatArray | None = None
 
     @property
     def coefficients(self) -> FloatArray:
@@ -175,7 +179,12 @@ class Estimate:
         problem = self.problem
         optimum = self.optimum
         moves = recession(problem, optimum)
+        limit = None if moves is not None else spread_limit(problem, optimum)
+        if limit is not None:
+            return self._at(limit)
         adrift = spreads_adrift(problem, optimum, moves, running(problem, optimum))
+        if moves is None and not adrift.size and not optimum.indefinite:
+            adrift = self._flat_directions()
         if moves is None and not adrift.size:
             return self
         if problem.at_hand is None:
@@ -188,13 +197,39 @@ class Estimate:
             searched=self.optimum.x,
         )
 
+    def _flat_directions(self) -> FloatArray:
+        """(P', f) directions along which the likelihood has no curvature but rounding:
+        what moves along them has no standard error.
+        """
+        if self.optimum.definite:
+            return np.zeros((self.problem.n_parameters, 0))
+        return self.optimum.at.information.flat_directions()
+
+    def _at(self, limit: SpreadLimit) -> Estimate:
+        """The estimates where spreads are endlessly far apart."""
+        optimum = self.optimum
+        ended = Ended.IN_THE_LIMIT if limit.converged else Ended.NO_PROGRESS
+        return replace(
+            self,
+            optimum=replace(
+                optimum,
+                x=limit.x,
+                at=limit.at,
+                step=np.zeros_like(limit.x),
+                ended=ended,
+            ),
+            adrift=limit.adrift,
+            searched=optimum.x,
+            covariance=limit.covariance,
+        )
+
     @cached_property
     def determined(self) -> Determined | None:
         """What the data determine; None if every estimate is finite."""
         if self.adrift is None:
             return None
         return directions_without_end(
-            self.problem, self.optimum, self.recession, self.adrift
+            self.problem, self.optimum, self.recession, self.adrift, self.covariance
         )
 
     @property
@@ -217,7 +252,9 @@ class Estimate:
             return endless
         if self.determined is not None:
             endless = self.determined.drifts(np.eye(self.problem.n_parameters))
-        lost = self.optimum.indefinite and self.recession is None and not endless.any()
+        lost = (
+            not self.optimum.definite and self.recession is None and not endless.any()
+        )
         return endless | lost
 
     @property
@@ -244,14 +281,15 @@ class Estimate:
             return InverseInformation(optimum.factor, problem.user)
         if self.endless.any() and not optimum.converged:
             return unknown
+        if self.covariance is not None:
+            return CovarianceMatrix(self.covariance, unfinished)
         held = [] if self.recession is None else [self.recession.moves]
         if self.adrift is not None:
             held.append(self.adrift)
         if not held:
             return unknown
         return CovarianceMatrix(
-            _limiting_covariance(optimum.at.information, problem.user, np.hstack(held)),
-            unfinished,
+            limiting_covariance(problem, optimum, np.hstack(held)), unfinished
         )
 
     def digits(
@@ -295,19 +333,3 @@ def correct_digits(
         size = np.fmax(np.abs(estimates), np.sqrt(variances))
         digits = np.floor(-np.log10(np.maximum(errors / size, 1e-16)))
     return np.asarray(np.fmin(np.fmax(digits, 0.0), 15.0))  # 0 of NaN
-
-
-def _limiting_covariance(
-    blocks: Blocks, user: UserScale, held: FloatArray
-) -> FloatArray:
-    """(P', P') covariance of the functions that do not move along held directions (P',
-    r); it says nothing of others.
-
-    In the limiting model the information is singular along these directions, and one of
-    its generalised inverses serves every function that the model determines.
-    """
-    free = complement(held)
-    moves = user.coefficients(free)
-    return np.asarray(
-        moves @ np.linalg.pinv(free.T @ blocks.dense() @ free, hermitian=True) @ moves.T
-    )

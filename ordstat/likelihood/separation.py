@@ -78,8 +78,8 @@ def recession(problem: Problem, optimum: Optimum) -> Recession | None:
         problem.at_hand is not None and at_rest(problem, optimum)
     ):
         return None
-    ends = _ends(problem, optimum.x)
-    guess = np.asarray(np.linalg.lstsq(ends.back, optimum.x, rcond=None)[0])
+    ends = ends_of(problem, optimum.x)
+    guess = ends.coordinates(optimum.x)
     finite = np.ones(ends.slack.shape[0], dtype=bool)
     direction = np.zeros(ends.slack.shape[1])
     while finite.any():
@@ -103,7 +103,7 @@ def recession(problem: Problem, optimum: Optimum) -> Recession | None:
     )
 
 
-def _level(ends: _Ends) -> Recession | None:
+def _level(ends: Ends) -> Recession | None:
     """The moves that change no end, where none rises: thresholds that no row of a
     nominal effect lies beside.
     """
@@ -242,7 +242,7 @@ def _farthest(slack: csr_array, total: FloatArray, guess: FloatArray) -> FloatAr
 
 
 @dataclass(frozen=True, eq=False)
-class _Ends:
+class Ends:
     """The finite ends of the intervals of all rows, as linear functions: a rise makes
     the row more probable.
 
@@ -253,43 +253,79 @@ class _Ends:
         scaled but not centred, so that zeros stay 0.
     back : (P', B)
         The way back to the solver's coordinates.
-    certain : (R,)
-        Where an end no longer matters for the probability of its row.
+    rows : (R,)
+        The row of each end.
+    offset : (R,)
+        What the offset of its row takes off.
+    tau : (R,)
+        The log scale of its row.
+    far : float
+        Ends beyond this many spreads no longer matter for the probability of a row.
     """
 
     slack: csr_array
     back: FloatArray
-    certain: FloatArray
+    rows: IntArray
+    offset: FloatArray
+    tau: FloatArray
+    far: float
+
+    @property
+    def certain(self) -> FloatArray:
+        """(R,) where an end no longer matters, be its spread 1 or wider."""
+        return self.far * np.exp(np.clip(self.tau, 0.0, _WIDEST)) + self.offset
+
+    def coordinates(self, x: FloatArray) -> FloatArray:
+        """(B,) of a point (P',)."""
+        return np.asarray(np.linalg.lstsq(self.back, x, rcond=None)[0])
+
+    def values(self, x: FloatArray) -> FloatArray:
+        """(R,) how many spreads each end is away at a point (P',)."""
+        distances = self.slack @ self.coordinates(x) - self.offset
+        return np.asarray(distances * np.exp(-self.tau))
 
 
-def _ends(problem: Problem, x: FloatArray) -> _Ends:
+def ends_of(problem: Problem, x: FloatArray) -> Ends:
     """The ends of the rows of a problem, with the log scales of a point x."""
     rows = problem.rows.model_rows(slice(None))
     count, m = problem.rows.shape
     size = count * m
     p = rows.x.shape[1]
     observed = _observed(problem)
-    certain = _certain_ends(problem, rows, observed, x[problem.layout.of_scale])
     if problem.structure is not None:
         n_others = len(problem.expansion) - size - p  # log scale and lambda
         used = problem.n_parameters - n_others
         slack = _slack_matrix(rows.x, rows.w, count, observed)
-        moved = type(slack)(slack @ problem.expansion[: size + p, :used])
-        return _Ends(moved, np.eye(problem.n_parameters, used), certain)
-    location, nominal = (
-        _shift(columns) for columns in (problem.rows.location, problem.rows.nominal)
+        slack = type(slack)(slack @ problem.expansion[: size + p, :used])
+        back = np.eye(problem.n_parameters, used)
+    else:
+        location, nominal = (
+            _shift(columns) for columns in (problem.rows.location, problem.rows.nominal)
+        )
+        slack = _slack_matrix(
+            _moved(rows.x, location),
+            _moved(rows.w, np.append(0.0, nominal)),
+            count,
+            observed,
+        )
+        back = np.eye(problem.n_parameters, size + p)
+        for j, shift in enumerate(nominal, 1):
+            back[range(0, size, m), range(j, size, m)] = shift
+        back[:size:m, size:] = -location
+    tau = rows.z @ x[problem.layout.of_scale] + rows.scale_offset
+    # in the order of `_slack_matrix`
+    places = np.concatenate([here for here, lines in observed for _ in lines])
+    sums = [
+        np.full(here.size, line.sum()) for here, lines in observed for line in lines
+    ]
+    return Ends(
+        slack=slack,
+        back=back,
+        rows=places,
+        offset=np.concatenate(sums) * rows.offset[places],
+        tau=tau[places],
+        far=_certain_from(problem),
     )
-    slack = _slack_matrix(
-        _moved(rows.x, location),
-        _moved(rows.w, np.append(0.0, nominal)),
-        count,
-        observed,
-    )
-    back = np.eye(problem.n_parameters, size + p)
-    for j, shift in enumerate(nominal, 1):
-        back[range(0, size, m), range(j, size, m)] = shift
-    back[:size:m, size:] = -location
-    return _Ends(slack, back, certain)
 
 
 class Observed(NamedTuple):
@@ -330,23 +366,12 @@ def _observed(problem: Problem) -> list[Observed]:
     return observed
 
 
-def _certain_ends(
-    problem: Problem, rows: ModelRows, observed: list[Observed], zeta: FloatArray
-) -> FloatArray:
-    """(R,) where each end leaves its row certain, less what its offset adds; in the
-    order of `_slack_matrix`.
-    """
+def _certain_from(problem: Problem) -> float:
+    """How many spreads away an end leaves its row certain."""
     link = problem.family.link
     share = np.array([_IMPOSSIBLE])
     far = -min(float(link.ppf(share)[0]), float(mirrored(link).ppf(share)[0]))
-    spread = np.exp(np.clip(rows.z @ zeta + rows.scale_offset, 0.0, _WIDEST))
-    return np.concatenate(
-        [
-            min(far, _FARTHEST) * spread[here] + line.sum() * rows.offset[here]
-            for here, lines in observed
-            for line in lines
-        ]
-    )
+    return min(far, _FARTHEST)
 
 
 def _slack_matrix(
