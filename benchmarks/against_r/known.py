@@ -34,7 +34,8 @@ def explanation(case: Case | Heights, check: Check) -> Fault | None:
     """The fault behind a disagreement; None if it may be ours.
 
     R's log-likelihood above ours is a fault of ours, unless R fitted another model than
-    the one it was asked for, or computed it wrongly.
+    the one it was asked for, or computed it wrongly, or ours says how much higher it is
+    on a path without a maximum.
     """
     if isinstance(case, Heights):
         return None
@@ -42,7 +43,7 @@ def explanation(case: Case | Heights, check: Check) -> Fault | None:
         return next(
             (
                 fault
-                for fault in (CONTRASTS, MISCOMPUTED)
+                for fault in (CONTRASTS, MISCOMPUTED, ON_A_WAY)
                 if fault.explains(case, check)
             ),
             None,
@@ -61,6 +62,12 @@ MISCOMPUTED = Fault(
     "R's log-likelihood is not that of its estimates, which NumPy finds no higher than"
     " ours.",
     proofs.miscomputed,
+)
+ON_A_WAY = Fault(
+    "on a path without a maximum",
+    "R stops without an end on a path on which the likelihood has no maximum; ours is a"
+    " maximum, as NumPy confirms, and says how much higher that path is.",
+    proofs.on_a_way_that_ours_tells,
 )
 FAULTS = (
     Fault(
@@ -125,6 +132,7 @@ FAULTS = (
         " identified.",
         proofs.no_end,
     ),
+    ON_A_WAY,
     Fault(
         "not identified",
         "R gives standard errors of parameters whose scores depend on each other, as"

@@ -230,6 +230,26 @@ def infinite_estimates(case: Case, check: Check) -> bool:
     return check.kind == "convergence" and separated and has_end(case.theirs)
 
 
+def on_a_way_that_ours_tells(case: Case, check: Check) -> bool:
+    """R has no end where it stopped, and is no higher than ours says that a path without
+    a maximum is; NumPy finds ours to be an identified maximum.
+    """
+    if (
+        check.kind not in ("convergence", *LOGLIKS)
+        or case.fit is None
+        or case.fit.fit.rising is None
+        or not has_end(case.ours)
+        or has_end(case.theirs)
+    ):
+        return False
+    told = case.ours.number("loglik") + case.fit.fit.rise + _ON_THE_WAY
+    return (
+        case.right()
+        and case.theirs.number("loglik") <= told
+        and case.rows.identified(case.estimates)
+    )
+
+
 def below_a_way_without_end(case: Case, check: Check) -> bool:
     """R stops below a point on a way on which ours has found no end, and ours
     says so.

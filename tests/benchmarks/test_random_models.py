@@ -114,6 +114,7 @@ def case_of(answer, other, exact=np.inf, **contrasts):
         spec=spec,
         ours=answer,
         theirs=other,
+        fit=None,
         mended=lambda kind, mends: Check(kind, True, "ours", "ours"),
         loglik_of_theirs=lambda: exact,
     )
@@ -138,6 +139,33 @@ def test_a_likelihood_that_is_not_that_of_the_estimates_is_when_theirs_is_no_hig
     actual = explanation(
         case_of(answer, other, exact=answer.number("loglik") - below), check
     )
+    assert (actual and actual.name) == name
+
+
+@pytest.mark.parametrize(
+    ("rise", "identified", "name"),
+    [
+        (0.1, True, "on a path without a maximum"),
+        (0.05, True, None),
+        (0.1, False, None),
+    ],
+)
+def test_a_point_on_a_path_without_a_maximum_is_no_higher_than_ours_says(
+    answer, rise, identified, name
+):
+    other = theirs(
+        answer,
+        se=np.full_like(answer.numbers["se"], np.nan),
+        loglik=answer.numbers["loglik"] + 0.1,
+    )
+    case = case_of(answer, other)
+    case.fit = SimpleNamespace(fit=SimpleNamespace(rising=np.ones(1), rise=rise))
+    case.estimates = answer.numbers["estimates"]
+    case.right = lambda: True
+    case.rows = SimpleNamespace(identified=lambda estimates: identified)
+    checks = [check for check in compare(answer, other) if not check.agrees]
+    assert [check.kind for check in checks] == ["convergence", NO_END]
+    (actual,) = {explanation(case, check) for check in checks[1:]}
     assert (actual and actual.name) == name
 
 
