@@ -179,8 +179,9 @@ FAULTS = (
         " proof: the probabilities do not determine all parameters of the model, which"
         " ours says; or it is an interaction that R frees without its margins, and R's"
         " fits of the models with and without both give our statistic; or R, asked for"
-        " the model alone, does not fit it, finds it singular, or ends at a lower"
-        " maximum than ours, as NumPy confirms.",
+        " the model alone, does not fit it, finds it singular, stops without an end at"
+        " a saddle, as differences to 50 digits show, or ends at a lower maximum than"
+        " ours, as NumPy confirms.",
         proofs.refitted,
     ),
     Fault(

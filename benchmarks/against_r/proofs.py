@@ -13,6 +13,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from benchmarks.against_r import ours as ordstat_side
+from benchmarks.against_r import precise
 from benchmarks.against_r.case import MENDS, Case, estimated
 from benchmarks.against_r.columns import FACTORS
 from benchmarks.against_r.compare import (
@@ -231,8 +232,8 @@ def infinite_estimates(case: Case, check: Check) -> bool:
 
 
 def on_a_way_that_ours_tells(case: Case, check: Check) -> bool:
-    """R has no end where it stopped, and is no higher than ours says that a path without
-    a maximum is; NumPy finds ours to be an identified maximum.
+    """R has no end where it stopped, and is no higher than ours says that a path
+    without a maximum is; NumPy finds ours to be an identified maximum.
     """
     if (
         check.kind not in ("convergence", *LOGLIKS)
@@ -338,7 +339,21 @@ def _stopped_short(
         return False
     if np.isnan(theirs) and (stopped or model.theirs.number("code") < 0.0):
         return True
-    return model.higher()
+    return model.higher() or _at_a_saddle(model)
+
+
+def _at_a_saddle(model: Case) -> bool:
+    """Whether R has no end at a point with a direction along which the likelihood bends
+    upwards, to 50 digits, and ours is an identified maximum.
+    """
+    if "fit.error" in model.theirs.words or has_end(model.theirs):
+        return False
+    if not (has_end(model.ours) and model.right()):
+        return False
+    rows = model.rows_of_theirs()
+    covariance = precise.covariance(rows, estimated(model.theirs))
+    bends_upwards = float(np.linalg.eigvalsh(covariance)[0]) < 0.0
+    return bends_upwards and model.rows.identified(model.estimates)
 
 
 def _on_the_way(model: Case) -> bool:

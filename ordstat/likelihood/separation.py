@@ -74,7 +74,7 @@ def recession(problem: Problem, optimum: Optimum) -> Recession | None:
     Ends that move outwards become infinite. Those that are left may move along further
     directions [Geyer 2009].
     """
-    if not _suspicious(optimum) or (
+    if not suspicious(optimum) or (
         problem.at_hand is not None and at_rest(problem, optimum)
     ):
         return None
@@ -190,7 +190,7 @@ def _predictors(problem: Problem, rows: ModelRows, x: FloatArray) -> FloatArray:
     return problem.rows.predictor(rows, problem.expansion @ x).eta()
 
 
-def _suspicious(optimum: Optimum) -> bool:
+def suspicious(optimum: Optimum) -> bool:
     """Whether convergence was slow or failed, or an effect or a standard error is huge;
     rare in ordinary data.
     """

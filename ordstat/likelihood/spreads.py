@@ -23,7 +23,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..newton import Evaluation, Optimum
 from .columns import TOLERANCE
 from .problem import Problem
-from .separation import ends_of
+from .separation import ends_of, suspicious
 
 #: Neighbouring log scales this far apart may be those of classes that run off.
 _GAP = 1.0
@@ -82,11 +82,11 @@ def spread_limit(problem: Problem, optimum: Optimum) -> SpreadLimit | None:
     not, or if the likelihood falls as they go further apart.
     """
     scales = _scales(problem)
-    if not scales.size or problem.at_hand is not None:
+    if not scales.size or problem.at_hand is not None or not suspicious(optimum):
         return None
     z = problem.rows.model_rows(slice(None)).z
     tau = z @ optimum.x[scales]
-    if np.ptp(tau) < _GAP:
+    if np.ptp(tau) < _GAP or np.unique(np.round(tau, 6)).size > _MOST:
         return None
     patterns = np.unique(z, axis=0)
     if len(patterns) > _MOST:
