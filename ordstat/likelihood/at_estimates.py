@@ -24,7 +24,7 @@ from .predictor import Jacobian, ends_of
 from .problem import Problem
 from .profile import ProfileLikelihood
 from .scores import RowScores
-from .start import at_other_lambdas
+from .start import elsewhere
 
 #: Doubles held at once for the scores of some rows, which stay in the cache.
 _BUFFER = 1 << 17
@@ -223,5 +223,5 @@ class LikelihoodAtEstimates:
             float(problem.counts.sum()),
             self.determined,
             concave,
-            partial(at_other_lambdas, problem),
+            partial(elsewhere, problem),
         )

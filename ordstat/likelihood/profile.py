@@ -160,8 +160,8 @@ class ProfileLikelihood:
     concave : bool
         Whether the objective is concave, so that each side has one end.
     elsewhere : callable
-        From coordinates to such with other values of lambda, where it is estimated: the
-        profile may have a higher branch there.
+        From coordinates to others from which the profile may have a higher branch:
+        other values of lambda, no effects, equal scales.
     """
 
     objective: Objective
@@ -234,8 +234,8 @@ class ProfileLikelihood:
     def _branched_end(
         self, a: FloatArray, step: float, drop: float
     ) -> tuple[float, str]:
-        """The end by a search for the root of the deviance, on the highest branch of
-        lambda that is found.
+        """The end by a search for the root of the deviance, on the highest branch that
+        is found.
         """
         centre = float(a @ self._start.x)
         # maxima known on each branch, by the value held
@@ -276,8 +276,8 @@ class ProfileLikelihood:
     def _higher_branch(
         self, a: FloatArray, reached: Optimum, value: float
     ) -> Optimum | None:
-        """The highest maximum with a'x = value from other values of lambda, if it is
-        above one that was reached.
+        """The highest maximum with a'x = value from points elsewhere, if it is above
+        one that was reached.
         """
         found: list[Optimum] = []
         for x in self.elsewhere(reached.x):

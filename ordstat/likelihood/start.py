@@ -417,6 +417,23 @@ def at_other_lambdas(problem: Problem, x: FloatArray) -> list[FloatArray]:
     return points
 
 
+def elsewhere(problem: Problem, x: FloatArray) -> list[FloatArray]:
+    """Points from which a profile that is not concave may have a higher branch: other
+    values of lambda, no effects at all, and equal scales.
+    """
+    if problem.flexible is not None:
+        return at_other_lambdas(problem, x)
+    scaled = problem.sample.rows.scale is not None
+    if problem.family.concave and not scaled:
+        return []
+    points = [problem.start()]
+    if scaled:
+        equal = x.copy()
+        equal[problem.solver_layout.of_scale] = 0.0
+        points.append(equal)
+    return points
+
+
 def carried(problem: Problem, x: FloatArray, old: Link, new: Link) -> FloatArray:
     """Coordinates without lambda, moved and stretched as the median and the quartiles
     of the link are.

@@ -8,6 +8,7 @@ import pytest
 from reference_cases import load_data
 from scipy import optimize, stats
 
+from benchmarks.against_r.specs import KINDS
 from benchmarks.same_numbers import frame
 from likelihood.dense import Dense
 from ordstat import ordfit
@@ -343,3 +344,21 @@ def test_the_search_for_a_limit_is_bounded(monkeypatch) -> None:
     fit = ordfit("y ~ x1 + x2 + g", data, link="log-gamma")
     monkeypatch.setattr(profile, "_MOST_MAXIMA", 2)
     assert fit.confint("x1", type="profile").isna().all(axis=None)
+
+
+def test_a_limit_of_a_cauchit_lies_on_the_highest_branch_of_its_profile() -> None:
+    """A refit with the effect as an offset has fallen as far as it should; small steps
+    from the estimate lead to a lower branch, with a limit of -0.146.
+    """
+    spec = KINDS["any"](1001, 90)
+    data = spec.data
+    fit = ordfit(spec.formula, data, **spec.options)
+    limit = fit.confint(type="profile", parm="f1[T.b]").to_numpy()[0, 0]
+    held = ordfit(
+        spec.formula.replace("f1 + ", ""),
+        data,
+        **spec.options,
+        offset=limit * (data["f1"] == "b"),
+    )
+    assert limit < -0.16
+    assert fit.loglik - held.loglik == pytest.approx(HALF, abs=1e-6)
