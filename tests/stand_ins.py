@@ -31,6 +31,9 @@ class KnownCovariance:
     def variances(self):
         return np.diagonal(self.matrix)
 
+    def times(self, vector: np.ndarray) -> np.ndarray:
+        return self.matrix @ vector
+
     def covariance(self):
         return self.matrix
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import chi, norm, t
 
-from ordstat.effects.contrasts import ADJUST, Family, adjusted
+from ordstat.effects.contrasts import ADJUST, ContrastFamily, adjusted
 
 
 def family(
@@ -18,9 +18,9 @@ def family(
     n_means: int = 2,
     level: float = 0.95,
     df: float = np.inf,
-) -> Family:
+) -> ContrastFamily:
     values = np.array(z)
-    return Family(
+    return ContrastFamily(
         values,
         2.0 * t.sf(np.abs(values), df),
         spread,
@@ -122,7 +122,7 @@ def test_dunnett_by_t() -> None:
     )
     assert critical(levels, 10.0) == pytest.approx(2.75907541328, abs=1e-3)
     np.testing.assert_allclose(p, 0.0765356081737, rtol=1e-4)
-    mixed = Family(
+    mixed = ContrastFamily(
         np.full(2, 2.5),
         np.array([0.03, 0.01]),
         np.eye(2),
@@ -167,11 +167,11 @@ def given_scale(s: float, z: float, m: int, df: float) -> float:
     )
 
 
-def independent(z: np.ndarray, m: int, df: float) -> Family:
+def independent(z: np.ndarray, m: int, df: float) -> ContrastFamily:
     """A family of m independent tests that begin with some statistics."""
     all_z = np.concatenate([z, np.ones(m - z.size)])
     p = 2.0 * (norm.sf(all_z) if np.isinf(df) else t.sf(all_z, df))
-    return Family(all_z, p, np.eye(m), 2, 0.95, np.full(m, df))
+    return ContrastFamily(all_z, p, np.eye(m), 2, 0.95, np.full(m, df))
 
 
 def test_tukey_by_t_against_a_table() -> None:
