@@ -28,6 +28,8 @@ _ROWS = 1000
 _COARSE = 9
 _LAMBDA_STEPS = 20
 _ACCURACY = 0.05
+#: A log-likelihood that changes by less with lambda is level.
+_LEVEL_IN_LAMBDA = 1e-6
 #: Values of lambda from which other branches of a profile are sought.
 _BRANCHES = 5
 #: Further starts of models with scale effects: standard deviations of the log scales of
@@ -336,7 +338,7 @@ def search_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:
     for part in (thinned(problem), problem):
         best = _best_lambda(part, x, max_iter)
         reached = follow(part, best, max_iter)
-        if reached.ends:
+        if reached.ends and not _level_in_lambda(reached):
             return reached.x
     assert problem.flexible is not None
     name = problem.flexible.name
@@ -350,6 +352,18 @@ def search_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:
         f"lambda has no estimate: the likelihood has no maximum from lambda = {lam:.3g}"
         f" on. Fix it, as in link=({name!r}, {lam:.3g}), or choose another link."
     )
+
+
+def _level_in_lambda(reached: Reached) -> bool:
+    """Whether a maximum is one by rounding alone: moving lambda, the last parameter, by
+    its own size or by 1, with the others at their best, changes the log-likelihood by
+    next to nothing.
+    """
+    optimum = reached.optimum
+    assert optimum is not None
+    step = max(1.0, abs(float(reached.x[-1])))
+    variance = optimum.unit * optimum.factor.schur_inverse()[-1, -1]
+    return bool(0.5 * step**2 / variance < _LEVEL_IN_LAMBDA)
 
 
 def _best_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:

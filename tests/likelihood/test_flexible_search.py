@@ -89,6 +89,15 @@ def test_a_start_far_from_the_data_is_refused() -> None:
         )
 
 
+def test_a_likelihood_that_is_level_in_lambda_is_refused() -> None:
+    """At lambda = -8.03 and -4.80, where R's clm stops, log-likelihoods differ by
+    4e-8.
+    """
+    spec = KINDS["any"](3002, 100)
+    with pytest.raises(DataError, match="lambda has no estimate"):
+        ordfit(spec.formula, spec.data, **spec.options)
+
+
 def test_a_maximum_between_two_lambdas_of_the_grid() -> None:
     """At 16 and at 64 the profile is lower than at 22.7; R's clm comes to
     -199.383485286, without an end.
