@@ -48,6 +48,8 @@ class LikelihoodAtEstimates:
         aliased.
     determined : Determined or None
         What the data determine; None where every estimate is finite.
+    searched : (P',) or None
+        Where the search ended, in the solver's coordinates, where spreads run off.
     """
 
     estimation: Estimation
@@ -55,6 +57,7 @@ class LikelihoodAtEstimates:
     threshold: str
     estimates: FloatArray
     determined: Determined | None
+    searched: FloatArray | None = None
 
     def _used(self, values: AnyArray) -> Any:
         """The values of the rows with a positive weight."""
@@ -212,7 +215,9 @@ class LikelihoodAtEstimates:
         """
         problem = self.problem
         objective = self.estimation.objective(problem)
-        x = problem.from_user(self.estimates)
+        x = self.searched  # at the limit of spreads nothing can be followed
+        if x is None:
+            x = problem.from_user(self.estimates)
         # predictors in the parameters
         linear = problem.sample.rows.scale is None and problem.flexible is None
         concave = linear and problem.family.concave and self.estimation.penalty is None

@@ -233,6 +233,15 @@ class Estimate:
         )
 
     @property
+    def searched_spreads(self) -> FloatArray | None:
+        """(P',) `searched`, where spreads run off and no rows are separated; else
+        None.
+        """
+        if self.recession is not None or self.adrift is None or not self.adrift.size:
+            return None
+        return self.searched
+
+    @property
     def infinite(self) -> BoolArray:
         """(P',) estimates that separation makes infinite, or leaves without a value."""
         if self.determined is None:

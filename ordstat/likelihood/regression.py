@@ -311,6 +311,7 @@ class OrdinalRegression(Method):
                 threshold=self.threshold,
                 estimates=coefficients,
                 determined=estimate.determined,
+                searched=estimate.searched_spreads,
             ),
         )
 

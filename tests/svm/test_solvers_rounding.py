@@ -113,7 +113,7 @@ def test_an_ascent_over_pairs_survives_the_failure_of_the_other_route(monkeypatc
         raise cp.SolverError("no iterate")
 
     monkeypatch.setattr(cp.Problem, "solve", fails)
-    monkeypatch.setattr("ordstat.svm.pairs._EPOCHS", 2)
+    monkeypatch.setattr("ordstat.svm.pairs._EPOCHS_BEFORE_CVXPY", 2)
     X, y = rows(30)
     with pytest.warns(ConvergenceWarning, match="solver pair ascent"):
         OrdinalClassifier("rank-svm", C=100.0).fit(X, y)
