@@ -115,6 +115,11 @@ def log_loss(
     y_true, y_proba, sample_weight, labels
         As in `ranked_probability_score`.
 
+    Returns
+    -------
+    float
+        From 0 (best) to infinity.
+
     Raises
     ------
     DataError
@@ -188,6 +193,16 @@ def macro_absolute_rank_error(
     y_true, y_pred, sample_weight, labels
         As in `mean_absolute_rank_error`.
 
+    Returns
+    -------
+    float
+        From 0 (best) to K-1.
+
+    Raises
+    ------
+    DataError
+        As in `mean_absolute_rank_error`.
+
     References
     ----------
     Baccianella, Esuli & Sebastiani (2009), Evaluation measures for ordinal regression,
@@ -222,6 +237,15 @@ def linear_kappa(
         At most 1; 0 for predictions independent of what is observed; NaN if both have
         one and the same level throughout.
 
+    Raises
+    ------
+    DataError
+        As in `mean_absolute_rank_error`.
+
+    References
+    ----------
+    Cohen (1968), Weighted kappa, Psychological Bulletin 70, 213-220.
+
     Examples
     --------
     >>> from ordstat.metrics import linear_kappa
@@ -245,6 +269,21 @@ def quadratic_kappa(
     ----------
     y_true, y_pred, sample_weight, labels
         As in `mean_absolute_rank_error`.
+
+    Returns
+    -------
+    float
+        At most 1; 0 for predictions independent of what is observed; NaN if both have
+        one and the same level throughout.
+
+    Raises
+    ------
+    DataError
+        As in `mean_absolute_rank_error`.
+
+    References
+    ----------
+    Cohen (1968), Weighted kappa, Psychological Bulletin 70, 213-220.
 
     Examples
     --------
@@ -273,6 +312,15 @@ def kendall_tau_b(
     -------
     float
         From -1 to 1; NaN if one of the two has one level throughout.
+
+    Raises
+    ------
+    DataError
+        As in `mean_absolute_rank_error`.
+
+    References
+    ----------
+    Kendall (1945), The treatment of ties in ranking problems, Biometrika 33, 239-251.
 
     Examples
     --------
@@ -307,6 +355,11 @@ def concordance(
     -------
     float
         From 0 to 1; NaN if all rows have one level.
+
+    Raises
+    ------
+    DataError
+        As in `mean_absolute_rank_error`.
 
     Examples
     --------

@@ -291,6 +291,11 @@ def occupancy(
         A row of `start` is in an absorbing level, or has columns that the data of the
         fit do not determine.
 
+    References
+    ----------
+    Rohde, French, Stewart & Harrell (2024), Bayesian transition models for ordinal
+    longitudinal outcomes, Statistics in Medicine 43.
+
     Examples
     --------
     >>> import numpy as np, pandas as pd

@@ -15,6 +15,9 @@ from .inputs import ALL_LEVELS, Response, check_levels, known_codes
 from .parse import PartialCall
 from .spans import LevelSpans, NumberSpans, Spans
 
+#: Most whole numbers that may be the answers of a rating scale.
+_MOST_RATINGS = 11
+
 
 def read_partial(
     call: PartialCall, response: str, frame: pd.DataFrame, levels: Any
@@ -24,7 +27,27 @@ def read_partial(
     labels = None if levels is None or every else check_levels(levels)
     spans, missing = _read_spans(call, response, frame, labels)
     codes = np.where(missing, -1, 0).astype(np.intp)
-    return Response(response, codes, (), [], spans)
+    notes = []
+    if call.function == "interval" and isinstance(spans, NumberSpans):
+        notes = _notes_on_ratings(response, spans.take(~missing))
+    return Response(response, codes, (), notes, spans)
+
+
+def _notes_on_ratings(response: str, spans: NumberSpans) -> list[str]:
+    """A note where intervals begin at an answer of what may be a rating scale, which
+    numbers leave out.
+    """
+    exact = spans.low == spans.high
+    values = np.unique(spans.low[exact])
+    whole = np.array_equal(values, np.rint(values))
+    begins = int(np.isin(spans.low[~exact], values).sum())
+    if not whole or values.size > _MOST_RATINGS or not begins:
+        return []
+    return [
+        f"{response} of numbers means low < answer <= high: the value that an interval"
+        f" begins at is left out (such rows: {begins}). For ratings give levels=[...],"
+        " which includes both ends."
+    ]
 
 
 def _read_spans(
@@ -37,7 +60,7 @@ def _read_spans(
 
     Parameters
     ----------
-    call : Call
+    call : PartialCall
     response : str
     frame : DataFrame
     levels : tuple or None

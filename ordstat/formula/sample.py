@@ -441,8 +441,9 @@ class Sample:
         low = self.y[~exact]
         beyond = self.highest[~exact] + 1
         upto = np.append(0.0, np.cumsum(counts))
-        with np.errstate(divide="ignore"):  # no exact answer among them
-            shares = weights[~exact] / (upto[beyond] - upto[low])
+        mass = upto[beyond] - upto[low]
+        shares = np.zeros(mass.size)  # without an exact answer among the levels
+        np.divide(weights[~exact], mass, out=shares, where=mass > 0.0)
         size = self.n_levels + 1
         change = np.bincount(low, shares, size) - np.bincount(beyond, shares, size)
         return np.asarray(counts * (1.0 + np.cumsum(change)[:-1]))

@@ -245,6 +245,11 @@ def polyserial(
     DataError, OptionError
         As in `polychoric`.
 
+    References
+    ----------
+    Olsson, Drasgow & Dorans (1982), The polyserial correlation coefficient,
+    Psychometrika 47, 337-347.
+
     Examples
     --------
     >>> from ordstat import datasets, polyserial

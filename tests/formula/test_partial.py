@@ -75,6 +75,29 @@ def test_levels_include_both_ends() -> None:
     assert as_categories == spans
 
 
+def test_intervals_that_begin_at_a_rating_are_told_of() -> None:
+    """Of numbers "3 to 4" is 4 alone: a warning says so, and what to give instead."""
+    data = pd.DataFrame({"a": [1, 2, 3, 4, 3], "b": [1, 2, 3, 4, 4], "x": X[:5]})
+    (note,) = build("interval(a, b) ~ x", data).notes
+    assert "begins at is left out (such rows: 1)" in note and "levels=" in note
+    assert not build("interval(a, b) ~ x", data, levels=[1, 2, 3, 4]).notes
+    assert not build(
+        "interval(a, b) ~ x", data.assign(a=data.a - 0.5 * (data.a < data.b))
+    ).notes
+
+
+def test_counts_of_levels_without_an_exact_answer_are_0() -> None:
+    rows = build(
+        "interval(a, b) ~ x",
+        pd.DataFrame({"a": [1, 2, 3, 4, 2], "b": [1, 2, 3, 4, 3], "x": X[:5]}),
+        levels=[1, 2, 3, 4],
+    ).sample
+    part = rows.take(np.array([0, 3, 4]))
+    assert part.counts().tolist() == [1.0, 0.0, 0.0, 1.0]
+    with pytest.raises(DataError, match="allow a level that some row has exactly"):
+        part.among(part.counts() > 0.0)
+
+
 def test_a_level_without_an_exact_answer_joins_its_neighbour() -> None:
     data = pd.DataFrame({"a": [1, 2, 4, 2, 3], "b": [1, 2, 4, 3, 4], "x": X[:5]})
     design = build("interval(a, b) ~ x", data, levels=[1, 2, 3, 4])

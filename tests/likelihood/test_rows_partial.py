@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from ordstat import ordfit
+from ordstat import SurveyDesign, ordfit
 from ordstat._typing import FloatArray
 from ordstat.exceptions import OptionError
 
@@ -100,6 +100,30 @@ def test_clusters_and_weights(kind: str) -> None:
     repeated = ordfit(formula, data.loc[data.index.repeat(data.w)], levels=levels)
     assert weighted.params.to_numpy() == pytest.approx(
         repeated.params.to_numpy(), abs=1e-8
+    )
+
+
+@pytest.mark.parametrize("kind", SEEDS)
+def test_survey_designs(kind: str) -> None:
+    """The linearised covariance, from scores and information by differences."""
+    data = coarse(kind)
+    fit = ordfit(
+        "interval(low, high) ~ x + z",
+        data,
+        levels=[1, 2, 3, 4, 5],
+        design=SurveyDesign(weights="w", clusters="g"),
+    )
+    log_p = brute(data, "logit", data[["x", "z"]].to_numpy(float))
+    at = fit.params.to_numpy()
+    w = data.w.to_numpy() / data.w.mean()
+    information = -slopes(lambda b: slopes(lambda c: w @ log_p(c), b, 1e-3), at, 1e-3)
+    scores = pd.DataFrame(w[:, None] * slopes(log_p, at)).groupby(data.g).sum()
+    assert np.abs(scores.sum()).max() < 1e-4
+    bread = np.linalg.inv(information)
+    groups = len(scores)
+    spread = scores.T.to_numpy() @ scores.to_numpy() * groups / (groups - 1.0)
+    assert fit.se.to_numpy() == pytest.approx(
+        np.sqrt(np.diag(bread @ spread @ bread)), rel=1e-4
     )
 
 
