@@ -347,6 +347,77 @@ class OrdinalResults:
         return self.fit.certificate
 
     @property
+    def converged(self) -> bool:
+        """Whether the certificate is within its tolerance.
+
+        Of methods that look for no optimum, such as forests: whether their check of the
+        computation holds.
+        """
+        return self.fit.certificate.reached
+
+    @property
+    def response(self) -> pd.Series:
+        """(n,) answers of the rows of the fit, on the index of the data.
+
+        An ordered categorical of the levels. Those of `interval(low, high)` and
+        `Surv(time, event)` are objects, as they were given: exact answers, and others
+        as pandas.Interval of numbers (low < answer <= high) or "low to high" of labels.
+
+        Raises
+        ------
+        DataError
+            Answers known in part, and the data are not at hand (a fit is saved without
+            them) or have changed.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp", datasets.load("wine"))
+        >>> fit.response.head(3).tolist()
+        [2, 3, 3]
+        """
+        from .judging.fitted_data import response_of
+
+        return response_of(self.design)
+
+    def model_matrix(self, newdata: Any = None, part: str = "location") -> pd.DataFrame:
+        """The columns that the model is fitted to, as R's model.matrix.
+
+        Parameters
+        ----------
+        newdata : data frame, optional
+            Rows to make columns of; by default the rows of the fit.
+        part : {"location", "nominal", "scale"}
+            The right side of the formula, or that of `nominal=` or `scale=`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each row used, with its label in the data, and a column for each
+            coefficient, named as in `params`. There is no column of ones, as the
+            thresholds are the intercepts. A new row without all inputs is NaN.
+
+        Raises
+        ------
+        OptionError
+            A part that the model does not have.
+        DataError
+            A column that is missing in `newdata`, or an unseen level.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"))
+        >>> fit.model_matrix().tail(2)
+            temp[T.warm]  contact[T.yes]
+        70           1.0             1.0
+        71           1.0             1.0
+        """
+        from .judging.fitted_data import model_matrix
+
+        return model_matrix(self.design, newdata, part)
+
+    @property
     def trace(self) -> Trace:
         """How the solver went."""
         return self.fit.trace

@@ -36,6 +36,7 @@ from .random_terms import RandomTerm, fit_random_terms
 from .reading import Inputs, read_inputs
 from .recipe import Recipe
 from .sample import RandomColumns, RandomRows, Rows, Sample
+from .spans import Spans
 from .spec import ROLES, FormulaSpec
 from .survey import Linearised, Replicates, Survey
 from .used import UsedRows, unused_note, used_rows
@@ -190,6 +191,20 @@ class Design:
         if missing is not None and not missing.any():
             missing = None
         return Column(used.of(column.value), missing)
+
+    def spans(self) -> Spans:
+        """The answers of the rows used as they were given, where some are known in
+        part.
+
+        Raises
+        ------
+        DataError
+            The data are not available, or have changed.
+        """
+        given = self._check_data()
+        spans = cast(Spans, given.response.spans)
+        used = _used_rows(self.recipe, given)
+        return spans if used.mask is None else spans.take(used.mask)
 
     def beside(self, data: Any) -> Design:
         """The design that refers to these data; DataError if they are not those of the

@@ -57,6 +57,13 @@ class NumberSpans:
         """The answers of some rows."""
         return NumberSpans(self.low[rows], self.high[rows])
 
+    def given(self) -> list[Any]:
+        """Each answer as a number, or as the interval (low, high]."""
+        return [
+            low if low == high else pd.Interval(low, high, closed="right")
+            for low, high in zip(self.low.tolist(), self.high.tolist(), strict=True)
+        ]
+
     def coded(self, name: str, index: pd.Index) -> Coded:
         """The answers as codes; DataError for one between two exact answers."""
         exact = self.low == self.high
@@ -115,6 +122,14 @@ class LevelSpans:
     def take(self, rows: BoolArray) -> LevelSpans:
         """The answers of some rows."""
         return replace(self, low=self.low[rows], high=self.high[rows])
+
+    def given(self) -> list[Any]:
+        """Each answer as a label, or as the text "low to high"."""
+        labels = self.labels
+        return [
+            labels[low] if low == high else f"{labels[low]} to {labels[high]}"
+            for low, high in zip(self.low, self.high, strict=True)
+        ]
 
     def coded(self, name: str, index: pd.Index) -> Coded:
         """The answers as codes; a level without an exact answer joins the one below, or

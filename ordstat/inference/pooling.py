@@ -226,6 +226,11 @@ class PooledResults:
         return len(self.fits)
 
     @property
+    def converged(self) -> bool:
+        """Whether every fit has converged."""
+        return all(fit.converged for fit in self.fits)
+
+    @property
     def nobs(self) -> float:
         """Number of observations of each data set."""
         return self.fits[0].nobs
@@ -496,8 +501,7 @@ class PooledResults:
             test = d1(self.pooled.combined(np.eye(chosen.size)[chosen]))
             figures |= {"wald_F": test.statistic, "wald_df": test.df}
             figures |= {"wald_df_resid": test.df_denom, "wald_p_value": test.p_value}
-        converged = all(fit.fit.certificate.reached for fit in self.fits)
-        return one_row(figures | {"converged": converged})
+        return one_row(figures | {"converged": self.converged})
 
     # Questions that are put to every fit
 

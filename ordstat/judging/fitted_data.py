@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ..exceptions import DataError
+from ..checks import one_of
+from ..exceptions import DataError, OptionError
+from ..formula.parse import partial_call
+from ..formula.spec import ROLES
 from ..target import copied
 
 if TYPE_CHECKING:
+    from .._typing import FloatArray
     from ..formula.design import Design
+    from ..formula.sample import Rows
 
 #: Arrays of rows that are compared with those of the fit.
 _PARTS = ("X", "nominal", "scale", "offset", "scale_offset")
@@ -75,6 +80,64 @@ def checked_rows(design: Design, data: Any = None) -> pd.DataFrame:
                 " were fitted."
             )
     return frame
+
+
+def model_matrix(design: Design, newdata: Any, part: str) -> pd.DataFrame:
+    """The columns of one part of the model, at the rows of the fit or at new rows.
+
+    Parameters
+    ----------
+    design : Design
+    newdata : data frame or None
+    part : {"location", "nominal", "scale"}
+
+    Returns
+    -------
+    pandas.DataFrame
+        NaN in all columns of a new row that lacks an input.
+
+    Raises
+    ------
+    OptionError
+        Another part, or one that the model does not have.
+    """
+    one_of("part", part, ROLES)
+    if part != "location" and part not in design.spec.by_role:
+        raise OptionError(
+            f"part must be one of the model, which has no {part}= formula; got"
+            f" {part!r}. Fit with {part}='~ x' to have one."
+        )
+    names = list(design.spec.names[part])
+    if newdata is None:
+        held = _columns_of(design.sample.rows, part)
+        return pd.DataFrame(held.copy(), index=design.index, columns=names)
+    new = design.spec.rebuild(newdata)
+    values = np.full((new.complete.size, len(names)), np.nan)
+    values[new.complete] = _columns_of(new.rows, part)
+    return pd.DataFrame(values, index=new.index, columns=names)
+
+
+def _columns_of(rows: Rows, part: str) -> FloatArray:
+    """(n, D) columns of a part; none of a part with an offset alone."""
+    columns: FloatArray | None = rows.X if part == "location" else getattr(rows, part)
+    return np.zeros((rows.n, 0)) if columns is None else columns
+
+
+def response_of(design: Design) -> pd.Series:
+    """(n,) answers of the rows of the fit, in the user's labels.
+
+    Answers in one column are an ordered categorical. Of `interval` and `Surv` the
+    values are objects: labels, intervals of numbers, and "low to high" of labels.
+
+    Raises
+    ------
+    DataError
+        Such answers, and the data are missing or have changed.
+    """
+    if partial_call(design.spec.response_name) is None:
+        return design.levels.categorical(design.sample.y, design.index, design.response)
+    answers = design.spans().given()
+    return pd.Series(answers, index=design.index, name=design.response, dtype=object)
 
 
 def matched_rows(design: Design, data: Any) -> tuple[pd.DataFrame, bool]:

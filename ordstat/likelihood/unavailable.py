@@ -55,6 +55,7 @@ _OTHER_ROWS = {
     "superiority()": "newdata",
     "bounds()": "newdata",
     "augment()": "data",
+    "model_matrix()": "newdata",
     "conformal()": "data",
 }
 #: Likelihoods are compared, and there is no likelihood of independent rows.
@@ -82,6 +83,7 @@ MODIFIERS = {
         "rows in blocks, as it needs the rows of the fit",
         lambda r: not r.in_memory,
         {f"{name}()": _SAMPLE for name in _NEEDS_ALL_ROWS.split()}
+        | {"response": _SAMPLE}
         | {
             question: f"{question[:-1]}{argument}=...), or {_SAMPLE}"
             for question, argument in _OTHER_ROWS.items()

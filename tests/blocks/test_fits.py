@@ -492,6 +492,8 @@ def test_results_answer_what_needs_no_rows(data, tmp_path):
     for question in (
         "predict",
         "augment",
+        "model_matrix",
+        "response",
         "errors",
         "residuals",
         "influence",
