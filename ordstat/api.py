@@ -26,6 +26,7 @@ from .registry import METHODS, PLAIN, resolve, spelled
 from .results import OrdinalResults
 
 if TYPE_CHECKING:
+    from .blocks.sources import Source
     from .prediction.calibrated import Calibrated
 
 #: Rows and mean weights from which weights that are counts are doubtful.
@@ -198,27 +199,13 @@ def ordfit(
     >>> svm.predict(wine.head(3)).tolist()
     [2, 2, 3]
     """
-    source = None
-    if not isinstance(data, (pd.DataFrame, Mapping)):
-        from .blocks.sources import source_of
-
-        source = source_of(data)
+    source = _source(data)
     row_costs, cost_option = split_cost(cost, data if source is None else ())
     cluster, covariance = _split_vcov(vcov, cluster)
     options = options if cost_option is None else {**options, "cost": cost_option}
     value = resolve(method, options, ordfit.__kwdefaults__ or ())
-    entry = METHODS.get(spelled(method) or "")
-    if (
-        row_costs is not None
-        and value.needs.row_costs
-        and entry is not None
-        and "cost" in entry.preset
-    ):
-        raise OptionError(
-            f"method {method!r} fixes the cost {entry.preset['cost']!r}, and row costs"
-            " would change the method: leave cost= out, or give the value"
-            f" method={type(value).__name__}(...)."
-        )
+    if row_costs is not None and value.needs.row_costs:
+        _refuse_fixed_cost(method, value)
     value.check_constraints(constraints)
     if na_action is None:
         na_action = "keep" if value.needs.missing else "omit"
@@ -239,25 +226,52 @@ def ordfit(
         na_action=na_action,
         as_categories=value.needs.categories,
     )
-    if source is None:
-        built = make(recipe, data)
-    else:
-        from .blocks.results import fitter
-        from .blocks.scan import scanned
-
-        fitter(value)  # a method that needs all rows is refused before the pass
-        built = scanned(recipe, source)
-    if na_action == "keep" and not value.needs.missing:
-        raise OptionError(missing_refused(type(value).__name__))
-    if isinstance(cost, pd.DataFrame):
-        check_cost_labels(
-            cost, built.levels.values, built.levels.unused, by_row=row_costs is not None
-        )
+    built = make(recipe, data) if source is None else _scanned(recipe, source, value)
+    _check_design(built, value, cost)
     results = fit_design(
         built, value, vcov=covariance, calibrate=calibrate, seed=seed, callback=callback
     )
     _warn_of_fractions(results)
     return results
+
+
+def _source(data: Any) -> Source | None:
+    """Rows in blocks; None for data in memory."""
+    if isinstance(data, (pd.DataFrame, Mapping)):
+        return None
+    from .blocks.sources import source_of
+
+    return source_of(data)
+
+
+def _check_design(design: Design, method: Method, cost: Any) -> None:
+    """OptionError for arguments that do not suit the method, or the levels."""
+    if design.recipe.na_action == "keep" and not method.needs.missing:
+        raise OptionError(missing_refused(type(method).__name__))
+    by_row = design.recipe.costs is not None
+    check_cost_labels(cost, design.levels.values, design.levels.unused, by_row=by_row)
+
+
+def _scanned(recipe: Recipe, source: Source, method: Method) -> Design:
+    """The design of rows in blocks; a method that needs all rows is refused before
+    they are read.
+    """
+    from .blocks.results import fitter
+    from .blocks.scan import scanned
+
+    fitter(method)
+    return scanned(recipe, source)
+
+
+def _refuse_fixed_cost(method: str | Method, value: Method) -> None:
+    """OptionError if the name of the method fixes the cost."""
+    entry = METHODS.get(spelled(method) or "")
+    if entry is not None and "cost" in entry.preset:
+        raise OptionError(
+            f"method {method!r} fixes the cost {entry.preset['cost']!r}, and row costs"
+            " would change the method: leave cost= out, or give the value"
+            f" method={type(value).__name__}(...)."
+        )
 
 
 def _look_sampled(sample: Sample) -> bool:

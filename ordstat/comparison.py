@@ -308,13 +308,10 @@ def compare(
         design = build(formula, data, costs=row_costs, **options)
         for note in design.notes:  # fits have told theirs
             warn(note, DataWarning)
-        if isinstance(cost, pd.DataFrame):
-            check_cost_labels(
-                cost,
-                design.levels.values,
-                design.levels.unused,
-                by_row=row_costs is not None,
-            )
+        levels = design.levels
+        check_cost_labels(
+            cost, levels.values, levels.unused, by_row=row_costs is not None
+        )
         contestants, kept = from_methods(design, listed, price)
     else:
         _refuse_beside_fits(methods, options)
@@ -323,7 +320,6 @@ def compare(
     cv = whole("cv", cv, 2)
     repeats = whole("repeats", repeats, 1)
     n_jobs = jobs(n_jobs)
-    callback = reporter(callback)
     rng = generator(seed)
     for contestant in contestants:
         check(contestant)
@@ -333,10 +329,10 @@ def compare(
     for note in apart:
         warn(note, DataWarning)
     root = int(rng.integers(2**63))
-    judged = _judged(contestants, drawn, price, root, n_jobs, callback)
+    judged = _judged(contestants, drawn, price, root, n_jobs, reporter(callback))
     failed = _failed(contestants, judged, cv)
-    notes = [note for contestant in contestants for note in contestant.design.notes]
-    notes = [*dict.fromkeys(notes), *apart]
+    of_designs = (note for one in contestants for note in one.design.notes)
+    notes = [*dict.fromkeys(of_designs), *apart]
     notes += _failures(failed, contestants, cv * repeats)
     notes += _notes(contestants, kept, judged, price)
     return Comparison(

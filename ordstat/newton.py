@@ -481,16 +481,10 @@ def maximise(
     DataError
         The log-likelihood has no finite value at the starting point.
     """
-    at = objective(x) if at is None else at
-    if at is None:
-        raise DataError(
-            "The log-likelihood must be finite at the starting values (cumulative"
-            " shares, no effects); it is not: weights or offsets are too large or too"
-            " different in size; rescale them."
-        )
+    at = _evaluated(objective, x) if at is None else at
     unit = min(1.0, total_weight)
     tolerance = math.inf if rounding else max(tol * unit, _ROUNDING * total_weight)
-    logliks: list[float] = [at.loglik]
+    logliks = [at.loglik]
     decrements: list[float] = []
     # the information in use, and how far from its point the iteration has moved
     current = None
@@ -499,35 +493,21 @@ def maximise(
         if at.information is not current:
             current = at.information
             age = 0.0
-            information, factor, damping = positive_factor(
-                current if held is None else _within(current, held)
-            )
-        step = factor.solve(at.score)
-        score = at.score
-        if held is not None:
-            turned = factor.solve(held)
-            multiplier = (held @ step) / (held @ turned)
-            step = step - multiplier * turned
-            score = score - multiplier * held
+            information, factor, damping = positive_factor(_within(current, held))
+        step, score = _newton_step(factor, at.score, held)
         decrements.append(float(step @ score))
         least = rounding * abs(at.loglik) if rounding else (1e-3 * tol) ** 2 * unit
         if age > 0.0 and decrements[-1] > max(least, 0.01 * decrements[-2]):
             # no short way to a maximum at infinity, or far off along a flat ridge
             shared_steps = False
-        # further off the score does not matter
-        near = decrements[-1] <= max(least, _LITTLE * unit)
-        flat = near and np.abs(score).max(initial=0.0) <= tolerance
-        ended = _ending(bool(flat), decrements, logliks, least, unit, max_iter)
+        reason = _ending(score, tolerance, decrements, logliks, least, unit, max_iter)
         moved = None
-        if ended is None:
+        if reason is None:
             length = math.sqrt(max(decrements[-1], 0.0) / total_weight)
-            shared = (
-                current
-                if shared_steps and damping == 0.0 and _serves(age, length)
-                else None
-            )
+            shared = None
+            if shared_steps and damping == 0.0 and _serves(age, length):
+                shared = current
             moved = _uphill(objective, x, at.loglik, step, shared)
-            ended = Ended.NO_STEP
         if moved is not None:
             x, at = moved
             logliks.append(at.loglik)
@@ -537,7 +517,6 @@ def maximise(
             del decrements[-1]
         else:
             break
-    assert ended is not None
     return Optimum(
         x=x,
         at=at,
@@ -549,21 +528,43 @@ def maximise(
         decrements=np.array(decrements),
         unit=unit,
         tolerance=tolerance,
-        ended=ended,
+        ended=reason or Ended.NO_STEP,
     )
 
 
-def _within(blocks: Blocks, held: FloatArray) -> Blocks:
+def _evaluated(objective: Objective, x: FloatArray) -> Evaluation:
+    """The objective at the starting point, which has to be in its domain."""
+    at = objective(x)
+    if at is None:
+        raise DataError(
+            "The log-likelihood must be finite at the starting values (cumulative"
+            " shares, no effects); it is not: weights or offsets are too large or too"
+            " different in size; rescale them."
+        )
+    return at
+
+
+def _newton_step(
+    factor: CholeskyFactor, score: FloatArray, held: FloatArray | None
+) -> tuple[FloatArray, FloatArray]:
+    """The Newton step and the score, both within the plane where held'x is constant."""
+    step = factor.solve(score)
+    if held is None:
+        return step, score
+    turned = factor.solve(held)
+    multiplier = (held @ step) / (held @ turned)
+    return step - multiplier * turned, score - multiplier * held
+
+
+def _within(blocks: Blocks, held: FloatArray | None) -> Blocks:
     """The matrix; where it is indefinite, with so much of held held' that its sign
     within the plane decides.
     """
-    if blocks.factor() is not None:
+    if held is None or blocks.factor() is not None:
         return blocks
     dense = blocks.dense()
-    return Blocks.of_dense(
-        dense
-        + 10.0 * np.abs(np.diag(dense)).max() / (held @ held) * np.outer(held, held)
-    )
+    size = 10.0 * np.abs(np.diag(dense)).max() / (held @ held)
+    return Blocks.of_dense(dense + size * np.outer(held, held))
 
 
 def positive_factor(blocks: Blocks) -> tuple[Blocks, CholeskyFactor, float]:
@@ -591,7 +592,8 @@ def positive_factor(blocks: Blocks) -> tuple[Blocks, CholeskyFactor, float]:
 
 
 def _ending(
-    flat: bool,
+    score: FloatArray,
+    tolerance: float,
     decrements: list[float],
     logliks: list[float],
     least: float,
@@ -600,6 +602,9 @@ def _ending(
 ) -> Ended | None:
     """Why the iteration ends at this point, None where it goes on."""
     last = decrements[-1]
+    # further off the score does not matter
+    near = last <= max(least, _LITTLE * unit)
+    flat = near and np.abs(score).max(initial=0.0) <= tolerance
     if flat and last <= least:
         return Ended.CONVERGED
     if len(decrements) > 1 and last <= _LITTLE * unit and last >= 0.25 * decrements[-2]:

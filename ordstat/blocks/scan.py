@@ -408,30 +408,11 @@ def scanned(recipe: Recipe, data: Source) -> BlockDesign:
     FormulaError, DataError, OptionError
         The formula or an argument needs all rows at once, or cannot be used.
     """
-    for role in ("weights", "offset", "cluster", "subset"):
-        if not isinstance(given := getattr(recipe, role), str | None):
-            raise OptionError(
-                f"{role}= must be the name of a column where rows are in blocks; got"
-                f" {type(given)}."
-            )
+    _require_names(recipe)
     blocks = RowBlocks(data, (), recipe.subset)
     empty = pd.DataFrame(columns=blocks.names)
     spec = formulas(recipe, empty)
-    refused = {
-        "cost= of rows": recipe.costs,
-        "design=": recipe.design,
-        "cov=": recipe.cov,
-    }
-    refused |= {
-        "(1 | g)": spec.location.random or None,
-        spec.response_name: partial_call(spec.response_name),
-        "na_action='keep'": recipe.na_action == "keep" or None,
-    }
-    if wrong := [what for what, given in refused.items() if given is not None]:
-        raise OptionError(
-            f"{wrong[0]} needs all rows at once, and they are in blocks: fit to rows in"
-            " memory."
-        )
+    _refuse_all_rows(recipe, spec)
     beside = [
         inputs.expression_of(text, Columns(empty))
         for text in (recipe.weights, recipe.cluster)
@@ -439,26 +420,15 @@ def scanned(recipe: Recipe, data: Source) -> BlockDesign:
     ]
     beside += [] if recipe.subset is None else [parse_expression(recipe.subset)]
     expressions = spec.factors | spec.offsets
-    names = [
-        name for each in (*expressions.values(), *beside) for name in sorted(each.names)
-    ]
+    read = [*expressions.values(), *beside]
+    names = [name for each in read for name in sorted(each.names)]
     needed = dict.fromkeys(
         name for name in (spec.response_name, *names) if name in empty
     )
     states, moments = _transforms(expressions)
-    compared = {
-        name
-        for each in (*expressions.values(), *beside)
-        if _compares_text(each)
-        for name in each.names
-    }
-    declared = _levels(
-        replace(
-            blocks,
-            columns=tuple(name for name in needed if name in compared),
-            subset=None,
-        )
-    )
+    compared = {name for each in read if _compares_text(each) for name in each.names}
+    texts = tuple(name for name in needed if name in compared)
+    declared = _levels(replace(blocks, columns=texts, subset=None))
     blocks = replace(blocks, columns=tuple(needed), declared=declared)
     scan: Scan | None = None
     total: AnyArray = np.zeros(2, dtype=np.uint64)
@@ -474,6 +444,35 @@ def scanned(recipe: Recipe, data: Source) -> BlockDesign:
             else "subset= leaves none of the rows."
         )
     return _design(recipe, scan, states, replace(blocks, seen=total))
+
+
+def _require_names(recipe: Recipe) -> None:
+    """OptionError for an argument that holds values and does not name a column."""
+    for role in ("weights", "offset", "cluster", "subset"):
+        given = getattr(recipe, role)
+        if not isinstance(given, str | None):
+            raise OptionError(
+                f"{role}= must be the name of a column where rows are in blocks; got"
+                f" {type(given)}."
+            )
+
+
+def _refuse_all_rows(recipe: Recipe, spec: FormulaSpec) -> None:
+    """OptionError for an argument or a term that needs all rows at once."""
+    asked = {
+        "cost= of rows": recipe.costs is not None,
+        "design=": recipe.design is not None,
+        "cov=": recipe.cov is not None,
+        "(1 | g)": bool(spec.location.random),
+        spec.response_name: partial_call(spec.response_name) is not None,
+        "na_action='keep'": recipe.na_action == "keep",
+    }
+    for what, wanted in asked.items():
+        if wanted:
+            raise OptionError(
+                f"{what} needs all rows at once, and they are in blocks: fit to rows"
+                " in memory."
+            )
 
 
 def _compares_text(expression: Expression) -> bool:
@@ -602,15 +601,12 @@ def _design(
     notes = design.notes
     whole = scan.stride == 1
     if not whole:
+        # the first note may count incomplete rows, of the sample alone
         own = notes[any(name != ZERO_WEIGHT for name in design.dropped) :]
-        notes = tuple(
-            f"In {min(sample.n, used):,} of {used:,} rows: {note}" for note in own
-        )
-        notes = (
-            (left_out(missing, scan.rows["incomplete"], given), *notes)
-            if missing
-            else notes
-        )
+        share = f"In {min(sample.n, used):,} of {used:,} rows"
+        notes = tuple(f"{share}: {note}" for note in own)
+        if missing:
+            notes = (left_out(missing, scan.rows["incomplete"], given), *notes)
     changed = {
         "sample": sample,
         "recipe": recipe,

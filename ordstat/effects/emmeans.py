@@ -680,24 +680,11 @@ def joint_tests(
     groups = tuple(variable_names("by", by))
     for name in groups:
         rows.check(name)
-    terms = [frozenset(term) for term in r.design.spec.variables().values()]
     nesting = nesting_of(rows, location_terms(r))
     groups = with_outer(groups, nesting, ())
     free = [name for name in rows.variables if name not in groups]
-    sizes = range(1, max(map(len, terms), default=0) + 1)
-    # All sets of variables in a common term, small sets first; a factor with the
-    # factors that it is nested in is tested by itself.
-    sets = [
-        chosen
-        for size in sizes
-        for chosen in combinations(free, size)
-        if any(term >= {*chosen} for term in terms)
-    ]
-    sets = [
-        chosen
-        for chosen in sets
-        if not any(set(nesting.get(name, ())) & {*chosen} for name in chosen)
-    ]
+    terms = [frozenset(term) for term in r.design.spec.variables().values()]
+    sets = _tested_sets(free, terms, nesting)
     if not sets:
         raise OptionError(
             "joint_tests needs a variable of the formula that is not in by=."
@@ -736,6 +723,26 @@ def joint_tests(
     if (table["df"] > r.own_covariance.most_at_once).any():
         notes.append(f"NA: {too_many(r.own_covariance)}.")
     return NotedFrame.of(table, notes)
+
+
+def _tested_sets(
+    free: Sequence[str],
+    terms: Sequence[frozenset[str]],
+    nesting: Mapping[str, Sequence[str]],
+) -> list[tuple[str, ...]]:
+    """All sets of variables in a common term, small sets first.
+
+    A factor is tested by itself, not with the factors that it is nested in.
+    """
+    sets = []
+    for size in range(1, max(map(len, terms), default=0) + 1):
+        for chosen in combinations(free, size):
+            members = set(chosen)
+            together = any(term >= members for term in terms)
+            nested = any(members & set(nesting.get(name, ())) for name in chosen)
+            if together and not nested:
+                sets.append(chosen)
+    return sets
 
 
 def _around_means(rows: Population, settled: Sequence[str]) -> dict[str, list[float]]:

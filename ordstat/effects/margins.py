@@ -250,43 +250,33 @@ def marginal_effects(
     fraction("level", level)
     one_of("contrast", contrast, PAIRS)
     names = _names(everyone, variables, at)
-    places = (
-        [({}, everyone)] if at is None and by is None else places_of(everyone, at, by)
-    )
-    predictions: list[Counterfactuals] = []
+    values = _per_variable(names, everyone.categories, change)
+    changes: list[tuple[str, Change]] = []
+    for name, value in values.items():
+        for step in _changes(everyone, name, contrast, value, averager.sign):
+            _require_free(name, step, at)
+            changes.append((name, step))
+    places: list[tuple[dict[str, Any], Population]] = [({}, everyone)]
+    if at is not None or by is not None:
+        places = places_of(everyone, at, by)
+    predictions = []
     for _, rows in places:
-        predictions.append(
-            Counterfactuals(averager, rows, None if at == "rows" else rows.weights)
-        )
+        row_weights = None if at == "rows" else rows.weights
+        predictions.append(Counterfactuals(averager, rows, row_weights))
     cells: list[dict[str, Any]] = []
     effects: list[Average] = []
-    steps = []
-    for name, value in _per_variable(names, everyone.categories, change).items():
-        for step in _changes(everyone, name, contrast, value, averager.sign):
-            if isinstance(at, Mapping) and name in at and step.pair is not None:
-                raise OptionError(
-                    f"{name!r} is compared over its levels or values: leave it out of"
-                    " at=."
-                )
-            if step.label == "+SD":
-                steps.append(f"{name}: {step.step:.4g}")
-            front = {"term": name, "contrast": step.label}
-            for (labels, rows), counterfactuals in zip(
-                places, predictions, strict=True
-            ):
-                effects.append(counterfactuals.effect(name, step))
-                cells += (
-                    [front | {"row": row} for row in rows.frame.index]
-                    if at == "rows"
-                    else [front | labels]
-                )
-    for counterfactuals in (
-        predictions if r.design.sample.rows.nominal is not None else ()
-    ):
-        averager.report_crossed(counterfactuals.designs, counterfactuals.weights)
-    notes = [*averager.notes, _note(everyone, at, by)]
-    if steps:
-        notes.append(f"SD of {listing(steps)}.")
+    for name, step in changes:
+        front = {"term": name, "contrast": step.label}
+        for (labels, rows), counterfactuals in zip(places, predictions, strict=True):
+            effects.append(counterfactuals.effect(name, step))
+            if at == "rows":
+                cells += [front | {"row": row} for row in rows.frame.index]
+            else:
+                cells.append(front | labels)
+    if r.design.sample.rows.nominal is not None:
+        for counterfactuals in predictions:
+            averager.report_crossed(counterfactuals.designs, counterfactuals.weights)
+    notes = [*averager.notes, _note(everyone, at, by), *_deviations(changes)]
     averages = Average.stacked(effects)
     if averager.lacks_errors(averages):
         warn_of_unknown()
@@ -298,6 +288,20 @@ def marginal_effects(
         level,
         tuple(notes),
     )
+
+
+def _require_free(name: str, change: Change, at: Any) -> None:
+    """OptionError if a variable whose values are compared is set by at=."""
+    if change.pair is not None and isinstance(at, Mapping) and name in at:
+        raise OptionError(
+            f"{name!r} is compared over its levels or values: leave it out of at=."
+        )
+
+
+def _deviations(changes: Sequence[tuple[str, Change]]) -> list[str]:
+    """A note on the standard deviations that numbers are changed by."""
+    steps = [f"{name}: {c.step:.4g}" for name, c in changes if c.label == "+SD"]
+    return [f"SD of {listing(steps)}."] if steps else []
 
 
 def _names(everyone: Population, variables: Any, at: Any) -> list[str]:

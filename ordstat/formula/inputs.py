@@ -391,13 +391,15 @@ def check_costs(
 
 
 def check_cost_labels(
-    cost: pd.DataFrame, levels: Sequence[Any], unused: Sequence[Any], by_row: bool
+    cost: Any, levels: Sequence[Any], unused: Sequence[Any], by_row: bool
 ) -> None:
     """OptionError if the labels of a frame of costs are not the levels in their order.
 
     Default columns 0, 1, ... are not checked, and neither are rows of a matrix. With
-    `by_row` the rows are those of the data.
+    `by_row` the rows are those of the data. Costs without labels pass.
     """
+    if not isinstance(cost, pd.DataFrame):
+        return
     axes = {} if by_row else {"rows": cost.index}
     axes["columns"] = cost.columns
     for name, labels in axes.items():

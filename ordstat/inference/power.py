@@ -222,29 +222,19 @@ def power_ordinal(
     )
     groups = None
     if power is None:
-        if fraction != _EVEN:
-            raise OptionError(
-                f"fraction must go with power; got {fraction:g}. Give the rows of each"
-                " group, as in n=(25, 75)."
-            )
-        groups = _groups(n)
+        groups = _groups(n, fraction)
     else:
-        share_of_one("power", power)
-        if power <= alpha:
-            raise OptionError(f"power must be above alpha = {alpha:g}; got {power:g}.")
+        _check_power(power, alpha)
     first_share = fraction if groups is None else groups[0] / sum(groups)
     effect = _Effect.of(
         probabilities, odds_ratio, control, treated, win_probability, first_share
     )
     z = float(ndtri(1.0 - alpha / 2.0))
     if groups is None:
-        shares = fraction * (1.0 - fraction)
         power = float(power or 0.0)
-        needed = (z + float(ndtri(power))) ** 2 / effect.size**2
-        rows = needed / shares / effect.per_row
-        first = ceil(rows * fraction - _SLACK)
-        groups = first, max(ceil(rows - _SLACK) - first, 1)
-        information = rows * shares * effect.per_row
+        information = (z + float(ndtri(power))) ** 2 / effect.size**2
+        rows = information / (fraction * (1.0 - fraction)) / effect.per_row
+        groups = _divided(rows, fraction)
     else:
         rows = float(sum(groups))
         information = groups[0] * groups[1] / rows * effect.per_row
@@ -254,17 +244,29 @@ def power_ordinal(
     # a plan has at least 2 rows
     without_ties = 1.0 - 1.0 / max(rows, 2.0) ** 2
     return Plan(
-        power,
-        sum(groups),
-        groups,
-        rows,
-        effect.odds_ratio,
-        effect.win_probability,
-        effect.probabilities,
-        alpha,
-        1.0 / sqrt(information),
-        min(effect.ties / without_ties, 1.0),
+        power=power,
+        n=sum(groups),
+        groups=groups,
+        n_exact=rows,
+        odds_ratio=effect.odds_ratio,
+        win_probability=effect.win_probability,
+        probabilities=effect.probabilities,
+        alpha=alpha,
+        se=1.0 / sqrt(information),
+        efficiency=min(effect.ties / without_ties, 1.0),
     )
+
+
+def _check_power(power: float, alpha: float) -> None:
+    share_of_one("power", power)
+    if power <= alpha:
+        raise OptionError(f"power must be above alpha = {alpha:g}; got {power:g}.")
+
+
+def _divided(rows: float, fraction: float) -> tuple[int, int]:
+    """Whole rows of each group, from the number that is needed."""
+    first = ceil(rows * fraction - _SLACK)
+    return first, max(ceil(rows - _SLACK) - first, 1)
 
 
 #: The arguments that name an effect together.
@@ -403,7 +405,13 @@ def _odds_ratio(given: float) -> float:
     return ratio
 
 
-def _groups(n: Any) -> tuple[int, int]:
+def _groups(n: Any, fraction: float) -> tuple[int, int]:
+    """Rows of each group, from n= alone."""
+    if fraction != _EVEN:
+        raise OptionError(
+            f"fraction must go with power; got {fraction:g}. Give the rows of each"
+            " group, as in n=(25, 75)."
+        )
     if isinstance(n, (int, np.integer)):
         total = whole("n", n, 2)
         return total - total // 2, total // 2

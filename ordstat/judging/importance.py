@@ -112,13 +112,8 @@ def importance(
         index=pd.Index([str(name) for name in frame.columns], name="variable"),
     )
     table = table.sort_values("importance", ascending=False, kind="stable")
-    change = "Rise" if sign > 0 else "Fall"
-    spread = ""
-    if repeats > 1:
-        spread = f"; the {100 * level:g}% limits show the error of random permutations"
     notes = [
-        f"{change} of the {measure}, mean of"
-        f" {counted(repeats, 'permutation')}{spread}.",
+        _what(measure, sign, repeats, level),
         _where(sample.case_weights, newdata is None),
     ]
     if fit.design.random:
@@ -173,6 +168,17 @@ def _changes(
             ) from error
         changes[v] = measured(after, [measure])[0] - unpermuted
     return changes
+
+
+def _what(measure: str, sign: float, repeats: int, level: float) -> str:
+    """A note on what the table shows."""
+    change = "Rise" if sign > 0 else "Fall"
+    spread = ""
+    if repeats > 1:
+        spread = f"; the {100 * level:g}% limits show the error of random permutations"
+    return (
+        f"{change} of the {measure}, mean of {counted(repeats, 'permutation')}{spread}."
+    )
 
 
 def _where(weights: FloatArray, of_fit: bool) -> str:

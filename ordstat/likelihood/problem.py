@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, OptionError
-from ..formula.sample import Sample
+from ..formula.sample import Rows, Sample
 from ..judging.costs import CostMatrix
 from ..newton import Blocks, Evaluation
 from .columns import NO_COLUMNS, ColumnScales, column_scales
@@ -107,32 +107,18 @@ class Problem:
             )
         sample = sample.among(present)
         rows = sample.rows
-        wide = rows.X if rows.nominal is None else np.hstack([rows.nominal, rows.X])
-        q = wide.shape[1] - rows.X.shape[1]
-        both, scale = columns or (
-            column_scales(np.ascontiguousarray(wide), sample.weights, ridge),
-            (
-                NO_COLUMNS
-                if rows.scale is None
-                else column_scales(rows.scale, sample.weights, ridge)
-            ),
-        )
+        both, scale = columns or _measured(rows, sample.weights, ridge)
+        q = 0 if rows.nominal is None else rows.nominal.shape[1]
         nominal = both.part(slice(0, q))
         location = both.part(slice(q, None))
-        kept = replace(
-            rows,
-            X=kept_columns(rows.X, location.kept),
-            nominal=(
-                None
-                if rows.nominal is None
-                else kept_columns(rows.nominal, nominal.kept)
-            ),
-            scale=(
-                None
-                if rows.scale is None or not scale.kept.any()
-                else kept_columns(rows.scale, scale.kept)
-            ),
-        )
+        kept = replace(rows, X=kept_columns(rows.X, location.kept))
+        if rows.nominal is not None:
+            kept = replace(kept, nominal=kept_columns(rows.nominal, nominal.kept))
+        if rows.scale is not None:
+            log_scale = None
+            if scale.kept.any():
+                log_scale = kept_columns(rows.scale, scale.kept)
+            kept = replace(kept, scale=log_scale)
         return cls(
             sample=replace(sample, rows=kept),
             present=present,
@@ -438,6 +424,17 @@ class Problem:
         return LikelihoodRule(
             family=family, alpha=full, beta=beta, zeta=zeta, cost=cost, effects=effects
         )
+
+
+def _measured(
+    rows: Rows, weights: FloatArray | None, ridge: bool
+) -> tuple[ColumnScales, ColumnScales]:
+    """Of the nominal and location columns together, and of those of the log scale."""
+    wide = rows.X if rows.nominal is None else np.hstack([rows.nominal, rows.X])
+    both = column_scales(np.ascontiguousarray(wide), weights, ridge)
+    if rows.scale is None:
+        return both, NO_COLUMNS
+    return both, column_scales(rows.scale, weights, ridge)
 
 
 def kept_columns(matrix: FloatArray, kept: BoolArray) -> FloatArray:

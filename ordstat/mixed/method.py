@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from ..likelihood.estimate import Estimate, correct_digits
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.user_scale import CovarianceMatrix
 from ..newton import Ended
+
+if TYPE_CHECKING:
+    from .estimate import MarginalLikelihood
 
 #: The largest number of quadrature nodes.
 MOST_NODES = 100
@@ -133,23 +136,10 @@ def with_random_effects(
         2.0**-53 * np.abs(likelihood.model.to_user) @ np.abs(likelihood.at.psi[:size])
     )
     facts = () if penalty is None else (("penalty", GAMMA),)
-    certificate = Certificate(
-        name="max |gradient|",
-        value=float(np.abs(likelihood.at.gradient[likelihood.free]).max(initial=0.0)),
-        # sums over very many rows are rounded
-        tolerance=max(TOLERANCE, 1e-14 * abs(likelihood.loglik)),
-        details=(
-            (
-                "gradient of the modes",
-                float(np.sqrt(max(likelihood.at.decrement, 0.0))),
-            ),
-            ("smallest eigenvalue of the information", likelihood.smallest_eigenvalue),
-        ),
-    )
     return LikelihoodFit(
         **{**shared, "facts": (*shared["facts"], *facts)},
         rule=rule,
-        certificate=certificate,
+        certificate=_certificate(likelihood),
         trace=Trace(
             iterations=len(end.logliks) - 1,
             objective=np.array(end.logliks),
@@ -169,6 +159,22 @@ def with_random_effects(
         loglik=likelihood.loglik,
         marginal=marginal,
         likelihood=cast(Any, likelihood),
+    )
+
+
+def _certificate(likelihood: MarginalLikelihood) -> Certificate:
+    """How far the integrated likelihood is from its maximum."""
+    gradient = likelihood.at.gradient[likelihood.free]
+    modes = float(np.sqrt(max(likelihood.at.decrement, 0.0)))
+    return Certificate(
+        name="max |gradient|",
+        value=float(np.abs(gradient).max(initial=0.0)),
+        # sums over very many rows are rounded
+        tolerance=max(TOLERANCE, 1e-14 * abs(likelihood.loglik)),
+        details=(
+            ("gradient of the modes", modes),
+            ("smallest eigenvalue of the information", likelihood.smallest_eigenvalue),
+        ),
     )
 
 

@@ -372,18 +372,10 @@ def mixed_prediction(
         re="mode", and newdata has groups that are not in the fit.
     """
     check_uncertainty(se, interval, level)
-    if vcov is not None:
-        raise OptionError(
-            f"vcov must be left out where the fit has random effects; got {vcov!r}. Use"
-            " .with_vcov()."
-        )
     if re is not None:
         one_of("re", re, EFFECTS)
     type = known_type(r, type)
-    if type not in r.predicts or type == "margin":
-        raise unknown_type(r, type)
-    if cost is not None and type != "class":
-        raise OptionError(f"cost goes with type='class'; got type={type!r}.")
+    _check_asked(r, type, vcov, cost)
     target = _target(r, newdata, re)
     kind = _kind(r, target.rows, re)
     if re is None and newdata is not None and kind in ("marginal", "known"):
@@ -417,15 +409,28 @@ def mixed_prediction(
     limits = None
     if interval is not None:
         ends = range_of(type, len(r.levels))
-        limits = (
-            limits_between(*ends, value, error, level, r.design_df)
-            if predicted_by_groups.factors and ends is not None
-            else limits_of(
-                predicted_by_groups.rule, rows, type, value, error, level, r.design_df
-            )
-        )
+        if predicted_by_groups.factors and ends is not None:
+            limits = limits_between(*ends, value, error, level, r.design_df)
+        else:
+            rule = predicted_by_groups.rule
+            limits = limits_of(rule, rows, type, value, error, level, r.design_df)
     values, columns = side_by_side(r, type, value, error if se else None, limits)
     return target.frame(values, range(len(columns))).set_axis(columns, axis=1)
+
+
+def _check_asked(r: LikelihoodResults, type: str, vcov: Any, cost: Any) -> None:
+    """OptionError for a type that the fit does not predict, or arguments that do not go
+    with it.
+    """
+    if vcov is not None:
+        raise OptionError(
+            f"vcov must be left out where the fit has random effects; got {vcov!r}. Use"
+            " .with_vcov()."
+        )
+    if type not in r.predicts or type == "margin":
+        raise unknown_type(r, type)
+    if cost is not None and type != "class":
+        raise OptionError(f"cost goes with type='class'; got type={type!r}.")
 
 
 def _target(r: LikelihoodResults, newdata: Any, re: str | None = None) -> Target:
