@@ -432,6 +432,11 @@ def _split_vcov(vcov: Any, cluster: Any) -> tuple[Any, Any]:
     """
     if vcov is None or isinstance(vcov, str):
         return cluster, vcov
+    if isinstance(vcov, (pd.DataFrame, np.ndarray)):
+        raise OptionError(
+            "vcov must be a name or {'cluster': ...} in ordfit(); got a matrix. Give it"
+            " to the fit, as in fit.with_vcov(matrix)."
+        )
     if not isinstance(vcov, Mapping) or set(vcov) - {"type"} != {"cluster"}:
         raise OptionError(
             "vcov must be 'model', 'HC0', 'HC1', 'CR2' or {'cluster': column or"

@@ -16,7 +16,7 @@ import pandas as pd
 
 from ._typing import FloatArray
 from .checks import advice, canonical, check_names, label_texts, unknown, words
-from .exceptions import DataError, OptionError, UnavailableError
+from .exceptions import DataError, OptionError, UnavailableError, warn
 from .fit import Certificate, Fit, GapRule, Trace
 from .formula.names import Parameter, by_text
 from .formula.sample import Rows, Sample, total_of
@@ -194,6 +194,12 @@ def kept_covariance(fit: OrdinalResults, design: Design, data: Any) -> Any:
     chosen = getattr(fit, "robust", None)
     old = fit.design.index
     if chosen is None or chosen.survey is not None or design.survey is not None:
+        return None
+    if chosen.matrix is not None:
+        warn(
+            "The covariance matrix given to with_vcov() is that of the estimates before"
+            " update(): the new fit has its own. Call with_vcov() of the new fit."
+        )
         return None
     if chosen.cluster is None:
         return chosen.name

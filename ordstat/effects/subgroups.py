@@ -12,6 +12,8 @@ from .._typing import FloatArray
 from ..checks import fraction, listed_texts, one_of
 from ..exceptions import OptionError
 from ..inference.wald import as_joint, wald_test
+from ..likelihood.covariance_choice import is_matrix
+from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
 from ..report.ratios import ratio_of
 from .average import Average, Averager
@@ -47,6 +49,8 @@ def subgroup_effects(
     names = listed_texts("subgroups", subgroups)
     if not names:
         raise OptionError("subgroups must name a column at least; got none.")
+    chosen = r.with_vcov(vcov) if is_matrix(vcov) else r
+    check_available(chosen, "subgroups()")
     everyone = population(r, None, None, None)
     compared = _two_levels(everyone, variable, levels)
     name = measure

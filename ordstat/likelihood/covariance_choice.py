@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray, IntArray
-from ..checks import one_of
+from ..checks import brief, one_of, shown_labels
 from ..exceptions import DataError, OptionError
 from ..formula.inputs import clusters_of
 from ..formula.sample import check_whole_groups
@@ -29,6 +29,13 @@ NO_CR2 = (
 
 
 _CAUTION = "Read p-values near 0.05 with caution."
+#: Name of a covariance matrix that the user brings.
+GIVEN = "given"
+#: Largest difference between two halves of a symmetric matrix, and least eigenvalue of
+#: a semidefinite one, in units of standard errors: matrices from text files have eight
+#: digits or so.
+_ASYMMETRY = 1e-6
+_NEGATIVE = -1e-6
 COVARIANCES = ("model", "HC0", "HC1", "cluster", "CR2")
 #: Kinds of cluster-robust covariances, by the "type" in {"cluster": ..., "type": ...},
 #: and their names.
@@ -42,7 +49,7 @@ class Covariance:
     Attributes
     ----------
     name : str
-        One of `COVARIANCES`, or "survey".
+        One of `COVARIANCES`, "survey", or GIVEN.
     cluster : (N,) codes or None
     survey : Survey or None
     given : str or None
@@ -52,6 +59,8 @@ class Covariance:
         (`for_few_clusters`), and t.
     without_cr2 : (str, str)
         Why CR2 is not available for few clusters, and what to do instead.
+    matrix : (P', P') or None
+        The covariance of the estimated parameters that the user brings.
     """
 
     name: str
@@ -60,6 +69,7 @@ class Covariance:
     given: str | None = None
     asked: bool = True
     without_cr2: tuple[str, str] = ("", "")
+    matrix: FloatArray | None = None
 
     @cached_property
     def n_clusters(self) -> int:
@@ -117,6 +127,8 @@ class Covariance:
         """Description for the summary."""
         if self.survey is not None:
             return self.survey.errors
+        if self.matrix is not None:
+            return "a covariance matrix given to with_vcov()"
         if self.cluster is not None:
             kind = "CR2, t by Satterthwaite" if self.name == "CR2" else "cluster-robust"
             by_t = "" if np.isinf(self.df) else f", t with {self.df:g} df"
@@ -136,6 +148,8 @@ class Covariance:
             return "a weighted sample has no likelihood of independent rows"
         if self.cluster is not None:
             return "rows of a cluster are not independent"
+        if self.matrix is not None:
+            return "the covariance matrix given is not that of the likelihood"
         return (
             ""
             if self.name == "model"
@@ -246,6 +260,117 @@ def chosen_covariance(choice: Any, design: Design, penalty: Any) -> Covariance:
     return chosen
 
 
+def is_matrix(choice: Any) -> bool:
+    """Whether a `vcov` is a covariance matrix, rather than a name."""
+    return isinstance(choice, (pd.DataFrame, np.ndarray, list, tuple))
+
+
+def given_covariance(
+    given: Any, names: list[str], fit: LikelihoodFit, design: Design
+) -> Covariance:
+    """The covariance matrix that a user brings.
+
+    Parameters
+    ----------
+    given : (P', P') frame or array
+        A frame has the names of the parameters on both sides, in any order.
+    names : list of str
+        Names of the P' estimated parameters.
+    fit : LikelihoodFit
+    design : Design
+
+    Raises
+    ------
+    OptionError
+        The matrix has another shape, other names, or is no covariance; or the fit has
+        random effects, a survey design or infinite estimates.
+    """
+    refused = {
+        "random effects": fit.marginal is not None,
+        "a survey design": design.survey is not None,
+        "infinite estimates": fit.determined is not None or bool(fit.unbounded.any()),
+    }
+    for what, present in refused.items():
+        if present:
+            raise OptionError(
+                f"vcov must be a name for fits with {what}; got a matrix. See"
+                " help(fit.vcov)."
+            )
+    matrix = _finite_square(_in_order_of(given, names), len(names))
+    _check_semidefinite(matrix, names)
+    return Covariance(GIVEN, matrix=0.5 * (matrix + matrix.T))
+
+
+def _in_order_of(given: Any, names: list[str]) -> Any:
+    """A matrix in the order of the parameters, by the names of a frame."""
+    if not isinstance(given, pd.DataFrame):
+        return given
+    for side, labels in (("rows", given.index), ("columns", given.columns)):
+        found = [str(label) for label in labels]
+        lost = [name for name in names if name not in found]
+        extra = [label for label in found if label not in names]
+        if lost or extra or len(found) != len(names):
+            parts = [f"lacks {shown_labels(lost)}"] if lost else []
+            parts += [f"has {shown_labels(extra)} too"] if extra else []
+            parts = parts or ["names a parameter twice"]
+            raise OptionError(
+                f"vcov must have the {side} {shown_labels(names, 30)}; it"
+                f" {' and '.join(parts)}. Name them as in fit.vcov()."
+            )
+    texts = given.set_axis(given.index.map(str)).set_axis(
+        given.columns.map(str), axis=1
+    )
+    return texts.loc[names, names]
+
+
+def _finite_square(given: Any, size: int) -> FloatArray:
+    """The matrix as numbers."""
+    try:
+        matrix = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise OptionError(
+            f"vcov must be a matrix of numbers; got {brief(given)}."
+        ) from error
+    if matrix.shape != (size, size):
+        raise OptionError(
+            f"vcov must be a {size} x {size} matrix, one row and column for each"
+            " estimated parameter, in the order of fit.vcov(); got shape"
+            f" {matrix.shape}."
+        )
+    if not np.isfinite(matrix).all():
+        raise OptionError("vcov must have finite values; got NaN or infinity.")
+    return matrix
+
+
+def _check_semidefinite(matrix: FloatArray, names: list[str]) -> None:
+    """OptionError unless a matrix is symmetric and has no negative variance."""
+    variances = np.diagonal(matrix)
+    if (variances < 0.0).any():
+        first = int(np.argmax(variances < 0.0))
+        raise OptionError(
+            f"vcov must have variances of 0 or more; that of {names[first]!r} is"
+            f" {variances[first]:.6g}."
+        )
+    errors = np.sqrt(variances)
+    unit = np.outer(errors, errors)
+    distance = np.abs(matrix - matrix.T)
+    apart = distance > _ASYMMETRY * unit
+    if apart.any():
+        row, column = np.unravel_index(int(np.argmax(apart)), apart.shape)
+        raise OptionError(
+            f"vcov must be symmetric; ({names[row]!r}, {names[column]!r}) is"
+            f" {matrix[row, column]:.6g} and the other way {matrix[column, row]:.6g}."
+        )
+    scale = np.where(errors > 0.0, errors, 1.0)
+    eigenvalues = np.linalg.eigvalsh(0.5 * (matrix + matrix.T) / np.outer(scale, scale))
+    if eigenvalues[0] < _NEGATIVE:
+        raise OptionError(
+            "vcov must be positive semidefinite: as correlations it has the eigenvalue"
+            f" {eigenvalues[0]:.3g}, so that some combination of parameters would have"
+            " a negative variance. Estimate all of it from the same rows."
+        )
+
+
 def _named_covariance(choice: Any, design: Design) -> Covariance:
     choice = "HC1" if isinstance(choice, str) and choice == "robust" else choice
     if design.survey is not None:
@@ -271,7 +396,7 @@ def _named_covariance(choice: Any, design: Design) -> Covariance:
         names = ", ".join(repr(name) for name in COVARIANCES)
         raise OptionError(
             f"vcov must be one of {names}, or {{'cluster': column or values, 'type':"
-            f" 'CR1' or 'CR2'}}; got {choice!r}."
+            f" 'CR1' or 'CR2'}}; got {brief(choice)}."
         )
     if choice not in _TYPES.values():
         return Covariance(choice)
@@ -340,6 +465,8 @@ def covariance_matrix(fit: LikelihoodFit, chosen: Covariance) -> FloatArray:
     """(P' + m, P' + m) covariance of the estimated parameters, random effects last; NaN
     for infinite estimates.
     """
+    if chosen.matrix is not None:
+        return chosen.matrix
     bread = fit.bread()
     if chosen.name == "model":
         return bread

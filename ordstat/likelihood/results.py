@@ -41,6 +41,8 @@ from .covariance_choice import (
     chosen_covariance,
     covariance_matrix,
     for_few_clusters,
+    given_covariance,
+    is_matrix,
     own_covariance,
 )
 from .cr2 import BiasReduced
@@ -214,7 +216,8 @@ class LikelihoodResults(OrdinalResults):
         if self.bias_reduced is not None:
             bread = information.covariance()
             df = with_aliased(self.bias_reduced.t_df(bread, np.eye(len(bread))), fit)
-        statistic = fit.coefficients / errors
+        with np.errstate(divide="ignore", invalid="ignore"):  # an error of 0 is given
+            statistic = fit.coefficients / errors
         return {
             "std_error": errors,
             "statistic": statistic,
@@ -260,8 +263,8 @@ class LikelihoodResults(OrdinalResults):
 
     @property
     def covariance(self) -> str:
-        """Name of the covariance: "model", "HC0", "HC1", "cluster", "CR2" or
-        "survey".
+        """Name of the covariance: "model", "HC0", "HC1", "cluster", "CR2", "survey" or
+        "given".
         """
         return self.own_covariance.name
 
@@ -286,14 +289,15 @@ class LikelihoodResults(OrdinalResults):
 
         Parameters
         ----------
-        type : str or dict, optional
+        type : str, dict or matrix, optional
             "model": inverse of the observed information. "HC0": sandwich; "HC1": the
             same times n / (n - p). "cluster": sandwich summed within the clusters of
             the fit, times G / (G - 1). {"cluster": "judge", "type": "CR1"}: the same
             for other clusters, a column of the data or one value per row of the fit.
             "CR2", or {"cluster": "judge", "type": "CR2"}: corrected for few clusters.
             Without a type, fewer than 20 clusters get CR2 if it is available, else
-            "CR1". None: the covariance of the fit (see `covariance`).
+            "CR1". A matrix of your own: see `with_vcov`. None: the covariance of the
+            fit (see `covariance`).
 
         Returns
         -------
@@ -542,8 +546,19 @@ class LikelihoodResults(OrdinalResults):
 
         Parameters
         ----------
-        vcov : str or dict
-            As in `vcov`.
+        vcov : str, dict or matrix
+            As in `vcov`, or a covariance matrix of your own, such as that of a
+            jackknife or of a two-stage estimator: a frame with the names of
+            `fit.vcov()` on both sides, in any order, or an array in their order.
+            Statistics are then normal, and likelihood-ratio tests and profiles are
+            refused.
+
+        Raises
+        ------
+        OptionError
+            An unknown name; a matrix of another shape, with other names, not symmetric
+            or not positive semidefinite; a matrix for a fit with random effects, a
+            survey design or infinite estimates.
 
         Examples
         --------
@@ -552,9 +567,15 @@ class LikelihoodResults(OrdinalResults):
         >>> clustered = fit.with_vcov({"cluster": "judge", "type": "CR2"})
         >>> clustered.se.round(3)["temp[T.warm]"]
         np.float64(0.355)
+        >>> doubled = fit.with_vcov(2 * fit.vcov())
+        >>> round(doubled.se["temp[T.warm]"] / fit.se["temp[T.warm]"], 3)
+        np.float64(1.414)
         """
-
-        robust = chosen_covariance(vcov, self.design, self.method.penalty)
+        if is_matrix(vcov):
+            estimated = np.array(self.parameters.names, dtype=object)[~self.fit.aliased]
+            robust = given_covariance(vcov, list(estimated), self.fit, self.design)
+        else:
+            robust = chosen_covariance(vcov, self.design, self.method.penalty)
         chosen = replace(self, robust=robust)
         for category, message in chosen._covariance_alerts():
             warn(message, category)

@@ -132,6 +132,16 @@ MODIFIERS = {
             "bounds()": "errors(cv=)",
         },
     ),
+    "given": Modifier(
+        "a covariance matrix of your own, which holds for these estimates alone (see"
+        " also .with_vcov('model'))",
+        lambda r: r.own_covariance.matrix is not None,
+        {
+            **_NO_LIKELIHOOD,
+            "nominal_test()": "update(nominal='~ x'), and test() of that fit",
+            "subgroups()": "update('~ . + arm * group'), and marginal_effects(by=)",
+        },
+    ),
     "robust": Modifier(
         "robust standard errors, as it assumes independent rows (see also"
         " .with_vcov('model'))",
