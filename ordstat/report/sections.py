@@ -561,8 +561,11 @@ def _one_screen(
     model: Sequence[Table | Line],
     sections: Sequence[str],
 ) -> Report:
-    """Data, estimates, fit, errors and bound of a likelihood fit; errors and bound
-    first for other methods.
+    """Data, estimates and fit of a likelihood fit; data, errors, bound and estimates of
+    other methods.
+
+    Readers take errors of predictions for the failure of a model of effects; those of
+    likelihood fits are in `summary("errors")` and `summary("bounds")`.
     """
     likelihood = r.method.likelihood
     long_names = max(map(len, map(str, r.levels))) > _LONGEST_LEVEL
@@ -570,14 +573,11 @@ def _one_screen(
     if numbered:
         model = [_by_numbers(r, block) for block in model]
     judged: list[Table | Line] = []
-    if r.in_memory and not r.many_cells:
-        if likelihood:
-            judged.append(_error_line(r))
-        else:
+    if not likelihood and not r.many_cells:
+        if r.in_memory:
             constant = _cheapest_level(r)
             judged.append(_brief_errors(r, constant))
             numbered |= len(str(r.levels[constant])) > _LONGEST_LEVEL
-    if not r.many_cells and (r.margin_bounds.informative or not likelihood):
         judged.append(_bound_line(r))
     header = dict(report.header)
     if numbered:
@@ -585,7 +585,7 @@ def _one_screen(
     first, rest = _header_lines(header, "Model fit:" if likelihood else "Method:")
     estimates = _under_shared_heads(model)
     if likelihood:
-        blocks = [first, *_after_thresholds(estimates, rest), *judged]
+        blocks = [first, *_after_thresholds(estimates, rest)]
     else:
         blocks = [first, *judged, *estimates, *rest]
     ended = Line(items=(certificate_text(r.fit.certificate, r.fit.trace, False),))
@@ -717,20 +717,6 @@ def in_line(table: Table) -> Line:
     return Line(head=table.title, items=tuple(items), between="   ", role=table.role)
 
 
-def _error_line(r: OrdinalResults) -> Line:
-    """Errors on the training rows, in words."""
-    wrong, away = measured(r.training, _MEASURES[:2])
-    text = (
-        f"{100.0 * wrong:.1f}% predicted at a wrong level, {away:.2f} levels off on"
-        " average"
-    )
-    if r.own_cost:
-        (cost,) = measured(r.training, ["cost"])
-        text += f", mean cost {cost:.3g}"
-    items = (text, r.training_note) if r.training_note else (text,)
-    return Line(head="Training rows:", items=items, between=". ")
-
-
 def _cheapest_level(r: OrdinalResults) -> int:
     """Code of the level that costs least if all rows are predicted to be at it."""
     costs = sample_costs(r.method.cost_matrix, r.design.sample)
@@ -789,7 +775,4 @@ def _bound_line(r: OrdinalResults) -> Line:
     sure = f"with probability {100 * (1 - best.delta):g}%"
     text = f"mean {best.name} <= {best.value:.3g} (at worst {best.trivial:g}) {sure}"
     margin = () if np.isnan(best.margin) else (f"Delta {best.margin:.3g}",)
-    return Line(
-        head="Margin bound:",
-        items=(text,) if r.method.likelihood else (text, *margin, best.source),
-    )
+    return Line(head="Margin bound:", items=(text, *margin, best.source))

@@ -69,7 +69,6 @@ def test_few_clusters_warn_and_use_cr2(way, seed):
             fit.bounds().empty
             and "these come in clusters" in fit.bounds().attrs["notes"][0]
         )
-        assert "Margin bound:" not in str(fit.summary())
         assert "Wald" in str(fit.summary())
 
 

@@ -114,7 +114,6 @@ def test_what_it_says(tmp_path):
         "All 72 rows are used.",
         "Proportional odds, score test: chi2(6) = 2.84, p = .828",
         "max |gradient|",
-        "55.6% predicted at a wrong level, 0.61 levels off",
         "McCullagh, P. (1980)",
         "ordfit('rating ~ temp + contact', data)",
         "numpy",
