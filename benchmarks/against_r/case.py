@@ -193,10 +193,15 @@ class Case:
         """
         return self._answer(MENDS, (kind,)).numbers
 
-    def mended_loglik(self) -> float:
-        """Log-likelihood of the mended R; NaN where it has no fit."""
+    def mended_fit(self) -> Answer:
+        """Log-likelihood and number of parameters of the mended R; NaN where it has no
+        fit.
+        """
         answer = self._answer()
-        return answer.number("loglik") if "loglik" in answer.numbers else float("nan")
+        nothing = np.full(1, np.nan)
+        return Answer(
+            {name: answer.numbers.get(name, nothing) for name in ("loglik", "edf")}
+        )
 
     def held(self, place: int, value: float) -> float:
         """R's deviance above our maximum with one location or scale effect, none of

@@ -141,8 +141,8 @@ FAULTS = (
     ),
     Fault(
         "no maximum in lambda",
-        "R ends on a likelihood that levels off in lambda, as NumPy confirms with"
-        " lambda held further out; ours refuses.",
+        "R ends on a likelihood that levels off in lambda, or below one, as NumPy"
+        " confirms with lambda held further out; ours refuses.",
         proofs.no_maximum_in_lambda,
     ),
     Fault(
@@ -178,7 +178,9 @@ FAULTS = (
         "each row of drop1(), nominal_test() or scale_test() that differs has its"
         " proof: the probabilities do not determine all parameters of the model, which"
         " ours says; or it is an interaction that R frees without its margins, and R's"
-        " fits of the models with and without both give our statistic; or R, asked for"
+        " fits of the models with and without both give our statistic, or R has no fit"
+        " with both, both sides fit the interaction alone, and each table has the test"
+        " of its own model; or R, asked for"
         " the model alone, does not fit it, finds it singular, stops without an end at"
         " a saddle, as differences to 50 digits show, or ends at a lower maximum than"
         " ours, as NumPy confirms.",

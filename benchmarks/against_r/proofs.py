@@ -7,7 +7,9 @@ is behind it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import chi2
@@ -29,6 +31,7 @@ from benchmarks.against_r.compare import (
     has_end,
     spline_error,
 )
+from benchmarks.against_r.session import Answer
 from benchmarks.against_r.specs import FLEXIBLE
 
 #: R's deviance at a right profile limit is the chi-squared quantile within this.
@@ -42,6 +45,9 @@ _DELTA = 1e-3
 #: by no more than _LEVEL.
 _FURTHER = (1.1, 1.2)
 _LEVEL = 1e-4
+#: Values of lambda, to either side, that are far out: the likelihood changes little
+#: beyond them.
+_FAR = (8.0, 12.0)
 #: An error of a probability that differences cannot tell from none.
 _NO_ERROR = 1e-12
 
@@ -178,26 +184,50 @@ def refitted(case: Case, check: Check) -> bool:
             case,
             kind,
             terms[row],
-            float(case.ours.numbers[kind][row]),
-            float(theirs[kind][row]),
+            Tested.of(case.ours.numbers, kind, row),
+            Tested.of(theirs, kind, row),
         )
         for row in differ
     )
 
 
+class Tested(NamedTuple):
+    """What one side has in a row of a refit table."""
+
+    statistic: float
+    df: float
+
+    @classmethod
+    def of(cls, numbers: dict[str, np.ndarray], kind: str, row: int) -> Tested:
+        return cls(float(numbers[kind][row]), float(numbers[f"{kind}.df"][row]))
+
+    def compares(self, wider: Answer, narrower: Answer) -> bool:
+        """Whether this is the likelihood-ratio statistic of two fits, and its degrees
+        of freedom.
+        """
+        ratio = 2.0 * (wider.number("loglik") - narrower.number("loglik"))
+        df = wider.number("edf") - narrower.number("edf")
+        apart = abs(ratio - self.statistic)
+        return apart <= RATIO * (1.0 + abs(ratio)) and df == self.df
+
+
 def _row_explained(
-    case: Case, kind: str, term: str, ours: float, theirs: float
+    case: Case, kind: str, term: str, ours: Tested, theirs: Tested
 ) -> bool:
-    """Whether one of three proofs holds for a row; the models are fitted by both sides
+    """Whether one of four proofs holds for a row; the models are fitted by both sides
     on their own.
     """
     together = _with_margins(case, kind, term)
     model = case.variant(kind, together)
     if model.fit is not None and model.fit.fit.confounded:
         return True
-    if together != term and _freed_with_margins(case, model, ours):
-        return True
-    return _stopped_short(case, model, kind, ours, theirs)
+    if together != term:
+        if "fit.error" not in model.theirs.words:
+            if ours.compares(model.theirs, case.mended_fit()):
+                return True
+        elif _each_frees_its_own(case, model, case.variant(kind, term), ours, theirs):
+            return True
+    return _stopped_short(case, model, kind, ours.statistic, theirs.statistic)
 
 
 def _with_margins(case: Case, kind: str, term: str) -> str:
@@ -213,12 +243,24 @@ def _with_margins(case: Case, kind: str, term: str) -> str:
     return " + ".join(dict.fromkeys([*margins, term]))
 
 
-def _freed_with_margins(case: Case, model: Case, ours: float) -> bool:
-    """Whether R's fits of the two nested models have our statistic."""
-    if "fit.error" in model.theirs.words:
+def _each_frees_its_own(
+    case: Case, model: Case, alone: Case, ours: Tested, theirs: Tested
+) -> bool:
+    """Whether our row is the test of the term with its margins, which R has no fit of,
+    and R's row that of the term alone, of which both sides have the same fit.
+    """
+    if model.fit is None or alone.fit is None or "fit.error" in alone.theirs.words:
         return False
-    ratio = 2.0 * (model.theirs.number("loglik") - case.mended_loglik())
-    return abs(ratio - ours) <= RATIO * (1.0 + abs(ratio))
+    sides = alone.ours, alone.theirs
+    if not all(has_end(side) for side in (model.ours, *sides)):
+        return False
+    apart = abs(alone.ours.number("loglik") - alone.theirs.number("loglik"))
+    return (
+        apart <= RATIO
+        and ours.compares(model.ours, case.ours)
+        and theirs.compares(alone.theirs, case.mended_fit())
+        and model.ours.number("loglik") >= alone.ours.number("loglik")
+    )
 
 
 def lower_maximum(case: Case, check: Check) -> bool:
@@ -409,21 +451,33 @@ def coding_matters(case: Case, check: Check) -> bool:
 
 
 def no_maximum_in_lambda(case: Case, check: Check) -> bool:
-    """Ours refuses; beyond R's lambda, held ever further out, NumPy finds the
-    likelihood no lower than R's.
+    """Ours refuses; with lambda held ever further out, either beyond R's or far out,
+    NumPy finds the likelihood no lower than R's.
     """
     if check.kind != "refusal" or "no maximum" not in case.ours.words.get(
         "fit.error", ""
     ):
         return False
     start = estimated(case.theirs)
-    rows = case.rows_of_theirs()
-    if start.size != rows.upper.shape[1] + 1:
+    if start.size != case.rows_of_theirs().upper.shape[1] + 1:
         return False
+    beyond = [factor * start[-1] for factor in _FURTHER]
+    return any(
+        _never_falls(case, values)
+        for values in (beyond, _FAR, [-value for value in _FAR])
+    )
+
+
+def _never_falls(case: Case, values: Sequence[float]) -> bool:
+    """Whether the likelihood at these lambdas, to which NumPy comes from R's estimates
+    in small steps, is no lower than before, and than R's.
+    """
+    start = estimated(case.theirs)
+    rows = case.rows_of_theirs()
     reached = case.theirs.number("loglik")
-    for factor in _FURTHER:
-        further = rows.highest(np.append(start[:-1], factor * start[-1]), n_held=1)
-        if further < reached - _LEVEL:
+    for value in values:
+        further = rows.followed(start, start.size - 1, value)
+        if not further >= reached - _LEVEL:
             return False
         reached = max(reached, further)
     return True

@@ -10,7 +10,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import repeat, zip_longest
+from itertools import chain, repeat, zip_longest
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
@@ -30,7 +30,7 @@ from .coding import (
 )
 from .columns import Column, Factor, Value, matched
 from .doubtful import column_notes
-from .factors import Transform, contrast_of
+from .factors import Transform, contrast_of, learns
 from .parse import parse_expression
 from .random_terms import RandomTerm, fit_random_terms
 from .reading import Inputs, read_inputs
@@ -251,6 +251,10 @@ class Design:
             return "the levels of the response"
         if self.sample.n != rebuilt.sample.n:
             return f"{self.sample.n} rows were used, now there are {rebuilt.sample.n}"
+        if renamed := _renamed(self.spec, rebuilt.spec):
+            return f"the levels of {renamed}"
+        if self.spec.states != rebuilt.spec.states:
+            return "the columns of the formula"
         pairs = zip_longest(
             _arrays(self.sample), _arrays(rebuilt.sample), fillvalue=("", np.empty(0))
         )
@@ -262,14 +266,32 @@ class Design:
         return ""
 
 
+def _renamed(old: FormulaSpec, new: FormulaSpec) -> str:
+    """The factor or grouping whose levels are others; empty if there is none."""
+    for key, coding in old.codings.items():
+        if new.codings[key].levels != coding.levels:
+            return repr(coding.label)
+    for term, other in zip(old.random, new.random, strict=True):
+        if term.levels != other.levels:
+            return repr(term.group)
+    return ""
+
+
 def checksum_of(given: Inputs) -> int:
     """CRC-32 of what the recipe reads: the same data give the same design.
 
-    Of each 8 kB of an array the CRC takes one sum of products by odd factors, which
-    NumPy makes six times faster. A change of a single value changes this sum.
+    Factors count by codes and labels, and a transform that learns from the data, such
+    as a spline, by its columns. Of each 8 kB of an array the CRC takes one sum of
+    products by odd factors, which NumPy makes six times faster. A change of a single
+    value changes this sum.
     """
-    total = zlib.crc32(repr(given.response.declared).encode())
-    for name, array in _arrays(given):
+    labels = {
+        key: value.levels
+        for key, value in given.values.items()
+        if isinstance(value, Factor)
+    }
+    total = zlib.crc32(repr((given.response.declared, labels)).encode())
+    for name, array in chain(_arrays(given), _learned_from(given)):
         total = zlib.crc32(name.encode(), total)
         held = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
         end = held.size - held.size % (8 * _WORDS)
@@ -278,6 +300,14 @@ def checksum_of(given: Inputs) -> int:
             total = zlib.crc32((words @ _ODD_FACTORS).data, total)
         total = zlib.crc32(held[end:].data, total)
     return total
+
+
+def _learned_from(given: Inputs) -> Iterator[tuple[str, AnyArray]]:
+    """The columns of expressions with transforms, which are not evaluated yet."""
+    for expression in given.spec.expressions.values():
+        if learns(expression):
+            for name in expression.names:
+                yield from _arrays(given.columns.column(name).value, name)
 
 
 def _arrays(value: Any, name: str = "") -> Iterator[tuple[str, AnyArray]]:

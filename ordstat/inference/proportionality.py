@@ -103,18 +103,28 @@ def _wider_models(
     present = list(present)
     marginality = marginality_of(r.design.spec)
     fits = {}
+    notes = list[str]()
     for term in terms:
         if term not in present:
             # Coded by all its levels, a term holds the margins that have its numeric
             # variables.
-            margins = [
+            inside = [
                 inner
                 for inner in marginality.margins_of(term)
-                if inner not in present
-                and term not in marginality.containing.get(inner, ())
+                if inner not in present and inner != term
             ]
-            fits[term] = refit(r, coded_anew(r, role, [*present, *margins], term))
-    return refit_table(r, fits, 1.0, "LR", 2.0, _REFITS[role])
+            margins = [
+                inner
+                for inner in inside
+                if term not in marginality.containing.get(inner, ())
+            ]
+            terms_of_model = [*present, *margins, term]
+            fits[term] = refit(r, coded_anew(r, role, terms_of_model, term))
+            if margins:  # without them the columns are those of the term alone
+                notes.append(f"{term} is tested together with {', '.join(inside)}.")
+    table = refit_table(r, fits, 1.0, "LR", 2.0, _REFITS[role])
+    table.attrs["notes"] = [*table.attrs["notes"], *notes]
+    return table
 
 
 def among_present(r: LikelihoodResults) -> LikelihoodResults:

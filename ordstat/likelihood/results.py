@@ -1645,8 +1645,9 @@ class LikelihoodResults(OrdinalResults):
         pandas.DataFrame
             Likelihood-ratio tests: rows "<none>" and the terms; columns df, loglik,
             aic, lrt, p_value, as R's nominal_test(). An interaction is freed together
-            with the terms whose factors it contains; R frees it alone, so that its test
-            of an interaction depends on the origin of a numeric variable. Fits with
+            with the terms whose factors it contains, which a note names; R frees it
+            alone, so that its test of an interaction has fewer df and depends on the
+            origin of a numeric variable. Fits with
             clusters, robust standard errors or a survey design have Wald tests that the
             effects of a location term are equal at all thresholds, by the covariance of
             the fit: rows of the terms and "omnibus" for all of them; columns df, chisq

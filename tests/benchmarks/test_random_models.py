@@ -260,6 +260,65 @@ def rows(link="logit"):
     )
 
 
+def end_of(loglik, edf):
+    """An answer of a fit that ended."""
+    numbers = {
+        "loglik": loglik,
+        "edf": edf,
+        "reached": 1.0,
+        "estimates": 1.0,
+        "se": 1.0,
+    }
+    return Answer({name: np.array([value]) for name, value in numbers.items()})
+
+
+@pytest.mark.parametrize(
+    ("joint", "alone", "explained"),
+    [
+        (-97.0, (-99.0, -99.0), True),
+        (-97.5, (-99.0, -99.0), False),  # our row is not the test of the joint model
+        (-97.0, (-98.5, -98.5), False),  # R's row is not that of the interaction
+        (-97.0, (-99.0, -98.9), False),  # both sides fit another model
+    ],
+)
+def test_interactions_freed_with_margins_that_r_cannot_fit(
+    answer, joint, alone, explained
+):
+    """Ours has 6 on 5 df, R 2 on 3 df, both above a log-likelihood of -100."""
+    tables = {"nominal_test": np.array([np.nan, 1.0, 6.0])}
+    tables["nominal_test.df"] = np.array([np.nan, 2.0, 5.0])
+    terms = {"nominal_test.terms": "<none>\tf2\tf2:x3"}
+    ours_base = end_of(-100.0, 12.0)
+    mine = Answer(ours_base.numbers | tables, terms)
+    other = {"nominal_test": np.array([np.nan, 1.0, 2.0])}
+    other["nominal_test.df"] = np.array([np.nan, 2.0, 3.0])
+    fit = SimpleNamespace(
+        fit=SimpleNamespace(confounded=(), separation=None, n_lambda=0, rising=None),
+        design=SimpleNamespace(terms=("f2", "f2:x3")),
+    )
+    without_fit = Answer(words={"fit.error": "object 'x3' not found"})
+    models = {
+        "f2 + f2:x3": SimpleNamespace(
+            fit=fit,
+            ours=end_of(joint, 17.0),
+            theirs=without_fit,
+            higher=lambda: False,
+        ),
+        "f2:x3": SimpleNamespace(
+            fit=fit, ours=end_of(alone[0], 15.0), theirs=end_of(alone[1], 15.0)
+        ),
+    }
+    case = case_of(mine, Answer(other))
+    case.fit = fit
+    case.mended = lambda kind, mends: None
+    case.mended_table = lambda kind: other
+    case.mended_fit = lambda: ours_base
+    case.variant = lambda kind, term: models[term]
+    check = Check("nominal_test", False, tables["nominal_test"], other["nominal_test"])
+    actual = explanation(case, check)
+    assert (actual is not None and actual.name == "refits") == explained
+
+
 def test_the_likelihood_is_the_one_written_out():
     def F(value):
         return 1.0 / (1.0 + np.exp(-value))

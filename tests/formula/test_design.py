@@ -415,3 +415,47 @@ def test_a_change_of_one_value_or_of_the_order_of_two_is_seen(row):
     for changed in others:
         with pytest.raises(DataError, match="columns of the formula"):
             design.beside(data.assign(x=changed))
+
+
+def _labelled():
+    """Rows with two factors of three levels each, and a number."""
+    rng = np.random.default_rng(5)
+    factors = {name: pd.Categorical(list("abc") * 20) for name in ("g", "group")}
+    return pd.DataFrame({"y": np.arange(60) % 4, "x": rng.normal(size=60), **factors})
+
+
+@pytest.mark.parametrize("labels", [["a", "c", "b"], ["u", "v", "w"]])
+@pytest.mark.parametrize(
+    ("formula", "column", "options"),
+    [
+        ("y ~ x + g", "g", {}),
+        ("y ~ C(g, Sum)", "g", {}),
+        ("y ~ x", "g", {"scale": "~ g"}),
+        ("y ~ x + (1 | group)", "group", {}),
+    ],
+)
+def test_levels_that_are_renamed_in_place_are_seen(formula, column, options, labels):
+    data = _labelled()
+    design = build(formula, data, **options)
+    assert design.updated(formula="~ . + I(x^2)").names
+    data[column] = data[column].cat.rename_categories(labels)
+    with pytest.raises(DataError, match=f"the levels of .*{column}"):
+        design.updated(formula="~ . + I(x^2)")
+
+
+@pytest.mark.parametrize("call", ["ns(x, 3)", "scale(x)", "poly(x, 2)", "center(x)"])
+def test_a_change_of_a_column_that_a_transform_learns_from_is_seen(call):
+    """Twice the values have the same columns, by another transform."""
+    data = _labelled()
+    design = build(f"y ~ {call}", data)
+    data["x"] *= 2.0
+    with pytest.raises(DataError, match="columns of the formula"):
+        design.updated(formula="~ . + g")
+
+
+def test_the_same_rows_are_the_same_as_text_and_beside_unused_levels():
+    data = _labelled()
+    design = build("y ~ scale(x) + g + (1 | group)", data)
+    wider = data.g.cat.add_categories("unused")
+    for same in (data.astype({"g": str, "group": str}), data.assign(g=wider)):
+        assert design.beside(same).data is same

@@ -519,6 +519,18 @@ def test_interactions_do_not_depend_on_the_origin(formula) -> None:
     np.testing.assert_allclose(*wald, rtol=1e-4, atol=1e-7)
 
 
+def test_the_table_names_the_terms_that_are_freed_with_an_interaction() -> None:
+    """Which have their own rows; a product of factors holds its margins anyway."""
+    data = load_data("sim500")
+    with_number = ordfit("y ~ f * x1", data)
+    of_factors = ordfit("y ~ f * g", data.assign(g=data.x1 > 0.0))
+    for test in ("nominal_test", "scale_test"):
+        notes = getattr(with_number, test)().attrs["notes"]
+        assert notes[-1] == "f:x1 is tested together with f, x1."
+        notes = getattr(of_factors, test)().attrs["notes"]
+        assert not any("together" in note for note in notes)
+
+
 def test_advice_on_an_interaction_frees_its_margins() -> None:
     """The slope of x differs between thresholds only where z is large."""
     rng = np.random.default_rng(1)
