@@ -18,7 +18,6 @@ from numpydoc.docscrape import NumpyDocString
 from pages import HEAD, ROOT, executed, table, write
 
 import ordstat
-from ordstat import datasets
 from ordstat.method import Method
 from ordstat.registry import METHODS
 
@@ -325,28 +324,28 @@ def measured(
 
 
 def write_datasets() -> None:
-    """The data sets, each with its first rows."""
+    """The data sets: what data/README.md says of each, and its first rows."""
     lines = [
         "# Data sets",
         "",
         "Small sets to try things on; each call returns a fresh frame.",
         "",
+        executed("from ordstat import datasets"),
+        "",
     ]
-    for name in datasets.NAMES:
-        code = f'data = datasets.load("{name}")\nprint(len(data), "rows")\ndata.head(3)'
-        imported = (
-            "from ordstat import datasets\n\n" if name == datasets.NAMES[0] else ""
-        )
-        lines += [f"## {name}", "", executed(imported + code), ""]
+    readme = (ROOT / "data" / "README.md").read_text()
+    for part in readme.split("\n## ")[1:]:
+        name, _, described = part.partition("\n")
+        head = executed(f'datasets.load("{name}").head(3)')
+        lines += [f"## {name}", "", described.strip(), "", head, ""]
     lines += ["## Simulated", "", executed("datasets.herbrich(3, seed=1)"), ""]
-    lines += [executed("datasets.quadratic_bands(3, seed=1)"), "", "## Sources", ""]
-    readme = (ROOT / "data" / "README.md").read_text().split("\n")[2:]
+    lines += [executed("datasets.quadratic_bands(3, seed=1)"), ""]
     reference = ["## Reference", "", "```{eval-rst}"]
     reference += [
         f".. autofunction:: ordstat.datasets.{name}"
         for name in ("load", "herbrich", "quadratic_bands")
     ]
-    write("datasets.md", HEAD + "\n".join([*lines, *readme, *reference, "```", ""]))
+    write("datasets.md", HEAD + "\n".join([*lines, *reference, "```", ""]))
 
 
 #: The analyses in reading order; a new one comes last.

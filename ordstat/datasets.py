@@ -49,6 +49,32 @@ _LEVELS: dict[str, dict[str, Sequence[Any]]] = {
         ],
         "vote": ["Clinton", "Dole"],
     },
+    "marriage": {
+        "rating": ["very poor", "poor", "fair", "good", "very good"],
+        "religious": ["not", "mildly", "fairly", "strongly"],
+        "occupation": [
+            "student",
+            "farm or unskilled",
+            "white-collar",
+            "skilled or teaching",
+            "managerial",
+            "professional",
+        ],
+        "husband": [
+            "student",
+            "farm or unskilled",
+            "white-collar",
+            "skilled or teaching",
+            "managerial",
+            "professional",
+        ],
+    },
+}
+#: Columns of "marriage" by their names in statsmodels.
+_MARRIAGE = {
+    "rate_marriage": "rating",
+    "yrs_married": "years",
+    "occupation_husb": "husband",
 }
 
 #: The real data sets that come with the package.
@@ -63,14 +89,18 @@ def load(name: str) -> pd.DataFrame:
 
     Parameters
     ----------
-    name : {"wine", "housing", "anes96"}
+    name : {"wine", "housing", "anes96", "marriage"}
         - "wine": 72 ratings of bitterness (`rating` 1..5) by temp, contact, bottle and
           judge; `response` is the same judgement on a 0 to 100 scale [Randall 1989].
         - "housing": satisfaction `Sat` (Low < Medium < High) by Infl, Type and Cont, as
           72 cells with counts `Freq`: pass weights="Freq" [Madsen 1976].
         - "anes96": party identification `PID` (7 levels) of 944 respondents of the
           American National Election Study 1996, with age, educ, income, TVnews, ...;
-          read from statsmodels (public domain).
+          sorted by income, so shuffle before you split; read from statsmodels (public
+          domain).
+        - "marriage": how 6,366 women rated their marriage (`rating`, very poor < ... <
+          very good) in a magazine's survey of 1974, with religious, educ, years, age,
+          children, ...; read from statsmodels, which has it by permission [Fair 1978].
 
     Returns
     -------
@@ -91,12 +121,9 @@ def load(name: str) -> pd.DataFrame:
     """
     one_of("the name of a data set", name, _LEVELS)
     if name == "anes96":
-        # a second to import, and only this set needs it
-        from statsmodels.datasets import anes96
-
-        raw = anes96.load_pandas().data
-        party = [_LEVELS["anes96"]["PID"][int(code)] for code in raw["PID"]]
-        raw = raw.assign(PID=party, vote=np.where(raw["vote"] == 1, "Dole", "Clinton"))
+        raw = _anes96()
+    elif name == "marriage":
+        raw = _marriage()
     else:
         with (files("ordstat.data") / f"{name}.csv").open(encoding="utf-8") as stream:
             raw = pd.read_csv(stream)
@@ -106,6 +133,27 @@ def load(name: str) -> pd.DataFrame:
         for column, levels in _LEVELS[name].items()
     }
     return pd.DataFrame(raw.assign(**factors))
+
+
+def _anes96() -> pd.DataFrame:
+    # a second to import, and only two sets need statsmodels
+    from statsmodels.datasets import anes96
+
+    raw = anes96.load_pandas().data
+    party = [_LEVELS["anes96"]["PID"][int(code)] for code in raw["PID"]]
+    vote = np.where(raw["vote"] == 1, "Dole", "Clinton")
+    return pd.DataFrame(raw.assign(PID=party, vote=vote))
+
+
+def _marriage() -> pd.DataFrame:
+    from statsmodels.datasets import fair
+
+    raw = fair.load_pandas().data.rename(columns=_MARRIAGE)
+    labels = {
+        column: [levels[int(code) - 1] for code in raw[column]]
+        for column, levels in _LEVELS["marriage"].items()
+    }
+    return pd.DataFrame(raw.assign(**labels))
 
 
 def _categorical(

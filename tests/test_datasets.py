@@ -5,6 +5,9 @@ Sampling checks: seeds are fixed, and every tolerance is a stated number of stan
 errors.
 """
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -96,6 +99,42 @@ def test_anes96_names_the_levels_that_its_codebook_numbers():
     assert "public domain" in anes96.COPYRIGHT
 
 
+def test_marriage_names_the_levels_that_its_codebook_numbers():
+    from statsmodels.datasets import fair
+
+    raw = fair.load_pandas().data
+    frame = datasets.load("marriage")
+    # counted in the file of statsmodels by awk
+    assert frame["rating"].value_counts(sort=False).to_dict() == {
+        "very poor": 99,
+        "poor": 348,
+        "fair": 993,
+        "good": 2242,
+        "very good": 2684,
+    }
+    assert frame["rating"].cat.ordered
+    for ours, theirs in {
+        "rating": "rate_marriage",
+        "religious": "religious",
+        "occupation": "occupation",
+        "husband": "occupation_husb",
+    }.items():
+        assert (frame[ours].cat.codes + 1).tolist() == raw[theirs].tolist()
+    assert frame["years"].tolist() == raw["yrs_married"].tolist()
+    # The labels as statsmodels' codebook has them.
+    assert "1 = not, 2 = mildly, 3 = fairly" in fair.NOTE
+    assert "1 = very poor, 2 = poor, 3 = fair" in fair.NOTE
+    assert "permission of the author" in fair.COPYRIGHT
+
+
+def test_every_column_is_described():
+    text = (Path(__file__).parents[1] / "data" / "README.md").read_text()
+    for name in datasets.NAMES:
+        part = text.partition(f"## {name}\n")[2].partition("\n## ")[0]
+        described = re.findall(r"^\| `(\w+)` \| \S", part, re.MULTILINE)
+        assert described == datasets.load(name).columns.tolist()
+
+
 def test_every_load_is_a_fresh_copy():
     first = datasets.load("wine")
     first.loc[:, "response"] = 0
@@ -105,7 +144,7 @@ def test_every_load_is_a_fresh_copy():
 def test_unknown_name_lists_the_sets():
     with pytest.raises(
         OptionError,
-        match=r"'wine', 'housing', 'anes96'.*got 'wines'\. Did you mean 'wine'",
+        match=r"'wine', 'housing', 'anes96', 'marriage'.*got 'wines'\. Did you mean 'wine'",
     ):
         datasets.load("wines")
 
