@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ._typing import AnyArray, Progress
-from .checks import brief, generator, one_of, reporter
+from .checks import brief, flag, generator, one_of, reporter
 from .exceptions import DataWarning, OptionError, warn
 from .formula.design import Design, make
 from .formula.inputs import check_cost_labels, shape_of
@@ -64,6 +64,7 @@ def ordfit(
     na_action: str | None = None,
     seed: int | np.random.Generator = 0,
     callback: Progress | None = None,
+    fit: bool = True,
     **options: Any,
 ) -> Any:
     """Fit an ordinal model or ranker to a formula and a data frame.
@@ -148,6 +149,10 @@ def ordfit(
     callback : callable(step, total, message), optional
         Called during long work; without it a bar is shown in a terminal where tqdm is
         installed.
+    fit : bool
+        False looks at the formula and the data only, and returns a `ModelOutline`:
+        names of the parameters, columns, rows of each level, rows used and left out,
+        and the memory that the fit takes. What the method refuses is refused.
     **options
         Options of the method. Those of "clm", "acat", "cratio", "sratio" and the links:
 
@@ -172,7 +177,7 @@ def ordfit(
 
     Returns
     -------
-    LikelihoodResults, MarginResults or VoteResults
+    LikelihoodResults, MarginResults or VoteResults, or ModelOutline if not fit
         With .summary(), .predict(), .errors(), ..., and .coef, .thresholds where the
         method has them.
 
@@ -228,6 +233,10 @@ def ordfit(
     )
     built = make(recipe, data) if source is None else _scanned(recipe, source, value)
     _check_design(built, value, cost)
+    if not flag("fit", fit):
+        from .report.outline import outline_of
+
+        return outline_of(built, value)
     results = fit_design(
         built, value, vcov=covariance, calibrate=calibrate, seed=seed, callback=callback
     )

@@ -16,6 +16,7 @@ from .formula.sample import SCALINGS, Sample, has_gaps
 from .judging.costs import CostMatrix, require_v_shaped, sample_costs
 
 if TYPE_CHECKING:
+    from .formula.design import Design
     from .judging.geometry import Geometry
     from .judging.margins import MarginBounds
 
@@ -221,6 +222,10 @@ class Method:
         if self.needs.v_shaped:
             require_v_shaped(self.costs(sample), sample.y, type(self).__name__)
 
+    def memory(self, sample: Sample) -> float:
+        """Bytes that a fit takes beside the rows, roughly."""
+        return _CELL_BYTES * sample.n * sample.n_levels
+
     def check_memory(self, sample: Sample) -> None:
         """Raise where the fit would hold more numbers than fit into memory."""
         n = sample.n
@@ -230,6 +235,12 @@ class Method:
             _CELL_BYTES * n * K,
             "Join levels or drop rows.",
         )
+
+    def parameter_names(self, design: Design) -> list[str]:
+        """Names of what a fit estimates, before it is fitted; empty where the method
+        has no coefficients by name.
+        """
+        return []
 
     def fit(
         self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..checks import require_memory, shown_labels
 from ..exceptions import DataError, FormulaError, OptionError
 from .coding import Coding, full_codings, stack, term_columns, term_names
 from .columns import Value, as_frame, factor_of, find_column, matched
-from .names import ColumnName, Piece
+from .names import ColumnName, Parameter, Piece
 from .parse import RandomPart, column_expression
 from .sample import RandomColumns, RandomRows
 
@@ -175,6 +176,21 @@ def random_names(part: RandomPart, codings: Mapping[str, Coding]) -> list[Column
     for term, full in zip(part.columns.terms, _full(part, codings), strict=True):
         names += term_names(term, full, codings)
     return names
+
+
+def random_parameters(
+    term: RandomTerm, codings: Mapping[str, Coding]
+) -> list[Parameter]:
+    """Records of the standard deviations and correlations of a random term."""
+    columns = random_names(term.part, codings)
+    group = term.part.group
+    records = [Parameter(kind="sd", column=column, group=group) for column in columns]
+    if term.correlated:
+        records += [
+            Parameter(kind="cor", column=later, other=earlier, group=group)
+            for earlier, later in combinations(columns, 2)
+        ]
+    return records
 
 
 def column_values(

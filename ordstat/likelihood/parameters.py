@@ -15,6 +15,8 @@ from .fit import LikelihoodFit
 from .rule import LikelihoodRule
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..formula.design import Design
 
 
@@ -67,8 +69,26 @@ class Parameters:
 
 def parameters(design: Design, thresholds: list[str], fit: LikelihoodFit) -> Parameters:
     """The records of a fit's parameters; `thresholds` are the K-1 names "low|high"."""
+    return planned(design, thresholds, fit.threshold_names, fit.n_lambda)
+
+
+def planned(
+    design: Design, thresholds: list[str], structure: Sequence[str], n_lambda: int
+) -> Parameters:
+    """The records of the parameters of a model.
+
+    Parameters
+    ----------
+    design : Design
+    thresholds : list of str
+        The K-1 names "low|high".
+    structure : sequence of str
+        Names of the parameters of a threshold structure; empty without one.
+    n_lambda : int
+        1 if the link has a parameter to estimate, else 0.
+    """
     columns = design.spec.column_names
-    structured = list(fit.threshold_names)
+    structured = list(structure)
     names = structured or thresholds
     below: list[str] = []
     if columns["nominal"]:
@@ -85,7 +105,7 @@ def parameters(design: Design, thresholds: list[str], fit: LikelihoodFit) -> Par
             )
     for kind in ("location", "scale"):
         records += [Parameter(kind=kind, column=column) for column in columns[kind]]
-    records += [Parameter(kind="lambda")] * fit.n_lambda
+    records += [Parameter(kind="lambda")] * n_lambda
     return Parameters(thresholds=names, others=records)
 
 

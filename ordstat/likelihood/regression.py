@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self, cast
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -14,7 +15,8 @@ from .._typing import Progress
 from ..checks import number, one_of, one_spelled, require_memory, whole
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Trace
-from ..formula.sample import CACHED, Sample, row_blocks, total_of
+from ..formula.random_terms import random_parameters
+from ..formula.sample import CACHED, HELD, Sample, row_blocks, total_of
 from ..judging.costs import CostField
 from ..judging.geometry import BallGeometry, Geometry
 from ..method import Method, Needs, cost_option, option
@@ -34,12 +36,19 @@ from .fit import LikelihoodFit
 from .flexible import FlexibleLink, link_of
 from .identification import identified
 from .links import Link
+from .parameters import planned
 from .penalty import Jeffreys, Penalty, Ridge
 from .problem import Problem
 from .results import LikelihoodResults
 from .rule import LikelihoodRule
-from .threshold_structure import THRESHOLDS
+from .threshold_structure import THRESHOLDS, threshold_map
 
+if TYPE_CHECKING:
+    from ..formula.design import Design
+
+#: Bytes of a row while sums over rows are made: most in adjacent-category models and
+#: for links with a parameter, a tenth of it in the compiled pass.
+_ROW_BYTES = 400.0
 #: Penalties by name; a number is a ridge.
 PENALTIES: dict[str, Penalty] = {"jeffreys": Jeffreys()}
 
@@ -155,6 +164,32 @@ class OrdinalRegression(Method):
             8.0 * sample.n_levels**2,
             "Join levels, or fit a cumulative model, method='clm'.",
         )
+
+    def memory(self, sample: Sample) -> float:
+        """Bytes of the information matrix where thresholds are not neighbours, and of
+        the terms of the rows that are summed at a time.
+        """
+        rows = _ROW_BYTES * min(sample.n, HELD)
+        if self.family.banded and sample.rows.random is None:
+            return rows
+        return rows + 8.0 * sample.n_levels**2
+
+    def parameter_names(self, design: Design) -> list[str]:
+        levels = design.levels.values
+        present = design.sample.counts() > 0.0
+        structure = threshold_map(self.threshold, int(present.sum()) - 1)
+        fixed = planned(
+            design,
+            [f"{low}|{high}" for low, high in pairwise(levels)],
+            () if structure is None else structure.names,
+            int(isinstance(self._latent(), FlexibleLink)),
+        )
+        random = [
+            record.name
+            for term in design.random
+            for record in random_parameters(term, design.spec.codings)
+        ]
+        return fixed.names + random
 
     def results_for(self, sample: Sample) -> type[Any]:
         if sample.rows.random is None:

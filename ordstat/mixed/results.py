@@ -20,7 +20,7 @@ from ..exceptions import DataWarning, SeparationWarning, UnavailableError
 from ..fit import Fit
 from ..formula.coding import Coding
 from ..formula.names import Parameter, shown_group
-from ..formula.random_terms import RandomTerm, random_names
+from ..formula.random_terms import RandomTerm, random_parameters
 from ..formula.sample import Sample
 from ..inference.comparison import described, is_zero
 from ..inference.wald import chi2_tail
@@ -404,18 +404,11 @@ class RandomParameters:
         start = 0
         for term, effects in zip(terms, marginal.terms, strict=True):
             end = start + effects.entries[0].size
-            columns = random_names(term.part, codings)
-            group = term.part.group
             slopes = list(effects.deviation_slopes())
             estimates += list(effects.deviations)
-            records += [
-                Parameter(kind="sd", column=column, group=group) for column in columns
-            ]
-            for a, b in combinations(range(len(columns)), 2) if term.correlated else ():
-                record = Parameter(
-                    kind="cor", column=columns[b], other=columns[a], group=group
-                )
-                records.append(record)
+            records += random_parameters(term, codings)
+            pairs = combinations(range(effects.deviations.size), 2)
+            for a, b in pairs if term.correlated else ():
                 estimates.append(effects.correlations[a, b])
                 slopes.append(effects.correlation_slopes(a, b))
             padded += [

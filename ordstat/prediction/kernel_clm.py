@@ -25,7 +25,7 @@ from ..rankers import ProbabilityResults
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import error_tables, figures, ranker_report
-from ..svm.kernels import Gaussian, Kernel, Perceptron, parse_kernel
+from ..svm.kernels import GRAM_BYTES, Gaussian, Kernel, Perceptron, parse_kernel
 from ..svm.landmarks import Features, landmark_features
 from ..threads import one_blas_thread
 from .kernel_features import (
@@ -453,6 +453,10 @@ class KernelCumulativeLink(Method):
             if self.kernel is None
             else (parse_kernel(self.kernel),)
         )
+
+    def memory(self, sample: Sample) -> float:
+        most = landmark_numbers(self.landmarks, sample.n)[-1] or sample.n
+        return super().memory(sample) + GRAM_BYTES * sample.n * most
 
     def fit(
         self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None

@@ -18,6 +18,9 @@ from ..formula.sample import CACHED, row_blocks
 # share, x - z is used instead.
 _CLOSE = 1e-6
 
+#: Bytes of an entry of a kernel matrix and of the solvers' copy of it.
+GRAM_BYTES = 16.0
+
 
 def squared_euclidean(X: FloatArray, Z: FloatArray) -> FloatArray:
     """(n, m) squared distances |x_i - z_j|^2 of X (n, D) and Z (m, D); exactly 0 for
@@ -157,7 +160,7 @@ def require_room(n: int) -> None:
         "Take fewer rows, or set landmarks=2000 with redsvm, svor-imc, svor-exc or"
         " kernel-clm."
     )
-    require_memory(f"The kernel matrix of {n} x {n} rows", 16.0 * n**2, instead)
+    require_memory(f"The kernel matrix of {n} x {n} rows", GRAM_BYTES * n**2, instead)
 
 
 def squared_length(X: FloatArray) -> FloatArray:

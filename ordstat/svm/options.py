@@ -19,7 +19,7 @@ from ..judging.costs import CostField
 from ..judging.folds import stratified_folds
 from ..method import cost_option, jobs_option, option
 from .cross_validation import GRID, Judge, SelectionPlan, select
-from .kernels import Kernel, parse_kernel
+from .kernels import GRAM_BYTES, Kernel, Linear, parse_kernel
 
 T = TypeVar("T")
 
@@ -107,6 +107,16 @@ class MachineOptions:
 
     #: Whether C = inf is allowed.
     hard: ClassVar[bool] = False
+
+    def memory(self, sample: Sample) -> float:
+        """Bytes of the kernel matrix and of the solvers' copy of it, beside those of
+        costs and answers; a linear kernel has no matrix.
+        """
+        cells: float = super().memory(sample)  # type: ignore[misc]
+        if isinstance(self.similarity, Linear):
+            return cells
+        anchors = getattr(self, "landmarks", None) or sample.n
+        return cells + GRAM_BYTES * sample.n * min(anchors, sample.n)
 
     @property
     def similarity(self) -> Kernel:
