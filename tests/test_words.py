@@ -266,8 +266,8 @@ def test_levels_are_no_mapping():
 
 
 def test_plot_names_a_picture():
-    with pytest.raises(OptionError, match=r"must name a picture, .* latent"):
-        ordfit(FORMULA, WINE).plot()
+    with pytest.raises(OptionError, match=r"called by name, .* latent"):
+        ordfit(FORMULA, WINE).plot("latent")
 
 
 def test_contrasts_of_a_factor_that_the_formula_codes_by_a_call():

@@ -7,14 +7,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 import numpy as np
 import pandas as pd
 
 from ..checks import did_you_mean, flag, label_texts, words
 from ..exceptions import OptionError
-from . import coefficients, effects, ensembles, errors, latent, residuals, variables
+from . import (
+    coefficients,
+    effects,
+    ensembles,
+    errors,
+    latent,
+    residuals,
+    style,
+    variables,
+)
 from . import subgroups as subgroups_
 from .style import Looks, Sheet
 
@@ -71,6 +80,22 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
 }
 
 
+def _drawn_first(plots: Plots | PooledPlots, ax: Any, options: dict[str, Any]) -> Any:
+    """The picture of `_first`; the others are named below a new figure."""
+    if isinstance(ax, str):
+        raise OptionError(
+            f"fit.plot(ax) must have axes; got {ax!r}. Pictures are called by name, as"
+            f" in fit.plot.{plots._first}(). Choose from {', '.join(plots.names)}."
+        )
+    drawn = getattr(plots, plots._first)(ax=ax, **options)
+    others = [name for name in plots.names if name != plots._first]
+    if ax is None and others and not isinstance(drawn, pd.DataFrame):
+        panels: Sequence[Axes] = np.ravel(np.asarray(drawn, dtype=object)).tolist()
+        words = f"fit.plot.{plots._first}(); also {', '.join(others)}"
+        style.below(panels[0], words)
+    return drawn
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Plots:
     """Pictures of a fit: `fit.plot.latent()`. They return matplotlib axes.
@@ -105,13 +130,42 @@ class Plots:
     def __repr__(self) -> str:
         return f"plots: {', '.join(self.names)}"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refuse: a picture must be named."""
+    def __call__(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the picture that most users of such a fit look at first: coefficients of
+        likelihood models, a tree, gains of an ensemble, else scores with thresholds, or
+        the confusion matrix.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, or an array of them, optional
+            By default a new figure, below which the other pictures are named.
+        **options
+            Options of that picture.
+
+        Raises
+        ------
+        OptionError
+            A name instead of axes.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"))
+        >>> fit.plot(draw=False)["term"].tolist()
+        ['temp[T.warm]', 'contact[T.yes]']
+        """
+        return _drawn_first(self, ax, options)
+
+    @property
+    def _first(self) -> str:
+        """Name of the picture that most users look at first."""
         names = self.names
-        raise OptionError(
-            f"fit.plot must name a picture, as in fit.plot.{names[0]}(). Choose from"
-            f" {', '.join(names)}."
-        )
+        one_tree = "tree" in names and "rounds" not in names
+        if one_tree:
+            return "tree"
+        if "importance" in names and "gain" in self.results.importance_kinds:
+            return "importance"
+        return next(name for name in ("forest", "latent", "confusion") if name in names)
 
     def __dir__(self) -> list[str]:
         """The pictures of this fit."""
@@ -493,9 +547,20 @@ class PooledPlots:
     results: Any
 
     names: ClassVar[list[str]] = ["forest"]
+    _first: ClassVar[str] = "forest"
 
     def __repr__(self) -> str:
         return f"plots: {', '.join(self.names)}"
+
+    def __call__(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the coefficients: `forest`.
+
+        Parameters
+        ----------
+        ax, options
+            As in `forest` of a single fit.
+        """
+        return _drawn_first(self, ax, options)
 
     def forest(self, ax: Axes | None = None, **options: Any) -> Any:
         """Pooled coefficients with their confidence limits.

@@ -151,6 +151,8 @@ MUTED = "#757575"
 RIGHT = "#0072b2"
 WRONG = "#d55e00"
 SMALL = 8.5
+#: Size of words about the picture itself.
+TINY = 6.5
 _WIDTH = 6.4  # inches
 _TALLEST = 14.0  # most inches of a figure
 _ROW = 0.13  # inches that a row's name needs
@@ -243,6 +245,14 @@ class Sheet:
         for spare in grid.flat[n:]:
             figure.delaxes(spare)
         return [_quiet(ax) for ax in grid.flat[:n]]
+
+
+def below(ax: Axes, words: str) -> None:
+    """Small words below all panels of a figure."""
+    figure = ax.figure.figure
+    letters = int(_LETTERS * figure.get_figwidth() * SMALL / TINY)
+    looks: dict[str, Any] = {"x": 0.01, "ha": "left", "color": MUTED, "fontsize": TINY}
+    figure.supxlabel(in_lines(words, letters), **looks)
 
 
 def _checked(given: Any, n: int) -> list[Axes]:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import DataError, OptionError, datasets, ordfit
+from ordstat import DataError, OptionError, datasets, ordfit, pool
 
 WINE = datasets.load("wine")
 BANDS = datasets.quadratic_bands(80, seed=1)
@@ -209,3 +209,41 @@ def test_parameters_of_a_generator_have_profiles():
             "temp: warm",
             "contact: yes",
         ]
+
+
+@pytest.mark.parametrize(
+    ("method", "formula", "first"),
+    [
+        ("clm", "rank ~ x1 + x2", "forest"),
+        ("clm", "rank ~ 1", "latent"),
+        ("redsvm", "rank ~ x1 + x2", "latent"),
+        ("csovo", "rank ~ x1 + x2", "confusion"),
+        ("cart", "rank ~ x1 + x2", "tree"),
+        ("ordboost", "rank ~ x1 + x2", "importance"),
+    ],
+)
+def test_without_a_name_the_usual_picture_is_drawn(method, formula, first):
+    plot = ordfit(formula, BANDS, method).plot
+    frame = plot(draw=False)
+    pd.testing.assert_frame_equal(frame, getattr(plot, first)(draw=False))
+
+
+def test_other_pictures_are_named_below_a_new_figure_only():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    plot = ordfit("rank ~ x1 + x2", BANDS).plot
+    words = plot(exponentiate=True).figure.get_supxlabel()
+    assert words.startswith("fit.plot.forest(); also confusion, effects")
+    assert not plot.forest().figure.get_supxlabel()
+    figure, ax = pyplot.subplots()
+    plot(ax)
+    assert not figure.get_supxlabel()
+    pyplot.close("all")
+
+
+def test_pooled_fits_draw_their_coefficients():
+    noisy = BANDS.assign(x1=BANDS["x1"] + 0.1 * np.sin(np.arange(len(BANDS))))
+    fits = [ordfit("rank ~ x1 + x2", frame) for frame in (BANDS, noisy)]
+    pooled = pool(fits)
+    pd.testing.assert_frame_equal(
+        pooled.plot(draw=False), pooled.plot.forest(draw=False)
+    )
