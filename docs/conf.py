@@ -141,6 +141,8 @@ _ALONE = [
     "numerics",
     "match-r",
     "changelog",
+    "faq",
+    "citing",
 ]
 html_sidebars: dict[str, list[str]] = {page: [] for page in _ALONE}
 

@@ -317,8 +317,10 @@ def _write_leaderboard() -> None:
         *[
             "",
             (
-                'Options of ordstat are the defaults; rivals that are "searched" have'
-                " the best of ten settings."
+                "Options of ordstat are the defaults, but redsvm chooses C by"
+                " cross-validation, and the default of ordboost searches depth, rounds"
+                ' and ridge. Rivals choose their rounds by cross-validation; "searched"'
+                " ones have the best of ten settings."
             ),
             "",
         ],

@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from shutil import which
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote_plus, unquote, urlsplit
 
 import pytest
 
@@ -152,9 +152,41 @@ def violations(page: Any) -> list[tuple[str, str]]:
     ]
 
 
-def test_search_finds_proportional_odds(browser: Any) -> None:
+#: What readers type, and the pages that answer it: one of them comes first or second.
+SEARCHES = {
+    "odds ratio": ["guide/numbers"],
+    "which method": ["guide/which-method"],
+    "proportional odds violated": ["guide/proportional-odds"],
+    "confidence interval of predicted probability": ["guide/intervals"],
+    "Likert plot": ["guide/items"],
+    "random intercept": ["guide/repeated"],
+    "export to Word": ["guide/papers"],
+    "sample size": ["guide/papers", "guide/superiority"],
+    "monotone constraint": ["guide/prediction"],
+    "predict new data": ["guide/prediction"],
+    "custom cost": ["guide/prediction"],
+    "sklearn pipeline": ["guide/tools", "coming-from/scikit-learn"],
+    "Parquet": ["guide/large"],
+    "citation": ["citing"],
+}
+
+
+@pytest.mark.parametrize("words", SEARCHES)
+def test_search(browser: Any, words: str) -> None:
     page = browser.new_page()
-    page.goto(f"{(SITE / 'search.html').as_uri()}?q=proportional+odds")
+    page.goto(f"{(SITE / 'search.html').as_uri()}?q={quote_plus(words)}")
     page.wait_for_selector("#search-results li a")
-    assert "odds" in page.locator("#search-results").inner_text().lower()
+    page.wait_for_function(
+        "document.querySelector('#search-results h2 + p, .search-summary')?.innerText.match(/found|finished/i)"
+    )
+    addresses = page.eval_on_selector_all(
+        "#search-results ul.search li > a", "found => found.map(a => a.href)"
+    )
+    pages = [urlsplit(address).path for address in addresses[:2]]
+    assert any(
+        path.endswith(f"/{name}.html") for path in pages for name in SEARCHES[words]
+    ), addresses[:5]
+    assert not any(
+        "changelog" in address or "design" in address for address in addresses
+    )
     page.close()
