@@ -34,12 +34,12 @@ SPEED = {
     ),
     "effects": (
         "Nominal effects, scale effects and flexible links",
-        "Beside R's `clm`.",
+        "Compared with R's `clm`.",
         None,
     ),
     "survey": (
         "Surveys",
-        "Standard errors of a design beside those of the model.",
+        "Standard errors of a design compared with those of the model.",
         None,
     ),
     "linear": (
@@ -50,12 +50,12 @@ SPEED = {
     "selection": ("Choice of C by cross-validation", "All fits of the search.", None),
     "boosting": (
         "Boosting of weak learners",
-        "Beside the authors' program and scikit-learn.",
+        "Compared with the authors' program and scikit-learn.",
         None,
     ),
     "ordboost": (
         "Gradient boosting",
-        "500 rounds of depth 3 beside LightGBM, 100,000 rows.",
+        "500 rounds of depth 3 compared with LightGBM, 100,000 rows.",
         None,
     ),
     "online": (

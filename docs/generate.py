@@ -112,7 +112,7 @@ def method_page(
     published: dict[str, list[list[str]]],
     board: dict[str, str],
 ) -> str:
-    """What it minimises, when to use it, options, an example, what it returns, paper,
+    """Objective, when to use it, options, an example, what it returns, paper,
     and what was measured.
     """
     doc = NumpyDocString(inspect.getdoc(method))
@@ -126,7 +126,7 @@ def method_page(
     lines = [
         *["# " + text["title"], "", prose(doc["Summary"]), "", use(text["use"]), ""],
         *[
-            "## What it minimises",
+            "## Objective",
             "",
             f"$$\n{lines_of(text['objective'])}\n$$",
             "",

@@ -176,9 +176,8 @@ def test_search(browser: Any, words: str) -> None:
     page = browser.new_page()
     page.goto(f"{(SITE / 'search.html').as_uri()}?q={quote_plus(words)}")
     page.wait_for_selector("#search-results li a")
-    page.wait_for_function(
-        "document.querySelector('#search-results h2 + p, .search-summary')?.innerText.match(/found|finished/i)"
-    )
+    # The results come one by one; the summary says when they are complete.
+    page.wait_for_selector(".search-summary:has-text('found')")
     addresses = page.eval_on_selector_all(
         "#search-results ul.search li > a", "found => found.map(a => a.href)"
     )
