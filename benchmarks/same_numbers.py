@@ -165,7 +165,7 @@ def ranker_cases() -> Iterator[Case]:
     for name, entry in METHODS.items():
         if entry.path.endswith("clm.CumulativeLink"):
             continue
-        levels = 2 if entry.method.needs.two_levels else 4
+        levels = 2 if entry.method.supports.two_levels_only else 4
         yield name, {"formula": plain, "method": name, "levels": levels}
         yield (
             f"{name} weights",

@@ -209,11 +209,11 @@ def ordfit(
     cluster, covariance = _split_vcov(vcov, cluster)
     options = options if cost_option is None else {**options, "cost": cost_option}
     value = resolve(method, options, ordfit.__kwdefaults__ or ())
-    if row_costs is not None and value.needs.row_costs:
+    if row_costs is not None and value.supports.row_costs:
         _refuse_fixed_cost(method, value)
     value.check_constraints(constraints)
     if na_action is None:
-        na_action = "keep" if value.needs.missing else "omit"
+        na_action = "keep" if value.supports.missing else "omit"
     recipe = Recipe(
         formula,
         nominal=nominal,
@@ -229,7 +229,7 @@ def ordfit(
         contrasts=contrasts,
         constraints=constraints,
         na_action=na_action,
-        as_categories=value.needs.categories,
+        as_categories=value.supports.categories,
     )
     built = make(recipe, data) if source is None else _scanned(recipe, source, value)
     _check_design(built, value, cost)
@@ -255,7 +255,7 @@ def _source(data: Any) -> Source | None:
 
 def _check_design(design: Design, method: Method, cost: Any) -> None:
     """OptionError for arguments that do not suit the method, or the levels."""
-    if design.recipe.na_action == "keep" and not method.needs.missing:
+    if design.recipe.na_action == "keep" and not method.supports.missing:
         raise OptionError(missing_refused(type(method).__name__))
     by_row = design.recipe.costs is not None
     check_cost_labels(cost, design.levels.values, design.levels.unused, by_row=by_row)
@@ -391,7 +391,7 @@ def fit_design(
     )
     if chosen is not None:
         results = replace(cast(Any, results), robust=chosen)
-    for category, message in results.issued():
+    for category, message in results.fit_warnings():
         warn(message, category)
     return results
 
@@ -430,7 +430,7 @@ def refit(
     leave out.
     """
     value = resolve(method, options)
-    design = design.coded(value.needs.categories)
+    design = design.coded(value.supports.categories)
     vcov = kept_vcov if vcov is None and value.likelihood else vcov
     return fit_design(design, value, vcov=vcov, calibrate=calibrate)
 

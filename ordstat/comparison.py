@@ -61,7 +61,7 @@ def from_methods(
         elif not row_costs and method.cost_matrix != CostMatrix.parse(cost):
             kept.append(label)
         calibrated: Any = Calibrated.of(method, calibrate)
-        coded = design.coded(method.needs.categories)
+        coded = design.coded(method.supports.categories)
         contestants.append(
             Contestant(
                 label=label,

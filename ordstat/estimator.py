@@ -332,7 +332,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         method = self._resolved()
-        tags.classifier_tags.multi_class = method is None or not method.needs.two_levels
+        tags.classifier_tags.multi_class = (
+            method is None or not method.supports.two_levels_only
+        )
         # Means "no promise on three blobs in a plane": they have no order along a line,
         # which linear potentials need.
         tags.classifier_tags.poor_score = True
@@ -410,7 +412,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 frame = frame[rows]
                 y = y[rows]
                 weights = weights[rows]
-        if categories and whole and not method.needs.categories:
+        if categories and whole and not method.supports.categories:
             frame = _without_constants(frame, weights)
         design = self._design(
             frame, method, ranked(y, order), weights, one_level=classes is not None
@@ -693,7 +695,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _takes_gaps(self) -> bool:
         """Whether X may have missing values."""
         method = self._resolved()
-        return method is not None and method.needs.missing
+        return method is not None and method.supports.missing
 
     def _named(self, X: FloatArray | pd.DataFrame) -> pd.DataFrame:
         """X under its column names, x1, x2, ... where it came without any."""
@@ -719,8 +721,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             weights=weights,
             levels=[*labels.categories],
             constraints=self.constraints,
-            na_action="keep" if method.needs.missing else "omit",
-            as_categories=method.needs.categories,
+            na_action="keep" if method.supports.missing else "omit",
+            as_categories=method.supports.categories,
         )
         return make(recipe, frame.assign(**{response: labels}), one_level=one_level)
 
@@ -798,7 +800,7 @@ def _with_known_levels(frame: pd.DataFrame, results: Any) -> pd.DataFrame:
     DataError; methods that take missing values handle them themselves.
     """
     method = results.method
-    if method.needs.missing:
+    if method.supports.missing:
         return frame
     replaced = {}
     for name, levels in results.design.spec.categories().items():
@@ -1006,7 +1008,7 @@ def ranked(y: AnyArray, order: list[Any], name: str = "y") -> pd.Categorical:
 def _check_classes(y: AnyArray, method: Method) -> None:
     """DataError unless there are two classes, or more where the method takes more."""
     classes = pd.unique(y)
-    if classes.size > 2 and method.needs.two_levels:
+    if classes.size > 2 and method.supports.two_levels_only:
         # The first sentence is the one that scikit-learn looks for.
         raise DataError(
             f"Only binary classification is supported. {method!r} was given"

@@ -65,13 +65,15 @@ def jobs_option() -> Any:
 
 
 @dataclass(frozen=True)
-class Needs:
-    """What a method requires of a sample; `Method.check` refuses the rest by name."""
+class Supports:
+    """What samples a method can be fitted to; `Method.check` refuses the rest by
+    name.
+    """
 
-    two_levels: bool = False
+    two_levels_only: bool = False
     row_costs: bool = False  # takes Sample.costs
     # takes costs that do not fall away from the true rank, and no others
-    v_shaped: bool = False
+    v_shaped_only: bool = False
     nominal: bool = False  # takes Rows.nominal
     scale: bool = False  # takes Rows.scale
     random: bool = False  # takes Rows.random
@@ -98,11 +100,11 @@ class Method:
     """Base of all methods: the fields are the hyper-parameters, checked when the value
     is made.
 
-    Every concrete class has a field `cost` (what its predictions minimise), a `needs`,
+    Every concrete class has a field `cost` (what its predictions minimise), `supports`
     and `fit`; every field has a default. `repr(method)` rebuilds it.
     """
 
-    needs: ClassVar[Needs] = Needs()
+    supports: ClassVar[Supports] = Supports()
     #: Whether a fit maximises a likelihood, and so has probabilities and standard
     #: errors of its own.
     likelihood: ClassVar[bool] = False
@@ -125,7 +127,7 @@ class Method:
         kind = self.results_class
         if (
             kind.with_empty_levels is None
-            or self.needs.absent_levels
+            or self.supports.absent_levels
             or sample.every_level
         ):
             return kind
@@ -164,7 +166,7 @@ class Method:
     @property
     def keeps_clusters(self) -> bool:
         """Whether these folds keep the rows of a cluster together."""
-        return self.own_folds and self.needs.cluster
+        return self.own_folds and self.supports.cluster
 
     @property
     def incremental(self) -> bool:
@@ -181,27 +183,27 @@ class Method:
     def check_constraints(self, asked: Any) -> None:
         """Raise OptionError for constraints if this method does not support them."""
         empty = asked is None or (isinstance(asked, Sized) and len(asked) == 0)
-        if not empty and not self.needs.signs:
+        if not empty and not self.supports.signs:
             raise self.unsupported("constraints=")
 
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something this method does not support."""
         present = {
-            "row costs": sample.costs is not None and not self.needs.row_costs,
-            "nominal=": sample.rows.nominal is not None and not self.needs.nominal,
+            "row costs": sample.costs is not None and not self.supports.row_costs,
+            "nominal=": sample.rows.nominal is not None and not self.supports.nominal,
             "scale=": (
                 (sample.rows.scale is not None or sample.rows.scale_offset is not None)
-                and not self.needs.scale
+                and not self.supports.scale
             ),
-            "random terms": sample.rows.random is not None and not self.needs.random,
-            "an offset": sample.rows.offset is not None and not self.needs.offset,
-            "cluster=": sample.cluster is not None and not self.needs.cluster,
+            "random terms": sample.rows.random is not None and not self.supports.random,
+            "an offset": sample.rows.offset is not None and not self.supports.offset,
+            "cluster=": sample.cluster is not None and not self.supports.cluster,
             "answers known in part": (
-                sample.highest is not None and not self.needs.partial
+                sample.highest is not None and not self.supports.partial
             ),
-            "constraints=": sample.signs is not None and not self.needs.signs,
+            "constraints=": sample.signs is not None and not self.supports.signs,
             "columns of categories": (
-                sample.categories is not None and not self.needs.categories
+                sample.categories is not None and not self.supports.categories
             ),
         }
         for what, refused in present.items():
@@ -210,16 +212,16 @@ class Method:
         self.check_memory(sample)
         if sample.costs is None:
             self.cost_matrix.require(sample.n_levels)
-        if not self.needs.missing and has_gaps(sample.X):
+        if not self.supports.missing and has_gaps(sample.X):
             raise DataError(missing_refused(type(self).__name__))
-        if self.needs.two_levels and sample.n_levels != 2:
+        if self.supports.two_levels_only and sample.n_levels != 2:
             raise DataError(
                 f"{type(self).__name__} takes a response of 2 levels; this one has"
                 f" {sample.n_levels}."
             )
         if not sample.case_weights.any():
             raise DataError("weights are zero for every row: nothing is left to fit.")
-        if self.needs.v_shaped:
+        if self.supports.v_shaped_only:
             require_v_shaped(self.costs(sample), sample.y, type(self).__name__)
 
     def memory(self, sample: Sample) -> float:

@@ -71,6 +71,9 @@ _MOVED = {
     "likelihood.problem.UserScale": "likelihood.user_scale.UserScale",
     "judging.evaluation.Present": "judging.absent_levels.Present",
     "judging.evaluation.WideRule": "judging.absent_levels.WideRule",
+    "mixed.blocks.Factor": "mixed.blocks.BlockFactor",
+    "mixed.blocks.Layout": "mixed.blocks.SparseLayout",
+    "mixed.integral.Evaluation": "mixed.integral.IntegratedLikelihood",
     "newton.Factor": "newton.CholeskyFactor",
     "online.perceptron.Learned": "online.perceptron.OnlineState",
     "reduction.learners.DirectionSum": "boosting.sums.DirectionSum",
@@ -81,6 +84,15 @@ _MOVED = {
     "reduction.learners.RankStumpVotes": "boosting.sums.RankStumpVotes",
     "reduction.learners.Rounds": "boosting.rounds.Rounds",
     "reduction.learners.StumpSum": "boosting.sums.StumpSum",
+}
+
+#: Fields that have another name than in earlier files of version 1, by class.
+_RENAMED = {
+    "likelihood.determined.Determined": {"adrift": "divergence", "rising": "slopes"},
+    "likelihood.fit.LikelihoodFit": {
+        "rise": "higher_by",
+        "rising": "diverging_elsewhere",
+    },
 }
 
 
@@ -410,7 +422,7 @@ CHECKS: dict[str, Callable[[Any], Iterable[bool]]] = {
     "blocks.scan.SampleOfBlocks": _sample,
     "formula.sample.RandomColumns": _random_columns,
     "mixed.model.MixedModel": _mixed_model,
-    "mixed.integral.Evaluation": _evaluation,
+    "mixed.integral.IntegratedLikelihood": _evaluation,
     "mixed.estimate.MarginalLikelihood": lambda m: (
         m.at.model is m.model,
         m.free.shape == m.at.psi.shape,
@@ -624,7 +636,11 @@ class Unpacking:
 
     def add(self, entry: dict[str, Any]) -> None:
         """Make the next dataclass."""
-        given = {name: self.unpack(value) for name, value in entry["fields"].items()}
+        renamed = _RENAMED.get(entry["class"], {})
+        given = {
+            renamed.get(name, name): self.unpack(value)
+            for name, value in entry["fields"].items()
+        }
         kind = dataclass_named(entry["class"], set(given))
         made = object.__new__(kind)
         for name, value in (_defaults(kind) | given).items():

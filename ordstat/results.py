@@ -482,12 +482,12 @@ class OrdinalResults:
         return self.method if self.calibrated is None else self.calibrated
 
     @property
-    def divisible(self) -> Sample:
+    def fold_sample(self) -> Sample:
         """The rows of the fit for folds, with the clusters that stay together."""
         return self.design.sample
 
     @property
-    def judge(self) -> Fit:
+    def fit_for_new_rows(self) -> Fit:
         """What predicts new rows that are judged."""
         return self.fit
 
@@ -1282,9 +1282,9 @@ class OrdinalResults:
         """Warnings about the fit, and what its summary notes of doubtful estimates:
         (category, message).
         """
-        return self.issued()
+        return self.fit_warnings()
 
-    def issued(self) -> list[Alert]:
+    def fit_warnings(self) -> list[Alert]:
         """The warnings that are issued right after the fit: (category, message)."""
         return list(alerts(self.design, self.fit))
 
@@ -1496,7 +1496,7 @@ class OrdinalResults:
         """
         target, sample = self.judged_sample(newdata, weights)
         predictions = evaluate(
-            self.judge,
+            self.fit_for_new_rows,
             sample,
             self.method.cost_matrix,
             self.probabilities_of,
@@ -1571,7 +1571,7 @@ class OrdinalResults:
         ----------
         delta : float in (0, 1)
         """
-        sample = self.divisible
+        sample = self.fold_sample
         if self.geometry is None:
             reason = self._why_no_bounds()
         elif self.design.survey is not None:

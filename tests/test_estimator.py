@@ -43,7 +43,9 @@ from ordstat.metrics import mean_absolute_rank_error
 LEVELS = ["low", "medium", "high"]  # not in alphabetical order
 CODES = {"low": 0, "medium": 1, "high": 2}
 #: Methods that take three levels; scikit-learn's checks cover the others.
-MANY = [name for name, entry in METHODS.items() if not entry.method.needs.two_levels]
+MANY = [
+    name for name, entry in METHODS.items() if not entry.method.supports.two_levels_only
+]
 
 
 def polars():

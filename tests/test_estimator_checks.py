@@ -88,7 +88,7 @@ def test_the_accuracy_that_the_poor_score_tag_leaves_unchecked(method):
         OrdinalClassifier(method).fit(X[y < 2], y[y < 2]).score(X[y < 2], y[y < 2])
         > 0.83
     )
-    if METHODS[method].method.needs.two_levels:
+    if METHODS[method].method.supports.two_levels_only:
         return
     X, y = make_blobs(
         n_samples=300, centers=np.array([[0, 0], [3, 2], [6, 4]]), random_state=0

@@ -25,7 +25,9 @@ from ordstat import OrdinalClassifier, ordfit
 from ordstat.exceptions import UnavailableError
 
 pytestmark = pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
-MANY = [name for name, entry in METHODS.items() if not entry.method.needs.two_levels]
+MANY = [
+    name for name, entry in METHODS.items() if not entry.method.supports.two_levels_only
+]
 LINEAR = [
     "clm",
     "acat",

@@ -280,12 +280,12 @@ def on_a_way_that_ours_tells(case: Case, check: Check) -> bool:
     if (
         check.kind not in ("convergence", *LOGLIKS)
         or case.fit is None
-        or case.fit.fit.rising is None
+        or case.fit.fit.diverging_elsewhere is None
         or not has_end(case.ours)
         or has_end(case.theirs)
     ):
         return False
-    told = case.ours.number("loglik") + case.fit.fit.rise + _ON_THE_WAY
+    told = case.ours.number("loglik") + case.fit.fit.higher_by + _ON_THE_WAY
     return (
         case.right()
         and case.theirs.number("loglik") <= told

@@ -31,7 +31,7 @@ from ..judging.costs import (
     require_differences,
 )
 from ..judging.geometry import Geometry, hull
-from ..method import FREUND, LIN, LIN_LI, Method, Needs, cost_option, option
+from ..method import FREUND, LIN, LIN_LI, Method, Supports, cost_option, option
 from ..reduction.classifiers import CLASSIFIERS, parse_classifier
 from ..reduction.learners import BinaryLearner, Scorer
 from .learner import WeakLearner, parse_learner
@@ -69,7 +69,7 @@ class RoundsMethod(Method, ABC):
 
     #: Costs must be V-shaped, so that the signs of their differences give the right
     #: answers.
-    needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True)
+    supports: ClassVar[Supports] = Supports(row_costs=True, v_shaped_only=True)
     results_class: ClassVar[type[Any]] = EnsembleResults
 
     def start(self, train: DistinctRows, rng: np.random.Generator) -> Potential | None:
@@ -311,7 +311,7 @@ class WeakEnsemble(RoundsMethod):
         level, else -1, and w_n = |c_n[1] - c_n[2]| times the case weight. The named
         costs are then all the same.
         """
-        theta = np.zeros(1) if self.needs.two_levels else None
+        theta = np.zeros(1) if self.supports.two_levels_only else None
         return MarginLoss.start(
             Questions.of(train.y, train.costs, train.weights), scores, theta
         )
@@ -427,7 +427,7 @@ class RankBoost(WeakEnsemble):
 
     step: str = option("loose", one_of, STEPS)
 
-    needs: ClassVar[Needs] = Needs(row_costs=True)
+    supports: ClassVar[Supports] = Supports(row_costs=True)
     papers: ClassVar[tuple[str, ...]] = (LIN_LI, LIN)
 
     def loss(self, train: DistinctRows, scores: FloatArray) -> PairLoss:
@@ -492,7 +492,9 @@ class AdaBoost(WeakEnsemble):
     AdaBoost(learner='perceptron')
     """
 
-    needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True, two_levels=True)
+    supports: ClassVar[Supports] = Supports(
+        row_costs=True, v_shaped_only=True, two_levels_only=True
+    )
     papers: ClassVar[tuple[str, ...]] = (FREUND, LIN)
 
 
@@ -526,7 +528,7 @@ class SeedBoost(WeakEnsemble):
 
     first: Any = "logistic"
 
-    needs: ClassVar[Needs] = AdaBoost.needs
+    supports: ClassVar[Supports] = AdaBoost.supports
     papers: ClassVar[tuple[str, ...]] = (LIN,)
 
     def __post_init__(self) -> None:

@@ -22,7 +22,7 @@ from ..judging.costs import (
     require_differences,
 )
 from ..judging.geometry import HullGeometry
-from ..method import LIN, Method, Needs, cost_option
+from ..method import LIN, Method, Supports, cost_option
 from ..rankers import MarginResults
 from ..reduction.encoding import MedianRule, answers
 from .boosting import RoundsMethod
@@ -224,7 +224,7 @@ class ORStump(Method):
 
     cost: CostField = cost_option()
 
-    needs: ClassVar[Needs] = Needs(row_costs=True)
+    supports: ClassVar[Supports] = Supports(row_costs=True)
     results_class: ClassVar[type[Any]] = MarginResults
     papers: ClassVar[tuple[str, ...]] = (LIN,)
 
@@ -334,7 +334,7 @@ class AdaBoostOR(RoundsMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        takes_costs = isinstance(self.base, Method) and self.base.needs.row_costs
+        takes_costs = isinstance(self.base, Method) and self.base.supports.row_costs
         if not takes_costs and not (
             isinstance(self.base, str) and self.base == "orstump"
         ):

@@ -35,7 +35,7 @@ from ..mixed.predictions import (
     predicted_by,
     predicted_covariance,
 )
-from ..report.warnings import without_end
+from ..report.warnings import infinite_and_diverging
 
 if TYPE_CHECKING:
     from ..likelihood.results import LikelihoodResults
@@ -55,7 +55,7 @@ SCALES = {
 #: Scales of probabilities.
 PROBABILITIES = ("prob", "cum_prob", "exc_prob")
 #: Unbounded scales, on which infinite estimates give infinite or undetermined values.
-_ENDLESS = ("latent", "log_odds", "odds")
+_UNBOUNDED = ("latent", "log_odds", "odds")
 #: Kinds of contrasts of two values.
 PAIRS = ("reference", "sequential", "pairwise")
 #: Columns of a table of estimates.
@@ -156,8 +156,10 @@ class Averager:
         self.results = r = results if vcov is None else results.with_vcov(vcov)
         self.scale, self.sign = scale, " / " if scale == "odds" else " - "
         self.notes: tuple[str, ...] = ()
-        if r.fit.separation is not None or r.fit.unbounded.any():
-            self.notes = tuple(without_end(r.fit, r.parameters, scale in _ENDLESS))
+        if r.fit.separation is not None or r.fit.diverging.any():
+            self.notes = tuple(
+                infinite_and_diverging(r.fit, r.parameters, scale in _UNBOUNDED)
+            )
         if r.fit.marginal is None and re is None:
             self.predicted = Predicted(r.rule)
             self.covariance = rule_covariance(r.fit, r.rule, r.fixed_covariance)
@@ -282,8 +284,8 @@ class Averager:
             assert further is not None
             along = limits.along(further)
         # infinite log odds that are not linear have no difference
-        if self.scale in _ENDLESS:
-            return np.asarray(unknown | along.endless_log_odds()), certain
+        if self.scale in _UNBOUNDED:
+            return np.asarray(unknown | along.infinite_log_odds()), certain
         return np.asarray(unknown | along.unknown(type)), limits.certain(type)
 
     @property
@@ -291,7 +293,7 @@ class Averager:
         """Whether the quantity is linear in the parameters."""
         rule = self.predicted.rule
         linear_log_odds = rule.family.local and rule.link.name == "logit"
-        return self.scale == "latent" or (self.scale in _ENDLESS and linear_log_odds)
+        return self.scale == "latent" or (self.scale in _UNBOUNDED and linear_log_odds)
 
     def settled(self, average: Average) -> Average:
         """The limit for infinite estimates: infinite, or NaN if undetermined.
@@ -301,9 +303,9 @@ class Averager:
         limits up to rounding.
         """
         fit = self.results.fit
-        if self.scale in _ENDLESS and fit.unbounded[~fit.aliased].all():
+        if self.scale in _UNBOUNDED and fit.diverging[~fit.aliased].all():
             moves = by_estimated(self.results, average.jacobian)[
-                ..., fit.unbounded[~fit.aliased]
+                ..., fit.diverging[~fit.aliased]
             ].any(axis=-1)
             return replace(
                 average,
@@ -315,7 +317,7 @@ class Averager:
         functions = by_estimated(self.results, self.without_rounding(average.jacobian))
         flat = functions.reshape(-1, functions.shape[-1])
         ends = np.where(
-            fit.determined.drifts(flat), np.nan, fit.determined.limits(flat)
+            fit.determined.diverge(flat), np.nan, fit.determined.limits(flat)
         ).reshape(average.values.shape)
         return replace(
             average,

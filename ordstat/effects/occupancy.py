@@ -361,7 +361,7 @@ def _check_fit(fit: Any) -> None:
             "fit must have no random effects: they and the previous level both carry"
             " what answers of a person have in common. Fit with cluster= instead."
         )
-    if fit.fit.determined is not None or fit.fit.unbounded.any():
+    if fit.fit.determined is not None or fit.fit.diverging.any():
         raise OptionError(
             "fit must have finite estimates, from which parameters are drawn. Leave out"
             " rows after an absorbing level, or fit with penalty=."

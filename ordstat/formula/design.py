@@ -1,8 +1,8 @@
 """From a formula and a frame to a Design: a sample with its names, and the arguments
 that made it.
 
-`make` goes through four values: the Inputs that the recipe reads, the UsedRows among
-them, the model matrices of these rows, and notes.
+`make` goes through four values: the RecipeValues that the recipe reads, the UsedRows
+among them, the model matrices of these rows, and notes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .doubtful import column_notes
 from .factors import Transform, contrast_of, learns
 from .parse import parse_expression
 from .random_terms import RandomTerm, fit_random_terms
-from .reading import Inputs, read_inputs
+from .reading import RecipeValues, read_values
 from .recipe import Recipe
 from .sample import RandomColumns, RandomRows, Rows, Sample
 from .spans import Spans
@@ -215,21 +215,21 @@ class Design:
                 "A design must be made from a Recipe; got"
                 f" {type(self.recipe).__name__}."
             )
-        if changed := self._changed(data, read_inputs(self.recipe, data)):
+        if changed := self._changed(data, read_values(self.recipe, data)):
             raise DataError(
                 "data= must be the data of the fit, all rows in their order; they"
                 f" differ: {changed}."
             )
         return replace(self, data=data)
 
-    def _check_data(self) -> Inputs:
+    def _check_data(self) -> RecipeValues:
         """What the recipe reads from the data of the fit; these must be unchanged."""
         if self.data is None:
             raise DataError(
                 "The data of the fit are missing. Pass data= here or to load(path,"
                 " data=...)."
             )
-        given = read_inputs(self.recipe, self.data)
+        given = read_values(self.recipe, self.data)
         if changed := self._changed(self.data, given):
             raise DataError(
                 f"The data have changed since the fit ({changed}): fit again, or pass"
@@ -237,7 +237,7 @@ class Design:
             )
         return given
 
-    def _changed(self, data: Any, given: Inputs) -> str:
+    def _changed(self, data: Any, given: RecipeValues) -> str:
         """Description of the first difference to the design of some data; empty if
         there is none.
 
@@ -277,7 +277,7 @@ def _renamed(old: FormulaSpec, new: FormulaSpec) -> str:
     return ""
 
 
-def checksum_of(given: Inputs) -> int:
+def checksum_of(given: RecipeValues) -> int:
     """CRC-32 of what the recipe reads: the same data give the same design.
 
     Factors count by codes and labels, and a transform that learns from the data, such
@@ -302,7 +302,7 @@ def checksum_of(given: Inputs) -> int:
     return total
 
 
-def _learned_from(given: Inputs) -> Iterator[tuple[str, AnyArray]]:
+def _learned_from(given: RecipeValues) -> Iterator[tuple[str, AnyArray]]:
     """The columns of expressions with transforms, which are not evaluated yet."""
     for expression in given.spec.expressions.values():
         if learns(expression):
@@ -330,7 +330,7 @@ def _arrays(value: Any, name: str = "") -> Iterator[tuple[str, AnyArray]]:
 _WITH_ARRAYS = (
     *(np.ndarray, dict, tuple),
     *(Sample, Rows, RandomRows, RandomColumns),
-    *(Inputs, Factor, Linearised, Replicates),
+    *(RecipeValues, Factor, Linearised, Replicates),
 )
 
 #: Descriptions of arrays of a sample; the others are called by their field.
@@ -398,7 +398,7 @@ def make(
     `states` are transforms that were fitted to other rows, by their calls.
     """
     one_of("na_action", recipe.na_action, ("omit", "raise", "keep"))
-    given = read_inputs(recipe, data)
+    given = read_values(recipe, data)
     used = _used_rows(recipe, given, one_level)
     weights, cluster, survey = _weighting(given, used)
     spec, values, coding_notes = _fit_spec(recipe, given, used, weights, states)
@@ -451,14 +451,16 @@ def make(
     return constrained(design, recipe.constraints)
 
 
-def _used_rows(recipe: Recipe, given: Inputs, one_level: bool = False) -> UsedRows:
+def _used_rows(
+    recipe: Recipe, given: RecipeValues, one_level: bool = False
+) -> UsedRows:
     # levels="all" names no labels
     keep_levels = recipe.levels is not None and not isinstance(recipe.levels, str)
     return used_rows(given, recipe.na_action, keep_levels, one_level)
 
 
 def _weighting(
-    given: Inputs, used: UsedRows
+    given: RecipeValues, used: UsedRows
 ) -> tuple[FloatArray | None, IntArray | None, Survey | None]:
     """Weights, codes of clusters, and the survey design of the rows used."""
     weights = used.of(given.weights)
@@ -475,7 +477,7 @@ def _weighting(
 
 def _fit_spec(
     recipe: Recipe,
-    given: Inputs,
+    given: RecipeValues,
     used: UsedRows,
     weights: FloatArray | None,
     states: Mapping[str, Transform] | None,
@@ -511,7 +513,7 @@ def _fit_spec(
     return fitted_spec, values, notes
 
 
-def _predictors(given: Inputs) -> tuple[str, ...]:
+def _predictors(given: RecipeValues) -> tuple[str, ...]:
     """Columns that new data need; they may lack those that only define groups."""
     expressions = given.spec.factors | given.spec.offsets
     needed = frozenset().union(*[each.names for each in expressions.values()])
@@ -539,7 +541,7 @@ class Matrices(NamedTuple):
 
 def _matrices(
     recipe: Recipe,
-    given: Inputs,
+    given: RecipeValues,
     used: UsedRows,
     spec: FormulaSpec,
     values: Mapping[str, Value],
@@ -569,7 +571,7 @@ def _sum(first: FloatArray | None, second: FloatArray | None) -> FloatArray | No
     return first + second
 
 
-def _costs(given: Inputs, used: UsedRows) -> FloatArray | None:
+def _costs(given: RecipeValues, used: UsedRows) -> FloatArray | None:
     if given.costs is None:
         return None
     costs = inputs.check_costs(given.costs, given.response, used.codes, given.index)
@@ -577,7 +579,7 @@ def _costs(given: Inputs, used: UsedRows) -> FloatArray | None:
     return rows
 
 
-def _formula_notes(given: Inputs, spec: FormulaSpec) -> list[str]:
+def _formula_notes(given: RecipeValues, spec: FormulaSpec) -> list[str]:
     """Notes on the formulas, and on doubtful values of their columns."""
     notes = list[str]()
     if not all(side.intercept for side in spec.sides):
@@ -630,7 +632,7 @@ def _fixed_group_notes(spec: FormulaSpec, categorical: Collection[str]) -> list[
     ]
 
 
-def _contrasts(contrasts: Any, given: Inputs) -> dict[str, Contrasts]:
+def _contrasts(contrasts: Any, given: RecipeValues) -> dict[str, Contrasts]:
     """contrasts= by factor key."""
     if contrasts is None:
         return {}

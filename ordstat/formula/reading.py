@@ -30,7 +30,7 @@ from .survey import Survey, SurveyDesign, survey_of
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Inputs:
+class RecipeValues:
     """What a recipe reads from the N rows of its subset.
 
     Attributes
@@ -72,7 +72,7 @@ class Inputs:
         return self.columns.frame.index
 
 
-def read_inputs(recipe: Recipe, data: Any) -> Inputs:
+def read_values(recipe: Recipe, data: Any) -> RecipeValues:
     """Formulas, response and arguments of a recipe at the rows of its subset."""
     frame = as_frame(data)
     survey = None if recipe.design is None else _survey(recipe, frame)
@@ -109,7 +109,7 @@ def read_inputs(recipe: Recipe, data: Any) -> Inputs:
         missing["costs"] = np.asarray(np.isnan(costs).any(axis=1))
     if survey is not None and subset is not None:
         survey = survey.take(subset)
-    return Inputs(
+    return RecipeValues(
         subset=subset,
         spec=spec,
         columns=columns,

@@ -13,7 +13,7 @@ from ..checks import row_name, shown_labels
 from ..exceptions import DataError
 from . import inputs
 from .columns import take
-from .reading import Inputs
+from .reading import RecipeValues
 from .spans import Spans
 
 ZERO_WEIGHT = "(weight 0)"
@@ -55,7 +55,7 @@ class UsedRows:
 
 
 def used_rows(
-    given: Inputs, na_action: str, keep_levels: bool, one_level: bool
+    given: RecipeValues, na_action: str, keep_levels: bool, one_level: bool
 ) -> UsedRows:
     """The rows to use and their levels.
 
@@ -106,7 +106,7 @@ def _without(codes: IntArray, some: IntArray) -> IntArray:
 def _used_in_part(
     response: inputs.Response,
     spans: Spans,
-    given: Inputs,
+    given: RecipeValues,
     mask: BoolArray | None,
     dropped: dict[str, int],
     notes: list[str],
@@ -129,7 +129,7 @@ def _used_in_part(
 
 
 def _kept(
-    given: Inputs, na_action: str
+    given: RecipeValues, na_action: str
 ) -> tuple[BoolArray | None, dict[str, int], list[str]]:
     """The mask of the rows to use (None if all), counts of the others, and a note on
     them.

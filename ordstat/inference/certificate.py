@@ -122,7 +122,7 @@ def convergence_of(r: LikelihoodResults) -> Convergence:
             else fit.marginal.likelihood.condition
         ),
         message=certificate_text(fit.certificate, fit.trace),
-        warnings=tuple(message for _, message in r.issued()),
+        warnings=tuple(message for _, message in r.fit_warnings()),
     )
 
 

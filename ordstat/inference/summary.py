@@ -370,7 +370,7 @@ def threshold_estimates(r: LikelihoodResults) -> Table:
         if r.fit.determined is not None:
             functions = np.zeros((len(jacobian), np.count_nonzero(~r.fit.aliased)))
             functions[:, : jacobian.shape[1]] = jacobian
-            errors = np.where(r.fit.determined.drifts(functions), np.nan, errors)
+            errors = np.where(r.fit.determined.diverge(functions), np.nan, errors)
     return threshold_table(
         pd.DataFrame({"threshold": thresholds, "std. error": errors})
     )

@@ -27,7 +27,7 @@ def fit_levels_present(
     """
     present = Present.of(sample)
     told = () if progress is None else (progress,)
-    if present.all or method.needs.absent_levels:
+    if present.all or method.supports.absent_levels:
         return method.fit(sample, rng, *told)
     fit = present.method(method).fit(present.among(sample), rng, *told)
     return present.widened(fit, CostMatrix.parse(method.cost), sample.rows)

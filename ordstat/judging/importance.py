@@ -235,7 +235,7 @@ def _predictions(fit: OrdinalResults, true: Sample, frame: pd.DataFrame) -> Pred
     """Predictions from the variables of a frame, with the true levels."""
     moved = replace(true, rows=fit.design.spec.rebuild(frame).rows)
     predictions = evaluate(
-        fit.judge, moved, fit.method.cost_matrix, fit.probabilities_of
+        fit.fit_for_new_rows, moved, fit.method.cost_matrix, fit.probabilities_of
     )
     priced = fit.design.sample.costs is None or true.costs is not None
     return predictions if priced else replace(predictions, paid=None)

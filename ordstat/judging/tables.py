@@ -50,7 +50,7 @@ def fold_limits(
         independent.
     """
     fit.check_parts()
-    sample = fit.divisible
+    sample = fit.fold_sample
     lacks = lacking(sample)
     if fit.design.survey is not None:
         lacks = LACKING_IN_SURVEYS
@@ -205,7 +205,7 @@ def error_measures(
         callback = reporter(callback)
         parts = crossvalidate(
             fit.learner,
-            fit.divisible,
+            fit.fold_sample,
             cv,
             rng,
             fit.probabilities_of,
@@ -231,7 +231,7 @@ def _check_folds(fit: OrdinalResults, cv: Any) -> None:
     if cv is None:
         return
     whole("cv: the number of folds", cv, 2)
-    most, what = most_folds(fit.divisible)
+    most, what = most_folds(fit.fold_sample)
     if cv > most:
         raise OptionError(
             f"cv: the number of folds must not exceed the number of {what}, {most}; got"
@@ -440,7 +440,9 @@ def _probabilities_with_truth(
         probabilities = fit.training.probabilities
     else:
         target, sample = fit.judged_sample(newdata, weights)
-        probabilities = fit.probabilities_of(fit.judge, sample.rows, target.scores)
+        probabilities = fit.probabilities_of(
+            fit.fit_for_new_rows, sample.rows, target.scores
+        )
     assert probabilities is not None
     used = sample.case_weights > 0
     return probabilities[used], sample.y[used], sample.case_weights[used]

@@ -49,7 +49,7 @@ class LikelihoodAtEstimates:
     determined : Determined or None
         What the data determine; None where every estimate is finite.
     searched : (P',) or None
-        Where the search ended, in the solver's coordinates, where spreads run off.
+        Where the search ended, in the solver's coordinates, where spreads diverge.
     """
 
     estimation: Estimation
@@ -158,7 +158,7 @@ class LikelihoodAtEstimates:
         estimate = began.of(replace(problem, sample=sample, counts=counts, used=None))
         if (
             estimate.determined is not None
-            or estimate.endless.any()
+            or estimate.diverging.any()
             or not estimate.optimum.converged
         ):
             raise DataError(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ..checks import one_of
-from ..method import AGRESTI, Needs, option
+from ..method import AGRESTI, Supports, option
 from .adjacent import Adjacent
 from .cumulative import Cumulative
 from .family import Family
@@ -103,7 +103,7 @@ class CumulativeLink(OrdinalRegression):
         "Christensen, R. H. B. ordinal: Regression Models for Ordinal Data. R package.",
     )
 
-    needs: ClassVar[Needs] = replace(OrdinalRegression.needs, partial=True)
+    supports: ClassVar[Supports] = replace(OrdinalRegression.supports, partial=True)
 
     @property
     def refuses_crossing(self) -> bool:

@@ -22,13 +22,13 @@ from .separation import Recession
 
 #: A sum of terms that is below this share of their sizes is a rounding error.
 _ROUNDING = 1e-8
-#: Distance from the cone of rising ends up to which a function counts as inside.
+#: Distance from the cone of moving ends up to which a function counts as inside.
 _INSIDE = 1e-7
 #: Rounding of the slope of an end along a normal.
 _BEYOND = 1e-10
 
 # Spreads are the log-scale effects: each stretches or shrinks the scale of some rows. A
-# spread has run off if the likelihood does not fall as it grows, or shrinks, for ever.
+# spread has diverged if the likelihood does not fall as it grows, or shrinks, for ever.
 
 #: Directions whose curvature is below this share of the largest are examined.
 _LITTLE_CURVATURE = 1e-4
@@ -37,7 +37,7 @@ _NO_CURVATURE = 1e-9
 #: The curvature along spreads, relative to that with all other parameters held, below
 #: which the rows do not determine them.
 _SHARED = 1e-2
-#: Tangents of spreads that differ by less are those of spreads that run off alone.
+#: Tangents of spreads that differ by less are those of spreads that diverge alone.
 _APART = 1e-2
 #: Least curvature for each row by which parameters are scaled.
 _LEAST_CURVATURE = 1e-6
@@ -48,7 +48,7 @@ _LEVEL = 1e-6
 #: e, has a limit.
 _STILL = 1e-3
 #: So has one that moves by a smaller share of its size, be its error as small: spreads
-#: that run off end this far apart.
+#: that diverge end this far apart.
 _SHARE = 3e-5
 #: Newton steps in the limiting model, and the decrement at which they end.
 _STEPS = 20
@@ -57,41 +57,42 @@ _SETTLED = 1e-20
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Determined:
-    """Directions without end of the estimated parameters, on the user's scale.
+    """Directions along which the estimated parameters have no finite estimate, on the
+    user's scale.
 
     Attributes
     ----------
     moves : (P', r)
         A basis of the directions along which ends of rows move outwards; along them the
         other ends do not change.
-    rising : (g, r)
+    slopes : (g, r)
         How the moving ends rise along the basis.
     inside : (r,)
         A direction along which all of them rise.
     sizes : (P', r)
         Sizes of the terms that `moves` are sums of.
-    adrift : (P', f)
+    divergence : (P', f)
         Directions along which a spread (log-scale effect) and what it stretches grow,
         or shrink, together.
     axes : (P', P')
-        From the solver's coordinates to the user's; they measure `adrift`.
+        From the solver's coordinates to the user's; they measure `divergence`.
     errors : (P', k)
         The rows of a function times these have the length of its standard error in the
         limiting model, for one row.
     """
 
     moves: FloatArray
-    rising: FloatArray
+    slopes: FloatArray
     inside: FloatArray
     sizes: FloatArray
-    adrift: FloatArray
+    divergence: FloatArray
     axes: FloatArray
     errors: FloatArray
 
     @property
     def direction(self) -> FloatArray | None:
         """(P',) one direction of recession, largest component 1; None where only
-        spreads run off.
+        spreads diverge.
         """
         direction = self.moves @ self.inside
         size = self.sizes @ np.abs(self.inside)
@@ -129,22 +130,22 @@ class Determined:
         from scipy.optimize import nnls
 
         reached = np.zeros(len(parts), dtype=bool)
-        if not self.rising.size:
+        if not self.slopes.size:
             return reached
         left = np.arange(len(parts))
-        nearest = np.argsort(self.rising @ self.inside, kind="stable")
+        nearest = np.argsort(self.slopes @ self.inside, kind="stable")
         tried = list(nearest[: self.inside.size])
         while left.size:
             part = parts[left[0]]
-            shares, distance = nnls(self.rising[tried].T, part)
+            shares, distance = nnls(self.slopes[tried].T, part)
             if distance <= _INSIDE:
                 decided = self._sums(parts[left], np.array(tried)[shares > 0.0])
                 reached[left[decided]] = True
             else:
-                normal = (shares @ self.rising[tried] - part) / distance
-                slopes = self.rising @ normal
-                farthest = int(np.argmin(slopes))
-                if slopes[farthest] < -_BEYOND and farthest not in tried:
+                normal = (shares @ self.slopes[tried] - part) / distance
+                along_normal = self.slopes @ normal
+                farthest = int(np.argmin(along_normal))
+                if along_normal[farthest] < -_BEYOND and farthest not in tried:
                     tried.append(farthest)
                     continue
                 decided = parts[left] @ normal < -_INSIDE
@@ -156,8 +157,8 @@ class Determined:
         """(h,) which parts are positive sums of these ends; the first is
         known to be.
         """
-        shares = parts @ np.linalg.pinv(self.rising[ends])
-        gaps = np.linalg.norm(parts - shares @ self.rising[ends], axis=1)
+        shares = parts @ np.linalg.pinv(self.slopes[ends])
+        gaps = np.linalg.norm(parts - shares @ self.slopes[ends], axis=1)
         decided = np.asarray((shares >= 0.0).all(axis=1) & (gaps <= _INSIDE))
         decided[0] = True
         return decided
@@ -167,8 +168,8 @@ class Determined:
         size = np.linalg.norm(functions, axis=1, keepdims=True)
         unit = functions / np.where(size > 0.0, size, 1.0)
         moved = _without_rounding(unit @ self.moves, np.abs(unit) @ self.sizes)
-        drifting = np.where(self.drifts(unit)[:, None], unit @ self.adrift, 0.0)
-        rates = np.hstack([moved, drifting])
+        diverging = np.where(self.diverge(unit)[:, None], unit @ self.divergence, 0.0)
+        rates = np.hstack([moved, diverging])
         largest = np.abs(rates).max(axis=0, initial=0.0)
         rates = rates[:, largest > 0.0] / largest[largest > 0.0]
         if not rates.size:
@@ -177,11 +178,11 @@ class Determined:
         free = axes[:, int(np.count_nonzero(sizes > _ROUNDING * sizes[0])) :].T
         return np.asarray(free / np.where(size > 0.0, size, 1.0).T)
 
-    def drifts(self, functions: FloatArray) -> BoolArray:
+    def diverge(self, functions: FloatArray) -> BoolArray:
         """(h,) whether functions (h, P') move with a spread that has no estimate."""
-        if not self.adrift.size:
+        if not self.divergence.size:
             return np.zeros(len(functions), dtype=bool)
-        moved = np.abs(functions @ self.adrift)
+        moved = np.abs(functions @ self.divergence)
         size = np.linalg.norm(functions @ self.axes, axis=1)[:, None]
         errors = np.linalg.norm(functions @ self.errors, axis=1)[:, None]
         least = np.minimum(_STILL * size, np.maximum(_STILL * errors, _SHARE * size))
@@ -201,15 +202,18 @@ def complement(columns: FloatArray) -> FloatArray:
     return np.asarray(axes[:, int(np.count_nonzero(sizes > _ROUNDING)) :])
 
 
-def _endless(recession: Recession | None, adrift: FloatArray) -> FloatArray:
-    """(P', r + f) all directions without end."""
-    return adrift if recession is None else np.hstack([recession.moves, adrift])
+def _all_directions(recession: Recession | None, divergence: FloatArray) -> FloatArray:
+    """(P', r + f) all directions along which the likelihood has no maximum."""
+    return divergence if recession is None else np.hstack([recession.moves, divergence])
 
 
-def spreads_adrift(
-    problem: Problem, optimum: Optimum, recession: Recession | None, running: BoolArray
+def divergence_of_spreads(
+    problem: Problem,
+    optimum: Optimum,
+    recession: Recession | None,
+    diverging: BoolArray,
 ) -> FloatArray:
-    """(P', f) directions along which spreads run off, in the solver's coordinates.
+    """(P', f) directions along which spreads diverge, in the solver's coordinates.
 
     Along b + e^t a and tau + t the rows of one spread keep their predictors and those
     of others do not move (a group that gave only the ends of the scale); or a spread
@@ -221,14 +225,14 @@ def spreads_adrift(
     problem : Problem
     optimum : Optimum
     recession : Recession or None
-    running : (P',) bool
+    diverging : (P',) bool
         Log-scale effects that are known to have no estimate.
     """
     none = np.zeros((problem.n_parameters, 0))
     scales = np.arange(problem.n_parameters)[problem.layout.of_scale]
     if not scales.size:
         return none
-    found = _single_tangents(problem, optimum, recession, running, scales)
+    found = _single_tangents(problem, optimum, recession, diverging, scales)
     if not found:
         return none
     tangents = np.array(found).T
@@ -247,10 +251,10 @@ def _single_tangents(
     problem: Problem,
     optimum: Optimum,
     recession: Recession | None,
-    running: BoolArray,
+    diverging: BoolArray,
     scales: IntArray,
 ) -> list[FloatArray]:
-    """Tangents (P',) of the paths along which a single spread (indices) runs off."""
+    """Tangents (P',) of the paths along which a single spread (indices) diverges."""
     units = np.eye(problem.n_parameters)
     free = units if recession is None else complement(recession.moves)
     values, vectors = np.linalg.eigh(free.T @ optimum.at.information.dense() @ free)
@@ -270,7 +274,7 @@ def _single_tangents(
         if not alone:
             tangent = units[scale]
         widest = float(np.abs(z[:, place]).max())
-        if running[scale] or (
+        if diverging[scale] or (
             alone and _is_level(problem, optimum, tangent, int(scale), widest)
         ):
             found.append(tangent)
@@ -316,7 +320,7 @@ def _level_plane(
     """(P', f) further directions without curvature: only rows of a spread that has run
     off could determine them.
     """
-    free = complement(_endless(recession, tangents))
+    free = complement(_all_directions(recession, tangents))
     values, vectors = np.linalg.eigh(free.T @ optimum.at.information.dense() @ free)
     return np.asarray(free @ vectors[:, values <= _NO_CURVATURE * total_weight])
 
@@ -362,7 +366,10 @@ def limiting_covariance(
 
 
 def settled(
-    problem: Problem, optimum: Optimum, recession: Recession | None, adrift: FloatArray
+    problem: Problem,
+    optimum: Optimum,
+    recession: Recession | None,
+    divergence: FloatArray,
 ) -> Optimum:
     """The maximum of the limiting model: moving ends far outside, Newton's method along
     the other directions.
@@ -375,7 +382,7 @@ def settled(
     at = problem.evaluate(x)
     if at is None:  # so far out that the predictors overflow
         return optimum
-    free = complement(_endless(recession, adrift))
+    free = complement(_all_directions(recession, divergence))
     for _ in range(_STEPS):
         score = free.T @ at.score
         step = np.linalg.lstsq(
@@ -395,44 +402,45 @@ def settled(
     return replace(optimum, x=x, at=at, step=np.zeros_like(x), ended=ended)
 
 
-def directions_without_end(
+def what_data_determine(
     problem: Problem,
     optimum: Optimum,
     recession: Recession | None,
-    adrift: FloatArray,
+    divergence: FloatArray,
     covariance: FloatArray | None = None,
 ) -> Determined | None:
-    """The directions without end on the user's scale; None if there are none.
+    """The directions of recession and of divergence, on the user's scale; None if every
+    estimate is finite.
 
     `covariance` (P', P') is that of what does not move, on the user's scale; without it
     that of the information at the estimates serves.
     """
-    if recession is None and not adrift.size:
+    if recession is None and not divergence.size:
         return None
     coefficients = problem.user.coefficients
     none = np.zeros((problem.n_parameters, 0))
     moves = none
     sizes = none
-    rising = np.zeros((0, 0))
+    slopes = np.zeros((0, 0))
     inside = np.zeros(0)
     if recession is not None:
         moves = coefficients(recession.moves)
         sizes = 2.0**53 * problem.user.rounding(recession.moves)
-        rising = recession.rising
+        slopes = recession.slopes
         inside = recession.inside
     errors = none
-    if adrift.size:
+    if divergence.size:
         if covariance is None:
-            held = _endless(recession, adrift)
+            held = _all_directions(recession, divergence)
             covariance = limiting_covariance(problem, optimum, held)
         values, vectors = np.linalg.eigh(float(problem.counts.sum()) * covariance)
         errors = vectors * np.sqrt(np.maximum(values, 0.0))
     return Determined(
         moves=moves,
         sizes=sizes,
-        rising=rising,
+        slopes=slopes,
         inside=inside,
-        adrift=coefficients(adrift) if adrift.size else adrift,
+        divergence=coefficients(divergence) if divergence.size else divergence,
         axes=coefficients(np.eye(problem.n_parameters)),
         errors=errors,
     )

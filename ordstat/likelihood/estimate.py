@@ -13,10 +13,10 @@ from ..exceptions import DataError, OptionError
 from ..newton import Ended, Objective, Optimum, maximise
 from .determined import (
     Determined,
-    directions_without_end,
+    divergence_of_spreads,
     limiting_covariance,
     settled,
-    spreads_adrift,
+    what_data_determine,
 )
 from .family import Family
 from .penalty import Penalty
@@ -33,7 +33,7 @@ from .user_scale import (
 #: A log-scale effect, per deviation, that still moves by this or has this standard
 #: error has no finite estimate.
 _MOVING = 5e-3
-_ENDLESS = 50.0
+_LARGEST_ERROR = 50.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -132,8 +132,8 @@ class Estimate:
     start : Start
     recession : Recession or None
         Moves to infinite estimates.
-    adrift : (P', f) or None
-        Directions along which log-scale effects run off; None where every estimate is
+    divergence : (P', f) or None
+        Directions along which log-scale effects diverge; None where every estimate is
         finite.
     searched : (P',) or None
         Where the search ended, before moving ends were taken out to where their rows
@@ -148,7 +148,7 @@ class Estimate:
     optimum: Optimum
     start: Start
     recession: Recession | None = None
-    adrift: FloatArray | None = None
+    divergence: FloatArray | None = None
     searched: FloatArray | None = None
     covariance: FloatArray | None = None
 
@@ -182,18 +182,20 @@ class Estimate:
         limit = None if moves is not None else spread_limit(problem, optimum)
         if limit is not None:
             return self._at(limit)
-        adrift = spreads_adrift(problem, optimum, moves, running(problem, optimum))
-        if moves is None and not adrift.size and not optimum.indefinite:
-            adrift = self._flat_directions()
-        if moves is None and not adrift.size:
+        divergence = divergence_of_spreads(
+            problem, optimum, moves, diverging_spreads(problem, optimum)
+        )
+        if moves is None and not divergence.size and not optimum.indefinite:
+            divergence = self._flat_directions()
+        if moves is None and not divergence.size:
             return self
         if problem.at_hand is None:
-            optimum = settled(problem, optimum, moves, adrift)
+            optimum = settled(problem, optimum, moves, divergence)
         return replace(
             self,
             optimum=optimum,
             recession=moves,
-            adrift=adrift,
+            divergence=divergence,
             searched=self.optimum.x,
         )
 
@@ -206,7 +208,7 @@ class Estimate:
         return self.optimum.at.information.flat_directions()
 
     def _at(self, limit: SpreadLimit) -> Estimate:
-        """The estimates where spreads are endlessly far apart."""
+        """The estimates where the ratios of spreads are infinite."""
         optimum = self.optimum
         ended = Ended.IN_THE_LIMIT if limit.converged else Ended.NO_PROGRESS
         return replace(
@@ -218,7 +220,7 @@ class Estimate:
                 step=np.zeros_like(limit.x),
                 ended=ended,
             ),
-            adrift=limit.adrift,
+            divergence=limit.divergence,
             searched=optimum.x,
             covariance=limit.covariance,
         )
@@ -226,18 +228,22 @@ class Estimate:
     @cached_property
     def determined(self) -> Determined | None:
         """What the data determine; None if every estimate is finite."""
-        if self.adrift is None:
+        if self.divergence is None:
             return None
-        return directions_without_end(
-            self.problem, self.optimum, self.recession, self.adrift, self.covariance
+        return what_data_determine(
+            self.problem, self.optimum, self.recession, self.divergence, self.covariance
         )
 
     @property
     def searched_spreads(self) -> FloatArray | None:
-        """(P',) `searched`, where spreads run off and no rows are separated; else
+        """(P',) `searched`, where spreads diverge and no rows are separated; else
         None.
         """
-        if self.recession is not None or self.adrift is None or not self.adrift.size:
+        if (
+            self.recession is not None
+            or self.divergence is None
+            or not self.divergence.size
+        ):
             return None
         return self.searched
 
@@ -251,27 +257,27 @@ class Estimate:
         )
 
     @cached_property
-    def endless(self) -> BoolArray:
+    def diverging(self) -> BoolArray:
         """(P',) parameters that move with a log-scale effect that has no estimate.
 
         All parameters if the search did not end in a maximum.
         """
-        endless = np.zeros(self.problem.n_parameters, dtype=bool)
+        diverging = np.zeros(self.problem.n_parameters, dtype=bool)
         if self.by.penalty is not None:
-            return endless
+            return diverging
         if self.determined is not None:
-            endless = self.determined.drifts(np.eye(self.problem.n_parameters))
+            diverging = self.determined.diverge(np.eye(self.problem.n_parameters))
         lost = (
-            not self.optimum.definite and self.recession is None and not endless.any()
+            not self.optimum.definite and self.recession is None and not diverging.any()
         )
-        return endless | lost
+        return diverging | lost
 
     @property
     def residual(self) -> float:
         """Largest score; NaN if the likelihood has no maximum."""
         return (
             math.nan
-            if self.endless.any()
+            if self.diverging.any()
             else float(np.abs(self.optimum.at.score).max())
         )
 
@@ -285,16 +291,16 @@ class Estimate:
             return (
                 unknown if factor is None else InverseInformation(factor, problem.user)
             )
-        unfinished = self.endless | self.infinite
+        unfinished = self.diverging | self.infinite
         if not unfinished.any():
             return InverseInformation(optimum.factor, problem.user)
-        if self.endless.any() and not optimum.converged:
+        if self.diverging.any() and not optimum.converged:
             return unknown
         if self.covariance is not None:
             return CovarianceMatrix(self.covariance, unfinished)
         held = [] if self.recession is None else [self.recession.moves]
-        if self.adrift is not None:
-            held.append(self.adrift)
+        if self.divergence is not None:
+            held.append(self.divergence)
         if not held:
             return unknown
         return CovarianceMatrix(
@@ -309,25 +315,25 @@ class Estimate:
         """
         user = self.problem.user
         optimum = self.optimum
-        # a fit that ran off has no correct digits
+        # a fit that diverged has no correct digits
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             errors = np.abs(user.coefficients(optimum.step)) + user.rounding(optimum.x)
         return correct_digits(self.coefficients, errors, information.variances)
 
 
-def running(problem: Problem, optimum: Optimum) -> BoolArray:
+def diverging_spreads(problem: Problem, optimum: Optimum) -> BoolArray:
     """(P',) log-scale effects that are still moving, or have a huge standard error."""
-    running = np.zeros(problem.n_parameters, dtype=bool)
+    diverging = np.zeros(problem.n_parameters, dtype=bool)
     of_scale = problem.layout.of_scale
     if of_scale.start == of_scale.stop:
-        return running
+        return diverging
     n_alpha = optimum.factor.V.shape[0]
     rest = slice(of_scale.start - n_alpha, of_scale.stop - n_alpha)
     variances = optimum.unit * np.diag(optimum.factor.schur_inverse())[rest]
-    running[of_scale] = variances > _ENDLESS**2
+    diverging[of_scale] = variances > _LARGEST_ERROR**2
     if not optimum.converged:
-        running[of_scale] |= np.abs(optimum.step[of_scale]) > _MOVING
-    return running
+        diverging[of_scale] |= np.abs(optimum.step[of_scale]) > _MOVING
+    return diverging
 
 
 def correct_digits(

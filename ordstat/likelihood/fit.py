@@ -57,11 +57,11 @@ class LikelihoodFit(Fit):
         For profiles, sandwiches and score tests.
     marginal : Marginal or None
         Random effects; the estimates are then those with them integrated out.
-    rise : float
+    higher_by : float
         Where the estimates are a local maximum: how much higher the log-likelihood was
-        at a point from which it rises without end.
-    rising : (P,) bool or None
-        Parameters that move as it rises; None if no such point was seen.
+        at a point from which estimates diverge.
+    diverging_elsewhere : (P,) bool or None
+        Parameters that diverge from there; None if no such point was seen.
     """
 
     coefficients: FloatArray
@@ -82,8 +82,8 @@ class LikelihoodFit(Fit):
     jacobian: FloatArray | None = None
     confounded: tuple[int, ...] = ()
     marginal: Marginal | None = None
-    rise: float = 0.0
-    rising: BoolArray | None = None
+    higher_by: float = 0.0
+    diverging_elsewhere: BoolArray | None = None
 
     @property
     def layout(self) -> Layout:
@@ -145,7 +145,7 @@ class LikelihoodFit(Fit):
         return bool(self.infinite[~self.aliased].all())
 
     @property
-    def unbounded(self) -> BoolArray:
+    def diverging(self) -> BoolArray:
         """(P,) estimates without standard errors, because the likelihood has no
         maximum.
         """
@@ -157,8 +157,8 @@ class LikelihoodFit(Fit):
     @property
     def regular(self) -> bool:
         """Whether every parameter is estimated, by a maximum of the likelihood."""
-        lacking = self.aliased | self.infinite | self.unbounded
-        return self.rising is None and not lacking.any()
+        lacking = self.aliased | self.infinite | self.diverging
+        return self.diverging_elsewhere is None and not lacking.any()
 
     @property
     def limits(self) -> FloatArray:

@@ -19,7 +19,7 @@ from ..formula.random_terms import random_parameters
 from ..formula.sample import CACHED, HELD, Sample, row_blocks, total_of
 from ..judging.costs import CostField
 from ..judging.geometry import BallGeometry, Geometry
-from ..method import Method, Needs, cost_option, option
+from ..method import Method, Supports, cost_option, option
 from ..mixed.method import (
     MOST_NODES,
     RANDOM_PENALTIES,
@@ -30,7 +30,7 @@ from ..mixed.method import (
 from ..threads import one_blas_thread
 from .at_estimates import LikelihoodAtEstimates
 from .columns import ColumnScales, column_scales
-from .estimate import Estimate, Estimation, running
+from .estimate import Estimate, Estimation, diverging_spreads
 from .family import Family
 from .fit import LikelihoodFit
 from .flexible import FlexibleLink, link_of
@@ -111,7 +111,7 @@ class OrdinalRegression(Method):
     random_penalty: str | None = option(None, one_of, RANDOM_PENALTIES)
 
     family: ClassVar[type[Family]]
-    needs: ClassVar[Needs] = Needs(
+    supports: ClassVar[Supports] = Supports(
         nominal=True,
         scale=True,
         random=True,
@@ -300,13 +300,13 @@ class OrdinalRegression(Method):
         information = estimate.information()
         digits = estimate.digits(information)
         iterations = optimum.logliks.size - 1
-        rise = estimate.start.rise
+        higher_by = estimate.start.higher_by
         higher = estimate.start.higher
-        rising = None
+        diverging_elsewhere = None
         # log-scale effects that move on that path, or else all parameters
         if higher is not None:
-            moving = running(problem, higher)
-            rising = (
+            moving = diverging_spreads(problem, higher)
+            diverging_elsewhere = (
                 problem.spread((moving | (not moving.any())).astype(np.float64)) == 1.0
             )
         return LikelihoodFit(
@@ -323,7 +323,7 @@ class OrdinalRegression(Method):
                     *(
                         []
                         if higher is None
-                        else [("log-likelihood elsewhere, higher by", rise)]
+                        else [("log-likelihood elsewhere, higher by", higher_by)]
                     ),
                 ),
             ),
@@ -338,8 +338,8 @@ class OrdinalRegression(Method):
             information=information,
             digits=problem.spread(digits),
             loglik=estimate.loglik(),
-            rise=rise,
-            rising=rising,
+            higher_by=higher_by,
+            diverging_elsewhere=diverging_elsewhere,
             likelihood=LikelihoodAtEstimates(
                 estimation=estimate.by,
                 problem=replace(problem),  # without cached values

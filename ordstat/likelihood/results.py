@@ -27,10 +27,10 @@ from ..report.render import Table
 from ..report.warnings import (
     Alert,
     forgotten_counts,
+    infinite_and_diverging,
     likelihood_alerts,
     outside_text,
     undetermined_text,
-    without_end,
 )
 from ..results import OrdinalResults
 from ..target import Target
@@ -210,7 +210,7 @@ class LikelihoodResults(OrdinalResults):
         )
         # rounding makes negative ones short of a maximum
         variances = np.where(variances >= 0.0, variances, np.nan)
-        unknown = fit.infinite | fit.unbounded
+        unknown = fit.infinite | fit.diverging
         errors = np.where(unknown, np.nan, with_aliased(np.sqrt(variances), fit))
         df = np.full(errors.size, self.own_covariance.df)
         if self.bias_reduced is not None:
@@ -280,7 +280,7 @@ class LikelihoodResults(OrdinalResults):
         """Notes on the standard errors of a table and on infinite estimates."""
         return (
             f"Standard errors: {self.own_covariance.words}.",
-            *without_end(self.fit, self.parameters),
+            *infinite_and_diverging(self.fit, self.parameters),
         )
 
     def vcov(self, type: Any = None) -> pd.DataFrame:
@@ -325,7 +325,7 @@ class LikelihoodResults(OrdinalResults):
         chosen = self if type is None else self.with_vcov(type)
         names = np.array(self.parameters.names, dtype=object)[~self.fit.aliased]
         matrix = np.array(chosen.fixed_covariance)
-        unknown = (self.fit.infinite | self.fit.unbounded)[~self.fit.aliased]
+        unknown = (self.fit.infinite | self.fit.diverging)[~self.fit.aliased]
         matrix[unknown], matrix[:, unknown] = np.nan, np.nan
         return square_frame(matrix, list(names))
 
@@ -2008,7 +2008,7 @@ class LikelihoodResults(OrdinalResults):
         """Names of the parameters whose estimates show where a search without a maximum
         stopped.
         """
-        return [self.parameters.names[i] for i in np.flatnonzero(self.fit.unbounded)]
+        return [self.parameters.names[i] for i in np.flatnonzero(self.fit.diverging)]
 
     @cached_property
     def aliasing(self) -> Aliasing | None:
@@ -2194,17 +2194,17 @@ class LikelihoodResults(OrdinalResults):
         )
 
     @property
-    def divisible(self) -> Sample:
+    def fold_sample(self) -> Sample:
         clusters = self.own_covariance.cluster
         return (
-            super().divisible
+            super().fold_sample
             if clusters is None
             else replace(self.design.sample, cluster=clusters)
         )
 
     # Warnings
 
-    def issued(self) -> list[Alert]:
+    def fit_warnings(self) -> list[Alert]:
         """Warnings issued after the fit."""
         irregular = (
             []
@@ -2212,7 +2212,7 @@ class LikelihoodResults(OrdinalResults):
             else likelihood_alerts(self.fit, self.parameters, self.design)
         )
         issued = [
-            *super().issued(),
+            *super().fit_warnings(),
             *irregular,
             *forgotten_counts(self.design, self.fit),
             *self._covariance_alerts(),

@@ -154,7 +154,7 @@ class RowLimits:
             return np.hstack([unknown, last]), np.hstack([certain, last])
         return unknown, certain
 
-    def endless_log_odds(self) -> BoolArray:
+    def infinite_log_odds(self) -> BoolArray:
         """(n, K-1) log odds above each threshold that are infinite, or
         without a value.
         """
@@ -170,7 +170,7 @@ class RowLimits:
         """The same for derivatives on the way to other rows, with one row for each of
         these.
 
-        They have no value where a predictor that is finite here moves without end.
+        They have no value where a predictor that is finite here diverges.
         """
         pairs = self.pairs
         if pairs is not None and further.pairs is not None:
@@ -216,7 +216,7 @@ def _limits(fit: LikelihoodFit, functions: FloatArray) -> FloatArray:
     """
     flat = functions.reshape(-1, functions.shape[-1])
     assert fit.determined is not None
-    limits = np.where(fit.determined.drifts(flat), np.nan, fit.determined.limits(flat))
+    limits = np.where(fit.determined.diverge(flat), np.nan, fit.determined.limits(flat))
     return np.asarray(limits.reshape(functions.shape[:-1]))
 
 

@@ -54,7 +54,7 @@ class Recession:
     moves : (P', r)
         A basis, in the solver's coordinates: along them no end changes that stays
         finite.
-    rising : (g, r)
+    slopes : (g, r)
         How fast the other ends rise along the basis, each row of length 1.
     inside : (r,)
         A move along which all of them rise.
@@ -63,7 +63,7 @@ class Recession:
     """
 
     moves: FloatArray
-    rising: FloatArray
+    slopes: FloatArray
     inside: FloatArray
     least: float
 
@@ -97,7 +97,7 @@ def recession(problem: Problem, optimum: Optimum) -> Recession | None:
     beyond = ends.certain[~finite] - ends.slack[np.flatnonzero(~finite)] @ guess
     return Recession(
         moves=ends.back @ basis,
-        rising=np.unique(np.round(unit, _PLACES), axis=0),
+        slopes=np.unique(np.round(unit, _PLACES), axis=0),
         inside=inside,
         least=max(float((beyond / (rises @ inside)).max()), 0.0),
     )
@@ -113,7 +113,7 @@ def _level(ends: Ends) -> Recession | None:
     rank = basis.shape[1]
     return Recession(
         moves=ends.back @ basis,
-        rising=np.zeros((0, rank)),
+        slopes=np.zeros((0, rank)),
         inside=np.zeros(rank),
         least=0.0,
     )

@@ -1,4 +1,4 @@
-"""Limits in which the spreads of some rows become endlessly wider than those of others.
+"""Limiting models in which some rows are spread infinitely wider than others.
 
 A scale effect may be worth most where the ratio of two spreads is infinite. The rows
 then fall into classes by their log scales tau. Along the way tau + t d the class with
@@ -25,7 +25,7 @@ from .columns import TOLERANCE
 from .problem import Problem
 from .separation import ends_of, suspicious
 
-#: Neighbouring log scales this far apart may be those of classes that run off.
+#: Neighbouring log scales this far apart may be those of classes that diverge.
 _GAP = 1.0
 #: Log scales of neighbouring classes in the limit. With s the ratio of their spreads,
 #: estimates are s off, and a covariance matrix has what it says of the narrower one to
@@ -63,7 +63,7 @@ class SpreadLimit:
         The likelihood there, with the log-likelihood of the limit.
     converged : bool
         Whether the maximum of the limiting model was reached.
-    adrift : (P', f)
+    divergence : (P', f)
         Directions along which the likelihood has no maximum: a function that moves
         along one has no estimate.
     covariance : (P', P')
@@ -73,7 +73,7 @@ class SpreadLimit:
     x: FloatArray
     at: Evaluation
     converged: bool
-    adrift: FloatArray
+    divergence: FloatArray
     covariance: FloatArray
 
 
@@ -281,7 +281,7 @@ def _limit(problem: Problem, optimum: Optimum, classes: _Classes) -> SpreadLimit
         x=x,
         at=replace(at, loglik=loglik),
         converged=decrement <= _CONVERGED * optimum.unit,
-        adrift=np.hstack([tangents, lost[:, size > 0.0], classes.rest]),
+        divergence=np.hstack([tangents, lost[:, size > 0.0], classes.rest]),
         covariance=on_user_scale @ inverse @ on_user_scale.T,
     )
 

@@ -82,13 +82,13 @@ class Start(NamedTuple):
     """A start, the likelihood there (None outside the domain), and a path that rises
     further.
 
-    On a path through `higher`, without a maximum, the log-likelihood is at least `rise`
-    above the maximum that the point leads to.
+    On a path through `higher`, without a maximum, the log-likelihood is at least
+    `higher_by` above the maximum that the point leads to.
     """
 
     x: FloatArray
     at: Evaluation | None
-    rise: float = 0.0
+    higher_by: float = 0.0
     higher: Optimum | None = None
 
 
@@ -176,7 +176,7 @@ def _from_small_sample(problem: Problem, small: Problem | None, max_iter: int) -
 
     It is used only if every level occurs in it, every effect shows in it (the indicator
     of a rare event may not), Newton's method needed no damping, and the start is none
-    from which it runs off.
+    from which it diverges.
     """
     if small is None:
         return _first_inside(problem)
@@ -195,12 +195,12 @@ def _from_small_sample(problem: Problem, small: Problem | None, max_iter: int) -
         return _first_inside(problem)
     ratio = float(problem.counts.sum() / weight)
     stepped = _stepped(problem, rough, ratio)
-    if stepped.at is None or _runs_off(stepped.at):
+    if stepped.at is None or _overshoots(stepped.at):
         return _first_inside(problem)
-    return stepped._replace(rise=ratio * start.rise, higher=start.higher)
+    return stepped._replace(higher_by=ratio * start.higher_by, higher=start.higher)
 
 
-def _runs_off(at: Evaluation) -> bool:
+def _overshoots(at: Evaluation) -> bool:
     """Whether Newton's method promises a larger rise than there is up to 0.
 
     So it is where rows of a rare level count as certain, as few of them were in the
@@ -231,10 +231,10 @@ def _best(
 ) -> Start:
     """The highest maximum that Newton's method reaches from some points.
 
-    With scale effects the likelihood may rise without end elsewhere: a maximum is
+    With scale effects estimates may diverge elsewhere: a maximum is
     preferred, and the start keeps how much higher the likelihood was. A point from
     `further` has to lead clearly higher than the others do: there may be small maxima
-    below a way without end.
+    below a path without a maximum.
     """
     part = thinned(problem)
     reached = [follow(part, x, max_iter) for x in (*points, *further)]
@@ -259,10 +259,10 @@ def _best(
         start = _stepped(problem, best.optimum, float(ratio))
     else:
         start = _first_inside(problem, best.x, *points)
-    rise = higher.loglik - best.loglik
+    higher_by = higher.loglik - best.loglik
     return (
-        start._replace(rise=float(ratio * rise), higher=higher.optimum)
-        if best.ends and rise > _CLEARLY
+        start._replace(higher_by=float(ratio * higher_by), higher=higher.optimum)
+        if best.ends and higher_by > _CLEARLY
         else start
     )
 

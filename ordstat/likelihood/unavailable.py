@@ -181,7 +181,7 @@ MODIFIERS = {
             "gof()": _UNPENALISED,
         },
     ),
-    "infinite": Modifier(
+    "separated": Modifier(
         "a separated response, as it needs finite estimates (fit with penalty=, or"
         " merge levels)",
         lambda r: r.fit.separation is not None,
@@ -190,7 +190,7 @@ MODIFIERS = {
             "influence()": "update(data=) without the row",
         },
     ),
-    "endless": Modifier(
+    "infinite estimates": Modifier(
         "infinite estimates, as distances to the thresholds are infinite too",
         lambda r: r.fit.determined is not None,
         {

@@ -86,12 +86,14 @@ class Structure:
         return len(self.codes) == 1 or (self.rest is not None and self.rest.nested)
 
     @cached_property
-    def layout(self) -> Layout | None:
+    def layout(self) -> SparseLayout | None:
         """Sparse layout of the first term by the others; None unless terms
         are crossed.
         """
         return (
-            None if self.rest is not None or len(self.codes) == 1 else Layout.of(self)
+            None
+            if self.rest is not None or len(self.codes) == 1
+            else SparseLayout.of(self)
         )
 
     @classmethod
@@ -183,7 +185,7 @@ Effects = list[FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
-class Factor:
+class BlockFactor:
     """H after elimination of its first term.
 
     Attributes
@@ -193,7 +195,7 @@ class Factor:
         D^-1.
     V : dict of t to (P, q_1, q_t)
         D^-1 B.
-    rest : Factor, Dense or None
+    rest : BlockFactor, Dense or None
         Factor of the Schur complement.
     logdet : float
         log|H|.
@@ -202,7 +204,7 @@ class Factor:
     structure: Structure
     inverse: FloatArray
     V: dict[int, FloatArray]
-    rest: Factor | Dense | None
+    rest: BlockFactor | Dense | None
     logdet: float
 
     def solve(self, right: Effects) -> Effects:
@@ -233,7 +235,7 @@ class Factor:
             return self._selected_crossed(self.rest)
         return self._selected_nested(self.rest)
 
-    def _selected_nested(self, rest: Factor) -> BlockMatrix:
+    def _selected_nested(self, rest: BlockFactor) -> BlockMatrix:
         inner = rest.selected()
         count = len(self.structure.codes)
         patterns = self.structure.patterns
@@ -318,7 +320,7 @@ class Dense:
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class SparseLayout:
     """Blocks at pairs of groups (first term, others) as one sparse matrix, row by row.
 
     Attributes
@@ -334,7 +336,7 @@ class Layout:
     columns: IntArray
 
     @classmethod
-    def of(cls, structure: Structure) -> Layout:
+    def of(cls, structure: Structure) -> SparseLayout:
         """The layout of the first term by all others."""
         q = structure.widths[0]
         rows = []
@@ -375,7 +377,7 @@ class Layout:
         }
 
 
-def factor(matrix: BlockMatrix, structure: Structure) -> Factor | None:
+def factor(matrix: BlockMatrix, structure: Structure) -> BlockFactor | None:
     """Eliminate term by term; None if the matrix is not positive definite."""
     inverses = _inverses(matrix.diagonal[0])
     if inverses is None:
@@ -383,7 +385,7 @@ def factor(matrix: BlockMatrix, structure: Structure) -> Factor | None:
     inverse, logdet = inverses
     count = len(structure.codes)
     if count == 1:
-        return Factor(structure, inverse, {}, None, logdet)
+        return BlockFactor(structure, inverse, {}, None, logdet)
     V = {
         t: inverse[structure.patterns[0, t].first] @ matrix.pairs[0, t]
         for t in range(1, count)
@@ -397,10 +399,10 @@ def factor(matrix: BlockMatrix, structure: Structure) -> Factor | None:
         return None
     rest_logdet = (
         rest.logdet
-        if isinstance(rest, Factor)
+        if isinstance(rest, BlockFactor)
         else 2.0 * float(np.log(np.diag(rest.upper)).sum())
     )
-    return Factor(structure, inverse, V, rest, logdet + rest_logdet)
+    return BlockFactor(structure, inverse, V, rest, logdet + rest_logdet)
 
 
 def _inverses(blocks: FloatArray) -> tuple[FloatArray, float] | None:
@@ -424,7 +426,7 @@ def _inverses(blocks: FloatArray) -> tuple[FloatArray, float] | None:
 
 def _nested(
     matrix: BlockMatrix, structure: Structure, V: dict[int, FloatArray]
-) -> Factor | None:
+) -> BlockFactor | None:
     """Factor of the Schur complement if the first term is nested in all others."""
     assert structure.rest is not None
     diagonal = []

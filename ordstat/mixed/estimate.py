@@ -15,7 +15,7 @@ from ..likelihood.marginal import EffectsOfGroups, Marginal
 from ..likelihood.problem import Problem
 from ..likelihood.profile import EXACT, NOT_REACHED, crossing, outwards
 from .integral import (
-    Evaluation,
+    IntegratedLikelihood,
     Nodes,
     Objective,
     check_grid,
@@ -47,7 +47,7 @@ class MarginalLikelihood:
     ----------
     model : MixedModel
     quadrature : int
-    at : Evaluation
+    at : IntegratedLikelihood
         The likelihood at the estimates; `at.psi` is on the scaled columns.
     information : (P' + m, P' + m)
         Negative Hessian in psi.
@@ -62,7 +62,7 @@ class MarginalLikelihood:
 
     model: MixedModel
     quadrature: int
-    at: Evaluation
+    at: IntegratedLikelihood
     information: FloatArray
     free: BoolArray
     penalised: bool = False
@@ -70,8 +70,8 @@ class MarginalLikelihood:
 
     @property
     def objective(self) -> Objective:
-        """psi and start values of the modes -> Evaluation, with the penalty if there is
-        one.
+        """The integrated likelihood by psi and start values of the modes, with the
+        penalty if there is one.
         """
         plain = objective_of(self.model, self.quadrature)
         return penalised(self.model, plain) if self.penalised else plain
@@ -456,8 +456,8 @@ class MixedProfile:
         return math.sqrt(variance) if variance > 0.0 else 0.5 * float(np.abs(a).max())
 
     def _maximum(
-        self, a: FloatArray, near: Evaluation, value: float
-    ) -> Evaluation | None:
+        self, a: FloatArray, near: IntegratedLikelihood, value: float
+    ) -> IntegratedLikelihood | None:
         """The maximum among psi with a'psi = value, starting near `near`; None if no
         start is inside the domain.
         """
@@ -483,7 +483,9 @@ class MixedProfile:
             else self._climb(further, B, a)
         )
 
-    def _climb(self, start: Evaluation, B: FloatArray, a: FloatArray) -> Evaluation:
+    def _climb(
+        self, start: IntegratedLikelihood, B: FloatArray, a: FloatArray
+    ) -> IntegratedLikelihood:
         """The maximum from a start; components of phi that have left their boundary are
         free.
         """
@@ -497,8 +499,8 @@ class MixedProfile:
         )[0]
 
     def _start(
-        self, a: FloatArray, value: float, near: Evaluation, along: FloatArray
-    ) -> Evaluation | None:
+        self, a: FloatArray, value: float, near: IntegratedLikelihood, along: FloatArray
+    ) -> IntegratedLikelihood | None:
         """Move the other parameters by linear prediction, or by less of it to stay
         inside the domain.
         """

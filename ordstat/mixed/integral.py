@@ -29,7 +29,7 @@ from ..compiled.mixed import integrate_logit
 from ..exceptions import OptionError
 from ..likelihood.predictor import Predictor
 from ..likelihood.terms import LocationTerms, RowTerms
-from .blocks import BlockMatrix, Effects, Factor, factor
+from .blocks import BlockFactor, BlockMatrix, Effects, factor
 from .model import MixedModel
 
 #: Newton decrement per effect at which the modes are exact to half the digits of a
@@ -69,13 +69,13 @@ class Modes(Point):
 
     Attributes
     ----------
-    factor : Factor
+    factor : BlockFactor
         Factor of H at the modes.
     decrement : float
         Decrement of the next Newton step, not taken.
     """
 
-    factor: Factor
+    factor: BlockFactor
     decrement: float
 
 
@@ -128,7 +128,7 @@ def _point(
 
 def _newton(
     model: MixedModel, x: list[FloatArray], at: Point
-) -> tuple[Factor, Effects, float] | None:
+) -> tuple[BlockFactor, Effects, float] | None:
     """H, the step and its decrement; negative curvatures are set to 0 if H is not
     positive definite.
     """
@@ -165,7 +165,7 @@ def _search(
 
 
 def _settled(
-    model: MixedModel, x: list[FloatArray], at: Point, H: Factor, decrement: float
+    model: MixedModel, x: list[FloatArray], at: Point, H: BlockFactor, decrement: float
 ) -> Modes | None:
     """The modes with the exact H; None if H is not positive definite or nearly
     singular.
@@ -186,7 +186,7 @@ def _settled(
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class IntegratedLikelihood:
     """The integrated log-likelihood at some psi.
 
     Attributes
@@ -230,7 +230,7 @@ class Evaluation:
 
 
 #: psi and start values of the modes -> value and gradient; None outside the domain.
-Objective = Callable[[FloatArray, Effects], Evaluation | None]
+Objective = Callable[[FloatArray, Effects], IntegratedLikelihood | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,7 +277,9 @@ def state_at(model: MixedModel, psi: FloatArray, start: Effects) -> State | None
     )
 
 
-def evaluate(model: MixedModel, psi: FloatArray, start: Effects) -> Evaluation | None:
+def evaluate(
+    model: MixedModel, psi: FloatArray, start: Effects
+) -> IntegratedLikelihood | None:
     """Laplace's approximation at psi, modes starting from `start`; None outside the
     domain.
     """
@@ -286,19 +288,19 @@ def evaluate(model: MixedModel, psi: FloatArray, start: Effects) -> Evaluation |
         return None
     loglik = at.modes.h - 0.5 * at.modes.factor.logdet
     return if_finite(
-        Evaluation(
+        IntegratedLikelihood(
             model, psi, loglik, row_scores(at).total(), at.modes.v, at.modes.decrement
         )
     )
 
 
-def if_finite(at: Evaluation) -> Evaluation | None:
+def if_finite(at: IntegratedLikelihood) -> IntegratedLikelihood | None:
     """None if the value or its gradient is not finite."""
     return at if np.isfinite(at.loglik) and np.isfinite(at.gradient).all() else None
 
 
 @dataclass(frozen=True, eq=False)
-class RowScores:
+class RowGradients:
     """What every row adds to the gradient; it depends only on rows of connected groups.
 
     Attributes
@@ -336,7 +338,7 @@ class RowScores:
         return np.hstack(columns)
 
 
-def row_scores(at: State) -> RowScores:
+def row_scores(at: State) -> RowGradients:
     """Contributions of the rows to the gradient of Laplace's approximation."""
     model = at.model
     x = at.x
@@ -359,7 +361,7 @@ def row_scores(at: State) -> RowScores:
         inner = location[:, None] * modes.v[k][term.codes] - curvature[:, None] * e[k]
         inner += score[:, None] * q[k][term.codes]
         parts.append(inner)
-    return RowScores(model, at.terms.places, kappa, parts)
+    return RowGradients(model, at.terms.places, kappa, parts)
 
 
 def own_solutions(
@@ -451,7 +453,7 @@ def check_grid(model: MixedModel, quadrature: int) -> None:
 
 def evaluate_by_nodes(
     model: MixedModel, quadrature: int, psi: FloatArray, start: Effects
-) -> Evaluation | None:
+) -> IntegratedLikelihood | None:
     """The integrated log-likelihood at psi with `quadrature` nodes per column; None
     outside the domain.
     """
@@ -462,13 +464,15 @@ def evaluate_by_nodes(
     loglik = float(nodes.values().sum())
     gradient = scores_by_nodes(at, nodes).total()
     return if_finite(
-        Evaluation(model, psi, loglik, gradient, at.modes.v, at.modes.decrement)
+        IntegratedLikelihood(
+            model, psi, loglik, gradient, at.modes.v, at.modes.decrement
+        )
     )
 
 
 def evaluate_compiled(
     model: MixedModel, quadrature: int, psi: FloatArray, start: Effects
-) -> Evaluation | None:
+) -> IntegratedLikelihood | None:
     """The same for a `model.compiled`, including Laplace's approximation (one node);
     None if not finite.
     """
@@ -490,7 +494,7 @@ def evaluate_compiled(
         by_full if model.expand is None else by_full @ model.expand, by_sigma
     )
     return if_finite(
-        Evaluation(model, psi, loglik, gradient, [v[:, None]], decrement, H)
+        IntegratedLikelihood(model, psi, loglik, gradient, [v[:, None]], decrement, H)
     )
 
 
@@ -589,7 +593,7 @@ def group_heights(at: State, v: FloatArray) -> FloatArray | None:
     return np.asarray(logs - 0.5 * np.einsum("gq,gq->g", v, v))
 
 
-def scores_by_nodes(at: State, nodes: Nodes) -> RowScores:
+def scores_by_nodes(at: State, nodes: Nodes) -> RowGradients:
     """What every row adds to the gradient of a quadrature sum."""
     model = at.model
     x = at.x
@@ -610,7 +614,7 @@ def scores_by_nodes(at: State, nodes: Nodes) -> RowScores:
         - bent[H_row][:, None] * e
     )
     inner += at.terms.score[H_row][:, None] * q[0][codes]
-    return RowScores(
+    return RowGradients(
         model,
         at.terms.places,
         weights * (means.score + moved),

@@ -189,8 +189,8 @@ class ForNewGroups:
         return self.method.cost
 
     @property
-    def needs(self) -> Any:
-        return self.method.needs
+    def supports(self) -> Any:
+        return self.method.supports
 
     def with_cost(self, cost: Any) -> ForNewGroups:
         """The same method with another cost."""

@@ -307,10 +307,13 @@ class MixedResults(LikelihoodResults):
         return _header(self), [_table(self, level)], (*notes, *_at_boundary(self))
 
     def alerts(self) -> list[Alert]:
-        return [*self.issued(), *((DataWarning, note) for note in _at_boundary(self))]
+        return [
+            *self.fit_warnings(),
+            *((DataWarning, note) for note in _at_boundary(self)),
+        ]
 
-    def issued(self) -> list[Alert]:
-        return [*super().issued(), *_run_off(self)]
+    def fit_warnings(self) -> list[Alert]:
+        return [*super().fit_warnings(), *_diverging_variances(self)]
 
     # Rows of other groups
 
@@ -333,7 +336,7 @@ class MixedResults(LikelihoodResults):
         rows = at_known_modes(new.rows, self.rule.effects)
         target = Target(
             rows=rows,
-            scores=self.judge.rule.scores(rows),
+            scores=self.fit_for_new_rows.rule.scores(rows),
             complete=new.complete,
             index=new.index,
         )
@@ -344,7 +347,7 @@ class MixedResults(LikelihoodResults):
         return ForNewGroups(self.method)
 
     @property
-    def divisible(self) -> Sample:
+    def fold_sample(self) -> Sample:
         """The sample with its clusters, or with the groups as clusters."""
         sample = self.design.sample
         assert sample.rows.random is not None
@@ -355,7 +358,7 @@ class MixedResults(LikelihoodResults):
         )
 
     @property
-    def judge(self) -> Fit:
+    def fit_for_new_rows(self) -> Fit:
         return over_population(self.fit)
 
     def error_notes(self, new: bool, folds: bool) -> list[str]:
@@ -469,7 +472,7 @@ class RandomParameters:
         return np.where(np.array(self.kinds)[:, None] == "sd", of_sd, of_cor)
 
 
-def _run_off(r: MixedResults) -> Iterator[Alert]:
+def _diverging_variances(r: MixedResults) -> Iterator[Alert]:
     """Warn about each diverging variance, or if the data do not determine the random
     effects.
     """
@@ -663,7 +666,7 @@ def _discrimination(r: MixedResults) -> pd.DataFrame:
     ranks = np.arange(float(len(r.levels)))
     at_modes = r.rule.probabilities(sample.rows, r.fit.scores) @ ranks
     at_modes = r.fit.scores if sample.rows.one_scale else at_modes
-    population: Any = r.judge.rule
+    population: Any = r.fit_for_new_rows.rule
     table = {}
     for name, order in {
         "modes": at_modes,

@@ -28,7 +28,7 @@ import numpy as np
 from .._typing import BoolArray, FloatArray
 from ..newton import Ended
 from .blocks import Effects
-from .integral import Evaluation, Objective, State
+from .integral import IntegratedLikelihood, Objective, State
 from .model import MixedModel
 
 #: A quasi-Newton search ends where its step is shorter than 1e-5 of a standard error.
@@ -59,14 +59,14 @@ class Maximum:
 
     Attributes
     ----------
-    at : Evaluation
+    at : IntegratedLikelihood
     information : (P + m, P + m)
         Negative Hessian at the maximum.
     logliks : list of float
     ended : Ended
     """
 
-    at: Evaluation
+    at: IntegratedLikelihood
     information: FloatArray
     logliks: list[float]
     ended: Ended
@@ -116,13 +116,13 @@ def zero_effects(model: MixedModel) -> Effects:
 
 def quasi_newton(
     objective: Objective,
-    at: Evaluation,
+    at: IntegratedLikelihood,
     B: FloatArray,
     free: BoolArray,
     max_iter: int,
     logliks: list[float],
     n_fixed: int,
-) -> tuple[Evaluation, Ended]:
+) -> tuple[IntegratedLikelihood, Ended]:
     """BFGS from an inverse information B, 0 where psi is not free; appends the
     log-likelihood of every step.
     """
@@ -147,8 +147,8 @@ def quasi_newton(
 
 
 def _search(
-    objective: Objective, at: Evaluation, step: FloatArray, slope: float
-) -> Evaluation | None:
+    objective: Objective, at: IntegratedLikelihood, step: FloatArray, slope: float
+) -> IntegratedLikelihood | None:
     """The longest of the steps 1, 0.4, 0.16, ... that gains enough."""
     length = 1.0
     slack = 1e-13 * (1.0 + abs(at.loglik))
@@ -182,12 +182,12 @@ def _updated(B: FloatArray, s: FloatArray, y: FloatArray) -> FloatArray:
 
 def _newton(
     objective: Objective,
-    at: Evaluation,
+    at: IntegratedLikelihood,
     information: FloatArray,
     free: BoolArray,
     logliks: list[float],
     ended: Ended,
-) -> tuple[Evaluation, Ended]:
+) -> tuple[IntegratedLikelihood, Ended]:
     """Steps with one Hessian while the gradient falls."""
     inverse = _inverse(information, free)
     for _ in range(_NEWTON):
@@ -226,7 +226,7 @@ def _inverse(information: FloatArray, free: BoolArray) -> FloatArray:
 
 
 def negative_hessian(
-    objective: Objective, at: Evaluation, free: BoolArray
+    objective: Objective, at: IntegratedLikelihood, free: BoolArray
 ) -> FloatArray:
     """Central differences of the gradient; 0 outside the free part, NaN too near the
     limits of the domain.
@@ -241,7 +241,7 @@ def negative_hessian(
 
 
 def information_along(
-    objective: Objective, at: Evaluation, moves: FloatArray
+    objective: Objective, at: IntegratedLikelihood, moves: FloatArray
 ) -> FloatArray:
     """(P + m, P + m) negative Hessian in the space of orthonormal moves (P + m, r) of
     psi.
@@ -250,7 +250,9 @@ def information_along(
     return np.asarray(0.5 * moves @ (bent + bent.T) @ moves.T)
 
 
-def _slope(objective: Objective, at: Evaluation, along: FloatArray) -> FloatArray:
+def _slope(
+    objective: Objective, at: IntegratedLikelihood, along: FloatArray
+) -> FloatArray:
     """Minus the derivative of the gradient along a move, by the longest step that stays
     inside the domain.
     """
@@ -274,7 +276,7 @@ def _slope(objective: Objective, at: Evaluation, along: FloatArray) -> FloatArra
 # Start
 
 
-def start_covariance(model: MixedModel, at: Evaluation) -> FloatArray:
+def start_covariance(model: MixedModel, at: IntegratedLikelihood) -> FloatArray:
     """(P + m, P + m) approximate inverse information; 0 in directions without
     information.
     """
@@ -456,7 +458,9 @@ def penalised(model: MixedModel, objective: Objective) -> Objective:
     """An integrated log-likelihood with the penalty; None if a Lambda is singular."""
     diagonals = model.diagonals
 
-    def evaluate(psi: FloatArray, start: list[FloatArray]) -> Evaluation | None:
+    def evaluate(
+        psi: FloatArray, start: list[FloatArray]
+    ) -> IntegratedLikelihood | None:
         plain = objective(psi, start) if psi[diagonals].all() else None
         if plain is None:
             return None

@@ -30,7 +30,7 @@ from ..method import (
     CRAMMER,
     MILIDIU,
     Method,
-    Needs,
+    Supports,
     cost_option,
     option,
     scaling_option,
@@ -110,7 +110,7 @@ class OnlineMethod(Method, ABC):
     cost: CostField = cost_option()
     scaling: str | None = scaling_option()
 
-    needs: ClassVar[Needs] = Needs(row_costs=True)
+    supports: ClassVar[Supports] = Supports(row_costs=True)
     fit_class: ClassVar[type[OnlineMarginFit | OnlineVoteFit]]
     #: Whether the method learns one direction and thresholds, instead of weights and a
     #: constant for each step.

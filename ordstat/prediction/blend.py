@@ -23,7 +23,7 @@ from ..judging.folds import (
     split,
     with_mean_weight_1,
 )
-from ..method import Method, Needs, cost_option, jobs_option, option
+from ..method import Method, Supports, cost_option, jobs_option, option
 from ..rankers import ProbabilityResults
 from ..reduction.classifiers import is_classifier
 from ..reduction.encoding import in_order
@@ -376,7 +376,7 @@ class Blend(Method):
     cost: CostField = cost_option()
     n_jobs: int = jobs_option()
 
-    needs: ClassVar[Needs] = Needs(cluster=True)
+    supports: ClassVar[Supports] = Supports(cluster=True)
     results_class: ClassVar[type[Any]] = BlendResults
     papers: ClassVar[tuple[str, ...]] = (
         "Wolpert, D. H. (1992). Stacked generalization. Neural Networks, 5, 241-259.",

@@ -15,7 +15,7 @@ from ..fit import Fit
 from ..formula.sample import Sample
 from ..judging.absent_levels import Present, fit_levels_present
 from ..judging.folds import stratified_folds, with_weights
-from ..method import Method, Needs
+from ..method import Method, Supports
 from .probabilities import Calibration, ScoreMap, VoteMap
 
 # Largest number of rows dealt out one by one.
@@ -69,9 +69,9 @@ class Calibrated:
         return cast(Any, self.method).cost
 
     @property
-    def needs(self) -> Needs:
+    def supports(self) -> Supports:
         """What the method supports."""
-        return self.method.needs
+        return self.method.supports
 
     def with_cost(self, cost: Any) -> Calibrated:
         """A copy with another cost."""

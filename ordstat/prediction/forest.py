@@ -15,7 +15,7 @@ from ..fit import Certificate, MarginFit, Trace
 from ..formula.sample import Rows, Sample, distinct_rows, row_blocks
 from ..judging.costs import CostField
 from ..judging.importance import GAIN_FIRST
-from ..method import Method, Needs, cost_option, jobs_option, option
+from ..method import Method, Supports, cost_option, jobs_option, option
 from ..rankers import ProbabilityResults
 from ..reduction.classifiers import sklearn_model
 from ..reduction.learners import MOST_REPEATED
@@ -219,7 +219,7 @@ class RPSForest(Method):
     cost: CostField = cost_option()
     n_jobs: int = jobs_option()
 
-    needs: ClassVar[Needs] = Needs()
+    supports: ClassVar[Supports] = Supports()
     results_class: ClassVar[type[Any]] = ForestResults
     papers: ClassVar[tuple[str, ...]] = (
         (

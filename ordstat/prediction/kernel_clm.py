@@ -20,7 +20,7 @@ from ..judging.costs import CostField
 from ..judging.folds import stratified_part, with_mean_weight_1
 from ..likelihood.cumulative import Cumulative
 from ..likelihood.links import LINKS
-from ..method import Method, Needs, cost_option, option
+from ..method import Method, Supports, cost_option, option
 from ..rankers import ProbabilityResults
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
@@ -433,7 +433,7 @@ class KernelCumulativeLink(Method):
     max_iter: int = option(100, whole, 1)
     tol: float = option(1e-6, number, above=0.0, most=1.0)
 
-    needs: ClassVar[Needs] = Needs(offset=True)
+    supports: ClassVar[Supports] = Supports(offset=True)
     results_class: ClassVar[type[Any]] = KernelResults
     papers: ClassVar[tuple[str, ...]] = (
         (

@@ -23,7 +23,7 @@ from ..fit import Certificate, Trace
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostField
 from ..judging.folds import refuse_unused_clusters, with_mean_weight_1
-from ..method import Method, Needs, cost_option, jobs_option, option
+from ..method import Method, Supports, cost_option, jobs_option, option
 from ..rankers import ProbabilityResults
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
@@ -404,7 +404,7 @@ class OrdinalBoosting(Method):
     cost: CostField = cost_option()
     n_jobs: int = jobs_option()
 
-    needs: ClassVar[Needs] = Needs(
+    supports: ClassVar[Supports] = Supports(
         offset=True, cluster=True, signs=True, missing=True, categories=True
     )
     results_class: ClassVar[type[Any]] = BoostedResults

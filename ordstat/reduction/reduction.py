@@ -17,7 +17,7 @@ from ..exceptions import DataError, UnavailableError
 from ..fit import CostBound, Fit, Trace
 from ..formula.sample import SCALED, Rows, Sample, Scaling, distinct_rows, fit_scaling
 from ..judging.costs import CostField, require_differences, split_weights
-from ..method import LI_LIN, LIN, Method, Needs, cost_option, option, scaling_option
+from ..method import LI_LIN, LIN, Method, Supports, cost_option, option, scaling_option
 from ..rankers import MarginResults
 from ..report.cells import count
 from ..report.render import Report
@@ -215,7 +215,7 @@ class Reduction(Method):
     decision: str = option("count", one_of, RULES)
     scaling: str | None = scaling_option()
 
-    needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True)
+    supports: ClassVar[Supports] = Supports(row_costs=True, v_shaped_only=True)
     results_class: ClassVar[type[Any]] = ReductionResults
     papers: ClassVar[tuple[str, ...]] = (LI_LIN, LIN)
 

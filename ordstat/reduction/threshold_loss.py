@@ -26,7 +26,7 @@ from ..formula.sample import (
 )
 from ..judging.costs import CostField, split_weights
 from ..judging.geometry import BallGeometry, ball
-from ..method import LIN, Method, Needs, cost_option, option, scaling_option
+from ..method import LIN, Method, Supports, cost_option, option, scaling_option
 from ..svm.kernels import Linear
 from .convex import Loss, Minimum, in_row_space, minimum, summed
 from .encoding import (
@@ -228,7 +228,7 @@ class ThresholdLossMethod(Method, ABC):
     cost: CostField = cost_option()
     scaling: str | None = scaling_option()
 
-    needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True)
+    supports: ClassVar[Supports] = Supports(row_costs=True, v_shaped_only=True)
     results_class: ClassVar[type[Any]] = ThresholdLossResults
     #: Largest gradient that counts as 0, relative to the total weight.
     tolerance: ClassVar[float] = 1e-7

@@ -23,7 +23,7 @@ from ..fit import CostBound, ScoreRule, Selection, Trace, VoteFit
 from ..formula.sample import SCALED, Sample
 from ..judging.costs import cleared, mean_excess, require_differences
 from ..judging.folds import refuse_unused_clusters
-from ..method import LIN, Method, Needs, option
+from ..method import LIN, Method, Supports, option
 from ..rankers import VoteResults
 from ..svm.kernels import Kernel
 from ..svm.learner import SVM, SharedGram, Tallied, votes_judge
@@ -249,7 +249,7 @@ class VotingMethod(MachineOptions, Method, ABC):
     base: Any = "svm"
     solver: str = option("auto", one_of, SOLVERS)
 
-    needs: ClassVar[Needs] = Needs(row_costs=True, cluster=True)
+    supports: ClassVar[Supports] = Supports(row_costs=True, cluster=True)
     results_class: ClassVar[type[Any]] = VoteResults
 
     def __post_init__(self) -> None:

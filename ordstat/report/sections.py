@@ -49,7 +49,7 @@ _QUANTILES = {
 def alert_notes(r: OrdinalResults) -> tuple[str, ...]:
     """The warnings of the fit as sentences."""
     messages = []
-    for _, message in r.issued():
+    for _, message in r.fit_warnings():
         messages.append(message[:1].upper() + message[1:])
     return tuple(messages)
 

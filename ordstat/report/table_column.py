@@ -34,7 +34,7 @@ _ALIASED = "not estimated"
 #: What parameters may lack, and the reasons that notes give.
 LACKS = {
     "infinite": "Not estimable, as the response is separated",
-    "without maximum": "Not estimable, as the likelihood has no maximum",
+    "diverging": "Not estimable, as the likelihood has no maximum",
     "aliased": "Not estimated, as the data or other columns do not determine them",
     "error": "Without a standard error, for the reason that the fit gives",
 }
@@ -306,7 +306,7 @@ class FitColumn:
         if np.isnan(value):
             return "aliased"
         if self.terms[place] in self.stopped:
-            return "without maximum"
+            return "diverging"
         effect = self.inferential and self.kinds[place] in _EFFECTS
         if effect and np.isnan(self.numbers["std_error"].iloc[place]):
             return "error"
@@ -414,7 +414,7 @@ class FitColumn:
         lack = self._lack(row.place)
         if lack == "aliased":
             return _ALIASED
-        if lack in ("infinite", "without maximum"):
+        if lack in ("infinite", "diverging"):
             return _INFINITE
         return self._number(cast(pd.Series, row.values)["estimate"])
 

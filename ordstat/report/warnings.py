@@ -73,7 +73,7 @@ def alerts(design: Design, fit: Fit) -> Iterator[Alert]:
     for note in design.notes:
         yield DataWarning, note
     if not fit.certificate.reached and not (
-        isinstance(fit, LikelihoodFit) and fit.unbounded.any()
+        isinstance(fit, LikelihoodFit) and fit.diverging.any()
     ):
         yield ConvergenceWarning, not_reached(fit) + _off_centre(design)
     if isinstance(fit, MarginFit) and fit.rounding > _VISIBLE:
@@ -167,27 +167,26 @@ def likelihood_alerts(
         yield DataWarning, why_confounded(i, fit, parameters)
     if fit.infinite.any():
         yield SeparationWarning, _separated(fit, parameters, design)
-    if fit.unbounded.any():
-        listed = _listed(parameters, fit.unbounded)
+    if fit.diverging.any():
+        listed = _listed(parameters, fit.diverging)
         centre = "" if design is None else _off_centre(design)
         yield (
             ConvergenceWarning,
             (
-                f"the likelihood has no maximum: it rises without end along {listed}."
-                " The estimates are those where the search stopped, and have no"
-                " standard errors. Drop a scale effect, merge levels, or fit with a"
-                f" ridge (penalty=1.0).{centre}"
+                f"the likelihood has no maximum: estimates diverge ({listed}). They are"
+                " shown where the search stopped, without standard errors. Drop a scale"
+                f" effect, merge levels, or fit with a ridge (penalty=1.0).{centre}"
             ),
         )
-    if fit.rising is not None:
-        listed = _listed(parameters, fit.rising)
+    if fit.diverging_elsewhere is not None:
+        listed = _listed(parameters, fit.diverging_elsewhere)
         yield (
             ConvergenceWarning,
             (
-                f"the log-likelihood is higher (by {fit.rise:.2f}) along a path without"
-                f" a maximum, on which {listed} diverge: the estimates are a local"
-                " maximum. Drop a scale effect, merge levels, or fit with a ridge"
-                " (penalty=1.0), and compare."
+                f"the log-likelihood is higher (by {fit.higher_by:.2f}) along a path"
+                f" without a maximum, on which estimates diverge ({listed}); these are"
+                " a local maximum. Drop a scale effect, merge levels, or fit with a"
+                " ridge (penalty=1.0), and compare."
             ),
         )
 
@@ -490,7 +489,7 @@ def not_estimated(fit: LikelihoodFit, parameters: Parameters) -> Iterator[str]:
         )
 
 
-def without_end(
+def infinite_and_diverging(
     fit: LikelihoodFit, parameters: Parameters, combined: bool = False
 ) -> Iterator[str]:
     """A note for a table that names the infinite estimates; `combined` adds a note on
@@ -506,9 +505,9 @@ def without_end(
     if fit.undetermined.any():
         listed = _listed(parameters, fit.undetermined)
         yield f"The response is separated; not determined: {listed}."
-    if fit.unbounded.any():
-        listed = _listed(parameters, fit.unbounded)
+    if fit.diverging.any():
+        listed = _listed(parameters, fit.diverging)
         yield (
-            f"The likelihood has no maximum along {listed}; what moves with them has no"
-            " error."
+            f"The likelihood has no maximum: estimates diverge ({listed}), and what"
+            " depends on them has no standard error."
         )

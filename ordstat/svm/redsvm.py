@@ -29,7 +29,7 @@ from ..judging.costs import CostField, is_convex, require_differences, tolerance
 from ..judging.folds import refuse_unused_clusters
 from ..judging.geometry import BallGeometry, Geometry, ball
 from ..judging.margins import MarginBounds, preference_bounds
-from ..method import CHU_KEERTHI, LI_LIN, LIN, Method, Needs, cost_option, option
+from ..method import CHU_KEERTHI, LI_LIN, LIN, Method, Supports, cost_option, option
 from ..rankers import MarginResults
 from ..reduction.convex import in_row_space
 from ..reduction.encoding import extend
@@ -89,7 +89,9 @@ class KernelMachine(MachineOptions, Method):
     landmarks: int | None = None
     solver: str = "auto"
 
-    needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True, cluster=True)
+    supports: ClassVar[Supports] = Supports(
+        row_costs=True, v_shaped_only=True, cluster=True
+    )
     results_class: ClassVar[type[Any]] = MarginResults
     #: Solvers of each loss.
     routes: ClassVar[Mapping[str, Mapping[str, Route]]] = LOSSES
@@ -665,7 +667,7 @@ class RankBoundarySVM(KernelMachine):
     RankBoundarySVM(C=10.0, kernel='linear', loss='squared_hinge')
     """
 
-    needs: ClassVar[Needs] = Needs(row_costs=True, cluster=True)
+    supports: ClassVar[Supports] = Supports(row_costs=True, cluster=True)
     routes: ClassVar[Mapping[str, Mapping[str, Route]]] = PAIR_LOSSES
     papers: ClassVar[tuple[str, ...]] = (
         (

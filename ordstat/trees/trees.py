@@ -18,7 +18,7 @@ from ..exceptions import OptionError
 from ..fit import Certificate, ScoreRule, Trace
 from ..formula.sample import DistinctRows, Rows, Sample, distinct_rows
 from ..judging.costs import CostField, CostMatrix
-from ..method import FREUND, TUTZ, Method, Needs, jobs_option, option
+from ..method import FREUND, TUTZ, Method, Supports, jobs_option, option
 from .ensembles import (
     COMBINATIONS,
     Aggregation,
@@ -85,7 +85,7 @@ class TreeMethod(Method, ABC):
     n_jobs: int = jobs_option()
     cost: CostField = option("classification", one_of, ("classification",))
 
-    needs: ClassVar[Needs] = Needs()
+    supports: ClassVar[Supports] = Supports()
     results_class: ClassVar[type[Any]] = TreeResults
 
     def __post_init__(self) -> None:

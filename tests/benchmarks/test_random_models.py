@@ -159,7 +159,9 @@ def test_a_point_on_a_path_without_a_maximum_is_no_higher_than_ours_says(
         loglik=answer.numbers["loglik"] + 0.1,
     )
     case = case_of(answer, other)
-    case.fit = SimpleNamespace(fit=SimpleNamespace(rising=np.ones(1), rise=rise))
+    case.fit = SimpleNamespace(
+        fit=SimpleNamespace(diverging_elsewhere=np.ones(1), higher_by=rise)
+    )
     case.estimates = answer.numbers["estimates"]
     case.right = lambda: True
     case.rows = SimpleNamespace(identified=lambda estimates: identified)

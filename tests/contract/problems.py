@@ -50,7 +50,8 @@ class Problem:
     @classmethod
     def of(cls, name: str) -> Problem:
         return cls(
-            name, latent_frame(2 if METHODS[name].method.needs.two_levels else 4)
+            name,
+            latent_frame(2 if METHODS[name].method.supports.two_levels_only else 4),
         )
 
     @property

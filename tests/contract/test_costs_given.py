@@ -129,7 +129,7 @@ def test_a_generator_that_is_none_is_told():
 def test_a_table_for_another_number_of_levels_is_refused_at_once(wine, method):
     data = (
         wine.assign(rating=wine["rating"].astype(int) > 2)
-        if METHODS[method].method.needs.two_levels
+        if METHODS[method].method.supports.two_levels_only
         else wine
     )
     with pytest.raises(

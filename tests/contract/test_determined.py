@@ -27,9 +27,9 @@ from ordstat.exceptions import OrdstatError, UnavailableError
 
 #: What a reason for a missing number may say.
 REASON = re.compile(
-    r"infinit|separat|alias|determin|no maximum|without end|data do not have|unknown"
+    r"infinit|separat|alias|determin|no maximum|data do not have|unknown"
     r" level|no estimate"
-    r"|constant|run off|not estimated|not certain|certain|no standard error|no"
+    r"|constant|diverge|not estimated|not certain|certain|no standard error|no"
     r" test|take over",
     re.IGNORECASE,
 )

@@ -157,7 +157,7 @@ def test_missing_inputs_keep_their_place(problem):
     gaps.loc[103, "x1"] = np.nan
     gaps.loc[105, "g"] = np.nan
     # some methods predict from what is left
-    empty = [] if fit.method.needs.missing else [103, 105]
+    empty = [] if fit.method.supports.missing else [103, 105]
     for type in ("class", score_type(fit)):
         with_gaps = (
             fit.predict(gaps, type=type).to_frame()
@@ -240,7 +240,7 @@ def test_a_copy_of_the_results_cannot_reach_the_fit(problem):
 PRICED = [
     name
     for name, entry in METHODS.items()
-    if entry.method.needs.row_costs and "cost" not in entry.preset
+    if entry.method.supports.row_costs and "cost" not in entry.preset
 ]
 
 
@@ -279,7 +279,7 @@ def test_levels_without_rows_keep_their_places(problem, empty):
     """
     levels = [1, 2, 3, 4, 5]
     kept = [level for level in levels if level not in empty]
-    if not METHODS[problem.name].method.needs.two_levels:
+    if not METHODS[problem.name].method.supports.two_levels_only:
         codes = problem.frame["y"].cat.codes.to_numpy() % len(kept)
     else:
         codes = problem.frame["y"].cat.codes.to_numpy()

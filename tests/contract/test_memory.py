@@ -84,7 +84,7 @@ BANDED = ["clm", *LINKS, "cratio", "sratio"]
     [
         name
         for name, entry in METHODS.items()
-        if not entry.method.needs.two_levels and name not in BANDED
+        if not entry.method.supports.two_levels_only and name not in BANDED
     ],
 )
 def test_a_level_for_every_row(name):

@@ -297,7 +297,7 @@ def test_an_unseen_level_at_predict_is_named(problem):
     fit = problem.fitted
     unseen = problem.frame.assign(g="d")
     # an unseen level counts as missing there
-    if fit.method.needs.categories and fit.method.needs.missing:
+    if fit.method.supports.categories and fit.method.supports.missing:
         with pytest.warns(
             DataWarning, match=r"'g' has levels that are not in the fit: 'd'"
         ):
@@ -331,10 +331,10 @@ def test_no_rows_are_refused(problem):
 
 
 def test_what_a_method_has_no_use_for_is_refused(problem):
-    needs = METHODS[problem.name].method.needs
+    supports = METHODS[problem.name].method.supports
     given = {"nominal": "~ x1", "scale": "~ x1", "offset": "x2", "cluster": "g"}
     for argument, value in given.items():
-        if not getattr(needs, argument):
+        if not getattr(supports, argument):
             with pytest.raises(OptionError, match=rf"does not support .*{argument}"):
                 problem.fit(**{argument: value})
 
@@ -349,7 +349,7 @@ def test_costs_that_differ_nowhere_are_refused(problem):
     costs = np.full((len(problem.frame), problem.frame["y"].cat.categories.size), 2.0)
     error = DataError
     words = r"price every rank alike|costs must differ between rank codes"
-    if not entry.method.needs.row_costs:
+    if not entry.method.supports.row_costs:
         error = OptionError
         words = "does not support row costs"
     elif "cost" in entry.preset:

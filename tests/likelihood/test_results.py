@@ -215,10 +215,10 @@ def test_alerts(wine_logit):
     moves = np.array([[-1.0, 0, 0, 0, 2.0, 0]]).T
     determined = Determined(
         moves=moves,
-        rising=np.ones((1, 1)),
+        slopes=np.ones((1, 1)),
         inside=np.ones(1),
         sizes=np.abs(moves),
-        adrift=np.zeros((6, 0)),
+        divergence=np.zeros((6, 0)),
         axes=np.eye(6),
         errors=np.eye(6),
     )

@@ -1,4 +1,4 @@
-"""Spreads that run off against each other: what they leave is that of separate fits."""
+"""Spreads that diverge from each other: what they leave is that of separate fits."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_group_at_one_threshold(link: str, seed: int) -> None:
     the threshold of the other group, and its slope on that scale 0.
     """
     data = two_groups(seed)
-    with pytest.warns(ConvergenceWarning, match=r"without end along scale.g\[T.b\]\."):
+    with pytest.warns(ConvergenceWarning, match=r"diverge \(scale.g\[T.b\]\)\."):
         fit = ordfit("y ~ x*g", data, scale="~ g", link=link)
     alone = ordfit("y ~ x", data[data["g"] == "a"], link=link)
     binary = ordfit("y ~ x", data[data["g"] == "b"], link=link)

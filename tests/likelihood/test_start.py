@@ -116,7 +116,7 @@ def test_a_local_maximum_beside_a_likelihood_that_rises_for_ever() -> None:
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
 def test_the_maximum_of_a_cauchit_with_scale_effects_is_not_below_that_of_r() -> None:
-    data = pd.read_csv(Path(__file__).parent / "run_off" / "plain_maximum.csv")
+    data = pd.read_csv(Path(__file__).parent / "diverging" / "plain_maximum.csv")
     contrasts = {"o1": "poly"}
     result = ordfit(
         "y ~ f1:x1 + x1 + f2 + x1*x2",

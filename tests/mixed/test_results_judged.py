@@ -130,7 +130,7 @@ def test_folds_of_nested_groups_hold_schools() -> None:
     fit = ordfit(
         "y ~ x + (1 | school/room)", data.assign(y=np.digitize(latent, [-1.0, 1.0]))
     )
-    clusters = fit.divisible.cluster
+    clusters = fit.fold_sample.cluster
     assert clusters is not None
     assert pd.crosstab(clusters, data["school"]).gt(0).sum(axis=1).tolist() == [1] * 10
     assert 0.0 < fit.errors(cv=5).loc["classification error", "cv"] < 0.6

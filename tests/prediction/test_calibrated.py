@@ -55,7 +55,7 @@ def fitted(frame, method, calibrate=True, **arguments):
 )
 def test_every_ranker_has_probabilities(method):
     frame = latent(80, 0)
-    if METHODS[method].method.needs.two_levels:
+    if METHODS[method].method.supports.two_levels_only:
         frame = frame.assign(y=pd.Categorical(frame["y"].cat.codes > 1, ordered=True))
     plain = ordfit(FORMULA, frame, method)
     fit = fitted(frame, method, 2)
