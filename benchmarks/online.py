@@ -21,7 +21,8 @@ import pandas as pd
 from benchmarks.data import linear_utility
 from benchmarks.timing import Timed, ratio, rounds
 from ordstat import CuSumRank, OrdinalClassifier, PRank, ordfit
-from ordstat.formula.sample import Rows, Sample, fit_scaling
+from ordstat.formula.sample import Rows, Sample
+from ordstat.formula.scaling import fit_scaling
 from ordstat.judging.costs import CostMatrix
 from ordstat.online.online import OnlineMethod
 from ordstat.online.perceptron import Examples

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ._typing import AnyArray, FloatArray, IntArray
-from .formula.sample import Rows, Scaling, row_blocks
+from .formula.row_blocks import row_blocks
+from .formula.sample import Rows
+from .formula.scaling import Scaling
 from .judging.costs import ROUNDING, CostMatrix, cleared
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from ._typing import FloatArray, Progress
 from .checks import brief, jobs, one_of, require_memory
 from .exceptions import DataError, OptionError
 from .fit import Fit
-from .formula.sample import SCALINGS, Sample, has_gaps
+from .formula.sample import Sample, has_gaps
+from .formula.scaling import SCALINGS
 from .judging.costs import CostMatrix, require_v_shaped, sample_costs
 
 if TYPE_CHECKING:

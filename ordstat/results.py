@@ -19,7 +19,8 @@ from .checks import advice, canonical, check_names, label_texts, unknown, words
 from .exceptions import DataError, OptionError, UnavailableError, warn
 from .fit import Certificate, Fit, GapRule, Trace
 from .formula.names import Parameter, by_text
-from .formula.sample import Rows, Sample, total_of
+from .formula.sample import Rows, Sample
+from .formula.weights import total_of
 from .judging.costs import sample_costs
 from .judging.errors import Predictions, error_table
 from .judging.evaluation import evaluate

@@ -15,7 +15,7 @@ import pytest
 from saved_fits import MEAN, fitted, wine
 
 from ordstat import DataError, OptionError, datasets, load, ordfit
-from ordstat.persistence import _MOVED
+from ordstat.persistence import _MOVED, _RENAMED
 
 
 def members(content):
@@ -506,13 +506,21 @@ def test_a_file_of_before_a_class_moved_or_got_a_field(tmp_path):
     fit = ordfit(MEAN, data)
 
     before = {present: name for name, present in _MOVED.items()}
+    renamed = []
 
     def as_before(tree):
         del first(tree, "Design")["checksum"]
         for entry in tree["objects"]:
+            names = _RENAMED.get(entry["class"], {})
+            renamed.extend(set(names.values()) & set(entry["fields"]))
+            entry["fields"] = {
+                {present: name for name, present in names.items()}.get(field, field): v
+                for field, v in entry["fields"].items()
+            }
             entry["class"] = before.get(entry["class"], entry["class"])
 
     path = tmp_path / "old.ordstat"
     path.write_bytes(edited(saved_bytes(fit, tmp_path), as_before))
     old = load(path, data=data)
+    assert renamed
     assert old.update("~ . + x").params.equals(fit.update("~ . + x").params)

@@ -15,7 +15,8 @@ from ordstat import Gaussian
 from ordstat._typing import FloatArray, IntArray
 from ordstat.boosting.rounds import EnsembleFit
 from ordstat.fit import Fit
-from ordstat.formula.sample import Rows, Sample, Scaling, fit_scaling
+from ordstat.formula.sample import Rows, Sample
+from ordstat.formula.scaling import Scaling, fit_scaling
 from ordstat.judging.costs import CostMatrix
 from ordstat.judging.folds import stratified_folds
 from ordstat.method import Method

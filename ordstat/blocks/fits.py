@@ -14,7 +14,8 @@ import pandas as pd
 from .._typing import FloatArray, IntArray
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, LinearPotential, MarginFit, ThresholdRule, Trace
-from ..formula.sample import Sample, Scaling, fit_scaling
+from ..formula.sample import Sample
+from ..formula.scaling import Scaling, fit_scaling
 from ..judging.absent_levels import Present
 from ..judging.costs import require_differences, tolerance
 from ..likelihood.at_estimates import LikelihoodAtEstimates

@@ -23,7 +23,8 @@ from ..fit import (
     Trace,
     count_above,
 )
-from ..formula.sample import DistinctRows, Rows, Sample, distinct_rows
+from ..formula.distinct import DistinctRows, distinct_rows
+from ..formula.sample import Rows, Sample
 from ..judging.costs import (
     CostField,
     least_cost_thresholds,

@@ -13,7 +13,9 @@ from .._typing import FloatArray, IntArray, Progress
 from ..compiled.weak import best_column
 from ..exceptions import OptionError
 from ..fit import Certificate, Fit, MarginFit, Rule, ThresholdRule, Trace
-from ..formula.sample import DistinctRows, Rows, Sample, distinct_rows, fit_scaling
+from ..formula.distinct import DistinctRows, distinct_rows
+from ..formula.sample import Rows, Sample
+from ..formula.scaling import fit_scaling
 from ..judging.costs import (
     CostField,
     best_cuts,

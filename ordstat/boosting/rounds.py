@@ -11,7 +11,8 @@ import numpy as np
 
 from .._typing import FloatArray, Progress
 from ..fit import MarginFit, Potential
-from ..formula.sample import DistinctRows, Rows
+from ..formula.distinct import DistinctRows
+from ..formula.sample import Rows
 from .learner import WeakHypothesis
 from .losses import Loss
 

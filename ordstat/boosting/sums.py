@@ -10,7 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from ..formula.sample import CACHED, Rows, Sample, Scaling, row_blocks
+from ..formula.row_blocks import CACHED, row_blocks
+from ..formula.sample import Rows, Sample
+from ..formula.scaling import Scaling
 
 # Numbers per row while the stumps of one column are added: value, position and sum.
 _WIDTH = 4

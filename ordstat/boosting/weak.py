@@ -12,7 +12,8 @@ import numpy as np
 from .._typing import AnyArray, BoolArray, FloatArray
 from ..checks import number, one_of, whole
 from ..compiled.weak import best_cut, climb
-from ..formula.sample import SCALINGS, Rows, Sample, Scaling, fit_scaling
+from ..formula.sample import Rows, Sample
+from ..formula.scaling import SCALINGS, Scaling, fit_scaling
 from .learner import HypothesisClass, WeakHypothesis, WeakLearner, WeakTrainer
 from .sums import DirectionSum, StumpSum, hard_sign
 

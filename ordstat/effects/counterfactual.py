@@ -14,7 +14,9 @@ import pandas as pd
 
 from .._typing import FloatArray, IntArray
 from ..exceptions import DataError, OptionError, warn
-from ..formula.sample import RandomRows, Rows, quantiles
+from ..formula.random_rows import RandomRows
+from ..formula.sample import Rows
+from ..formula.weights import quantiles
 from ..judging.fitted_data import checked_rows, matched_rows, with_text_names
 from ..likelihood.differences import stencil
 from ..target import case_weights, check_weights_go_with, copied

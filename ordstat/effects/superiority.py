@@ -20,7 +20,8 @@ import pandas as pd
 from .._typing import FloatArray
 from ..checks import fraction, listed, one_of
 from ..exceptions import OptionError
-from ..formula.sample import Rows, row_blocks
+from ..formula.row_blocks import row_blocks
+from ..formula.sample import Rows
 from ..inference.power import win_matrix
 from ..likelihood.standard_errors import two_sided
 from .average import PAIRS, Average, Averager, pairs_of, warn_of_unknown

@@ -32,10 +32,11 @@ from .columns import Column, Factor, Value, matched
 from .doubtful import column_notes
 from .factors import Transform, contrast_of, learns
 from .parse import parse_expression
+from .random_rows import RandomColumns, RandomRows
 from .random_terms import RandomTerm, fit_random_terms
 from .reading import RecipeValues, read_values
 from .recipe import Recipe
-from .sample import RandomColumns, RandomRows, Rows, Sample
+from .sample import Rows, Sample
 from .spans import Spans
 from .spec import ROLES, FormulaSpec
 from .survey import Linearised, Replicates, Survey

@@ -28,7 +28,7 @@ from .parse import (
     source,
     unquoted,
 )
-from .sample import quantiles, total_of
+from .weights import quantiles, total_of
 
 LARGEST = float(np.finfo(float).max)
 #: Most knots of a spline, and most columns by df=.

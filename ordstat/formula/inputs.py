@@ -18,8 +18,8 @@ from .columns import Column, Columns, Factor, factor_of, find_column, matched, r
 from .doubtful import response_notes
 from .factors import Interpreter
 from .parse import Expression, column_expression, parse_expression
-from .sample import HEAVIEST, LIGHTEST, extreme
 from .spans import Spans
+from .weights import HEAVIEST, LIGHTEST, extreme
 
 #: levels="all": every value of a numeric response is a level.
 ALL_LEVELS = "all"

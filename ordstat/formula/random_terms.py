@@ -18,7 +18,7 @@ from .coding import Coding, full_codings, stack, term_columns, term_names
 from .columns import Value, as_frame, factor_of, find_column, matched
 from .names import ColumnName, Parameter, Piece
 from .parse import RandomPart, column_expression
-from .sample import RandomColumns, RandomRows
+from .random_rows import RandomColumns, RandomRows
 
 #: Name of the column of ones, as in R.
 INTERCEPT = "(Intercept)"

@@ -28,8 +28,9 @@ from .factors import Interpreter, Transform, learns
 from .inputs import known_codes
 from .names import ColumnName, coded_variable, shown_term
 from .parse import Expression, Side, Term, dotted_name, partial_call
+from .random_rows import RandomRows
 from .random_terms import RandomTerm, random_names
-from .sample import RandomRows, Rows
+from .sample import Rows
 
 ROLES = ("location", "nominal", "scale")
 

@@ -16,7 +16,7 @@ from ..exceptions import DataError, OptionError
 from ..report.advice import with_advice
 from .columns import Column, Columns, Factor, find_column
 from .inputs import numbers, vector
-from .sample import sums_by
+from .row_blocks import sums_by
 
 #: Treatments of a stratum with a single unit.
 LONELY = ("fail", "remove", "certainty", "adjust", "average")

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
-from ..formula.sample import row_blocks
+from ..formula.row_blocks import row_blocks
 from ..judging.errors import (
     concordance,
     pair_counts,

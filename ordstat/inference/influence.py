@@ -12,7 +12,8 @@ import pandas as pd
 from .._typing import FloatArray
 from ..checks import whole
 from ..exceptions import UnavailableError
-from ..formula.sample import Sample, row_blocks
+from ..formula.row_blocks import row_blocks
+from ..formula.sample import Sample
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.parameters import with_aliased
 from ..likelihood.rule import LikelihoodRule

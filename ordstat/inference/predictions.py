@@ -11,7 +11,8 @@ import pandas as pd
 from .._typing import FloatArray, IntArray
 from ..checks import flag, fraction, generator, one_of, whole
 from ..exceptions import DataError, OptionError
-from ..formula.sample import Rows, row_blocks
+from ..formula.row_blocks import row_blocks
+from ..formula.sample import Rows
 from ..judging.costs import CostMatrix
 from ..likelihood.derivatives import (
     QUANTITIES,

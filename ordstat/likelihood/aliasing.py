@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
-from ..formula.sample import Rows, Sample, row_blocks
+from ..formula.row_blocks import row_blocks
+from ..formula.sample import Rows, Sample
 from .columns import triangle_of
 from .derivatives import QUANTITIES, QuantityOfRows
 from .fit import LikelihoodFit

@@ -13,7 +13,8 @@ import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
 from ..exceptions import DataError
-from ..formula.sample import Sample, row_blocks
+from ..formula.row_blocks import row_blocks
+from ..formula.sample import Sample
 from ..newton import Blocks
 from .cr2 import BiasReduced, bias_reduced
 from .determined import Determined

@@ -14,7 +14,7 @@ from .._typing import FloatArray, IntArray
 from ..checks import brief, one_of, shown_labels
 from ..exceptions import DataError, OptionError
 from ..formula.inputs import clusters_of
-from ..formula.sample import check_whole_groups
+from ..formula.random_rows import check_whole_groups
 from ..formula.survey import Survey
 from .cr2 import FEW_CLUSTERS, QUICK_CR2, WITHOUT_CR2, cr2_work
 from .fit import LikelihoodFit
@@ -288,7 +288,7 @@ def given_covariance(
     refused = {
         "random effects": fit.marginal is not None,
         "a survey design": design.survey is not None,
-        "infinite estimates": fit.determined is not None or bool(fit.unbounded.any()),
+        "infinite estimates": fit.determined is not None or bool(fit.diverging.any()),
     }
     for what, present in refused.items():
         if present:

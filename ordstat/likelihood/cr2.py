@@ -14,7 +14,7 @@ from scipy.linalg import helmert
 
 from .._typing import FloatArray, IntArray
 from ..exceptions import OptionError
-from ..formula.sample import row_blocks
+from ..formula.row_blocks import row_blocks
 from .problem import Problem
 from .scores import RowScores
 

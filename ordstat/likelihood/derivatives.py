@@ -9,7 +9,9 @@ from typing import Any, cast
 import numpy as np
 
 from .._typing import FloatArray
-from ..formula.sample import RandomRows, Rows, row_blocks
+from ..formula.random_rows import RandomRows
+from ..formula.row_blocks import row_blocks
+from ..formula.sample import Rows
 from .differences import first_by_seven
 from .family import Family, stages_of
 from .flexible import links_about

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from ..formula.sample import row_blocks
+from ..formula.row_blocks import row_blocks
 from .columns import TOLERANCE, triangle_of
 from .differences import first_by_seven
 from .family import Family

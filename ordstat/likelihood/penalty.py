@@ -12,7 +12,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..exceptions import OptionError
-from ..formula.sample import row_blocks
+from ..formula.row_blocks import row_blocks
 from ..newton import Blocks, CholeskyFactor, Deferred, Evaluation, Objective, Optimum
 from .family import row_terms
 from .predictor import Jacobian

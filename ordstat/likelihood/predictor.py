@@ -15,7 +15,8 @@ from functools import cached_property
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from ..formula.sample import Rows, sums_by
+from ..formula.row_blocks import sums_by
+from ..formula.sample import Rows
 from .layout import Layout
 
 

@@ -16,7 +16,9 @@ from ..checks import number, one_of, one_spelled, require_memory, whole
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Trace
 from ..formula.random_terms import random_parameters
-from ..formula.sample import CACHED, HELD, Sample, row_blocks, total_of
+from ..formula.row_blocks import CACHED, HELD, row_blocks
+from ..formula.sample import Sample
+from ..formula.weights import total_of
 from ..judging.costs import CostField
 from ..judging.geometry import BallGeometry, Geometry
 from ..method import Method, Supports, cost_option, option

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
-from ..formula.sample import Rows, row_blocks
+from ..formula.row_blocks import row_blocks
+from ..formula.sample import Rows
 from .derivatives import QUANTITIES, QuantityOfRows, score_slopes
 from .family import Family, stages_of
 from .fit import LikelihoodFit

@@ -20,7 +20,8 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..compiled.sums import interval_sums, stage_sums
-from ..formula.sample import Sample, row_blocks
+from ..formula.row_blocks import row_blocks
+from ..formula.sample import Sample
 from ..newton import Blocks, Evaluation
 from .columns import ColumnScales
 from .family import Family, row_terms, stages_of

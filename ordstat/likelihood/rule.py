@@ -11,7 +11,9 @@ import numpy as np
 from .._typing import AnyArray, FloatArray, IntArray
 from ..exceptions import DataError, warn
 from ..fit import CostRule
-from ..formula.sample import RandomRows, Rows, row_blocks
+from ..formula.random_rows import RandomRows
+from ..formula.row_blocks import row_blocks
+from ..formula.sample import Rows
 from ..judging.costs import CostMatrix
 from .family import Family
 from .layout import Layout

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..formula.sample import row_blocks
+from ..formula.row_blocks import row_blocks
 from ..newton import Ended, Optimum
 from .columns import TOLERANCE, ColumnScales, triangle_of
 from .flexible import mirrored

@@ -19,7 +19,8 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from .._typing import FloatArray, IntArray
 from ..compiled.mixed import coupled, schur_complement
-from ..formula.sample import RandomColumns, sums_by
+from ..formula.random_rows import RandomColumns
+from ..formula.row_blocks import sums_by
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,8 @@ import numpy as np
 from ..checks import require_memory
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Trace
-from ..formula.sample import Sample, check_whole_groups
+from ..formula.random_rows import check_whole_groups
+from ..formula.sample import Sample
 from ..judging.costs import CostMatrix
 from ..likelihood.estimate import Estimate, correct_digits
 from ..likelihood.fit import LikelihoodFit

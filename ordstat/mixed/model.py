@@ -11,7 +11,8 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..compiled.mixed import location_terms
-from ..formula.sample import RandomColumns, sums_by
+from ..formula.random_rows import RandomColumns
+from ..formula.row_blocks import sums_by
 from ..likelihood.family import Family
 from ..likelihood.layout import Layout
 from ..likelihood.predictor import Jacobian, ModelRows, Predictor

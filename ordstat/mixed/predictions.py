@@ -24,8 +24,9 @@ from .._typing import FloatArray, IntArray
 from ..checks import generator, one_of, whole
 from ..exceptions import DataError, OptionError, warn
 from ..fit import CostRule, least_expected
+from ..formula.random_rows import RandomRows
 from ..formula.random_terms import RandomTerm
-from ..formula.sample import RandomRows, Rows
+from ..formula.sample import Rows
 from ..inference.predictions import (
     check_uncertainty,
     drawn_codes,

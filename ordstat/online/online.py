@@ -16,9 +16,9 @@ from .._typing import FloatArray, IntArray, Progress
 from ..checks import number, one_of, whole
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Fit, LinearPotential, ScoreRule, ThresholdRule, Trace
-from ..formula.sample import (
+from ..formula.sample import Sample
+from ..formula.scaling import (
     SCALED,
-    Sample,
     Scaling,
     fit_scaling,
     require_finite_squares,

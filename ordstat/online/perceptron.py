@@ -19,7 +19,10 @@ from ..compiled.online import (
     prank_pass,
 )
 from ..fit import MarginFit, VoteFit
-from ..formula.sample import CACHED, Rows, Sample, Scaling, distinct_rows, row_blocks
+from ..formula.distinct import distinct_rows
+from ..formula.row_blocks import CACHED, row_blocks
+from ..formula.sample import Rows, Sample
+from ..formula.scaling import Scaling
 from ..judging.costs import CostMatrix, sample_costs
 from ..svm.kernels import Kernel, checked_gram, require_definite
 

@@ -12,7 +12,9 @@ from .._typing import FloatArray, IntArray, Progress
 from ..boosting.results import importance_frame, importance_table
 from ..checks import number, whole
 from ..fit import Certificate, MarginFit, Trace
-from ..formula.sample import Rows, Sample, distinct_rows, row_blocks
+from ..formula.distinct import distinct_rows
+from ..formula.row_blocks import row_blocks
+from ..formula.sample import Rows, Sample
 from ..judging.costs import CostField
 from ..judging.importance import GAIN_FIRST
 from ..method import Method, Supports, cost_option, jobs_option, option

@@ -15,7 +15,9 @@ from .._typing import FloatArray, IntArray, Progress
 from ..checks import number, one_of, one_spelled, ticking, whole
 from ..exceptions import OptionError
 from ..fit import Certificate, KernelExpansion, LinearPotential, Trace
-from ..formula.sample import SCALINGS, Sample, Scaling, distinct_rows, fit_scaling
+from ..formula.distinct import distinct_rows
+from ..formula.sample import Sample
+from ..formula.scaling import SCALINGS, Scaling, fit_scaling
 from ..judging.costs import CostField
 from ..judging.folds import stratified_part, with_mean_weight_1
 from ..likelihood.cumulative import Cumulative

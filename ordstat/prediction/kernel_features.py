@@ -14,7 +14,8 @@ from scipy.sparse import csr_array
 
 from .._typing import FloatArray, IntArray
 from ..fit import KernelExpansion, LinearPotential, MarginFit
-from ..formula.sample import CACHED, Rows, row_blocks
+from ..formula.row_blocks import CACHED, row_blocks
+from ..formula.sample import Rows
 from ..likelihood.cumulative import Cumulative
 from ..likelihood.layout import Layout
 from ..likelihood.predictor import Jacobian, ModelRows

@@ -14,7 +14,8 @@ from scipy.linalg import LinAlgError, solveh_banded
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..boosting.weak import middle
 from ..compiled.boost import OUTSIDE, grow, logit_slopes, logit_thresholds
-from ..formula.sample import CACHED, Rows, row_blocks
+from ..formula.row_blocks import CACHED, row_blocks
+from ..formula.sample import Rows
 from ..threads import Team, in_threads
 from .trees import BoostedTrees, HeldOut, LinearStart, ValueTree
 

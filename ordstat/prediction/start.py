@@ -10,7 +10,9 @@ import numpy as np
 from .._typing import AnyArray, FloatArray, IntArray
 from ..exceptions import DataError
 from ..formula.coding import MOST_CATEGORIES
-from ..formula.sample import CACHED, Rows, Sample, distinct_places, has_gaps, row_blocks
+from ..formula.distinct import distinct_places
+from ..formula.row_blocks import CACHED, row_blocks
+from ..formula.sample import Rows, Sample, has_gaps
 from ..judging.costs import CostMatrix
 from ..judging.folds import held_weights, stratified_part
 from ..likelihood.estimate import Estimation

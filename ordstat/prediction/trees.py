@@ -11,7 +11,8 @@ import numpy as np
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..compiled.boost import add_shapley, add_trees
 from ..fit import MarginFit
-from ..formula.sample import CACHED, Rows, has_gaps, row_blocks
+from ..formula.row_blocks import CACHED, row_blocks
+from ..formula.sample import Rows, has_gaps
 
 
 @dataclass(frozen=True, eq=False)

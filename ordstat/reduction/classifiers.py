@@ -16,7 +16,8 @@ from .._typing import FloatArray
 from ..checks import unknown
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate
-from ..formula.sample import Rows, Scaling, fit_scaling
+from ..formula.sample import Rows
+from ..formula.scaling import Scaling, fit_scaling
 from ..threads import FILTERS, one_openmp_thread
 from .learners import Binary, BinaryLearner, Learned
 

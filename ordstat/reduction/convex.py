@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from ..formula.sample import CACHED, row_blocks
+from ..formula.row_blocks import CACHED, row_blocks
 from ..newton import Blocks, Evaluation, maximise
 
 

@@ -12,7 +12,10 @@ from scipy.special import expit
 
 from .._typing import FloatArray, IntArray
 from ..fit import CostBound, MarginFit, ThresholdRule, count_above, most_votes
-from ..formula.sample import DistinctRows, Rows, Scaling, row_blocks
+from ..formula.distinct import DistinctRows
+from ..formula.row_blocks import row_blocks
+from ..formula.sample import Rows
+from ..formula.scaling import Scaling
 from ..judging.costs import is_convex, split_weights
 
 #: How k enters the examples: one column for each k, steps [k > j], or a separate

@@ -11,15 +11,10 @@ from .._typing import FloatArray, IntArray, Progress
 from ..checks import unknown
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, MarginFit, Trace
-from ..formula.sample import (
-    SCALED,
-    Rows,
-    Sample,
-    Scaling,
-    distinct_rows,
-    fit_scaling,
-    row_blocks,
-)
+from ..formula.distinct import distinct_rows
+from ..formula.row_blocks import row_blocks
+from ..formula.sample import Rows, Sample
+from ..formula.scaling import SCALED, Scaling, fit_scaling
 from ..judging.costs import CostField
 from ..method import Method, cost_option, option, scaling_option
 from ..prediction.probabilities import CumulativeRule, ranked_score

@@ -15,7 +15,9 @@ from .._typing import FloatArray, Progress
 from ..checks import one_of, require_memory
 from ..exceptions import DataError, UnavailableError
 from ..fit import CostBound, Fit, Trace
-from ..formula.sample import SCALED, Rows, Sample, Scaling, distinct_rows, fit_scaling
+from ..formula.distinct import distinct_rows
+from ..formula.sample import Rows, Sample
+from ..formula.scaling import SCALED, Scaling, fit_scaling
 from ..judging.costs import CostField, require_differences, split_weights
 from ..method import LI_LIN, LIN, Method, Supports, cost_option, option, scaling_option
 from ..rankers import MarginResults

@@ -15,15 +15,9 @@ from .._typing import FloatArray, Progress
 from ..checks import number, whole
 from ..exceptions import DataError
 from ..fit import Certificate, Fit, LinearPotential, ThresholdRule, Trace
-from ..formula.sample import (
-    SCALED,
-    DistinctRows,
-    Rows,
-    Sample,
-    Scaling,
-    distinct_rows,
-    fit_scaling,
-)
+from ..formula.distinct import DistinctRows, distinct_rows
+from ..formula.sample import Rows, Sample
+from ..formula.scaling import SCALED, Scaling, fit_scaling
 from ..judging.costs import CostField, split_weights
 from ..judging.geometry import BallGeometry, ball
 from ..method import LIN, Method, Supports, cost_option, option, scaling_option

@@ -20,7 +20,8 @@ from .._typing import FloatArray, IntArray, Progress
 from ..checks import one_of
 from ..exceptions import DataError, OptionError
 from ..fit import CostBound, ScoreRule, Selection, Trace, VoteFit
-from ..formula.sample import SCALED, Sample
+from ..formula.sample import Sample
+from ..formula.scaling import SCALED
 from ..judging.costs import cleared, mean_excess, require_differences
 from ..judging.folds import refuse_unused_clusters
 from ..method import LIN, Method, Supports, option

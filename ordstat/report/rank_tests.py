@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import chdtrc, comb, fdtrc, ndtr
 
 from .._typing import FloatArray, IntArray
-from ..formula.sample import sums_by
+from ..formula.row_blocks import sums_by
 from ..formula.survey import Linearised
 
 #: The exact distribution is computed for at most so many ways to fill the groups.

@@ -14,7 +14,8 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..fit import Certificate, KernelExpansion, most_votes
-from ..formula.sample import Rows, Scaling, fit_scaling
+from ..formula.sample import Rows
+from ..formula.scaling import Scaling, fit_scaling
 from ..judging.costs import cleared
 from ..reduction.learners import Binary, BinaryLearner, Learned, Scorer
 from .cross_validation import SelectionPlan

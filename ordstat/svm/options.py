@@ -14,7 +14,8 @@ from .._typing import FloatArray, Progress
 from ..checks import fraction, number, one_of, ticking, whole
 from ..exceptions import OptionError
 from ..fit import Selection
-from ..formula.sample import SCALED, SCALINGS, Sample
+from ..formula.sample import Sample
+from ..formula.scaling import SCALED, SCALINGS
 from ..judging.costs import CostField
 from ..judging.folds import stratified_folds
 from ..method import cost_option, jobs_option, option

@@ -24,7 +24,8 @@ from ..fit import (
     ThresholdRule,
     Trace,
 )
-from ..formula.sample import Sample, Scaling, fit_scaling
+from ..formula.sample import Sample
+from ..formula.scaling import Scaling, fit_scaling
 from ..judging.costs import CostField, is_convex, require_differences, tolerance
 from ..judging.folds import refuse_unused_clusters
 from ..judging.geometry import BallGeometry, Geometry, ball

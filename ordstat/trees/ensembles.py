@@ -17,7 +17,9 @@ from ..boosting.sums import InRounds
 from ..checks import SMALLER_WEIGHTS, require_memory
 from ..exceptions import DataError
 from ..fit import ScoreRule, VoteFit, most_votes
-from ..formula.sample import DistinctRows, Rows, row_blocks
+from ..formula.distinct import DistinctRows
+from ..formula.row_blocks import row_blocks
+from ..formula.sample import Rows
 from ..threads import in_threads
 from .tree import DecisionTree, Forest, Tree, TreeTrainer
 

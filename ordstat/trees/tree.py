@@ -16,7 +16,8 @@ from ..boosting.weak import Presorted, middle
 from ..checks import number, one_of, whole
 from ..compiled.trees import find_leaves, grow
 from ..exceptions import DataError
-from ..formula.sample import Rows, Sample, row_blocks
+from ..formula.row_blocks import row_blocks
+from ..formula.sample import Rows, Sample
 
 # Gains and prices that differ by less than this share of the weights are ties; the
 # first wins.

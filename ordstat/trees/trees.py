@@ -16,7 +16,8 @@ from ..boosting.rounds import continued
 from ..checks import number, one_of, whole
 from ..exceptions import OptionError
 from ..fit import Certificate, ScoreRule, Trace
-from ..formula.sample import DistinctRows, Rows, Sample, distinct_rows
+from ..formula.distinct import DistinctRows, distinct_rows
+from ..formula.sample import Rows, Sample
 from ..judging.costs import CostField, CostMatrix
 from ..method import FREUND, TUTZ, Method, Supports, jobs_option, option
 from .ensembles import (

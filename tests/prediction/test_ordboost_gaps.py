@@ -18,7 +18,7 @@ from ordstat import (
     load,
     ordfit,
 )
-from ordstat.formula.sample import distinct_places
+from ordstat.formula.distinct import distinct_places
 
 from . import naive
 

@@ -31,7 +31,7 @@ from ordstat import (
     load,
     ordfit,
 )
-from ordstat.formula.sample import fit_scaling
+from ordstat.formula.scaling import fit_scaling
 from ordstat.prediction.blend import member
 from ordstat.reduction.classifiers import NOMINAL, copied
 

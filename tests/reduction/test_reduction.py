@@ -23,7 +23,7 @@ from ordstat import (
     ordfit,
 )
 from ordstat.fit import count_above
-from ordstat.formula.sample import DistinctRows
+from ordstat.formula.distinct import DistinctRows
 from ordstat.reduction.encoding import (
     binary_cost,
     codes_of,

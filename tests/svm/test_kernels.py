@@ -7,7 +7,7 @@ import pytest
 from mpmath import mp, mpf
 
 from ordstat.exceptions import DataError, OptionError
-from ordstat.formula.sample import row_blocks
+from ordstat.formula.row_blocks import row_blocks
 from ordstat.svm import kernels as module
 from ordstat.svm.kernels import (
     KERNELS,

@@ -8,7 +8,8 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from ordstat import Perceptron
 from ordstat.exceptions import OptionError
 from ordstat.fit import KernelExpansion
-from ordstat.formula.sample import fit_scaling, row_blocks
+from ordstat.formula.row_blocks import row_blocks
+from ordstat.formula.scaling import fit_scaling
 from ordstat.judging.folds import stratified_folds
 from ordstat.reduction.encoding import extend
 from ordstat.svm.gram import centred
