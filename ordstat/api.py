@@ -109,7 +109,10 @@ def ordfit(
     cost : str, (K, K) array or frame, or (N, K) array or frame, optional
         What predictions (and margin methods) minimise: "absolute", "classification",
         "squared", the price of predicting column k at true rank row y, or every row's
-        own prices. Labels of a frame have to be the levels in their order.
+        own prices. Labels of a frame have to be the levels in their order. A method
+        with probabilities also takes a measure of all rows, for which they are decided:
+        "kappa" (quadratic), "linear kappa", "macro absolute", "macro classification",
+        "macro squared" (errors averaged over levels).
     constraints : dict or list of str, optional
         Signs of effects of "ordboost", {"x1": "+", "x2": "-"}: "+" makes the score
         increase in that column and "-" makes it decrease. Names are those of the

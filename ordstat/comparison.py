@@ -12,12 +12,12 @@ import pandas as pd
 
 from ._typing import FloatArray, Progress
 from .api import split_cost
-from .checks import check_names, generator, jobs, labelled, reporter, whole
+from .checks import check_names, generator, jobs, labelled, one_of, reporter, whole
 from .exceptions import DataError, DataWarning, OptionError, warn
 from .formula.design import Design, build
 from .formula.inputs import check_cost_labels
 from .judging.compared import Comparison, Contestant, Judged, group_codes
-from .judging.costs import CostMatrix
+from .judging.costs import DECISIONS, CostMatrix
 from .judging.errors import MEASURES
 from .judging.folds import held_out, in_one_fold, most_folds
 from .method import Method
@@ -39,6 +39,8 @@ _OF_DATA = (
     "contrasts",
     "na_action",
 )
+#: Whether measures judge the same predictions, or each those decided for it.
+DECIDE = ("one", "each")
 #: How methods are given.
 EXAMPLE = 'methods=["logit", ("redsvm", {"C": 10})]'
 
@@ -56,7 +58,8 @@ def from_methods(
         options = dict(given)
         calibrate = options.pop("calibrate", False)
         method = resolve(name, options)
-        if not row_costs and not _chose_cost(name, method, options):
+        chosen = _chose_cost(name, method, options)
+        if not row_costs and not chosen and _takes(method, cost):
             method = method.with_cost(cost)
         elif not row_costs and method.cost_matrix != CostMatrix.parse(cost):
             kept.append(label)
@@ -72,6 +75,11 @@ def from_methods(
         )
     _require_distinct([contestant.label for contestant in contestants])
     return contestants, kept
+
+
+def _takes(method: Method, cost: Any) -> bool:
+    """Whether a method can predict for a cost: a decision needs probabilities."""
+    return method.supports.decisions or not CostMatrix.parse(cost).decides
 
 
 def _require_distinct(labels: Sequence[str]) -> None:
@@ -126,7 +134,9 @@ def from_fits(given: Sequence[Any], cost: Any) -> tuple[list[Contestant], list[s
         _check_same_rows(*first, label, fit)
         method = fit.method
         calibrated = fit.calibrated
-        if cost is not None:
+        if cost is not None and not _takes(method, cost):
+            kept.append(label)
+        elif cost is not None:
             method = method.with_cost(cost)
             calibrated = None if calibrated is None else calibrated.with_cost(cost)
         elif (
@@ -230,6 +240,7 @@ def compare(
     cv: int = 10,
     repeats: int = 1,
     cost: Any = None,
+    decide: str = "one",
     n_jobs: int = 1,
     seed: int | np.random.Generator = 0,
     callback: Progress | None = None,
@@ -256,7 +267,14 @@ def compare(
     cost : str or array, optional
         As in `ordfit`; the absolute cost if not given. All methods minimise it and are
         judged by it, but those that name another (`"ova"`, `REDSVM(cost="squared")`),
-        which a note lists. Fits keep theirs unless `cost` is given.
+        which a note lists. Fits keep theirs unless `cost` is given. "kappa" and other
+        decisions for a measure of all rows are for methods with probabilities; the
+        others keep their cost.
+    decide : {"one", "each"}
+        "one": all measures judge the same predictions, those for `cost`. "each":
+        classification, absolute and squared error, their macro averages and the kappas
+        each judge the predictions that the probabilities give for this measure. A note
+        says which, and lists methods without probabilities.
     n_jobs : int
         Processes; -1 for all processors. The result is the same for any.
     seed : int or numpy.random.Generator
@@ -317,6 +335,8 @@ def compare(
         _refuse_beside_fits(methods, options)
         fits = [formula, *more] if data is None else [formula, data, *more]
         contestants, kept = from_fits(fits, given)
+    one_of("decide", decide, DECIDE)
+    each = decide == "each"
     cv = whole("cv", cv, 2)
     repeats = whole("repeats", repeats, 1)
     n_jobs = jobs(n_jobs)
@@ -329,12 +349,15 @@ def compare(
     for note in apart:
         warn(note, DataWarning)
     root = int(rng.integers(2**63))
-    judged = _judged(contestants, drawn, price, root, n_jobs, reporter(callback))
+    told = reporter(callback)
+    judged = _judged(contestants, drawn, price, root, n_jobs, told, each)
     failed = _failed(contestants, judged, cv)
     of_designs = (note for one in contestants for note in one.design.notes)
     notes = [*dict.fromkeys(of_designs), *apart]
     notes += _failures(failed, contestants, cv * repeats)
     notes += _notes(contestants, kept, judged, price)
+    if each:
+        notes += _notes_on_decisions(contestants, price)
     return Comparison(
         title=_title(contestants, cv, repeats),
         labels=tuple(contestant.label for contestant in contestants),
@@ -351,7 +374,10 @@ def compare(
 
 def _sorting_measure(design: Design, price: Any) -> str:
     """The measure that is the mean cost."""
-    measure = f"{CostMatrix.parse(price).label} error"
+    cost = CostMatrix.parse(price)
+    if design.sample.costs is None and cost.decides:
+        return DECISIONS[str(cost.value)].measure
+    measure = f"{cost.label} error"
     if design.sample.costs is None and measure in MEASURES:
         return measure
     return "cost"
@@ -454,12 +480,13 @@ def _judged(
     root: int,
     n_jobs: int,
     callback: Progress | None,
+    each: bool,
 ) -> list[list[Judged]]:
     """Results of the folds of each contestant; each fit has a separate generator, so
     that n_jobs does not matter.
     """
     tasks = [
-        (contestant, out, cost, [root, repeat, fold])
+        (contestant, out, cost, [root, repeat, fold], each)
         for repeat, held in enumerate(drawn)
         for fold, out in enumerate(held)
         for contestant in contestants
@@ -470,6 +497,26 @@ def _judged(
         if callback is not None:
             callback(len(results), len(tasks), "comparison")
     return [results[first :: len(contestants)] for first in range(len(contestants))]
+
+
+def _notes_on_decisions(contestants: Sequence[Contestant], cost: Any) -> list[str]:
+    """What each measure was decided by, if each has predictions of its own."""
+    price = CostMatrix.parse(cost)
+    others = f"by the {price.label} cost"
+    if price.decides:
+        others = f"decided for {DECISIONS[str(price.value)].measure}"
+    notes = [
+        "Classification, absolute and squared errors, their macro averages and the"
+        " kappas are each of the predictions decided for them; other measures of"
+        f" predicted levels are of predictions {others}."
+    ]
+    without = [one.label for one in contestants if not one.decides]
+    if without:
+        notes.append(
+            "All measures judge the same predictions of methods without probabilities:"
+            f" {', '.join(without)}."
+        )
+    return notes
 
 
 def _notes(
@@ -487,12 +534,14 @@ def _notes(
         " for the training rows that folds share."
     ]
     if kept:
-        price = (
-            "their own" if sample.costs is not None else CostMatrix.parse(cost).label
-        )
+        price = CostMatrix.parse(cost)
+        judge = f"the {price.label} cost"
+        if sample.costs is not None:
+            judge = "their own cost"
+        elif price.decides:
+            judge = DECISIONS[str(price.value)].measure
         notes.append(
-            f"Judged by the {price} cost, but fitted for other costs:"
-            f" {', '.join(kept)}."
+            f"Judged by {judge}, but fitted for other costs: {', '.join(kept)}."
         )
     for contestant, folds in zip(contestants, results, strict=True):
         if missed := sum(not judged.reached for judged in folds):

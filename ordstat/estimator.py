@@ -87,7 +87,8 @@ def _leanings(rule: Rule, rows: Rows, scores: FloatArray) -> FloatArray:
     cost = rule.cost.matrix(2)
     with np.errstate(divide="ignore", invalid="ignore"):  # a mistake may be free
         return np.asarray(
-            rule.log_odds_above(rows, scores)[:, 0] - np.log(cost[0, 1] / cost[1, 0])
+            rule.log_odds_above(rows, scores)[:, 0]
+            - np.log((cost[0, 1] - cost[0, 0]) / (cost[1, 0] - cost[1, 1]))
         )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from .formula.scaling import Scaling
 from .judging.costs import ROUNDING, CostMatrix, cleared
 
 if TYPE_CHECKING:
+    from .judging.decisions import Decision
     from .svm.kernels import Kernel
 
 #: Expected costs closer than this share of the largest one are a tie, and the lower
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 _TIE = 1e-12
 
 
-def expected_costs(probabilities: FloatArray, cost: CostMatrix) -> FloatArray:
+def expected_costs(
+    probabilities: FloatArray, cost: CostMatrix | Decision
+) -> FloatArray:
     """(n, K) expected cost of predicting each rank; the classification cost needs no K
     x K matrix.
     """
@@ -33,7 +36,7 @@ def expected_costs(probabilities: FloatArray, cost: CostMatrix) -> FloatArray:
     return np.asarray(probabilities @ cost.matrix(probabilities.shape[1]))
 
 
-def least_expected(probabilities: FloatArray, cost: CostMatrix) -> IntArray:
+def least_expected(probabilities: FloatArray, cost: CostMatrix | Decision) -> IntArray:
     """(n,) ranks of least expected cost; ties go to the lower rank.
 
     Examples
@@ -54,11 +57,11 @@ class CostRule(ABC):
 
     Attributes
     ----------
-    cost : CostMatrix
+    cost : CostMatrix or Decision
         What `codes` minimise in expectation.
     """
 
-    cost: CostMatrix
+    cost: CostMatrix | Decision
 
     @property
     def probable(self) -> bool:
@@ -83,6 +86,10 @@ class CostRule(ABC):
         self, rows: Rows, scores: FloatArray | None = None
     ) -> FloatArray:
         """(N, K-1) log(P(y > k) / P(y <= k))."""
+
+    def deciding(self, cost: CostMatrix | Decision) -> Any:
+        """The rule with another cost."""
+        return replace(cast(Any, self), cost=cost)
 
     def codes(
         self,
@@ -358,6 +365,20 @@ class Trace:
     stopped: bool = False
 
 
+@dataclass(frozen=True, eq=False)
+class CrossFitted:
+    """Probabilities of training rows by fits without them.
+
+    Attributes
+    ----------
+    probabilities : (M, K)
+    weights : (M,) case weights
+    """
+
+    probabilities: FloatArray
+    weights: FloatArray
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Fit:
     """What a method returns: arrays and values only.
@@ -373,6 +394,8 @@ class Fit:
         ...).
     calibration : Calibration or None
         From scores to probabilities, or None.
+    cross_fitted : CrossFitted or None
+        Probabilities of held-out rows, if the method has them.
     """
 
     rule: Rule
@@ -381,6 +404,7 @@ class Fit:
     scores: FloatArray
     facts: tuple[tuple[str, Any], ...] = field(default=())
     calibration: Any = None
+    cross_fitted: CrossFitted | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -14,7 +14,7 @@ from .exceptions import DataError, OptionError
 from .fit import Fit
 from .formula.sample import Sample, has_gaps
 from .formula.scaling import SCALINGS
-from .judging.costs import CostMatrix, require_v_shaped, sample_costs
+from .judging.costs import DECISIONS, CostMatrix, require_v_shaped, sample_costs
 
 if TYPE_CHECKING:
     from .formula.design import Design
@@ -52,7 +52,28 @@ def option(
 
 def cost_option(default: str = "absolute") -> Any:
     """The field of a cost by name, or a matrix of costs."""
-    return option(default, lambda name, value, of: CostMatrix.parse(value).value)
+    return option(default, _checked_cost)
+
+
+def _checked_cost(name: str, value: Any, of: Any) -> Any:
+    """The value of a cost that a method takes.
+
+    Raises
+    ------
+    OptionError
+        No cost, or a decision from probabilities for a method that has none.
+    """
+    cost = CostMatrix.parse(value)
+    if cost.decides and not of.supports.decisions:
+        remedy = "choose a method with probabilities, such as 'logit' or 'blend'"
+        if not DECISIONS[str(cost.value)].by_chance:
+            remedy += ", or build a matrix as `macro_cost` does"
+        raise OptionError(
+            f"{name} of {type(of).__name__} must be a cost of single rows; got"
+            f" {cost.value!r}, a decision on probabilities, and {type(of).__name__}"
+            f" learns from costs. Give a named cost or a K x K matrix, or {remedy}."
+        )
+    return cost.value
 
 
 def scaling_option() -> Any:
@@ -85,6 +106,7 @@ class Supports:
     absent_levels: bool = False  # takes levels that have no rows
     missing: bool = False  # takes NaN in Rows.X
     categories: bool = False  # takes columns of Rows.X that are codes of categories
+    decisions: bool = False  # takes a cost that is found from its probabilities
 
 
 def missing_refused(method: str) -> str:

@@ -1598,5 +1598,6 @@ class OrdinalResults:
         """Whether the fit has a cost beside the classification and absolute errors
         shown anyway.
         """
-        named = self.method.cost_matrix.label in ("classification", "absolute")
-        return self.design.sample.costs is not None or not named
+        cost = self.method.cost_matrix
+        shown = cost.decides or cost.label in ("classification", "absolute")
+        return self.design.sample.costs is not None or not shown

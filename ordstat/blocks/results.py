@@ -12,6 +12,7 @@ import pandas as pd
 
 from .._typing import FloatArray
 from ..exceptions import DataError, DataWarning, OptionError, UnavailableError
+from ..judging.decisions import decision_in_blocks
 from ..likelihood.covariance_choice import Covariance, own_covariance
 from ..likelihood.regression import OrdinalRegression
 from ..likelihood.results import LikelihoodResults
@@ -45,6 +46,8 @@ def fitter(
         The method needs all rows at once.
     """
     if isinstance(method, OrdinalRegression):
+        if method.cost_matrix.decides:
+            raise decision_in_blocks(str(method.cost))
         return likelihood_fit, BlockLikelihoodResults
     if isinstance(method, OnlineMethod) and method.incremental:
         return partial(present_fit, online_fit), (

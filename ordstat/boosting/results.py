@@ -173,7 +173,9 @@ class RoundsResults(OrdinalResults):
             "absolute": distance,
             "squared": distance**2,
         }
-        if sample.costs is not None or self.design.sample.costs is None:
+        cost = self.method.cost_matrix
+        priced = sample.costs is not None or self.design.sample.costs is None
+        if priced and not cost.decides:
             costs = sample_costs(self.method.cost_matrix, sample)
             errors["cost"] = costs[np.arange(sample.n), codes]
         return {

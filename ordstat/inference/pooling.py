@@ -15,6 +15,7 @@ from ..checks import advice, flag, fraction, label_texts, number, one_of
 from ..exceptions import DataWarning, OptionError, UnavailableError, warn
 from ..fit import least_expected
 from ..judging.costs import CostMatrix
+from ..judging.decisions import Decision, mean_decision
 from ..likelihood.parameters import Parameters, with_aliased
 from ..likelihood.standard_errors import TYPES_WITH_ERRORS, symmetric_limits, two_sided
 from ..report.advice import with_advice
@@ -28,7 +29,7 @@ from ..results import known_type
 from .comparison import described
 from .poolable import poolable
 from .pooled_summary import notes_of, tables_of
-from .predictions import delta_df, range_of, side_by_side
+from .predictions import cost_of, delta_df, range_of, side_by_side
 from .rubin import FTest, Pooled, PooledRandom, bounded_limits, d1, rubin
 from .tables import deviations_of, exponent_notes, rescaled
 from .wald import JOINT, linear_hypotheses, term_hypotheses, without_test
@@ -589,13 +590,30 @@ class PooledResults:
             )
         known = ~np.isnan(mean).any(axis=1)
         codes = np.full(len(mean), -1, dtype=np.intp)
-        chosen = (
-            first.rule.cost if cost is None else CostMatrix.parse(cost, first.levels)
-        )
+        chosen = self._cost_of(cost, re)
         codes[known] = least_expected(mean[known], chosen)
         return first.design.levels.categorical(
             codes, answers[0].index, first.design.response
         )
+
+    def _cost_of(self, cost: Any, re: str | None) -> CostMatrix | Decision:
+        """A cost, or that of the fits; of a decision the mean of the decisions of all
+        fits.
+        """
+        first = self.fits[0]
+        if cost is None:
+            given = CostMatrix.parse(first.method.cost)
+        else:
+            given = CostMatrix.parse(cost, first.levels)
+        if not given.decides:
+            return given
+        if first.design.random:
+            raise OptionError(
+                f"cost={given.value!r} is found from the rows of one fit with random"
+                " effects: predict from each fit, or give a cost of single rows."
+            )
+        several = [cast(Decision, cost_of(fit, given)) for fit in self.fits]
+        return mean_decision(several)
 
     def _complete_df(self, newdata: Any, type: str) -> float | FloatArray:
         """Complete-data degrees of freedom of predictions: under CR2 at most

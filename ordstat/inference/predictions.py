@@ -14,6 +14,7 @@ from ..exceptions import DataError, OptionError
 from ..formula.row_blocks import row_blocks
 from ..formula.sample import Rows
 from ..judging.costs import CostMatrix
+from ..judging.decisions import Decision, decision_in_blocks, resolved
 from ..likelihood.derivatives import (
     QUANTITIES,
     QuantityOfRows,
@@ -109,12 +110,27 @@ def _prediction_under(
     if type != "class":
         raise OptionError(f"cost goes with type='class'; got type={type!r}.")
     target = r.target(newdata)
-    chosen = CostMatrix.parse(cost, r.levels)
-    chosen.matrix(len(r.levels))  # raises if its size is not K x K
+    chosen = cost_of(r, cost)
     codes = replace(r.rule, cost=chosen).codes(target.rows, target.scores)
     return target.classes(
         r.known_codes(target, codes), r.design.levels, r.design.response
     )
+
+
+def cost_of(r: LikelihoodResults, cost: Any) -> CostMatrix | Decision:
+    """A cost given for predictions of a fit; a decision is found from the rows of the
+    fit.
+
+    Raises
+    ------
+    OptionError
+        The matrix is not K x K, or the rows of the fit are in blocks.
+    """
+    given = CostMatrix.parse(cost, r.levels)
+    given.require(len(r.levels))
+    if given.decides and not r.in_memory:
+        raise decision_in_blocks(str(given.value))
+    return resolved(given, r.fit, r.design.sample)
 
 
 def check_uncertainty(se: bool, interval: str | None, level: float) -> None:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
-from ..fit import Fit, GapRule, Rule
+from ..fit import CrossFitted, Fit, GapRule, Rule
 from ..formula.sample import Rows, Sample
 from .costs import CostMatrix, named_costs
+from .decisions import decided
 
 if TYPE_CHECKING:
     from ..prediction.probabilities import Calibration
@@ -28,9 +29,11 @@ def fit_levels_present(
     present = Present.of(sample)
     told = () if progress is None else (progress,)
     if present.all or method.supports.absent_levels:
-        return method.fit(sample, rng, *told)
-    fit = present.method(method).fit(present.among(sample), rng, *told)
-    return present.widened(fit, CostMatrix.parse(method.cost), sample.rows)
+        fit = method.fit(sample, rng, *told)
+    else:
+        narrow = present.method(method).fit(present.among(sample), rng, *told)
+        fit = present.widened(narrow, CostMatrix.parse(method.cost), sample.rows)
+    return decided(fit, method.cost, sample)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +63,10 @@ class Present:
 
     def method(self, method: Any) -> Any:
         """The method with the costs of these levels."""
-        every = CostMatrix.parse(method.cost).matrix(self.n_levels)
+        given = CostMatrix.parse(method.cost)
+        if given.decides:  # decided afterwards, for all levels
+            return method.with_cost("classification")
+        every = given.matrix(self.n_levels)
         cost: Any = every[np.ix_(self.codes, self.codes)]
         if isinstance(method.cost, str):
             named = named_costs(method.cost, self.codes.size)
@@ -83,13 +89,25 @@ class Present:
         calibration = fit.calibration
         if calibration is not None:
             calibration = self.widened_calibration(calibration)
+        cross_fitted = fit.cross_fitted
+        if cross_fitted is not None:
+            cross_fitted = CrossFitted(
+                self.spread_probabilities(cross_fitted.probabilities),
+                cross_fitted.weights,
+            )
         over_levels = getattr(fit.rule, "over_levels", None)
         rule: Any = WideRule(fit.rule, self)
         if over_levels is not None:
             rule = over_levels(self, cost)
         by_median = getattr(rule, "by_median", False)  # a score that counts levels
         scores = rule.scores(rows) if by_median or fit.scores.ndim == 2 else fit.scores
-        return replace(fit, rule=rule, scores=scores, calibration=calibration)
+        return replace(
+            fit,
+            rule=rule,
+            scores=scores,
+            calibration=calibration,
+            cross_fitted=cross_fitted,
+        )
 
     def widened_calibration(self, calibration: Calibration) -> Calibration:
         """Extend a calibration to all K levels; the other levels have probability 0."""

@@ -23,6 +23,7 @@ from ..report.cells import counted
 from ..report.frames import NotedFrame
 from ..report.render import Report, Reported, Table
 from .absent_levels import fit_levels_present
+from .decisions import best_decisions
 from .errors import LARGER_IS_BETTER, MEASURES, error_table
 from .evaluation import evaluate
 from .folds import split
@@ -94,7 +95,14 @@ class Contestant:
         groups = None if sample.rows.random is None else sample.rows.random.apart()
         return [codes for codes in (sample.cluster, groups) if codes is not None]
 
-    def judged(self, held_out: FloatArray, cost: Any, seed: list[int]) -> Judged:
+    @property
+    def decides(self) -> bool:
+        """Whether its predictions are decided from probabilities of its own."""
+        return self.method.supports.decisions and self.calibrated is None
+
+    def judged(
+        self, held_out: FloatArray, cost: Any, seed: list[int], each: bool = False
+    ) -> Judged:
         """Fit to the rows that are not held out, and measure errors on the others.
 
         Parameters
@@ -104,6 +112,8 @@ class Contestant:
             Cost of predictions, which may differ from the cost that the method
             minimises.
         seed : list of int
+        each : bool
+            Whether each measure is judged by the predictions that are best for it.
         """
         method: Any = self.method
         train, test = split(self.sample, held_out)
@@ -120,7 +130,10 @@ class Contestant:
                 results = method.results_class(
                     "", self.design, method, fit, calibrated=self.calibrated
                 )
-                table = error_table(evaluate(fit, test, cost, results.probabilities_of))
+                best = best_decisions(fit, train) if each and self.decides else None
+                table = error_table(
+                    evaluate(fit, test, cost, results.probabilities_of, each=best)
+                )
             except _FAILURES as problem:
                 text = str(problem) or type(problem).__name__
                 return Judged(values=np.full(len(MEASURES), np.nan), failure=text)

@@ -92,6 +92,37 @@ NAMED: dict[str, Callable[[FloatArray], FloatArray]] = {
     "squared": np.square,
 }
 
+
+@dataclass(frozen=True)
+class NamedDecision:
+    """A measure of all rows that predictions can be decided for.
+
+    Attributes
+    ----------
+    measure : str
+        Its name among the error measures.
+    disagreement : str
+        The named cost that it averages.
+    by_chance : bool
+        Whether it divides by the disagreement expected by chance (kappa); the others
+        average over levels.
+    """
+
+    measure: str
+    disagreement: str
+    by_chance: bool
+
+
+#: Decisions from probabilities for a measure of all rows (`judging/decisions.py`).
+DECISIONS: dict[str, NamedDecision] = {
+    "kappa": NamedDecision("quadratic kappa", "squared", by_chance=True),
+    "linear kappa": NamedDecision("linear kappa", "absolute", by_chance=True),
+    **{
+        f"macro {name}": NamedDecision(f"macro {name} error", name, by_chance=False)
+        for name in NAMED
+    },
+}
+
 #: A cost as a method's field holds it: a name or the rows of a K x K matrix.
 CostField = str | tuple[tuple[float, ...], ...]
 
@@ -107,9 +138,10 @@ def named_costs(name: str, n_levels: int) -> FloatArray:
 
 def _refuse(reason: str) -> NoReturn:
     names = ", ".join(repr(name) for name in NAMED)
+    more = ", ".join(repr(name) for name in DECISIONS)
     raise OptionError(
-        f"cost must be one of {names}, or a K x K matrix of costs [true rank, predicted"
-        f" rank]; {reason}."
+        f"cost must be one of {names}, a K x K matrix of costs [true rank, predicted"
+        f" rank], or for a method with probabilities {more}; {reason}."
     )
 
 
@@ -139,7 +171,8 @@ class CostMatrix:
     value : str or tuple of tuples
         "absolute" |y - k|, "classification" [y != k], "squared" (y - k)^2; or the rows
         of a K x K matrix with the cost of predicting k if the true level is y in entry
-        [y, k].
+        [y, k]. A key of DECISIONS stands for the costs that a fit with probabilities
+        finds best for that measure.
 
     Raises
     ------
@@ -161,7 +194,7 @@ class CostMatrix:
 
     def __post_init__(self) -> None:
         if isinstance(self.value, str):
-            if self.value not in NAMED:
+            if self.value not in NAMED and self.value not in DECISIONS:
                 _refuse(f"got {self.value!r}")
         else:
             _check_matrix(np.asarray(self.value, dtype=np.float64))
@@ -211,6 +244,11 @@ class CostMatrix:
         return cls(tuple(tuple(float(c) for c in row) for row in table))
 
     @property
+    def decides(self) -> bool:
+        """Whether the costs follow from the probabilities of a fit."""
+        return isinstance(self.value, str) and self.value in DECISIONS
+
+    @property
     def label(self) -> str:
         """The name, or "K x K matrix"."""
         return (
@@ -230,9 +268,16 @@ class CostMatrix:
         Raises
         ------
         OptionError
-            The matrix is not K x K.
+            The matrix is not K x K, or the costs follow from the probabilities of a
+            fit.
         """
         self.require(n_levels)
+        if self.decides:
+            raise OptionError(
+                f"cost must be a cost of single rows here; got {self.value!r}, whose"
+                " costs follow from the probabilities of a fit. Give a named cost or a"
+                " K x K matrix."
+            )
         return (
             named_costs(self.value, n_levels)
             if isinstance(self.value, str)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 import numpy as np
@@ -230,6 +230,8 @@ class Predictions:
     paid : (N,) or None
         Cost of each prediction, by the cost of the fit.
     probabilities : (N, K) or None
+    decided : dict of (N,) codes
+        By measure, predictions that are judged in place of `codes`.
     """
 
     y: IntArray
@@ -239,6 +241,7 @@ class Predictions:
     weights: FloatArray
     paid: FloatArray | None = None
     probabilities: FloatArray | None = None
+    decided: Mapping[str, IntArray] = field(default_factory=dict)
 
     @cached_property
     def losses(self) -> dict[str, FloatArray]:
@@ -345,7 +348,10 @@ def measured(p: Predictions, names: Sequence[str]) -> list[float]:
     )
     values = []
     for name in names:
-        if name in _OF_CELLS:
+        if name in p.decided:
+            own = confusion(p.y, p.decided[name], p.weights, p.n_levels)
+            values.append(_OF_CELLS[name](own))
+        elif name in _OF_CELLS:
             values.append(_OF_CELLS[name](cells))
         elif pairs is not None and name in _OF_SCORES:
             values.append(_OF_SCORES[name](pairs))

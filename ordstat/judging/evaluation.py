@@ -4,20 +4,21 @@ cross-validation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .._typing import FloatArray, Progress
+from .._typing import FloatArray, IntArray, Progress
 from ..exceptions import ConvergenceWarning, DataWarning, warn
-from ..fit import CostRule, Fit
+from ..fit import CostRule, Fit, least_expected
 from ..formula.sample import Rows, Sample
 from ..threads import in_processes
 from .absent_levels import fit_levels_present
 from .costs import CostMatrix, sample_costs
+from .decisions import Decision
 from .errors import Predictions, deviations, error_table
 from .folds import held_out, in_one_fold, split
 
@@ -31,9 +32,12 @@ def evaluate(
     cost: Any,
     probabilities: Probabilities,
     scores: FloatArray | None = None,
+    each: Mapping[str, CostMatrix | Decision] | None = None,
 ) -> Predictions:
     """Predictions of a sample with its true levels; `scores`, if given, are those of
     the rule. Answers known in part are left out.
+
+    `each` has by measure the cost that its predictions minimise in place of the rule's.
     """
     if scores is None:
         scores = fit.rule.scores(sample.rows)
@@ -53,7 +57,10 @@ def evaluate(
     else:  # scores with different thresholds or scales are not comparable
         order = p @ np.arange(sample.n_levels, dtype=np.float64)
     price = CostMatrix.parse(cost)
-    if sample.costs is None:
+    paid = None
+    if sample.costs is None and price.decides:
+        pass  # a measure of all rows has no cost of single ones
+    elif sample.costs is None:
         paid = price.matrix(sample.n_levels)[sample.y, codes]
     else:
         paid = sample_costs(price, sample)[np.arange(sample.n), codes]
@@ -65,7 +72,17 @@ def evaluate(
         scores=order,
         paid=paid,
         probabilities=p,
+        decided=_decided(p, each),
     )
+
+
+def _decided(
+    p: FloatArray | None, each: Mapping[str, CostMatrix | Decision] | None
+) -> dict[str, IntArray]:
+    """(N,) codes by measure, of least expected cost."""
+    if p is None or each is None:
+        return {}
+    return {measure: least_expected(p, cost) for measure, cost in each.items()}
 
 
 def crossvalidate(

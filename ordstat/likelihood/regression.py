@@ -120,6 +120,7 @@ class OrdinalRegression(Method):
         offset=True,
         cluster=True,
         absent_levels=True,
+        decisions=True,
     )
     results_class: ClassVar[type[Any]] = LikelihoodResults
     likelihood: ClassVar[bool] = True

@@ -775,7 +775,8 @@ class LikelihoodResults(OrdinalResults):
             Covariance of the parameters, as in `vcov`.
         cost : str or K x K matrix, optional
             Cost that the predicted class minimises instead of the cost of the fit,
-            which is not fitted again.
+            which is not fitted again. Also "kappa" and the other decisions of `ordfit`,
+            which take what they need from the rows of the fit.
         re : {"mode", "zero", "marginal"}, optional
             For fits with random effects: at their conditional modes (groups of the fit
             only), at zero, or averaged over all groups (the population). By default the

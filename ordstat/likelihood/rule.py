@@ -15,6 +15,7 @@ from ..formula.random_rows import RandomRows
 from ..formula.row_blocks import row_blocks
 from ..formula.sample import Rows
 from ..judging.costs import CostMatrix
+from ..judging.decisions import Decision
 from .family import Family
 from .layout import Layout
 from .links import Link
@@ -35,7 +36,7 @@ class LikelihoodRule(CostRule):
     alpha : (K-1, 1 + q) thresholds, then the effects of the nominal columns on each
     beta : (D,)
     zeta : (r,)
-    cost : CostMatrix
+    cost : CostMatrix or Decision
         Cost that `codes` minimises in expectation.
     effects : tuple of (G, q)
         Modes of each random term, added to scores of rows in known groups.
@@ -45,7 +46,7 @@ class LikelihoodRule(CostRule):
     alpha: FloatArray
     beta: FloatArray
     zeta: FloatArray
-    cost: CostMatrix
+    cost: CostMatrix | Decision
     effects: tuple[FloatArray, ...] = ()
 
     @property

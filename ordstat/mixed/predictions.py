@@ -36,6 +36,7 @@ from ..inference.predictions import (
     side_by_side,
 )
 from ..judging.costs import CostMatrix
+from ..judging.decisions import Decision, decision, level_shares
 from ..likelihood.derivatives import (
     QUANTITIES,
     Derived,
@@ -207,8 +208,11 @@ class Predicted(CostRule):
         return self.rule.n_levels
 
     @property
-    def cost(self) -> CostMatrix:  # type: ignore[override]
+    def cost(self) -> CostMatrix | Decision:  # type: ignore[override]
         return self.rule.cost
+
+    def deciding(self, cost: CostMatrix | Decision) -> Predicted:
+        return replace(self, rule=self.rule.deciding(cost))
 
     def scores(self, rows: Rows) -> FloatArray:
         """(N,) H without random effects."""
@@ -393,8 +397,8 @@ def mixed_prediction(
                 "type='class' has no standard error or interval;"
                 f" {', '.join(TYPES_WITH_ERRORS)} have."
             )
-        chosen = r.rule.cost if cost is None else CostMatrix.parse(cost, r.levels)
         probabilities = _values(predicted_by_groups, rows, "prob")
+        chosen = _cost_of(r, cost, kind)
         codes = r.known_codes(target, least_expected(probabilities, chosen))
         return target.classes(codes, r.design.levels, r.design.response)
     value = r.known(target, type, _values(predicted_by_groups, rows, type))
@@ -432,6 +436,18 @@ def _check_asked(r: LikelihoodResults, type: str, vcov: Any, cost: Any) -> None:
         raise unknown_type(r, type)
     if cost is not None and type != "class":
         raise OptionError(f"cost goes with type='class'; got type={type!r}.")
+
+
+def _cost_of(r: LikelihoodResults, cost: Any, kind: str) -> CostMatrix | Decision:
+    """The cost of a fit, or another, found from predictions of the same kind of its
+    rows where it is a decision.
+    """
+    given = r.method.cost_matrix if cost is None else CostMatrix.parse(cost, r.levels)
+    if not given.decides:
+        return given
+    sample = r.design.sample
+    P = _values(*_at(r, sample.rows, kind), "prob")
+    return decision(str(given.value), P, sample.case_weights, level_shares(sample))
 
 
 def _target(r: LikelihoodResults, newdata: Any, re: str | None = None) -> Target:

@@ -376,7 +376,7 @@ class Blend(Method):
     cost: CostField = cost_option()
     n_jobs: int = jobs_option()
 
-    supports: ClassVar[Supports] = Supports(cluster=True)
+    supports: ClassVar[Supports] = Supports(cluster=True, decisions=True)
     results_class: ClassVar[type[Any]] = BlendResults
     papers: ClassVar[tuple[str, ...]] = (
         "Wolpert, D. H. (1992). Stacked generalization. Neural Networks, 5, 241-259.",

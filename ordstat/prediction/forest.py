@@ -221,7 +221,7 @@ class RPSForest(Method):
     cost: CostField = cost_option()
     n_jobs: int = jobs_option()
 
-    supports: ClassVar[Supports] = Supports()
+    supports: ClassVar[Supports] = Supports(decisions=True)
     results_class: ClassVar[type[Any]] = ForestResults
     papers: ClassVar[tuple[str, ...]] = (
         (

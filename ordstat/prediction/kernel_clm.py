@@ -435,7 +435,7 @@ class KernelCumulativeLink(Method):
     max_iter: int = option(100, whole, 1)
     tol: float = option(1e-6, number, above=0.0, most=1.0)
 
-    supports: ClassVar[Supports] = Supports(offset=True)
+    supports: ClassVar[Supports] = Supports(offset=True, decisions=True)
     results_class: ClassVar[type[Any]] = KernelResults
     papers: ClassVar[tuple[str, ...]] = (
         (

@@ -22,6 +22,7 @@ from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Trace
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostField
+from ..judging.decisions import decision, level_shares
 from ..judging.folds import refuse_unused_clusters, with_mean_weight_1
 from ..method import Method, Supports, cost_option, jobs_option, option
 from ..rankers import ProbabilityResults
@@ -405,7 +406,12 @@ class OrdinalBoosting(Method):
     n_jobs: int = jobs_option()
 
     supports: ClassVar[Supports] = Supports(
-        offset=True, cluster=True, signs=True, missing=True, categories=True
+        offset=True,
+        cluster=True,
+        signs=True,
+        missing=True,
+        categories=True,
+        decisions=True,
     )
     results_class: ClassVar[type[Any]] = BoostedResults
     papers: ClassVar[tuple[str, ...]] = (
@@ -561,6 +567,7 @@ class OrdinalBoosting(Method):
         of rounds.
         """
         training = self._training(sample)
+        shares = level_shares(sample)
         made = 0
         row_sets = [training.rows, *targets]
         sums = [fit.trees.start(rows) for rows in row_sets]
@@ -570,6 +577,10 @@ class OrdinalBoosting(Method):
             made = stage
             theta, _ = training.best_thresholds(sums[0], fit.thetas[stage])
             rule = LatentRule(fit.trees.upto(stage), theta, LOGIT, self.cost_matrix)
+            if self.cost_matrix.decides:
+                P = rule.probabilities(training.rows, sums[0])
+                weights = training.data.weights
+                rule = rule.deciding(decision(str(self.cost), P, weights, shares))
             yield [
                 rule.codes(rows, H) for rows, H in zip(targets, sums[1:], strict=True)
             ]

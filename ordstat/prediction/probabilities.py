@@ -15,6 +15,7 @@ from .._typing import FloatArray, IntArray
 from ..fit import CostRule, Potential, count_above
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostMatrix
+from ..judging.decisions import Decision
 from ..likelihood.cumulative import Cumulative
 from ..likelihood.estimate import Estimation
 from ..likelihood.links import LINKS
@@ -74,11 +75,11 @@ class CumulativeRule(CostRule):
     Attributes
     ----------
     above : Exceedances
-    cost : CostMatrix
+    cost : CostMatrix or Decision
     """
 
     above: Exceedances
-    cost: CostMatrix
+    cost: CostMatrix | Decision
 
     by_median: ClassVar[bool] = True
 
@@ -159,13 +160,13 @@ class LatentRule(CostRule):
     potential : Potential
     theta : (K-1,) rising
     family : Cumulative
-    cost : CostMatrix
+    cost : CostMatrix or Decision
     """
 
     potential: Potential
     theta: FloatArray
     family: Cumulative
-    cost: CostMatrix
+    cost: CostMatrix | Decision
 
     @property
     def n_levels(self) -> int:

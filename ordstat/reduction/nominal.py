@@ -16,7 +16,7 @@ from ..formula.row_blocks import row_blocks
 from ..formula.sample import Rows, Sample
 from ..formula.scaling import SCALED, Scaling, fit_scaling
 from ..judging.costs import CostField
-from ..method import Method, cost_option, option, scaling_option
+from ..method import Method, Supports, cost_option, option, scaling_option
 from ..prediction.probabilities import CumulativeRule, ranked_score
 from ..rankers import ProbabilityResults
 from ..report.render import Report
@@ -161,6 +161,7 @@ class NominalClassifier(Method):
     cost: CostField = cost_option()
     scaling: str | None = scaling_option()
 
+    supports: ClassVar[Supports] = Supports(decisions=True)
     results_class: ClassVar[type[Any]] = NominalResults
     papers: ClassVar[tuple[str, ...]] = (
         (

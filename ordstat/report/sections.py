@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,8 @@ from ..checks import one_of
 from ..fit import Certificate, CostBound, Fit, Selection, Trace
 from ..formula.names import Parameter
 from ..formula.sample import Sample
-from ..judging.costs import sample_costs
+from ..judging.costs import CostMatrix, sample_costs
+from ..judging.decisions import Decision
 from ..judging.errors import confusion, level_costs, measured
 from ..judging.margins import sorted_mass
 from .cells import column_cells, count, counted, number
@@ -137,7 +138,7 @@ def levels_of(r: OrdinalResults, numbered: bool = False) -> str:
 def data_header(r: OrdinalResults) -> tuple[tuple[str, Any], ...]:
     """Header pairs about the method, the data and the cost."""
     sample = r.design.sample
-    cost = r.method.cost_matrix.label
+    cost = decided_cost(r).label
     if sample.costs is not None:
         cost = "given for each row"
     header = [
@@ -150,6 +151,15 @@ def data_header(r: OrdinalResults) -> tuple[tuple[str, Any], ...]:
     for label, value in r.fit.facts:
         header.append((label[:1].upper() + label[1:], value))
     return tuple(header)
+
+
+def decided_cost(r: OrdinalResults) -> CostMatrix | Decision:
+    """The cost of the method, or the decision that the fit made of it."""
+    cost = r.method.cost_matrix
+    if not cost.decides:
+        return cost
+    found: CostMatrix | Decision = cast(Any, r.fit.rule).cost
+    return found
 
 
 def _observations_text(r: OrdinalResults) -> str:
@@ -303,7 +313,7 @@ def error_tables(r: OrdinalResults) -> list[DeferredTables]:
     def make() -> list[Table]:
         errors = r.training_errors
         if not r.own_cost:
-            errors = errors.drop("cost")
+            errors = errors.drop("cost", errors="ignore")
         table = Table(
             title="Errors and agreement on the training rows",
             frame=errors.to_frame("training"),
@@ -719,7 +729,12 @@ def in_line(table: Table) -> Line:
 
 def _cheapest_level(r: OrdinalResults) -> int:
     """Code of the level that costs least if all rows are predicted to be at it."""
-    costs = sample_costs(r.method.cost_matrix, r.design.sample)
+    sample = r.design.sample
+    cost = decided_cost(r)
+    if isinstance(cost, CostMatrix):
+        costs = sample_costs(cost, sample)
+    else:
+        costs = cost.matrix(sample.n_levels)[sample.y]
     return int((r.training.weights @ costs).argmin())
 
 

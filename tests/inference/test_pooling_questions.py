@@ -671,3 +671,13 @@ def test_odd_options_are_refused_by_name(name):
 def test_infinite_degrees_of_freedom_stay():
     pooled = [ordfit("rating ~ temp + contact", frame) for frame in wine_frames()]
     assert pool(pooled, dfcom=np.float64(np.inf)).df_complete == np.inf
+
+
+def test_decisions_of_pooled_fits_are_their_mean():
+    several = fits("y ~ x1 + x2")
+    pooled = pool(several)
+    P = pooled.predict(type="prob").to_numpy()
+    tables = [fit.update(cost="kappa").fit.rule.cost.table for fit in several]
+    codes = (P @ np.mean(tables, axis=0)).argmin(axis=1)
+    found = pooled.predict(cost="kappa").cat.codes
+    np.testing.assert_array_equal(found, codes)
