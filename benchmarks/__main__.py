@@ -3,6 +3,8 @@ write CSV files.
 
 `python -m benchmarks leaderboard` keeps results of its own (`--quick`: one split,
 `--done`: the page of what is done); its rivals are `pip install ".[boosters]" mord`.
+`python -m benchmarks tocuco` keeps its results too, beside published means (`--quick`:
+three splits; `--help` after it tells of its options).
 `python -m benchmarks against_r` compares answers, not seconds; `--help` after it tells
 of its own options.
 
@@ -42,6 +44,7 @@ from benchmarks import (  # noqa: E402
     start,
     survey,
     svm,
+    tocuco,
     trees,
 )
 
@@ -104,6 +107,8 @@ def leaders(quick: bool, done: bool) -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["leaderboard"]:
         leaders("--quick" in sys.argv, "--done" in sys.argv)
+    elif sys.argv[1:2] == ["tocuco"]:
+        tocuco.main(sys.argv[2:])
     elif sys.argv[1:2] == ["against_r"]:
         against_r.main(sys.argv[2:])
     else:

@@ -152,6 +152,23 @@ def lightgbm_per_threshold(
     return in_order(above)
 
 
+def lightgbm_defaults(
+    X: np.ndarray, y: np.ndarray, K: int, new: np.ndarray, seed: int
+) -> np.ndarray:
+    """K-1 models of y > k, with LightGBM's own defaults."""
+    from lightgbm import LGBMClassifier
+
+    above = np.empty((len(new), K - 1))
+    for k in range(K - 1):
+        z = (y > k).astype(np.intp)
+        if z.min() == z.max():
+            above[:, k] = z[0]
+            continue
+        model = LGBMClassifier(random_state=seed, n_jobs=1, verbosity=-1).fit(X, z)
+        above[:, k] = model.predict_proba(new)[:, 1]
+    return in_order(above)
+
+
 def lightgbm_rounded(
     X: np.ndarray, y: np.ndarray, K: int, new: np.ndarray, seed: int
 ) -> np.ndarray:
@@ -273,6 +290,7 @@ def mord_all_thresholds(
 _ALL: dict[str, tuple[str, Predictor]] = {
     "LightGBM multiclass": ("lightgbm", lightgbm_multiclass),
     "LightGBM per threshold": ("lightgbm", lightgbm_per_threshold),
+    "LightGBM per threshold, defaults": ("lightgbm", lightgbm_defaults),
     "LightGBM regression, rounded": ("lightgbm", lightgbm_rounded),
     "XGBoost multiclass": ("xgboost", xgboost_multiclass),
     "CatBoost multiclass": ("catboost", catboost_multiclass),
