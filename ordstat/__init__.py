@@ -96,7 +96,7 @@ _MODULES = {
             "Precomputed",
             "Stump",
         ),
-        "svm.kernels",
+        "kernels",
     ),
     "C45": "trees.c45",
     "DecisionTree": "trees.tree",

@@ -28,6 +28,7 @@ from .results import OrdinalResults
 if TYPE_CHECKING:
     from .blocks.sources import Source
     from .prediction.calibrated import Calibrated
+    from .report.outline import ModelOutline
 
 #: Rows and mean weights from which weights that are counts are doubtful.
 _SOME = 50
@@ -212,8 +213,7 @@ def ordfit(
     cluster, covariance = _split_vcov(vcov, cluster)
     options = options if cost_option is None else {**options, "cost": cost_option}
     value = resolve(method, options, ordfit.__kwdefaults__ or ())
-    if row_costs is not None and value.supports.row_costs:
-        _refuse_fixed_cost(method, value)
+    _refuse_fixed_cost(method, value, row_costs)
     value.check_constraints(constraints)
     if na_action is None:
         na_action = "keep" if value.supports.missing else "omit"
@@ -237,9 +237,7 @@ def ordfit(
     built = make(recipe, data) if source is None else _scanned(recipe, source, value)
     _check_design(built, value, cost)
     if not flag("fit", fit):
-        from .report.outline import outline_of
-
-        return outline_of(built, value)
+        return _outline(built, value)
     results = fit_design(
         built, value, vcov=covariance, calibrate=calibrate, seed=seed, callback=callback
     )
@@ -275,8 +273,17 @@ def _scanned(recipe: Recipe, source: Source, method: Method) -> Design:
     return scanned(recipe, source)
 
 
-def _refuse_fixed_cost(method: str | Method, value: Method) -> None:
-    """OptionError if the name of the method fixes the cost."""
+def _outline(design: Design, method: Method) -> ModelOutline:
+    """The model that would be fitted."""
+    from .report.outline import outline_of
+
+    return outline_of(design, method)
+
+
+def _refuse_fixed_cost(method: str | Method, value: Method, row_costs: Any) -> None:
+    """OptionError for costs of rows if the name of the method fixes the cost."""
+    if row_costs is None or not value.supports.row_costs:
+        return
     entry = METHODS.get(spelled(method) or "")
     if entry is not None and "cost" in entry.preset:
         raise OptionError(

@@ -18,7 +18,7 @@ from .judging.costs import ROUNDING, CostMatrix, cleared
 
 if TYPE_CHECKING:
     from .judging.decisions import Decision
-    from .svm.kernels import Kernel
+    from .kernels import Kernel
 
 #: Expected costs closer than this share of the largest one are a tie, and the lower
 #: rank is taken.

@@ -80,6 +80,8 @@ _MOVED = {
     "mixed.integral.Evaluation": "mixed.integral.IntegratedLikelihood",
     "newton.Factor": "newton.CholeskyFactor",
     "online.perceptron.Learned": "online.perceptron.OnlineState",
+    "prediction.probabilities.CumulativeRule": "reduction.exceedances.CumulativeRule",
+    "prediction.probabilities.WideExceedances": "reduction.exceedances.WideExceedances",
     "reduction.learners.DirectionSum": "boosting.sums.DirectionSum",
     "reduction.learners.EnsembleFit": "boosting.rounds.EnsembleFit",
     "reduction.learners.MedianRule": "reduction.encoding.MedianRule",
@@ -88,6 +90,14 @@ _MOVED = {
     "reduction.learners.RankStumpVotes": "boosting.sums.RankStumpVotes",
     "reduction.learners.Rounds": "boosting.rounds.Rounds",
     "reduction.learners.StumpSum": "boosting.sums.StumpSum",
+    "svm.kernels.Custom": "kernels.Custom",
+    "svm.kernels.Gaussian": "kernels.Gaussian",
+    "svm.kernels.Laplacian": "kernels.Laplacian",
+    "svm.kernels.Linear": "kernels.Linear",
+    "svm.kernels.Perceptron": "kernels.Perceptron",
+    "svm.kernels.Polynomial": "kernels.Polynomial",
+    "svm.kernels.Precomputed": "kernels.Precomputed",
+    "svm.kernels.Stump": "kernels.Stump",
 }
 
 #: Fields that have another name than in earlier files of version 1, by class.

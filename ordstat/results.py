@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from ._typing import FloatArray
+from .advice import Overview, with_advice
 from .checks import advice, canonical, check_names, label_texts, unknown, words
 from .exceptions import DataError, OptionError, UnavailableError, warn
 from .fit import Certificate, Fit, GapRule, Trace
@@ -34,7 +35,6 @@ from .judging.margins import (
     training_bounds,
 )
 from .method import Method
-from .report.advice import Overview, with_advice
 from .report.render import Report, Summary, Table, as_html, as_text
 from .report.sections import figures, printed, summary_of
 from .report.warnings import Alert, alerts

@@ -27,11 +27,12 @@ HEAVY = (
 #: Rooms from the bottom up; a room imports rooms of its own level and of those below,
 #: families only what FAMILIES says.
 LEVELS = (
-    {"_typing", "checks", "compiled", "exceptions", "threads"},
+    {"_typing", "advice", "checks", "compiled", "exceptions", "threads"},
     {
         "fit",
         "formula",
         "judging",
+        "kernels",
         "method",
         "newton",
         "persistence",
@@ -81,24 +82,16 @@ FAMILIES = {
 }
 #: Imports that break the rule, each of a type or of one function.
 KNOWN = {
-    "fit -> svm.kernels",
-    "judging.absent_levels -> prediction.probabilities",
     "likelihood.regression -> mixed.method",
     "likelihood.regression -> mixed.results",
-    "judging.geometry -> svm.kernels",
     "method -> reduction.classifiers",
     "persistence -> likelihood.flexible",
     "persistence -> likelihood.links",
-    "plots.residuals -> likelihood.cumulative",
-    "reduction.nominal -> prediction.probabilities",
-    "reduction.threshold_loss -> svm.kernels",
-    "reduction.voting -> svm.kernels",
     "reduction.voting -> svm.learner",
     "reduction.voting -> svm.options",
     "reduction.voting -> svm.routes",
     "report.warnings -> likelihood.fit",
     "report.warnings -> likelihood.parameters",
-    "report.warnings -> prediction.probabilities",
     "results -> blocks.sources",
 }
 

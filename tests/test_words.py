@@ -22,8 +22,8 @@ from ordstat import (
 )
 from ordstat.checks import words
 from ordstat.exceptions import UnavailableError
+from ordstat.kernels import KERNELS
 from ordstat.results import PREDICTION_TYPES
-from ordstat.svm.kernels import KERNELS
 
 WINE = datasets.load("wine")
 FORMULA = "rating ~ temp + contact"

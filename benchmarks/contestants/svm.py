@@ -19,10 +19,10 @@ from benchmarks.limit import within
 from benchmarks.timing import Timed
 from ordstat.formula.sample import Rows, Sample
 from ordstat.judging.costs import CostMatrix
+from ordstat.kernels import Gaussian, Perceptron
 from ordstat.reduction.encoding import extend
 from ordstat.svm.dual import ExtendedDual, best_offset, best_thresholds, hinge
 from ordstat.svm.gram import DenseGram, centred
-from ordstat.svm.kernels import Gaussian, Perceptron
 from ordstat.svm.redsvm import KernelMachine
 from ordstat.svm.routes import Automatic
 

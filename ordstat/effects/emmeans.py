@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
+from ..advice import with_advice
 from ..checks import fraction, mapping, one_of, variable_names
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Rows
 from ..inference.wald import Joint, by_estimated, joint_frame, joint_test, too_many
-from ..report.advice import with_advice
 from ..report.frames import Exported, NotedFrame, broom_frame
 from .average import (
     CANCELLED,

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
+from ..advice import with_advice
 from ..checks import (
     fraction,
     generator,
@@ -30,7 +31,6 @@ from ..exceptions import DataError, OptionError
 from ..formula.sample import Rows
 from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import rule_covariance
-from ..report.advice import with_advice
 from ..report.frames import Exported, NotedFrame
 from .counterfactual import Population, population
 from .grid import places_of

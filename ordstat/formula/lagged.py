@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
+from ..advice import with_advice
 from ..exceptions import DataError, OptionError
-from ..report.advice import with_advice
 from .columns import as_frame
 
 

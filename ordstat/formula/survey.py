@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
+from ..advice import with_advice
 from ..checks import flag, fraction, one_of, refuse
 from ..exceptions import DataError, OptionError
-from ..report.advice import with_advice
 from .columns import Column, Columns, Factor, find_column
 from .inputs import numbers, vector
 from .row_blocks import sums_by

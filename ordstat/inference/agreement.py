@@ -24,12 +24,12 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from .._typing import FloatArray, IntArray
+from ..advice import with_advice
 from ..checks import brief, fraction, one_of
 from ..exceptions import DataError, DataWarning, OptionError, warn
 from ..formula.columns import as_frame
 from ..formula.inputs import read_items
 from ..judging.costs import named_costs
-from ..report.advice import with_advice
 from ..report.cells import counted
 from ..report.describe import limit_names
 from ..report.frames import NotedFrame

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
+from ..advice import with_advice
 from ..checks import advice, flag, fraction, label_texts, number, one_of
 from ..exceptions import DataWarning, OptionError, UnavailableError, warn
 from ..fit import least_expected
@@ -18,7 +19,6 @@ from ..judging.costs import CostMatrix
 from ..judging.decisions import Decision, mean_decision
 from ..likelihood.parameters import Parameters, with_aliased
 from ..likelihood.standard_errors import TYPES_WITH_ERRORS, symmetric_limits, two_sided
-from ..report.advice import with_advice
 from ..report.cells import count
 from ..report.frames import NotedFrame
 from ..report.ratios import ratio_of

@@ -26,10 +26,10 @@ import numpy as np
 from scipy.special import expit, logit, ndtr, ndtri
 
 from .._typing import FloatArray
+from ..advice import with_advice
 from ..checks import fraction as share_of_one
 from ..checks import number, whole
 from ..exceptions import OptionError
-from ..report.advice import with_advice
 
 #: Share of the rows in the first of two equal groups.
 _EVEN = 0.5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -12,9 +12,6 @@ from ..fit import CrossFitted, Fit, GapRule, Rule
 from ..formula.sample import Rows, Sample
 from .costs import CostMatrix, named_costs
 from .decisions import decided
-
-if TYPE_CHECKING:
-    from ..prediction.probabilities import Calibration
 
 
 def fit_levels_present(
@@ -88,7 +85,7 @@ class Present:
         """
         calibration = fit.calibration
         if calibration is not None:
-            calibration = self.widened_calibration(calibration)
+            calibration = calibration.over_levels(self)
         cross_fitted = fit.cross_fitted
         if cross_fitted is not None:
             cross_fitted = CrossFitted(
@@ -107,22 +104,6 @@ class Present:
             scores=scores,
             calibration=calibration,
             cross_fitted=cross_fitted,
-        )
-
-    def widened_calibration(self, calibration: Calibration) -> Calibration:
-        """Extend a calibration to all K levels; the other levels have probability 0."""
-        from ..prediction.probabilities import VoteMap
-
-        narrow = calibration.map
-        scores = calibration.scores
-        if isinstance(narrow, VoteMap):
-            intercept = np.full(self.n_levels, -np.inf)
-            intercept[self.codes] = narrow.intercept
-            scores = self.spread_votes(scores)
-        else:
-            intercept = self.spread_thresholds(narrow.intercept)
-        return replace(
-            calibration, map=replace(narrow, intercept=intercept), scores=scores
         )
 
     def spread_votes(self, votes: FloatArray) -> FloatArray:

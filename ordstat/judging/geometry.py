@@ -13,7 +13,7 @@ import numpy as np
 from .._typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
-    from ..svm.kernels import Kernel
+    from ..kernels import Kernel
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -249,6 +249,9 @@ class Cumulative(Family):
         u, lo, _ = predictor.ends(y)
         return np.asarray(drawn(self.link, u, lo, shares) - latent_mean(self.link))
 
+    def residual_quantiles(self, p: FloatArray) -> FloatArray:
+        return np.asarray(self.link.ppf(p) - latent_mean(self.link))
+
 
 def curvature_slopes(
     link: Link, u: FloatArray, lo: FloatArray, d: FloatArray

@@ -277,6 +277,10 @@ class Family(ABC):
         below, above = self.tails(predictor, y)
         return np.asarray(below + shares * (1.0 - below - above) - 0.5)
 
+    def residual_quantiles(self, p: FloatArray) -> FloatArray:
+        """(m,) quantiles of `latent_residuals` under the model, at p (m,)."""
+        return p - 0.5
+
     def recession(self, n_levels: int) -> tuple[FloatArray, ...]:
         """For each level, lines a of (S, K-1): along d the likelihood of its rows never
         falls if a'd(eta) >= 0.

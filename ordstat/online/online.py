@@ -26,6 +26,7 @@ from ..formula.scaling import (
 )
 from ..judging.costs import CostField, is_convex, require_differences
 from ..judging.geometry import Geometry, ball
+from ..kernels import Kernel, Linear, parse_kernel
 from ..method import (
     CRAMMER,
     MILIDIU,
@@ -35,7 +36,6 @@ from ..method import (
     option,
     scaling_option,
 )
-from ..svm.kernels import Kernel, Linear, parse_kernel
 from ..svm.options import scaling_of_kernel
 from .perceptron import (
     LARGEST,

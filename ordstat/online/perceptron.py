@@ -24,7 +24,7 @@ from ..formula.row_blocks import CACHED, row_blocks
 from ..formula.sample import Rows, Sample
 from ..formula.scaling import Scaling
 from ..judging.costs import CostMatrix, sample_costs
-from ..svm.kernels import Kernel, checked_gram, require_definite
+from ..kernels import Kernel, checked_gram, require_definite
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -12,7 +12,6 @@ from .._typing import AnyArray, FloatArray, IntArray
 from ..checks import fraction, generator, one_of, text_given, whole
 from ..exceptions import OptionError
 from ..judging.fitted_data import data_of_fit, matched_rows
-from ..likelihood.cumulative import latent_mean
 from ..report.sections import fractional
 from . import style
 from .style import Sheet, shortened_middle
@@ -124,23 +123,14 @@ def _quantiles(results: Any, values: pd.Series, level: float) -> pd.DataFrame:
     n = values.size
     w = np.ones(n) if weights is None else weights[order]
     table = pd.DataFrame({"residual": values.iloc[order]})
-    table["expected"] = _latent(results, (np.cumsum(w) - 0.5 * w) / w.sum())
+    quantiles = results.rule.family.residual_quantiles
+    table["expected"] = quantiles((np.cumsum(w) - 0.5 * w) / w.sum())
     rank = np.arange(1.0, n + 1.0)
     for name, share in (("lower", 0.5 - 0.5 * level), ("upper", 0.5 + 0.5 * level)):
-        limits = _latent(
-            results,
-            np.asarray(betaincinv(rank, n + 1.0 - rank, share), dtype=np.float64),
-        )
-        table[name] = limits if weights is None else np.nan
+        table[name] = np.nan
+        if weights is None:
+            table[name] = quantiles(betaincinv(rank, n + 1.0 - rank, share))
     return table
-
-
-def _latent(results: Any, p: FloatArray) -> FloatArray:
-    """Quantiles of the residuals under the model."""
-    family = results.rule.family
-    return np.asarray(
-        family.link.ppf(p) - latent_mean(family.link) if family.ordered else p - 0.5
-    )
 
 
 def _along(results: Any, against: str, data: Any) -> Any:

@@ -27,12 +27,12 @@ from ..method import Method, Supports, cost_option, jobs_option, option
 from ..rankers import ProbabilityResults
 from ..reduction.classifiers import is_classifier
 from ..reduction.encoding import in_order
+from ..reduction.exceedances import CumulativeRule, ranked_score
 from ..report.render import Report, Table
 from ..report.sections import error_tables, ranker_report
 from ..threads import in_processes
 from .calibrated import Calibrated
 from .kernel_features import KernelFit
-from .probabilities import CumulativeRule, ranked_score
 from .trees import BoostedFit
 
 # Weight of the sum against the errors, and shares that are 0.

@@ -130,7 +130,7 @@ class Calibrated:
             weights=dealt.weights,
             separated=apart,
         )
-        return calibration if present.all else present.widened_calibration(calibration)
+        return calibration if present.all else calibration.over_levels(present)
 
     def _cross_fitted(
         self, sample: Sample, fit: Fit, dealt: Dealt, rng: np.random.Generator

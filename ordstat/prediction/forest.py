@@ -20,10 +20,10 @@ from ..judging.importance import GAIN_FIRST
 from ..method import Method, Supports, cost_option, jobs_option, option
 from ..rankers import ProbabilityResults
 from ..reduction.classifiers import sklearn_model
+from ..reduction.exceedances import CumulativeRule, ranked_score
 from ..reduction.learners import MOST_REPEATED
 from ..report.render import Report
 from ..report.sections import error_tables, ranker_report
-from .probabilities import CumulativeRule, ranked_score
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

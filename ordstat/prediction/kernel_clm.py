@@ -20,6 +20,7 @@ from ..formula.sample import Sample
 from ..formula.scaling import SCALINGS, Scaling, fit_scaling
 from ..judging.costs import CostField
 from ..judging.folds import stratified_part, with_mean_weight_1
+from ..kernels import GRAM_BYTES, Gaussian, Kernel, Perceptron, parse_kernel
 from ..likelihood.cumulative import Cumulative
 from ..likelihood.links import LINKS
 from ..method import Method, Supports, cost_option, option
@@ -27,7 +28,6 @@ from ..rankers import ProbabilityResults
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import error_tables, figures, ranker_report
-from ..svm.kernels import GRAM_BYTES, Gaussian, Kernel, Perceptron, parse_kernel
 from ..svm.landmarks import Features, landmark_features
 from ..threads import one_blas_thread
 from .kernel_features import (

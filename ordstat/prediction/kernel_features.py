@@ -16,13 +16,13 @@ from .._typing import FloatArray, IntArray
 from ..fit import KernelExpansion, LinearPotential, MarginFit
 from ..formula.row_blocks import CACHED, row_blocks
 from ..formula.sample import Rows
+from ..kernels import Kernel, checked_gram, require_definite, require_finite
 from ..likelihood.cumulative import Cumulative
 from ..likelihood.layout import Layout
 from ..likelihood.predictor import Jacobian, ModelRows
 from ..likelihood.terms import RowTerms
 from ..newton import Blocks, Evaluation, Optimum, maximise
 from ..svm.gram import centred
-from ..svm.kernels import Kernel, checked_gram, require_definite, require_finite
 from ..svm.landmarks import Features
 
 

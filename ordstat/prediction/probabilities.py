@@ -1,18 +1,18 @@
-"""Probabilities of levels: rules from P(y > k) or from a score, and calibration maps of
-scores.
-"""
+"""From scores to probabilities of levels: the rule of a latent score, calibration."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.special import log_softmax, softmax
 
 from .._typing import FloatArray, IntArray
-from ..fit import CostRule, Potential, count_above
+from ..exceptions import DataWarning, SeparationWarning
+from ..fit import CostRule, Potential
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostMatrix
 from ..judging.decisions import Decision
@@ -22,133 +22,12 @@ from ..likelihood.links import LINKS
 from ..likelihood.predictor import Predictor
 from ..likelihood.problem import Problem
 from ..reduction.convex import Loss, minimum
-from ..reduction.encoding import position
+
+if TYPE_CHECKING:
+    from ..judging.absent_levels import Present
 
 #: The cumulative logit family.
 LOGIT = Cumulative(LINKS["logit"])
-
-
-class Exceedances(Protocol):
-    """Probabilities P(y > k), which do not increase with k."""
-
-    @property
-    def n_levels(self) -> int:
-        """K."""
-
-    def __call__(self, rows: Rows) -> FloatArray:
-        """(N, K-1) P(y > k)."""
-
-
-@dataclass(frozen=True, eq=False)
-class WideExceedances:
-    """P(y > k) over all K levels, from those over the K' levels that have rows.
-
-    Attributes
-    ----------
-    narrow : Exceedances
-        Over K' levels.
-    present : Present
-    """
-
-    narrow: Exceedances
-    present: Any
-
-    @property
-    def n_levels(self) -> int:
-        """K."""
-        return int(self.present.n_levels)
-
-    def __call__(self, rows: Rows) -> FloatArray:
-        """(N, K-1) P(y > k)."""
-        return np.asarray(
-            self.present.spread_thresholds(self.narrow(rows), lowest=1.0, highest=0.0)
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class CumulativeRule(CostRule):
-    """The level with the smallest expected cost, from P(y > k | x).
-
-    The score is the interpolated median of y, with thresholds 1, ..., K-1; gaps are P(y
-    > k) - 1/2.
-
-    Attributes
-    ----------
-    above : Exceedances
-    cost : CostMatrix or Decision
-    """
-
-    above: Exceedances
-    cost: CostMatrix | Decision
-
-    by_median: ClassVar[bool] = True
-
-    @property
-    def n_levels(self) -> int:
-        return self.above.n_levels
-
-    @property
-    def theta(self) -> FloatArray:
-        """(K-1,) thresholds on the score."""
-        return np.arange(1.0, self.n_levels)
-
-    def over_levels(self, present: Any, cost: CostMatrix) -> CumulativeRule:
-        """The rule over all levels, of which some have no rows; `present` is a
-        `Present`.
-        """
-        return replace(self, above=WideExceedances(self.above, present), cost=cost)
-
-    def scores(self, rows: Rows) -> FloatArray:
-        return self.scores_of(self.above(rows))
-
-    @staticmethod
-    def scores_of(above: FloatArray) -> FloatArray:
-        """(N,) scores of rows with these P(y > k)."""
-        return position(above - 0.5)
-
-    def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
-        """(N, K-1) P(y > k) - 1/2."""
-        return self.above(rows) - 0.5
-
-    def codes(
-        self,
-        rows: Rows,
-        scores: FloatArray | None = None,
-        known: FloatArray | None = None,
-    ) -> IntArray:
-        """(N,) level with the smallest expected cost; under the absolute cost the
-        median.
-        """
-        if self.cost != CostMatrix.absolute():
-            return super().codes(rows, None, known)
-        return count_above(
-            (self.scores(rows) if scores is None else scores)[:, None] - self.theta
-        )
-
-    def cum_probabilities(
-        self, rows: Rows, scores: FloatArray | None = None
-    ) -> FloatArray:
-        """(N, K) P(y <= k)."""
-        return np.hstack([1.0 - self.above(rows), np.ones((rows.n, 1))])
-
-    def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
-        """(N, K) P(y = k)."""
-        # no negative zeros
-        return -np.diff(self.above(rows), axis=1, prepend=1.0, append=0.0) + 0.0
-
-    def log_odds_above(
-        self, rows: Rows, scores: FloatArray | None = None
-    ) -> FloatArray:
-        """(N, K-1) log(P(y > k) / P(y <= k))."""
-        above = self.above(rows)
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(above) - np.log1p(-above))
-
-
-def ranked_score(above: FloatArray, y: IntArray, weights: FloatArray) -> float:
-    """Mean ranked probability score: the sum over k of (P(y > k) - [y > k])^2."""
-    misses = np.square(above - (y[:, None] > np.arange(above.shape[1]))).sum(axis=1)
-    return float(weights @ misses / weights.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,6 +117,15 @@ class ScoreMap:
     #: What the intercepts are called.
     intercepts: ClassVar[str] = "thresholds"
 
+    def over_levels(self, present: Present) -> ScoreMap:
+        """The map to all levels; those without rows have probability 0."""
+        return replace(self, intercept=present.spread_thresholds(self.intercept))
+
+    @staticmethod
+    def scores_over_levels(scores: FloatArray, present: Present) -> FloatArray:
+        """(M,) the scores, which do not depend on the levels."""
+        return scores
+
     def probabilities(self, scores: FloatArray) -> FloatArray:
         H = self.slope * scores
         predictor = Predictor(
@@ -271,8 +159,31 @@ class VoteMap:
     name: ClassVar[str] = "softmax of the votes"
     intercepts: ClassVar[str] = "intercepts"
 
+    def over_levels(self, present: Present) -> VoteMap:
+        """The map to all levels; those without rows have probability 0."""
+        intercept = np.full(present.n_levels, -np.inf)
+        intercept[present.codes] = self.intercept
+        return replace(self, intercept=intercept)
+
+    @staticmethod
+    def scores_over_levels(scores: FloatArray, present: Present) -> FloatArray:
+        """(M, K) votes, from those for the levels that have rows."""
+        return present.spread_votes(scores)
+
     def probabilities(self, scores: FloatArray) -> FloatArray:
         return np.asarray(softmax(self.intercept + self.slope * scores, axis=1))
+
+
+_UNINFORMATIVE = (
+    "the scores of held-out rows do not rise with their level and carry no information"
+    " about it, so the calibrated probabilities of every row are the shares of the"
+    " levels."
+)
+_SEPARATED = (
+    "the scores order the held-out rows by their levels without a mistake, so the"
+    " likelihood of the calibration has no maximum: probabilities near 0 and 1 depend"
+    " on smoothing by the weight of one observation. Do not trust them."
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -299,6 +210,21 @@ class Calibration:
     rows: IntArray
     weights: FloatArray
     separated: bool
+
+    def over_levels(self, present: Present) -> Calibration:
+        """The calibration over all levels; those without rows have probability 0."""
+        return replace(
+            self,
+            map=self.map.over_levels(present),
+            scores=self.map.scores_over_levels(self.scores, present),
+        )
+
+    def alerts(self) -> Iterator[tuple[type[Warning], str]]:
+        """Scores that do not depend on the level, or separate all levels."""
+        if self.map.slope == 0.0:
+            yield DataWarning, _UNINFORMATIVE
+        if self.separated:
+            yield SeparationWarning, _SEPARATED
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
         """(N, K) probabilities at scores of the fit."""

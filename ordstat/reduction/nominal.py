@@ -17,7 +17,6 @@ from ..formula.sample import Rows, Sample
 from ..formula.scaling import SCALED, Scaling, fit_scaling
 from ..judging.costs import CostField
 from ..method import Method, Supports, cost_option, option, scaling_option
-from ..prediction.probabilities import CumulativeRule, ranked_score
 from ..rankers import ProbabilityResults
 from ..report.render import Report
 from ..report.sections import error_tables, ranker_report
@@ -31,6 +30,7 @@ from .classifiers import (
     unconverged,
     written,
 )
+from .exceedances import CumulativeRule, ranked_score
 from .learners import MOST_REPEATED
 
 

@@ -20,8 +20,8 @@ from ..formula.sample import Rows, Sample
 from ..formula.scaling import SCALED, Scaling, fit_scaling
 from ..judging.costs import CostField, split_weights
 from ..judging.geometry import BallGeometry, ball
+from ..kernels import Linear
 from ..method import LIN, Method, Supports, cost_option, option, scaling_option
-from ..svm.kernels import Linear
 from .convex import Loss, Minimum, in_row_space, minimum, summed
 from .encoding import (
     Extended,

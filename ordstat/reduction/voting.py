@@ -24,9 +24,9 @@ from ..formula.sample import Sample
 from ..formula.scaling import SCALED
 from ..judging.costs import cleared, mean_excess, require_differences
 from ..judging.folds import refuse_unused_clusters
+from ..kernels import Kernel
 from ..method import LIN, Method, Supports, option
 from ..rankers import VoteResults
-from ..svm.kernels import Kernel
 from ..svm.learner import SVM, SharedGram, Tallied, votes_judge
 from ..svm.options import MachineOptions
 from ..svm.routes import ROUGH, SOLVERS

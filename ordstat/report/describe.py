@@ -13,12 +13,12 @@ import pandas as pd
 from scipy.special import expit, logit, ndtri, stdtrit
 
 from .._typing import BoolArray, FloatArray, IntArray
+from ..advice import with_advice
 from ..checks import fraction, label_texts
 from ..exceptions import DataError, DataWarning, OptionError, warn
 from ..formula.columns import Columns, Factor, as_frame, factor_of, find_column, read
 from ..formula.inputs import read_items, vector, weights_of
 from ..formula.survey import Linearised, SurveyDesign, survey_of
-from .advice import with_advice
 from .cells import counted
 from .frames import NotedFrame
 from .grid import SCREEN

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..advice import with_advice
 from ..checks import (
     did_you_mean,
     labelled,
@@ -16,7 +17,6 @@ from ..checks import (
     text_given,
 )
 from ..exceptions import OptionError
-from .advice import with_advice
 from .table_column import LACKS, FitColumn, TableOptions
 
 

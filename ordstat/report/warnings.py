@@ -24,7 +24,6 @@ from .cells import first_few
 
 if TYPE_CHECKING:
     from ..formula.design import Design
-    from ..prediction.probabilities import Calibration
 
 # Means of more than this many standard deviations are far from 0.
 _FAR = 50.0
@@ -87,30 +86,7 @@ def alerts(design: Design, fit: Fit) -> Iterator[Alert]:
             ),
         )
     if fit.calibration is not None:
-        yield from calibration_alerts(fit.calibration)
-
-
-def calibration_alerts(calibration: Calibration) -> Iterator[Alert]:
-    """Scores that do not depend on the level, or separate all levels."""
-    if calibration.map.slope == 0.0:
-        yield (
-            DataWarning,
-            (
-                "the scores of held-out rows do not rise with their level and carry no"
-                " information about it, so the calibrated probabilities of every row"
-                " are the shares of the levels."
-            ),
-        )
-    if calibration.separated:
-        yield (
-            SeparationWarning,
-            (
-                "the scores order the held-out rows by their levels without a mistake,"
-                " so the likelihood of the calibration has no maximum: probabilities"
-                " near 0 and 1 depend on smoothing by the weight of one observation. Do"
-                " not trust them."
-            ),
-        )
+        yield from fit.calibration.alerts()
 
 
 def not_reached(fit: Fit) -> str:

@@ -17,7 +17,7 @@ from scipy.linalg.lapack import dpstrf
 from .._typing import AnyArray, FloatArray, IntArray
 from ..checks import require_memory
 from ..exceptions import DataError
-from .kernels import NEGATIVE, Kernel, require_finite, require_symmetric
+from ..kernels import NEGATIVE, Kernel, require_finite, require_symmetric
 
 # Residuals of k(x, x) below this share of the largest are rounding.
 _NOTHING_LEFT = 1e-10

@@ -17,11 +17,11 @@ from ..fit import Certificate, KernelExpansion, most_votes
 from ..formula.sample import Rows
 from ..formula.scaling import Scaling, fit_scaling
 from ..judging.costs import cleared
+from ..kernels import Kernel, checked_gram, require_definite
 from ..reduction.learners import Binary, BinaryLearner, Learned, Scorer
 from .cross_validation import SelectionPlan
 from .dual import ExtendedDual, Route
 from .gram import DenseGram, centred
-from .kernels import Kernel, checked_gram, require_definite
 from .routes import SOLVERS
 
 # Coefficients below this share of the largest are rounding.

@@ -18,9 +18,9 @@ from ..formula.sample import Sample
 from ..formula.scaling import SCALED, SCALINGS
 from ..judging.costs import CostField
 from ..judging.folds import stratified_folds
+from ..kernels import GRAM_BYTES, Kernel, Linear, parse_kernel
 from ..method import cost_option, jobs_option, option
 from .cross_validation import GRID, Judge, SelectionPlan, select
-from .kernels import GRAM_BYTES, Kernel, Linear, parse_kernel
 
 T = TypeVar("T")
 

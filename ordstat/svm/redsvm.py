@@ -30,6 +30,7 @@ from ..judging.costs import CostField, is_convex, require_differences, tolerance
 from ..judging.folds import refuse_unused_clusters
 from ..judging.geometry import BallGeometry, Geometry, ball
 from ..judging.margins import MarginBounds, preference_bounds
+from ..kernels import Kernel, checked_gram, require_definite, require_finite
 from ..method import CHU_KEERTHI, LI_LIN, LIN, Method, Supports, cost_option, option
 from ..rankers import MarginResults
 from ..reduction.convex import in_row_space
@@ -37,7 +38,6 @@ from ..reduction.encoding import extend
 from .cross_validation import path_judge
 from .dual import ExtendedDual, Outcome, Route, Solution
 from .gram import DenseGram, Gram, LinearGram, centred
-from .kernels import Kernel, checked_gram, require_definite, require_finite
 from .landmarks import Features, landmark_features
 from .options import MachineOptions
 from .pairs import PAIR_LOSSES, PairProblem, PairSolution

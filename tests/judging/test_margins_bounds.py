@@ -10,7 +10,6 @@ import pytest
 from seams import CostMatrix, Rows, Sample
 
 from ordstat import ordfit
-from ordstat.fit import count_above
 from ordstat.judging.geometry import BallGeometry
 from ordstat.judging.margins import margin_bounds, margins
 
@@ -150,7 +149,9 @@ def test_bounds_hold_in_simulated_samples(n, n_levels, dimension, noise):
         costs = CostMatrix("squared").rows(sample.y, n_levels)
         actual = _bounds(sample, v, theta, geometry, costs)
         fresh = _fitted(rng, 20000, n_levels, dimension, noise)[0]
-        distance = np.abs(count_above((fresh.X @ v)[:, None] - theta) - fresh.y)
+        distance = np.abs(
+            np.count_nonzero((fresh.X @ v)[:, None] - theta > 0, axis=1) - fresh.y
+        )
         truth = [np.mean(distance > 0), distance.mean(), np.mean(distance**2)]
         held.append([b.value >= t for b, t in zip(actual.bounds, truth, strict=True)])
         informative += not actual.bounds[0].vacuous
@@ -231,7 +232,9 @@ def test_bounds_of_fitted_methods_hold(method, n):
         wrong = np.mean((m <= 0).any(axis=1))
         scores = results.predict(test, type="score").to_numpy()
         distance = np.abs(
-            count_above(scores[:, None] - results.thresholds.to_numpy())
+            np.count_nonzero(
+                scores[:, None] - results.thresholds.to_numpy() > 0, axis=1
+            )
             - test["y"].to_numpy()
         )
         table = results.bounds()

@@ -11,7 +11,6 @@ from scipy.special import ndtr
 from seams import CostMatrix, Rows, Sample
 
 from ordstat import Gaussian, ordfit
-from ordstat.fit import count_above
 from ordstat.judging.geometry import BallGeometry
 from ordstat.judging.margins import (
     MARGINS,
@@ -256,9 +255,11 @@ def _held(kind, draws, seed):
     n_informative = 0
     for _ in range(draws):
         fit = ordfit("y ~ a + b", _draw(rng, 80), method, **options)
-        codes = count_above(
+        codes = np.count_nonzero(
             fit.predict(far, type="score").to_numpy()[:, None]
             - fit.thresholds.to_numpy()
+            > 0,
+            axis=1,
         )
         distance = np.abs(codes - far["y"].to_numpy())
         table = fit.bounds()
@@ -301,7 +302,9 @@ def test_each_error_is_bounded_in_a_thousand_samples(n, n_levels, noise):
     for _ in range(1000):
         fitted = _fitted(rng, n, n_levels, noise=noise)
         sample, v, theta, _ = fitted
-        distance = np.abs(count_above((far.X @ v)[:, None] - theta) - far.y)
+        distance = np.abs(
+            np.count_nonzero((far.X @ v)[:, None] - theta > 0, axis=1) - far.y
+        )
         truth = {
             "classification error": (distance > 0).mean(),
             "absolute error": distance.mean(),

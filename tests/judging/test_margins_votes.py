@@ -14,7 +14,6 @@ from seams import Rows, Sample
 from ordstat import ordfit
 from ordstat.boosting.sums import StumpSum
 from ordstat.boosting.weak import vote_divergence
-from ordstat.fit import count_above
 from ordstat.judging.margins import VOTE_MARGINS as MARGINS
 from ordstat.judging.margins import (
     VOTERS,
@@ -200,9 +199,11 @@ def _held(method, draws, seed):
     n_informative = 0
     for _ in range(draws):
         fit = ordfit("y ~ a + b", _draw(rng, 200), method, **METHODS[method])
-        codes = count_above(
+        codes = np.count_nonzero(
             fit.predict(far, type="score").to_numpy()[:, None]
             - fit.thresholds.to_numpy()
+            > 0,
+            axis=1,
         )
         distance = np.abs(codes - far["y"].to_numpy())
         table = fit.bounds()

@@ -10,10 +10,9 @@ import pytest
 from scipy import stats
 
 from ordstat import SurveyDesign, ordfit
-from ordstat._typing import FloatArray
 from ordstat.exceptions import OptionError
 
-CDF: dict[str, Callable[[FloatArray], FloatArray]] = {
+CDF: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "logit": stats.logistic.cdf,
     "probit": stats.norm.cdf,
     "cloglog": lambda t: -np.expm1(-np.exp(t)),
@@ -45,12 +44,12 @@ def coarse(kind: str, n: int = 160) -> pd.DataFrame:
     return data.assign(g=np.arange(n) // 8, w=1 + (np.arange(n) % 5 == 0))
 
 
-def brute(data: pd.DataFrame, link: str, columns: FloatArray) -> Callable:
+def brute(data: pd.DataFrame, link: str, columns: np.ndarray) -> Callable:
     """(N,) log-probabilities as a function of four thresholds and the effects."""
     upper = np.where(data.high.isna(), 5, data.high).astype(int)
     lower = np.where(data.low.isna(), 1, data.low).astype(int)
 
-    def log_p(parameters: FloatArray) -> FloatArray:
+    def log_p(parameters: np.ndarray) -> np.ndarray:
         theta = np.concatenate([[-np.inf], parameters[:4], [np.inf]])
         H = columns @ parameters[4:]
         return np.log(CDF[link](theta[upper] - H) - CDF[link](theta[lower - 1] - H))
@@ -58,7 +57,7 @@ def brute(data: pd.DataFrame, link: str, columns: FloatArray) -> Callable:
     return log_p
 
 
-def slopes(f: Callable, at: FloatArray, step: float = 1e-5) -> FloatArray:
+def slopes(f: Callable, at: np.ndarray, step: float = 1e-5) -> np.ndarray:
     """Central differences of a function by each parameter, one column each."""
     moves = step * np.eye(at.size)
     return np.stack([(f(at + e) - f(at - e)) / (2.0 * step) for e in moves], axis=-1)
@@ -156,7 +155,7 @@ def survival(n: int = 120) -> pd.DataFrame:
     )
 
 
-def kaplan_meier(data: pd.DataFrame) -> FloatArray:
+def kaplan_meier(data: pd.DataFrame) -> np.ndarray:
     """Shares that are left after each time with an event."""
     times = np.unique(data.time[data.event])
     left = [

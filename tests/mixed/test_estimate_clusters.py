@@ -14,13 +14,12 @@ from scipy.stats import norm
 from seams import LikelihoodResults
 
 from ordstat import datasets, ordfit
-from ordstat._typing import FloatArray
 
 WINE = datasets.load("wine")
 CODES = WINE["judge"].cat.codes.to_numpy()
 
 
-def integral(psi: FloatArray, rows: pd.DataFrame) -> float:
+def integral(psi: np.ndarray, rows: pd.DataFrame) -> float:
     """Log-likelihood of one judge under (1 | judge), by SciPy's quadrature; psi = (4
     thresholds, 2 effects, sd).
     """
@@ -96,7 +95,7 @@ def test_scores_of_clusters_under_laplace(term: str) -> None:
     codes = (data["school"] % 4).to_numpy()
     actual = here.score_totals(codes, 4)
 
-    def loglik(psi: FloatArray, cluster: int) -> float:
+    def loglik(psi: np.ndarray, cluster: int) -> float:
         inside = (codes == cluster)[here.model.along]
         part = replace(
             here,

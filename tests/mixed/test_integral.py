@@ -14,7 +14,6 @@ from scipy.special import expit
 from seams import LINKS, Cumulative, LikelihoodResults, build
 
 from ordstat import datasets, ordfit
-from ordstat._typing import FloatArray
 from ordstat.exceptions import OptionError
 from ordstat.likelihood.problem import Problem
 from ordstat.mixed.integral import evaluate_by_nodes
@@ -50,7 +49,7 @@ def test_gradient_of_other_grids(name: str, nodes: int) -> None:
     )
 
 
-def integrated(parameters: FloatArray, correlated: bool = True) -> float:
+def integrated(parameters: np.ndarray, correlated: bool = True) -> float:
     """The logit log-likelihood of the wine data at (thresholds, effects, Lambda) by
     sums over a square of 161 x 161.
 

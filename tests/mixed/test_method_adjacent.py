@@ -11,7 +11,6 @@ from scipy.optimize import approx_fprime, minimize
 from seams import LINKS, LikelihoodResults
 
 from ordstat import datasets, ordfit
-from ordstat._typing import FloatArray, IntArray
 
 from .test_method import GLMER
 
@@ -42,7 +41,7 @@ def test_two_levels_are_the_cumulative_model_of_the_mirrored_link(link: str) -> 
     np.testing.assert_allclose(one.ranef()["mode"], other.ranef()["mode"], atol=1e-5)
 
 
-def level_probabilities(theta: FloatArray, H: FloatArray) -> FloatArray:
+def level_probabilities(theta: np.ndarray, H: np.ndarray) -> np.ndarray:
     """(..., K) of the logit: p_k proportional to exp(k H - theta_1 - ... - theta_k)."""
     odds = np.exp(
         np.arange(theta.size + 1) * H[..., None]
@@ -51,7 +50,7 @@ def level_probabilities(theta: FloatArray, H: FloatArray) -> FloatArray:
     return np.asarray(odds / odds.sum(axis=-1, keepdims=True))
 
 
-def columns() -> tuple[FloatArray, IntArray, IntArray]:
+def columns() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     x = np.column_stack([WINE["temp"] == "warm", WINE["contact"] == "yes"]).astype(
         float
     )
@@ -62,7 +61,7 @@ def columns() -> tuple[FloatArray, IntArray, IntArray]:
     )
 
 
-def integrated(parameters: FloatArray) -> float:
+def integrated(parameters: np.ndarray) -> float:
     """The log-likelihood of the wine data with (thresholds, effects, sd) by 60 nodes
     for each judge.
     """
@@ -96,7 +95,7 @@ def test_modes_are_the_most_probable_effects(fit: LikelihoodResults) -> None:
     theta = fit.thresholds.to_numpy()
     sd = fit.varcorr()["sd"].iloc[0]
 
-    def negative(b: FloatArray) -> float:
+    def negative(b: np.ndarray) -> float:
         p = level_probabilities(theta, x @ fit.coef.to_numpy() + b[g])[
             np.arange(y.size), y
         ]

@@ -10,14 +10,13 @@ from scipy.optimize import brentq, minimize
 from seams import LikelihoodResults
 
 from ordstat import datasets, ordfit
-from ordstat._typing import FloatArray
 from ordstat.exceptions import OptionError
 
 WINE = datasets.load("wine")
 FORMULA = "rating ~ temp + contact + (1 | bottle)"
 
 
-def integrated(parameters: FloatArray) -> float:
+def integrated(parameters: np.ndarray) -> float:
     """The log-likelihood of the wine data with (thresholds, effects, sd) by 40 nodes
     for each bottle.
     """
@@ -38,7 +37,7 @@ def integrated(parameters: FloatArray) -> float:
     return float(np.log(np.exp(logs) @ (weights / weights.sum())).sum())
 
 
-def profiled(sd: float, start: FloatArray) -> float:
+def profiled(sd: float, start: np.ndarray) -> float:
     """Maximum of the penalised likelihood at a standard deviation."""
     optimum = minimize(
         lambda rest: -integrated(np.append(rest, sd)),
@@ -74,7 +73,7 @@ def test_errors_are_those_of_the_penalised_likelihood(fit: LikelihoodResults) ->
     at = np.append(fit.params[:6], fit.varcorr()["sd"].iloc[0])
     h = 1e-3 * np.eye(7)
 
-    def value(p: FloatArray) -> float:
+    def value(p: np.ndarray) -> float:
         return integrated(p) + float(np.log(p[6]))
 
     bent = [

@@ -13,7 +13,6 @@ import pytest
 from seams import LikelihoodResults
 
 from ordstat import ordfit
-from ordstat._typing import FloatArray
 
 ORIGIN = 20_000
 
@@ -43,7 +42,7 @@ def fits() -> tuple[LikelihoodResults, LikelihoodResults]:
     )
 
 
-def moved(values: FloatArray) -> FloatArray:
+def moved(values: np.ndarray) -> np.ndarray:
     """(sd_0, sd_1, correlation) of the effects of (1, year) from those of (1,
     since).
     """

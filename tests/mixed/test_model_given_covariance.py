@@ -12,7 +12,6 @@ import pytest
 from scipy.optimize import minimize
 
 from ordstat import ordfit
-from ordstat._typing import FloatArray
 from ordstat.exceptions import DataError, DataWarning, OptionError
 
 
@@ -46,7 +45,7 @@ def records(G: int, n: int, seed: int = 1) -> pd.DataFrame:
     return data.assign(k=rng.integers(0, 5, n))
 
 
-def log_cells(data: pd.DataFrame, p: FloatArray, b: FloatArray) -> FloatArray:
+def log_cells(data: pd.DataFrame, p: np.ndarray, b: np.ndarray) -> np.ndarray:
     """(n, M) log-probabilities of the rows at effects b (G, M) of the sorted levels; p
     = thresholds, slope.
     """
@@ -58,14 +57,14 @@ def log_cells(data: pd.DataFrame, p: FloatArray, b: FloatArray) -> FloatArray:
     return np.log(upper - lower)
 
 
-def laplace(data: pd.DataFrame, K: FloatArray, p: FloatArray) -> float:
+def laplace(data: pd.DataFrame, K: np.ndarray, p: np.ndarray) -> float:
     """Of the effects b ~ N(0, sd^2 K) themselves, by a minimiser and differences:
     nothing of the package.
     """
     precision = np.linalg.inv(K) / p[3] ** 2
     G = len(K)
 
-    def h(b: FloatArray) -> float:
+    def h(b: np.ndarray) -> float:
         return float(log_cells(data, p, b[:, None]).sum() - 0.5 * b @ precision @ b)
 
     best = minimize(

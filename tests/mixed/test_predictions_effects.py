@@ -20,7 +20,6 @@ from light_options import in_turn
 from seams import LikelihoodResults
 
 from ordstat import CumulativeLink, datasets, ordfit
-from ordstat._typing import FloatArray
 from ordstat.exceptions import OptionError
 
 WINE = datasets.load("wine")
@@ -120,7 +119,7 @@ PAIRS = np.stack(np.meshgrid(POINTS, POINTS), axis=-1).reshape(-1, 2)
 SHARES = np.outer(WEIGHTS, WEIGHTS).ravel() / WEIGHTS.sum() ** 2
 
 #: The random part of a formula, and Lambda'z (n, 2) of it from phi.
-TERMS: dict[str, Callable[[FloatArray, pd.DataFrame], FloatArray]] = {
+TERMS: dict[str, Callable[[np.ndarray, pd.DataFrame], np.ndarray]] = {
     "(1 + x | g)": lambda phi, d: np.stack(
         [phi[0] + phi[1] * d["x"], phi[2] * d["x"]], axis=1
     ),
@@ -134,7 +133,7 @@ TERMS: dict[str, Callable[[FloatArray, pd.DataFrame], FloatArray]] = {
 
 
 def mean_class(
-    fit: LikelihoodResults, term: str, psi: FloatArray, data: pd.DataFrame
+    fit: LikelihoodResults, term: str, psi: np.ndarray, data: pd.DataFrame
 ) -> float:
     """Mean of the expected ranks over the rows of data and the product rule; psi = (3
     thresholds, x, f, zeta, phi).
@@ -151,7 +150,7 @@ def mean_class(
 
 
 def slope_of(
-    fit: LikelihoodResults, term: str, psi: FloatArray, data: pd.DataFrame
+    fit: LikelihoodResults, term: str, psi: np.ndarray, data: pd.DataFrame
 ) -> float:
     """The derivative of the above where x moves in all rows."""
     ends = [
@@ -161,14 +160,14 @@ def slope_of(
 
 
 def step_of(
-    fit: LikelihoodResults, term: str, psi: FloatArray, data: pd.DataFrame
+    fit: LikelihoodResults, term: str, psi: np.ndarray, data: pd.DataFrame
 ) -> float:
     """The difference of the above between f = "b" and f = "a"."""
     ends = [mean_class(fit, term, psi, data.assign(f=value)) for value in "ab"]
     return ends[1] - ends[0]
 
 
-def estimates(fit: LikelihoodResults) -> tuple[FloatArray, FloatArray]:
+def estimates(fit: LikelihoodResults) -> tuple[np.ndarray, np.ndarray]:
     """psi, and its covariance; a variance at its boundary, that of h under the cloglog,
     is held at 0.
     """
@@ -181,7 +180,7 @@ def estimates(fit: LikelihoodResults) -> tuple[FloatArray, FloatArray]:
 
 
 def with_error(
-    curve: Callable[[FloatArray], float], psi: FloatArray, covariance: FloatArray
+    curve: Callable[[np.ndarray], float], psi: np.ndarray, covariance: np.ndarray
 ) -> list[float]:
     """A number and its error by the delta method, from differences."""
     gradient = [

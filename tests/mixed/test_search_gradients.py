@@ -14,7 +14,6 @@ from reference_cases import load_data
 from scipy.integrate import quad
 from seams import LINKS, Cumulative, build
 
-from ordstat._typing import FloatArray
 from ordstat.likelihood.family import Family
 from ordstat.likelihood.links import Link
 from ordstat.likelihood.problem import Problem
@@ -60,7 +59,7 @@ def model_of(
     link: Link,
     family: type[Family] = Cumulative,
     every: int = 1,
-) -> tuple[MixedModel, FloatArray]:
+) -> tuple[MixedModel, np.ndarray]:
     """A model, of one row in `every` where its terms are slow, and a point not far from
     no effects.
     """
@@ -79,7 +78,7 @@ def model_of(
     return model, psi + moves * np.random.default_rng(1).standard_normal(psi.size)
 
 
-def differences(evaluate: Any, psi: FloatArray, start: Any) -> FloatArray:
+def differences(evaluate: Any, psi: np.ndarray, start: Any) -> np.ndarray:
     """Of fourth order."""
     h = 1e-4
     out = np.empty(psi.size)
@@ -127,7 +126,7 @@ def test_many_nodes_are_the_integral(link: str) -> None:
     x = at.state.x[0][:, 0]
     upper, lower, _ = predictor.ends(model.y)
 
-    def density(v: float, rows: FloatArray) -> float:
+    def density(v: float, rows: np.ndarray) -> float:
         p = LINKS[link].cdf(upper[rows] - x[rows] * v) - LINKS[link].cdf(
             lower[rows] - x[rows] * v
         )

@@ -17,7 +17,7 @@ from ordstat import (
     PRank,
     ordfit,
 )
-from ordstat.svm.kernels import Kernel, parse_kernel
+from ordstat.kernels import Kernel, parse_kernel
 
 from .samples import K, frame, sample, separable
 from .test_online import STREAM

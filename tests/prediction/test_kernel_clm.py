@@ -20,13 +20,13 @@ from ordstat import (
     Polynomial,
     ordfit,
 )
+from ordstat.kernels import Custom
 from ordstat.prediction.kernel_features import (
     Evidence,
     FeatureRows,
     exact_features,
     log_evidence,
 )
-from ordstat.svm.kernels import Custom
 from ordstat.svm.landmarks import landmark_features
 
 FORMULA = "y ~ a + b"

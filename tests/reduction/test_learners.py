@@ -10,9 +10,9 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from ordstat import DataError, Gaussian, OptionError
+from ordstat.kernels import KERNELS, Custom
 from ordstat.reduction.classifiers import Classifier, parse_base
 from ordstat.reduction.learners import Binary
-from ordstat.svm.kernels import KERNELS, Custom
 from ordstat.svm.learner import SVM
 
 from .problems import blobs

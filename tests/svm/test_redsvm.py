@@ -8,10 +8,10 @@ import pytest
 from seams import CostMatrix, Rows
 
 from ordstat import Gaussian, Perceptron, Precomputed, ordfit
+from ordstat import kernels as kernels
 from ordstat.exceptions import DataError, OptionError
 from ordstat.judging.costs import sample_costs
-from ordstat.svm import kernels as kernels
-from ordstat.svm.kernels import Custom
+from ordstat.kernels import Custom
 from ordstat.svm.redsvm import REDSVM
 
 from .problems import COSTS, KERNELS, V_SHAPED, problem, rows, sample

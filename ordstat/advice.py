@@ -9,8 +9,8 @@ from functools import wraps
 from inspect import getdoc, isfunction, signature
 from typing import Any, TypeVar, cast
 
-from ..checks import advice, check_names, words
-from ..exceptions import OptionError
+from .checks import advice, check_names, words
+from .exceptions import OptionError
 
 #: The head of `help(fit)`.
 _OVERVIEW = (

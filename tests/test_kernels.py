@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
+from ordstat import kernels as module
 from ordstat.exceptions import DataError, OptionError
 from ordstat.formula.row_blocks import row_blocks
-from ordstat.svm import kernels as module
-from ordstat.svm.kernels import (
+from ordstat.kernels import (
     KERNELS,
     Custom,
     Gaussian,
@@ -133,7 +133,7 @@ def test_blocks_of_distances_agree_with_one_block(monkeypatch):
     X[:10] = Z[:10]
     whole = squared_euclidean(X, Z)
     monkeypatch.setattr(
-        "ordstat.svm.kernels.row_blocks", lambda n, *_: row_blocks(n, room=7)
+        "ordstat.kernels.row_blocks", lambda n, *_: row_blocks(n, room=7)
     )
     np.testing.assert_allclose(squared_euclidean(X, Z), whole, rtol=1e-13, atol=1e-15)
 

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._typing import AnyArray, FloatArray, IntArray
-from ..checks import canonical, number, require_memory, unknown, whole
-from ..exceptions import DataError, OptionError
-from ..formula.row_blocks import CACHED, row_blocks
+from ._typing import AnyArray, FloatArray, IntArray
+from .checks import canonical, number, require_memory, unknown, whole
+from .exceptions import DataError, OptionError
+from .formula.row_blocks import CACHED, row_blocks
 
 # |x|^2 + |z|^2 - 2 x'z loses digits if it is a small share of |x|^2 + |z|^2; below this
 # share, x - z is used instead.

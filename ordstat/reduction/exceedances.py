@@ -1,0 +1,138 @@
+"""The rule of probabilities P(y > k), wherever they come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray
+from ..fit import CostRule, count_above
+from ..formula.sample import Rows
+from ..judging.costs import CostMatrix
+from ..judging.decisions import Decision
+from .encoding import position
+
+
+class Exceedances(Protocol):
+    """Probabilities P(y > k), which do not increase with k."""
+
+    @property
+    def n_levels(self) -> int:
+        """K."""
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N, K-1) P(y > k)."""
+
+
+@dataclass(frozen=True, eq=False)
+class WideExceedances:
+    """P(y > k) over all K levels, from those over the K' levels that have rows.
+
+    Attributes
+    ----------
+    narrow : Exceedances
+        Over K' levels.
+    present : Present
+    """
+
+    narrow: Exceedances
+    present: Any
+
+    @property
+    def n_levels(self) -> int:
+        """K."""
+        return int(self.present.n_levels)
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N, K-1) P(y > k)."""
+        return np.asarray(
+            self.present.spread_thresholds(self.narrow(rows), lowest=1.0, highest=0.0)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CumulativeRule(CostRule):
+    """The level with the smallest expected cost, from P(y > k | x).
+
+    The score is the interpolated median of y, with thresholds 1, ..., K-1; gaps are P(y
+    > k) - 1/2.
+
+    Attributes
+    ----------
+    above : Exceedances
+    cost : CostMatrix or Decision
+    """
+
+    above: Exceedances
+    cost: CostMatrix | Decision
+
+    by_median: ClassVar[bool] = True
+
+    @property
+    def n_levels(self) -> int:
+        return self.above.n_levels
+
+    @property
+    def theta(self) -> FloatArray:
+        """(K-1,) thresholds on the score."""
+        return np.arange(1.0, self.n_levels)
+
+    def over_levels(self, present: Any, cost: CostMatrix) -> CumulativeRule:
+        """The rule over all levels, of which some have no rows; `present` is a
+        `Present`.
+        """
+        return replace(self, above=WideExceedances(self.above, present), cost=cost)
+
+    def scores(self, rows: Rows) -> FloatArray:
+        return self.scores_of(self.above(rows))
+
+    @staticmethod
+    def scores_of(above: FloatArray) -> FloatArray:
+        """(N,) scores of rows with these P(y > k)."""
+        return position(above - 0.5)
+
+    def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K-1) P(y > k) - 1/2."""
+        return self.above(rows) - 0.5
+
+    def codes(
+        self,
+        rows: Rows,
+        scores: FloatArray | None = None,
+        known: FloatArray | None = None,
+    ) -> IntArray:
+        """(N,) level with the smallest expected cost; under the absolute cost the
+        median.
+        """
+        if self.cost != CostMatrix.absolute():
+            return super().codes(rows, None, known)
+        return count_above(
+            (self.scores(rows) if scores is None else scores)[:, None] - self.theta
+        )
+
+    def cum_probabilities(
+        self, rows: Rows, scores: FloatArray | None = None
+    ) -> FloatArray:
+        """(N, K) P(y <= k)."""
+        return np.hstack([1.0 - self.above(rows), np.ones((rows.n, 1))])
+
+    def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) P(y = k)."""
+        # no negative zeros
+        return -np.diff(self.above(rows), axis=1, prepend=1.0, append=0.0) + 0.0
+
+    def log_odds_above(
+        self, rows: Rows, scores: FloatArray | None = None
+    ) -> FloatArray:
+        """(N, K-1) log(P(y > k) / P(y <= k))."""
+        above = self.above(rows)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(above) - np.log1p(-above))
+
+
+def ranked_score(above: FloatArray, y: IntArray, weights: FloatArray) -> float:
+    """Mean ranked probability score: the sum over k of (P(y > k) - [y > k])^2."""
+    misses = np.square(above - (y[:, None] > np.arange(above.shape[1]))).sum(axis=1)
+    return float(weights @ misses / weights.sum())
