@@ -33,7 +33,7 @@ doctest: .venv/dev
 
 # The site: docs/_build/html/index.html. Every code block is executed; warnings are errors.
 docs: .venv/docs
-	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+	$(BIN)/sphinx-build -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 
 # The built site in a browser.
 docs-test: docs .venv/dev

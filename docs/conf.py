@@ -41,6 +41,8 @@ exclude_patterns = ["_build", "**.ipynb_checkpoints"]
 default_role = "code"
 smartquotes = False
 add_module_names = False
+# The list at the right has room for names of methods, not for those of classes.
+toc_object_entries_show_parents = "hide"
 
 # Pages are executed when their cells or the package change.
 
@@ -65,6 +67,7 @@ for _older in (BUILD / "cache").glob("*"):
 _PROFILE = BUILD / "ipython" / "profile_default" / "ipython_config.py"
 _PROFILE.parent.mkdir(parents=True, exist_ok=True)
 _PROFILE.write_text(
+    "c.IPKernelApp.log_level = 'ERROR'\n"
     "c.InteractiveShell.xmode = 'Minimal'\nc.HistoryManager.enabled ="
     " False\nc.InteractiveShellApp.exec_lines = ['import numpy, warnings',"
     " 'warnings.formatwarning = lambda text, kind, *_, **__: f\"{kind.__name__}:"
@@ -119,6 +122,7 @@ html_title = "ordstat"
 html_static_path = ["_static", "_build/static"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
+html_search_scorer = str(HERE / "scorer.js")
 html_copy_source = html_show_sourcelink = False
 html_theme_options = {
     "navbar_align": "left",

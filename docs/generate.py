@@ -36,6 +36,10 @@ FAMILIES = {
 #: The data of the examples: code, and the formula.
 EXAMPLES = {
     "wine": ('data = datasets.load("wine")', "rating ~ temp + contact"),
+    "marriage": (
+        'data = datasets.load("marriage")',
+        "rating ~ religious + educ",
+    ),
     "bands": ("data = datasets.quadratic_bands(300, seed=1)", "rank ~ x1 + x2"),
     "two": (
         'data = datasets.load("wine")\ndata["high"] = data["rating"].astype(int) >= 4',
@@ -397,12 +401,24 @@ def write_llms() -> None:
             title := re.search(r"^# (.+)$", text, re.MULTILINE)
         ):
             continue
-        first = re.search(
-            r"^(?![`:{#|!\[<$-])[^\n]+", text[title.end() :].strip(), re.MULTILINE
-        )
+        first = first_sentence(text[title.end() :])
         path = page.relative_to(HERE).with_suffix(".html")
-        lines.append(f"- [{title[1]}]({path}){': ' + first[0] if first else ''}")
+        lines.append(f"- [{title[1]}]({path}){': ' + first if first else ''}")
     write("_build/extra/llms.txt", "\n".join([*lines, ""]))
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of a page in plain text; its other names do not count."""
+    for paragraph in re.sub(r"```.*?```|\$\$.*?\$\$", "", text, flags=re.DOTALL).split(
+        "\n\n"
+    ):
+        plain = " ".join(paragraph.split())
+        if not plain or plain.startswith((*":{#|![<$-", "**Also called", "---")):
+            continue
+        plain = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", plain).replace("\\", "")
+        sentence = re.match(r".+?[.?!](?=\**(\s+[A-Z`\"]|$))", plain)
+        return (sentence[0] if sentence else plain).replace("**", "")
+    return ""
 
 
 def write_pages() -> None:
