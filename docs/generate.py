@@ -413,7 +413,7 @@ def first_sentence(text: str) -> str:
         "\n\n"
     ):
         plain = " ".join(paragraph.split())
-        if not plain or plain.startswith((*":{#|![<$-", "**Also called", "---")):
+        if not plain or plain.startswith((*":{#|![<$-", "*Also called", "---")):
             continue
         plain = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", plain).replace("\\", "")
         sentence = re.match(r".+?[.?!](?=\**(\s+[A-Z`\"]|$))", plain)
