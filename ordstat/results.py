@@ -500,7 +500,13 @@ class OrdinalResults:
         new, folds : bool
             Whether there are errors in new data, and by folds.
         """
-        return []
+        if not self.in_memory or self.design.sample.highest is None:
+            return []
+        exact = self.design.sample.exact
+        return [
+            f"Errors count answers that are one level: {int(exact.sum())} of the"
+            f" {exact.size} rows of the fit; the others are known in part."
+        ]
 
     def gain_importance(self) -> pd.DataFrame:
         """Gains of columns in trees or rounds; UnavailableError for other methods."""

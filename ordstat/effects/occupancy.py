@@ -27,10 +27,12 @@ from ..checks import (
     one_of,
     whole,
 )
-from ..exceptions import DataError, OptionError
+from ..exceptions import DataError, DataWarning, OptionError, warn
+from ..formula.columns import Factor
 from ..formula.sample import Rows
 from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import rule_covariance
+from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import Exported, NotedFrame
 from .counterfactual import Population, population
 from .grid import places_of
@@ -257,6 +259,7 @@ def occupancy(
         the rows with each arm.
     times : sequence of numbers
         Times to predict, rising; at the first the previous level is that of `start`.
+        Without `gap` each step is one transition: give every time of the fit.
     previous, time : str
         Columns of the fit: previous level, and time.
     gap : str, optional
@@ -289,7 +292,12 @@ def occupancy(
         parameter; a column or level is unknown; times do not rise.
     DataError
         A row of `start` is in an absorbing level, or has columns that the data of the
-        fit do not determine.
+        fit do not determine; its column of times has different values.
+
+    Warns
+    -----
+    DataWarning
+        Times of the fit are left out in `times`, without `gap`.
 
     References
     ----------
@@ -319,12 +327,16 @@ def occupancy(
     codes = _codes(absorbing, fit.levels)
     moving = [code for code in range(rule.n_levels) if code not in codes]
     rows = _start(fit, start, steps, previous, time, gap)
+    notes = [] if gap is not None else _skipped(fit, steps[:, 0], time)
+    for note in notes:
+        warn(note, DataWarning)
     began = rows.frame[previous].isin([fit.levels[code] for code in codes])
     if began.any():
         raise DataError(
             f"start has {int(began.sum())} rows in an absorbing level, the first"
             f" {rows.frame.index[began][0]!r}: they stay there. Leave them out."
         )
+    _check_moves(rows, fit.levels, moving, previous)
     rows = _in_order(rows, listed(by))
     places = places_of(rows, None, by)
     shares = _shares(rows, [group for _, group in places])
@@ -345,7 +357,7 @@ def occupancy(
         estimates,
         drawn,
         level,
-        _notes(chosen, rows, draws, level),
+        (*notes, *_notes(chosen, rows, draws, level)),
     )
 
 
@@ -415,6 +427,12 @@ def _start(
         raise OptionError(
             f"start must have the column {previous!r}, the level at the start."
         )
+    if time in frame.columns and frame[time].nunique() > 1:
+        raise DataError(
+            f"start must have a row for each person at the start; its column {time!r}"
+            f" has {frame[time].nunique()} different values. Select the first row of"
+            f" each person; or leave the column out, as times= sets it."
+        )
     frame[time] = steps[0, 0]
     if gap is not None:
         frame[gap] = steps[0, 1]
@@ -423,6 +441,45 @@ def _start(
         if name is not None:
             rows.check(name)
     return rows
+
+
+def _check_moves(
+    rows: Population, levels: Sequence[Any], moving: Sequence[int], previous: str
+) -> None:
+    """OptionError for a level that can be left, but is no level of the column of
+    previous levels.
+    """
+    known = rows.categories.get(previous)
+    if known is None:
+        return
+    unknown = [levels[code] for code in moving if levels[code] not in known]
+    if unknown:
+        raise OptionError(
+            f"absorbing must name the levels that are never left; {previous!r} has no"
+            f" level {unknown[0]!r} in the rows of the fit. Give absorbing={unknown!r},"
+            " or join the level with another."
+        )
+
+
+def _skipped(fit: LikelihoodResults, times: FloatArray, time: str) -> list[str]:
+    """A note where times of the rows of the fit lie between two times in a row, so that
+    one transition stands for several.
+    """
+    if not fit.in_memory or fit.design.data is None:
+        return []
+    column = fit.design.column(time, "time").value
+    if isinstance(column, Factor):
+        return []
+    seen = np.unique(np.asarray(column, dtype=np.float64))
+    between = seen[(seen > times[0]) & (seen < times[-1]) & ~np.isin(seen, times)]
+    if not between.size:
+        return []
+    return [
+        f"times leaves out {first_few([f'{value:g}' for value in between], MOST_TERMS)}"
+        f", where the fit has rows. Without gap= every step from one of times to the"
+        " next is one transition, as from row to row of the fit. Give all times, and"
+        " select from .frame; or fit with the gap as a predictor."
+    ]
 
 
 def _in_order(rows: Population, by: Sequence[Any]) -> Population:

@@ -208,6 +208,8 @@ def read_items(
             " levels=[...] for all of them."
         )
     item = read_response(read(pd.concat(columns, ignore_index=True)), names[0], levels)
+    if not item.declared:
+        raise DataError(f"{role}{list(names)!r} has no answers: all are missing.")
     if len(item.declared) < 2:
         raise DataError(
             f"{role}{list(names)!r} has only the level {shown_labels(item.declared)}:"

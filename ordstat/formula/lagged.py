@@ -9,7 +9,8 @@ import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..advice import with_advice
-from ..exceptions import DataError, OptionError
+from ..exceptions import DataError, DataWarning, OptionError, warn
+from ..report.cells import counted
 from .columns import as_frame
 
 
@@ -57,6 +58,11 @@ def lagged(
         A person or time is missing, times are no numbers, or two rows of a person have
         one time.
 
+    Warns
+    -----
+    DataWarning
+        Rows of one time come after different gaps, and there is no `gap`.
+
     Examples
     --------
     >>> import pandas as pd
@@ -88,9 +94,29 @@ def lagged(
         answers = answers.astype("Int64")
     previous = pd.api.extensions.take(answers.array, before, allow_fill=True)
     out = frame.assign(**{name: previous})
-    if gap is not None:
-        out[gap] = np.where(before >= 0, times - times[before], np.nan)
+    gaps = np.where(before >= 0, times - times[before], np.nan)
+    if gap is None:
+        _tell_of_gaps(times, gaps, time)
+    else:
+        out[gap] = gaps
     return out
+
+
+def _tell_of_gaps(times: FloatArray, gaps: FloatArray, time: str) -> None:
+    """DataWarning for rows whose gap is not the median of the rows of their time."""
+    has_one = np.isfinite(gaps)
+    by_time = pd.Series(gaps[has_one]).groupby(times[has_one])
+    rows = int((gaps[has_one] != by_time.transform("median")).sum())
+    if rows:
+        shortest = gaps[has_one].min()
+        longest = gaps[has_one].max()
+        warn(
+            f"{time!r}: the distance to the row before is unusual for its time in"
+            f" {counted(rows, 'row')} (distances {shortest:g} to {longest:g}). Give"
+            " gap= for a column of distances, and make it a predictor; or add the rows"
+            " between, with missing answers.",
+            DataWarning,
+        )
 
 
 def _check_names(frame: pd.DataFrame, given: dict[str, str]) -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from .._typing import BoolArray, FloatArray
 from ..checks import row_name, shown_labels
-from ..exceptions import DataError
+from ..exceptions import DataError, OptionError
 from .columns import Column, Factor, find_column, read
 from .inputs import ALL_LEVELS, Response, check_levels, known_codes
 from .parse import PartialCall
@@ -69,12 +69,20 @@ def _read_spans(
     Raises
     ------
     DataError
-        Ends out of order, events other than 0 and 1, or text without levels.
+        Ends out of order, events other than 0 and 1, infinite times, no event, or text
+        without levels.
+    OptionError
+        Levels of Surv().
     """
     first, second = (_column(frame, name) for name in call.columns)
     spans: Spans
     if call.function == "Surv":
-        spans, missing = _survival(call, first, second, frame.index)
+        if levels is not None:
+            raise OptionError(
+                "levels goes with interval() and with plain responses; the levels of"
+                " Surv() are the times of its events. Leave levels= out."
+            )
+        spans, missing = _survival(call, first, second, frame)
     elif levels is not None:
         spans, missing = _between_levels(call, first, second, levels)
     elif isinstance(first.value, Factor) and isinstance(second.value, Factor):
@@ -115,10 +123,12 @@ def _numbers(call: PartialCall, column: Column, name: str) -> FloatArray:
 
 
 def _survival(
-    call: PartialCall, time: Column, event: Column, index: pd.Index
+    call: PartialCall, time: Column, event: Column, frame: pd.DataFrame
 ) -> tuple[NumberSpans, BoolArray]:
     """An event at its time, or an answer above it."""
     name, flag = call.columns
+    index = frame.index
+    _check_finite(frame, name)
     times = _numbers(call, time, name)
     missing = _missing(time, len(index)) | _missing(event, len(index))
     if isinstance(event.value, Factor):
@@ -134,9 +144,31 @@ def _survival(
         raise DataError(
             f"Surv() must have 1 (event) or 0 (censored) in {flag!r}; got"
             f" {events[first]:g} in {row_name(index, first)} (such rows:"
-            f" {int(wrong.sum())}). Recode them."
+            f" {int(wrong.sum())}). Compare them with the code of the event, as in"
+            f" data.assign({flag}=data[{flag!r}] == {np.max(events[wrong]):g})."
+        )
+    if not missing.all() and not (events[~missing] == 1.0).any():
+        raise DataError(
+            f"Surv() must have 1 (event) in {flag!r} in some rows; all"
+            f" {int((~missing).sum())} are censored, so that nothing is known of the"
+            " times of events."
         )
     return NumberSpans(times, np.where(events == 1.0, times, np.inf)), missing
+
+
+def _check_finite(frame: pd.DataFrame, name: str) -> None:
+    """DataError for an infinite time, which is neither an event nor missing."""
+    column = find_column(frame, name, "the response")
+    if not pd.api.types.is_float_dtype(column):
+        return
+    infinite = np.isinf(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    if infinite.any():
+        raise DataError(
+            f"Surv() must have finite times in {name!r}; it is infinite in"
+            f" {row_name(frame.index, int(np.argmax(infinite)))} (such rows:"
+            f" {int(infinite.sum())}). Give the time that such a row was last seen, and"
+            " 0 for its event; or make it missing (NaN)."
+        )
 
 
 def _between_numbers(

@@ -98,7 +98,7 @@ def polychoric(
     frame: Any,
     weights: Any = None,
     *,
-    ordered: bool | Sequence[str] = (),
+    ordered: bool | str | Sequence[str] = (),
     method: str = "two-step",
     nearest: bool = False,
 ) -> Polychoric:
@@ -115,7 +115,7 @@ def polychoric(
     weights : str or array of length N, optional
         Case weights: the number of rows that a row stands for. The name of a column
         takes it out of the matrix.
-    ordered : list of str or True, optional
+    ordered : str, list of str or True, optional
         Numeric columns that hold ordered answers such as 1 to 5; True for all.
     method : {"two-step", "ml"}
         Thresholds from each column, then the correlation; or both together by maximum
@@ -306,7 +306,8 @@ def _items(
             f"A correlation needs two columns or more; got {names}. Give a frame with"
             " the columns to correlate."
         )
-    listed = names if ordered is True else [str(name) for name in ordered or ()]
+    given = [ordered] if isinstance(ordered, str) else ordered or ()
+    listed = names if ordered is True else [str(name) for name in given]
     unknown = [name for name in listed if name not in names]
     if unknown:
         raise OptionError(
@@ -317,9 +318,7 @@ def _items(
     scales = [
         item.name
         for item in items
-        if not item.ordered
-        and item.values.dtype.kind in "iu"
-        and np.unique(item.values[item.present]).size <= _FEW
+        if not item.ordered and _few_whole_numbers(item.values[item.present])
     ]
     notes = []
     if scales:
@@ -332,6 +331,14 @@ def _items(
     for note in notes:
         warn(note, DataWarning)
     return items, notes
+
+
+def _few_whole_numbers(values: AnyArray) -> bool:
+    """Whether numbers may be the codes of a scale; with missing values, pandas stores
+    such codes as floats.
+    """
+    distinct = np.unique(values)
+    return bool(distinct.size <= _FEW and np.array_equal(distinct, np.rint(distinct)))
 
 
 def _item(columns: Columns, name: str, ordered: bool, used: BoolArray) -> _Item:

@@ -243,7 +243,9 @@ def term_hypotheses(r: LikelihoodResults, type: str) -> tuple[str, list[FloatArr
     one_of("type", kind, ("I", "II", *_CODED))
     positions = r.parameters.of("location")
     estimated = ~r.fit.aliased[positions]
-    to_parameters = np.eye(r.fit.aliased.size)[positions][:, ~r.fit.aliased]
+    by_all = np.zeros((len(estimated), r.fit.aliased.size))
+    by_all[:, positions] = np.eye(len(estimated))
+    to_parameters = by_all[:, ~r.fit.aliased]
     contrasts = _recoded_contrasts if kind in _CODED else _sequential_contrasts
     return kind, [
         L @ to_parameters

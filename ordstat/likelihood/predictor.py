@@ -15,9 +15,13 @@ from functools import cached_property
 import numpy as np
 
 from .._typing import FloatArray, IntArray
+from ..checks import require_memory
 from ..formula.row_blocks import sums_by
 from ..formula.sample import Rows
 from .layout import Layout
+
+#: Arrays of rows by levels that are held together while probabilities are formed.
+_ARRAYS = 4
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -103,6 +107,13 @@ class Predictor:
 
     def eta(self) -> FloatArray:
         """(n, K-1)."""
+        cells = self.H.size * self.n_thresholds
+        require_memory(
+            f"A number for each of {self.H.size} rows and {self.n_thresholds + 1}"
+            " levels",
+            _ARRAYS * self.H.itemsize * cells,
+            "Ask for fewer rows at a time, or for type='score'; or join levels.",
+        )
         return self.s[:, None] * (self.thresholds() - self.H[:, None])
 
     def widths(self) -> FloatArray:

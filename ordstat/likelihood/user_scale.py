@@ -10,7 +10,12 @@ from functools import cached_property
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
+from ..checks import require_memory
 from ..newton import CholeskyFactor
+
+#: Arrays of parameters by parameters that are held together while a covariance matrix
+#: is formed.
+_SQUARES = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +98,9 @@ class UserScale:
 
     def gradient(self, index: int) -> FloatArray:
         """(P,) derivatives of the user's parameter `index` by the coordinates."""
-        units = np.eye(self.n_alpha + self.scale.size)
-        return np.asarray(self.coefficients(units)[index])
+        unit = np.zeros(self.n_alpha + self.scale.size)
+        unit[index] = 1.0
+        return self.slopes(unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +140,12 @@ class InverseInformation:
     def covariance(self) -> FloatArray:
         """(P', P')."""
         moves, schur = self._by_rest()
+        require_memory(
+            f"The covariance matrix of {len(moves)} parameters",
+            _SQUARES * moves.itemsize * len(moves) ** 2,
+            "Use .se, tidy(), confint() and drop1(), which do without it; or join"
+            " levels.",
+        )
         alpha = self.user.coefficients(np.eye(len(moves))[:, : len(self.factor.V)])
         of_alpha = alpha @ self.factor.threshold_inverse() @ alpha.T
         full = of_alpha + moves @ schur @ moves.T

@@ -142,6 +142,22 @@ def test_crossed_effects_that_do_not_fit():
     assert ordfit("y ~ 1 + (1 | g) + (1 | h)", nested).certificate.reached
 
 
+def test_numbers_for_rows_and_levels_that_do_not_fit():
+    """32 bytes of each of 8000 x 7999 numbers are 1.91 GiB; a fit, its standard errors
+    and profile limits need none of them.
+    """
+    fit = ordfit("y ~ a", _rows(8000, 8000), levels="all")
+    assert np.isfinite(fit.se["a"])
+    assert np.isfinite(fit.confint(["a"], type="profile").to_numpy()).all()
+    for question in (lambda: fit.predict(type="prob"), fit.errors):
+        with pytest.raises(
+            DataError, match=r"each of 8000 rows and 8000 levels needs 1\.91 GiB"
+        ):
+            question()
+    with pytest.raises(DataError, match=r"matrix of 8000 parameters needs .*tidy"):
+        fit.vcov()
+
+
 def test_force_is_gone():
     with pytest.raises(OptionError, match="force"):
         ordfit("y ~ a", _rows(80, 4), "redsvm", force=True)

@@ -252,7 +252,7 @@ def test_one_group_has_no_name(fit, start) -> None:
         ({"times": ["a"]}, OptionError, "times must be"),
         ({"absorbing": ["gone"]}, OptionError, "'gone'"),
         ({"absorbing": ["home"]}, DataError, "absorbing level"),
-        ({"absorbing": []}, OptionError, "'dead'"),
+        ({"absorbing": []}, OptionError, r"absorbing=\['dead'\]"),
         ({"previous": "state"}, OptionError, "'state'"),
         ({"time": "day"}, DataError, "time"),
         ({"gap": None}, DataError, "gap"),
@@ -290,3 +290,18 @@ def test_fits_that_are_refused(start) -> None:
         fit = ordfit("y ~ C(previous) + t + x + x:t + x2 + I(x2 + x)", aliased)
     with pytest.raises(DataError):
         occupancy(fit, rows, [1, 2], time="t")
+
+
+def test_times_that_are_left_out_are_told_of() -> None:
+    """One transition from 1 to 3 is not two."""
+    fit = ordfit("y ~ C(previous) + t", three_levels(), cluster="id")
+    start = pd.DataFrame({"previous": [1]})
+    with pytest.warns(DataWarning, match="times leaves out 2, where the fit has rows"):
+        occupancy(fit, start, [1, 3], time="t", draws=0)
+
+
+def test_rows_of_several_times_are_no_start() -> None:
+    data = three_levels()
+    fit = ordfit("y ~ C(previous) + t", data, cluster="id")
+    with pytest.raises(DataError, match="'t' has 3 different values"):
+        occupancy(fit, data, [1, 2, 3], time="t", draws=0)

@@ -137,7 +137,14 @@ def test_answers_that_say_nothing_change_nothing() -> None:
         ("interval(a, b) ~ x", {"a": [1, 1, 3, 1]}, DataError, "row 1"),
         ("interval(a, b) ~ x", {"a": [0, 0, 0, 0]}, DataError, "exact"),
         ("interval(a, b) ~ x", {"a": list("pqrs")}, DataError, "'a'"),
-        ("Surv(a, e) ~ x", {"e": [1, 2, 0, 1]}, DataError, "row 1"),
+        ("Surv(a, e) ~ x", {"e": [1, 2, 0, 1]}, DataError, "row 1.*== 2"),
+        ("Surv(a, e) ~ x", {"e": [0, 0, 0, 0]}, DataError, "all 4 are censored"),
+        (
+            "Surv(a, e) ~ x",
+            {"a": [1.0, np.inf, 3.0, 1.0], "e": [1, 0, 1, 1]},
+            DataError,
+            "finite times in 'a'; it is infinite in row 1",
+        ),
         ("Surv(a, e) ~ x", {"e": list("yyny")}, DataError, "'e'"),
     ],
 )
@@ -178,3 +185,15 @@ def test_questions_about_exact_answers_are_refused() -> None:
             question()
     with pytest.raises(DataError, match="exact answers in one column"):
         fit.errors(data)
+
+
+def test_times_have_no_levels() -> None:
+    data = pd.DataFrame({"t": [1, 2, 3], "e": [1, 1, 0], "x": X[:3]})
+    with pytest.raises(OptionError, match=r"levels of Surv\(\)"):
+        build("Surv(t, e) ~ x", data, levels=[1, 2, 3])
+
+
+def test_errors_say_how_many_answers_they_count() -> None:
+    """Censored at 1 is "2 or more"; censored at 3 is the level above 2."""
+    data = pd.DataFrame({"t": [1, 2, 1, 3, 2], "e": [1, 1, 0, 0, 1], "x": X[:5]})
+    assert "4 of the 5 rows" in repr(ordfit("Surv(t, e) ~ x", data).errors())

@@ -163,6 +163,9 @@ def test_whole_numbers_that_may_be_answers_are_named():
     data = pd.DataFrame({"q1": [1, 2, 3, 4, 5, 5] * 5, "q2": [1, 2, 2, 4, 5, 3] * 5})
     with pytest.warns(DataWarning, match=r"Taken as numeric.*: q1, q2\. Give"):
         polychoric(data)
+    data.loc[0, "q1"] = np.nan  # the column is of floats then
+    with pytest.warns(DataWarning, match=r"Taken as numeric.*: q1\. Give"):
+        polychoric(data, ordered="q2")
 
 
 def test_many_levels_of_small_integers():

@@ -19,7 +19,7 @@ def found():
     long = lagged(frame, "y", by="id", time="t").query("t > 0")
     fit = ordfit("y ~ C(previous) + t + arm", long)
     start = pd.DataFrame({"previous": [1, 2], "arm": ["control", "active"]})
-    return occupancy(fit, start, [1, 2, 4], time="t", by="arm", draws=0)
+    return occupancy(fit, start, [1, 2, 3, 4], time="t", by="arm", draws=0)
 
 
 def test_panels(found) -> None:
