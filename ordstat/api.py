@@ -467,20 +467,19 @@ def _split_vcov(vcov: Any, cluster: Any) -> tuple[Any, Any]:
         raise OptionError(
             "vcov={'cluster': ...} and cluster= say the same thing: give one of them."
         )
-    return vcov["cluster"], (
-        ("CR2" if kind == "CR2" else "cluster") if "type" in vcov else None
-    )
+    if "type" not in vcov:
+        return vcov["cluster"], None
+    return vcov["cluster"], "CR2" if kind == "CR2" else "cluster"
 
 
 def split_cost(cost: Any, data: Any) -> tuple[Any, Any]:
     """(costs of every row, cost of all rows): at most one of them is not None."""
     if cost is None or isinstance(cost, str):
         return None, cost
-    shape = (
-        shape_of(cost)
-        if isinstance(cost, (list, tuple, np.ndarray, pd.DataFrame))
-        else ()
-    )
+    if isinstance(cost, (list, tuple, np.ndarray, pd.DataFrame)):
+        shape = shape_of(cost)
+    else:
+        shape = ()
     if shape is None or len(shape) != 2:
         got = "lists of different lengths" if shape is None else f"shape {shape}"
         do = "Take columns of prices from the data, as in cost=data[['a', 'b', 'c']]"

@@ -80,11 +80,9 @@ def _range(
     if below is None and most is None:
         if above == 0:
             return "a positive, finite number"
-        return (
-            "a finite number"
-            if least is None
-            else f"a finite number, {least:g} or more"
-        )
+        if least is None:
+            return "a finite number"
+        return f"a finite number, {least:g} or more"
     low = f"above {above:g} and at most" if least is None else f"from {least:g} to"
     return f"a number {low} {most:g}"
 
@@ -113,7 +111,12 @@ def whole(
         ...
     ordstat.exceptions.OptionError: bins must be a whole number, 1 or more; got 0.
     """
-    largest = most if most is not None else 2**53 if of is None else _MOST_WHOLE
+    if most is not None:
+        largest = most
+    elif of is None:
+        largest = 2**53
+    else:
+        largest = _MOST_WHOLE
     if not is_whole(value) or not least <= value <= largest:
         open_end = most is None and not (is_whole(value) and value > least)
         bounds = f", {least} or more" if open_end else f" from {least} to {largest}"
@@ -377,9 +380,10 @@ def generator(
 def _wrong(
     name: str, value: Any, expected: str, of: Any = None, hint: str = ""
 ) -> OptionError:
-    owner = (
-        "" if of is None else f" of {of if isinstance(of, str) else type(of).__name__}"
-    )
+    if of is None:
+        owner = ""
+    else:
+        owner = f" of {of if isinstance(of, str) else type(of).__name__}"
     return OptionError(f"{name}{owner} must be {expected}; got {brief(value)}.{hint}")
 
 
@@ -549,11 +553,9 @@ def reporter(callback: Progress | None) -> Progress | None:
                 f" {callback!r}."
             ) from None
         return callback
-    return (
-        _Bar()
-        if sys.stderr is not None and sys.stderr.isatty() and find_spec("tqdm")
-        else None
-    )
+    if sys.stderr is not None and sys.stderr.isatty() and find_spec("tqdm"):
+        return _Bar()
+    return None
 
 
 def ticking(progress: Progress | None, total: int) -> Callable[..., None]:

@@ -153,11 +153,9 @@ def from_fits(given: Sequence[Any], cost: Any) -> tuple[list[Contestant], list[s
 
 
 def _labelled_fits(given: Sequence[Any]) -> dict[str, OrdinalResults]:
-    fits = (
-        given[0] if len(given) == 1 and isinstance(given[0], Mapping) else list(given)
-    )
-    if isinstance(fits, Mapping):
-        return labelled(fits, "fits")
+    if len(given) == 1 and isinstance(given[0], Mapping):
+        return labelled(given[0], "fits")
+    fits = list(given)
     for fit in fits:
         _check_fit("what was given", fit)
     methods = [repr(fit.method) for fit in fits]

@@ -481,11 +481,10 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             weights=weights,
         )
         with _ONE_BATCH:
-            stream = (
-                self._held
-                if isinstance(self._held, Stream)
-                else Stream(first=self._held)
-            )
+            if isinstance(self._held, Stream):
+                stream = self._held
+            else:
+                stream = Stream(first=self._held)
             self._held = stream.after(sample, pd.RangeIndex(len(y)), len(y))
         return self
 
@@ -994,11 +993,10 @@ def ranked(y: AnyArray, order: list[Any], name: str = "y") -> pd.Categorical:
     codes = pd.Index(order).get_indexer(pd.Index(y))
     if (codes < 0).any():
         unknown = pd.unique(y[codes < 0]).tolist()
-        encoded = (
-            _ENCODED
-            if isinstance(order[0], str) and isinstance(unknown[0], int)
-            else ""
-        )
+        if isinstance(order[0], str) and isinstance(unknown[0], int):
+            encoded = _ENCODED
+        else:
+            encoded = ""
         raise DataError(
             f"{name} has labels that are not among the levels {order}:"
             f" {unknown[:5]}.{encoded}"

@@ -137,11 +137,10 @@ class Method:
 
     def __post_init__(self) -> None:
         for f in fields(self):
-            value = (
-                f.metadata["check"](f.name, getattr(self, f.name), self)
-                if "check" in f.metadata
-                else None
-            )
+            if "check" in f.metadata:
+                value = f.metadata["check"](f.name, getattr(self, f.name), self)
+            else:
+                value = None
             if value is not None:
                 object.__setattr__(self, f.name, value)
 
@@ -314,11 +313,9 @@ def _code(value: Any) -> str:
         from .reduction.classifiers import written
 
         return written(value)
-    return (
-        f"float('{value}')"
-        if isinstance(value, float) and np.isinf(value)
-        else repr(value)
-    )
+    if isinstance(value, float) and np.isinf(value):
+        return f"float('{value}')"
+    return repr(value)
 
 
 LIN = (

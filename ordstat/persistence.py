@@ -476,11 +476,10 @@ def _whole(fit: Any) -> Iterable[bool]:
                 part.mean.shape == part.deviation.shape == part.kept.shape
                 and part.kept.sum() == width
             )
-        jacobian = (
-            np.eye(levels - 1)
-            if problem.structure is None
-            else problem.structure.jacobian
-        )
+        if problem.structure is None:
+            jacobian = np.eye(levels - 1)
+        else:
+            jacobian = problem.structure.jacobian
         yield len(jacobian) == levels - 1 and problem.counts.shape == (levels,)
         size = (
             jacobian.shape[1] * (1 + nominal)

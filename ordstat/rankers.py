@@ -198,9 +198,10 @@ class MarginResults(ThresholdResults):
 
     def _margin_report(self, header: Sequence[tuple[str, Any]] = ()) -> Report:
         """The summary as data, with additional lines in its header."""
-        chosen = (
-            [] if self.fit.selection is None else [selection_table(self.fit.selection)]
-        )
+        if self.fit.selection is None:
+            chosen = []
+        else:
+            chosen = [selection_table(self.fit.selection)]
         return ranker_report(
             self, [*self.estimate_tables(), *chosen, *shared_tables(self)], header
         )
@@ -241,7 +242,8 @@ class VoteResults(OrdinalResults):
     def summary_data(self) -> Report:
         """The summary as data."""
         header = [] if self.bound is None else [bound_header(self.bound)]
-        chosen = (
-            [] if self.fit.selection is None else [selection_table(self.fit.selection)]
-        )
+        if self.fit.selection is None:
+            chosen = []
+        else:
+            chosen = [selection_table(self.fit.selection)]
         return ranker_report(self, [*chosen, *error_tables(self)], header)

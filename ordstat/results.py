@@ -219,9 +219,9 @@ def kept_covariance(fit: OrdinalResults, design: Design, data: Any) -> Any:
                 " or vcov='model'."
             )
         clusters = clusters[old.get_indexer(design.index)]
-    return {"cluster": clusters} | (
-        {"type": "CR2" if chosen.name == "CR2" else "CR1"} if chosen.asked else {}
-    )
+    if not chosen.asked:
+        return {"cluster": clusters}
+    return {"cluster": clusters, "type": "CR2" if chosen.name == "CR2" else "CR1"}
 
 
 @with_advice

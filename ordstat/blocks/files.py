@@ -99,11 +99,10 @@ class ParquetFiles:
                 ):
                     frame = batch.to_pandas(split_blocks=True)
                     if given:
-                        rows = (
-                            frame.set_axis(pd.RangeIndex(batch.num_rows))
-                            if stored
-                            else None
-                        )
+                        if stored:
+                            rows = frame.set_axis(pd.RangeIndex(batch.num_rows))
+                        else:
+                            rows = None
                         frame = pd.DataFrame(
                             rows, pd.RangeIndex(batch.num_rows)
                         ).assign(**given)
@@ -127,9 +126,10 @@ class ParquetFiles:
         target = os.path.realpath(path)
         if any(os.path.realpath(other) == target for other in self.paths):
             return True
-        inside = (
-            os.path.relpath(target, os.path.realpath(self.root)) if self.root else ".."
-        )
+        if self.root:
+            inside = os.path.relpath(target, os.path.realpath(self.root))
+        else:
+            inside = ".."
         return (
             not inside.startswith("..")
             and _is_data(inside)

@@ -160,11 +160,9 @@ class BlockProblem(Problem):
                 total = at if total is None else _sum(total, at)
         if total is None or not total.finite:
             return None
-        return (
-            total
-            if information is None or self.structure is not None
-            else replace(total, information=information)
-        )
+        if information is None or self.structure is not None:
+            return total
+        return replace(total, information=information)
 
 
 def _evaluated(
@@ -181,23 +179,20 @@ def _of_block(template: Problem, sample: Sample) -> Problem:
     """The problem of the rows of a block."""
     rows = sample.rows
     shown = template.sample.rows
-    X = (
-        kept_columns(rows.X, template.location.kept)
-        if template.location.kept.size
-        else rows.X[:, :0]
-    )
+    if template.location.kept.size:
+        X = kept_columns(rows.X, template.location.kept)
+    else:
+        X = rows.X[:, :0]
     nominal = rows.nominal
     scale = rows.scale
-    nominal = (
-        None
-        if nominal is None or shown.nominal is None
-        else kept_columns(nominal, template.nominal.kept)
-    )
-    scale = (
-        None
-        if scale is None or shown.scale is None
-        else kept_columns(scale, template.scale.kept)
-    )
+    if nominal is None or shown.nominal is None:
+        nominal = None
+    else:
+        nominal = kept_columns(nominal, template.nominal.kept)
+    if scale is None or shown.scale is None:
+        scale = None
+    else:
+        scale = kept_columns(scale, template.scale.kept)
     among_present = np.cumsum(template.present) - 1
     present = replace(
         sample,

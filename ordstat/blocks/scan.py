@@ -130,11 +130,10 @@ class Reader:
         if labels is not None:
             given[labels] = inputs.vector(labels, "cluster", columns, None, index)
             value = given[labels].value
-            labels = (
-                np.array([*value.levels, None], object)[value.codes]
-                if isinstance(value, Factor)
-                else value
-            )
+            if isinstance(value, Factor):
+                labels = np.array([*value.levels, None], object)[value.codes]
+            else:
+                labels = value
         missing = {
             name: column.missing
             for name, column in given.items()
@@ -222,11 +221,10 @@ class Scan:
 
     def frame(self) -> pd.DataFrame:
         """The sample and the marked rows, which show every level."""
-        marked = (
-            []
-            if self.stride == 1
-            else [few.iloc[[place]] for _, few, place in self.marks.values()]
-        )
+        if self.stride == 1:
+            marked = []
+        else:
+            marked = [few.iloc[[place]] for _, few, place in self.marks.values()]
         return _stacked([*self.sample, *marked], self.categories)
 
 
@@ -498,9 +496,10 @@ def _levels(blocks: RowBlocks) -> dict[str, Factor]:
         categories = here if categories is None else _together(categories, here)
         for name, factor in declared.items():
             levels = {*factor.levels, *(found[name].levels if name in found else ())}
-            ordered = (
-                categories[name].categories if name in categories else sorted(levels)
-            )
+            if name in categories:
+                ordered = list(categories[name].categories)
+            else:
+                ordered = sorted(levels)
             found[name] = replace(factor, levels=tuple(map(plain, ordered)))
     return found
 

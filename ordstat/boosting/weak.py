@@ -333,11 +333,9 @@ class DirectionTrainer(WeakTrainer):
 
     def _placed(self, direction: FloatArray) -> FloatArray:
         size = float(np.linalg.norm(direction))
-        return (
-            direction
-            if self.length is None or size == 0.0
-            else direction * (self.length / size)
-        )
+        if self.length is None or size == 0.0:
+            return direction
+        return direction * (self.length / size)
 
     def combine(
         self, members: Sequence[Any], round_weights: FloatArray

@@ -81,11 +81,10 @@ class Population:
 
     def setting(self, name: str, value: Any) -> pd.DataFrame:
         """The frame with one variable set: to one value, or to (n,) numbers."""
-        new = (
-            value
-            if isinstance(value, np.ndarray)
-            else _like(self.frame[name], [value] * len(self.frame))
-        )
+        if isinstance(value, np.ndarray):
+            new = value
+        else:
+            new = _like(self.frame[name], [value] * len(self.frame))
         return self.frame.assign(**{name: new})
 
     def at(self, values: Mapping[str, Any]) -> Population:
@@ -185,11 +184,10 @@ def population(
                 f"{n - len(frame)} of {n} rows of newdata have missing values and are"
                 " left out."
             )
-        w = (
-            np.ones(len(frame))
-            if weights is None
-            else case_weights(newdata, weights, rebuilt.complete)
-        )
+        if weights is None:
+            w = np.ones(len(frame))
+        else:
+            w = case_weights(newdata, weights, rebuilt.complete)
         if design.data is not None:
             rows, identified = matched_rows(design, design.data)
             fitted = with_text_names(rows, variables) if identified else None

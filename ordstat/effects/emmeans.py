@@ -466,11 +466,10 @@ def _adjustment_note(
     ]
     numbers = " to ".join(str(count) for count in sorted({min(counts), max(counts)}))
     family = f"{numbers} {'means' if how == 'tukey' else 'tests'}"
-    name = (
-        f"the multivariate {'t' if by_t else 'normal'} (mvt)"
-        if how == "mvt"
-        else method_of(how)
-    )
+    name = method_of(how)
+    if how == "mvt":
+        distribution = "t" if by_t else "normal"
+        name = f"the multivariate {distribution} (mvt)"
     if how in STEPWISE:
         return f"p-values by {name} method, {limits} by Bonferroni's, for {family}."
     return f"p-values and {limits} by {name} method, for {family}."

@@ -156,11 +156,10 @@ def _listed_values(rows: Population, name: str, given: Any) -> list[Any]:
     """The values of a variable in `at`; "mean" and "median" of a number are
     computed.
     """
-    values = (
-        list(given)
-        if isinstance(given, Iterable) and not isinstance(given, str)
-        else [given]
-    )
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        values = list(given)
+    else:
+        values = [given]
     if name not in rows.categories:
         values = [
             rows.middle(name, one) if one in ("mean", "median") else one
@@ -189,12 +188,14 @@ def on_one_scale(rows: Rows) -> Rows:
     """Rows with the mean of their log scales, so that latent variables have
     one unit.
     """
-    columns = (
-        None if rows.scale is None else np.tile(rows.scale.mean(axis=0), (rows.n, 1))
-    )
-    offset = (
-        None if rows.scale_offset is None else np.full(rows.n, rows.scale_offset.mean())
-    )
+    if rows.scale is None:
+        columns = None
+    else:
+        columns = np.tile(rows.scale.mean(axis=0), (rows.n, 1))
+    if rows.scale_offset is None:
+        offset = None
+    else:
+        offset = np.full(rows.n, rows.scale_offset.mean())
     return replace(rows, scale=columns, scale_offset=offset)
 
 
@@ -356,11 +357,10 @@ def _frequencies(grid: ReferenceGrid, names: Sequence[str]) -> FloatArray:
     codes = [
         pd.Index(values[name]).get_indexer(pd.Index(rows.frame[name])) for name in names
     ]
-    inside = (
-        np.all([code >= 0 for code in codes], axis=0)
-        if names
-        else np.ones(len(rows.frame), dtype=np.bool_)
-    )
+    if names:
+        inside = np.all([code >= 0 for code in codes], axis=0)
+    else:
+        inside = np.ones(len(rows.frame), dtype=np.bool_)
     table = np.zeros([len(values[name]) for name in names])
     np.add.at(table, tuple(code[inside] for code in codes), rows.weights[inside])
     shape = [len(column) if name in names else 1 for name, column in values.items()]

@@ -324,11 +324,10 @@ def _names(everyone: Population, variables: Any, at: Any) -> list[str]:
 
 def _note(everyone: Population, at: Any, by: Any) -> str:
     """Note on averaging."""
-    groups = (
-        f" by {listing(list(map(str, listed(by))))}"
-        if by is not None and listed(by)
-        else ""
-    )
+    if by is not None and listed(by):
+        groups = f" by {listing(list(map(str, listed(by))))}"
+    else:
+        groups = ""
     if at == "rows":
         return "Of each row separately."
     if isinstance(at, str):

@@ -220,11 +220,10 @@ def _why(error: Exception, label: str) -> str:
     if _SINGLE_EQUALS.match(label) or ("(" not in label and _EQUALS.search(label)):
         return "values are compared by ==, and conditions joined by & or |."
     names = _WITH_BLANKS.search(label)
-    return (
-        f"{why}. Put backticks around a name with blanks: `{names.group()[:_SHOWN]}`."
-        if names
-        else f"{why}."
-    )
+    if names is None:
+        return f"{why}."
+    shown = names.group()[:_SHOWN]
+    return f"{why}. Put backticks around a name with blanks: `{shown}`."
 
 
 def column_expression(name: str) -> Expression:
@@ -696,9 +695,12 @@ class _Reader:
         while operator := self._take("*", "/"):
             right = self._interaction()
             self._limited({}, len(left))
-            outer = (
-                left if operator == "*" else {reduce(or_, left): None} if left else {}
-            )
+            if operator == "*":
+                outer = left
+            elif left:
+                outer = {reduce(or_, left): None}
+            else:
+                outer = {}
             joined = self._product(outer, right)
             left = self._limited(
                 left | right | joined if operator == "*" else left | joined

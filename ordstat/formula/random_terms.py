@@ -282,9 +282,10 @@ def _check_columns(terms: list[RandomTerm], columns: list[FloatArray]) -> None:
                     " apart. Write it once."
                 )
             seen[group, name] = term.text
-            blocks = (
-                [unit[:, :k]] if term.correlated else [unit[:, [j]] for j in range(k)]
-            )
+            if term.correlated:
+                blocks = [unit[:, :k]]
+            else:
+                blocks = [unit[:, [j]] for j in range(k)]
             with_column = [
                 np.column_stack([span, unit[:, k]])
                 for span in (*earlier, *blocks)

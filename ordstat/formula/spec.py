@@ -310,14 +310,13 @@ class FormulaSpec:
 
     def variables(self) -> dict[str, frozenset[str]]:
         """Columns of the data in each term of any side."""
-        return {
-            term.label: (
-                frozenset().union(*(factor.names for factor in term.factors))
-                & frozenset(self.columns)
-            )
-            for side in self.sides
-            for term in side.terms
-        }
+        columns = frozenset(self.columns)
+        used = {}
+        for side in self.sides:
+            for term in side.terms:
+                names = frozenset().union(*(factor.names for factor in term.factors))
+                used[term.label] = names & columns
+        return used
 
     @cached_property
     def column_names(self) -> dict[str, tuple[ColumnName, ...]]:

@@ -214,11 +214,12 @@ def _estimates(r: LikelihoodResults) -> pd.Series:
     """
     random = r.random_parameters
     fixed = pd.Series(r.fit.limits, index=r.parameters.names)
-    return (
-        fixed
-        if random is None
-        else pd.concat([fixed, pd.Series(random.estimates, index=random.names)])
+    if random is None:
+        return fixed
+    parameters: pd.Series = pd.concat(
+        [fixed, pd.Series(random.estimates, index=random.names)]
     )
+    return parameters
 
 
 def _status(original: LikelihoodFit, fit: LikelihoodFit) -> str:
@@ -296,11 +297,10 @@ def _drawing(r: LikelihoodResults, cluster: Any) -> tuple[_Draw, str]:
     if r.fit.marginal is not None:
         _check_simulated(r, cluster)
         return _simulated, "responses simulated with new random effects"
-    groups = (
-        r.own_covariance.cluster
-        if cluster is None
-        else cluster_codes(cluster, r.design)
-    )
+    if cluster is None:
+        groups = r.own_covariance.cluster
+    else:
+        groups = cluster_codes(cluster, r.design)
     if groups is None:
         return partial(_redrawn, None), "rows"
     return partial(_redrawn, groups), f"{np.unique(groups).size} clusters"

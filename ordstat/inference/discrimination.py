@@ -89,11 +89,10 @@ def discrimination_series(r: LikelihoodResults) -> pd.Series:
     by_order = pair_table(sample.y, order, weights)
     pairs = pair_counts(by_order)
     g = gini_mean_difference(fit.scores, weights)
-    tests = (
-        dict.fromkeys(_TESTS, np.nan)
-        if r.covariance == "survey"
-        else figures_of_test(r)
-    )
+    if r.covariance == "survey":
+        tests = dict.fromkeys(_TESTS, np.nan)
+    else:
+        tests = figures_of_test(r)
     values = {
         **tests,
         **pseudo_r2(fit, n),

@@ -66,11 +66,10 @@ def _equation(
     """
     columns = {f"parameter_{position}_": name for name, position in names.items()}
     text = re.sub(r"parameter_\d+_", lambda column: columns[column[0]], code)
-    available = (
-        f"The parameters are {', '.join(names)}."
-        if names
-        else "There are no parameters."
-    )
+    if names:
+        available = f"The parameters are {', '.join(names)}."
+    else:
+        available = "There are no parameters."
     left, *rest = re.split(r"(<=|>=|==|=|<|>)", code)
     sign = " ".join(rest[::2]).replace("==", "=")
     points = np.vstack(

@@ -97,17 +97,17 @@ def random_blocks(fit: LikelihoodResults) -> list[Block]:
     """The random terms of a fit, with a separate block for each independent effect."""
     pairs: list[Block] = []
     for term in fit.design.random:
-        covariance = (
-            [] if term.root is None else [f"covariance {hash(term.root.tobytes())}"]
-        )
+        if term.root is None:
+            covariance = []
+        else:
+            covariance = [f"covariance {hash(term.root.tobytes())}"]
         group = frozenset(
             [*(factor.key for factor in term.part.group.factors), *covariance]
         )
-        parts = (
-            [frozenset(term.names)]
-            if term.correlated
-            else [frozenset([name]) for name in term.names]
-        )
+        if term.correlated:
+            parts = [frozenset(term.names)]
+        else:
+            parts = [frozenset([name]) for name in term.names]
         pairs += [(columns, group) for columns in parts]
     return pairs
 

@@ -95,11 +95,10 @@ def _wider_models(
     """Test the model against models with one more term in the nominal or
     scale formula.
     """
-    terms = (
-        list(dict.fromkeys(candidates))
-        if scope is None
-        else terms_in(r, scope, candidates)
-    )
+    if scope is None:
+        terms = list(dict.fromkeys(candidates))
+    else:
+        terms = terms_in(r, scope, candidates)
     present = list(present)
     marginality = marginality_of(r.design.spec)
     fits = {}
@@ -155,9 +154,10 @@ def _wald_tests(r: LikelihoodResults, scope: Any) -> pd.DataFrame:
     """Wald tests of equal effects at all thresholds by the covariance of the fit, with
     one refit per term.
     """
-    terms = (
-        list(r.design.terms) if scope is None else terms_in(r, scope, r.design.terms)
-    )
+    if scope is None:
+        terms = list(r.design.terms)
+    else:
+        terms = terms_in(r, scope, r.design.terms)
     freed = {term: _with_margins(r, term) for term in terms}
     if scope is None:
         freed[OMNIBUS] = np.ones(len(r.design.names), dtype=bool)
@@ -249,9 +249,10 @@ def no_joint_test(r: LikelihoodResults) -> tuple[str, str]:
     if r.own_covariance.name == "model":
         table = score_tests(r)
         separated = "estimates are infinite (separation)"
-        why = (
-            separated if r.fit.separation is not None else scarce_level(r) or _SINGULAR
-        )
+        if r.fit.separation is not None:
+            why = separated
+        else:
+            why = scarce_level(r) or _SINGULAR
     else:
         why = wald_equality(r, np.ones(len(r.design.names), dtype=bool))[1]
         table = _wald_tests(r, None)
@@ -356,9 +357,10 @@ def _missing_tests(r: LikelihoodResults, table: pd.DataFrame) -> list[str]:
             " estimates."
         ]
     lacking = ", ".join(_lacking(table))
-    notes = (
-        [f"no test of {lacking}: {scarce_level(r) or _SINGULAR}."] if lacking else []
-    )
+    if lacking:
+        notes = [f"no test of {lacking}: {scarce_level(r) or _SINGULAR}."]
+    else:
+        notes = []
     nothing = [str(name) for name, df in table["df"].items() if df == 0]
     if nothing:
         notes.append(
@@ -464,11 +466,10 @@ def brant_tests(r: LikelihoodResults) -> pd.DataFrame:
         for term, of_term in r.design.terms.items()
     }
     columns[OMNIBUS] = np.arange(X.shape[1])
-    table = (
-        chi2_frame(columns, [(np.nan, 0)] * len(columns))
-        if notes
-        else _brant_frame(r, X, fits, columns)
-    )
+    if notes:
+        table = chi2_frame(columns, [(np.nan, 0)] * len(columns))
+    else:
+        table = _brant_frame(r, X, fits, columns)
     lacking = _lacking(table)
     if lacking and not notes:
         notes = [

@@ -150,11 +150,10 @@ def dropped_terms(
 ) -> pd.DataFrame:
     """Drop each term in turn, as R's drop1()."""
     check_available(r, "drop1()")
-    terms = (
-        marginality_of(r.design.spec).droppable()
-        if scope is None
-        else terms_in(r, scope, r.design.terms)
-    )
+    if scope is None:
+        terms = marginality_of(r.design.spec).droppable()
+    else:
+        terms = terms_in(r, scope, r.design.terms)
     return refit_table(r, drop_fits(r, terms), -1.0, test, k)
 
 

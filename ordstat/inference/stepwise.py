@@ -94,11 +94,12 @@ def _limits(
         )
     lower = limits.get("lower")
     upper = limits.get("upper")
-    kept = (
-        set()
-        if lower is None
-        else set(marginality_of(r.design.updated(formula=lower).spec).factors.values())
-    )
+    if lower is None:
+        kept = set()
+    else:
+        kept = set(
+            marginality_of(r.design.updated(formula=lower).spec).factors.values()
+        )
     return kept, None if upper is None else widest_model(r, upper)
 
 

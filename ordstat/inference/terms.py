@@ -189,6 +189,10 @@ def _grids(
     values: dict[str, Value] = {}
     for codes, (key, width) in zip(levels, widths.items(), strict=True):
         numbers = rng.standard_normal((levels.shape[1], width))
-        factor = Factor(codes=codes, levels=codings[key].levels)
-        values[key] = factor if not width else numbers[:, 0] if width == 1 else numbers
+        if width == 0:
+            values[key] = Factor(codes=codes, levels=codings[key].levels)
+        elif width == 1:
+            values[key] = numbers[:, 0]
+        else:
+            values[key] = numbers
     return values, levels.shape[1]

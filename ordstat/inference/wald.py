@@ -328,11 +328,10 @@ def _sequential_contrasts(
     contrasts = []
     for term, columns in design.terms.items():
         positions = np.arange(columns.start, columns.stop)
-        order = (
-            np.arange(estimated.size)
-            if kind == "I"
-            else _containing_last(term, marginality, design)
-        )
+        if kind == "I":
+            order = np.arange(estimated.size)
+        else:
+            order = _containing_last(term, marginality, design)
         own = positions[estimated[positions]]
         rows = sequential_contrasts(gram, own, order[estimated[order]])
         # Each coefficient of the term once, so that fits to other data have the same

@@ -251,11 +251,9 @@ class CostMatrix:
     @property
     def label(self) -> str:
         """The name, or "K x K matrix"."""
-        return (
-            self.value
-            if isinstance(self.value, str)
-            else f"{len(self.value)} x {len(self.value)} matrix"
-        )
+        if isinstance(self.value, str):
+            return self.value
+        return f"{len(self.value)} x {len(self.value)} matrix"
 
     def require(self, n_levels: int) -> None:
         """Raise OptionError if the matrix is not K x K."""
@@ -278,11 +276,9 @@ class CostMatrix:
                 " costs follow from the probabilities of a fit. Give a named cost or a"
                 " K x K matrix."
             )
-        return (
-            named_costs(self.value, n_levels)
-            if isinstance(self.value, str)
-            else np.array(self.value)
-        )
+        if isinstance(self.value, str):
+            return named_costs(self.value, n_levels)
+        return np.array(self.value)
 
     def rows(self, y: IntArray, n_levels: int) -> FloatArray:
         """(N, K) costs of every prediction for rows of codes y (N,)."""
@@ -421,9 +417,10 @@ def least_cost_thresholds(
         np.cumsum(
             np.bincount(index.ravel(), gain, minlength=values.size), out=total[1:]
         )
-    half = (
-        0.5 * (values[-1] - values[0]) / (values.size - 1) if values.size > 1 else 0.5
-    )
+    if values.size > 1:
+        half = 0.5 * (values[-1] - values[0]) / (values.size - 1)
+    else:
+        half = 0.5
     ends = np.concatenate([[values[0] - 2.0 * half], values, [values[-1] + 2.0 * half]])
     gaps = np.diff(ends)
     bonus = _TIE * np.abs(gains).sum() * gaps / gaps.sum()

@@ -341,11 +341,10 @@ def measured(p: Predictions, names: Sequence[str]) -> list[float]:
     """
     weights = p.weights
     cells = confusion(p.y, p.codes, p.weights, p.n_levels)
-    pairs = (
-        None
-        if _OF_SCORES.keys().isdisjoint(names)
-        else pair_counts(pair_table(p.y, p.scores, weights))
-    )
+    if _OF_SCORES.keys().isdisjoint(names):
+        pairs = None
+    else:
+        pairs = pair_counts(pair_table(p.y, p.scores, weights))
     values = []
     for name in names:
         if name in p.decided:

@@ -139,11 +139,10 @@ class HullGeometry(Geometry):
         inside = np.ones(weights.size, dtype=np.bool_) if counted is None else counted
         log_size = self.log_size if counted is None else self.log_size_own
         finite = np.sqrt(2.0 * log_size * weights[inside].sum())
-        smooth = (
-            0.0
-            if self.squared_lengths is None
-            else np.sqrt((weights * self.squared_lengths)[inside].sum())
-        )
+        if self.squared_lengths is None:
+            smooth = 0.0
+        else:
+            smooth = np.sqrt((weights * self.squared_lengths)[inside].sum())
         return float((finite + smooth) / weights.sum())
 
 

@@ -129,11 +129,10 @@ def importance(
 
 def _check_measure(fit: OrdinalResults, measure: str, unpermuted: Predictions) -> None:
     """Refuse a measure that the fit does not have, or that is not finite."""
-    fewer = (
-        ""
-        if "prob" in fit.prediction_types
-        else " (those of probabilities need calibrate=True at the fit)"
-    )
+    if "prob" in fit.prediction_types:
+        fewer = ""
+    else:
+        fewer = " (those of probabilities need calibrate=True at the fit)"
     one_of("measure", measure, measures_of(unpermuted), also=fewer)
     value = measured(unpermuted, [measure])[0]
     if not np.isfinite(value):

@@ -273,11 +273,10 @@ def errors_at_margin(
     fit: OrdinalResults, deltas: Any = None, *, normalised: bool | None = None
 ) -> pd.DataFrame:
     """Training errors at margin Delta: E_C, E_B and E_A of Lin & Li (2006)."""
-    use = (
-        fit.geometry is not None
-        if normalised is None
-        else flag("normalised", normalised)
-    )
+    if normalised is None:
+        use = fit.geometry is not None
+    else:
+        use = flag("normalised", normalised)
     if use and fit.geometry is None:
         raise OptionError(
             f"normalised must be False for {fit.method!r}, whose score has no norm; got"

@@ -200,15 +200,14 @@ class LikelihoodAtEstimates:
         if at is None:
             return float("nan")
         products = float(sample.n) * sample.n_levels * x.size**2
-        dense = (
-            expected_information(wider, x)
-            if products <= _EXPECTED
-            else at.information.dense()
-        )
+        if products <= _EXPECTED:
+            dense = expected_information(wider, x)
+        else:
+            dense = at.information.dense()
         factor = None if dense is None else Blocks.of_dense(dense, x.size).factor()
-        return (
-            float("nan") if factor is None else float(factor.solve(at.score) @ at.score)
-        )
+        if factor is None:
+            return float("nan")
+        return float(factor.solve(at.score) @ at.score)
 
     def profile(self) -> ProfileLikelihood:
         """The profile likelihood of the estimated parameters, penalised if

@@ -202,11 +202,9 @@ class SequentialRegression(OrdinalRegression):
 
     def _facts(self) -> tuple[tuple[str, Any], ...]:
         facts = super()._facts()
-        return (
-            facts
-            if self.direction == "forward"
-            else (*facts, ("direction", self.direction))
-        )
+        if self.direction == "forward":
+            return facts
+        return (*facts, ("direction", self.direction))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

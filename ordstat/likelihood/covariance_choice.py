@@ -133,11 +133,9 @@ class Covariance:
             kind = "CR2, t by Satterthwaite" if self.name == "CR2" else "cluster-robust"
             by_t = "" if np.isinf(self.df) else f", t with {self.df:g} df"
             return f"{kind}{by_t}, {self.n_clusters} clusters"
-        return (
-            "observed information"
-            if self.name == "model"
-            else f"{self.name} sandwich over rows"
-        )
+        if self.name == "model":
+            return "observed information"
+        return f"{self.name} sandwich over rows"
 
     @property
     def without_aic(self) -> str:
@@ -150,11 +148,9 @@ class Covariance:
             return "rows of a cluster are not independent"
         if self.matrix is not None:
             return "the covariance matrix given is not that of the likelihood"
-        return (
-            ""
-            if self.name == "model"
-            else "robust errors do not assume that the model is true"
-        )
+        if self.name == "model":
+            return ""
+        return "robust errors do not assume that the model is true"
 
     @property
     def most_at_once(self) -> float:
@@ -180,11 +176,9 @@ def own_covariance(design: Design) -> Covariance:
     if design.survey is not None:
         return Covariance("survey", survey=design.survey)
     cluster = design.sample.cluster
-    return (
-        Covariance("model")
-        if cluster is None
-        else Covariance("cluster", cluster, asked=False)
-    )
+    if cluster is None:
+        return Covariance("model")
+    return Covariance("cluster", cluster, asked=False)
 
 
 def for_few_clusters(
@@ -490,7 +484,7 @@ def _small_sample_factor(fit: LikelihoodFit, chosen: Covariance) -> float:
     if chosen.cluster is not None:
         return chosen.n_clusters / (chosen.n_clusters - 1)
     if chosen.name == "HC1":
-        return (
-            fit.n_obs / (fit.n_obs - fit.edf) if fit.n_obs > fit.edf else float("nan")
-        )
+        if fit.n_obs > fit.edf:
+            return fit.n_obs / (fit.n_obs - fit.edf)
+        return float("nan")
     return 1.0

@@ -185,11 +185,9 @@ class LikelihoodFit(Fit):
         """(P' + m, P' + m) covariance by the information, including parameters of
         random effects; NaN at a boundary.
         """
-        return (
-            self.information.covariance()
-            if self.marginal is None
-            else self.marginal.covariance.copy()
-        )
+        if self.marginal is None:
+            return np.asarray(self.information.covariance())
+        return np.array(self.marginal.covariance)
 
     def on_flexible_scale(self) -> FloatArray | None:
         """(F, P) linear map from `coefficients` to those of `flexible_layout`; None for

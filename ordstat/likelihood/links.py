@@ -415,11 +415,9 @@ class Link:
             return np.exp(self.log_interval(u, lo, d))
 
     def __repr__(self) -> str:
-        return (
-            f"LINKS[{self.name!r}]"
-            if self.lam is None
-            else f"FLEXIBLE[{self.name!r}].at({self.lam!r})"
-        )
+        if self.lam is None:
+            return f"LINKS[{self.name!r}]"
+        return f"FLEXIBLE[{self.name!r}].at({self.lam!r})"
 
 
 @dataclass(frozen=True)

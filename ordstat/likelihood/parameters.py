@@ -92,11 +92,10 @@ def planned(
     names = structured or thresholds
     below: list[str] = []
     if columns["nominal"]:
-        below = (
-            [""] * len(names)
-            if structured
-            else list(map(str, design.levels.values[:-1]))
-        )
+        if structured:
+            below = [""] * len(names)
+        else:
+            below = list(map(str, design.levels.values[:-1]))
     records: list[Parameter] = []
     for column in columns["nominal"]:
         for name, above in zip(names, below, strict=True):
@@ -116,11 +115,9 @@ def threshold_values(fit: LikelihoodFit) -> FloatArray:
     Infinite thresholds of a separated response have the value where the search stopped.
     """
     theta = cast(LikelihoodRule, fit.rule).alpha[:, 0]
-    return (
-        fit.coefficients[: theta.size]
-        if fit.jacobian is None
-        else np.where(np.isfinite(theta), theta, np.nan)
-    )
+    if fit.jacobian is None:
+        return fit.coefficients[: theta.size]
+    return np.where(np.isfinite(theta), theta, np.nan)
 
 
 def with_aliased(values: FloatArray, fit: LikelihoodFit) -> FloatArray:

@@ -194,11 +194,9 @@ class Jeffreys(Penalty):
 
     def factor(self, problem: Problem, optimum: Optimum) -> CholeskyFactor | None:
         expected = expected_information(problem, optimum.x)
-        return (
-            None
-            if expected is None
-            else Blocks.of_dense(expected, problem.layout.n_alpha).factor()
-        )
+        if expected is None:
+            return None
+        return Blocks.of_dense(expected, problem.layout.n_alpha).factor()
 
 
 def expected_information(problem: Problem, x: FloatArray) -> FloatArray | None:

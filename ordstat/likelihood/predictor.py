@@ -145,9 +145,9 @@ class Predictor:
         """(n,) w'alpha by rows of coefficients (n, m); effects on an infinite threshold
         are 0.
         """
-        return (
-            alpha[:, 0] if alpha.shape[1] == 1 else np.einsum("nm,nm->n", self.w, alpha)
-        )
+        if alpha.shape[1] == 1:
+            return alpha[:, 0]
+        return np.asarray(np.einsum("nm,nm->n", self.w, alpha))
 
 
 def ends_of(y: IntArray) -> tuple[IntArray, IntArray]:

@@ -175,9 +175,9 @@ class Problem:
         """The problem on a part of the rows; None if that lacks a level."""
         part = self.sample.take(index)
         counts = part.counts()
-        return (
-            replace(self, sample=part, counts=counts) if np.all(counts > 0.0) else None
-        )
+        if np.all(counts > 0.0):
+            return replace(self, sample=part, counts=counts)
+        return None
 
     def at_link(self, link: Link) -> Problem:
         """The problem with another link, whose parameter is fixed."""
@@ -185,11 +185,9 @@ class Problem:
 
     def family_at(self, lam: float) -> Family:
         """The family with this parameter of its link, if that is estimated."""
-        return (
-            self.family
-            if self.flexible is None
-            else self.family.at(self.flexible.at(lam))
-        )
+        if self.flexible is None:
+            return self.family
+        return self.family.at(self.flexible.at(lam))
 
     @property
     def at_hand(self) -> Problem | None:
@@ -315,11 +313,10 @@ class Problem:
         )
         if self.structure is not None:
             intercept = self.structure.intercept
-            c = (
-                np.zeros(self.structure.jacobian.shape[1])
-                if intercept is None
-                else intercept
-            )
+            if intercept is None:
+                c = np.zeros(self.structure.jacobian.shape[1])
+            else:
+                c = intercept
         scales = [
             location.deviation,
             scale.deviation,

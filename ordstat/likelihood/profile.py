@@ -409,6 +409,6 @@ class ProfileLikelihood:
             )
         except DataError:  # where the information overflows
             return None
-        return (
-            maximum if maximum.converged or maximum.decrements[-1] <= _ROUGHLY else None
-        )
+        if maximum.converged or maximum.decrements[-1] <= _ROUGHLY:
+            return maximum
+        return None

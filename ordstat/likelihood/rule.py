@@ -161,12 +161,11 @@ def crossing_text(
     crossed: IntArray, n: int, labels: Sequence[Any] | AnyArray | None, kind: str
 ) -> str:
     """Message: number of crossed rows, the labels of the first, and what to do."""
-    shown = (
-        ""
-        if labels is None
-        else ", ".join(str(labels[row]) for row in crossed[:_NAMED])
-    )
-    names = f" ({'row' if crossed.size == 1 else 'rows'} {shown})" if shown else ""
+    names = ""
+    if labels is not None:
+        shown = ", ".join(str(labels[row]) for row in crossed[:_NAMED])
+        rows = "row" if crossed.size == 1 else "rows"
+        names = f" ({rows} {shown})"
     return (
         f"nominal effects put the thresholds of {crossed.size} of {n} {kind}{names} out"
         " of order, so some of their probabilities are negative. Give the variable a"

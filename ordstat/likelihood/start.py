@@ -260,11 +260,9 @@ def _best(
     else:
         start = _first_inside(problem, best.x, *points)
     higher_by = higher.loglik - best.loglik
-    return (
-        start._replace(higher_by=float(ratio * higher_by), higher=higher.optimum)
-        if best.ends and higher_by > _CLEARLY
-        else start
-    )
+    if best.ends and higher_by > _CLEARLY:
+        return start._replace(higher_by=float(ratio * higher_by), higher=higher.optimum)
+    return start
 
 
 def _equal_scales(problem: Problem, max_iter: int) -> FloatArray:

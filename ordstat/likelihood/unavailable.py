@@ -255,11 +255,11 @@ def without(name: str) -> Callable[[type[T]], type[T]]:
     def marked(results: type[T]) -> type[T]:
         for question in modifier.instead:
             argument = modifier.rows.get(question)
-            member = (
-                _refused(question)
-                if argument is None
-                else _of_other_rows(results, question, argument)
-            )
+            member: Any
+            if argument is None:
+                member = _refused(question)
+            else:
+                member = _of_other_rows(results, question, argument)
             setattr(results, question.removesuffix("()"), member)
         return results
 

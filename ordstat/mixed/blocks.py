@@ -91,11 +91,9 @@ class Structure:
         """Sparse layout of the first term by the others; None unless terms
         are crossed.
         """
-        return (
-            None
-            if self.rest is not None or len(self.codes) == 1
-            else SparseLayout.of(self)
-        )
+        if self.rest is not None or len(self.codes) == 1:
+            return None
+        return SparseLayout.of(self)
 
     @classmethod
     def of(cls, terms: Sequence[RandomColumns]) -> Structure:
@@ -391,18 +389,17 @@ def factor(matrix: BlockMatrix, structure: Structure) -> BlockFactor | None:
         t: inverse[structure.patterns[0, t].first] @ matrix.pairs[0, t]
         for t in range(1, count)
     }
-    rest = (
-        _nested(matrix, structure, V)
-        if structure.rest is not None
-        else _dense(matrix, structure, V)
-    )
+    rest: BlockFactor | Dense | None
+    if structure.rest is not None:
+        rest = _nested(matrix, structure, V)
+    else:
+        rest = _dense(matrix, structure, V)
     if rest is None:
         return None
-    rest_logdet = (
-        rest.logdet
-        if isinstance(rest, BlockFactor)
-        else 2.0 * float(np.log(np.diag(rest.upper)).sum())
-    )
+    if isinstance(rest, BlockFactor):
+        rest_logdet = rest.logdet
+    else:
+        rest_logdet = 2.0 * float(np.log(np.diag(rest.upper)).sum())
     return BlockFactor(structure, inverse, V, rest, logdet + rest_logdet)
 
 

@@ -121,11 +121,9 @@ class MarginalLikelihood:
         """Condition number of the information about parameters not at a boundary, on
         the scaled columns.
         """
-        return (
-            float(np.linalg.cond(self._known))
-            if np.isfinite(self._known).all()
-            else float("nan")
-        )
+        if np.isfinite(self._known).all():
+            return float(np.linalg.cond(self._known))
+        return float("nan")
 
     @cached_property
     def inner_covariance(self) -> FloatArray:
@@ -155,11 +153,9 @@ class MarginalLikelihood:
         """Smallest eigenvalue of the information about the free parameters; NaN if that
         is not finite.
         """
-        return (
-            float(np.linalg.eigvalsh(self._known)[0])
-            if np.isfinite(self._known).all()
-            else float("nan")
-        )
+        if np.isfinite(self._known).all():
+            return float(np.linalg.eigvalsh(self._known)[0])
+        return float("nan")
 
     @cached_property
     def to_user(self) -> FloatArray:
@@ -282,11 +278,10 @@ def user_map(model: MixedModel, psi: FloatArray) -> FloatArray:
 
 def objective_of(model: MixedModel, quadrature: int) -> Objective:
     """The integrated log-likelihood with `quadrature` nodes."""
-    general = (
-        partial(evaluate, model)
-        if quadrature == 1
-        else partial(evaluate_by_nodes, model, quadrature)
-    )
+    if quadrature == 1:
+        general = partial(evaluate, model)
+    else:
+        general = partial(evaluate_by_nodes, model, quadrature)
     if not model.compiled:
         return general
     quick = partial(evaluate_compiled, model, quadrature)
@@ -407,11 +402,10 @@ class MixedProfile:
 
         def deviance(value: float) -> float:
             nonlocal last
-            at = (
-                None
-                if is_deviation and sign * value < 0.0
-                else self._maximum(a, last, value)
-            )
+            if is_deviation and sign * value < 0.0:
+                at = None
+            else:
+                at = self._maximum(a, last, value)
             last = at or last
             return math.nan if at is None else 2.0 * (likelihood.at.loglik - at.loglik)
 
@@ -421,11 +415,9 @@ class MixedProfile:
         limit = crossing(deviance, centre, sign * direction * self._error(a), drop)
         if math.isnan(limit):
             return limit, NOT_REACHED
-        return (
-            (sign * limit, "")
-            if abs(deviance(limit) - drop) <= EXACT
-            else (math.nan, JUMP)
-        )
+        if abs(deviance(limit) - drop) <= EXACT:
+            return (sign * limit, "")
+        return (math.nan, JUMP)
 
     def curve(self, index: int, values: FloatArray) -> FloatArray:
         """Maximised log-likelihood at values of the parameter; NaN where the search
@@ -477,11 +469,9 @@ class MixedProfile:
         away[likelihood.model.diagonals] = _AWAY
         away[likelihood.free | (a != 0.0) | (at.psi != 0.0)] = 0.0
         further = likelihood.objective(at.psi + away, at.v) if away.any() else None
-        return (
-            at
-            if further is None or further.loglik <= at.loglik
-            else self._climb(further, B, a)
-        )
+        if further is None or further.loglik <= at.loglik:
+            return at
+        return self._climb(further, B, a)
 
     def _climb(
         self, start: IntegratedLikelihood, B: FloatArray, a: FloatArray

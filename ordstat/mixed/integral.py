@@ -102,11 +102,10 @@ def conditional_modes(
         if at is None or newton is None:
             return None
         H, step, decrement = newton
-        moved = (
-            None
-            if decrement <= least
-            else _search(model, predictor, x, at, step, decrement)
-        )
+        if decrement <= least:
+            moved = None
+        else:
+            moved = _search(model, predictor, x, at, step, decrement)
         if moved is None:
             return _settled(model, x, at, H, decrement)
         at = moved

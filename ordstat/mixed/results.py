@@ -351,11 +351,9 @@ class MixedResults(LikelihoodResults):
         """The sample with its clusters, or with the groups as clusters."""
         sample = self.design.sample
         assert sample.rows.random is not None
-        return (
-            replace(sample, cluster=sample.rows.random.apart())
-            if sample.cluster is None
-            else sample
-        )
+        if sample.cluster is None:
+            return replace(sample, cluster=sample.rows.random.apart())
+        return sample
 
     @property
     def fit_for_new_rows(self) -> Fit:
@@ -511,11 +509,10 @@ def _at_boundary(r: MixedResults) -> Iterator[str]:
     """Notes on variances at 0 and singular covariances."""
     for term, effects in zip(r.design.random, _marginal(r).terms, strict=True):
         for column, derivative in effects.boundary.items():
-            what = (
-                "estimated variance 0"
-                if effects.deviations[column] == 0.0
-                else "singular covariance"
-            )
+            if effects.deviations[column] == 0.0:
+                what = "estimated variance 0"
+            else:
+                what = "singular covariance"
             yield (
                 f"{term.text}, {term.names[column]}: {what} (slope of the"
                 f" log-likelihood {derivative:.3g}). Standard errors of the other"

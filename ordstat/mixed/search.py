@@ -205,11 +205,10 @@ def _newton(
         ):
             # not quadratic, for instance near a variance of 0: try a shorter step that
             # gains
-            moved = (
-                _search(objective, at, step, float(gradient @ step))
-                if size > _ENOUGH
-                else None
-            )
+            if size > _ENOUGH:
+                moved = _search(objective, at, step, float(gradient @ step))
+            else:
+                moved = None
             if moved is None or moved.loglik <= at.loglik:
                 break
         at = moved

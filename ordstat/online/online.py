@@ -373,11 +373,10 @@ class OnlineMethod(Method, ABC):
             why = "none: the training rows are not rank separable"
             return MistakeBound(value=tally.distance, source=why, radius=square**0.5)
         limit = self._limit(square, examples) / delta**2
-        source = (
-            "R^2 / delta^2, Milidiú & Rocha, cor. 3"
-            if self.margin == 0.0
-            else "their cor. 3, with the margin"
-        )
+        if self.margin == 0.0:
+            source = "R^2 / delta^2, Milidiú & Rocha, cor. 3"
+        else:
+            source = "their cor. 3, with the margin"
         return MistakeBound(
             value=tally.distance,
             source=source,

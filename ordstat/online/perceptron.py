@@ -83,11 +83,9 @@ class Examples:
             kinds=kinds,
             repeats=sample.weights,
         )
-        return (
-            whole
-            if sample.weights is None or sample.weights.all()
-            else whole._take(np.flatnonzero(sample.weights))
-        )
+        if sample.weights is None or sample.weights.all():
+            return whole
+        return whole._take(np.flatnonzero(sample.weights))
 
     def _take(self, index: IntArray) -> Examples:
         taken = {
@@ -126,11 +124,9 @@ class Examples:
         """Each example repeated as often as its whole weight, one after another."""
         examples = np.arange(self.n, dtype=np.intp)
         self._require_room()
-        return (
-            examples
-            if self.repeats is None
-            else np.repeat(examples, self.repeats.astype(np.intp))
-        )
+        if self.repeats is None:
+            return examples
+        return np.repeat(examples, self.repeats.astype(np.intp))
 
     def drawn_by_cost(self, rng: np.random.Generator) -> IntArray:
         """sum(weights) draws with probability proportional to weight times largest
@@ -473,11 +469,10 @@ class ColumnLearner(Learner):
     ) -> None:
         super().__init__(method, examples, scaling, tally)
         empty = np.zeros(0)
-        in_loop = (
-            (scaling.centre, scaling.factor)
-            if one_pass and scaling.changes
-            else (empty, empty)
-        )
+        if one_pass and scaling.changes:
+            in_loop = (scaling.centre, scaling.factor)
+        else:
+            in_loop = (empty, empty)
         X = np.ascontiguousarray(
             examples.X if one_pass else scaling(examples.X), dtype=np.float64
         )

@@ -126,9 +126,10 @@ class Stream:
         """The stream with one more batch: its rows, their labels (N,), and the number
         of rows before missing values were dropped.
         """
-        before = (
-            self.first.fit.learned if self.learner is None else self.learner.learned
-        )
+        if self.learner is None:
+            before = self.first.fit.learned
+        else:
+            before = self.learner.learned
         learner = cast(Any, self.first.method).continued(sample, before)
         parts: dict[str, Any] = {"sample": sample, "index": index, "n_given": n_given}
         design = replace(self.first.design, **parts, dropped={}, notes=(), data=None)

@@ -213,21 +213,18 @@ class Plots:
         for option in looks:
             if option not in options:
                 near = words("picture_option").get(option, "")
-                hint = (
-                    f" Use {near}."
-                    if near.partition("=")[0] in options
-                    else did_you_mean(option, options)
-                )
+                if near.partition("=")[0] in options:
+                    hint = f" Use {near}."
+                else:
+                    hint = did_you_mean(option, options)
                 raise OptionError(
                     f"plot.{name} has no option {option!r}.{hint} It has"
                     f" {', '.join(options)}."
                 )
         sheet = Sheet(ax, looks.get("title"), label_texts(looks.get("labels")))
-        return (
-            sheet.show(picture, data, *given)
-            if flag("draw", looks.get("draw", True))
-            else data
-        )
+        if flag("draw", looks.get("draw", True)):
+            return sheet.show(picture, data, *given)
+        return data
 
     def latent(
         self, ax: Axes | None = None, *, bins: int = 40, **looks: Unpack[Looks]

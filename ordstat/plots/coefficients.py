@@ -304,11 +304,10 @@ def _chosen(
             of_term.setdefault(term, []).extend(design.names[where])
     chosen: list[str] = []
     for name in listed_texts("columns", columns):
-        members = (
-            [name]
-            if name in names
-            else [one for one in of_term.get(name, ()) if one in names]
-        )
+        if name in names:
+            members = [name]
+        else:
+            members = [one for one in of_term.get(name, ()) if one in names]
         if not members:
             known = dict.fromkeys((*of_term, *names))
             raise OptionError(

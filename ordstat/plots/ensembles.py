@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,11 +54,9 @@ def rounds_frame(
             f"no round was made ({results.fit.trace.message}): there is nothing to"
             " draw."
         )
-    stages = (
-        np.unique(np.rint(np.geomspace(1, made, _POINTS)).astype(np.intp))
-        if made > _POINTS
-        else range(1, made + 1)
-    )
+    stages: Iterable[int] = range(1, made + 1)
+    if made > _POINTS:
+        stages = np.unique(np.rint(np.geomspace(1, made, _POINTS)).astype(np.intp))
     chosen = {"rounds": [*map(int, stages)]} if every is None else {"every": every}
     staged = results.staged_errors(None if error == "loss" else newdata, **chosen)
     if error == "loss":
@@ -226,9 +224,10 @@ def _leaf(
         ax.bar(
             row["x"], -_BAR * share, width=width, bottom=bottom, color=colour, zorder=2
         )
-    label = (
-        f"{row['level']}\n({row['weight']:.4g})" if brief else f"{row['weight']:.4g}"
-    )
+    if brief:
+        label = f"{row['level']}\n({row['weight']:.4g})"
+    else:
+        label = f"{row['weight']:.4g}"
     style.text(ax, row["x"], top + _BAR + 0.06, label, va="top")
 
 

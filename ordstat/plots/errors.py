@@ -58,9 +58,10 @@ def draw_confusion(sheet: Sheet, data: pd.DataFrame, results: Any, new: bool) ->
     whose = "New data" if new else "Rows of the fit"
     title = f"{whose}: {right:.0%} correct, mean error {off:.2f} levels"
     numbers = data["weight"].to_numpy()
-    counted = (
-        np.array_equal(numbers, np.rint(numbers)) if new else not fractional(results)
-    )
+    if new:
+        counted = np.array_equal(numbers, np.rint(numbers))
+    else:
+        counted = not fractional(results)
     if not counted:
         numbers = 100.0 * numbers / weight
         title += "; weighted percentages"

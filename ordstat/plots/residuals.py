@@ -225,9 +225,10 @@ def influence_frame(results: Any, of: str) -> pd.DataFrame:
     """Influence in the order of the rows of the fit."""
     influence = results.influence()
     one_of("of", of, (_COOKS, *map(str, influence.dfbetas)))
-    values = (
-        influence.cooks if of == _COOKS else influence.dfbetas[of].rename("dfbetas")
-    )
+    if of == _COOKS:
+        values = influence.cooks
+    else:
+        values = influence.dfbetas[of].rename("dfbetas")
     return pd.DataFrame(
         {"row": values.index.to_numpy(), values.name: values.to_numpy()}
     )
@@ -353,11 +354,10 @@ def draw_ranef(
         )
     named = set()
     for panel, ((term, _), part) in zip(panels, parts, strict=True):
-        texts = (
-            [""] * len(part)
-            if term in named
-            else [sheet.name(label) for label in part["level"]]
-        )
+        if term in named:
+            texts = [""] * len(part)
+        else:
+            texts = [sheet.name(label) for label in part["level"]]
         style.row_labels(panel, list(range(len(part))), texts)
         named.add(term)
     return np.array(panels, dtype=object)
@@ -366,7 +366,12 @@ def draw_ranef(
 def _caterpillar(ax: Any, part: pd.DataFrame) -> None:
     n = len(part)
     places = np.arange(len(part))
-    thin = 1.6 if n <= _FEW else (1.0 if n <= _MANY else 0.5)
+    if n <= _FEW:
+        thin = 1.6
+    elif n <= _MANY:
+        thin = 1.0
+    else:
+        thin = 0.5
     ax.axvline(0.0, color=style.MUTED, linewidth=0.8, zorder=1)
     ax.hlines(places, part["lower"], part["upper"], color=style.RIGHT, linewidth=thin)
     ax.plot(

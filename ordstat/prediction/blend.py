@@ -221,11 +221,10 @@ def fitted_member(
         chosen = getattr(fit, "selection", None)
         if chosen is not None and chosen.gamma is None:
             method = replace(cast(Any, method), C=chosen.best_C)
-        folds = (
-            Calibrated.folds
-            if sample.cluster is None
-            else min(Calibrated.folds, np.unique(sample.cluster).size)
-        )
+        if sample.cluster is None:
+            folds = Calibrated.folds
+        else:
+            folds = min(Calibrated.folds, np.unique(sample.cluster).size)
         calibrated = Calibrated.of(method, max(2, folds))
         fit = fit_levels_present(cast(Any, calibrated), sample, rng)
     return Exceeding(fit, sample.n_levels), method

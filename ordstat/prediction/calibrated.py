@@ -55,11 +55,10 @@ class Calibrated:
         """
         if calibrate is None or calibrate is False:
             return None
-        folds = (
-            cls.folds
-            if calibrate is True
-            else whole("calibrate", calibrate, 2, also=" (folds), True or False")
-        )
+        if calibrate is True:
+            folds = cls.folds
+        else:
+            folds = whole("calibrate", calibrate, 2, also=" (folds), True or False")
         _refuse(method)
         return cls(method=method, folds=folds)
 

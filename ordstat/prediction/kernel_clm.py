@@ -215,11 +215,9 @@ class Search:
 
     def _numbers(self, kernel: Kernel) -> tuple[int | None, ...]:
         """Numbers of landmarks to try."""
-        return (
-            (None,)
-            if kernel.linear
-            else landmark_numbers(self.landmarks, self.training.rows.size)
-        )
+        if kernel.linear:
+            return (None,)
+        return landmark_numbers(self.landmarks, self.training.rows.size)
 
     def _of_kernel(self, kernel: Kernel, named: Named) -> Choice:
         """Choose landmarks and penalty for one kernel; try more landmarks while they
@@ -294,11 +292,10 @@ class KernelResults(ProbabilityResults):
             columns={"columns": "features"}
         )
         frame = frame.dropna(axis=1, how="all")
-        frame = (
-            frame.sort_values("loss", kind="stable", ignore_index=True)
-            if len(frame)
-            else frame
-        )
+        if len(frame):
+            frame = frame.sort_values("loss", kind="stable", ignore_index=True)
+        else:
+            frame = frame
         return frame.rename_axis(index="place")
 
     def glance(self) -> pd.DataFrame:
@@ -325,11 +322,10 @@ class KernelResults(ProbabilityResults):
         tables = self.estimate_tables()
         if f.trials:
             trials = self.trials.head(8)
-            note = (
-                f"The best {len(trials)} of {len(f.trials)}; all are in .trials."
-                if len(f.trials) > 8
-                else ""
-            )
+            if len(f.trials) > 8:
+                note = f"The best {len(trials)} of {len(f.trials)}; all are in .trials."
+            else:
+                note = ""
             title = "Penalties tried (loss: minus the log evidence per row)"
             frame = trials.set_index(trials["penalty"].map("{:.4g}".format)).drop(
                 columns="penalty"
@@ -359,11 +355,9 @@ def _kernel(name: str, value: Any, of: Any) -> None:
 
 
 def _penalty(name: str, value: Any, of: Any) -> float | str:
-    return (
-        value
-        if value == "evidence"
-        else number(name, value, above=0.0, of=of, also=" or 'evidence'")
-    )
+    if value == "evidence":
+        return "evidence"
+    return number(name, value, above=0.0, of=of, also=" or 'evidence'")
 
 
 def _landmarks(name: str, value: Any, of: Any) -> int | str | None:
@@ -450,11 +444,9 @@ class KernelCumulativeLink(Method):
 
     def kernels(self, n_columns: int) -> tuple[Kernel, ...]:
         """The kernels to choose from."""
-        return (
-            usual_kernels(n_columns)
-            if self.kernel is None
-            else (parse_kernel(self.kernel),)
-        )
+        if self.kernel is None:
+            return usual_kernels(n_columns)
+        return (parse_kernel(self.kernel),)
 
     def memory(self, sample: Sample) -> float:
         most = landmark_numbers(self.landmarks, sample.n)[-1] or sample.n

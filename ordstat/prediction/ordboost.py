@@ -88,11 +88,10 @@ class BoostedResults(RoundsResults, ProbabilityResults):
         nothing was chosen.
         """
         tried = self.fit.held_out
-        columns = (
-            {}
-            if tried is None
-            else dict(zip(tried.depths, map(pd.Series, tried.losses), strict=True))
-        )
+        if tried is None:
+            columns = {}
+        else:
+            columns = dict(zip(tried.depths, map(pd.Series, tried.losses), strict=True))
         return pd.DataFrame(columns).rename_axis(index="round", columns="depth")
 
     def glance(self) -> pd.DataFrame:
@@ -305,11 +304,9 @@ def _or_none(check: Callable[..., Any]) -> Callable[..., Any]:
     """The check of an option that may be None."""
 
     def checked(name: str, value: Any, *bounds: Any, of: Any, **settings: Any) -> Any:
-        return (
-            None
-            if value is None
-            else check(name, value, *bounds, of=of, also=", or None", **settings)
-        )
+        if value is None:
+            return None
+        return check(name, value, *bounds, of=of, also=", or None", **settings)
 
     return checked
 
@@ -481,21 +478,19 @@ class OrdinalBoosting(Method):
             tick = ticking(progress, len(self.depths) * len(held) * self.selects + 1)
             linear = self.linear_start and len(held) > 0 and not training.too_wide
             penalty = training.best_ridge(held, rng, tick) if linear else None
-            held_out = (
-                self._held_out(training, held, penalty, rng, tick)
-                if len(held) and self.selects
-                else None
-            )
+            if len(held) and self.selects:
+                held_out = self._held_out(training, held, penalty, rng, tick)
+            else:
+                held_out = None
             weights = training.data.weights
             depth = self.depths[0] if held_out is None else held_out.depth
             start = training.linear(weights, penalty)
-            rounds = (
-                self.rounds
-                if is_whole(self.rounds)
-                else 0
-                if held_out is None
-                else held_out.rounds
-            )
+            if is_whole(self.rounds):
+                rounds = self.rounds
+            elif held_out is None:
+                rounds = 0
+            else:
+                rounds = held_out.rounds
             with team_of(self.n_jobs) as team:
                 booster = training.booster(
                     self.settings(training, depth), start, weights, rng, team
@@ -601,11 +596,9 @@ class OrdinalBoosting(Method):
                 " cross-validation. Set rounds= and depth= to numbers and"
                 " linear_start=False, or use more rows."
             )
-        return (
-            held[:1]
-            if self.folds is None and training.data.total > _MANY_ROWS
-            else held
-        )
+        if self.folds is None and training.data.total > _MANY_ROWS:
+            return held[:1]
+        return held
 
     def _held_out(
         self,
@@ -692,13 +685,10 @@ class OrdinalBoosting(Method):
 
     def _facts(self, fit: BoostedFit, used: str) -> tuple[tuple[str, Any], ...]:
         how = "" if fit.held_out is None else f", by {fit.held_out.how}"
-        start = (
-            ()
-            if fit.ridge is None
-            else (
-                ("Linear start", f"ridge penalty {fit.ridge:g}, by cross-validation"),
-            )
-        )
+        start: tuple[tuple[str, Any], ...] = ()
+        if fit.ridge is not None:
+            penalty = f"ridge penalty {fit.ridge:g}, by cross-validation"
+            start = (("Linear start", penalty),)
         return (
             ("Rounds", used + (how if self.rounds == "cv" else "")),
             ("Depth", f"{fit.depth}" + ("" if is_whole(self.depth) else how)),

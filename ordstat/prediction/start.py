@@ -257,9 +257,10 @@ class BinnedRows:
         """(F, M) weight of each row that each fold holds out."""
         X = self.rows.X
         np.copyto(X, np.inf, where=np.isnan(X))  # missing values count as equal
-        cluster = (
-            None if self.sample.cluster is None else self.sample.cluster[self.places]
-        )
+        if self.sample.cluster is None:
+            cluster = None
+        else:
+            cluster = self.sample.cluster[self.places]
         return held_weights(X, self.data.y, self.data.weights, folds, rng, cluster)
 
     def constant(self, weights: FloatArray) -> StartRule:

@@ -243,11 +243,9 @@ class HeldOut:
     @property
     def how(self) -> str:
         """How rounds and depth were chosen."""
-        return (
-            f"{self.folds}-fold cross-validation"
-            if self.folds > 1
-            else "the loss of a fifth of the rows, held out"
-        )
+        if self.folds > 1:
+            return f"{self.folds}-fold cross-validation"
+        return "the loss of a fifth of the rows, held out"
 
     @property
     def depth(self) -> int:

@@ -156,11 +156,10 @@ def minimum(
         )
         v = tie @ optimum.x
         path += (-optimum.logliks).tolist()
-        regrouped = (
-            _regrouped(v[D:], evaluate(v).gradient[D:], group, slack)
-            if ordered
-            else None
-        )
+        if ordered:
+            regrouped = _regrouped(v[D:], evaluate(v).gradient[D:], group, slack)
+        else:
+            regrouped = None
         if regrouped is None or len(path) > _MOST_STEPS:
             break
         group = regrouped

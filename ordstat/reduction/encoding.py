@@ -39,11 +39,9 @@ def codes_of(encoding: str, n_levels: int) -> FloatArray | None:
     k = np.arange(n_levels - 1)
     if encoding == "separate":
         return None
-    return (
-        np.eye(k.size)
-        if encoding == "one-hot"
-        else np.where(k[:, None] > k[:-1], 1.0, 0.0)
-    )
+    if encoding == "one-hot":
+        return np.eye(k.size)
+    return np.where(k[:, None] > k[:-1], 1.0, 0.0)
 
 
 def extended_rows(X: FloatArray, codes: FloatArray) -> FloatArray:

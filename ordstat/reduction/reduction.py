@@ -63,14 +63,13 @@ class QuestionResults(MarginResults):
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
         rule = cast(CountingRule, self.fit.rule)
         if type in ("prob", "cum_prob") and not rule.probable:
-            why = (
-                "its base classifier has no predict_proba"
-                if rule.unbiased
-                else (
+            if rule.unbiased:
+                why = "its base classifier has no predict_proba"
+            else:
+                why = (
                     "its costs weight the examples of a question by rank, so answers"
                     " are not P(rank above k)"
                 )
-            )
             raise UnavailableError(f"{self.method!r} has no probabilities: {why}.")
         return super()._predicted(target, type)
 

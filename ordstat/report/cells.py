@@ -134,10 +134,12 @@ def column_cells(values: pd.Series, spec: str | None) -> list[str]:
     for value, gap in zip(values, values.isna(), strict=True):
         if exact and value == 0:
             texts.append("0")
-            continue
-        texts.append(
-            MISSING if gap else f"{value:z{spec}}" if write is None else write(value)
-        )
+        elif gap:
+            texts.append(MISSING)
+        elif write is None:
+            texts.append(f"{value:z{spec}}")
+        else:
+            texts.append(write(value))
     return texts
 
 
@@ -263,14 +265,15 @@ def brief_ratio(x: float) -> str:
     ['24.89', '0.0046', '1.000012', '1.235e+05']
     """
     size = min(abs(x), 2.0 * abs(x - 1.0) or 1.0)
-    decimals = (
-        2 if size >= 0.1 else 1 - math.floor(math.log10(size)) if size > 0.0 else 2
-    )
-    return (
-        f"{x:.4g}"
-        if abs(x) >= 1e5 or decimals > _MOST_DECIMALS
-        else f"{x:.{decimals}f}"
-    )
+    if size >= 0.1:
+        decimals = 2
+    elif size > 0.0:
+        decimals = 1 - math.floor(math.log10(size))
+    else:
+        decimals = 2
+    if abs(x) >= 1e5 or decimals > _MOST_DECIMALS:
+        return f"{x:.4g}"
+    return f"{x:.{decimals}f}"
 
 
 #: Formats of columns of figures, by their usual names.

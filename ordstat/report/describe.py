@@ -501,11 +501,10 @@ def _rows_used(
 
 
 def _names(rows: Any) -> list[str]:
-    names = (
-        [rows]
-        if isinstance(rows, str) or not isinstance(rows, Iterable)
-        else list(rows)
-    )
+    if isinstance(rows, str) or not isinstance(rows, Iterable):
+        names = [rows]
+    else:
+        names = list(rows)
     if not names or not all(isinstance(name, str) for name in names):
         raise OptionError(
             f"rows must be the name of a column or a list of names; got {rows!r}."
@@ -529,11 +528,10 @@ def _groups(
         )
     column = read(find_column(frame, by, "by="))
     factor: Factor = factor_of(column.value, by)
-    codes = (
-        factor.codes
-        if column.missing is None
-        else np.where(column.missing, -1, factor.codes)
-    )
+    if column.missing is None:
+        codes = factor.codes
+    else:
+        codes = np.where(column.missing, -1, factor.codes)
     used, places = np.unique(codes[codes >= 0], return_inverse=True)
     if not 0 < used.size <= _MOST_GROUPS:
         raise DataError(
@@ -874,11 +872,12 @@ def _pair_table(d: OrdinalDescription) -> Table:
     ).set_axis(by)
     title = "Probability of a higher answer in the first group, a tie counting half"
     undefined = d.mann_whitney["lower"].isna().any()
-    note = (
-        "No limits (NA) where groups do not overlap or have fewer than 2 answers."
-        if undefined
-        else ""
-    )
+    if undefined:
+        note = (
+            "No limits (NA) where groups do not overlap or have fewer than 2 answers."
+        )
+    else:
+        note = ""
     return shortened(
         Table(title=title, frame=frame, formats=_decimals(frame), note=note),
         ".mann_whitney",

@@ -50,17 +50,15 @@ def _around_latex(table: str, title: str, notes: Sequence[str]) -> str:
     """A LaTeX table with a bold title above and small notes below; notes of a float
     stay within it.
     """
-    above = (
-        f"\\noindent\\textbf{{{in_tex(title)}}}\\par\\nopagebreak\\smallskip\n\\noindent\n"
-        if title
-        else ""
-    )
-    lines = " ".join([in_tex(note) for note in notes])
-    below = (
-        f"\\par\\nopagebreak\\smallskip\n\\noindent{{\\footnotesize {lines}\\par}}\n"
-        if notes
-        else ""
-    )
+    above = ""
+    if title:
+        bold = f"\\noindent\\textbf{{{in_tex(title)}}}\\par"
+        above = f"{bold}\\nopagebreak\\smallskip\n\\noindent\n"
+    below = ""
+    if notes:
+        lines = " ".join([in_tex(note) for note in notes])
+        small = f"\\noindent{{\\footnotesize {lines}\\par}}"
+        below = f"\\par\\nopagebreak\\smallskip\n{small}\n"
     end = "\\end{table}\n"
     if table.endswith(end):
         return table.removesuffix(end) + below + end

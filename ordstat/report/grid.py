@@ -252,11 +252,10 @@ def grid_html(grid: TextGrid) -> str:
                 f' style="{LABEL}">{escape(grid.titles[number])}</th>'
             )
         rows.append(_cells_html("td", row, grid.align, ""))
-    title = (
-        f'<div style="font-weight:bold">{escape(grid.title)}</div>'
-        if grid.title
-        else ""
-    )
+    if grid.title:
+        title = f'<div style="font-weight:bold">{escape(grid.title)}</div>'
+    else:
+        title = ""
     notes = "".join(
         f'<div style="margin:.2em 0;opacity:.8">{escape(note)}</div>'
         for note in grid.notes

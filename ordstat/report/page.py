@@ -207,9 +207,10 @@ def _question(fit: OrdinalResults) -> Iterator[str]:
     levels = " < ".join(
         names if len(names) <= _MOST_LEVELS else [*names[:half], "...", *names[-half:]]
     )
-    response = (
-        design.response if design.response.isidentifier() else f'"{design.response}"'
-    )
+    if design.response.isidentifier():
+        response = design.response
+    else:
+        response = f'"{design.response}"'
     yield _paragraph(
         f"How does {response}, in {len(fit.levels)} ordered levels ({levels}), depend"
         " on the columns of this formula?"

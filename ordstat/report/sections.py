@@ -406,11 +406,10 @@ def _margin_tables(r: OrdinalResults) -> list[Table]:
     }
     errors = pd.DataFrame(errors_at_margin(r)).rename(columns=names)
     errors = errors.rename(index="{:g}".format)
-    title = (
-        "Training errors at normalised margin Delta"
-        if normalised
-        else "Training errors at margin Delta"
-    )
+    if normalised:
+        title = "Training errors at normalised margin Delta"
+    else:
+        title = "Training errors at margin Delta"
     return [quantiles, Table(title=title, frame=errors, section="margins")]
 
 

@@ -318,9 +318,10 @@ class FitColumn:
         if not self.options.clinical:
             return [""]
         name = "coefficient" if self.ratio is None else self.ratio.name
-        inference = (
-            [f"{100 * self.options.level:g}% CI", "p"] if self.inferential else []
-        )
+        if self.inferential:
+            inference = [f"{100 * self.options.level:g}% CI", "p"]
+        else:
+            inference = []
         return [name[:1].upper() + name[1:], *inference]
 
     def rows(self) -> Iterator[_Row]:

@@ -94,17 +94,17 @@ def not_reached(fit: Fit) -> str:
     c = fit.certificate
     t = fit.trace
     flexible = isinstance(fit, LikelihoodFit) and fit.n_lambda > 0
-    hint = (
-        " Lambda may have no finite estimate in these data: fix it, as in"
-        " link=('log-gamma', 0.5)."
-        if flexible
-        else ""
-    )
-    allow = (
-        "allow more iterations, a larger tolerance"
-        if isinstance(fit, LikelihoodFit)
-        else "allow a larger tol"
-    )
+    if flexible:
+        hint = (
+            " Lambda may have no finite estimate in these data: fix it, as in"
+            " link=('log-gamma', 0.5)."
+        )
+    else:
+        hint = ""
+    if isinstance(fit, LikelihoodFit):
+        allow = "allow more iterations, a larger tolerance"
+    else:
+        allow = "allow a larger tol"
     return (
         f"the fit did not reach its optimum: {c.name} is {c.value:.3g}, above the"
         f" tolerance {c.tolerance:.3g}, after {t.iterations} iterations ({t.message})."

@@ -143,11 +143,10 @@ def path_judge(
     training, gram_means = problem.centred(~test)
     solver = route(training, rng)
     gram = problem.gram
-    across = (
-        gram.X[test]
-        if isinstance(gram, LinearGram)
-        else gram.matrix[np.ix_(test, ~test)]
-    )
+    if isinstance(gram, LinearGram):
+        across = gram.X[test]
+    else:
+        across = gram.matrix[np.ix_(test, ~test)]
     codes = []
     gap = 0.0
     for C in plan.C:

@@ -189,16 +189,13 @@ class ExtendedDual:
 
         Free thresholds without live weights are left out.
         """
-        held = (
-            np.asarray(self.live.any(axis=0))
-            if self.free
-            else np.ones(self.labels.shape[1], dtype=np.bool_)
-        )
-        return (
-            np.diff(np.eye(held.size)[held], axis=0)
-            if self.ordered
-            else np.zeros((0, held.size))
-        )
+        if self.free:
+            held = np.asarray(self.live.any(axis=0))
+        else:
+            held = np.ones(self.labels.shape[1], dtype=np.bool_)
+        if self.ordered:
+            return np.diff(np.eye(held.size)[held], axis=0)
+        return np.zeros((0, held.size))
 
     def centred(self, rows: BoolArray | None = None) -> tuple[ExtendedDual, FloatArray]:
         """The problem of some rows with a centred kernel, and the means that were

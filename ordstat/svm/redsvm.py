@@ -339,11 +339,10 @@ class KernelMachine(MachineOptions, Method):
         """
         rule = cast(ThresholdRule, fit.rule)
         potential = cast(KernelExpansion | LinearPotential, rule.potential)
-        kernel = (
-            potential.kernel
-            if isinstance(potential, KernelExpansion)
-            else self.similarity
-        )
+        if isinstance(potential, KernelExpansion):
+            kernel = potential.kernel
+        else:
+            kernel = self.similarity
         X = potential.scaling(sample.X)
 
         def counted_from(origin: FloatArray, price: float) -> BallGeometry:
@@ -351,11 +350,10 @@ class KernelMachine(MachineOptions, Method):
             shift = potential.offset
             if isinstance(potential, KernelExpansion) and kernel.conditionally_definite:
                 anchors = potential.anchors
-                at_origin = (
-                    kernel.origin(Z)[anchors]
-                    if kernel.pairwise
-                    else kernel.origin(anchors - origin)
-                )
+                if kernel.pairwise:
+                    at_origin = kernel.origin(Z)[anchors]
+                else:
+                    at_origin = kernel.origin(anchors - origin)
                 shift += float(potential.coef @ at_origin)
             geometry = ball(
                 kernel, Z, self.scaling, potential.squared_norm, rule.theta - shift

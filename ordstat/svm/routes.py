@@ -86,9 +86,10 @@ class CvxpyDual:
         self.unit.value = c
         self.ratio.value = C / c
         iterations = solve_with_clarabel(self.model, tol)
-        theta = (
-            None if self.problem.free else -c * self.problem.gamma**2 * self.push.value
-        )
+        if self.problem.free:
+            theta = None
+        else:
+            theta = -c * self.problem.gamma**2 * self.push.value
         solution = certify(
             self.problem, C, c * self.problem.labels * self.tau.value, theta
         )

@@ -702,9 +702,10 @@ def _start(problem: ExtendedDual, C: float) -> _Point:
     middle = 0.5 * C * problem.live
     used = (middle > 0).astype(np.float64)
     alpha = np.where(used > 0, np.minimum(middle, _LARGE), 1.0)
-    theta = (
-        np.linspace(-1.0, 1.0, middle.shape[1]) if middle.shape[1] > 1 else np.zeros(1)
-    )
+    if middle.shape[1] > 1:
+        theta = np.linspace(-1.0, 1.0, middle.shape[1])
+    else:
+        theta = np.zeros(1)
     sigma = problem.steps @ theta
     return _Point(
         alpha=alpha,

@@ -123,11 +123,10 @@ class LogRatios(Aggregation):
     by_distance: bool = False
 
     def answers(self, forest: Forest, leaves: IntArray) -> FloatArray:
-        shares = (
-            share_scores(forest.shares[leaves, 1])
-            if self.of_splits
-            else forest.shares[leaves[:, 0]]
-        )
+        if self.of_splits:
+            shares = share_scores(forest.shares[leaves, 1])
+        else:
+            shares = forest.shares[leaves[:, 0]]
         scores = shares + self.smoothing
         if self.by_distance:
             ranks = np.arange(self.n_levels)
@@ -226,11 +225,10 @@ def split_scores(above: FloatArray, weights: FloatArray | None = None) -> FloatA
     n_splits = above.shape[1]
     ranks = np.arange(1, n_splits + 1)
     # Integers are added without rounding, so that ties stay ties.
-    common = (
-        float(lcm(*range(1, n_splits + 1)))
-        if weights is None and n_splits < _EXACT
-        else 1.0
-    )
+    if weights is None and n_splits < _EXACT:
+        common = float(lcm(*range(1, n_splits + 1)))
+    else:
+        common = 1.0
     weight = np.ones_like(above) if weights is None else weights
     low = (1.0 - above) * weight * (common / ranks)
     high = above * weight * (common / (n_splits + 1 - ranks))
@@ -577,11 +575,10 @@ class TreeRounds:
     def _add(self, rng: np.random.Generator, n_jobs: int) -> None:
         width = len(self.classes)
         total = self.rows.weights.sum()
-        grown_on = (
-            self._weights * total
-            if self._bag is None
-            else self._bag.draw(self._weights, rng)
-        )
+        if self._bag is None:
+            grown_on = self._weights * total
+        else:
+            grown_on = self._bag.draw(self._weights, rng)
         trees = list(
             self.grown[len(self.trees) : len(self.trees) + width]
         ) or self._grown(grown_on, n_jobs)
@@ -608,11 +605,10 @@ class TreeRounds:
 
         tasks = [s for s in range(width) if self._active[min(s, len(self._active) - 1)]]
         parallel = n_jobs != 1 and len(tasks) > 1
-        trees = (
-            in_threads(grow, [(s,) for s in tasks], n_jobs)
-            if parallel
-            else list(map(grow, tasks))
-        )
+        if parallel:
+            trees = in_threads(grow, [(s,) for s in tasks], n_jobs)
+        else:
+            trees = list(map(grow, tasks))
         grown = dict(zip(tasks, trees, strict=True))
         return [grown[s] if s in grown else self.trees[s - width] for s in range(width)]
 

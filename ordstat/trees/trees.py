@@ -545,11 +545,9 @@ class FixedSplitBoosting(Boosted, TreeMethod):
 
     def reweighting(self, rows: DistinctRows, n_levels: int) -> Reweighting:
         above = below(rows.y, n_levels)
-        return (
-            partial(real_splits, above)
-            if self.version == "real"
-            else partial(discrete_splits, above, smoothing(rows))
-        )
+        if self.version == "real":
+            return partial(real_splits, above)
+        return partial(discrete_splits, above, smoothing(rows))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
