@@ -314,7 +314,7 @@ def page(results: pd.DataFrame) -> str:
     splits = used.groupby("set")["split"].nunique()
     head = _HEAD.format(
         date=date.today().isoformat(),
-        commits=", ".join(sorted(set(used["commit"].astype(str)))),
+        commits=", ".join(sorted(set(used["commit"].dropna().astype(str)))),
         sets=used["set"].nunique(),
         splits=f"{splits.min()} to {splits.max()}",
         best=markdown(summary(used), 4),

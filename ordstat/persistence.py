@@ -399,6 +399,19 @@ def _value_tree(tree: Any) -> Iterable[bool]:
     yield bool((-1 - tree.bin < len(tree.sets)).all())
 
 
+def _forest_shares(forest: Any) -> Iterable[bool]:
+    column = forest.column
+    child = forest.child
+    yield column.shape == forest.cut.shape == child.shape
+    leaf = column < 0
+    width = max(forest.middle.size, 1)
+    check_walk(child, child + 1, leaf, column, width)
+    roots = forest.roots
+    yield bool((column >= -1).all() and ((roots >= 0) & (roots < column.size)).all())
+    places = child[leaf]
+    yield bool(((places >= 0) & (places < len(forest.shares))).all())
+
+
 def _boosted_trees(boosted: Any) -> Iterable[bool]:
     sizes = np.array([cuts.size for cuts in boosted.cuts])
     start = boosted.linear
@@ -444,6 +457,7 @@ CHECKS: dict[str, Callable[[Any], Iterable[bool]]] = {
     "trees.tree.Tree": _tree,
     "prediction.trees.ValueTree": _value_tree,
     "prediction.trees.BoostedTrees": _boosted_trees,
+    "prediction.forest.ForestShares": _forest_shares,
 }
 
 

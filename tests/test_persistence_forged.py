@@ -301,13 +301,22 @@ def _lead_astray(array):
 
 @pytest.mark.parametrize(
     ("method", "name"),
-    [("cart", "Tree"), ("ordboost", "ValueTree"), ("rps-forest", "Tree")],
+    [
+        ("cart", "Tree"),
+        ("ordboost", "ValueTree"),
+        ("rps-forest", "ForestShares"),
+        ("nominal-classifier", "scikit-learn's tree"),
+    ],
 )
 def test_trees_that_lead_astray(method, name, tmp_path, refuses):
-    few = {"ordboost": {"rounds": 3}, "rps-forest": {"trees": 2}}.get(method, {})
+    few = {
+        "ordboost": {"rounds": 3},
+        "rps-forest": {"trees": 2},
+        "nominal-classifier": {"base": "forest"},
+    }.get(method, {})
     fit = ordfit("rank ~ x1 + x2", datasets.quadratic_bands(100, seed=1), method, **few)
     inside = members(saved_bytes(fit, tmp_path))
-    if method == "rps-forest":
+    if method == "nominal-classifier":
         member = next(
             member
             for member, content in inside.items()

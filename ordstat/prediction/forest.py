@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from .._typing import FloatArray, IntArray, Progress
+from .._typing import AnyArray, FloatArray, IntArray, Progress
 from ..boosting.results import importance_frame, importance_table
 from ..checks import number, whole
+from ..compiled.trees import find_leaves
 from ..fit import Certificate, MarginFit, Trace
 from ..formula.distinct import distinct_rows
-from ..formula.row_blocks import row_blocks
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostField
 from ..judging.importance import GAIN_FIRST
@@ -41,57 +41,130 @@ class ForestFit(MarginFit):
 _LARGEST_SEED = 2**31 - 1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ForestShares:
     """P(y > k), as the mean over trees of the shares in the leaves.
 
+    The nodes of all trees stand one after another, 16 bytes each; leaves with equal
+    shares refer to the same ones. The columns are used as (x - middle) / half, within
+    [-1, 1] in the rows of the fit, in single precision, as scikit-learn grew the trees.
+
     Attributes
     ----------
-    model : scikit-learn forest of K-1 targets
-    n_levels : int
+    roots : (T,) int32
+        Node where each tree starts.
+    column : (M,) int32
+        Column of each cut; -1 in a leaf.
+    cut : (M,)
+        Rows go left where x <= cut.
+    child : (M,) int32
+        Left child, which the right one follows; of a leaf the place of its shares.
+    shares : (S, K-1)
+        The distinct shares of rows above k in leaves.
     middle, half : (D,)
-        The columns are used as (x - middle) / half, within [-1, 1] in the rows of the
-        fit: scikit-learn keeps single precision, and ignores steps below 1e-7.
     """
 
-    model: Any
-    n_levels: int
+    roots: AnyArray
+    column: AnyArray
+    cut: FloatArray
+    child: AnyArray
+    shares: FloatArray
     middle: FloatArray
     half: FloatArray
+
+    @property
+    def n_levels(self) -> int:
+        """K."""
+        return int(self.shares.shape[1]) + 1
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K-1) P(y > k); it does not increase with k."""
         out = np.empty((rows.n, self.n_levels - 1))
-        for block in row_blocks(rows.n, self.n_levels):
-            out[block] = self._shares(padded(self.scaled(rows.X[block])))
+        for start in range(0, rows.n, _BLOCK):
+            block = slice(start, start + _BLOCK)
+            out[block] = self._means(scaled(rows.X[block], self.middle, self.half))
         return out
 
-    def scaled(self, X: FloatArray) -> FloatArray:
-        """Columns scaled to [-1, 1] over the rows of the fit; values beyond are cut at
-        -2 and 2.
-        """
-        # a constant column has the smallest half, and what overflows is cut
-        with np.errstate(over="ignore"):
-            return np.clip((X - self.middle) / self.half, -2.0, 2.0)
-
-    def _shares(self, X: FloatArray) -> FloatArray:
-        # The sum of the forest's `predict`, without the checks that scikit-learn
-        # repeats for every tree.
-        narrow = X.astype(np.float32)
-        trees = self.model.estimators_
-        total = np.zeros((len(X), self.n_levels - 1))
-        for tree in trees:
-            total += tree.tree_.predict(narrow).reshape(total.shape)
-        return (
-            np.minimum.accumulate(np.clip(total / len(trees), 0.0, 1.0), axis=1) + 0.0
-        )
+    def _means(self, X: FloatArray) -> FloatArray:
+        leaves = np.empty((len(X), self.roots.size), dtype=np.int32)
+        find_leaves(X, self.roots, self.column, self.cut, self.child, leaves)
+        total = np.einsum("ntj->nj", self.shares[self.child[leaves]])
+        means = np.clip(total / self.roots.size, 0.0, 1.0)
+        return np.minimum.accumulate(means, axis=1) + 0.0
 
 
-def padded(X: FloatArray) -> FloatArray:
-    """X, or a column of zeros if it has no column: scikit-learn refuses tables without
-    columns.
+#: Rows whose leaves in all trees are found together.
+_BLOCK = 256
+
+
+def scaled(X: FloatArray, middle: FloatArray, half: FloatArray) -> FloatArray:
+    """Columns (N, max(D, 1)) scaled to [-1, 1] over the rows of the fit and rounded to
+    single precision; values beyond are cut at -2 and 2.
+
+    scikit-learn keeps single precision, ignores steps below 1e-7, and refuses tables
+    without columns, which get a column of zeros.
     """
-    return X if X.shape[1] else np.zeros((len(X), 1))
+    # a constant column has the smallest half, and what overflows is cut
+    with np.errstate(over="ignore"):
+        inside = np.clip((X - middle) / half, -2.0, 2.0)
+    if X.shape[1] == 0:
+        inside = np.zeros((len(X), 1))
+    return np.ascontiguousarray(inside.astype(np.float32), dtype=np.float64)
+
+
+def _distinct(values: FloatArray) -> tuple[FloatArray, IntArray]:
+    """The distinct rows of values (L, J), in order of appearance, and the place of each
+    row among them.
+
+    Examples
+    --------
+    >>> _distinct(np.array([[0.5, 0.0], [1.0, 0.0], [0.5, 0.0]]))[1].tolist()
+    [0, 1, 0]
+    """
+    places = np.zeros(len(values), dtype=np.int64)
+    for column in values.T:
+        of_column, found = pd.factorize(column)
+        places = pd.factorize(places * len(found) + of_column)[0].astype(np.int64)
+    first = np.unique(places, return_index=True)[1]
+    return values[first], places
+
+
+def _compact(
+    model: Any, n_thresholds: int, middle: FloatArray, half: FloatArray
+) -> ForestShares:
+    """The trees of scikit-learn's forest as compact arrays."""
+    trees = [one.tree_ for one in model.estimators_]
+    sizes = np.array([tree.node_count for tree in trees])
+    roots = np.cumsum(sizes) - sizes
+    column = np.full(sizes.sum(), -1, dtype=np.int32)
+    cut = np.zeros(sizes.sum())
+    child = np.zeros(sizes.sum(), dtype=np.int32)
+    leaves = list[IntArray]()
+    values = list[FloatArray]()
+    for tree, root in zip(trees, roots, strict=True):
+        inner = np.flatnonzero(tree.children_left >= 0)
+        # siblings stand together, in the order of their parents
+        place = np.zeros(tree.node_count, dtype=np.intp)
+        left = 1 + 2 * np.arange(inner.size)
+        place[tree.children_left[inner]] = left
+        place[tree.children_right[inner]] = left + 1
+        column[root + place[inner]] = tree.feature[inner]
+        cut[root + place[inner]] = tree.threshold[inner]
+        child[root + place[inner]] = root + left
+        ends = np.flatnonzero(tree.children_left < 0)
+        leaves.append(root + place[ends])
+        values.append(tree.value[ends].reshape(ends.size, n_thresholds))
+    shares, places = _distinct(np.concatenate(values))
+    child[np.concatenate(leaves)] = places
+    return ForestShares(
+        roots=roots.astype(np.int32),
+        column=column,
+        cut=cut,
+        child=child,
+        shares=shares,
+        middle=middle,
+        half=half,
+    )
 
 
 def grown(
@@ -101,9 +174,9 @@ def grown(
     n_levels: int,
     rng: np.random.Generator,
     **options: Any,
-) -> ForestShares:
-    """The forest of rows X (N, D) with ranks y (N,); options are those of
-    scikit-learn's trees.
+) -> tuple[ForestShares, FloatArray]:
+    """The forest of rows X (N, D) with ranks y (N,), and the importance of the columns
+    (max(D, 1),); options are those of scikit-learn's trees.
     """
     targets = (y[:, None] > np.arange(n_levels - 1)).astype(np.float64)
     seed = int(rng.integers(_LARGEST_SEED))
@@ -113,16 +186,18 @@ def grown(
     low, high = (
         end(X, axis=0) if len(X) else np.zeros(X.shape[1]) for end in (np.min, np.max)
     )
+    middle = 0.5 * low + 0.5 * high
     half = np.maximum(0.5 * high - 0.5 * low, np.finfo(np.float64).tiny)
-    shares = ForestShares(model, n_levels, 0.5 * low + 0.5 * high, half)
     sample_weight = None if (weights == 1.0).all() else weights
     model.fit(
-        padded(shares.scaled(X)),
+        scaled(X, middle, half),
         targets if n_levels > 2 else targets[:, 0],
         sample_weight=sample_weight,
     )
-    model.n_jobs = 1  # sums over threads would round in another order
-    return shares
+    # NaN where no split gains anything
+    with np.errstate(invalid="ignore"):
+        importance = np.nan_to_num(model.feature_importances_)
+    return _compact(model, n_levels - 1, middle, half), importance
 
 
 class ForestResults(ProbabilityResults):
@@ -255,14 +330,12 @@ class RPSForest(Method):
             "n_jobs": self.n_jobs,
         }
         options["max_features"] = max(1, round(self.column_share * sample.X.shape[1]))
-        shares = grown(rows.X, rows.y, rows.weights, sample.n_levels, rng, **options)
+        shares, importance = grown(
+            rows.X, rows.y, rows.weights, sample.n_levels, rng, **options
+        )
         rule = CumulativeRule(shares, self.cost_matrix)
         above = shares(sample.rows)
         score = ranked_score(above, sample.y, sample.case_weights)
-        with np.errstate(invalid="ignore"):  # NaN where no split gains anything
-            importance = np.nan_to_num(
-                shares.model.feature_importances_[: sample.X.shape[1]]
-            )
         if progress is not None:
             progress(1, 1, f"{self.trees} trees grown")
         return ForestFit(
@@ -275,7 +348,7 @@ class RPSForest(Method):
             ),
             scores=rule.scores_of(above),
             facts=(("Trees", str(self.trees)),),
-            importance=importance,
+            importance=importance[: sample.X.shape[1]],
         )
 
 

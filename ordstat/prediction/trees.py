@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -137,6 +138,27 @@ class ValueTree:
         return lefts
 
 
+class JoinedNodes(NamedTuple):
+    """Nodes of several trees as `add_trees` takes them.
+
+    Attributes
+    ----------
+    roots : (T,) int32
+        First node of each tree.
+    column, cut, set_of, child, gaps_left, value : (M,)
+    sets : (S, 32) sets of codes
+    """
+
+    roots: AnyArray
+    column: AnyArray
+    cut: FloatArray
+    set_of: AnyArray
+    child: AnyArray
+    gaps_left: AnyArray
+    sets: AnyArray
+    value: FloatArray
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BoostedTrees:
     """The linear start and T trees.
@@ -164,41 +186,53 @@ class BoostedTrees:
 
     def add(self, rows: Rows, scores: FloatArray, first: int, last: int) -> None:
         """Add the trees of rounds `first` to `last` to the scores (N,) of rows."""
-        trees = self.trees[first:last]
-        if not trees:
+        if first >= min(last, len(self.trees)):
             return
-        sizes, n_sets = (
-            np.array([len(getattr(tree, name)) for tree in trees])
-            for name in ("column", "sets")
+        nodes = self._nodes
+        X = np.ascontiguousarray(rows.X)
+        add_trees(
+            X,
+            nodes.roots[first:last],
+            nodes.column,
+            nodes.cut,
+            nodes.set_of,
+            nodes.child,
+            nodes.gaps_left,
+            nodes.sets,
+            nodes.value,
+            not (self.linear.categorical or has_gaps(X)),
+            scores,
         )
-        starts = np.cumsum(sizes) - sizes
+
+    @cached_property
+    def _nodes(self) -> JoinedNodes:
+        """The nodes of all trees, one after another."""
+        names = ("column", "bin", "value", "gaps_left", "sets")
         column, bins, value, gaps_left, sets = (
-            np.concatenate([getattr(tree, name) for tree in trees])
-            for name in ("column", "bin", "value", "gaps_left", "sets")
+            np.concatenate([getattr(tree, name) for tree in self.trees])
+            for name in names
         )
+        sizes = np.array([len(tree.column) for tree in self.trees])
+        n_sets = np.array([len(tree.sets) for tree in self.trees])
+        roots = np.cumsum(sizes) - sizes
+        sets_before = np.repeat(np.cumsum(n_sets) - n_sets, sizes)
+        child = np.concatenate([tree.child for tree in self.trees])
         # Column -1 of a leaf refers to the 0 at the end.
         firsts = np.cumsum([0, *(cuts.size + 1 for cuts in self.cuts)])
         cuts = np.concatenate(
             [part for cuts in self.cuts for part in (cuts, [np.inf])] + [[0.0]]
         )
-        child = [
-            np.where(tree.child < 0, -1, tree.child + s)
-            for tree, s in zip(trees, starts, strict=True)
-        ]
-        sets_before = np.repeat(np.cumsum(n_sets) - n_sets, sizes)
-        X = np.ascontiguousarray(rows.X)
-        add_trees(
-            X,
-            starts.astype(np.int32),
-            column,
-            cuts[firsts[column] + np.maximum(bins, 0)],
-            np.where(bins < 0, sets_before - 1 - bins, -1).astype(np.int32),
-            np.concatenate(child).astype(np.int32),
-            gaps_left,
-            sets,
-            value,
-            not (self.linear.categorical or has_gaps(X)),
-            scores,
+        return JoinedNodes(
+            roots=roots.astype(np.int32),
+            column=column,
+            cut=cuts[firsts[column] + np.maximum(bins, 0)],
+            set_of=np.where(bins < 0, sets_before - 1 - bins, -1).astype(np.int32),
+            child=np.where(child < 0, -1, child + np.repeat(roots, sizes)).astype(
+                np.int32
+            ),
+            gaps_left=gaps_left,
+            sets=sets,
+            value=value,
         )
 
     def __call__(self, rows: Rows) -> FloatArray:

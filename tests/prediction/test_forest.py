@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from problems import curved, ranked
+from seams import Rows, Sample
 from sklearn.ensemble import ExtraTreesRegressor
 
 from ordstat import OptionError, RPSForest, ordfit
@@ -84,3 +85,17 @@ def test_columns_keep_their_digits():
     ).all()
     # without a numpy warning
     assert len(constant.predict({"x": x[:9], "z": x[:9] * 1e6})) == 9
+
+
+def test_a_forest_keeps_sixteen_bytes_a_node_and_each_share_once():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(400, 3))
+    y = np.digitize(X[:, 0] + rng.normal(size=400), [-1.0, 0.0, 1.0])
+    sample = Sample(rows=Rows(X=X), y=y, n_levels=4)
+    forest = RPSForest(trees=20, column_share=1.0).fit(sample, rng).rule.above
+    kept = (forest.roots, forest.column, forest.cut, forest.child, forest.shares)
+    nodes = forest.column.size
+    size = sum(array.nbytes for array in kept)
+    assert size <= 16 * nodes + 4 * 20 + forest.shares.nbytes
+    assert len(np.unique(forest.shares, axis=0)) == len(forest.shares)
+    assert len(forest.shares) < (forest.column < 0).sum()
