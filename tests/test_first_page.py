@@ -74,3 +74,13 @@ def test_number_of_methods(page):
     classes, names = numbers(PAGES[page], r"(\d+) methods \((\d+) names\)")
     assert names == len(METHODS)
     assert classes == len({entry.method for entry in METHODS.values()})
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in (ROOT / "docs" / "guide").glob("*.md") if page.stem != "index"],
+    ids=lambda page: page.stem,
+)
+def test_guide_pages_begin_with_their_other_names(page):
+    paragraphs = page.read_text().partition("\n# ")[2].split("\n\n")
+    assert paragraphs[1].startswith("*Also called: ") and paragraphs[1].endswith(".*")
