@@ -297,12 +297,27 @@ def _effect_tables(
     """Full tables of every kind of effects, and the ratios of the location effects if
     `exponentiate`.
     """
-    columns = r.coefficient_columns
-    records = r.parameters.records
-    factors = np.ones(len(records))
-    suffixes: Mapping[str, str] = {}
+    factors = np.ones(len(r.parameters.records))
+    units: Mapping[str, str] = {}
     if per is not None:
-        factors, suffixes = rescaled(r, per)
+        factors, units = rescaled(r, per)
+    estimates = _estimates(r, level, factors)
+    tables = []
+    for kind in TITLES:
+        # thresholds that are parameters themselves have a table of their own
+        own_table = kind == "threshold" and r.fit.jacobian is None
+        if r.parameters.of(kind).size and not own_table:
+            tables.append(_effect_table(r, kind, estimates, units, labels))
+    if exponentiate and r.design.names:
+        tables.insert(1, ratio_table(r, tables[0].frame))
+    return tables
+
+
+def _estimates(r: LikelihoodResults, level: float, factors: FloatArray) -> pd.DataFrame:
+    """Estimates of all parameters with errors, tests and limits; estimates, errors and
+    limits are multiplied by factors.
+    """
+    columns = r.coefficient_columns
     low, high = symmetric_limits(
         r.fit.coefficients, columns["std_error"], level, columns["df"]
     )
@@ -313,31 +328,32 @@ def _effect_tables(
     if r.bias_reduced is not None:
         shown["df"] = columns["df"]
     frame = pd.DataFrame(shown | {"p": columns["p_value"]} | limits)
-    frame[[*changed, *limits]] *= factors[: len(records), None]
+    frame[[*changed, *limits]] *= factors[: len(frame), None]
+    return frame
+
+
+def _effect_table(
+    r: LikelihoodResults,
+    kind: str,
+    estimates: pd.DataFrame,
+    units: Mapping[str, str],
+    labels: Mapping[str, str],
+) -> Table:
+    """The table of one kind of effects."""
+    rows = r.parameters.of(kind)
+    records = [r.parameters.records[row] for row in rows]
+    effects = []
+    if kind in ("nominal", "scale"):
+        effects = [each.effect(labels, units.get(each.name, "")) for each in records]
+    index = effects
+    if kind != "scale":
+        index = [each.shown(labels, unit=units.get(each.name, "")) for each in records]
+    frame = estimates.iloc[rows].set_axis(index)
     formats = {"z": ".2f", "t": ".2f", "df": ".1f", "p": "p"}
-    tables: list[Table] = []
-    for kind, title in TITLES.items():
-        rows = r.parameters.of(kind)
-        # thresholds that are parameters themselves have a table of their own
-        if not rows.size or (kind == "threshold" and r.fit.jacobian is None):
-            continue
-        index = []
-        for row in rows:
-            unit = suffixes.get(records[row].name, "")
-            write = records[row].effect if kind == "scale" else records[row].shown
-            index.append(write(labels, unit=unit))
-        part = frame.iloc[rows].set_axis(index)
-        table = Table(title=title, frame=part, formats=formats, role=kind)
-        if kind == "nominal":
-            effects = []
-            for row in rows:
-                unit = suffixes.get(records[row].name, "")
-                effects.append(records[row].effect(labels, unit))
-            table = replace(table, brief=_by_threshold(r, part, effects))
-        tables.append(table)
-    if exponentiate and r.design.names:
-        tables.insert(1, ratio_table(r, tables[0].frame))
-    return tables
+    table = Table(title=TITLES[kind], frame=frame, formats=formats, role=kind)
+    if kind == "nominal":
+        return replace(table, brief=_by_threshold(r, frame, effects))
+    return table
 
 
 def ratio_table(r: LikelihoodResults, effects: pd.DataFrame) -> Table:

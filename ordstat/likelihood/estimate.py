@@ -126,7 +126,7 @@ class Estimate:
 
     Attributes
     ----------
-    by : Estimation
+    estimation : Estimation
     problem : Problem
     optimum : Optimum
     start : Start
@@ -143,7 +143,7 @@ class Estimate:
         not that of the information at the estimates.
     """
 
-    by: Estimation
+    estimation: Estimation
     problem: Problem
     optimum: Optimum
     start: Start
@@ -166,7 +166,7 @@ class Estimate:
         """The log-likelihood, without the penalty."""
         at = (
             self.optimum.at
-            if self.by.penalty is None
+            if self.estimation.penalty is None
             else self.problem.evaluate(self.optimum.x)
         )
         assert at is not None
@@ -263,7 +263,7 @@ class Estimate:
         All parameters if the search did not end in a maximum.
         """
         diverging = np.zeros(self.problem.n_parameters, dtype=bool)
-        if self.by.penalty is not None:
+        if self.estimation.penalty is not None:
             return diverging
         if self.determined is not None:
             diverging = self.determined.diverge(np.eye(self.problem.n_parameters))
@@ -286,8 +286,8 @@ class Estimate:
         optimum = self.optimum
         problem = self.problem
         unknown = UnknownCovariance(problem.n_parameters)
-        if self.by.penalty is not None:
-            factor = self.by.penalty.factor(problem, optimum)
+        if self.estimation.penalty is not None:
+            factor = self.estimation.penalty.factor(problem, optimum)
             return (
                 unknown if factor is None else InverseInformation(factor, problem.user)
             )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
-from .._typing import Progress
+from .._typing import BoolArray, Progress
 from ..checks import number, one_of, one_spelled, require_memory, whole
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Trace
@@ -268,25 +268,22 @@ class OrdinalRegression(Method):
         structure = problem.structure
         n_beta = problem.location.kept.size
         n_zeta = problem.scale.kept.size
-        fields = {  # random effects do not change these
+        fields: dict[str, Any] = {  # random effects do not change these
             "facts": self._facts(),
             "n_alpha": problem.estimated.size - n_beta - n_zeta - problem.n_lambda,
             "n_beta": n_beta,
             "n_zeta": n_zeta,
             "n_lambda": problem.n_lambda,
             "aliased": ~problem.estimated,
-            "null_loglik": estimate.by.null_loglik(problem),
+            "null_loglik": estimate.estimation.null_loglik(problem),
             "null_edf": problem.user.c.size + int(problem.flexible is not None),
             "n_obs": total_of(problem.counts),
             "determined": estimate.determined,
-            "threshold_names": () if structure is None else structure.names,
-            "jacobian": (
-                None
-                if structure is None
-                else problem.over_levels(structure.jacobian, 0.0)
-            ),
             "confounded": problem.confounded,
         }
+        if structure is not None:
+            fields["threshold_names"] = structure.names
+            fields["jacobian"] = problem.over_levels(structure.jacobian, 0.0)
         if sample.rows.random is None:
             return self._independent(sample, estimate, fields)
         options = self.quadrature, self.max_iter, self.random_penalty
@@ -302,36 +299,12 @@ class OrdinalRegression(Method):
         rule = problem.rule(coefficients, estimate.family, self.cost_matrix)
         information = estimate.information()
         digits = estimate.digits(information)
-        iterations = optimum.logliks.size - 1
-        higher_by = estimate.start.higher_by
-        higher = estimate.start.higher
-        diverging_elsewhere = None
-        # log-scale effects that move on that path, or else all parameters
-        if higher is not None:
-            moving = diverging_spreads(problem, higher)
-            diverging_elsewhere = (
-                problem.spread((moving | (not moving.any())).astype(np.float64)) == 1.0
-            )
         return LikelihoodFit(
             **fields,
             rule=rule,
-            certificate=Certificate(
-                name="max |gradient|",
-                value=estimate.residual,
-                tolerance=optimum.tolerance,
-                details=(
-                    ("condition number", optimum.information.condition_number()),
-                    ("iterations", iterations),
-                    ("correct digits", int(digits.min())),
-                    *(
-                        []
-                        if higher is None
-                        else [("log-likelihood elsewhere, higher by", higher_by)]
-                    ),
-                ),
-            ),
+            certificate=_certificate(estimate, int(digits.min())),
             trace=Trace(
-                iterations=iterations,
+                iterations=optimum.logliks.size - 1,
                 objective=optimum.logliks,
                 message=optimum.message,
                 stopped=optimum.stopped,
@@ -341,10 +314,10 @@ class OrdinalRegression(Method):
             information=information,
             digits=problem.spread(digits),
             loglik=estimate.loglik(),
-            higher_by=higher_by,
-            diverging_elsewhere=diverging_elsewhere,
+            higher_by=estimate.start.higher_by,
+            diverging_elsewhere=_diverging_elsewhere(estimate),
             likelihood=LikelihoodAtEstimates(
-                estimation=estimate.by,
+                estimation=estimate.estimation,
                 problem=replace(problem),  # without cached values
                 threshold=self.threshold,
                 estimates=coefficients,
@@ -434,3 +407,36 @@ def _penalty(given: Any) -> Penalty | None:
             also=f" (ridge), {', '.join(map(repr, PENALTIES))} or None",
         )
     )
+
+
+def _certificate(estimate: Estimate, digits: int) -> Certificate:
+    """How far the score is from 0; `digits` are correct in every estimate."""
+    optimum = estimate.optimum
+    details: list[tuple[str, Any]] = [
+        ("condition number", optimum.information.condition_number()),
+        ("iterations", optimum.logliks.size - 1),
+        ("correct digits", digits),
+    ]
+    start = estimate.start
+    if start.higher is not None:
+        details.append(("log-likelihood elsewhere, higher by", start.higher_by))
+    return Certificate(
+        name="max |gradient|",
+        value=estimate.residual,
+        tolerance=optimum.tolerance,
+        details=tuple(details),
+    )
+
+
+def _diverging_elsewhere(estimate: Estimate) -> BoolArray | None:
+    """(P,) the log-scale effects that diverge where the likelihood was higher, or else
+    all parameters; None if it was nowhere higher.
+    """
+    higher = estimate.start.higher
+    if higher is None:
+        return None
+    moving = diverging_spreads(estimate.problem, higher)
+    if not moving.any():
+        moving = np.ones_like(moving)
+    spread = estimate.problem.spread(moving.astype(np.float64))
+    return np.asarray(spread == 1.0)
