@@ -162,7 +162,8 @@ def ordfit(
 
         - link: "logit" (default), "probit", "cloglog", "loglog", "cauchit",
           "aranda-ordaz" or "log-gamma"
-        - threshold: "flexible" (default), "symmetric", "symmetric2" or "equidistant"
+        - threshold: "flexible" (default), "symmetric", "symmetric2", "equidistant", or
+          a matrix M of thresholds = M @ gamma
         - penalty: a number (ridge) or, of "clm" and the links, "jeffreys" (bias
           reduction; finite estimates under separation)
         - crossing: "warn" (default) or "raise" where thresholds with nominal effects

@@ -26,6 +26,7 @@ from .problem import Problem
 from .profile import ProfileLikelihood
 from .scores import RowScores
 from .start import elsewhere
+from .threshold_structure import Structure
 
 #: Doubles held at once for the scores of some rows, which stay in the cache.
 _BUFFER = 1 << 17
@@ -55,7 +56,7 @@ class LikelihoodAtEstimates:
 
     estimation: Estimation
     problem: Problem
-    threshold: str
+    threshold: Structure
     estimates: FloatArray
     determined: Determined | None
     searched: FloatArray | None = None

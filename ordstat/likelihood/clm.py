@@ -31,9 +31,12 @@ class CumulativeLink(OrdinalRegression):
         "log-gamma", or a name and lambda.
         The latent distribution F. The last two have a parameter lambda, which is
         estimated unless fixed, as in ("log-gamma", 0.5); see `likelihood/flexible.py`.
-    threshold : {"flexible", "symmetric", "symmetric2", "equidistant"}
+    threshold : {"flexible", "symmetric", "symmetric2", "equidistant"} or matrix
         Structure of the thresholds: each free; symmetric about a free middle; symmetric
-        about 0; equally spaced.
+        about 0; equally spaced. A matrix M (K-1, t) with independent columns has
+        thresholds M @ gamma, with parameters "gamma.1", ...: powers of 1..K-1 for a
+        curve, or a column of ones beside known cut points for thresholds that are known
+        up to origin and unit.
     penalty : float, "jeffreys" or None
         A number w > 0 subtracts w/2 times the sum of squared effects (location,
         nominal, log-scale), each per standard deviation of its column, location and
@@ -128,7 +131,7 @@ class AdjacentCategory(OrdinalRegression):
         "log-gamma", or a name and lambda.
         The distribution F. The last two have a parameter lambda, which is estimated
         unless it is given.
-    threshold : {"flexible", "symmetric", "symmetric2", "equidistant"}
+    threshold : {"flexible", "symmetric", "symmetric2", "equidistant"} or matrix
         Structure of the thresholds, as in `CumulativeLink`.
     penalty : float or None
         A number w > 0 subtracts w/2 times the sum of squared effects, each per standard
@@ -230,7 +233,7 @@ class ContinuationRatioModel(SequentialRegression):
         Whether stages are passed from the lowest level up, or from the highest down:
         then P(y < k | y <= k) = F(s (theta_{k-1}(w) - x'beta - offset)), as
         cratio(reverse = TRUE). The two are different models.
-    threshold : {"flexible", "symmetric", "symmetric2", "equidistant"}
+    threshold : {"flexible", "symmetric", "symmetric2", "equidistant"} or matrix
         Structure of the thresholds, as in `CumulativeLink`.
     penalty : float or None
         A number w > 0 subtracts w/2 times the sum of squared effects, each per standard
@@ -290,7 +293,7 @@ class StoppingRatioModel(SequentialRegression):
         Whether stages are passed from the lowest level up, or from the highest down:
         then P(y = k | y <= k) = F(s (x'beta + offset - theta_{k-1}(w))), as
         sratio(reverse = TRUE).
-    threshold : {"flexible", "symmetric", "symmetric2", "equidistant"}
+    threshold : {"flexible", "symmetric", "symmetric2", "equidistant"} or matrix
         Structure of the thresholds, as in `CumulativeLink`.
     penalty : float or None
         A number w > 0 subtracts w/2 times the sum of squared effects, each per standard

@@ -19,7 +19,7 @@ from .layout import Layout
 from .links import Link
 from .rows import LikelihoodRows
 from .rule import LikelihoodRule
-from .threshold_structure import ThresholdMap, threshold_map
+from .threshold_structure import Structure, ThresholdMap, threshold_map
 from .user_scale import UserScale
 
 #: Rows per parameter of plain cumulative models, and of others, which take longer per
@@ -79,7 +79,7 @@ class Problem:
         sample: Sample,
         family: Family,
         flexible: FlexibleLink | None = None,
-        threshold: str = "flexible",
+        threshold: Structure = "flexible",
         columns: tuple[ColumnScales, ColumnScales] | None = None,
         ridge: bool = False,
     ) -> Problem:
@@ -282,10 +282,7 @@ class Problem:
         if rows.offset is not None:
             theta = theta + np.average(rows.offset, weights=weights)
         if self.structure is not None:
-            theta = np.asarray(
-                np.linalg.lstsq(self.structure.jacobian, theta, rcond=None)[0],
-                dtype=np.float64,
-            )
+            theta = self.structure.near(theta, self.family.ordered)
         x = np.zeros(self.n_parameters)
         m = self.user.G.shape[0]
         x[: theta.size * m : m] = theta

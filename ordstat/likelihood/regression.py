@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 import numpy as np
 
 from .._typing import BoolArray, Progress
-from ..checks import number, one_of, one_spelled, require_memory, whole
+from ..checks import number, one_of, require_memory, whole
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Trace
 from ..formula.random_terms import random_parameters
@@ -43,7 +43,12 @@ from .penalty import Jeffreys, Penalty, Ridge
 from .problem import Problem
 from .results import LikelihoodResults
 from .rule import LikelihoodRule
-from .threshold_structure import THRESHOLDS, threshold_map
+from .threshold_structure import (
+    Structure,
+    checked_structure,
+    structure_text,
+    threshold_map,
+)
 
 if TYPE_CHECKING:
     from ..formula.design import Design
@@ -101,9 +106,7 @@ class OrdinalRegression(Method):
     """
 
     link: str | tuple[str, float] = "logit"
-    threshold: str = option(
-        "flexible", lambda name, value, of: one_spelled(name, value, THRESHOLDS)
-    )
+    threshold: Structure = option("flexible", checked_structure)
     penalty: float | str | None = None
     start: tuple[float, ...] | None = option(None, _checked_start)
     cost: CostField = cost_option("classification")
@@ -359,7 +362,7 @@ class OrdinalRegression(Method):
     def _facts(self) -> tuple[tuple[str, Any], ...]:
         facts: tuple[tuple[str, Any], ...] = (
             ("link", self.link_text),
-            ("threshold", self.threshold),
+            ("threshold", structure_text(self.threshold)),
         )
         penalty = _penalty(self.penalty)
         return facts if penalty is None else (*facts, ("penalty", penalty.text))

@@ -1,13 +1,24 @@
-"""Symmetric and equally spaced thresholds, as linear maps of fewer parameters."""
+"""Structures of thresholds: linear maps of fewer parameters."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .._typing import FloatArray
-from ..exceptions import DataError
+from ..checks import brief, one_spelled
+from ..exceptions import DataError, OptionError
+
+#: Smallest singular value of a matrix with independent columns, as a share of the
+#: largest: beyond it parameters are not determined to the digits that tables show.
+_INDEPENDENT = 1e-8
+#: Largest difference of c from a solution of jacobian @ c = 1.
+_SOLVED = 1e-10
+
+#: The option `threshold`: a name, or the rows of a matrix.
+Structure = str | tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -30,9 +41,54 @@ class ThresholdMap:
         if they cannot.
         """
         ones = np.ones(self.jacobian.shape[0])
-        # whole numbers, as the map itself
-        c = np.round(np.linalg.lstsq(self.jacobian, ones, rcond=None)[0])
-        return c if np.array_equal(self.jacobian @ c, ones) else None
+        solved = np.linalg.lstsq(self.jacobian, ones, rcond=None)[0]
+        c = np.asarray(solved, dtype=np.float64)
+        whole = np.round(c)  # as most maps are
+        if np.array_equal(self.jacobian @ whole, ones):
+            return whole
+        return c if np.abs(self.jacobian @ c - ones).max() < _SOLVED else None
+
+    def near(self, theta: FloatArray, ordered: bool) -> FloatArray:
+        """(t,) parameters whose thresholds are near given ones (K-1,), and increase if
+        they have to.
+
+        Raises
+        ------
+        DataError
+            No thresholds of the structure increase.
+        """
+        nearest = np.asarray(np.linalg.lstsq(self.jacobian, theta, rcond=None)[0])
+        if not ordered or np.all(np.diff(self.jacobian @ nearest) > 0.0):
+            return nearest
+        rising = self._rising()
+        thresholds = self.jacobian @ rising
+        rising *= np.ptp(theta) / np.ptp(thresholds)
+        c = self.intercept
+        if c is not None:
+            rising += c * float(np.mean(theta - self.jacobian @ rising))
+        return rising
+
+    def _rising(self) -> FloatArray:
+        """(t,) parameters in [-1, 1] for which the least distance between neighbouring
+        thresholds is largest: a linear programme.
+        """
+        from scipy.optimize import linprog
+
+        distances = np.diff(self.jacobian, axis=0)
+        n, t = distances.shape
+        bounds = [(-1.0, 1.0)] * t + [(None, None)]
+        found = linprog(
+            np.append(np.zeros(t), -1.0),
+            A_ub=np.hstack([-distances, np.ones((n, 1))]),
+            b_ub=np.zeros(n),
+            bounds=bounds,
+        )
+        if found.x is None or not found.x[-1] > 0.0:
+            raise DataError(
+                "threshold= must allow thresholds that increase; no combination of the"
+                f" {t} columns of its matrix does."
+            )
+        return np.asarray(found.x[:t])
 
 
 #: Structures of the thresholds: each free; symmetric about a free middle; symmetric
@@ -40,19 +96,60 @@ class ThresholdMap:
 THRESHOLDS = ("flexible", "symmetric", "symmetric2", "equidistant")
 
 
-def threshold_map(name: str, n_thresholds: int) -> ThresholdMap | None:
+def checked_structure(name: str, value: Any, of: Any = None) -> Structure:
+    """A structure by name, or a matrix as the tuple of its rows.
+
+    Raises
+    ------
+    OptionError
+        An unknown name, or no matrix of finite numbers with independent columns.
+    """
+    if isinstance(value, str) or value is None or np.ndim(value) == 0:
+        return one_spelled(name, value, THRESHOLDS)
+    try:
+        matrix = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        matrix = np.array(np.nan)
+    if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
+        raise OptionError(
+            f"{name} must be one of {', '.join(map(repr, THRESHOLDS))}, or a matrix of"
+            " finite numbers with a row for each threshold and a column for each"
+            f" parameter; got {brief(value)}."
+        )
+    singular = np.linalg.svd(matrix, compute_uv=False)
+    columns = matrix.shape[1]
+    if columns > matrix.shape[0] or singular[-1] <= _INDEPENDENT * singular[0]:
+        raise OptionError(
+            f"{name} must be a matrix with independent columns of about one size; its"
+            f" {columns} columns are not. Leave columns out, or rescale them (powers:"
+            " orthogonal polynomials)."
+        )
+    return tuple(tuple(row) for row in matrix.tolist())
+
+
+def structure_text(structure: Structure) -> str:
+    """The structure as it is printed."""
+    if isinstance(structure, str):
+        return structure
+    return f"matrix of {len(structure)} x {len(structure[0])}"
+
+
+def threshold_map(name: Structure, n_thresholds: int) -> ThresholdMap | None:
     """The map of a structure; None for "flexible".
 
     Raises
     ------
     DataError
-        A structure for fewer than two thresholds (levels with rows less one).
+        A structure for fewer than two thresholds (levels with rows less one), or a
+        matrix for another number of them.
 
     Examples
     --------
     >>> threshold_map("equidistant", 4).jacobian.astype(int).tolist()
     [[1, 0], [1, 1], [1, 2], [1, 3]]
     """
+    if not isinstance(name, str):
+        return _given_map(name, n_thresholds)
     if name == "flexible":
         return None
     n = n_thresholds
@@ -82,3 +179,17 @@ def threshold_map(name: str, n_thresholds: int) -> ThresholdMap | None:
         central = np.column_stack([order < half, order >= half]).astype(np.float64)
     names += [f"spacing.{j + 1}" for j in range(spacing.shape[1])]
     return ThresholdMap(names=tuple(names), jacobian=np.hstack([central, spacing]))
+
+
+def _given_map(rows: tuple[tuple[float, ...], ...], n_thresholds: int) -> ThresholdMap:
+    """The map of a matrix of the user."""
+    jacobian = np.array(rows)
+    n, t = jacobian.shape
+    if n != n_thresholds:
+        raise DataError(
+            f"threshold= must have a row for each of the {n_thresholds} thresholds"
+            f" between levels that have rows; its matrix has {n} rows."
+        )
+    return ThresholdMap(
+        names=tuple(f"gamma.{j + 1}" for j in range(t)), jacobian=jacobian
+    )

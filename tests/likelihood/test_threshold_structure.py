@@ -8,9 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
+from scipy.special import expit
 from seams import LINKS, Cumulative, Rows, Sample
 
-from ordstat import CumulativeLink
+from ordstat import CumulativeLink, datasets, ordfit
 from ordstat.exceptions import DataError, OptionError
 from ordstat.likelihood.fit import LikelihoodFit
 from ordstat.likelihood.problem import Problem
@@ -244,3 +246,101 @@ def test_the_problem_maps_users_values_there_and_back() -> None:
         values = np.random.default_rng(0).normal(size=problem.n_parameters)
         back = problem.user.coefficients(problem.from_user(values))
         np.testing.assert_allclose(back, values, rtol=1e-12)
+
+
+WINE = datasets.load("wine")
+POWERS = np.arange(1.0, 5.0)[:, None] ** np.arange(4)
+PARTS_OF_WINE = {
+    "plain": {},
+    "scale": {"scale": "~ temp"},
+    "nominal": {"nominal": "~ contact"},
+    "acat": {"method": "acat"},
+    "cratio": {"method": "cratio"},
+}
+
+
+@pytest.mark.parametrize("parts", PARTS_OF_WINE)
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_the_matrix_of_a_structure_is_this_structure(name: str, parts: str) -> None:
+    options = PARTS_OF_WINE[parts]
+    named = ordfit("rating ~ temp", WINE, **options, threshold=name)
+    structure = threshold_map(name, 4)
+    assert structure is not None
+    given = ordfit("rating ~ temp", WINE, **options, threshold=structure.jacobian)
+    assert given.loglik == pytest.approx(named.loglik, abs=1e-10)
+    np.testing.assert_allclose(given.params, named.params, atol=1e-8)
+    np.testing.assert_allclose(given.se, named.se, rtol=1e-7)
+    assert given.params.index[0] == "gamma.1"
+
+
+def test_as_many_columns_as_thresholds_are_flexible_ones() -> None:
+    free = ordfit("rating ~ temp + contact", WINE)
+    given = ordfit("rating ~ temp + contact", WINE, threshold=POWERS)
+    np.testing.assert_allclose(given.thresholds, free.thresholds, rtol=1e-8)
+    np.testing.assert_allclose(given.se[4:], free.se[4:], rtol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [POWERS[:, :3], np.array([[1.0, 1.0], [1.0, 2.0], [1.0, 4.0], [1.0, 9.0]])],
+    ids=["parabola", "known up to origin and unit"],
+)
+def test_estimates_maximise_the_likelihood_written_by_hand(matrix: np.ndarray) -> None:
+    y = WINE["rating"].to_numpy() - 1
+    warm = (WINE["temp"] == "warm").to_numpy(dtype=float)
+    t = matrix.shape[1]
+
+    def minus(x: np.ndarray) -> float:
+        ends = np.concatenate([[-np.inf], matrix @ x[:t], [np.inf]])
+        p = expit(ends[y + 1] - warm * x[t]) - expit(ends[y] - warm * x[t])
+        return float(-np.log(p).sum()) if p.min() > 0.0 else np.inf
+
+    fitted = ordfit("rating ~ temp", WINE, threshold=matrix)
+    best = minimize(
+        minus,
+        fitted.params.to_numpy() + 0.05,
+        method="Nelder-Mead",
+        options={"xatol": 1e-9, "fatol": 1e-12, "maxiter": 5000, "maxfev": 5000},
+    )
+    assert fitted.loglik == pytest.approx(-best.fun, abs=1e-9)
+    np.testing.assert_allclose(fitted.params, best.x, atol=1e-4)
+
+
+def test_a_start_that_is_out_of_order_is_put_in_order() -> None:
+    """The nearest thresholds of this matrix to those of the shares fall."""
+    matrix = np.array([[1.0, 0.0], [1.01, 5.0], [1.02, 0.0], [50.0, 1.0]])
+    fitted = ordfit("rating ~ temp", WINE, threshold=matrix)
+    assert fitted.converged and (np.diff(fitted.thresholds) > 0.0).all()
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        ([[1.0], [3.0], [2.0], [4.0]], "no combination of the 1 columns"),
+        (np.ones((4, 1)), "thresholds that increase"),
+        (np.eye(3), "row for each of the 4 thresholds.*has 3 rows"),
+        (np.ones((4, 2)), "independent columns"),
+        (np.eye(4)[:2], "independent columns"),
+        (np.full((4, 1), np.nan), "matrix of finite numbers"),
+        ([1.0, 2.0, 3.0, 4.0], "matrix of finite numbers"),
+        ("parabola", "got 'parabola'"),
+    ],
+)
+def test_matrices_that_are_refused(matrix: object, message: str) -> None:
+    with pytest.raises((DataError, OptionError), match=message):
+        ordfit("rating ~ temp", WINE, threshold=matrix)
+
+
+def test_thresholds_of_adjacent_categories_need_not_increase() -> None:
+    matrix = np.array([[1.0], [3.0], [2.0], [4.0]])
+    fitted = ordfit("rating ~ temp", WINE, "acat", threshold=matrix)
+    np.testing.assert_allclose(
+        fitted.thresholds / fitted.params["gamma.1"], [1, 3, 2, 4]
+    )
+
+
+def test_a_method_with_a_matrix_is_a_value() -> None:
+    method = CumulativeLink(threshold=POWERS[:, :2])
+    assert method == CumulativeLink(threshold=POWERS[:, :2].tolist())
+    assert eval(repr(method)) == method and hash(method) is not None
+    assert "matrix of 4 x 2" in str(ordfit("rating ~ temp", WINE, method).summary())
