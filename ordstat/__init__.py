@@ -43,8 +43,8 @@ Classifiers  Reduction, NominalClassifier, OneVersusAll, OneVersusOne, CostTrans
              ThresholdLogisticRegression, OrdinalNetwork
 
 Errors are FormulaError, DataError and OptionError, all of them OrdstatError and
-ValueError; warnings are ConvergenceWarning, SeparationWarning and DataWarning, all of
-them OrdstatWarning.
+ValueError; warnings are ConvergenceWarning, SeparationWarning, DataWarning and
+ExtrapolationWarning, all of them OrdstatWarning.
 """
 
 from __future__ import annotations
@@ -78,7 +78,13 @@ _MODULES = {
         "exceptions",
     ),
     **dict.fromkeys(
-        ("ConvergenceWarning", "DataWarning", "SeparationWarning"), "exceptions"
+        (
+            "ConvergenceWarning",
+            "DataWarning",
+            "ExtrapolationWarning",
+            "SeparationWarning",
+        ),
+        "exceptions",
     ),
     "lagged": "formula.lagged",
     "occupancy": "effects.occupancy",

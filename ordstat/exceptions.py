@@ -46,6 +46,10 @@ class DataWarning(OrdstatWarning):
     """Rows, columns or levels that were left out of a fit."""
 
 
+class ExtrapolationWarning(OrdstatWarning):
+    """New rows have numbers far outside the range of the rows of the fit."""
+
+
 def warn(message: str, category: type[Warning] = DataWarning) -> None:
     """Warn at the line that called the package, from any depth inside it."""
     package = __name__.partition(".")[0]

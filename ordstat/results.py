@@ -19,6 +19,7 @@ from .advice import Overview, with_advice
 from .checks import advice, canonical, check_names, label_texts, unknown, words
 from .exceptions import DataError, OptionError, UnavailableError, warn
 from .fit import Certificate, Fit, GapRule, Trace
+from .formula.extrapolation import tell_far
 from .formula.names import Parameter, by_text
 from .formula.sample import Rows, Sample
 from .formula.weights import total_of
@@ -69,11 +70,11 @@ def prediction(
 ) -> pd.Series | pd.DataFrame:
     """Predict rows of new data, or the rows that were fitted."""
     type = known_type(fit, type)
-    return (
-        fit.margin_frame(newdata)
-        if type == "margin"
-        else fit.predicted(fit.target(newdata), type)
-    )
+    if type != "margin":
+        return fit.predicted(fit.target(newdata), type)
+    if newdata is not None:
+        tell_far(fit.design.spec, newdata)
+    return fit.margin_frame(newdata)
 
 
 def known_type(fit: OrdinalResults, type: str) -> str:
@@ -1332,6 +1333,8 @@ class OrdinalResults:
         self._check_target(
             target, "rows of the fit" if newdata is None else "rows of newdata"
         )
+        if newdata is not None:
+            tell_far(self.design.spec, newdata)
         return target
 
     def _scored(self, newdata: Any) -> Target:

@@ -19,6 +19,7 @@ from .._typing import AnyArray
 from ..checks import path_given
 from ..exceptions import DataError, OrdstatError
 from ..formula.columns import Factor, as_frame
+from ..formula.extrapolation import telling_once
 from ..formula.inputs import subset_mask
 from ..report.files import write_file
 from .files import BLOCK, ParquetFiles, needed, parquet_files
@@ -370,6 +371,7 @@ def written_predictions(fit: Any, path: Any, data: Any, type: str) -> Path:
 
     def write(file: IO[bytes]) -> None:
         with ExitStack() as stack:
+            stack.enter_context(telling_once())
             writer = None
             for frame in blocks.frames():
                 values = pd.DataFrame(fit.predict(frame, type=type)).rename(columns=str)

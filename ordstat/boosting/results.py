@@ -13,6 +13,7 @@ from .._typing import AnyArray, IntArray
 from ..checks import is_whole, whole
 from ..exceptions import OptionError, UnavailableError
 from ..fit import Fit
+from ..formula.extrapolation import telling_once
 from ..formula.sample import Sample
 from ..judging.costs import sample_costs
 from ..judging.importance import GAIN_FIRST
@@ -107,8 +108,11 @@ class RoundsResults(OrdinalResults):
         >>> [(rounds, ranks.tolist()) for rounds, ranks in staged]
         [(10, [2, 2]), (20, [2, 2])]
         """
+        told: list[str] = []
         for stage in self._stages(every):
-            yield stage, self.at(stage).predict(newdata, type)
+            with telling_once(told):
+                predicted = self.at(stage).predict(newdata, type)
+            yield stage, predicted
 
     def staged_errors(
         self,

@@ -30,6 +30,7 @@ from .coding import (
 )
 from .columns import Column, Factor, Value, matched
 from .doubtful import column_notes
+from .extrapolation import ranges_of
 from .factors import Transform, contrast_of, learns
 from .parse import parse_expression
 from .random_rows import RandomColumns, RandomRows
@@ -510,6 +511,7 @@ def _fit_spec(
         levels=used.levels,
         columns=predictors,
         declared=given.columns.declared(predictors),
+        ranges=ranges_of(_numbers(given, used, codings)),
     )
     return fitted_spec, values, notes
 
@@ -519,6 +521,23 @@ def _predictors(given: RecipeValues) -> tuple[str, ...]:
     expressions = given.spec.factors | given.spec.offsets
     needed = frozenset().union(*[each.names for each in expressions.values()])
     return tuple([name for name in given.names if name in needed])
+
+
+def _numbers(
+    given: RecipeValues, used: UsedRows, codings: Mapping[str, Coding]
+) -> Iterator[tuple[str, Value]]:
+    """The columns of terms of numbers, at the rows used; factors have codings of
+    levels.
+    """
+    terms = [
+        factor.names
+        for key, factor in given.spec.factors.items()
+        if not codings[key].levels
+    ]
+    needed = frozenset[str]().union(*terms)
+    for name in given.names:
+        if name in needed:
+            yield name, used.of(given.columns.column(name).value)
 
 
 class Matrices(NamedTuple):

@@ -74,6 +74,9 @@ class FormulaSpec:
     random : tuple of RandomTerm
     array_offset : bool
         Whether the offset of the fit was an array, which new data do not have.
+    ranges : mapping of str to (low, high)
+        Least and largest value, in the rows of the fit, of the numbers among the
+        columns of the terms.
     na_action : str
         With "keep" rows with a missing value of a location term are complete.
     """
@@ -90,6 +93,7 @@ class FormulaSpec:
     random: tuple[RandomTerm, ...] = ()
     array_offset: bool = False
     na_action: str = "omit"
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @cached_property
     def by_role(self) -> dict[str, Side]:
@@ -225,7 +229,7 @@ class FormulaSpec:
         DataError
             A column is missing, a level is not in the fit, or a term is not finite.
         """
-        frame = self._new_frame(data)
+        frame = self.new_frame(data)
         complete = np.ones(len(frame), dtype=bool)
         columns = Columns(frame, self.declared, self.na_action == "keep")
         grouped = [  # groups with missing columns are new
@@ -266,7 +270,7 @@ class FormulaSpec:
             rows = replace(rows, random=RandomRows(tuple(terms)))
         return NewRows(rows=rows, complete=complete, index=frame.index)
 
-    def _new_frame(self, data: Any) -> pd.DataFrame:
+    def new_frame(self, data: Any) -> pd.DataFrame:
         """New data as a frame that has the columns of the model."""
         if self.array_offset:
             raise DataError(

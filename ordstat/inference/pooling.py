@@ -15,6 +15,7 @@ from ..advice import with_advice
 from ..checks import advice, flag, fraction, label_texts, number, one_of
 from ..exceptions import DataWarning, OptionError, UnavailableError, warn
 from ..fit import least_expected
+from ..formula.extrapolation import telling_once
 from ..judging.costs import CostMatrix
 from ..judging.decisions import Decision, mean_decision
 from ..likelihood.parameters import Parameters, with_aliased
@@ -565,20 +566,23 @@ class PooledResults:
             )
         if cost is not None and type != "class":
             raise OptionError(f"cost goes with type='class'; got type={type!r}.")
+        told: list[str] = []
         if uncertain:
-            answers = [
-                cast(Any, fit).predict(newdata, type, se=True, **given)
-                for fit in self.fits
-            ]
-            complete = self._complete_df(newdata, type)
+            with telling_once(told):
+                answers = [
+                    cast(Any, fit).predict(newdata, type, se=True, **given)
+                    for fit in self.fits
+                ]
+                complete = self._complete_df(newdata, type)
             return _pooled_predictions(
                 first, answers, complete, type, se, interval, level
             )
         of_class = type == "class"
-        answers = [
-            cast(Any, fit).predict(newdata, "prob" if of_class else type, **given)
-            for fit in self.fits
-        ]
+        with telling_once(told):
+            answers = [
+                cast(Any, fit).predict(newdata, "prob" if of_class else type, **given)
+                for fit in self.fits
+            ]
         mean = np.mean(
             [answer.to_numpy(dtype=np.float64) for answer in answers], axis=0
         )

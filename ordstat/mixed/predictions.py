@@ -24,6 +24,7 @@ from .._typing import FloatArray, IntArray
 from ..checks import generator, one_of, whole
 from ..exceptions import DataError, OptionError, warn
 from ..fit import CostRule, least_expected
+from ..formula.extrapolation import tell_far
 from ..formula.random_rows import RandomRows
 from ..formula.random_terms import RandomTerm
 from ..formula.sample import Rows
@@ -469,7 +470,10 @@ def _target(r: LikelihoodResults, newdata: Any, re: str | None = None) -> Target
     target = Target(
         rows=rows, scores=r.bare_rule.scores(rows), complete=complete, index=index
     )
-    return target if newdata is None else r.inside(target)
+    if newdata is None:
+        return target
+    tell_far(r.design.spec, newdata)
+    return r.inside(target)
 
 
 def _kind(r: LikelihoodResults, rows: Rows, re: str | None) -> str:

@@ -123,6 +123,7 @@ def draw_effects(
     words = _probability(sheet, results, re)
     single = by is None and not facets
     over_number = numeric(results, variable, table)
+    within = results.design.spec.ranges.get(variable)
     top = min(1.0, 1.04 * float(np.nanmax(table[["estimate", "upper"]].to_numpy())))
     titles, key, shown = _in_panels(sheet, table, results.levels, by, facets)
     n = len(shown)
@@ -146,7 +147,8 @@ def draw_effects(
     for k, (panel, title, curves) in enumerate(parts):
         for i, part in enumerate(curves):
             x = part[variable]
-            curve(panel, part, x, over_number, colours[i], i, len(colours), apart)
+            looks = (over_number, colours[i], i, len(colours), apart)
+            curve(panel, part, x, *looks, within=within)
         if not over_number:
             _mark_unknown(panel, pd.concat(curves), variable)
         panel.set_ylim(0.0, top)
@@ -224,31 +226,28 @@ def curve(
     n: int = 1,
     apart: bool = False,
     label: str | None = None,
+    within: tuple[float, float] | None = None,
 ) -> None:
     """Curve number `index` of n: a line with a band over a number, or dots with limits
     at the levels of a factor.
 
-    `apart` gives it a different line style or marker, for print in grey, and joins dots
-    with a label.
+    Outside `within`, the range of the rows of the fit, the line is dashed. `apart`
+    gives it a different line style or marker, for print in grey, and joins dots with a
+    label.
     """
     limits = table["lower"], table["upper"]
     line = _LINES[index % len(_LINES)] if apart else "-"
+    looks: dict[str, Any]
     if over_number:
         ax.fill_between(
             x, *limits, color=colour, alpha=0.20 if n <= _CROWDED else 0.10, linewidth=0
         )
-        ax.plot(
-            x,
-            table["estimate"],
-            color=colour,
-            linewidth=1.8,
-            linestyle=line,
-            label=label,
-        )
+        looks = {"color": colour, "linewidth": 1.8, "linestyle": line, "label": label}
+        style.line_over(ax, x, table["estimate"], within, **looks)
         ax.set_xlim(x.min(), x.max())
         return
     places = np.arange(len(x)) + 0.5 * ((index + 0.5) / n - 0.5)
-    looks: dict[str, Any] = {"markersize": 4.5, "linewidth": 0.8, "label": label}
+    looks = {"markersize": 4.5, "linewidth": 0.8, "label": label}
     marker = _MARKERS[index % len(_MARKERS)] if apart else "o"
     line = line if label and apart else "none"
     ax.plot(places, table["estimate"], marker, color=colour, linestyle=line, **looks)
@@ -302,6 +301,7 @@ def draw_emmeans(
             len(colours),
             by is not None,
             label,
+            results.design.spec.ranges.get(variable),
         )
     if not over_number:
         _mark_unknown(ax, table, variable)
@@ -346,6 +346,7 @@ def draw_stacked(
     if numeric(results, variable, table):
         ax.stackplot(values.to_numpy(dtype=np.float64), shares, colors=colours, **edge)
         ax.set_xlim(values.min(), values.max())
+        _mark_ends(ax, values, results.design.spec.ranges.get(variable))
     else:
         factor_axis(ax, values, _counts(results, variable, values, data))
         _mark_unknown(ax, table, variable)
@@ -371,6 +372,13 @@ def draw_stacked(
                 )
     ax.set_ylim(0.0, 1.0)
     return style.named(ax, sheet.name(variable), _probability(sheet, results, re))
+
+
+def _mark_ends(ax: Axes, values: pd.Series, within: tuple[float, float] | None) -> None:
+    """Dashed lines where the rows of the fit end, if values go beyond."""
+    for end in within or ():
+        if values.min() < end < values.max():
+            ax.axvline(end, color=style.ink(), linewidth=1.0, linestyle=(0, (2, 1.5)))
 
 
 def _counts(

@@ -247,6 +247,31 @@ class Sheet:
         return [_quiet(ax) for ax in grid.flat[:n]]
 
 
+def line_over(
+    ax: Axes, x: Any, y: Any, within: tuple[float, float] | None, **looks: Any
+) -> None:
+    """A line over numbers, dashed where it leaves the range of the rows of the fit."""
+    from matplotlib.collections import LineCollection
+
+    points = np.column_stack([np.asarray(x, float), np.asarray(y, float)])
+    low, high = within or (-np.inf, np.inf)
+    outside = (points[:, 0] < low) | (points[:, 0] > high)
+    ax.plot(points[:, 0], np.where(outside, np.nan, points[:, 1]), **looks)
+    beyond = outside[1:] | outside[:-1]
+    if beyond.any():
+        segments = np.stack([points[:-1], points[1:]], axis=1)[beyond]
+        line: dict[str, Any] = {"colors": [looks["color"]], "linestyle": (0, (2, 1.5))}
+        line["linewidth"] = looks["linewidth"]
+        ax.add_collection(LineCollection(_joined(segments), **line))
+
+
+def _joined(segments: FloatArray) -> list[FloatArray]:
+    """Segments (M, 2, 2) that follow each other as one line, whose dashes run on."""
+    starts = np.any(segments[1:, 0] != segments[:-1, 1], axis=1)
+    runs = np.split(segments, np.flatnonzero(starts) + 1)
+    return [np.vstack([run[:1, 0], run[:, 1]]) for run in runs]
+
+
 def below(ax: Axes, words: str) -> None:
     """Small words below all panels of a figure."""
     figure = ax.figure.figure

@@ -11,6 +11,7 @@ import pandas as pd
 from .._typing import FloatArray
 from ..checks import brief, one_of, whole
 from ..exceptions import DataError, OptionError
+from ..formula.extrapolation import telling_once
 from ..judging.fitted_data import data_of_fit, matched_rows
 from . import style
 from .style import Sheet, in_lines
@@ -107,11 +108,11 @@ def dependence_frame(
     if not grid:
         raise OptionError("values must have at least one value; got none.")
     means = []
-    for value in grid:
-        column = pd.Series([value] * len(frame), index=frame.index, name=variable)
-        means.append(
-            weights @ _predicted(results, frame.assign(**{variable: column}), levels)
-        )
+    with telling_once():
+        for value in grid:
+            column = pd.Series([value] * len(frame), index=frame.index, name=variable)
+            moved = frame.assign(**{variable: column})
+            means.append(weights @ _predicted(results, moved, levels))
     columns: dict[str, Any] = {
         variable: np.repeat(np.array(grid, dtype=object), means[0].size)
     }
@@ -174,15 +175,16 @@ def _predicted(results: Any, frame: pd.DataFrame, levels: bool) -> FloatArray:
 def draw_dependence(sheet: Sheet, means: pd.DataFrame, results: Any) -> Axes:
     ax = sheet.axes(height=3.6)
     over_number = numeric(results, means.columns[0], means)
+    within = results.design.spec.ranges.get(means.columns[0])
     variable = sheet.name(means.columns[0])
     response = sheet.name(results.design.response)
     if "level" not in means:
-        _draw_dependence(ax, means, over_number, style.RIGHT)
+        _draw_dependence(ax, means, over_number, style.RIGHT, within)
         return style.named(ax, variable, f"mean rank of {response}")
     colours = style.level_colours(len(results.levels))
     parts = [means[means["level"] == level] for level in results.levels]
     for part, colour in zip(parts, colours, strict=True):
-        _draw_dependence(ax, part, over_number, colour)
+        _draw_dependence(ax, part, over_number, colour, within)
     ax.set_ylim(0.0, min(1.0, 1.06 * float(means["estimate"].max())))
     style.named(ax, variable, f"mean P({response} = level)")
     style.level_key(ax, [sheet.name(level) for level in results.levels], ax.get_lines())
@@ -190,12 +192,19 @@ def draw_dependence(sheet: Sheet, means: pd.DataFrame, results: Any) -> Axes:
 
 
 def _draw_dependence(
-    ax: Axes, part: pd.DataFrame, over_number: bool, colour: Any
+    ax: Axes,
+    part: pd.DataFrame,
+    over_number: bool,
+    colour: Any,
+    within: tuple[float, float] | None,
 ) -> None:
-    """A line over a number, a dot at each level of a factor."""
+    """A line over a number, dashed outside the rows of the fit, or a dot at each level
+    of a factor.
+    """
     x = part.iloc[:, 0]
     if over_number:
-        ax.plot(x, part["estimate"], color=colour, linewidth=1.8)
+        looks: dict[str, Any] = {"color": colour, "linewidth": 1.8}
+        style.line_over(ax, x, part["estimate"], within, **looks)
         ax.set_xlim(x.min(), x.max())
     else:
         ax.plot(np.arange(len(x)), part["estimate"], "o", color=colour, markersize=4.5)

@@ -1,0 +1,142 @@
+"""Numbers of new rows far outside the range of the rows of the fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import AnyArray
+from ..checks import row_name
+from ..exceptions import ExtrapolationWarning, warn
+from .columns import Columns, Factor
+
+if TYPE_CHECKING:
+    from .spec import FormulaSpec
+
+#: A number is far outside a range from this share of its width beyond an end. A tenth
+#: or so lies outside by chance in small samples; further out the data say nothing of
+#: the shape of an effect.
+FAR = 0.5
+#: Variables that one warning describes.
+_MOST = 3
+#: What the present call has told, where it predicts several times; None elsewhere.
+_TOLD: ContextVar[list[str] | None] = ContextVar("told", default=None)
+
+
+@dataclass(frozen=True, eq=False)
+class FarValues:
+    """The rows of one variable that are far outside.
+
+    Attributes
+    ----------
+    name : str
+    range : (float, float)
+        Of the rows of the fit.
+    values : (M,)
+    first : str
+        The first such row.
+    """
+
+    name: str
+    range: tuple[float, float]
+    values: AnyArray
+    first: str
+
+    @property
+    def words(self) -> str:
+        """The variable, its range and its values here."""
+        low, high = self.range
+        least = self.values.min()
+        most = self.values.max()
+        shown = f"{least:g}" if least == most else f"{least:g} to {most:g}"
+        where = f"in {self.first}"
+        if self.values.size > 1:
+            where = f"in {self.values.size} rows, first {self.first}"
+        return f"{self.name} is {low:g} to {high:g} in the fit and {shown} {where}"
+
+
+def ranges_of(columns: Iterable[tuple[str, Any]]) -> dict[str, tuple[float, float]]:
+    """Least and largest value of the columns of numbers, by name.
+
+    Examples
+    --------
+    >>> ranges_of([("x", np.array([2.0, 1.0, np.nan])), ("b", np.array([True]))])
+    {'x': (1.0, 2.0)}
+    """
+    ranges = {}
+    for name, value in columns:
+        if isinstance(value, Factor) or value.dtype.kind not in "iuf":
+            continue
+        low = value.min()
+        high = value.max()
+        if np.isnan(low):  # minima ignore missing values at a price
+            low = np.fmin.reduce(value)
+            high = np.fmax.reduce(value)
+        ranges[name] = (float(low), float(high))
+    return ranges
+
+
+def far_values(
+    ranges: Mapping[str, tuple[float, float]], frame: pd.DataFrame
+) -> Iterator[FarValues]:
+    """The variables of a frame with values far outside their ranges.
+
+    Parameters
+    ----------
+    ranges : mapping of str to (low, high)
+        A variable that is constant in the fit has no effect, and no range.
+    frame : DataFrame
+    """
+    columns = Columns(frame)
+    for name, (low, high) in ranges.items():
+        reach = FAR * (high - low)
+        if not reach > 0.0 or name not in frame:
+            continue
+        value, missing = columns.column(name)
+        if isinstance(value, Factor):
+            continue
+        outside: AnyArray = (value < low - reach) | (value > high + reach)
+        if missing is not None:
+            outside = outside & ~missing
+        if outside.any():
+            first = row_name(frame.index, int(np.argmax(outside)))
+            yield FarValues(name, (low, high), value[outside], first)
+
+
+def tell_far(spec: FormulaSpec, newdata: Any) -> None:
+    """Warn of new rows with numbers far outside the range of the rows of the fit."""
+    told = _TOLD.get()
+    if told or not spec.ranges:
+        return
+    found = list(far_values(spec.ranges, spec.new_frame(newdata)))
+    if not found:
+        return
+    text = "; ".join(far.words for far in found[:_MOST])
+    if len(found) > _MOST:
+        text += f"; and {len(found) - _MOST} more variables"
+    warn(
+        f"newdata has values far outside the rows of the fit: {text}. Predictions there"
+        " rest on the form of the model alone. Check their units.",
+        ExtrapolationWarning,
+    )
+    if told is not None:
+        told.append(text)
+
+
+@contextmanager
+def telling_once(told: list[str] | None = None) -> Iterator[None]:
+    """Within it only the first call of `tell_far` that has something to tell warns.
+
+    `told` is what was told before, for several blocks of one call.
+    """
+    token = _TOLD.set([] if told is None else told)
+    try:
+        yield
+    finally:
+        _TOLD.reset(token)
