@@ -248,15 +248,15 @@ def parquet_files(path: str) -> ParquetFiles:
             f"data={path!r} must be a Parquet file, a folder or a pattern of them;"
             " there is no such file."
         )
+    partitions = {}
+    if paths != [path]:
+        within = [os.path.relpath(name, root or ".") for name in paths]
+        partitions = _partitions(within)
     return ParquetFiles(
         paths=tuple(paths),
         stamps=tuple(_stamp(name) for name in paths),
         root=path if os.path.isdir(path) else "",
-        partitions=(
-            {}
-            if paths == [path]
-            else _partitions([os.path.relpath(name, root or ".") for name in paths])
-        ),
+        partitions=partitions,
     )
 
 

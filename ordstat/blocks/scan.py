@@ -436,11 +436,9 @@ def scanned(recipe: Recipe, data: Source) -> BlockDesign:
         scan = found if scan is None else scan.with_block(found)
         total = total + part
     if scan is None or not scan.rows["given"]:
-        raise DataError(
-            "The source has no rows."
-            if recipe.subset is None
-            else "subset= leaves none of the rows."
-        )
+        if recipe.subset is None:
+            raise DataError("The source has no rows.")
+        raise DataError("subset= leaves none of the rows.")
     return _design(recipe, scan, states, replace(blocks, seen=total))
 
 

@@ -157,7 +157,7 @@ def unmasked(values: Any, name: str) -> Any:
 
 
 def _from_polars(data: Any) -> pd.DataFrame:
-    """By narwhals, a dependency of formulaic: polars' own conversion needs pyarrow."""
+    """By narwhals: polars' own conversion needs pyarrow."""
     import narwhals as nw
 
     columns = {}

@@ -330,9 +330,17 @@ def _arrays(value: Any, name: str = "") -> Iterator[tuple[str, AnyArray]]:
 
 
 _WITH_ARRAYS = (
-    *(np.ndarray, dict, tuple),
-    *(Sample, Rows, RandomRows, RandomColumns),
-    *(RecipeValues, Factor, Linearised, Replicates),
+    np.ndarray,
+    dict,
+    tuple,
+    Sample,
+    Rows,
+    RandomRows,
+    RandomColumns,
+    RecipeValues,
+    Factor,
+    Linearised,
+    Replicates,
 )
 
 #: Descriptions of arrays of a sample; the others are called by their field.

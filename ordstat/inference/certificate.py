@@ -107,6 +107,10 @@ def convergence_of(r: LikelihoodResults) -> Convergence:
         "digits": fit.digits,
     }
     frame = pd.DataFrame(estimates | exact, index=r.parameters.names)
+    if fit.marginal is None:
+        condition = dict(fit.certificate.details).get("condition number", np.nan)
+    else:
+        condition = fit.marginal.likelihood.condition
     return Convergence(
         **vars(fit.certificate),
         table=NotedFrame.of(
@@ -116,11 +120,7 @@ def convergence_of(r: LikelihoodResults) -> Convergence:
             labels=r.names_shown(),
         ),
         eigenvalues=_eigenvalues(fit),
-        condition=float(
-            dict(fit.certificate.details).get("condition number", np.nan)
-            if fit.marginal is None
-            else fit.marginal.likelihood.condition
-        ),
+        condition=float(condition),
         message=certificate_text(fit.certificate, fit.trace),
         warnings=tuple(message for _, message in r.fit_warnings()),
     )

@@ -334,13 +334,11 @@ def _sequential_contrasts(
             order = _containing_last(term, marginality, design)
         own = positions[estimated[positions]]
         rows = sequential_contrasts(gram, own, order[estimated[order]])
-        # Each coefficient of the term once, so that fits to other data have the same
-        # basis.
-        contrasts.append(
-            np.asarray(np.linalg.lstsq(rows[:, own], rows, rcond=None)[0])
-            if own.size
-            else rows
-        )
+        if own.size:
+            # each coefficient of the term once, so that fits to other data have the
+            # same basis
+            rows = np.asarray(np.linalg.lstsq(rows[:, own], rows, rcond=None)[0])
+        contrasts.append(rows)
     return contrasts
 
 

@@ -289,12 +289,7 @@ def draw_margins(
         "right margin:\nbelow the\nthreshold above",
     ]
     style.row_labels(ax, [1.35, 0.35], sides)
-    return style.named(
-        ax,
-        (
-            "margin, units of the score"
-            if results.geometry is None
-            else "normalised margin"
-        ),
-        title=share,
-    )
+    words = "normalised margin"
+    if results.geometry is None:
+        words = "margin, units of the score"
+    return style.named(ax, words, title=share)

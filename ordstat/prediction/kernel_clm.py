@@ -539,6 +539,10 @@ class KernelCumulativeLink(Method):
         # fractional weights were scaled
         unit = float(sample.case_weights.sum() / rows.weights.sum())
         scores = rule.scores(sample.rows)
+        effective = 0.0
+        if b.size:
+            shrunken = float(np.trace(optimum.factor.schur_inverse()))
+            effective = b.size - choice.penalty * shrunken
         fit = KernelFit(
             rule=rule,
             certificate=Certificate(
@@ -561,12 +565,7 @@ class KernelCumulativeLink(Method):
             penalty=choice.penalty,
             spread=float(np.sqrt(rows.variance / choice.penalty)),
             columns=b.size,
-            effective=(
-                b.size
-                - choice.penalty * float(np.trace(optimum.factor.schur_inverse()))
-                if b.size
-                else 0.0
-            ),
+            effective=effective,
             loglik=unit * (optimum.at.loglik + 0.5 * choice.penalty * float(b @ b)),
             null_loglik=-rows.null_loss() * float(sample.case_weights.sum()),
             log_evidence=log_evidence(rows, optimum),

@@ -48,14 +48,10 @@ class Indicators:
         rows.
         """
         D = sample.X.shape[1]
-        columns = cls(
-            (
-                np.zeros(D, dtype=np.intp)
-                if sample.categories is None
-                else sample.categories
-            ),
-            np.zeros(0),
-        )
+        categories = sample.categories
+        if categories is None:
+            categories = np.zeros(D, dtype=np.intp)
+        columns = cls(categories, np.zeros(0))
         sums, totals = np.zeros((2, int(columns.widths.sum())))
         for block in row_blocks(rows.size, D, CACHED):
             made = columns._expanded(sample.X[rows[block]])

@@ -111,12 +111,15 @@ class ReductionResults(QuestionResults):
                 f"{count(self.fit.crossed)} of {count(self.nobs)} training rows"
                 " increase somewhere in k"
             )
-            notes.append(
-                f"Probabilities of 'above k' of {rows}: they were sorted, which keeps"
-                " their sum."
-                if probable
-                else f"Answers to 'above k?' of {rows}: they contradict each other."
-            )
+            if probable:
+                notes.append(
+                    f"Probabilities of 'above k' of {rows}: they were sorted, which"
+                    " keeps their sum."
+                )
+            else:
+                notes.append(
+                    f"Answers to 'above k?' of {rows}: they contradict each other."
+                )
         return ranker_report(
             self, error_tables(self), [bound_header(self.bound)], notes
         )

@@ -83,14 +83,12 @@ class Table:
             if piece is not self:
                 titles[len(rows)] = piece.title
             frame = piece.frame
-            blank = [""] * len(piece.frame)
             columns = [[one_line(piece.labels.get(name, name)) for name in frame.index]]
             for name in names:
-                columns.append(
-                    column_cells(frame[name], piece.formats.get(name))
-                    if name in frame
-                    else blank
-                )
+                cells = [""] * len(frame)
+                if name in frame:
+                    cells = column_cells(frame[name], piece.formats.get(name))
+                columns.append(cells)
             rows += zip(*columns, strict=True)
             notes += [piece.note] if piece.note else []
         grid = TextGrid(
