@@ -529,6 +529,11 @@ def scorer(name: str, labels: Sequence[Any] | None = None) -> OrdinalScorer:
     OptionError
         An unknown name, or labels that are no list of different labels.
 
+    References
+    ----------
+    The scores are those of the functions of this module; the form is that of
+    scikit-learn's user guide, "The scoring parameter": a callable of (estimator, X, y).
+
     Examples
     --------
     >>> from sklearn.model_selection import cross_val_score

@@ -63,6 +63,11 @@ def lagged(
     DataWarning
         Rows of one time come after different gaps, and there is no `gap`.
 
+    References
+    ----------
+    Rohde, French, Stewart & Harrell (2024), Bayesian transition models for ordinal
+    longitudinal outcomes, Statistics in Medicine 43.
+
     Examples
     --------
     >>> import pandas as pd

@@ -1278,6 +1278,12 @@ class LikelihoodResults(OrdinalResults):
         DataError
             The data of the fit are missing or have changed.
 
+        References
+        ----------
+        Wang et al. (2007), Statistics in medicine: reporting of subgroup analyses in
+        clinical trials, New England Journal of Medicine 357, 2189-2194: effects within
+        each level, and one test of interaction for each subgroup.
+
         Examples
         --------
         >>> from ordstat import datasets, ordfit

@@ -559,6 +559,17 @@ class PooledPlots:
         """
         return _drawn_first(self, ax, options)
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise an error that says where the other pictures are."""
+            if name.startswith("_") or name == "results":
+                raise AttributeError(name)
+            raise AttributeError(
+                f"plot of pooled fits has no picture {name!r}: it draws forest(). Use"
+                f" those of the single fits, as in pooled.fits[0].plot.{name}()."
+            )
+
     def forest(self, ax: Axes | None = None, **options: Any) -> Any:
         """Pooled coefficients with their confidence limits.
 

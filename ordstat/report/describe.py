@@ -387,6 +387,13 @@ def describe_ordinal(
     errors are linearised, and tests are those of Lumley & Scott (2013), Two-sample rank
     tests under complex sampling, Biometrika 100, 831-842.
 
+    References
+    ----------
+    Bross (1958), How to use ridit analysis, Biometrics 14, 18-38; Brunner & Munzel
+    (2000), The nonparametric Behrens-Fisher problem, Biometrical Journal 42, 17-25;
+    Kruskal & Wallis (1952), JASA 47, 583-621; Jonckheere (1954), A distribution-free
+    k-sample test against ordered alternatives, Biometrika 41, 133-145.
+
     Examples
     --------
     >>> from ordstat import datasets, describe_ordinal

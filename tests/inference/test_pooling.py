@@ -8,6 +8,7 @@ import pytest
 
 from inference.imputed import FRAMES, fits
 from ordstat import DataError, DataWarning, OptionError, SurveyDesign, ordfit, pool
+from ordstat.exceptions import UnavailableError
 from ordstat.inference.rubin import Pooled, d1
 
 
@@ -173,6 +174,13 @@ def test_aliased_columns():
     assert np.isnan(pooled.params["I(2*x1)"]) and np.isfinite(pooled.params["g[T.b]"])
     plain = pool(fits("y ~ x1 + g"))
     assert np.allclose(pooled.params.drop("I(2*x1)"), plain.params, rtol=1e-6)
+
+
+def test_subgroups_are_refused_with_what_to_do(pooled):
+    with pytest.raises(UnavailableError, match=r"interaction.*marginal_effects\('arm'"):
+        _ = pooled.subgroups
+    with pytest.raises(AttributeError, match=r"pooled\.fits\[0\]\.plot\.latent"):
+        _ = pooled.plot.latent
 
 
 def test_hypotheses_refused(pooled):
