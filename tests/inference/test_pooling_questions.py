@@ -598,25 +598,37 @@ def test_terms_that_aliased_columns_leave_undetermined():
 # Refusals
 
 
+#: Questions that pooled fits do not answer, and the words of the error.
+REFUSED = {
+    "covariance of means": (
+        lambda pooled: pooled.emmeans("g", vcov="HC1"),
+        r"vcov must be left out of .*pool\(\[fit.with_vcov",
+    ),
+    "covariance of effects": (
+        lambda pooled: pooled.marginal_effects("g", vcov="HC1"),
+        r"vcov must be left out of .*pool\(\[fit.with_vcov",
+    ),
+    "type": (lambda p: p.predict(type="margin"), r"type must .*got 'margin'"),
+    "errors of levels": (
+        lambda pooled: pooled.predict(se=True),
+        "with standard errors or intervals; got 'class'",
+    ),
+    "misspelled": (
+        lambda pooled: pooled.summary(exponentiated=True),
+        "summary has no argument 'exponentiated'",
+    ),
+    "aic": (
+        lambda pooled: pooled.aic,
+        r"pooled fits have no \.aic\. .* Test pooled coefficients",
+    ),
+}
+
+
 def test_what_cannot_be_pooled_is_refused():
     pooled = pool(fits("y ~ x1 + g"))
-    for question in (pooled.emmeans, pooled.marginal_effects):
-        with pytest.raises(
-            OptionError, match=r"vcov must be left out of .*pool\(\[fit.with_vcov"
-        ):
-            question("g", vcov="HC1")
-    with pytest.raises(OptionError, match=r"type must .*got 'margin'"):
-        pooled.predict(type="margin")
-    with pytest.raises(
-        OptionError, match="with standard errors or intervals; got 'class'"
-    ):
-        pooled.predict(se=True)
-    with pytest.raises(OptionError, match="summary has no argument 'exponentiated'"):
-        pooled.summary(exponentiated=True)
-    with pytest.raises(
-        OptionError, match=r"pooled fits have no \.aic\. .* Test pooled coefficients"
-    ):
-        _ = pooled.aic
+    for call, words in REFUSED.values():
+        with pytest.raises(OptionError, match=words):
+            call(pooled)
     assert not hasattr(pooled, "loglik") and not hasattr(pooled, "ranef")
 
 

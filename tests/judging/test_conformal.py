@@ -267,26 +267,62 @@ def test_levels_outside_zero_and_one_are_refused(level):
         ordfit(FORMULA, latent(60, 0)).conformal(level)
 
 
-def test_refusals():
+#: Calls that are refused: what is asked of a fit and its frame, the error, its words.
+REFUSED = {
+    "share": (
+        lambda fit, frame: fit.conformal(share=1.0),
+        OptionError,
+        "share must",
+    ),
+    "weights alone": (
+        lambda fit, frame: fit.conformal(weights="w"),
+        OptionError,
+        "weights goes with data",
+    ),
+    "fractions": (
+        lambda fit, frame: fit.conformal(0.8, frame.assign(w=0.5), weights="w"),
+        OptionError,
+        "weights of data must",
+    ),
+    "no rows": (
+        lambda fit, frame: fit.conformal(0.8).predict(None),
+        OptionError,
+        "newdata must",
+    ),
+    "a lost column": (
+        lambda fit, frame: fit.conformal(0.8).predict(frame[["x1"]]),
+        DataError,
+        "x2",
+    ),
+    "no response": (
+        lambda fit, frame: fit.conformal(0.8, frame.drop(columns="y")),
+        DataError,
+        "'y'",
+    ),
+    "a small share": (
+        lambda fit, frame: fit.conformal(0.8, share=0.001),
+        DataError,
+        "leaves no rows to fit",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refusals(case):
     frame = latent(60, 0)
-    fit = ordfit(FORMULA, frame)
-    with pytest.raises(OptionError, match="share must"):
-        fit.conformal(share=1.0)
-    with pytest.raises(OptionError, match="weights goes with data"):
-        fit.conformal(weights="w")
-    with pytest.raises(OptionError, match="weights of data must"):
-        fit.conformal(0.8, frame.assign(w=0.5), weights="w")
+    call, error, words = REFUSED[case]
+    with pytest.raises(error, match=words):
+        call(ordfit(FORMULA, frame), frame)
+
+
+def test_fits_that_are_refused():
+    frame = latent(60, 0)
     with pytest.warns(DataWarning, match="not whole"):
         fractions = ordfit(FORMULA, frame.assign(w=frame["w"] / 2), weights="w")
-    with pytest.raises(OptionError, match="weights of the fit must"):
-        fractions.conformal(0.8)
-    with pytest.raises(OptionError, match="clusters are not exchangeable"):
-        ordfit(FORMULA, frame.assign(g=np.arange(60) % 6), cluster="g").conformal(0.8)
-    with pytest.raises(OptionError, match="newdata must"):
-        fit.conformal(0.8).predict(None)
-    with pytest.raises(DataError, match="x2"):
-        fit.conformal(0.8).predict(frame[["x1"]])
-    with pytest.raises(DataError):
-        fit.conformal(0.8, frame.drop(columns="y"))
-    with pytest.raises(DataError, match="leaves no rows to fit"):
-        fit.conformal(0.8, share=0.001)
+    clustered = ordfit(FORMULA, frame.assign(g=np.arange(60) % 6), cluster="g")
+    for fit, words in (
+        (fractions, "weights of the fit must"),
+        (clustered, "clusters are not exchangeable"),
+    ):
+        with pytest.raises(OptionError, match=words):
+            fit.conformal(0.8)

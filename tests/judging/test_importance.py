@@ -216,20 +216,31 @@ def test_data_that_are_not_at_hand(tmp_path):
     )
 
 
-def test_refusals():
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            {"measure": "log-loss"},
+            r"measure must be one of .*calibrate=True.*; got 'log-loss'",
+        ),
+        ({"measure": "absolut error"}, "Did you mean 'absolute error'"),
+        ({"repeats": 0}, "repeats must be"),
+        ({"weights": np.ones(72)}, "weights goes with newdata"),
+    ],
+    ids=["measure", "misspelled", "repeats", "weights"],
+)
+def test_refusals(options, words):
     fit = ordfit("rating ~ temp + contact", WINE, "redsvm")
-    with pytest.raises(
-        OptionError, match=r"measure must be one of .*calibrate=True.*; got 'log-loss'"
-    ):
-        fit.importance(measure="log-loss")
-    with pytest.raises(OptionError, match="Did you mean 'absolute error'"):
-        fit.importance(measure="absolut error")
-    with pytest.raises(OptionError, match="repeats must be"):
-        fit.importance(repeats=0)
-    with pytest.raises(OptionError, match="weights goes with newdata"):
-        fit.importance(weights=np.ones(72))
+    with pytest.raises(OptionError, match=words):
+        fit.importance(**options)
+
+
+def test_without_variables():
     with pytest.raises(UnavailableError, match="no variables on the right-hand side"):
         ordfit("rating ~ 1", WINE).importance()
+
+
+def test_groups_and_terms_of_several_variables():
     of_groups = ordfit("rating ~ temp + (1 | judge)", WINE).importance(repeats=2)
     assert "rows of new groups" in str(of_groups)
     data = pd.DataFrame(

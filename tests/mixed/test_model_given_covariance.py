@@ -218,29 +218,41 @@ def test_covariances_in_words(cov: object, error: type[Exception], words: str) -
         ordfit("y ~ x + (1 | g)", records(6, 100), cov=cov)
 
 
-def test_models_in_words() -> None:
+@pytest.mark.parametrize(
+    ("formula", "options", "words"),
+    [
+        (
+            "y ~ x + (1 + x | g)",
+            {},
+            r"cov= must go with a term of one intercept, such as \(1 \| g\)",
+        ),
+        ("y ~ x", {}, "it has no random terms"),
+        (
+            "y ~ x + (1 | g)",
+            {"quadrature": 7},
+            "needs independent groups; cov= makes them dependent",
+        ),
+    ],
+    ids=["slopes", "no term", "quadrature"],
+)
+def test_models_that_are_refused(formula, options, words) -> None:
+    with pytest.raises(OptionError, match=words):
+        ordfit(formula, records(6, 100), cov={"g": kinship(6)}, **options)
+
+
+def test_new_groups_have_no_covariance() -> None:
     data = records(6, 100)
     cov = {"g": kinship(6)}
-    with pytest.raises(
-        OptionError,
-        match=r"cov= must go with a term of one intercept, such as \(1 \| g\)",
-    ):
-        ordfit("y ~ x + (1 + x | g)", data, cov=cov)
-    with pytest.raises(OptionError, match="it has no random terms"):
-        ordfit("y ~ x", data, cov=cov)
-    with pytest.raises(
-        OptionError, match="needs independent groups; cov= makes them dependent"
-    ):
-        ordfit("y ~ x + (1 | g)", data, cov=cov, quadrature=7)
     fit = ordfit("y ~ x + (1 | g)", data, cov=cov)
     new = data.head(3).assign(g="animal 77")
-    with pytest.raises(DataError, match="groups of cov= without rows in the fit"):
-        fit.predict(new, re="marginal")
-    with pytest.raises(DataError, match="groups of cov= without rows in the fit"):
-        fit.simulate(2, seed=1, newdata=new)
     sd = np.sqrt(np.diag(kinship(6)))
-    with pytest.raises(DataError, match="groups of cov= without rows in the fit"):
-        ordfit(
-            "y ~ x + (1 | g)", data, cov={"g": kinship(6) / np.outer(sd, sd)}
-        ).errors(new)
+    scaled = {"g": kinship(6) / np.outer(sd, sd)}
+    asked = (
+        lambda: fit.predict(new, re="marginal"),
+        lambda: fit.simulate(2, seed=1, newdata=new),
+        lambda: ordfit("y ~ x + (1 | g)", data, cov=scaled).errors(new),
+    )
+    for ask in asked:
+        with pytest.raises(DataError, match="groups of cov= without rows in the fit"):
+            ask()
     assert fit.predict(new, type="prob", re="zero").notna().all(axis=None)

@@ -113,16 +113,21 @@ def test_a_blend_of_equals_is_equal():
     np.testing.assert_allclose(w, 0.25, atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("members", "words"),
+    [
+        (["logitt"], r"each of members of Blend must be one of .*Did you mean 'logit'"),
+        ("logit", "members of Blend must"),
+        (["blend"], "another method than a blend"),
+    ],
+    ids=["misspelled", "no list", "blend"],
+)
+def test_members_that_are_none(members, words):
+    with pytest.raises(OptionError, match=words):
+        Blend(members=members)
+
+
 def test_errors_of_members(frame):
-    with pytest.raises(
-        OptionError,
-        match=r"each of members of Blend must be one of .*Did you mean 'logit'",
-    ):
-        Blend(members=["logitt"])
-    with pytest.raises(OptionError, match="members of Blend must"):
-        Blend(members="logit")
-    with pytest.raises(OptionError, match="another method than a blend"):
-        Blend(members=["blend"])
     with pytest.raises(DataError, match="AdaBoost takes a response of 2 levels"):
         ordfit("y ~ a", frame, "blend", members=["adaboost"])
     one = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": [1, 2, 3]})

@@ -336,19 +336,27 @@ def test_columns_that_say_nothing(frame):
     assert fit.fit.columns == 0
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"penalty": "evidnce"}, r"penalty .*or 'evidence'; got 'evidnce'"),
+        (
+            {"kernel": "precomputed"},
+            "kernel of KernelCumulativeLink must be computed from columns",
+        ),
+        (
+            {"landmarks": 1},
+            "landmarks of KernelCumulativeLink must be .*'all' or None; got 1",
+        ),
+    ],
+    ids=["penalty", "kernel", "landmarks"],
+)
+def test_options_that_are_refused(options, words):
+    with pytest.raises(OptionError, match=words):
+        KernelCumulativeLink(**options)
+
+
 def test_what_is_wrong_is_said(frame):
-    with pytest.raises(OptionError, match=r"penalty .*or 'evidence'; got 'evidnce'"):
-        KernelCumulativeLink(penalty="evidnce")
-    with pytest.raises(
-        OptionError,
-        match=r"kernel of KernelCumulativeLink must be computed from columns",
-    ):
-        KernelCumulativeLink(kernel="precomputed")
-    with pytest.raises(
-        OptionError,
-        match=r"landmarks of KernelCumulativeLink must be .*'all' or None; got 1",
-    ):
-        KernelCumulativeLink(landmarks=1)
     with pytest.raises(DataError, match="not positive definite"):
         ordfit(FORMULA, frame, "kernel-clm", kernel=lambda X, Z: -(X @ Z.T))
     with pytest.warns(match="did not converge|NOT REACHED|tolerance"):
