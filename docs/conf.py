@@ -13,6 +13,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 BUILD = HERE / "_build"
@@ -167,6 +169,26 @@ def plain_marks(
             lines[number] = "".join(parts)
 
 
+def describe_pictures(app: object, doctree: nodes.document, page: str) -> None:
+    """Give pictures of cells an alternative text: the heading above, and the call that
+    draws them.
+    """
+    for image in doctree.findall(nodes.image):
+        cell = image.parent
+        while cell is not None and "cell" not in cell.get("classes", []):
+            cell = cell.parent
+        section = cell
+        while section is not None and not isinstance(section, nodes.section):
+            section = section.parent
+        if cell is None or section is None:
+            continue
+        code = next(iter(cell.findall(nodes.literal_block))).astext().strip()
+        drawn = code[code.rfind("\n", 0, max(code.rfind(".plot"), 0)) + 1 :]
+        heading = next(iter(section.findall(nodes.title))).astext()
+        image["alt"] = f"{heading}: {' '.join(drawn.split()).rstrip(';')}"
+
+
 def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.connect("autodoc-process-docstring", plain_marks, priority=100)
+    app.connect("doctree-resolved", describe_pictures)

@@ -4,6 +4,7 @@ chromium (`make docs-test`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from importlib.resources import files
@@ -46,11 +47,14 @@ class Links(HTMLParser):
         self.ids: set[str] = set()
         self.addresses: list[str] = []
         self.loaded: list[str] = []
+        self.pictures: list[str] = []
         self.feed(page.read_text())
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value for name, value in attrs if value is not None}
         self.ids |= {values[name] for name in ("id", "name") if name in values}
+        if tag == "img":
+            self.pictures.append(values.get("alt", ""))
         address = values.get("href", values.get("src"))
         if address is not None:
             self.addresses.append(address)
@@ -86,6 +90,17 @@ def test_nothing_is_loaded_from_elsewhere(links: dict[Path, Links]) -> None:
     assert not [
         address for address in loaded if urlsplit(address).scheme in ("http", "https")
     ]
+
+
+def test_pictures_have_a_text(links: dict[Path, Links]) -> None:
+    """The words of a picture are no name of its file."""
+    bare = [
+        f"{page.relative_to(SITE)}: {text}"
+        for page, parsed in links.items()
+        for text in parsed.pictures
+        if not text or re.fullmatch(r"\S+\.(png|svg|jpe?g)", text)
+    ]
+    assert not bare
 
 
 @pytest.fixture(scope="session")
