@@ -30,6 +30,7 @@ from ..checks import (
 from ..exceptions import DataError, DataWarning, OptionError, warn
 from ..formula.columns import Factor
 from ..formula.sample import Rows
+from ..inference.bootstrap import bootstrapped
 from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import rule_covariance
 from ..report.cells import MOST_TERMS, first_few
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
 #: How groups are compared, and the text between their names.
 CONTRASTS = {"difference": " - ", "ratio": " / "}
+#: What is drawn for limits: parameters, or persons.
+LIMITS = ("normal", "bootstrap")
 #: Rows that are printed.
 _SHOWN = 60
 
@@ -240,6 +243,7 @@ def occupancy(
     absorbing: Sequence[Any] = (),
     by: str | Sequence[str] | None = None,
     draws: int = 1000,
+    limits: str = "normal",
     seed: int | np.random.Generator = 0,
     level: float = 0.95,
     vcov: Any = None,
@@ -271,8 +275,12 @@ def occupancy(
     by : str or sequence of str, optional
         Columns of `start`: results by groups.
     draws : int
-        Draws of the parameters from the normal distribution at the estimates, for
-        errors and limits; 0 for none.
+        Draws of the parameters for errors and limits; 0 for none.
+    limits : {"normal", "bootstrap"}
+        What is drawn: parameters from the normal distribution at the estimates, with
+        the covariance of the fit; or persons, the clusters of the fit, with replacement
+        and the model fitted again to each draw. The second assumes no normal
+        distribution, and takes as many fits. The rows of `start` stay the same.
     seed : int or numpy.random.Generator
         The same seed gives the same limits.
     level : float in (0, 1)
@@ -320,7 +328,10 @@ def occupancy(
     """
     fraction("level", level)
     whole("draws", draws, 0)
+    one_of("limits", limits, LIMITS)
     _check_fit(fit)
+    if limits == "bootstrap":
+        _check_persons(fit, vcov)
     steps = _steps(times, origin)
     chosen = fit if vcov is None else fit.with_vcov(vcov)
     rule = fit.rule
@@ -344,7 +355,12 @@ def occupancy(
     design = _design(fit, distinct, steps, moving, previous, time, gap)
     estimates = _occupied(rule, design, moving, shares)
     drawn = np.zeros((0, *estimates.shape))
-    if draws:
+    if draws and limits == "bootstrap":
+        drawn = _of_persons(fit, design, moving, shares, draws, seed)
+        failed = draws - len(drawn)
+        if failed:
+            notes.append(f"{failed} of {draws:,} draws of persons could not be fitted.")
+    elif draws:
         covariance = rule_covariance(fit.fit, rule, chosen.fixed_covariance)
         rules = _drawn_rules(rule, covariance, draws, generator(seed))
         drawn = np.array([_occupied(one, design, moving, shares) for one in rules])
@@ -357,7 +373,7 @@ def occupancy(
         estimates,
         drawn,
         level,
-        (*notes, *_notes(chosen, rows, draws, level)),
+        (*notes, *_notes(chosen, rows, draws, level, limits)),
     )
 
 
@@ -384,6 +400,42 @@ def _check_fit(fit: Any) -> None:
             f" {fit.rule.link.name!r}. Fix it, as in link=({fit.rule.link.name!r},"
             " 1.0)."
         )
+
+
+def _check_persons(fit: LikelihoodResults, vcov: Any) -> None:
+    """OptionError for a fit without persons to draw, or a covariance, which a bootstrap
+    does not use.
+    """
+    if vcov is not None:
+        raise OptionError("vcov must be left out with limits='bootstrap'.")
+    if fit.own_covariance.cluster is None:
+        raise OptionError(
+            "limits='bootstrap' must have the persons as clusters of the fit: fit with"
+            " cluster='id'."
+        )
+
+
+def _of_persons(
+    fit: LikelihoodResults,
+    design: Rows,
+    moving: Sequence[int],
+    shares: FloatArray,
+    draws: int,
+    seed: Any,
+) -> FloatArray:
+    """(B, G, T, K) probabilities by fits to persons drawn with replacement; draws that
+    cannot be fitted are left out.
+    """
+    drawn = bootstrapped(
+        fit,
+        draws,
+        seed=seed,
+        statistic=lambda r: _occupied(r.rule, design, moving, shares).ravel(),
+    )
+    values = drawn.replicates.to_numpy()
+    kept = values[~np.isnan(values).any(axis=1)]
+    shape = (len(shares), -1, len(fit.levels))
+    return np.asarray(kept.reshape(len(kept), *shape))
 
 
 def _steps(times: Any, origin: float) -> FloatArray:
@@ -600,11 +652,16 @@ def _drawn_rules(
 
 
 def _notes(
-    fit: LikelihoodResults, rows: Population, draws: int, level: float
+    fit: LikelihoodResults, rows: Population, draws: int, level: float, limits: str
 ) -> tuple[str, ...]:
     """Rows, limits and covariance."""
     notes = [f"Means over the {len(rows.frame):,} rows of start."]
-    if draws:
+    if draws and limits == "bootstrap":
+        notes.append(
+            f"{100 * level:g}% limits: quantiles over {draws:,} fits to"
+            f" {fit.own_covariance.n_clusters:,} clusters drawn with replacement."
+        )
+    elif draws:
         notes.append(
             f"{100 * level:g}% limits: quantiles of {draws:,} draws of the parameters"
             f" ({fit.own_covariance.words})."

@@ -11,6 +11,7 @@ from scipy.special import expit
 
 from ordstat import lagged, occupancy, ordfit
 from ordstat.exceptions import DataError, DataWarning, OptionError, OrdstatWarning
+from ordstat.judging.errors import drawn_weights
 
 R = Path(__file__).parents[1] / "golden" / "r"
 LEVELS = ["home", "ward", "icu", "dead"]
@@ -305,3 +306,44 @@ def test_rows_of_several_times_are_no_start() -> None:
     fit = ordfit("y ~ C(previous) + t", data, cluster="id")
     with pytest.raises(DataError, match="'t' has 3 different values"):
         occupancy(fit, data, [1, 2, 3], time="t", draws=0)
+
+
+def test_limits_by_persons_are_those_of_fits_to_persons_drawn_by_hand() -> None:
+    """The same generators draw the persons, whose rows are then written out."""
+    data = three_levels(40)
+    formula = "y ~ C(previous) + t"
+    fit = ordfit(formula, data, cluster="id")
+    start = pd.DataFrame({"previous": [1, 2]})
+    options = {"time": "t", "draws": 3, "limits": "bootstrap", "seed": 4}
+    found = occupancy(fit, start, [1, 2], **options)
+    codes = fit.design.sample.cluster
+    for b, rng in enumerate(np.random.default_rng(4).spawn(3)):
+        weights = drawn_weights(np.ones(len(data)), codes, rng)
+        by_person = pd.Series(weights).groupby(codes)
+        assert (by_person.nunique() == 1).all()
+        # a person drawn twice is two persons
+        assert by_person.first().sum() == np.unique(codes).size
+        again = ordfit(formula, data.loc[data.index.repeat(weights.astype(int))])
+        expected = occupancy(again, start, [1, 2], time="t", draws=0).estimates
+        np.testing.assert_allclose(found.draws[b], expected, rtol=1e-6)
+    assert "fits to" in str(found) and {"lower", "upper"} <= set(found.frame)
+
+
+def test_limits_by_persons_are_near_those_by_the_normal_distribution(fit, start):
+    few = start.head(20)
+    normal, persons = (
+        occupancy(fit, few, TIMES, draws=100, limits=limits, **OPTIONS)
+        for limits in ("normal", "bootstrap")
+    )
+    ratio = persons.frame["std_error"] / normal.frame["std_error"]
+    assert ratio.median() == pytest.approx(1.0, abs=0.25)
+
+
+def test_limits_by_persons_need_persons(fit, start) -> None:
+    plain = ordfit(FORMULA, STAYS)
+    with pytest.raises(OptionError, match="persons as clusters"):
+        occupancy(plain, start, TIMES, limits="bootstrap", **OPTIONS)
+    with pytest.raises(OptionError, match="vcov must be left out"):
+        occupancy(fit, start, TIMES, limits="bootstrap", vcov="model", **OPTIONS)
+    with pytest.raises(OptionError, match="limits must be one of 'normal'"):
+        occupancy(fit, start, TIMES, limits="persons", **OPTIONS)
