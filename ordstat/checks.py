@@ -404,6 +404,17 @@ def shown_labels(labels: Iterable[Any], limit: int = 10) -> str:
     return f"{shown}, ... ({len(listed)} in all)"
 
 
+def counted(n: int, name: str) -> str:
+    """A number with a noun, in the plural unless it is 1.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{n} {name}" if n == 1 else f"{n} {name}s"
+
+
 def plain(label: Any) -> Any:
     """A label as a plain Python value, so that it prints and pickles as the user wrote
     it.

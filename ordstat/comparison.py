@@ -12,7 +12,16 @@ import pandas as pd
 
 from ._typing import FloatArray, Progress
 from .api import split_cost
-from .checks import check_names, generator, jobs, labelled, one_of, reporter, whole
+from .checks import (
+    check_names,
+    counted,
+    generator,
+    jobs,
+    labelled,
+    one_of,
+    reporter,
+    whole,
+)
 from .exceptions import DataError, DataWarning, OptionError, warn
 from .formula.design import Design, build
 from .formula.inputs import check_cost_labels
@@ -23,7 +32,7 @@ from .judging.folds import held_out, in_one_fold, most_folds
 from .method import Method
 from .prediction.calibrated import Calibrated
 from .registry import METHODS, option_names, resolve, spelled
-from .report.cells import count, counted
+from .report.cells import count
 from .results import OrdinalResults
 from .threads import in_processes
 
@@ -321,13 +330,7 @@ def compare(
     price = "absolute" if given is None else given
     if isinstance(formula, str):
         listed = _one_list(more, methods)
-        design = build(formula, data, costs=row_costs, **options)
-        for note in design.notes:  # fits have told theirs
-            warn(note, DataWarning)
-        levels = design.levels
-        check_cost_labels(
-            cost, levels.values, levels.unused, by_row=row_costs is not None
-        )
+        design = _design(formula, data, cost, row_costs, options)
         contestants, kept = from_methods(design, listed, price)
     else:
         _refuse_beside_fits(methods, options)
@@ -368,6 +371,18 @@ def compare(
         failed=failed,
         notes=tuple(notes),
     ).with_fold_notes()
+
+
+def _design(
+    formula: str, data: Any, cost: Any, row_costs: Any, options: Mapping[str, Any]
+) -> Design:
+    """The rows of all methods; warns of what was left out, as fits have done."""
+    design = build(formula, data, costs=row_costs, **options)
+    for note in design.notes:
+        warn(note, DataWarning)
+    levels = design.levels
+    check_cost_labels(cost, levels.values, levels.unused, by_row=row_costs is not None)
+    return design
 
 
 def _sorting_measure(design: Design, price: Any) -> str:

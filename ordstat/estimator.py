@@ -24,7 +24,7 @@ from sklearn.utils.validation import (
 
 from ._typing import AnyArray, FloatArray, IntArray
 from .api import fit_design
-from .checks import brief, check_names, generator, plain, refuse, shown_labels
+from .checks import brief, check_names, counted, generator, plain, refuse, shown_labels
 from .exceptions import DataError, DataWarning, OptionError, warn
 from .fit import CostRule, GapRule, Rule, expected_costs
 from .formula.columns import (
@@ -52,7 +52,6 @@ from .method import Method
 from .online.results import Stream
 from .reduction.encoding import ModalRule, in_order
 from .registry import defaults_of, resolve
-from .report.cells import counted
 
 #: Infinite thresholds and certain answers give infinite sizes; they are cut here.
 _LARGEST = 1e150

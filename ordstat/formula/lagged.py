@@ -9,8 +9,8 @@ import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..advice import with_advice
+from ..checks import counted
 from ..exceptions import DataError, DataWarning, OptionError, warn
-from ..report.cells import counted
 from .columns import as_frame
 
 

@@ -25,12 +25,11 @@ from scipy.special import stdtrit
 
 from .._typing import FloatArray, IntArray
 from ..advice import with_advice
-from ..checks import brief, fraction, one_of
+from ..checks import brief, counted, fraction, one_of
 from ..exceptions import DataError, DataWarning, OptionError, warn
 from ..formula.columns import as_frame
 from ..formula.inputs import read_items
 from ..judging.costs import named_costs
-from ..report.cells import counted
 from ..report.describe import limit_names
 from ..report.frames import NotedFrame
 from ..report.render import Report, Reported, Table

@@ -12,12 +12,12 @@ import pandas as pd
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..advice import with_advice
-from ..checks import flag, one_of
+from ..checks import counted, flag, one_of
 from ..exceptions import DataError, DataWarning, OptionError, warn
 from ..formula.columns import Columns, Factor, as_frame, factor_of
 from ..formula.doubtful import column_notes
 from ..formula.inputs import vector, weights_of
-from ..report.cells import MOST_TERMS, count, counted, first_few
+from ..report.cells import MOST_TERMS, count, first_few
 from ..report.frames import NotedFrame
 from ..report.render import Report, Reported, Table
 from .correlations import (

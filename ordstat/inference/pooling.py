@@ -555,17 +555,7 @@ class PooledResults:
         type = known_type(first, type)
         given = {} if re is None else {"re": re}
         uncertain = flag("se", se) or interval is not None
-        allowed = TYPES_WITH_ERRORS if uncertain else ("class", *TYPES_WITH_ERRORS)
-        if type not in allowed:
-            what = (
-                "with standard errors or intervals" if uncertain else "over imputations"
-            )
-            raise OptionError(
-                f"type must be one of {', '.join(map(repr, allowed))} {what}; got"
-                f" {type!r}."
-            )
-        if cost is not None and type != "class":
-            raise OptionError(f"cost goes with type='class'; got type={type!r}.")
+        _check_pooled_type(type, uncertain, cost)
         told: list[str] = []
         if uncertain:
             with telling_once(told):
@@ -846,6 +836,21 @@ def _table_tests(tests: list[FTest], names: list[str]) -> pd.DataFrame:
     ]
     frame = pd.DataFrame(rows, names, ["F", "df", "df_denom", "p_value", "riv"])
     return NotedFrame.of(frame, (), "D1: Wald test, pooled")
+
+
+def _check_pooled_type(type: str, uncertain: bool, cost: Any) -> None:
+    """OptionError for a type that is not pooled, or a cost that does not go with it."""
+    allowed = ("class", *TYPES_WITH_ERRORS)
+    what = "over imputations"
+    if uncertain:
+        allowed = TYPES_WITH_ERRORS
+        what = "with standard errors or intervals"
+    if type not in allowed:
+        raise OptionError(
+            f"type must be one of {', '.join(map(repr, allowed))} {what}; got {type!r}."
+        )
+    if cost is not None and type != "class":
+        raise OptionError(f"cost goes with type='class'; got type={type!r}.")
 
 
 def _pooled_predictions(

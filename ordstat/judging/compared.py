@@ -13,13 +13,12 @@ import pandas as pd
 from scipy.special import stdtr, stdtrit
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..checks import flag, fraction, one_of
+from ..checks import counted, flag, fraction, one_of
 from ..exceptions import OptionError
 from ..formula.sample import Sample
 from ..method import Method
 from ..plots.errors import draw_comparison
 from ..plots.style import Sheet, shortened_middle
-from ..report.cells import counted
 from ..report.frames import NotedFrame
 from ..report.render import Report, Reported, Table
 from .absent_levels import fit_levels_present

@@ -10,10 +10,19 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from .._typing import FloatArray, IntArray, Progress
-from ..checks import brief, fraction, generator, is_whole, one_of, reporter, whole
+from ..checks import (
+    brief,
+    counted,
+    fraction,
+    generator,
+    is_whole,
+    one_of,
+    reporter,
+    whole,
+)
 from ..exceptions import DataError, OptionError, UnavailableError
 from ..formula.sample import Sample
-from ..report.cells import count, counted
+from ..report.cells import count
 from ..report.frames import NotedFrame
 from ..target import check_weights_go_with, copied
 from .errors import LARGER_IS_BETTER, Predictions, measured, measures_of

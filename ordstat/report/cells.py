@@ -195,17 +195,6 @@ def first_few(names: Sequence[str], most: int) -> str:
     return ", ".join([*names[:most], *more])
 
 
-def counted(n: int, name: str) -> str:
-    """A number with a noun, in the plural unless it is 1.
-
-    Examples
-    --------
-    >>> counted(1, "row"), counted(2, "row")
-    ('1 row', '2 rows')
-    """
-    return f"{n} {name}" + "s" * (n != 1)
-
-
 def _decimals(values: pd.Series) -> str:
     """Four decimals, or as many as show two digits of every number; else four
     significant digits.

@@ -14,12 +14,11 @@ from scipy.special import expit, logit, ndtri, stdtrit
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..advice import with_advice
-from ..checks import fraction, label_texts
+from ..checks import counted, fraction, label_texts
 from ..exceptions import DataError, DataWarning, OptionError, warn
 from ..formula.columns import Columns, Factor, as_frame, factor_of, find_column, read
 from ..formula.inputs import read_items, vector, weights_of
 from ..formula.survey import Linearised, SurveyDesign, survey_of
-from .cells import counted
 from .frames import NotedFrame
 from .grid import SCREEN
 from .rank_tests import (

@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ..checks import flag
+from ..checks import counted, flag
 from ..exceptions import OptionError, OrdstatError
 from ..formula.recipe import arguments_text
-from .cells import counted
 from .files import write_file
 from .grid import grid_html
 from .ratios import ratio_of

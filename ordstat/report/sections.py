@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
-from ..checks import one_of
+from ..checks import counted, one_of
 from ..fit import Certificate, CostBound, Fit, Selection, Trace
 from ..formula.names import Parameter
 from ..formula.sample import Sample
@@ -21,7 +21,7 @@ from ..judging.costs import CostMatrix, sample_costs
 from ..judging.decisions import Decision
 from ..judging.errors import confusion, level_costs, measured
 from ..judging.margins import sorted_mass
-from .cells import column_cells, count, counted, number
+from .cells import column_cells, count, number
 from .frames import NotedFrame
 from .render import DeferredTables, Line, Report, Summary, Table, lines_of, unbroken
 
