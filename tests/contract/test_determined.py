@@ -566,6 +566,26 @@ def unused_level_case() -> Case:
     )
 
 
+def partial_case() -> Case:
+    """Every fifth answer of the other levels is one of two neighbouring levels."""
+    base = level_case("a", 3)
+    data = separated("a", 3)
+    data["high"] = data["y"]
+    unsure = (data["g"] != "a") & (data.index % 5 == 0) & (data["y"] < 3)
+    data.loc[unsure, "high"] += 1
+    formula = "interval(y, high) ~ g + h + x"
+    rest = data[data["g"] != "a"]
+    return replace(
+        base,
+        fit=lambda: quiet(formula, data, levels=range(4)),
+        same=[
+            lambda first=first: quiet(formula, ordered(data, first), levels=range(4))
+            for first in ("b", "c")
+        ],
+        part=[lambda: quiet(formula, rest, levels=range(4))],
+    )
+
+
 CASES: dict[str, Callable[[], Case]] = {
     "reference level at the top": lambda: level_case("a", 3),
     "reference level at the bottom": lambda: level_case("a", 0),
@@ -606,6 +626,7 @@ CASES: dict[str, Callable[[], Case]] = {
         level_case("c", 3, formula="y ~ g + h + x + (1 | id)"), "sd_(Intercept)|id"
     ),
     "level without rows": unused_level_case,
+    "answers known in part": partial_case,
 }
 
 # Questions
@@ -764,6 +785,8 @@ DOCUMENTED = {
     "errors new": ("new data",),
     "errors": ("training",),
 }
+#: The number needed to treat has limits, which may be infinite, and no standard error.
+WITHOUT_ERROR = ("NNT", "std_error")
 #: How a number failed.
 Failure = tuple[str, Any, str]
 
@@ -847,8 +870,8 @@ def compared(
                 for source, other in others
                 if np.isfinite(other)
             ]
-        documented = name in DOCUMENTED and any(
-            end in key[-1] for end in DOCUMENTED[name]
+        documented = key[-2:] == WITHOUT_ERROR or any(
+            end in key[-1] for end in DOCUMENTED.get(name, ())
         )
         if np.isnan(value) and name not in NAMED and not documented:
             unsaid.append(key)

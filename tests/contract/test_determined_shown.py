@@ -30,6 +30,7 @@ from contract.test_determined import (
     OF_NUMBER,
     REASON,
     WHOLE,
+    WITHOUT_ERROR,
     Answer,
     Case,
     ask,
@@ -55,6 +56,7 @@ MORE = (
     "level without rows",
     "constant offset",
     "reference level, cratio",
+    "answers known in part",
 )
 #: Words in place of a number, or of what is left out.
 WORDS = re.compile(
@@ -307,8 +309,6 @@ def undetermined(answer: Answer) -> list[Any]:
 
 #: Questions whose answers are series of parameters.
 SERIES = ("params", "coef", "se")
-#: The number needed to treat has limits, which may be infinite, and no standard error.
-WITHOUT_ERROR = ("NNT", "std_error")
 
 
 def test_pooled_fits_answer_as_without_the_column(
