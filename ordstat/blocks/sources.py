@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Protocol, TypeVar
+from typing import IO, Any, Protocol, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -173,17 +173,14 @@ def source_of(data: Any) -> Source | None:
     """
     if isinstance(data, Path) or (isinstance(data, str) and "~" not in data):
         return parquet_files(os.fspath(data))
-    for kind in (
-        (kind.__module__.partition(".")[0].lstrip("_"), kind.__name__)
-        for kind in type(data).__mro__
-    ):
-        if kind in SOURCES:
-            return Adapted(data, *SOURCES[kind])
-    return (
-        data
-        if callable(getattr(data, "blocks", None)) and hasattr(data, "schema")
-        else None
-    )
+    for kind in type(data).__mro__:
+        package = kind.__module__.partition(".")[0].lstrip("_")
+        known = SOURCES.get((package, kind.__name__))
+        if known is not None:
+            return Adapted(data, *known)
+    if callable(getattr(data, "blocks", None)) and hasattr(data, "schema"):
+        return cast(Source, data)
+    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,9 +260,10 @@ class RowBlocks:
         by_values = not isinstance(self.source, ParquetFiles)
         work = partial(_selected, function, self.subset, self.declared, by_values)
         dask = getattr(self.source, "read", None) is _dask_parts
-        mapped = (
-            _by_workers(self.source.data, work, list(self.columns)) if dask else None
-        )
+        if dask:
+            mapped = _by_workers(self.source.data, work, list(self.columns))
+        else:
+            mapped = None
         return map(work, self.frames()) if mapped is None else mapped
 
     def frames(self) -> Iterator[pd.DataFrame]:

@@ -236,11 +236,10 @@ def draw_importance(
     if data.columns[0] != "column":
         limits = "" if data["lower"].isna().all() else f", with {100 * level:g}% limits"
         label = f"{measure}: change when permuted{limits}"
-    columns = (
-        results.names_shown(sheet.labels)
-        if data.columns[0] == "column"
-        else sheet.labels
-    )
+    if data.columns[0] == "column":
+        columns = results.names_shown(sheet.labels)
+    else:
+        columns = sheet.labels
     names = [
         in_lines(columns.get(name, str(name)), _LETTERS) for name in data.iloc[:, 0]
     ]
