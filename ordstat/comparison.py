@@ -424,12 +424,12 @@ def _failed(
     contestants: Sequence[Contestant], judged: Sequence[Sequence[Judged]], cv: int
 ) -> pd.DataFrame:
     """One row for each fit that failed."""
-    rows = [
-        (contestant.label, number // cv + 1, number % cv + 1, fold.failure)
-        for contestant, folds in zip(contestants, judged, strict=True)
-        for number, fold in enumerate(folds)
-        if fold.failure
-    ]
+    rows = []
+    for contestant, folds in zip(contestants, judged, strict=True):
+        for number, fold in enumerate(folds):
+            if fold.failure:
+                repeat, place = divmod(number, cv)
+                rows.append((contestant.label, repeat + 1, place + 1, fold.failure))
     return pd.DataFrame(rows, columns=["method", "repeat", "fold", "message"])
 
 

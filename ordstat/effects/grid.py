@@ -91,17 +91,16 @@ def nesting_of(rows: Population, terms: Sequence[frozenset[str]]) -> Nesting:
             outers += sorted(frozenset().union(*smallest) & set(factors) - set(outers))
         if outers:
             found[inner] = outers
-    return {
-        inner: tuple(
-            dict.fromkeys(
-                one
-                for name in outers
-                for one in (name, *found.get(name, ()))
-                if one != inner
-            )
-        )
-        for inner, outers in found.items()
-    }
+    nesting = {}
+    for inner, outers in found.items():
+        # those that the outer factors are nested in count too
+        around_inner: list[str] = []
+        for name in outers:
+            around_inner += [name, *found.get(name, ())]
+        distinct = dict.fromkeys(around_inner)
+        distinct.pop(inner, None)
+        nesting[inner] = tuple(distinct)
+    return nesting
 
 
 def read_specs(

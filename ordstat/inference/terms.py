@@ -62,17 +62,16 @@ def marginality_of(spec: FormulaSpec) -> Marginality:
     """The marginality of the location terms of a formula."""
     categorical = {key for key, coding in spec.codings.items() if coding.levels}
     factors = {term.label: frozenset(term.keys) for term in spec.location.terms}
-    containing = {
-        inner: tuple(
-            outer
-            for outer, other in factors.items()
-            if keys < other and other - keys <= categorical
+    containing = {}
+    for inner, keys in factors.items():
+        wider = [outer for outer, other in factors.items() if keys < other]
+        containing[inner] = tuple(
+            [outer for outer in wider if factors[outer] - keys <= categorical]
         )
-        for inner, keys in factors.items()
-    }
-    texts = {
-        term.label: term.text for side in reversed(spec.sides) for term in side.terms
-    }
+    texts = {}
+    for side in reversed(spec.sides):
+        for term in side.terms:
+            texts[term.label] = term.text
     return Marginality(texts=texts, factors=factors, containing=containing)
 
 
