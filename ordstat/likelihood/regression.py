@@ -16,7 +16,7 @@ from ..checks import number, one_of, require_memory, whole
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Trace
 from ..formula.random_terms import random_parameters
-from ..formula.row_blocks import CACHED, HELD, row_blocks
+from ..formula.row_blocks import CACHED, row_blocks
 from ..formula.sample import Sample
 from ..formula.weights import total_of
 from ..judging.costs import CostField
@@ -53,9 +53,11 @@ from .threshold_structure import (
 if TYPE_CHECKING:
     from ..formula.design import Design
 
-#: Bytes of a row while sums over rows are made: most in adjacent-category models and
-#: for links with a parameter, a tenth of it in the compiled pass.
-_ROW_BYTES = 400.0
+#: Bytes of a row in a fit, as measured: scores and predictors; the terms of rows
+#: outside the compiled pass, and the most that blocks of them take.
+_ROW_BYTES = 24.0
+_TERMS_BYTES = 800.0
+_MOST_TERMS_BYTES = 2.0**24
 #: Penalties by name; a number is a ridge.
 PENALTIES: dict[str, Penalty] = {"jeffreys": Jeffreys()}
 
@@ -175,10 +177,15 @@ class OrdinalRegression(Method):
         """Bytes of the information matrix where thresholds are not neighbours, and of
         the terms of the rows that are summed at a time.
         """
-        rows = _ROW_BYTES * min(sample.n, HELD)
-        if self.family.banded and sample.rows.random is None:
-            return rows
-        return rows + 8.0 * sample.n_levels**2
+        size = _ROW_BYTES * sample.n
+        independent = sample.rows.random is None
+        fixed_link = isinstance(self._latent(), Link)
+        banded = self.family.banded
+        if not (banded and independent and fixed_link and sample.rows.one_scale):
+            size += min(_TERMS_BYTES * sample.n, _MOST_TERMS_BYTES)
+        if not (banded and independent):
+            size += 8.0 * sample.n_levels**2
+        return size
 
     def parameter_names(self, design: Design) -> list[str]:
         levels = design.levels.values

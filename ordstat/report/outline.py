@@ -125,9 +125,9 @@ class ModelOutline:
 
 def _size_text(size: float) -> str:
     """Bytes in megabytes, or in gigabytes if they are many."""
-    if size >= _GIGABYTE:
-        return f"{size / _GIGABYTE:,.1f} GB"
-    return f"{size / _MEGABYTE:,.0f} MB"
+    unit = _GIGABYTE if size >= _GIGABYTE else _MEGABYTE
+    name = "GB" if size >= _GIGABYTE else "MB"
+    return f"{size / unit:,.1f} {name}"
 
 
 def _listed(names: Sequence[Any]) -> str:

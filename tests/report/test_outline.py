@@ -1,11 +1,15 @@
 """ordfit(..., fit=False): what a model would be, without fitting it."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
+from seams import resolve
 
 from ordstat import CumulativeLink, OptionError, SurveyDesign, datasets, ordfit
 from ordstat.exceptions import DataWarning, FormulaError
+from ordstat.formula.design import build
 
 WINE = datasets.load("wine").assign(hours=np.arange(72.0) % 7)
 FORMULA = "rating ~ temp + hours"
@@ -115,3 +119,19 @@ def test_long_lists_are_cut():
     printed = repr(ordfit(formula, frame, fit=False))
     assert "30: x0, x1, x2, x3, x4, ..., x25" in printed
     assert max(map(len, printed.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("method", ["clm", "acat", "redsvm"])
+def test_a_fit_takes_no_more_than_about_what_was_said(method):
+    n = 800 if method == "redsvm" else 20_000
+    x = np.random.default_rng(0).normal(size=n)
+    noise = np.random.default_rng(1).logistic(size=n)
+    frame = pd.DataFrame({"y": np.digitize(x + noise, [-1.0, 0.0, 1.0]), "x": x})
+    said = ordfit("y ~ x", frame, method, fit=False).memory["fit"]
+    ordfit("y ~ x", frame.head(200), method)  # imports and caches
+    design = build("y ~ x", frame)
+    tracemalloc.start()
+    resolve(method).fit(design.sample, np.random.default_rng(0))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert said / 5.0 < peak < 1.5 * said + 1e6
