@@ -334,6 +334,8 @@ def _predict_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--type", default="class", metavar="TYPE", help="what to predict (class)"
     )
+    text = "shares of quantile, or values of exceed, separated by commas"
+    parser.add_argument("--at", metavar="VALUE,...", help=text)
     text = "columns of the data to copy before the predictions, such as an identifier"
     parser.add_argument("--keep", metavar="COLUMN,...", help=text)
     parser.add_argument(
@@ -347,20 +349,26 @@ def predict_command(given: Namespace) -> None:
     examples:
       ordstat predict svm.ordstat new.csv
       ordstat predict logit.ordstat new.csv --type prob -o out.csv
+      ordstat predict logit.ordstat new.csv --type quantile --at 0.25,0.5,0.75
       ordstat predict logit.ordstat new.parquet --keep id,date -o out.parquet
 
     Writes one row of predictions for each row of the data, in the same order, to the
     screen as CSV without -o; empty where a value is missing.
 
-    types: class; of fits with probabilities prob, cum_prob and mean (the expected
-    level, counted from 1); of models also linear_predictor and hazard (cratio, sratio);
+    types: class; of fits with probabilities prob, cum_prob, mean (of the levels if they
+    are numbers, else of ranks from 1), mean_class (of ranks), quantile and exceed
+    (P(response >= value)); of models also linear_predictor and hazard (cratio, sratio);
     of rules with thresholds score and margin; of rules that vote, votes.
     """
     if given.output is not None:
         _ending(given.output)
     data = read_table(given.data, given.separator)
     kept = None if given.keep is None else _kept(given.keep, given, data)
-    predicted = load(given.model).predict(data, type=given.type)
+    at = None
+    if given.at is not None:
+        values = levels_of(given.at)
+        at = values[0] if len(values) == 1 else values
+    predicted = load(given.model).predict(data, type=given.type, at=at)
     if isinstance(predicted, pd.DataFrame):
         table = predicted.add_prefix(f"{given.type}_")
     else:

@@ -35,6 +35,7 @@ from .judging.margins import (
     no_margin_bounds,
     training_bounds,
 )
+from .judging.response_numbers import OF_DISTRIBUTIONS, Asked
 from .method import Method
 from .report.render import Report, Summary, Table, as_html, as_text
 from .report.sections import figures, printed, summary_of
@@ -59,19 +60,27 @@ PREDICTION_TYPES = (
     "score",
     "linear_predictor",
     "hazard",
-    "mean",
+    *OF_DISTRIBUTIONS,
     "margin",
     "votes",
 )
 
 
 def prediction(
-    fit: OrdinalResults, newdata: Any = None, type: str = "class"
+    fit: OrdinalResults,
+    newdata: Any = None,
+    type: str = "class",
+    at: Any = None,
+    interpolate: bool = False,
 ) -> pd.Series | pd.DataFrame:
     """Predict rows of new data, or the rows that were fitted."""
     type = known_type(fit, type)
+    asked = Asked.of(fit.design.levels, type, at, interpolate)
     if type != "margin":
-        return fit.predicted(fit.target(newdata), type)
+        target = fit.target(newdata)
+        if asked is not None:
+            return fit.asked_of(target, asked)
+        return fit.predicted(target, type)
     if newdata is not None:
         tell_far(fit.design.spec, newdata)
     return fit.margin_frame(newdata)
@@ -462,6 +471,8 @@ class OrdinalResults:
         """Every `type` that `predict` takes."""
         calibrated = () if self.fit.calibration is None else ("prob", "cum_prob")
         types = dict.fromkeys((*self.predicts, *calibrated))
+        if "cum_prob" in types:
+            types |= dict.fromkeys(OF_DISTRIBUTIONS)
         return tuple(
             type for type in types if type != "margin" or self.no_margins is None
         )
@@ -633,7 +644,12 @@ class OrdinalResults:
         return self.fitter(new, replace(same, **options), {}, **vcov, **kept)
 
     def predict(
-        self, newdata: Any = None, type: str = "class"
+        self,
+        newdata: Any = None,
+        type: str = "class",
+        *,
+        at: Any = None,
+        interpolate: bool = False,
     ) -> pd.Series | pd.DataFrame:
         """Predict rows of new data, or the rows that were fitted.
 
@@ -646,20 +662,29 @@ class OrdinalResults:
             levels. "margin": left and right margin, raw and normalised; needs the
             response in `newdata`. Likelihood methods, and any other fitted with
             calibrate=True, also have "prob", P(response = level), and "cum_prob",
-            P(response <= level), one column per level; voting methods have "votes" of
+            P(response <= level), one column per level, and what follows from these: in
+            numbers of the labels "mean" and "quantile", "mean_class" (the expected
+            rank, 1..K) and "exceed", P(response >= at). Voting methods have "votes" of
             every level in place of score and margin. Calibration does not change the
             classes, which need not be the most probable level.
+        at : number, label or list of these, optional
+            Shares of "quantile" in (0, 1), by default the median; values of "exceed",
+            by default every level above the lowest. A list gives a column for each.
+        interpolate : bool
+            Whether quantiles lie between levels, as in R's rms.
 
         Returns
         -------
         pandas.Series or pandas.DataFrame
             One row per row of `newdata`, on its index; NaN where an input is missing.
-            Classes are an ordered categorical of the levels of the response.
+            Classes are an ordered categorical of the levels of the response, as are
+            quantiles if the labels are not numbers.
 
         Raises
         ------
         OptionError
-            For a type that this method does not predict.
+            For a type that this method does not predict, or `at` that does not go with
+            it.
         DataError
             For a missing column or an unseen level in `newdata`.
 
@@ -675,7 +700,7 @@ class OrdinalResults:
         0  0.207  0.777  0.97  0.993  1.0
         1  0.207  0.777  0.97  0.993  1.0
         """
-        return prediction(self, newdata, type)
+        return prediction(self, newdata, type, at, interpolate)
 
     def predict_to(
         self, path: str | os.PathLike[str], data: Any = None, type: str = "class"
@@ -1458,6 +1483,18 @@ class OrdinalResults:
             else model.cum_probabilities(*rows)
         )
         return target.frame(values, self.levels)
+
+    def asked_of(self, target: Target, asked: Asked) -> pd.Series | pd.DataFrame:
+        """Means, quantiles or exceedance probabilities of rows, on the index of their
+        data.
+
+        Parameters
+        ----------
+        target : Target
+        asked : Asked
+        """
+        cumulative = self.predicted(target, "cum_prob").to_numpy(dtype=np.float64)
+        return asked.answer(target.index, cumulative[:, :-1])
 
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
         """Predictions of an uncalibrated fit."""

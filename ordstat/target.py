@@ -44,12 +44,12 @@ class Target:
     def series(self, values: FloatArray, name: str | None = None) -> pd.Series:
         """Values (n,) on the index, NaN at incomplete rows."""
         # pandas 2 would hand out the array of the fit itself.
-        return pd.Series(self._placed(values), index=self.index, name=name, copy=True)
+        return pd.Series(self.placed(values), index=self.index, name=name, copy=True)
 
     def frame(self, values: FloatArray, columns: Sequence[Any]) -> pd.DataFrame:
         """Values (n, M) on the index, NaN at incomplete rows."""
         return pd.DataFrame(
-            self._placed(values), index=self.index, columns=list(columns), copy=True
+            self.placed(values), index=self.index, columns=list(columns), copy=True
         )
 
     def margins(self, m: Margins) -> pd.DataFrame:
@@ -86,7 +86,8 @@ class Target:
         kept[self.complete] = weights > 0.0
         return self.among(kept)
 
-    def _placed(self, values: FloatArray) -> FloatArray:
+    def placed(self, values: FloatArray) -> FloatArray:
+        """(N, ...) values of the complete rows (n, ...), NaN at the others."""
         if self.complete.all():
             return values
         placed = np.full((self.complete.size, *values.shape[1:]), np.nan)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from operator import attrgetter
@@ -14,11 +14,12 @@ from scipy.linalg import block_diag
 
 from .._typing import BoolArray, FloatArray
 from ..checks import one_of
-from ..exceptions import DataWarning, warn
+from ..exceptions import DataWarning, OptionError, warn
 from ..formula.sample import Rows
 from ..inference.rubin import Combined, as_logits, bounded_limits, rubin
 from ..inference.wald import by_estimated, degrees_of_freedom
-from ..likelihood.derivatives import QUANTITIES, Quantity, moved
+from ..judging.response_numbers import Asked
+from ..likelihood.derivatives import QUANTITIES, Quantity, moved, quantity_of
 from ..likelihood.parameters import threshold_values
 from ..likelihood.row_limits import RowLimits
 from ..likelihood.rule import crossed_rows, report_crossing
@@ -41,19 +42,30 @@ if TYPE_CHECKING:
     from ..likelihood.results import LikelihoodResults
 
 
-#: Scale -> quantity.
+#: Scale -> what is averaged, as a type of prediction; a quantile is that of averages.
 SCALES = {
     "prob": "prob",
     "cum_prob": "inner_cum_prob",
     "exc_prob": "exc_prob",
     "mean": "mean",
-    "mean_class": "mean",
+    "mean_class": "mean_class",
+    "exceed": "exceed",
+    "quantile": "inner_cum_prob",
     "latent": "latent",
     "log_odds": "log_odds",
     "odds": "log_odds",
 }
 #: Scales of probabilities.
 PROBABILITIES = ("prob", "cum_prob", "exc_prob")
+#: Scale -> its description, where it needs no values of the response.
+WORDS = {
+    "latent": "the latent score (0 = average threshold)",
+    "prob": "P(response = level)",
+    "cum_prob": "P(response <= level)",
+    "exc_prob": "P(response > level)",
+    "log_odds": "the log odds of a response above each threshold",
+    "odds": "the odds of a response above each threshold (averaged as logs)",
+}
 #: Unbounded scales, on which infinite estimates give infinite or undetermined values.
 _UNBOUNDED = ("latent", "log_odds", "odds")
 #: Kinds of contrasts of two values.
@@ -138,6 +150,8 @@ class Averager:
     results : LikelihoodResults
     scale : str
         A key of SCALES.
+    asked : Asked or None
+        Values of the response of "mean", "mean_class", "exceed" and "quantile".
     predicted : Predicted
         The predictor that is averaged.
     covariance : (F, F)
@@ -150,11 +164,13 @@ class Averager:
     """
 
     def __init__(
-        self, results: LikelihoodResults, scale: str, vcov: Any, re: str | None = None
+        self, results: LikelihoodResults, scale: Any, vcov: Any, re: str | None = None
     ) -> None:
-        one_of("scale", scale, SCALES)
+        scale, at = _named_scale(scale)
         self.results = r = results if vcov is None else results.with_vcov(vcov)
         self.scale, self.sign = scale, " / " if scale == "odds" else " - "
+        of_labels = r.design.levels
+        self.asked = Asked.of(of_labels, scale, at, interpolate=scale == "quantile")
         self.notes: tuple[str, ...] = ()
         if r.fit.separation is not None or r.fit.diverging.any():
             self.notes = tuple(
@@ -168,10 +184,26 @@ class Averager:
             self.predicted = predicted_by(r, scale, effects)
             self.covariance = predicted_covariance(r, self.predicted)
             self.notes = (*effects_words(effects, scale), *self.notes)
+        if self.asked is not None:
+            self.notes = (*self.asked.restrictions, *self.notes)
+
+    @property
+    def words(self) -> str:
+        """Description of the quantity."""
+        return WORDS[self.scale] if self.asked is None else self.asked.words
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The ends of a bounded scale."""
+        if self.asked is not None:
+            return self.asked.ends
+        return (0.0, 1.0) if self.scale in PROBABILITIES else None
 
     @property
     def quantity(self) -> Quantity:
         """The averaged quantity, with its derivatives."""
+        if self.asked is not None and self.scale != "quantile":
+            return quantity_of(self.scale, self.asked)
         quantity = QUANTITIES[SCALES[self.scale]]
         if self.scale != "latent":
             return quantity
@@ -188,6 +220,10 @@ class Averager:
     @property
     def labels(self) -> dict[str, list[Any]]:
         """Labels of the outputs, by column; empty for a single output."""
+        if self.asked is not None:
+            values = self.asked.labels
+            name = "share" if self.scale == "quantile" else "value"
+            return {} if values is None else {name: values}
         per = self.quantity.per
         levels = list(self.results.levels)
         if per == "threshold":
@@ -223,6 +259,19 @@ class Averager:
         """Weighted sums over rows (1, M), or without weights each row (n, M); of
         derivatives if a tangent is given.
         """
+        if self.asked is None or self.scale != "quantile":
+            return self._over(rows, weights, tangent)
+        if tangent is not None:
+            raise OptionError(
+                "scale must be another than 'quantile' for derivatives by a number."
+                " Compare values, as in change=1 or change=[20, 60]."
+            )
+        return _quantiles(self.asked, self._over(rows, weights, None))
+
+    def _over(
+        self, rows: Rows, weights: FloatArray | None, tangent: Rows | None
+    ) -> Average:
+        """`over`, with cumulative probabilities in place of quantiles."""
         predicted = self.predicted
         quantity = self.quantity
         if weights is None:
@@ -286,7 +335,9 @@ class Averager:
         # infinite log odds that are not linear have no difference
         if self.scale in _UNBOUNDED:
             return np.asarray(unknown | along.infinite_log_odds()), certain
-        return np.asarray(unknown | along.unknown(type)), limits.certain(type)
+        places = None if self.asked is None else self.asked.places
+        unknown = unknown | along.unknown(type, places)
+        return np.asarray(unknown), limits.certain(type, places)
 
     @property
     def _linear(self) -> bool:
@@ -463,6 +514,7 @@ class PooledAverager(Averager):
         self.df_complete = df_complete
         self.results = first.results
         self.scale = first.scale
+        self.asked = first.asked
         self.sign = first.sign
         self.predicted = first.predicted
         self.notes = first.notes
@@ -544,11 +596,41 @@ class PooledAverager(Averager):
         return "Barnard and Rubin's df"
 
 
+def _named_scale(scale: Any) -> tuple[str, Any]:
+    """The name of a scale, and the values of the response it is asked at, as in
+    {"exceed": 4}; OptionError for other scales.
+    """
+    at = None
+    if isinstance(scale, Mapping):
+        names = list(scale)
+        if len(names) != 1 or names[0] not in ("exceed", "quantile"):
+            raise OptionError(
+                "scale must be a name, {'exceed': value} or {'quantile': share}; got"
+                f" {scale!r}."
+            )
+        at = scale[names[0]]
+        scale = names[0]
+    one_of("scale", scale, SCALES)
+    return scale, at
+
+
+def _quantiles(asked: Asked, average: Average) -> Average:
+    """Quantiles of averaged distributions, from those of P(y <= k); without an error
+    at the ends of the scale.
+    """
+    values, slopes = asked.quantile_slopes(average.values)
+    jacobian = slopes @ np.nan_to_num(average.jacobian)
+    moves = slopes.any(axis=2)
+    known = average.has_error.any(axis=1, keepdims=True)
+    return Average(values, jacobian, moves & known & ~np.isnan(values))
+
+
 def warn_of_unknown() -> None:
     """A DataWarning of missing standard errors."""
     warn(
         "some effects have no standard error: they depend on an infinite estimate, on a"
         " combination of levels that the data do not have, on a column that others"
-        " determine, or on an unknown covariance.",
+        " determine, or on an unknown covariance, or are quantiles at the end of the"
+        " scale.",
         DataWarning,
     )

@@ -21,7 +21,6 @@ from ..inference.wald import Joint, by_estimated, joint_frame, joint_test, too_m
 from ..report.frames import Exported, NotedFrame, broom_frame
 from .average import (
     CANCELLED,
-    PROBABILITIES,
     Average,
     Averager,
     PooledAverager,
@@ -57,17 +56,6 @@ if TYPE_CHECKING:
     from ..likelihood.results import LikelihoodResults
 
 
-#: Scale -> description.
-_QUANTITIES = {
-    "latent": "the latent score (0 = average threshold)",
-    "prob": "P(response = level)",
-    "cum_prob": "P(response <= level)",
-    "exc_prob": "P(response > level)",
-    "mean": "the expected rank",
-    "mean_class": "the expected rank",
-    "log_odds": "the log odds of a response above each threshold",
-    "odds": "the odds of a response above each threshold (averaged as logs)",
-}
 #: Rows that are printed.
 _SHOWN = 100
 #: Singular values of the undetermined parts below this share of the largest are zero,
@@ -142,7 +130,7 @@ class Emmeans(Exported):
         scale = self.averager.scale
         family = self.averager.results.family
         if scale != "latent" or family.ordered:
-            return _QUANTITIES[scale]
+            return self.averager.words
         name = "log odds" if family.cut.name == "logit" else "linear predictor"
         return f"the {name} of {family.compared}"
 
@@ -188,9 +176,10 @@ class Emmeans(Exported):
         """The variables, level or threshold if the scale has them, estimate, std_error,
         lower, upper; df under CR2.
 
-        Limits of probabilities, and of the expected rank as a share of 1..K, are
-        computed on the logit scale (in R's emmeans they are symmetric and may leave the
-        scale). Limits of odds are exponents of those of the log odds.
+        Limits of probabilities, and of means and quantiles as a share of the way from
+        the lowest to the highest level, are computed on the logit scale (in R's emmeans
+        they are symmetric and may leave the scale). Limits of odds are exponents of
+        those of the log odds.
         """
         table = self.averager.table(self.averages, self.level).drop(
             columns=["statistic", "p_value"]
@@ -206,11 +195,7 @@ class Emmeans(Exported):
 
     def _ends(self) -> tuple[float, float] | None:
         """The ends of a bounded scale, for limits on the logit scale."""
-        if self.slope_of is None and self.averager.scale in ("mean", "mean_class"):
-            return 1.0, float(len(self.averager.results.levels))
-        if self.slope_of is None and self.averager.scale in PROBABILITIES:
-            return 0.0, 1.0
-        return None
+        return self.averager.ends if self.slope_of is None else None
 
     @property
     def _output_labels(self) -> Mapping[str, list[Any]]:
@@ -520,7 +505,7 @@ def marginal_means(
     variables: str | Sequence[str],
     *,
     by: str | Sequence[str] | None = None,
-    scale: str = "latent",
+    scale: str | Mapping[str, Any] = "latent",
     at: Mapping[str, Any] | None = None,
     weights: str = "equal",
     data: Any = None,

@@ -230,7 +230,7 @@ def marginal_effects(
     r: LikelihoodResults,
     variables: str | Sequence[str] | None = None,
     *,
-    scale: str = "prob",
+    scale: str | Mapping[str, Any] = "prob",
     contrast: str = "reference",
     change: Any = None,
     at: str | Mapping[str, Any] | None = None,

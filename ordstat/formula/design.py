@@ -10,7 +10,9 @@ from __future__ import annotations
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from itertools import chain, repeat, zip_longest
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
@@ -64,10 +66,37 @@ class Levels:
     unused : tuple
         Categories without rows (of positive weight) that `levels=` does not name; they
         are not among `values`.
+    open_ends : (bool, bool) or None
+        Whether the lowest level holds all answers below, and the highest all above, the
+        exact ones, as of censored answers. None in fits of older versions, whose mean
+        was that of the ranks.
     """
 
     values: tuple[Any, ...]
     unused: tuple[Any, ...] = ()
+    open_ends: tuple[bool, bool] | None = None
+
+    @cached_property
+    def numbers(self) -> FloatArray | None:
+        """(K,) the labels if all are numbers, in rising order; a level with an open end
+        has the number next to it. None for other labels, also for text such as "1".
+
+        Examples
+        --------
+        >>> Levels(values=(0, 2, 5)).numbers
+        array([0., 2., 5.])
+        >>> Levels(values=("1", "2")).numbers is None
+        True
+        """
+        below, above = self.open_ends or (False, False)
+        inner = self.values[int(below) : len(self.values) - int(above)]
+        for label in inner:
+            if not isinstance(label, Real) or isinstance(label, (bool, np.bool_)):
+                return None
+        numbers = np.array(inner, dtype=np.float64)
+        if not np.isfinite(numbers).all() or (np.diff(numbers) <= 0.0).any():
+            return None
+        return np.pad(numbers, (int(below), int(above)), mode="edge")
 
     def categorical(
         self, codes: IntArray, index: pd.Index, name: str | None = None
@@ -443,7 +472,7 @@ def make(
         scale_terms=scale.terms,
         categorical=categorical,
         random=matrices.random,
-        levels=Levels(values=used.levels, unused=used.unused),
+        levels=Levels(values=used.levels, unused=used.unused, open_ends=used.open_ends),
         response=given.response.name,
         formula=recipe.formula,
         index=given.index if used.mask is None else given.index[used.mask],

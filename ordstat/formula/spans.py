@@ -32,12 +32,16 @@ class Coded(NamedTuple):
     levels : tuple
         Labels, lowest first.
     notes : list of str
+    open_ends : (bool, bool)
+        Whether the lowest level holds all answers below, and the highest all above, the
+        exact ones.
     """
 
     y: IntArray
     highest: IntArray
     levels: tuple[Any, ...]
     notes: list[str]
+    open_ends: tuple[bool, bool] = (False, False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +106,8 @@ class NumberSpans:
             y[below & ~exact] = 0
             highest = highest + 1
             labels.insert(0, f"< {labels[0]}")
-        return Coded(y, highest, tuple(labels), [])
+        open_ends = bool(before.any()), bool(beyond.any())
+        return Coded(y, highest, tuple(labels), [], open_ends)
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,6 +36,8 @@ class UsedRows:
     levels, unused : tuple
         Labels in use, lowest first, and those left out.
     notes : tuple of str
+    open_ends : (bool, bool)
+        Whether the lowest and the highest level hold all answers beyond the exact ones.
     """
 
     mask: BoolArray | None
@@ -46,6 +48,7 @@ class UsedRows:
     levels: tuple[Any, ...]
     unused: tuple[Any, ...]
     notes: tuple[str, ...]
+    open_ends: tuple[bool, bool] = (False, False)
 
     def of(self, value: Any) -> Any:
         """The used rows of a value; None of None."""
@@ -125,6 +128,7 @@ def _used_in_part(
         levels=coded.levels,
         unused=(),
         notes=(*notes, *response.notes, *coded.notes),
+        open_ends=coded.open_ends,
     )
 
 

@@ -18,6 +18,7 @@ from ..fit import least_expected
 from ..formula.extrapolation import telling_once
 from ..judging.costs import CostMatrix
 from ..judging.decisions import Decision, mean_decision
+from ..judging.response_numbers import Asked
 from ..likelihood.parameters import Parameters, with_aliased
 from ..likelihood.standard_errors import TYPES_WITH_ERRORS, symmetric_limits, two_sided
 from ..report.cells import count
@@ -30,7 +31,7 @@ from ..results import known_type
 from .comparison import described
 from .poolable import poolable
 from .pooled_summary import notes_of, tables_of
-from .predictions import cost_of, delta_df, range_of, side_by_side
+from .predictions import check_has_errors, cost_of, delta_df, range_of, side_by_side
 from .rubin import FTest, Pooled, PooledRandom, bounded_limits, d1, rubin
 from .tables import deviations_of, exponent_notes, rescaled
 from .wald import JOINT, linear_hypotheses, term_hypotheses, without_test
@@ -517,6 +518,8 @@ class PooledResults:
         level: float = 0.95,
         cost: Any = None,
         re: str | None = None,
+        at: Any = None,
+        interpolate: bool = False,
     ) -> pd.Series | pd.DataFrame:
         """Predict new rows, or the rows of the fits, by the mean of the predictions of
         all fits.
@@ -528,15 +531,15 @@ class PooledResults:
             imputed values.
         type : str
             As in `predict` of a single fit, except "margin". "class" is the level of
-            smallest expected cost by the mean probabilities.
+            smallest expected cost by the mean probabilities, "quantile" that of these.
         se : bool
             Add standard errors by Rubin's rules.
         interval : "confidence", optional
-            Add confidence limits; for probabilities and the expected rank they are
-            pooled on the logit scale.
+            Add confidence limits; for probabilities and means they are pooled on the
+            logit scale.
         level : float in (0, 1)
             Confidence level of the limits.
-        cost, re
+        cost, re, at, interpolate
             As in `predict` of a single fit.
 
         Returns
@@ -553,8 +556,14 @@ class PooledResults:
         fraction("level", level)
         first = self.fits[0]
         type = known_type(first, type)
+        asked = Asked.of(first.design.levels, type, at, interpolate)
         given = {} if re is None else {"re": re}
         uncertain = flag("se", se) or interval is not None
+        if asked is not None and type == "quantile":
+            check_has_errors(first, type, se)
+            return self._quantiles(newdata, asked, interval, level, re)
+        if type == "exceed":
+            given["at"] = at
         _check_pooled_type(type, uncertain, cost)
         told: list[str] = []
         if uncertain:
@@ -563,9 +572,9 @@ class PooledResults:
                     cast(Any, fit).predict(newdata, type, se=True, **given)
                     for fit in self.fits
                 ]
-                complete = self._complete_df(newdata, type)
+                complete = self._complete_df(newdata, type, asked)
             return _pooled_predictions(
-                first, answers, complete, type, se, interval, level
+                first, answers, complete, type, asked, se, interval, level
             )
         of_class = type == "class"
         with telling_once(told):
@@ -609,7 +618,27 @@ class PooledResults:
         several = [cast(Decision, cost_of(fit, given)) for fit in self.fits]
         return mean_decision(several)
 
-    def _complete_df(self, newdata: Any, type: str) -> float | FloatArray:
+    def _quantiles(
+        self, newdata: Any, asked: Asked, interval: str | None, level: float, re: Any
+    ) -> pd.Series | pd.DataFrame:
+        """Quantiles of the mean probabilities, with limits by those of P(y <= k)."""
+        answer: Any = self.predict(
+            newdata, "cum_prob", interval=interval, level=level, re=re
+        )
+        values = answer.to_numpy(dtype=np.float64)
+        if interval is None:
+            return asked.answer(answer.index, values[:, :-1])
+        below, lower, upper = np.split(values, 3, axis=1)
+        estimates = asked.quantiles(below[:, :-1], lower[:, :-1], upper[:, :-1])
+        names = ("estimate", "lower", "upper")
+        tables = dict(zip(names, estimates, strict=True))
+        frame = pd.DataFrame(asked.frame(answer.index, tables))
+        notes = (*asked.notes, *answer.attrs["notes"])
+        return NotedFrame.of(frame, notes, f"Predictions, type {asked.type!r}")
+
+    def _complete_df(
+        self, newdata: Any, type: str, asked: Asked | None
+    ) -> float | FloatArray:
         """Complete-data degrees of freedom of predictions: under CR2 at most
         Satterthwaite's of each.
         """
@@ -618,7 +647,7 @@ class PooledResults:
         smallest: float | FloatArray = self.df_complete
         for fit in self.fits:
             target = fit.target(newdata)
-            df = delta_df(fit, target.rows, type)
+            df = delta_df(fit, target.rows, type, asked)
             placed = np.full((target.complete.size, df.shape[1]), np.nan)
             placed[target.complete] = df
             smallest = np.minimum(smallest, placed)
@@ -858,6 +887,7 @@ def _pooled_predictions(
     answers: Sequence[pd.DataFrame],
     df_complete: float | FloatArray,
     type: str,
+    asked: Asked | None,
     se: bool,
     interval: str | None,
     level: float,
@@ -871,19 +901,21 @@ def _pooled_predictions(
     pooled = rubin(estimates, errors**2, df_complete)
     limits = None
     if interval is not None:
-        ends = range_of(type, len(first.levels))
+        ends = range_of(type, asked)
         limits = (
             symmetric_limits(pooled.estimate, pooled.std_error, level, pooled.df)
             if ends is None
             else bounded_limits(*ends, estimates, errors**2, df_complete, level)
         )
+    labels = first.prediction_labels(type, asked)
     values, columns = side_by_side(
-        first, type, pooled.estimate, pooled.std_error if se else None, limits
+        labels, pooled.estimate, pooled.std_error if se else None, limits
     )
     frame = pd.DataFrame(values, index=answers[0].index).set_axis(columns, axis=1)
     notes = [
+        *(() if asked is None else asked.notes),
         f"Standard errors: {first.own_covariance.words}, by Rubin's rules over"
-        f" {len(answers)} imputations."
+        f" {len(answers)} imputations.",
     ]
     return NotedFrame.of(frame, notes, f"Predictions, type {type!r}")
 

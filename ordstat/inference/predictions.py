@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from .._typing import FloatArray, IntArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import flag, fraction, generator, one_of, whole
 from ..exceptions import DataError, OptionError
 from ..formula.row_blocks import row_blocks
 from ..formula.sample import Rows
 from ..judging.costs import CostMatrix
 from ..judging.decisions import Decision, decision_in_blocks, resolved
+from ..judging.response_numbers import Asked
 from ..likelihood.derivatives import (
-    QUANTITIES,
+    Quantity,
     QuantityOfRows,
+    cumulative_errors,
+    quantity_of,
     score_errors,
     score_slopes,
     standard_errors,
@@ -32,12 +36,17 @@ from ..likelihood.standard_errors import (
     rule_covariance,
     symmetric_limits,
 )
+from ..likelihood.user_scale import InverseInformation
 from ..report.frames import NotedFrame
 from ..results import known_type, prediction
 from .wald import degrees_of_freedom
 
+#: Levels from which products with the covariance come from factors of the information.
+_MANY_LEVELS = 500
+
 if TYPE_CHECKING:
     from ..likelihood.results import LikelihoodResults
+    from ..target import Target
 
 
 def prediction_with_errors(
@@ -51,6 +60,8 @@ def prediction_with_errors(
     vcov: Any = None,
     cost: Any = None,
     re: str | None = None,
+    at: Any = None,
+    interpolate: bool = False,
 ) -> pd.Series | pd.DataFrame:
     """Predict new data or the fitted rows, with standard errors and limits on
     request.
@@ -63,10 +74,49 @@ def prediction_with_errors(
     if cost is not None:
         return _prediction_under(r, newdata, type, cost)
     if not se and interval is None:
-        return prediction(r, newdata, type)
+        return prediction(r, newdata, type, at=at, interpolate=interpolate)
     type = known_type(r, type)
+    asked = Asked.of(r.design.levels, type, at, interpolate)
     target = r.target(newdata)
-    if type not in TYPES_WITH_ERRORS:
+    check_has_errors(r, type, se)
+    chosen = r if vcov is None else r.with_vcov(vcov)
+    level_note = () if interval is None else (f"{100 * level:g}% confidence limits.",)
+    asked_notes = () if asked is None else asked.notes
+    notes = (*asked_notes, *level_note, *chosen.standard_error_notes)
+    if asked is not None and type == "quantile":
+        frame = _quantiles_with_limits(chosen, target, asked, level)
+    else:
+        frame = _with_errors(chosen, target, type, asked, se, interval, level)
+    if isinstance(frame.index, pd.RangeIndex):  # tables do not print its labels
+        frame.index = pd.Index(frame.index.to_numpy(), name=frame.index.name)
+    return NotedFrame.of(frame, notes, f"Predictions, type {type!r}")
+
+
+def _covariance(r: LikelihoodResults) -> FloatArray | InverseInformation:
+    """(F, F) covariance of the parameters of the rule; of very many levels what
+    multiplies by it without forming it.
+    """
+    information = r.fit.information
+    plain = r.covariance == "model" and r.fit.jacobian is None
+    plain = plain and not r.fit.aliased.any() and r.rule.alpha.shape[1] == 1
+    if (
+        plain
+        and len(r.levels) > _MANY_LEVELS
+        and isinstance(information, InverseInformation)
+        and information.size == r.rule.n_parameters
+    ):
+        return information
+    return rule_covariance(r.fit, r.rule, r.fixed_covariance)
+
+
+def check_has_errors(r: LikelihoodResults, type: str, se: bool) -> None:
+    """OptionError for a type without standard errors, or without limits."""
+    if type == "quantile" and se:
+        raise OptionError(
+            "se must be left out for type='quantile', which has limits alone"
+            " (interval='confidence')."
+        )
+    if type not in (*TYPES_WITH_ERRORS, "quantile"):
         allowed = ", ".join(
             repr(t) for t in TYPES_WITH_ERRORS if t in r.prediction_types
         )
@@ -74,33 +124,126 @@ def prediction_with_errors(
             f"type must be one of {allowed} for standard errors and intervals; got"
             f" {type!r}."
         )
+
+
+def _with_errors(
+    r: LikelihoodResults,
+    target: Target,
+    type: str,
+    asked: Asked | None,
+    se: bool,
+    interval: str | None,
+    level: float,
+) -> pd.DataFrame:
+    """Predictions with errors, limits or both."""
     rule = r.rule
     rows = target.rows
-    chosen = r if vcov is None else r.with_vcov(vcov)
-    covariance = rule_covariance(r.fit, rule, chosen.fixed_covariance)
-    estimate = r.known(target, type, predicted(rule, rows, type))
+    estimate = r.known(target, type, _estimates(rule, rows, type, asked), asked)
     if type == "score":
+        covariance = rule_covariance(r.fit, rule, r.fixed_covariance)
         errors = score_errors(rule, rows, covariance)[:, None]
     else:
-        quantity = QUANTITIES[type]
-        errors = standard_errors(
-            lambda some: QuantityOfRows(quantity, rule, some).rows(),
-            rows,
-            rule.n_levels,
-            covariance,
-        )
-    errors = known_errors(r, rows, type, errors)
+        quantity = quantity_of(type, asked)
+        errors = errors_of_rows(quantity, rule, rows, _covariance(r))
+    errors = known_errors(r, rows, type, errors, asked)
     limits = None
     if interval is not None:
-        df = delta_df(chosen, rows, type)
-        limits = limits_of(rule, rows, type, estimate, errors, level, df)
-    values, columns = side_by_side(r, type, estimate, errors if se else None, limits)
-    frame = target.frame(values, range(len(columns))).set_axis(columns, axis=1)
-    if isinstance(frame.index, pd.RangeIndex):  # tables do not print its labels
-        frame.index = pd.Index(frame.index.to_numpy(), name=frame.index.name)
-    level_note = () if interval is None else (f"{100 * level:g}% confidence limits.",)
-    notes = (*level_note, *chosen.standard_error_notes)
-    return NotedFrame.of(frame, notes, f"Predictions, type {type!r}")
+        df = delta_df(r, rows, type, asked)
+        limits = limits_of(rule, rows, type, estimate, errors, level, df, asked)
+    labels = r.prediction_labels(type, asked)
+    values, columns = side_by_side(labels, estimate, errors if se else None, limits)
+    return target.frame(values, range(len(columns))).set_axis(columns, axis=1)
+
+
+def _estimates(
+    rule: LikelihoodRule, rows: Rows, type: str, asked: Asked | None
+) -> FloatArray:
+    """(n, M) predictions of a type with standard errors."""
+    if asked is None:
+        return predicted(rule, rows, type)
+    return quantity_of(type, asked).values(rule, rows)
+
+
+def errors_of_rows(
+    quantity: Quantity,
+    rule: LikelihoodRule,
+    rows: Rows,
+    covariance: FloatArray | InverseInformation,
+) -> FloatArray:
+    """(n, M) standard errors of a quantity of rows."""
+    width = rule.n_levels
+    if rule.family.local:  # each value of the curve has one slope
+        width = len(quantity.factors(rule.n_levels - 1))
+    return standard_errors(
+        lambda some: QuantityOfRows(quantity, rule, some).rows(),
+        rows,
+        width,
+        covariance,
+    )
+
+
+def _quantiles_with_limits(
+    r: LikelihoodResults,
+    target: Target,
+    asked: Asked,
+    level: float,
+) -> pd.DataFrame:
+    """Quantiles with limits, by those of P(y <= k); a part of the rows at a time."""
+    covariance = _covariance(r)
+    parts = []
+    for some in row_blocks(target.rows.n, len(r.levels)):
+        rows = target.rows.take(some)
+        eta = r.rule.eta(rows)
+        below = r.rule.family.below(eta)
+        errors = cumulative_errors(r.rule, rows, covariance)
+        df = r.design_df
+        if r.bias_reduced is not None:
+            df = delta_df(r, rows, "inner_cum_prob", None)
+        limits = logit_limits(below, r.rule.family.above(eta), errors, level, df)
+        certain = None
+        known = r.row_limits(rows)
+        if known is not None:
+            certain = known.certain("inner_cum_prob")
+        parts.append(quantiles_between(asked, below, limits, certain))
+    stacked = [np.concatenate(each) for each in zip(*parts, strict=True)]
+    tables = dict(zip(("estimate", "lower", "upper"), stacked, strict=True))
+    return pd.DataFrame(quantile_frame(r, target, asked, tables))
+
+
+def quantile_frame(
+    r: LikelihoodResults,
+    target: Target,
+    asked: Asked,
+    tables: dict[str, FloatArray],
+) -> pd.Series | pd.DataFrame:
+    """Quantiles (n, M), with or without limits, where the data determine them."""
+    unknown = np.isnan(r.known(target, "quantile", tables["estimate"], asked))
+    known = {
+        name: target.placed(np.where(unknown, np.nan, table))
+        for name, table in tables.items()
+    }
+    return asked.frame(target.index, known)
+
+
+def quantiles_between(
+    asked: Asked,
+    below: FloatArray,
+    limits: tuple[FloatArray, FloatArray],
+    certain: BoolArray | None,
+) -> list[FloatArray]:
+    """(n, M) quantiles with their limits, from P(y <= k) (n, K-1) with its limits.
+
+    Probabilities that depend on infinite estimates (`certain`) are their own limits;
+    where all do, there are no limits.
+    """
+    lower, upper = limits
+    if certain is None:
+        return asked.quantiles(below, lower, upper)
+    lower = np.where(certain, below, lower)
+    upper = np.where(certain, below, upper)
+    without = certain.all(axis=1, keepdims=True)
+    estimate, *ends = asked.quantiles(below, lower, upper)
+    return [estimate, *(np.where(without, np.nan, end) for end in ends)]
 
 
 def _prediction_under(
@@ -143,7 +286,11 @@ def check_uncertainty(se: bool, interval: str | None, level: float) -> None:
 
 
 def known_errors(
-    r: LikelihoodResults, rows: Rows, type: str, errors: FloatArray
+    r: LikelihoodResults,
+    rows: Rows,
+    type: str,
+    errors: FloatArray,
+    asked: Asked | None = None,
 ) -> FloatArray:
     """Standard errors (n, M), NaN where a prediction depends on an infinite
     estimate.
@@ -151,19 +298,20 @@ def known_errors(
     limits = r.row_limits(rows)
     if limits is None:
         return errors
-    return np.where(limits.certain(type) | limits.unknown(type), np.nan, errors)
+    places = None if asked is None else asked.places
+    without = limits.certain(type, places) | limits.unknown(type, places)
+    return np.where(without, np.nan, errors)
 
 
 def side_by_side(
-    r: LikelihoodResults,
-    type: str,
+    labels: Sequence[Any] | None,
     estimate: FloatArray,
     errors: FloatArray | None,
     limits: tuple[FloatArray, FloatArray] | None,
 ) -> tuple[FloatArray, pd.Index]:
     """Predictions (n, M) with their errors and limits in one array, and the names of
-    its columns: (statistic, label) pairs if a row has several numbers, else the
-    statistics.
+    its columns: (statistic, label) pairs where the numbers of a row have labels, else
+    the statistics.
     """
     tables = {"estimate": estimate}
     if errors is not None:
@@ -171,30 +319,29 @@ def side_by_side(
     if limits is not None:
         tables["lower"], tables["upper"] = limits
     values = np.hstack(list(tables.values()))
-    if type in ("score", "mean"):
+    if labels is None:
         return values, pd.Index(list(tables))
-    labels = r.prediction_labels(type)
     names = ["statistic", None]
     return values, pd.MultiIndex.from_product([list(tables), labels], names=names)
 
 
-def range_of(type: str, n_levels: int) -> tuple[float, float] | None:
+def range_of(type: str, asked: Asked | None) -> tuple[float, float] | None:
     """The smallest and the largest value of a type of prediction; None if it has no
     bounds.
     """
     if type in ("prob", "cum_prob", "hazard"):
         return 0.0, 1.0
-    return (1.0, float(n_levels)) if type == "mean" else None
+    return None if asked is None else asked.ends
 
 
-def delta_df(r: LikelihoodResults, rows: Rows, type: str) -> Any:
+def delta_df(r: LikelihoodResults, rows: Rows, type: str, asked: Asked | None) -> Any:
     """Degrees of freedom of t limits: under CR2 (n, M) or (n, 1), one for each
     prediction, else one number.
     """
     if r.bias_reduced is None:
         return r.design_df
     if type != "score":
-        _, jacobian = QuantityOfRows(QUANTITIES[type], r.rule, rows).rows()
+        _, jacobian = QuantityOfRows(quantity_of(type, asked), r.rule, rows).rows()
         return degrees_of_freedom(r, jacobian)
     return degrees_of_freedom(r, score_slopes(r.rule, rows))[:, None]
 
@@ -207,9 +354,10 @@ def limits_of(
     error: FloatArray,
     level: float,
     df: Any,
+    asked: Asked | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """(n, M) lower and upper limits: on the logit scale for probabilities, between the
-    ranks 1 and K for the mean.
+    """(n, M) lower and upper limits: on the logit scale for probabilities, and for the
+    mean as a share of the way from the lowest to the highest number.
     """
     if type == "prob":
         return logit_limits(
@@ -221,8 +369,14 @@ def limits_of(
     if type == "hazard":
         going_on = stages_of(rule.family).survivals(rule.eta(rows))
         return logit_limits(value, going_on, error, level, df)
-    if type == "mean":
-        return limits_between(1.0, float(rule.n_levels), value, error, level, df)
+    if asked is not None and asked.places is not None:
+        beneath = np.empty_like(value)
+        for some in row_blocks(rows.n, rule.n_levels):
+            below = rule.family.below(rule.eta(rows.take(some)))
+            beneath[some] = asked.beneath(below)
+        return logit_limits(value, beneath, error, level, df)
+    if asked is not None:
+        return limits_between(*asked.ends, value, error, level, df)
     return symmetric_limits(value, error, level, df)
 
 

@@ -8,15 +8,17 @@ from typing import Any, cast
 
 import numpy as np
 
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from ..formula.random_rows import RandomRows
 from ..formula.row_blocks import row_blocks
 from ..formula.sample import Rows
+from ..judging.response_numbers import Asked
 from .differences import first_by_seven
 from .family import Family, stages_of
 from .flexible import links_about
 from .predictor import ModelRows
 from .rule import LikelihoodRule
+from .user_scale import InverseInformation
 
 #: Values and their derivatives by the parameters.
 Derived = tuple[FloatArray, FloatArray]
@@ -50,6 +52,9 @@ class Curve:
 CUMULATIVE = Curve(
     lambda family, eta: family.below(eta), lambda family, eta: family.below_slope(eta)
 )
+ABOVE = Curve(
+    lambda family, eta: family.above(eta), lambda family, eta: -family.below_slope(eta)
+)
 ETA = Curve(lambda family, eta: eta, lambda family, eta: np.ones_like(eta))
 ABOVE_LOG_ODDS = Curve(
     lambda family, eta: family.log_odds_above(eta),
@@ -72,17 +77,34 @@ class Quantity:
     combine : callable ((K-1, ...), float) -> (M, ...)
         From the K-1 values of the curve and its value beyond the last threshold: 1 for
         probabilities, 0 for derivatives.
-    per : {"level", "lower level", "threshold", "row"}
+    per : {"level", "lower level", "threshold", "value", "row"}
         Meaning of the M outputs: the K levels, all levels except the highest, the K-1
-        thresholds, or the row.
+        thresholds, values of the response, or the row.
+    known_factors : (M, K-1) or None
+        What `factors` gives, where it is known without the unit matrix of K-1.
     """
 
     curve: Curve
     combine: Callable[[FloatArray, float], FloatArray]
     per: str
+    known_factors: FloatArray | None = None
+
+    def values(self, rule: LikelihoodRule, rows: Rows) -> FloatArray:
+        """(n, M) of rows by a rule, a part of the rows at a time."""
+        parts = [
+            self.combine(
+                self.curve.value(rule.family, rule.eta(rows.take(some))).T, 1.0
+            )
+            for some in row_blocks(rows.n, rule.n_levels)
+        ]
+        if not parts:
+            return np.zeros((0, len(self.factors(rule.n_levels - 1))))
+        return np.concatenate(parts, axis=1).T
 
     def factors(self, count: int) -> FloatArray:
         """(M, K-1) the factor of each value of the curve in each output."""
+        if self.known_factors is not None:
+            return self.known_factors
         return self.combine(np.eye(count), 0.0)
 
 
@@ -98,9 +120,28 @@ def _differences(values: FloatArray, top: float) -> FloatArray:
     return np.asarray(np.diff(values, axis=0, prepend=0.0, append=top))
 
 
-def _expected_rank(values: FloatArray, top: float) -> FloatArray:
-    """1 + sum_k (1 - F_k)."""
-    return np.asarray(((1.0 + len(values)) * top - values.sum(axis=0))[None])
+def mean_of(numbers: FloatArray) -> Quantity:
+    """The mean of numbers (K,) of the levels: the last minus sum_k (step k) F_k."""
+    steps = np.diff(numbers)
+
+    def combine(values: FloatArray, top: float) -> FloatArray:
+        return np.asarray((numbers[-1] * top - np.tensordot(steps, values, 1))[None])
+
+    return Quantity(CUMULATIVE, combine, "row", -steps[None])
+
+
+def exceedance(places: IntArray, count: int) -> Quantity:
+    """P(y >= k) of levels k (M,) in 0..K, over K-1 = `count` thresholds: 1 for the
+    lowest level, 0 beyond the last.
+    """
+    factors = np.zeros((places.size, count + 2))
+    factors[np.arange(places.size), places] = 1.0
+
+    def combine(values: FloatArray, top: float) -> FloatArray:
+        beyond = np.zeros((1, *values.shape[1:]))
+        return np.concatenate([beyond + top, values, beyond])[places]
+
+    return Quantity(ABOVE, combine, "value", factors[:, 1:-1])
 
 
 def _latent_mean(values: FloatArray, top: float) -> FloatArray:
@@ -113,12 +154,20 @@ QUANTITIES: dict[str, Quantity] = {
     "cum_prob": Quantity(CUMULATIVE, _with_top, "level"),
     "inner_cum_prob": Quantity(CUMULATIVE, _unchanged, "lower level"),
     "exc_prob": Quantity(CUMULATIVE, lambda values, top: top - values, "lower level"),
-    "mean": Quantity(CUMULATIVE, _expected_rank, "row"),
     "latent": Quantity(ETA, _latent_mean, "row"),
     "log_odds": Quantity(ABOVE_LOG_ODDS, _unchanged, "threshold"),
     "hazard": Quantity(HAZARDS, _unchanged, "threshold"),
     "linear_predictor": Quantity(ETA, _unchanged, "threshold"),
 }
+
+
+def quantity_of(type: str, asked: Asked | None) -> Quantity:
+    """The quantity of a type of prediction; `asked` has numbers of the labels."""
+    if asked is None:
+        return QUANTITIES[type]
+    if asked.places is not None:
+        return exceedance(asked.places, len(asked.numbers) - 1)
+    return mean_of(asked.numbers)
 
 
 #: Doubles held at once for the derivatives of a chunk of rows.
@@ -220,7 +269,10 @@ def averages(
 
 
 def standard_errors(
-    each: Callable[[Rows], Derived], rows: Rows, n_levels: int, covariance: FloatArray
+    each: Callable[[Rows], Derived],
+    rows: Rows,
+    width: int,
+    covariance: FloatArray | InverseInformation,
 ) -> FloatArray:
     """(N, M) standard errors of numbers of each row, by the delta method.
 
@@ -229,18 +281,81 @@ def standard_errors(
     each : callable
         From rows to their (n, M) numbers and the (n, M, F) Jacobian of these.
     rows : Rows
-    n_levels : int
-        K >= M.
-    covariance : (F, F)
+    width : int
+        Numbers by parameter that a row has in memory: M, or K if more.
+    covariance : (F, F) or InverseInformation
         Of all parameters, zero where aliased.
     """
-    parts = list(row_blocks(rows.n, n_levels * len(covariance), _BUFFER))
+    size = len(covariance) if isinstance(covariance, np.ndarray) else covariance.size
+    parts = list(row_blocks(rows.n, width * size, _BUFFER))
     errors = []
     for part in parts or [slice(0, 0)]:
         jacobian = each(rows.take(part))[1]
-        variances = ((jacobian @ covariance) * jacobian).sum(axis=2)
+        if isinstance(covariance, np.ndarray):
+            moved_by = jacobian @ covariance
+        else:
+            columns = covariance.times(jacobian.reshape(-1, size).T)
+            moved_by = columns.T.reshape(jacobian.shape)
+        variances = (moved_by * jacobian).sum(axis=2)
         errors.append(np.sqrt(np.maximum(variances, 0.0)))
     return np.concatenate(errors)
+
+
+def cumulative_errors(
+    rule: LikelihoodRule, rows: Rows, covariance: FloatArray | InverseInformation
+) -> FloatArray:
+    """(N, K-1) standard errors of P(y <= k), by the delta method.
+
+    Where it depends on eta_k alone, its variance needs few entries of the covariance:
+    with D = s w'd(alpha_k) - s x'd(beta) - eta_k z'd(zeta) the error of eta_k.
+    """
+    if not rule.family.local or rule.link.lam is not None:
+        quantity = QUANTITIES["inner_cum_prob"]
+        return standard_errors(
+            lambda some: QuantityOfRows(quantity, rule, some).rows(),
+            rows,
+            rule.n_levels,
+            covariance,
+        )
+    columns = ModelRows.of(rows)
+    predictor = rule.predictor(rows)
+    eta = predictor.eta()
+    moving = np.where(np.isfinite(eta), eta, 0.0)
+    s = predictor.s[:, None]
+    layout = rule.layout
+    count = rule.n_levels - 1
+    n_alpha = rule.alpha.size
+    m = columns.w.shape[1]
+    w = s * columns.w
+    x = -s * columns.x
+    z = -columns.z
+    beta = layout.of_location
+    zeta = layout.of_scale
+    if isinstance(covariance, np.ndarray):
+        of_alpha = covariance[:n_alpha, :n_alpha].reshape(m, count, m, count)
+        diagonals = np.einsum("akbk->abk", of_alpha)
+        by_rest = covariance[:, n_alpha:]
+    else:  # of fits without nominal effects
+        diagonals = covariance.variances[:n_alpha].reshape(1, 1, count)
+        units = np.zeros((layout.size, layout.size - n_alpha))
+        np.fill_diagonal(units[n_alpha:], 1.0)
+        by_rest = covariance.times(units)
+    with_beta = by_rest[:n_alpha, : layout.location].reshape(m, count, x.shape[1])
+    with_zeta = by_rest[:n_alpha, layout.location :]
+    with_zeta = with_zeta.reshape(m, count, z.shape[1])
+    of_beta = by_rest[beta, : layout.location]
+    both = by_rest[beta, layout.location :]
+    of_zeta = by_rest[zeta, layout.location :]
+    variances = ((x @ of_beta) * x).sum(axis=1)[:, None]
+    for a, w_a in enumerate(w.T):
+        for b, w_b in enumerate(w.T):
+            variances = variances + np.outer(w_a * w_b, diagonals[a, b])
+        variances = variances + 2.0 * w_a[:, None] * (x @ with_beta[a].T)
+        variances = variances + 2.0 * w_a[:, None] * moving * (z @ with_zeta[a].T)
+    variances = variances + 2.0 * moving * ((x @ both) * z).sum(axis=1)[:, None]
+    variances = variances + moving**2 * ((z @ of_zeta) * z).sum(axis=1)[:, None]
+    slopes = np.abs(rule.family.below_slope(eta))
+    return np.asarray(slopes * np.sqrt(np.maximum(variances, 0.0)))
 
 
 def score_errors(

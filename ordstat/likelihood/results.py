@@ -14,6 +14,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, DataWarning, SeparationWarning, warn
 from ..fit import Fit
 from ..formula.names import Parameter
+from ..formula.row_blocks import row_blocks
 from ..formula.sample import Rows, Sample
 from ..inference.proportionality import (
     brant_tests,
@@ -23,6 +24,7 @@ from ..inference.proportionality import (
 )
 from ..inference.summary import likelihood_figures, likelihood_summary
 from ..inference.tables import confidence_limits, profiles, tidy_parameters
+from ..judging.response_numbers import Asked
 from ..report.render import Table
 from ..report.warnings import (
     Alert,
@@ -46,6 +48,7 @@ from .covariance_choice import (
     own_covariance,
 )
 from .cr2 import BiasReduced
+from .derivatives import quantity_of
 from .family import Family
 from .fit import LikelihoodFit
 from .parameters import (
@@ -105,7 +108,6 @@ class LikelihoodResults(OrdinalResults):
         "cum_prob",
         "score",
         "linear_predictor",
-        "mean",
         "margin",
     )
 
@@ -746,6 +748,8 @@ class LikelihoodResults(OrdinalResults):
         vcov: Any = None,
         cost: Any = None,
         re: str | None = None,
+        at: Any = None,
+        interpolate: bool = False,
     ) -> pd.Series | pd.DataFrame:
         """Predict new rows, or the rows of the fit, optionally with standard errors and
         limits.
@@ -759,16 +763,22 @@ class LikelihoodResults(OrdinalResults):
             "class": the level of smallest expected cost. "prob": P(response = level).
             "cum_prob": P(response <= level). "score": H, larger for higher levels.
             "linear_predictor": s (threshold - H), one column per threshold, whose F is
-            the cumulative probability. "mean": the expected rank, in 1..K for any
-            labels. "hazard": of sequential models, P(response = level) among the rows
-            that reach the level. "margin": left and right margin; needs the response.
+            the cumulative probability. "hazard": of sequential models, P(response =
+            level) among the rows that reach the level. "margin": left and right margin;
+            needs the response.
+
+            In numbers of the labels: "mean": the expected label, if all labels are
+            numbers in rising order (text such as "1" is none), else the expected rank.
+            "mean_class": the expected rank, in 1..K for any labels. "quantile": the
+            lowest level with P(response <= level) >= `at`. "exceed": P(response >= at).
         se : bool
             Add the standard errors.
         interval : "confidence", optional
-            Add confidence limits (of the probability, score or expected rank, not of
-            the response itself) by the delta method: for probabilities (and the
-            expected rank, as a share of 1..K) on the logit scale, so that they stay in
-            range; symmetric for the other types.
+            Add confidence limits (of the probability, score, mean or quantile, not of
+            the response itself) by the delta method: for probabilities (and means, as a
+            share of the way from the lowest to the highest level) on the logit scale,
+            so that they stay in range; symmetric for the other types. A quantile has
+            the limits at which those of P(response <= level) reach `at`.
         level : float in (0, 1)
             Confidence level of the limits.
         vcov : str or dict, optional
@@ -782,6 +792,12 @@ class LikelihoodResults(OrdinalResults):
             only), at zero, or averaged over all groups (the population). By default the
             modes for groups of the fit and averages for new groups, as in
             `errors(newdata)`.
+        at : number, label or list of these, optional
+            Shares of "quantile" in (0, 1), by default the median; values of "exceed",
+            levels or (if the labels are numbers) any number, by default every level
+            above the lowest. A list gives a column for each.
+        interpolate : bool
+            Whether quantiles lie between levels, as those of R's rms do by default.
 
         Returns
         -------
@@ -809,6 +825,10 @@ class LikelihoodResults(OrdinalResults):
         [0.0848, 0.0868, 0.0639, 0.0138, 0.0048]
         >>> fit.predict(wine.head(3), cost="absolute").tolist()
         [2, 2, 3]
+        >>> above = fit.predict(wine, type="exceed", at=4, interval="confidence")
+        >>> above.head(1).round(3)
+           estimate  lower  upper
+        0      0.03   0.01  0.092
         >>> mixed = ordfit("rating ~ temp + contact + (1 | judge)", data=wine[:64])
         >>> # the ninth judge is new
         >>> mixed.predict(wine[70:], "mean", re="marginal").round(2).tolist()
@@ -826,13 +846,15 @@ class LikelihoodResults(OrdinalResults):
             vcov=vcov,
             cost=cost,
             re=re,
+            at=at,
+            interpolate=interpolate,
         )
 
     def marginal_effects(
         self,
         variables: str | Sequence[str] | None = None,
         *,
-        scale: str = "prob",
+        scale: str | Mapping[str, Any] = "prob",
         contrast: str = "reference",
         change: Any = None,
         at: str | Mapping[str, Any] | None = None,
@@ -855,11 +877,15 @@ class LikelihoodResults(OrdinalResults):
         ----------
         variables : str or sequence of str, optional
             Columns of the data; by default all variables of the right-hand sides.
-        scale : str
+        scale : str or mapping
             "prob": P(response = level), an effect per level. "cum_prob": P(response <=
             level), an effect per level except the highest; "exc_prob": P(response >
-            level). "mean_class", or "mean": the expected rank, 1..K. "latent": s (H -
-            mean threshold), the latent variable in units of the scale of each row.
+            level). "mean": the expected label, if the labels are numbers in rising
+            order, else the expected rank; "mean_class": the expected rank, 1..K.
+            {"exceed": value}: P(response >= value); {"quantile": share}: the quantile
+            of the averaged probabilities, between labels that are numbers (with
+            `change=` for numbers); both also at several values. "latent": s (H - mean
+            threshold), the latent variable in units of the scale of each row.
             "log_odds": log odds of a response above each threshold; "odds": their
             ratios, exp() of the average difference.
         contrast : {"reference", "sequential", "pairwise"}
@@ -946,7 +972,7 @@ class LikelihoodResults(OrdinalResults):
         variables: str | Sequence[str],
         *,
         by: str | Sequence[str] | None = None,
-        scale: str = "latent",
+        scale: str | Mapping[str, Any] = "latent",
         at: Mapping[str, Any] | None = None,
         weights: str = "equal",
         data: Any = None,
@@ -975,14 +1001,14 @@ class LikelihoodResults(OrdinalResults):
             "pairwise ~ a | c"; "~ 1" is the mean of the whole grid.
         by : str or sequence of str, optional
             Additional variables; contrasts are within their levels.
-        scale : str
+        scale : str or mapping
             "latent": the mean of the latent score (0 = average threshold), H - mean
             threshold, in units of its scale. Where the scale varies, the unit is its
             geometric mean over the grid, as in R: a difference of means only reflects
             location (R gives contrasts in units of scale 1). Nominal effects use the
             thresholds of each row (R averages them over the grid, which hides such
-            effects). "prob", "cum_prob", "exc_prob", "mean" (the expected rank, 1..K;
-            also "mean_class"), "log_odds", "odds": as in `marginal_effects`.
+            effects). "prob", "cum_prob", "exc_prob", "mean", "mean_class", {"exceed":
+            value}, {"quantile": share}, "log_odds", "odds": as in `marginal_effects`.
         at : mapping, optional
             Values of variables of the grid: {"age": [30, 50]}.
         weights : {"equal", "proportional", "cells"}
@@ -1055,7 +1081,7 @@ class LikelihoodResults(OrdinalResults):
         *,
         by: str | Sequence[str] | None = None,
         at: Mapping[str, Any] | None = None,
-        scale: str = "latent",
+        scale: str | Mapping[str, Any] = "latent",
         weights: str = "equal",
         data: Any = None,
         level: float = 0.95,
@@ -2085,8 +2111,24 @@ class LikelihoodResults(OrdinalResults):
             values = predicted(self.rule, target.rows, type)
         return self.labelled(target, type, self.known(target, type, values))
 
+    def asked_of(self, target: Target, asked: Asked) -> pd.Series | pd.DataFrame:
+        if asked.type != "quantile":
+            values = quantity_of(asked.type, asked).values(self.rule, target.rows)
+            values = self.known(target, asked.type, values, asked)
+            return self.labelled(target, asked.type, values, asked)
+        parts = [np.zeros((0, len(asked.at)))]
+        for some in row_blocks(target.rows.n, len(self.levels)):
+            eta = self.rule.eta(target.rows.take(some))
+            parts += asked.quantiles(self.family.below(eta))
+        values = self.known(target, asked.type, np.concatenate(parts), asked)
+        return asked.frame(target.index, {"estimate": target.placed(values)})
+
     def labelled(
-        self, target: Target, type: str, values: FloatArray
+        self,
+        target: Target,
+        type: str,
+        values: FloatArray,
+        asked: Asked | None = None,
     ) -> pd.Series | pd.DataFrame:
         """Predictions of rows on the index of their data.
 
@@ -2096,10 +2138,12 @@ class LikelihoodResults(OrdinalResults):
         type : str
             A type of prediction with numbers.
         values : (n, M)
+        asked : Asked, optional
         """
-        if type in ("score", "mean"):
+        labels = self.prediction_labels(type, asked)
+        if labels is None:
             return target.series(values[:, 0], type)
-        return target.frame(values, self.prediction_labels(type))
+        return target.frame(values, labels)
 
     @property
     def prediction_types(self) -> tuple[str, ...]:
@@ -2107,8 +2151,22 @@ class LikelihoodResults(OrdinalResults):
         conditional = self.family.stages is not None and self.fit.marginal is None
         return (*types, "hazard") if conditional else types
 
-    def prediction_labels(self, type: str) -> list[Any]:
-        """Labels of the columns of a type of prediction."""
+    def prediction_labels(
+        self, type: str, asked: Asked | None = None
+    ) -> list[Any] | None:
+        """Labels of the columns of a type of prediction; None for one number without a
+        label.
+
+        Parameters
+        ----------
+        type : str
+        asked : Asked, optional
+            What type "mean", "mean_class", "quantile" or "exceed" asks.
+        """
+        if asked is not None:
+            return asked.labels
+        if type == "score":
+            return None
         if type == "linear_predictor":
             return list(self.threshold_names)
         if type == "hazard":  # the levels at which a row can stop
@@ -2117,7 +2175,13 @@ class LikelihoodResults(OrdinalResults):
             )
         return list(self.levels)
 
-    def known(self, target: Target, type: str, values: FloatArray) -> FloatArray:
+    def known(
+        self,
+        target: Target,
+        type: str,
+        values: FloatArray,
+        asked: Asked | None = None,
+    ) -> FloatArray:
         """Predictions of rows at their limits, NaN where the data determine none, which
         one warning tells.
 
@@ -2128,11 +2192,12 @@ class LikelihoodResults(OrdinalResults):
             A type of prediction with numbers.
         values : (n, M)
             The predictions where the search stopped.
+        asked : Asked, optional
         """
         limits = self.row_limits(target.rows)
         if limits is None:
             return values
-        unknown = limits.unknown(type)
+        unknown = limits.unknown(type, None if asked is None else asked.places)
         self._tell_unknown(target, unknown)
         if type in UNBOUNDED:
             return values + limits.added(type)

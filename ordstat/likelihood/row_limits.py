@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._typing import BoolArray, FloatArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..formula.row_blocks import row_blocks
 from ..formula.sample import Rows
+from ..judging.response_numbers import at_places
 from .derivatives import QUANTITIES, QuantityOfRows, score_slopes
 from .family import Family, stages_of
 from .fit import LikelihoodFit
@@ -19,6 +20,8 @@ from .standard_errors import rule_by_estimates
 
 #: Types of predictions that are unbounded, and infinite where a predictor is.
 UNBOUNDED = ("score", "linear_predictor")
+#: Types of predictions that depend on the probabilities of all levels.
+OF_ALL_LEVELS = ("class", "mean", "mean_class", "quantile")
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,17 +74,19 @@ class RowLimits:
                 pairs[some] = _pairs_of(eta[some])
         return cls(eta, pairs, score, rule.family)
 
-    def unknown(self, type: str) -> BoolArray:
+    def unknown(self, type: str, places: IntArray | None = None) -> BoolArray:
         """(n, M) which predictions of a type have no value, in the order of its
-        columns; "class" for the rank.
+        columns; "class" for the rank. "exceed" has values at places, 0..K.
         """
+        if places is not None:
+            return at_places(self.unknown(type), places)
         eta = np.isnan(self.eta)
         none = np.zeros((len(eta), 1), dtype=bool)
         if type == "score":
             return np.asarray(np.isnan(self.score)[:, None])
         if type in ("linear_predictor", "hazard"):
             return eta
-        if type in ("mean", "class"):
+        if type in OF_ALL_LEVELS:
             return np.asarray(self.unknown("prob").any(axis=1, keepdims=True))
         if self.family.stages is not None:
             return self._by_stages(type)[0]
@@ -104,16 +109,18 @@ class RowLimits:
         impossible = (self.pairs == -np.inf).any(axis=2)
         return np.asarray(np.isnan(self.pairs).any(axis=2) & ~impossible)
 
-    def certain(self, type: str) -> BoolArray:
+    def certain(self, type: str, places: IntArray | None = None) -> BoolArray:
         """(n, M) which predictions have no standard error, as they depend on no finite
         predictor.
         """
+        if places is not None:
+            return at_places(self.certain(type), places)
         moved = np.asarray(self.eta != 0.0)
         if type == "score":
             return np.asarray(self.score != 0.0)[:, None]
         if type in ("linear_predictor", "hazard"):
             return moved
-        if type == "mean":
+        if type in OF_ALL_LEVELS:
             return np.asarray(self.certain("prob").all(axis=1, keepdims=True))
         if self.family.stages is not None:
             return self._by_stages(type)[1]

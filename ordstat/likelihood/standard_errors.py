@@ -129,14 +129,11 @@ _VALUES: dict[str, Callable[[LikelihoodRule, Rows], FloatArray]] = {
     "score": lambda rule, rows: rule.scores(rows)[:, None],
     "hazard": lambda rule, rows: stages_of(rule.family).hazards(rule.eta(rows)),
     "linear_predictor": lambda rule, rows: rule.eta(rows),
-    "mean": lambda rule, rows: (
-        rule.probabilities(rows) @ np.arange(1.0, rule.n_levels + 1)
-    )[:, None],
 }
-#: Predictions that have a standard error.
-TYPES_WITH_ERRORS = tuple(_VALUES)
+#: Predictions that have a standard error; quantiles have limits alone.
+TYPES_WITH_ERRORS = (*_VALUES, "mean", "mean_class", "exceed")
 
 
 def predicted(rule: LikelihoodRule, rows: Rows, type: str) -> FloatArray:
-    """(n, M) values of a type of `TYPES_WITH_ERRORS`."""
+    """(n, M) values of a type of `TYPES_WITH_ERRORS` that needs no labels."""
     return _VALUES[type](rule, rows)

@@ -71,13 +71,16 @@ class UserScale:
 
     def slopes(self, values: FloatArray) -> FloatArray:
         """(P,) derivatives by the coordinates of a function with derivatives `values`
-        (P,) by the user's parameters.
+        (P,) by the user's parameters, or of each column of values (P, n).
         """
         t, m = self.shape
-        by_column = values[: self.n_alpha].reshape(m, t)
-        rest = values[self.n_alpha :] / self.scale
-        rest = rest + self.A.T @ (by_column @ self.c)
-        return np.concatenate([(self.G.T @ by_column).T.reshape(-1), rest])
+        columns = values[:, None] if values.ndim == 1 else values
+        by_column = columns[: self.n_alpha].reshape(m, t, -1)
+        rest = columns[self.n_alpha :] / self.scale[:, None]
+        rest = rest + self.A.T @ np.einsum("mtn,t->mn", by_column, self.c)
+        alpha = np.tensordot(self.G.T, by_column, 1).swapaxes(0, 1)
+        parts = [alpha.reshape(self.n_alpha, columns.shape[1]), rest]
+        return np.concatenate(parts).reshape(values.shape)
 
     def coordinates(self, values: FloatArray) -> FloatArray:
         """The inverse of `coefficients`."""
@@ -112,6 +115,11 @@ class InverseInformation:
     factor: CholeskyFactor
     user: UserScale
 
+    @property
+    def size(self) -> int:
+        """P'."""
+        return self.user.n_alpha + self.user.scale.size
+
     def _by_rest(self) -> tuple[FloatArray, FloatArray]:
         """(P', q) derivatives of the user's parameters by rest~, and (q, q) the
         covariance of rest~.
@@ -134,7 +142,9 @@ class InverseInformation:
         return np.asarray(total)
 
     def times(self, vector: FloatArray) -> FloatArray:
-        """(P',) the covariance times a vector, without forming it."""
+        """(P',) the covariance times a vector, or times each column of a matrix (P',
+        n), without forming it.
+        """
         return self.user.coefficients(self.factor.solve(self.user.slopes(vector)))
 
     def covariance(self) -> FloatArray:

@@ -29,15 +29,19 @@ from ..formula.random_rows import RandomRows
 from ..formula.random_terms import RandomTerm
 from ..formula.sample import Rows
 from ..inference.predictions import (
+    check_has_errors,
     check_uncertainty,
     drawn_codes,
     known_errors,
     limits_of,
+    quantile_frame,
+    quantiles_between,
     range_of,
     side_by_side,
 )
 from ..judging.costs import CostMatrix
 from ..judging.decisions import Decision, decision, level_shares
+from ..judging.response_numbers import Asked
 from ..likelihood.derivatives import (
     QUANTITIES,
     Derived,
@@ -45,6 +49,7 @@ from ..likelihood.derivatives import (
     QuantityOfRows,
     averages,
     moved,
+    quantity_of,
     score_errors,
     standard_errors,
     steps_along,
@@ -57,6 +62,7 @@ from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import (
     TYPES_WITH_ERRORS,
     limits_between,
+    logit_limits,
     predicted,
     rule_by_estimates,
     rule_covariance,
@@ -181,6 +187,15 @@ class Predicted(CostRule):
             values[index] += share * value
             jacobian[index] += share * gradient
         return values, self._in_order(jacobian)
+
+    def values(self, quantity: Quantity, rows: Rows) -> FloatArray:
+        """(n, M) values of the rows, a part of the rows at a time."""
+        if not self.factors:
+            return quantity.values(self.rule, rows)
+        values = np.zeros((rows.n, len(quantity.factors(self.rule.n_levels - 1))))
+        for at_node, index, share in self._nodes(rows):
+            values[index] += share * quantity.values(self._wider, at_node)
+        return values
 
     def slope(
         self, quantity: Quantity, rows: Rows, tangent: Rows, weights: FloatArray
@@ -367,6 +382,8 @@ def mixed_prediction(
     vcov: Any = None,
     cost: Any = None,
     re: str | None = None,
+    at: Any = None,
+    interpolate: bool = False,
 ) -> pd.Series | pd.DataFrame:
     """Predictions of a fit with random effects.
 
@@ -382,46 +399,97 @@ def mixed_prediction(
         one_of("re", re, EFFECTS)
     type = known_type(r, type)
     _check_asked(r, type, vcov, cost)
+    asked = Asked.of(r.design.levels, type, at, interpolate)
     target = _target(r, newdata, re)
     kind = _kind(r, target.rows, re)
-    if re is None and newdata is not None and kind in ("marginal", "known"):
-        hint = (
-            "; re='marginal' gives these without this warning"
-            if kind == "marginal"
-            else ""
-        )
-        tell_unknown(r.design.random, newdata, hint)
+    if re is None and newdata is not None:
+        _tell_new_groups(r, newdata, kind)
     predicted_by_groups, rows = _at(r, target.rows, kind)
+    uncertain = se or interval is not None
     if type == "class":
-        if se or interval is not None:
-            raise OptionError(
-                "type='class' has no standard error or interval;"
-                f" {', '.join(TYPES_WITH_ERRORS)} have."
-            )
+        _check_certain(uncertain)
         probabilities = _values(predicted_by_groups, rows, "prob")
         chosen = _cost_of(r, cost, kind)
         codes = r.known_codes(target, least_expected(probabilities, chosen))
         return target.classes(codes, r.design.levels, r.design.response)
-    value = r.known(target, type, _values(predicted_by_groups, rows, type))
-    if not se and interval is None:
-        return r.labelled(target, type, value)
+    if uncertain:
+        _check_averaged(kind)
+    if asked is not None and type == "quantile":
+        check_has_errors(r, type, se)
+        of_limits = level if uncertain else None
+        return _quantiles(r, target, asked, predicted_by_groups, rows, of_limits)
+    value = _values(predicted_by_groups, rows, type, asked)
+    value = r.known(target, type, value, asked)
+    if not uncertain:
+        return r.labelled(target, type, value, asked)
+    error = _errors(r, predicted_by_groups, rows, type, asked)
+    limits = None
+    if interval is not None:
+        ends = range_of(type, asked) if predicted_by_groups.factors else None
+        if ends is not None:
+            limits = limits_between(*ends, value, error, level, r.design_df)
+        else:
+            rule = predicted_by_groups.rule
+            limits = limits_of(
+                rule, rows, type, value, error, level, r.design_df, asked
+            )
+    labels = r.prediction_labels(type, asked)
+    values, columns = side_by_side(labels, value, error if se else None, limits)
+    return target.frame(values, range(len(columns))).set_axis(columns, axis=1)
+
+
+def _tell_new_groups(r: LikelihoodResults, newdata: Any, kind: str) -> None:
+    """Warn if newdata names groups and none of them belongs to the fit."""
+    if kind == "marginal":
+        hint = "; re='marginal' gives these without this warning"
+        tell_unknown(r.design.random, newdata, hint)
+    elif kind == "known":
+        tell_unknown(r.design.random, newdata)
+
+
+def _check_certain(uncertain: bool) -> None:
+    """OptionError for errors of classes."""
+    if uncertain:
+        raise OptionError(
+            "type='class' has no standard error or interval;"
+            f" {', '.join(TYPES_WITH_ERRORS)} have."
+        )
+
+
+def _check_averaged(kind: str) -> None:
+    """OptionError for standard errors at the modes of random effects."""
     if kind in ("mode", "known"):
         raise OptionError(
             "se= and interval= must go with re='marginal', averages over the groups, or"
             " re='zero', a typical group; predictions at the modes of random effects"
             " have no standard error."
         )
-    error = _errors(r, predicted_by_groups, rows, type)
-    limits = None
-    if interval is not None:
-        ends = range_of(type, len(r.levels))
-        if predicted_by_groups.factors and ends is not None:
-            limits = limits_between(*ends, value, error, level, r.design_df)
-        else:
-            rule = predicted_by_groups.rule
-            limits = limits_of(rule, rows, type, value, error, level, r.design_df)
-    values, columns = side_by_side(r, type, value, error if se else None, limits)
-    return target.frame(values, range(len(columns))).set_axis(columns, axis=1)
+
+
+def _quantiles(
+    r: LikelihoodResults,
+    target: Target,
+    asked: Asked,
+    predicted_by_groups: Predicted,
+    rows: Rows,
+    level: float | None,
+) -> pd.Series | pd.DataFrame:
+    """Quantiles of the distributions of rows, with limits at a level."""
+    type = "inner_cum_prob"
+    below = predicted_by_groups.values(QUANTITIES[type], rows)
+    if level is None:
+        estimates = asked.quantiles(below)
+    else:
+        errors = _errors(r, predicted_by_groups, rows, type, None)
+        limits = logit_limits(below, 1.0 - below, errors, level, r.design_df)
+        certain = None
+        known = r.row_limits(rows)
+        if known is not None:
+            certain = known.certain(type)
+        estimates = quantiles_between(asked, below, limits, certain)
+    names = ("estimate", "lower", "upper")
+    tables = dict(zip(names, estimates, strict=False))
+    return quantile_frame(r, target, asked, tables)
 
 
 def _check_asked(r: LikelihoodResults, type: str, vcov: Any, cost: Any) -> None:
@@ -433,7 +501,7 @@ def _check_asked(r: LikelihoodResults, type: str, vcov: Any, cost: Any) -> None:
             f"vcov must be left out where the fit has random effects; got {vcov!r}. Use"
             " .with_vcov()."
         )
-    if type not in r.predicts or type == "margin":
+    if type == "margin":
         raise unknown_type(r, type)
     if cost is not None and type != "class":
         raise OptionError(f"cost goes with type='class'; got type={type!r}.")
@@ -515,13 +583,15 @@ def _at(r: LikelihoodResults, rows: Rows, kind: str) -> tuple[Predicted, Rows]:
     return over_groups(bare, _marginal(r)), rows
 
 
-def _values(predicted_by_groups: Predicted, rows: Rows, type: str) -> FloatArray:
+def _values(
+    predicted_by_groups: Predicted, rows: Rows, type: str, asked: Asked | None = None
+) -> FloatArray:
     """(n, M) predictions of a type; scores are at random effects of 0, their mean."""
+    if asked is not None:
+        return predicted_by_groups.values(quantity_of(type, asked), rows)
     if type in ("score", "linear_predictor") or not predicted_by_groups.factors:
         return predicted(predicted_by_groups.rule, rows, type)
     probabilities = predicted_by_groups.probabilities(rows)
-    if type == "mean":
-        return probabilities @ np.arange(1.0, probabilities.shape[1] + 1)[:, None]
     return np.cumsum(probabilities, axis=1) if type == "cum_prob" else probabilities
 
 
@@ -570,7 +640,11 @@ def simulated_effects(
 
 
 def _errors(
-    r: LikelihoodResults, predicted_by_groups: Predicted, rows: Rows, type: str
+    r: LikelihoodResults,
+    predicted_by_groups: Predicted,
+    rows: Rows,
+    type: str,
+    asked: Asked | None,
 ) -> FloatArray:
     """(n, M) standard errors by the delta method; NaN if a prediction depends on an
     infinite estimate.
@@ -583,12 +657,12 @@ def _errors(
         errors = score_errors(rule, rows, covariance)[:, None]
     else:
         errors = standard_errors(
-            partial(predicted_by_groups.each, QUANTITIES[type]),
+            partial(predicted_by_groups.each, quantity_of(type, asked)),
             rows,
             rule.n_levels,
             covariance,
         )
-    return known_errors(r, rows, type, errors)
+    return known_errors(r, rows, type, errors, asked)
 
 
 # Averages for effects and marginal means

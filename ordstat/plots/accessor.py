@@ -796,7 +796,7 @@ class LikelihoodPlots(Plots):
         ax: Axes | None = None,
         *,
         by: str | None = None,
-        scale: str = "latent",
+        scale: str | Mapping[str, Any] = "latent",
         at: Mapping[str, Any] | None = None,
         data: Any = None,
         re: str | None = None,
@@ -814,9 +814,9 @@ class LikelihoodPlots(Plots):
             A variable of the formula, or both variables as in `fit.emmeans`: "~ a | b".
         by : str, optional
             Another variable: a line for each of its values, up to eight.
-        scale : str
+        scale : str or mapping
             As in `fit.emmeans`, except scales with a mean for each level: "latent" (0
-            is the average threshold), "mean_class", ...
+            is the average threshold), "mean", {"exceed": 4}, {"quantile": 0.5}, ...
         at, data, re, level
             As in `effects`.
         ax, title, labels, draw

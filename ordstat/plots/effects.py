@@ -35,7 +35,7 @@ def means(
     results: Any,
     variable: str,
     by: str | None,
-    scale: str,
+    scale: str | Mapping[str, Any],
     at: Any,
     data: Any,
     levels: bool = False,
@@ -76,7 +76,10 @@ def means(
 
 
 def _check_one_mean(
-    table: Any, shown: Sequence[str], names: Sequence[str], scale: str
+    table: Any,
+    shown: Sequence[str],
+    names: Sequence[str],
+    scale: str | Mapping[str, Any],
 ) -> None:
     """OptionError if values of the variables shown have several means."""
     labels = list(table.averager.labels)

@@ -16,6 +16,7 @@ from ..exceptions import OptionError
 from ..fit import Fit
 from ..formula.sample import Rows
 from ..judging.absent_levels import WideRule
+from ..judging.response_numbers import OF_DISTRIBUTIONS
 from ..rankers import VoteResults
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
@@ -94,8 +95,11 @@ class TreeResults(RoundsResults, ShareResults):
         """Values of `type` in `predict`; without probabilities if a calibration belongs
         to other rounds.
         """
-        lost = ("prob", "cum_prob") if self._uncalibrated(self.fit) else ()
-        return tuple(type for type in super().prediction_types if type not in lost)
+        types = super().prediction_types
+        if not self._uncalibrated(self.fit):
+            return types
+        lost = ("prob", "cum_prob", *OF_DISTRIBUTIONS)
+        return tuple(type for type in types if type not in lost)
 
     @property
     def rounds(self) -> pd.DataFrame:

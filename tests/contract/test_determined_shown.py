@@ -157,6 +157,9 @@ def test_pictures_say_what_they_leave_out(fitted: Fitted) -> None:
 #: Frames of pictures that another fit checks.
 FRAMES: dict[str, Callable[[Any, Case, pd.DataFrame], Any]] = {
     "plot emmeans": lambda f, c, new: f.plot.emmeans(c.factor, at=c.at, draw=False),
+    "plot exceedance": lambda f, c, new: f.plot.emmeans(
+        c.factor, at=c.at, scale={"exceed": 2}, draw=False
+    ),
 }
 
 
@@ -267,13 +270,16 @@ def test_the_command_line_predicts_what_the_fit_does(
     assert main(["summary", saved]) == 0
     assert capsys.readouterr().out == first.out
     new = str(tmp_path / "new.csv")
-    assert main(["predict", saved, new, "--type", "prob", "-o", rows]) == 0
-    said = capsys.readouterr().err
-    found = pd.read_csv(rows).to_numpy()
-    answer = ask(lambda: one.fit.predict(one.case.new, type="prob"))
-    expected = np.reshape(list(answer.numbers.values()), found.shape)
-    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
-    assert not np.isnan(found).any() or REASON.search(said)
+    asked: dict[str, Any] = {"prob": None, "mean": None, "exceed": [1, 2.5]}
+    for type, at in asked.items():
+        given = [] if at is None else ["--at", ",".join(map(str, at))]
+        assert main(["predict", saved, new, "--type", type, *given, "-o", rows]) == 0
+        said = capsys.readouterr().err
+        found = pd.read_csv(rows).to_numpy()
+        answer = ask(lambda t=type, at=at: one.fit.predict(one.case.new, type=t, at=at))
+        expected = np.reshape(list(answer.numbers.values()), found.shape)
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
+        assert not np.isnan(found).any() or REASON.search(said)
 
 
 # Pooled fits
@@ -409,7 +415,7 @@ def test_predictions_without_a_value_speak_of_infinite_estimates() -> None:
 
 @pytest.mark.parametrize("name", ["reference level at the top", "spread", "empty cell"])
 def test_frames_of_pictures_are_those_of_other_fits(name: str) -> None:
-    questions = {"plot emmeans": FRAMES["plot emmeans"]}
+    questions = FRAMES
     with pytest.MonkeyPatch.context() as patch:
         for question, asked in questions.items():
             patch.setitem(GENERAL, question, asked)

@@ -15,7 +15,7 @@ ROUNDS = 12
 def refused(fit):
     """Types that a base classifier without probabilities has not."""
     return (
-        {"prob", "cum_prob"}
+        {"prob", "cum_prob", "mean", "mean_class", "quantile", "exceed"}
         if fit.fit.calibration is None and not getattr(fit.fit.rule, "probable", True)
         else set()
     )

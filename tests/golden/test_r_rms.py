@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
-from reference_cases import case_names, load_case
+from reference_cases import case_names, load_case, load_data
+from scipy.stats import norm
 
 from ordstat import ordfit
 
@@ -120,3 +124,53 @@ def test_covariances_of_rms(name: str) -> None:
         assert np.all(
             np.abs(actual - case.matrix("vcov_all_intercepts")) <= EARLY * scale
         )
+
+
+#: Names of what rms computes -> the question to a fit.
+DISTRIBUTIONS = {
+    "mean": {"type": "mean"},
+    "discrete": {"type": "quantile"},
+    "interpolated": {"type": "quantile", "interpolate": True},
+    "exceed": {"type": "exceed"},
+}
+
+
+@pytest.mark.parametrize(
+    ("case", "response", "method"),
+    [
+        ("age logistic", "age", "logit"),
+        ("y logistic", "y", "logit"),
+        ("age probit", "age", "probit"),
+    ],
+)
+def test_means_quantiles_and_exceedance_of_rms(
+    case: str, response: str, method: str
+) -> None:
+    """golden/r/quantiles.R: Mean(), Quantile() and ExProb() of orm fits, whose
+    limits of probabilities and quantiles are those of the logistic family.
+    """
+    expected = pd.read_csv(Path(__file__).parent / "r" / "quantiles.csv")
+    expected = expected[expected["case"] == case]
+    data = load_data("sim500")
+    data[response] = data[response].astype(float).round()
+    fit = ordfit(f"{response} ~ x1 + f", data, method=method, levels="all")
+    asked = expected.groupby(["what", expected["at"].fillna(0.0)], sort=False)
+    for (what, at), values in asked:
+        options = {} if what == "mean" else {"at": at}
+        new = data.iloc[values["row"]]
+        limits = {"interval": "confidence"} if method == "logit" else {}
+        answer = fit.predict(new, **DISTRIBUTIONS[what], **options, **limits)
+        if not limits:
+            np.testing.assert_allclose(answer, values["estimate"], rtol=DEFAULT_FIT)
+            continue
+        np.testing.assert_allclose(
+            answer["estimate"], values["estimate"], rtol=DEFAULT_FIT
+        )
+        if what != "mean":
+            ends = ["lower", "upper"]
+            np.testing.assert_allclose(answer[ends], values[ends], rtol=EARLY)
+            continue
+        # R's limits of means are symmetric: their width has the error
+        errors = (values["upper"] - values["lower"]) / (2.0 * norm.ppf(0.975))
+        found = fit.predict(new, type="mean", se=True)["std_error"]
+        np.testing.assert_allclose(found, errors, rtol=EARLY)

@@ -18,6 +18,12 @@ from ordstat.likelihood.flexible import link_of
 from ordstat.likelihood.rule import LikelihoodRule
 from ordstat.likelihood.standard_errors import predicted, rule_by_estimates
 
+#: What the probabilities of levels 1 to 5 are multiplied by.
+OF_PROBABILITIES = {
+    "mean": np.arange(1.0, 6.0),
+    "mean_class": np.arange(1.0, 6.0),
+    "exceed": np.tri(5)[:, 1:],
+}
 ROOTS = [[abs(i - j) ** 0.5 for i in range(5)] for j in range(5)]
 Z95 = norm.ppf(0.975)
 CALLS = {
@@ -68,7 +74,10 @@ def numeric_errors(fit, new: pd.DataFrame, type: str) -> np.ndarray:
     h = 1e-4
 
     def values(change: np.ndarray) -> np.ndarray:
-        return predicted(rule_at(fit.fit, at + change), rows, type).reshape(-1)
+        rule = rule_at(fit.fit, at + change)
+        if type in OF_PROBABILITIES:
+            return (rule.probabilities(rows) @ OF_PROBABILITIES[type]).reshape(-1)
+        return predicted(rule, rows, type).reshape(-1)
 
     columns = [
         (8 * (values(h * e) - values(-h * e)) - values(2 * h * e) + values(-2 * h * e))
@@ -80,7 +89,7 @@ def numeric_errors(fit, new: pd.DataFrame, type: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    "type", ["prob", "cum_prob", "score", "linear_predictor", "mean"]
+    "type", ["prob", "cum_prob", "score", "linear_predictor", *OF_PROBABILITIES]
 )
 def test_errors_are_those_of_finite_differences(fit, type: str) -> None:
     new = load_data("sim500").iloc[[3, 90, 411]]
