@@ -36,6 +36,9 @@ _BRANCHES = 5
 #: the rows, against the direction where negative. An axis has no sign of its own.
 _ALONG_SCORE = (1.0, 2.0, -1.0)
 _ALONG_AXIS = (1.0, -1.0, 2.0, -2.0)
+#: Where the standard deviation of the log scales of the rows, plus twice its largest
+#: standard error, is below this, no second maximum was found in random models.
+_SPREAD_APART = 0.6
 #: Scale columns that vary by less, as a share of the largest, hardly differ.
 _RANK = 1e-10
 #: One row in this many makes the small sample.
@@ -145,15 +148,13 @@ def starting_values(problem: Problem, max_iter: int) -> Start:
                 follow(thinned(logit), starting_values(logit, max_iter).x, max_iter).x,
                 problem.start(),
             ]
-            apart = []
         else:
-            equal = _equal_scales(problem, max_iter)
-            apart = _scales_apart(problem, equal, max_iter)
+            points = [_equal_scales(problem, max_iter)]
             if family.concave:
-                points = [equal, problem.start()]
+                points += [problem.start()]
             else:
-                points = [equal, _equal_scales(logit, max_iter), logit.start()]
-        return _best(problem, points, max_iter, apart)
+                points += [_equal_scales(logit, max_iter), logit.start()]
+        return _best(problem, points, max_iter)
     if problem.many_rows and problem.structure is None:
         return _from_small_sample(
             problem, problem.of_rows(np.arange(0, problem.sample.n, _STRIDE)), max_iter
@@ -226,18 +227,19 @@ def _stepped(problem: Problem, rough: Optimum, ratio: float) -> Start:
     return _first_inside(problem, *([x + step] if short else []), x)
 
 
-def _best(
-    problem: Problem, points: list[FloatArray], max_iter: int, further: list[FloatArray]
-) -> Start:
+def _best(problem: Problem, points: list[FloatArray], max_iter: int) -> Start:
     """The highest maximum that Newton's method reaches from some points.
 
-    With scale effects estimates may diverge elsewhere: a maximum is
-    preferred, and the start keeps how much higher the likelihood was. A point from
-    `further` has to lead clearly higher than the others do: there may be small maxima
-    below a path without a maximum.
+    With scale effects estimates may diverge elsewhere: a maximum is preferred, and the
+    start keeps how much higher the likelihood was. Where another maximum is likely,
+    further points have scales apart; these have to lead clearly higher than the others
+    do, as there may be small maxima below a path without a maximum.
     """
     part = thinned(problem)
-    reached = [follow(part, x, max_iter) for x in (*points, *further)]
+    reached = [follow(part, x, max_iter) for x in points]
+    if problem.sample.rows.scale is not None and _another_likely(part, reached):
+        further = _scales_apart(problem, points[0], max_iter)
+        reached += [follow(part, x, max_iter) for x in further]
     if part is not problem and not np.ptp([each.loglik for each in reached]) < _SAME:
         part = problem
         reached = [follow(problem, each.x, max_iter) for each in reached]
@@ -265,6 +267,37 @@ def _best(
     return start
 
 
+def _another_likely(part: Problem, reached: list[Reached]) -> bool:
+    """Whether a model with scale effects may well have another maximum than those
+    reached: the link is not concave, the searches end apart or not at all, or log
+    scales may differ much between rows.
+    """
+    logliks = [each.loglik for each in reached]
+    if not part.family.concave or not all(each.ends for each in reached):
+        return True
+    if np.ptp(logliks) >= _SAME:
+        return True
+    optimum = reached[0].optimum
+    assert optimum is not None
+    Z, weights = _scale_columns(part)
+    width = Z.shape[1]
+    variances = optimum.unit * optimum.factor.schur_inverse()[-width:, -width:]
+    root = np.linalg.qr(Z * np.sqrt(weights / weights.sum())[:, None])[1]
+    largest = np.linalg.eigvalsh(root @ variances @ root.T)[-1]
+    error = math.sqrt(max(float(largest), 0.0))
+    deviation = float(np.linalg.norm(root @ optimum.x[-width:]))
+    return deviation + 2.0 * error > _SPREAD_APART
+
+
+def _scale_columns(part: Problem) -> tuple[FloatArray, FloatArray]:
+    """(N, Z) scale columns in the units of the search, and the weights of the rows."""
+    columns = part.rows.scale
+    rows = part.sample.rows
+    assert rows.scale is not None
+    Z = (rows.scale - columns.mean) / columns.deviation
+    return np.asarray(Z), part.sample.case_weights
+
+
 def _equal_scales(problem: Problem, max_iter: int) -> FloatArray:
     """The maximum without scale effects, scale effects 0."""
     equal = problem.without_scale()
@@ -285,13 +318,10 @@ def _scales_apart(
     """
     part = thinned(problem)
     at = part.evaluate(equal) if np.isfinite(equal).all() else None
-    columns = part.rows.scale
-    rows = part.sample.rows
-    if at is None or rows.scale is None:
+    if at is None:
         return []
-    others = equal.size - columns.mean.size
-    Z = (rows.scale - columns.mean) / columns.deviation
-    weights = part.sample.case_weights
+    Z, weights = _scale_columns(part)
+    others = equal.size - Z.shape[1]
     sizes, axes = np.linalg.eigh((Z.T * weights) @ Z / weights.sum())
     kept = sizes > _RANK * sizes[-1]
     metric = axes[:, kept] / np.sqrt(sizes[kept])  # log scales of standard deviation 1

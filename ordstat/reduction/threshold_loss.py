@@ -432,9 +432,12 @@ class OrdinalNetwork(ThresholdLossMethod):
         scaling: Scaling,
         rng: np.random.Generator,
     ) -> Solution:
-        """Fit the network, then its ordered thresholds again."""
+        """Fit the network, for more columns than rows in the space of the rows, where
+        the penalty keeps its hidden units; then its ordered thresholds again.
+        """
+        X, basis = in_row_space(scaling(train.X))
         network = ThresholdNetwork(
-            X=scaling(train.X),
+            X=X,
             extended=extended,
             penalty=self.penalty,
             hidden=self.hidden,
@@ -442,7 +445,10 @@ class OrdinalNetwork(ThresholdLossMethod):
         v, objective, gradient = network.solve(rng, self.max_iter, self.tolerance)
         inner, bias, outer, _ = network.parts(v)
         potential = NetworkPotential(
-            scaling=scaling, inner=inner, bias=bias, outer=outer
+            scaling=scaling,
+            inner=inner if basis is None else inner @ basis.T,
+            bias=bias,
+            outer=outer,
         )
         last = threshold_logistic(
             np.zeros((train.n, 0)), extended, 0.0, potential(Rows(X=train.X))

@@ -146,12 +146,19 @@ def likelihood_alerts(
     if fit.diverging.any():
         listed = _listed(parameters, fit.diverging)
         centre = "" if design is None else _off_centre(design)
+        lacking = fit.aliased | fit.infinite | fit.diverging
+        errors = (
+            "All are shown where the search stopped, and none has a standard error."
+            if lacking.all()
+            else "They are shown where the search stopped, without standard errors; the"
+            " other estimates and their standard errors hold."
+        )
         yield (
             ConvergenceWarning,
             (
-                f"the likelihood has no maximum: estimates diverge ({listed}). They are"
-                " shown where the search stopped, without standard errors. Drop a scale"
-                f" effect, merge levels, or fit with a ridge (penalty=1.0).{centre}"
+                f"the likelihood has no maximum: estimates diverge ({listed})."
+                f" {errors} Drop a scale effect, merge levels, or fit with a ridge"
+                f" (penalty=1.0).{centre}"
             ),
         )
     if fit.diverging_elsewhere is not None:
@@ -388,9 +395,14 @@ def _separated(
             " error or a test."
         )
     else:
+        lacking = np.zeros(fit.infinite.size, dtype=bool)
+        lacking[~fit.aliased] = np.isnan(fit.information.variances)
+        also = lacking & ~fit.infinite
         others = "; the other estimates and their standard errors hold"
-        if np.isnan(fit.information.variances).all():
+        if lacking[~fit.aliased].all():
             others = ", nor have the others, which depend on them"
+        elif also.any():
+            others = f", nor has {_listed(parameters, also)}{others}"
         found = (
             "the response is separated, so that some maximum likelihood estimates are"
             f" not finite ({listed}). They have no standard errors{others}. drop1()"

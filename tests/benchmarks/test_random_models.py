@@ -295,7 +295,7 @@ def test_interactions_freed_with_margins_that_r_cannot_fit(
     other = {"nominal_test": np.array([np.nan, 1.0, 2.0])}
     other["nominal_test.df"] = np.array([np.nan, 2.0, 3.0])
     fit = SimpleNamespace(
-        fit=SimpleNamespace(confounded=(), separation=None, n_lambda=0, rising=None),
+        fit=SimpleNamespace(confounded=(), separation=None, n_lambda=0),
         design=SimpleNamespace(terms=("f2", "f2:x3")),
     )
     without_fit = Answer(words={"fit.error": "object 'x3' not found"})

@@ -527,6 +527,32 @@ def test_a_network_learns_what_no_line_can():
     assert network.results_.certificate.reached
 
 
+def test_a_network_of_more_columns_than_rows_is_a_minimum_over_all_columns():
+    """By the loss written out for the columns, its slopes by differences."""
+    rng = np.random.default_rng(1)
+    n, D, J, penalty = 15, 40, 2, 0.5
+    X = rng.normal(size=(n, D))
+    y = np.arange(n) % 3
+    options = {"hidden": J, "penalty": penalty, "scaling": None}
+    network = OrdinalClassifier("onn", **options).fit(X, y)
+    rule = network.results_.fit.rule
+    H = rule.potential
+    signs = np.where(y[:, None] > np.arange(2), 1.0, -1.0)
+
+    def loss(v):
+        inner = v[: J * D].reshape(J, D)
+        bias, outer, theta = np.split(v[J * D :], [J, 2 * J])
+        margins = signs * ((np.tanh(X @ inner.T + bias) @ outer)[:, None] - theta)
+        squares = (inner**2).sum() + (outer**2).sum()
+        return np.logaddexp(0.0, -margins).sum() + 0.5 * penalty * squares
+
+    v = np.concatenate([H.inner.ravel(), H.bias, H.outer, rule.theta])
+    steps = 1e-5 * np.eye(v.size)
+    slopes = [(loss(v + s) - loss(v - s)) / 2e-5 for s in steps]
+    np.testing.assert_allclose(slopes, 0.0, atol=1e-4)
+    assert np.abs(H.outer).max() > 0.1  # not the saddle of no units at all
+
+
 # Refusals, and levels that a part of the rows lacks
 
 
