@@ -18,11 +18,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
-#: Jobs; `x` is a formula for the frames that data(n) makes.
+#: Jobs; `x` and `grouped` are formulas for the frames that data(n) makes, fitted(n) a
+#: fit to one, and `one` a single row.
 FITS = {
     "clm, wine": "ordfit('rating ~ temp + contact', wine).se",
     "clm, wine, summary": "str(ordfit('rating ~ temp + contact', wine).summary())",
@@ -32,6 +34,11 @@ FITS = {
     "clm, probit, 1e5 x 8": "ordfit(x, data(100_000), link='probit').se",
     "clm, cloglog, 1e4 x 8": "ordfit(x, data(10_000), link='cloglog').se",
     "clm, profile, 1e3 x 8": "ordfit(x, data(1000)).confint(type='profile')",
+    "clmm, wine": "ordfit('rating ~ temp + contact + (1 | judge)', wine).se",
+    "clmm, 2e3 x 8, 80 groups": "ordfit(grouped, data(2000)).se",
+    "clm, probabilities, 1e5 rows": "fitted(2000).predict(data(100_000), type='prob')",
+    "clm, ranks, 1e5 rows": "fitted(2000).predict(data(100_000))",
+    "clm, probabilities, one row": "fitted(2000).predict(one, type='prob')",
     "redsvm, 400 rows": "ordfit(x, data(400), 'redsvm')",
     "redsvm, 1000 rows": "ordfit(x, data(1000), 'redsvm')",
     "redsvm, linear kernel": "ordfit(x, data(1000), 'redsvm', kernel='linear')",
@@ -79,10 +86,30 @@ def work() -> None:
             [1.0, -0.5, 0.25, 0.0, 0.8, 0.1, -0.3, 0.0]
         ) + rng.logistic(size=n)
         frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(8)])
-        return frame.assign(y=np.searchsorted([-2.0, -0.5, 0.5, 2.0], latent) + 1)
+        groups = np.arange(n) // 25
+        effects = rng.normal(size=n)[groups]
+        cuts = [-2.0, -0.5, 0.5, 2.0]
+        return frame.assign(
+            y=np.searchsorted(cuts, latent) + 1,
+            g=groups,
+            of_group=np.searchsorted(cuts, latent + effects) + 1,
+        )
 
-    namespace = {"ordfit": ordfit, "wine": datasets.load("wine"), "data": data}
-    namespace["x"] = "y ~ " + " + ".join(f"x{j}" for j in range(8))
+    columns = " + ".join(f"x{j}" for j in range(8))
+
+    @cache
+    def fitted(n: int) -> Any:
+        return ordfit(f"y ~ {columns}", data(n))
+
+    namespace = {
+        "ordfit": ordfit,
+        "wine": datasets.load("wine"),
+        "data": data,
+        "x": f"y ~ {columns}",
+        "grouped": f"of_group ~ {columns} + (1 | g)",
+        "fitted": fitted,
+        "one": data(2000).head(1),
+    }
     repeats: dict[str, int] = {}
     for line in sys.stdin:
         job = line.strip()
@@ -141,7 +168,7 @@ def compared(job: str, ways: list[Callable[[str], float]], n_rounds: int) -> str
     """A line of the table."""
     taken = [[way(job) for way in ways] for _ in range(n_rounds + 1)][1:]
     here, there = (median(side) for side in zip(*taken, strict=True))
-    return f"{job:28}{here:12.5f}{there:12.5f}{median(a / b for a, b in taken):10.3f}"
+    return f"{job:30}{here:12.5f}{there:12.5f}{median(a / b for a, b in taken):10.3f}"
 
 
 def main() -> None:
@@ -163,7 +190,7 @@ def main() -> None:
     if wanted.against is None:
         parser.error("--against must name the folder of another checkout.")
     sides = [Side(Path(__file__).resolve().parents[1]), Side(wanted.against.resolve())]
-    print(f"{'job':28}{'here':>12}{'there':>12}{'ratio':>10}", flush=True)
+    print(f"{'job':30}{'here':>12}{'there':>12}{'ratio':>10}", flush=True)
     if wanted.only in "start":
         print(
             compared(

@@ -101,9 +101,9 @@ class CholeskyFactor:
         entries before it leave.
         """
         diagonal = np.einsum("...ii->...i", matrix.diagonal).reshape(-1)
-        left = np.append(self.band[0] ** 2, np.diag(self.schur) ** 2)
-        whole = np.append(diagonal, np.diag(matrix.rest))
-        return float((left / whole).min(initial=1.0))
+        roots = np.concatenate([self.band[0], self.schur.diagonal()])
+        whole = np.concatenate([diagonal, matrix.rest.diagonal()])
+        return float((roots**2 / whole).min(initial=1.0))
 
     def threshold_inverse(self) -> FloatArray:
         """(A, A) inverse of T."""
@@ -429,7 +429,7 @@ class Optimum:
         """Whether the information is not that of a maximum, by more than rounding."""
         return self.damping > _INDEFINITE
 
-    @property
+    @cached_property
     def definite(self) -> bool:
         """Whether the information is positive definite, by more than rounding."""
         return self.damping == 0.0 and self.factor.least_share(self.information) > _FLAT

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -108,7 +109,13 @@ def is_number(text: str) -> bool:
 
 def no_answer(label: Any) -> bool:
     """Whether a label is a text that says that there is no answer."""
-    return isinstance(label, str) and _NO_ANSWER.search(label) is not None
+    return isinstance(label, str) and _says_none(label)
+
+
+@lru_cache(maxsize=4096)
+def _says_none(text: str) -> bool:
+    # a search tries every phrase at every letter, and fits meet the same labels again
+    return _NO_ANSWER.search(text) is not None
 
 
 def scale_order(labels: Iterable[str]) -> list[str]:

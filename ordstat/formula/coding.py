@@ -253,8 +253,9 @@ def fit_coding(
     kept = list(factor.levels)
     unused = list[Any]()
     if isinstance(value, Factor):  # conditions keep both levels
-        kept = [factor.levels[code] for code in np.flatnonzero(counts)]
-        unused = [factor.levels[code] for code in np.flatnonzero(counts == 0)]
+        counted = list(zip(factor.levels, counts.tolist(), strict=True))
+        kept = [level for level, count in counted if count]
+        unused = [level for level, count in counted if not count]
     contrasts = factor.contrast or contrast
     whole = whole and contrasts is None
     if whole and not factor.ordered and len(kept) > MOST_CATEGORIES:

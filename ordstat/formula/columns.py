@@ -320,7 +320,8 @@ def read(column: pd.Series) -> Column:
 
 
 def _factor(codes: IntArray, labels: Any, name: str, ordered: bool = False) -> Column:
-    levels = tuple(plain(label) for label in labels.tolist())
+    # by an array of objects, which texts of pyarrow become faster than a list
+    levels = tuple([plain(label) for label in labels.to_numpy(dtype=object)])
     check_printable(levels, f"Column {name!r}: the level")
     missing = codes < 0
     return Column(

@@ -39,6 +39,7 @@ from .random_rows import RandomColumns, RandomRows
 from .random_terms import RandomTerm, fit_random_terms
 from .reading import RecipeValues, read_values
 from .recipe import Recipe
+from .row_blocks import CACHED, row_blocks
 from .sample import Rows, Sample
 from .spans import Spans
 from .spec import ROLES, FormulaSpec
@@ -324,12 +325,14 @@ def checksum_of(given: RecipeValues) -> int:
     total = zlib.crc32(repr((given.response.declared, labels)).encode())
     for name, array in chain(_arrays(given), _learned_from(given)):
         total = zlib.crc32(name.encode(), total)
-        held = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-        end = held.size - held.size % (8 * _WORDS)
-        if end:
+        flat = array.reshape(-1)
+        # a column of a frame is copied in pieces that stay in the cache
+        for some in row_blocks(flat.size, room=CACHED):
+            held = np.ascontiguousarray(flat[some]).view(np.uint8)
+            end = held.size - held.size % (8 * _WORDS)
             words = held[:end].view(np.uint64).reshape(-1, _WORDS)
-            total = zlib.crc32((words @ _ODD_FACTORS).data, total)
-        total = zlib.crc32(held[end:].data, total)
+            total = zlib.crc32(np.einsum("ij,j->i", words, _ODD_FACTORS).data, total)
+            total = zlib.crc32(held[end:].data, total)
     return total
 
 

@@ -109,7 +109,9 @@ def _missing_answers(what: str, column: Column, labels: tuple[Any, ...] = ()) ->
             texts = [value.levels[code] for code in silent]
             if rows.any():
                 return f"{what} has {_counted('level', texts, rows)}"
-        if not labels or not all(isinstance(label, (int, float)) for label in labels):
+        if _CODE_SET.isdisjoint(labels):
+            return ""
+        if not all(isinstance(label, (int, float)) for label in labels):
             return ""
         value = np.array(labels, dtype=float)[value.codes[value.codes >= 0]]
     elif value.dtype.kind not in "iuf":
@@ -137,8 +139,7 @@ def _odd_levels(name: str, levels: tuple[Any, ...]) -> list[str]:
     capitals.
     """
     texts = [level for level in levels if isinstance(level, str)]
-    others = len(texts) - sum(map(answers.is_number, texts))
-    if len(texts) >= _MANY_NUMERIC and others <= _MOST_OTHERS:
+    if len(texts) >= _MANY_NUMERIC and _others(texts) <= _MOST_OTHERS:
         return [
             f"Column {name} is text, a factor of {len(texts)} levels, though its values"
             f" are numbers. Make them numbers by pandas.to_numeric(data[{name!r}],"
@@ -154,6 +155,11 @@ def _odd_levels(name: str, levels: tuple[Any, ...]) -> list[str]:
                 " .str.strip() for blanks."
             ]
     return []
+
+
+def _others(texts: list[str]) -> int:
+    """How many of the texts are no numbers."""
+    return len(texts) - sum(map(answers.is_number, texts))
 
 
 def codes_apart(values: AnyArray) -> tuple[list[Any], str]:

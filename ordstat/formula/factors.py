@@ -323,7 +323,7 @@ class Interpreter:
         self.columns = columns
         self.states = states
         self.fits = fits
-        self._weights = np.ones(len(columns.frame)) if weights is None else weights
+        self._weights = weights
         self.used: dict[str, None] = {}
 
     def evaluate(
@@ -460,7 +460,8 @@ class Interpreter:
                 return x
             if not present.any():
                 raise DataError(f"{said(node)}: no row has a value.")
-            rows = Weighted(x[present], self._weights[present])
+            weights = np.ones(x.size) if self._weights is None else self._weights
+            rows = Weighted(x[present], weights[present])
             self.states[key] = bound(
                 FITTED[name], node, rows, *map(literal, node.args[1:]), **values
             )

@@ -210,12 +210,10 @@ class Sample:
                 f" exactly; {int((highest < y).sum())} do not, where rows were left"
                 " out. Use more rows, or round the answers."
             )
-        return replace(
-            self,
-            y=np.ascontiguousarray(y, dtype=np.intp),
-            highest=highest,
-            n_levels=int(present.sum()),
-        )
+        y = np.ascontiguousarray(y, dtype=np.intp)
+        if y is self.y:
+            return self
+        return replace(self, y=y, highest=highest, n_levels=int(present.sum()))
 
     @property
     def every_level(self) -> bool:

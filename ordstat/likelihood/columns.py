@@ -132,15 +132,19 @@ def _independent(
     The pivot is the squared length of what a column adds to earlier ones; more rows
     only add to it.
     """
-    part = X[::stride] - shift
-    v = np.ones(len(X[::stride])) if weights is None else weights[::stride]
-    sums = v @ part
-    gram = part.T @ (part * v[:, None]) - np.outer(sums, sums) / v.sum()
+    part = (X[::stride] - shift) / scale
+    weighted = part
+    total = float(len(part))
+    if weights is not None:
+        weighted = part * weights[::stride, None]
+        total = float(weights[::stride].sum())
+    sums = weighted.sum(axis=0)
+    gram = part.T @ weighted - np.outer(sums, sums / total)
     try:
-        root = np.linalg.cholesky(gram / np.outer(scale, scale))
+        root = np.linalg.cholesky(gram)
     except np.linalg.LinAlgError:
         return False
-    return bool(np.all(np.diag(root) ** 2 > _SAFE_PIVOT))
+    return bool(root.diagonal().min() ** 2 > _SAFE_PIVOT)
 
 
 def triangle_of(blocks: Iterable[FloatArray], width: int) -> FloatArray:

@@ -152,7 +152,7 @@ class Estimate:
     searched: FloatArray | None = None
     covariance: FloatArray | None = None
 
-    @property
+    @cached_property
     def coefficients(self) -> FloatArray:
         """(P',) on the user's scale."""
         return self.problem.user.coefficients(self.optimum.x)

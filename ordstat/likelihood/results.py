@@ -249,7 +249,7 @@ class LikelihoodResults(OrdinalResults):
     def _column(self, name: str) -> pd.Series:
         return pd.Series(
             self.coefficient_columns[name].copy(),
-            index=self.parameters.names,
+            index=pd.Index(self.parameters.names),
             name=name,
         )
 

@@ -312,7 +312,8 @@ class LikelihoodRows:
         alpha = x[: self.layout.n_alpha].reshape(self.shape)
         rest = x[self.layout.n_alpha :]
         theta = alpha
-        step = np.vstack([alpha[:1], alpha[1:] - alpha[:-1]])
+        step = alpha.copy()
+        step[1:] -= alpha[:-1]
         # until the sums are complete every pattern has separate thresholds
         if self._patterns is not None:
             w = self._patterns[0]
