@@ -26,6 +26,7 @@ import pandas as pd  # noqa: E402
 
 from benchmarks import (  # noqa: E402
     against_r,
+    asked,
     blocks,
     boosting,
     bounds,
@@ -54,6 +55,7 @@ SUITES = {
     "profiles": clm.profiles,
     "sequential": clm.sequential,
     "levels": levels.run,
+    "asked": asked.run,
     "effects": effects.run,
     "survey": survey.run,
     "mixed": mixed.run,

@@ -32,6 +32,7 @@ def test_power_is_that_of_hmisc(
 
 
 def test_standard_error_and_efficiency_are_those_of_hmisc() -> None:
+    """Hmisc 4.8-0: popower(p, 1.8, 200), its approx.se and eff."""
     actual = power_ordinal(P, 1.8, 200)
     assert actual.se == pytest.approx(0.2569332712638691, rel=1e-12)
     assert actual.efficiency == pytest.approx(0.9180229505737644, rel=1e-12)
@@ -40,7 +41,9 @@ def test_standard_error_and_efficiency_are_those_of_hmisc() -> None:
 @pytest.mark.parametrize(
     ("probabilities", "ratio", "options", "n"),
     [
-        (P, 1.8, {"power": 0.9}, 397.5532658226132),  # posamsize(p, 1.8, power = .9)$n
+        # Hmisc 4.8-0: posamsize(p, 1.8, power = .9)$n, the same with fraction = .3 and
+        # alpha = .01, and posamsize(c(.2, .5, .2, .1), exp(.887), power = .9)$n
+        (P, 1.8, {"power": 0.9}, 397.5532658226132),
         (P, 1.8, {"power": 0.9, "fraction": 0.3, "alpha": 0.01}, 670.2006816633011),
         ([0.2, 0.5, 0.2, 0.1], np.exp(0.887), {"power": 0.9}, 186.7854044761224),
     ],
