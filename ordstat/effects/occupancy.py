@@ -45,8 +45,9 @@ if TYPE_CHECKING:
 CONTRASTS = {"difference": " - ", "ratio": " / "}
 #: What is drawn for limits: parameters, or persons.
 LIMITS = ("normal", "bootstrap")
-#: Rows that are printed.
+#: Rows that are printed, and the format of probabilities without errors.
 _SHOWN = 60
+_FORMAT = ".4f"
 
 
 @with_advice
@@ -80,11 +81,16 @@ class Occupancy(Exported):
     notes: tuple[str, ...]
 
     def __repr__(self) -> str:
-        notes = [*self.notes]
-        if len(self.frame) > _SHOWN:
-            rows = f"The first {_SHOWN} of {len(self.frame):,} rows; .frame has all."
-            notes.insert(0, rows)
-        return repr(NotedFrame.of(self.frame.head(_SHOWN), notes))
+        frame = self.frame
+        if len(frame) <= _SHOWN:
+            return repr(frame)
+        wide = self._by_level()
+        notes = ["Probabilities of the levels; .frame has their errors and limits."]
+        if len(wide) > _SHOWN:
+            notes.append(f"The first {_SHOWN} of {len(wide):,} rows.")
+        formats = dict.fromkeys(map(str, self.levels), _FORMAT)
+        shown = wide.head(_SHOWN)
+        return repr(NotedFrame.of(shown, [*notes, *self.notes], formats=formats))
 
     def exported(self) -> list[NotedFrame]:
         return [self.frame]
@@ -184,6 +190,13 @@ class Occupancy(Exported):
         from ..plots.style import Sheet
 
         return Sheet(ax, title, label_texts(labels)).show(draw_occupancy, self)
+
+    def _by_level(self) -> pd.DataFrame:
+        """Estimates alone: a row for each group and time, a column for each level."""
+        front = self._front("group", self.groups, [""]).drop(columns="level")
+        values = self.estimates.reshape(len(front), len(self.levels))
+        wide = pd.DataFrame(values, columns=list(map(str, self.levels)))
+        return pd.concat([front, wide], axis=1)
 
     def _front(
         self, head: str, names: Sequence[str], levels: Sequence[Any]

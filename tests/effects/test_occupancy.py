@@ -347,3 +347,15 @@ def test_limits_by_persons_need_persons(fit, start) -> None:
         occupancy(fit, start, TIMES, limits="bootstrap", vcov="model", **OPTIONS)
     with pytest.raises(OptionError, match="limits must be one of 'normal'"):
         occupancy(fit, start, TIMES, limits="persons", **OPTIONS)
+
+
+def test_many_rows_are_printed_by_level(fit, start) -> None:
+    """Two arms of 16 days and four levels: 32 lines instead of 128."""
+    days = range(1, 17)
+    found = occupancy(fit, start, days, by="arm", draws=0, **OPTIONS)
+    lines = repr(found).splitlines()
+    assert lines[0].split() == ["group", "time", *LEVELS]
+    for place, line in ((0, lines[1]), (-1, lines[32])):
+        values = np.array(line.split()[2:], dtype=float)
+        expected = found.estimates[place, place]
+        np.testing.assert_allclose(values, expected, atol=5e-5)
