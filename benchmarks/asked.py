@@ -3,8 +3,8 @@ of items, censored answers, many levels, win probabilities, Markov models, sampl
 agreement.
 
 Seconds are of the processor, for the whole call from frame to numbers. The largest
-difference is over all numbers that both give; `relation` says whether these are the
-same quantities ("equal") or those of a related method ("near").
+difference is over all numbers that both give; the column `numbers` says whether these
+are the same quantities ("equal") or those of a related method ("near").
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ class Job:
     Attributes
     ----------
     title : str
+        Names of frames in braces stand for their numbers of rows.
     rival : str
         R's function.
     call : callable
@@ -81,14 +82,15 @@ def _row(
     elif answers is not None:
         print(f"{job.rival} is not here: {job.title} has no rival.")
     taken = rounds(field, job.rounds)
+    sizes = {frame: f"{len(rows):,}" for frame, rows in data.items()}
     row: dict[str, object] = {
-        "what": job.title,
-        "ordstat": median(taken["ordstat"]),
+        "what": job.title.format(**sizes),
         "rival": f"R {job.rival}",
+        "numbers": job.relation,
+        "largest difference": float("nan"),
+        "ordstat": median(taken["ordstat"]),
         "R": float("nan"),
         "over ordstat": float("nan"),
-        "relation": job.relation,
-        "largest difference": float("nan"),
     }
     if rival is not None:
         ours = np.ravel(np.asarray(job.call(data), dtype=float))
@@ -306,9 +308,9 @@ def _agreement(data: dict[str, pd.DataFrame]) -> Any:
 #: By the names that contestants/asked.R has.
 JOBS = {
     "polychoric": Job(
-        "polychoric matrix of 25 items", "psych::polychoric", _polychoric, rounds=3
+        "polychoric matrix of 25 items", "psych::polychoric", _polychoric, rounds=1
     ),
-    "pair": Job("polychoric, one pair by ML, SE", "polycor::polychor", _pair),
+    "pair": Job("polychoric, one pair by ML, SE", "polycor::polychor", _pair, rounds=3),
     "polyserial": Job("polyserial by ML", "polycor::polyserial", _polyserial),
     "kaplan_meier": Job(
         "right-censored, no predictors", "survival::survfit", _kaplan_meier
@@ -318,13 +320,13 @@ JOBS = {
     ),
     "turnbull": Job("interval-censored", "survival::survfit", _turnbull),
     "orm": Job(
-        "1,000 levels, 5 slopes, SE",
+        "{continuous} levels, 5 slopes, SE",
         "rms::orm",
         lambda data: _orm(data["continuous"]),
         rounds=3,
     ),
     "orm_more": Job(
-        "3,000 levels, 5 slopes, SE",
+        "{more_levels} levels, 5 slopes, SE",
         "rms::orm",
         lambda data: _orm(data["more_levels"]),
         rounds=1,

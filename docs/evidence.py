@@ -42,6 +42,15 @@ SPEED = {
         "Standard errors of a design compared with those of the model.",
         None,
     ),
+    "asked": (
+        "Items, censored answers, Markov models and sample sizes",
+        (
+            "Whole calls, in seconds of the processor. `largest difference` is that of"
+            " the numbers of both, which are the same quantities or, where it says"
+            ' "near", those of a related method.'
+        ),
+        None,
+    ),
     "linear": (
         "Linear support vector machines",
         "One fit; `gap` is the relative duality gap.",

@@ -26,6 +26,7 @@ from ..formula.sample import Rows, Sample
 from ..likelihood.clm import CumulativeLink
 from ..likelihood.differences import five_points
 from ..newton import Blocks, Evaluation, maximise
+from ..report.cells import count, p_in_words
 from .bivariate_normal import (
     cell_gradient,
     cell_hessian,
@@ -49,7 +50,7 @@ _QUARTILES = ndtri(np.array([0.25, 0.5, 0.75]))
 _STEP = 1e-3
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Correlation:
     """A correlation of two variables.
 
@@ -76,6 +77,20 @@ class Correlation:
     n: float
     statistic: float
     df: int
+
+    def __repr__(self) -> str:
+        kind = self.kind[0].upper() + self.kind[1:]
+        at_bound = "at the bound, without a standard error"
+        error = at_bound if self.at_bound else f"standard error {self.std_error:.3f}"
+        lines = [
+            f"{kind} correlation {self.estimate:.3f}, {error}, {count(self.n)} rows"
+        ]
+        if np.isfinite(self.p_value):
+            lines.append(
+                f"Test of normality: G2 {self.statistic:.2f} on {self.df} df,"
+                f" {p_in_words(self.p_value)}"
+            )
+        return "\n".join(lines)
 
     @property
     def p_value(self) -> float:

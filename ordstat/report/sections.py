@@ -476,7 +476,8 @@ def one_row(values: Mapping[str, Any]) -> NotedFrame:
 
 def error_figures(fit: OrdinalResults) -> dict[str, float]:
     """Mean errors on the training rows, by their names in a table of figures."""
-    kinds = ("classification", "absolute") if fit.in_memory else ()
+    told = fit.in_memory and not fit.many_cells
+    kinds = ("classification", "absolute") if told else ()
     return {
         f"{kind}_error": float(fit.training_errors[f"{kind} error"]) for kind in kinds
     }

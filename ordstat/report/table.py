@@ -87,7 +87,8 @@ def table(
         Labels of terms, variables and the response, by name; {"income": "Income"} also
         labels log(income).
     thresholds : bool, optional
-        Whether to show thresholds; by default in the style "paper".
+        Whether to show thresholds; by default in the style "paper", of fits with up to
+        50 of them.
     gof : sequence of str, optional
         Names of figures in `glance`; by default nobs and, in the style "paper", loglik
         and aic of fits that have them.

@@ -26,6 +26,8 @@ _EFFECTS = ("location", "nominal", "scale")
 _STARS = np.array([0.001, 0.01, 0.05])
 #: Decimals beyond the usual ones that small effects may add to a column.
 _MOST_MORE = 2
+#: More thresholds, as of a continuous response, are shown on request alone.
+_MOST_THRESHOLDS = 50
 #: Numbers from here on are written with a power of ten.
 _LARGE = 1e6
 #: Cells of estimates without a finite value, and of aliased columns.
@@ -203,11 +205,16 @@ class FitColumn:
                 )
         return labels
 
+    @cached_property
+    def few_thresholds(self) -> bool:
+        """Whether the thresholds are so few that a table shows them unasked."""
+        return list(self.kinds).count("threshold") <= _MOST_THRESHOLDS
+
     def shown(self, place: int) -> bool:
         """Whether a parameter has a row."""
         thresholds = self.options.thresholds
         if thresholds is None:
-            thresholds = not self.options.clinical
+            thresholds = not self.options.clinical and self.few_thresholds
         return thresholds or self.kinds[place] != "threshold"
 
     @cached_property

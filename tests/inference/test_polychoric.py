@@ -77,6 +77,16 @@ def test_polyserial_is_the_cell_of_the_matrix():
         polyserial(DATA, "q", "b")
 
 
+def test_one_correlation_is_printed_in_words():
+    found = polyserial(DATA, "x", "b")
+    first, second = repr(found).splitlines()
+    assert first == (
+        f"Polyserial correlation {found.estimate:.3f}, standard error"
+        f" {found.std_error:.3f}, {found.n:.0f} rows"
+    )
+    assert second.startswith(f"Test of normality: G2 {found.statistic:.2f} on 11 df, p")
+
+
 def test_weights_are_repeated_rows():
     w = np.arange(len(DATA)) % 3
     weighted = polychoric(DATA.assign(w=w), weights="w", ordered=["b"])

@@ -512,3 +512,11 @@ def test_a_table_wider_than_a_page_becomes_several_in_word(tmp_path):
     heads = [table.rows[0].cells[1].text for table in tables]
     assert len(set(heads)) == len(heads) == 4
     assert all(len(table.columns) == 1 + len(FULL.levels) for table in tables)
+
+
+def test_many_thresholds_are_shown_on_request_alone():
+    """52 levels have 51 thresholds."""
+    data = pd.DataFrame({"y": np.arange(156) % 52, "x": np.sin(np.arange(156))})
+    fit = ordfit("y ~ x", data)
+    assert "0|1" not in str(table([fit]))
+    assert "0|1" in str(table([fit], thresholds=True))
