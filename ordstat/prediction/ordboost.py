@@ -373,8 +373,10 @@ class OrdinalBoosting(Method):
     -----
     The default search makes 16 fits of some hundred rounds (4 with more than 3000
     rows). A round takes about 1e-9 s times rows, columns and depth: minutes for a
-    million rows of 20 columns. `rounds=300, depth=3` makes one fit; `callback=` of
-    `ordfit` shows progress.
+    million rows of 20 columns. Of few rows and many columns it takes longer, as every
+    cut of every column is tried: the search on 300 rows of 1000 columns takes half a
+    minute, a fifth of that with `column_share=0.1`, at a somewhat larger held-out loss.
+    `rounds=300, depth=3` makes one fit; `callback=` of `ordfit` shows progress.
 
     Raises
     ------
