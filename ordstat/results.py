@@ -82,7 +82,7 @@ def prediction(
             return fit.asked_of(target, asked)
         return fit.predicted(target, type)
     if newdata is not None:
-        tell_far(fit.design.spec, newdata)
+        tell_far(fit.design.spec.rebuild(newdata).far)
     return fit.margin_frame(newdata)
 
 
@@ -1358,8 +1358,7 @@ class OrdinalResults:
         self._check_target(
             target, "rows of the fit" if newdata is None else "rows of newdata"
         )
-        if newdata is not None:
-            tell_far(self.design.spec, newdata)
+        tell_far(target.far)
         return target
 
     def _scored(self, newdata: Any) -> Target:
@@ -1381,7 +1380,11 @@ class OrdinalResults:
                 " its columns."
             )
         return Target(
-            rows=new.rows, scores=scores, complete=new.complete, index=new.index
+            rows=new.rows,
+            scores=scores,
+            complete=new.complete,
+            index=new.index,
+            far=new.far,
         )
 
     def _why_no_bounds(self) -> str:

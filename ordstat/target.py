@@ -13,6 +13,7 @@ from ._typing import BoolArray, FloatArray, IntArray
 from .checks import refuse
 from .exceptions import DataError, OptionError
 from .formula.columns import Columns, as_frame
+from .formula.extrapolation import FarValues
 from .formula.inputs import vector, weights_of
 from .formula.sample import Rows
 from .judging.margins import Margins
@@ -34,12 +35,15 @@ class Target:
     complete : (N,) mask
     index : pandas.Index
         Index of all N rows.
+    far : tuple of FarValues
+        The variables of new rows with values far outside the rows of the fit.
     """
 
     rows: Rows
     scores: FloatArray
     complete: BoolArray
     index: pd.Index
+    far: tuple[FarValues, ...] = ()
 
     def series(self, values: FloatArray, name: str | None = None) -> pd.Series:
         """Values (n,) on the index, NaN at incomplete rows."""
@@ -76,6 +80,7 @@ class Target:
             scores=self.scores[inside],
             complete=self.complete & kept,
             index=self.index,
+            far=self.far,
         )
 
     def weighted(self, weights: FloatArray | None) -> Target:

@@ -341,6 +341,8 @@ def _learned_from(given: RecipeValues) -> Iterator[tuple[str, AnyArray]]:
     for expression in given.spec.expressions.values():
         if learns(expression):
             for name in expression.names:
+                if name not in given.columns:  # a constant such as TRUE
+                    continue
                 yield from _arrays(given.columns.column(name).value, name)
 
 

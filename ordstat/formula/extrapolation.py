@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from .._typing import AnyArray
 from ..checks import row_name
 from ..exceptions import ExtrapolationWarning, warn
 from .columns import Columns, Factor
-
-if TYPE_CHECKING:
-    from .spec import FormulaSpec
 
 #: A number is far outside a range from this share of its width beyond an end. A tenth
 #: or so lies outside by chance in small samples; further out the data say nothing of
@@ -83,20 +79,20 @@ def ranges_of(columns: Iterable[tuple[str, Any]]) -> dict[str, tuple[float, floa
 
 
 def far_values(
-    ranges: Mapping[str, tuple[float, float]], frame: pd.DataFrame
+    ranges: Mapping[str, tuple[float, float]], columns: Columns
 ) -> Iterator[FarValues]:
-    """The variables of a frame with values far outside their ranges.
+    """The variables of new rows with values far outside their ranges.
 
     Parameters
     ----------
     ranges : mapping of str to (low, high)
         A variable that is constant in the fit has no effect, and no range.
-    frame : DataFrame
+    columns : Columns
+        Of the new rows.
     """
-    columns = Columns(frame)
     for name, (low, high) in ranges.items():
         reach = FAR * (high - low)
-        if not reach > 0.0 or name not in frame:
+        if not reach > 0.0 or name not in columns:
             continue
         value, missing = columns.column(name)
         if isinstance(value, Factor):
@@ -105,17 +101,14 @@ def far_values(
         if missing is not None:
             outside = outside & ~missing
         if outside.any():
-            first = row_name(frame.index, int(np.argmax(outside)))
+            first = row_name(columns.frame.index, int(np.argmax(outside)))
             yield FarValues(name, (low, high), value[outside], first)
 
 
-def tell_far(spec: FormulaSpec, newdata: Any) -> None:
+def tell_far(found: Sequence[FarValues]) -> None:
     """Warn of new rows with numbers far outside the range of the rows of the fit."""
     told = _TOLD.get()
-    if told or not spec.ranges:
-        return
-    found = list(far_values(spec.ranges, spec.new_frame(newdata)))
-    if not found:
+    if told or not found:
         return
     text = "; ".join(far.words for far in found[:_MOST])
     if len(found) > _MOST:

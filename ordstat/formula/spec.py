@@ -24,6 +24,7 @@ from .columns import (
     take,
     with_gaps,
 )
+from .extrapolation import FarValues, far_values
 from .factors import Interpreter, Transform, learns
 from .inputs import known_codes
 from .names import ColumnName, coded_variable, shown_term
@@ -47,11 +48,14 @@ class NewRows:
         Whether rows of the new data have all inputs.
     index : pandas.Index
         Index of all rows of the new data.
+    far : tuple of FarValues
+        The variables with values far outside the rows of the fit.
     """
 
     rows: Rows
     complete: BoolArray
     index: pd.Index
+    far: tuple[FarValues, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -268,7 +272,12 @@ class FormulaSpec:
                 for term, c in zip(self.random, codes, strict=True)
             ]
             rows = replace(rows, random=RandomRows(tuple(terms)))
-        return NewRows(rows=rows, complete=complete, index=frame.index)
+        return NewRows(
+            rows=rows,
+            complete=complete,
+            index=frame.index,
+            far=tuple(far_values(self.ranges, columns)),
+        )
 
     def new_frame(self, data: Any) -> pd.DataFrame:
         """New data as a frame that has the columns of the model."""

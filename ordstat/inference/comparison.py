@@ -55,6 +55,10 @@ SEPARATED_NOTE = (
     "infinite estimates in {}: the likelihood is its limit, and the chi-squared"
     " distribution of the statistic is doubtful."
 )
+LOCAL_NOTE = (
+    "a local maximum in {}: the log-likelihood is higher along a path without a"
+    " maximum, so that the p-value of a test of this model is doubtful."
+)
 NEGATIVE_NOTE = (
     "no p-value for {}: effects at each threshold make probabilities negative in many"
     " rows, often because a level has few rows; merge levels."
@@ -159,7 +163,14 @@ def _notes(
     separated = ", ".join(
         repr(described(fit)) for fit in fits if fit.fit.separation is not None
     )
-    return [*notes, SEPARATED_NOTE.format(separated)] if separated else notes
+    if separated:
+        notes.append(SEPARATED_NOTE.format(separated))
+    local = ", ".join(
+        repr(described(fit)) for fit in fits if fit.fit.diverging_elsewhere is not None
+    )
+    if local:
+        notes.append(LOCAL_NOTE.format(local))
+    return notes
 
 
 def check_same_rows(first: LikelihoodResults, other: LikelihoodResults) -> None:

@@ -16,7 +16,13 @@ from ..likelihood.fit import LikelihoodFit
 from ..likelihood.unavailable import check_available
 from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import NotedFrame
-from .comparison import NEGATIVE_NOTE, SEPARATED_NOTE, improper, without_rounding
+from .comparison import (
+    LOCAL_NOTE,
+    NEGATIVE_NOTE,
+    SEPARATED_NOTE,
+    improper,
+    without_rounding,
+)
 from .terms import Marginality, columns_of, marginality_of
 from .wald import chi2_tail
 
@@ -50,13 +56,24 @@ _TITLES = {
 
 @dataclass(frozen=True, eq=False)
 class Refit:
-    """Another model of the same rows: its number of parameters and log-likelihood, NaN
-    if it has no maximum.
+    """Another model of the same rows.
+
+    Attributes
+    ----------
+    edf, loglik : float
+        Its number of parameters and log-likelihood; NaN if it has no maximum.
+    separated : bool
+        Whether it has infinite estimates.
+    local : bool
+        Whether the log-likelihood is higher elsewhere, along a path without a maximum.
+    negative : bool
+        Whether many rows have negative probabilities.
     """
 
     edf: float = np.nan
     loglik: float = np.nan
     separated: bool = False
+    local: bool = False
     negative: bool = False
 
     def criterion(self, k: float) -> float:
@@ -78,7 +95,11 @@ def refit(r: LikelihoodResults, sample: Sample) -> Refit:
     if stopped if separated else not fit.certificate.reached:
         return Refit()
     return Refit(
-        float(fit.edf), float(fit.loglik), separated, improper(fit.rule, sample.rows)
+        float(fit.edf),
+        float(fit.loglik),
+        separated,
+        fit.diverging_elsewhere is not None,
+        improper(fit.rule, sample.rows),
     )
 
 
@@ -274,7 +295,12 @@ def refit_table(
     """
     one_of("test", test, _TESTS)
     number("k", k, least=0.0, also=", such as 2 (AIC) or numpy.log(n) (BIC)")
-    base = Refit(r.fit.edf, r.fit.loglik, r.fit.separation is not None)
+    base = Refit(
+        r.fit.edf,
+        r.fit.loglik,
+        r.fit.separation is not None,
+        r.fit.diverging_elsewhere is not None,
+    )
     models = {NONE: base, **fits}
     edf, logliks = np.array([(model.edf, model.loglik) for model in models.values()]).T
     df = sign * (edf - base.edf) + 0.0  # no -0.0
@@ -296,6 +322,7 @@ def refit_table(
     unfinished = [] if r.fit.certificate.reached or base.separated else [NONE]
     notes = {
         SEPARATED_NOTE: [name for name, model in models.items() if model.separated],
+        LOCAL_NOTE: [name for name, model in models.items() if model.local],
         _WITHOUT_MAXIMUM: (
             unfinished
             + [name for name, model in fits.items() if np.isnan(model.loglik)]

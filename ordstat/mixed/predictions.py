@@ -24,7 +24,7 @@ from .._typing import FloatArray, IntArray
 from ..checks import generator, one_of, whole
 from ..exceptions import DataError, OptionError, warn
 from ..fit import CostRule, least_expected
-from ..formula.extrapolation import tell_far
+from ..formula.extrapolation import FarValues, tell_far
 from ..formula.random_rows import RandomRows
 from ..formula.random_terms import RandomTerm
 from ..formula.sample import Rows
@@ -524,6 +524,7 @@ def _target(r: LikelihoodResults, newdata: Any, re: str | None = None) -> Target
     rows = r.design.sample.rows
     index = r.design.index
     complete = np.ones(rows.n, dtype=np.bool_)
+    far: tuple[FarValues, ...] = ()
     if newdata is not None:
         # new relatives of cov= are refused, so their groups must be read
         unread = [
@@ -535,12 +536,17 @@ def _target(r: LikelihoodResults, newdata: Any, re: str | None = None) -> Target
         rows = new.rows
         complete = new.complete
         index = new.index
+        far = new.far
     target = Target(
-        rows=rows, scores=r.bare_rule.scores(rows), complete=complete, index=index
+        rows=rows,
+        scores=r.bare_rule.scores(rows),
+        complete=complete,
+        index=index,
+        far=far,
     )
     if newdata is None:
         return target
-    tell_far(r.design.spec, newdata)
+    tell_far(target.far)
     return r.inside(target)
 
 

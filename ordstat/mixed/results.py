@@ -339,6 +339,7 @@ class MixedResults(LikelihoodResults):
             scores=self.fit_for_new_rows.rule.scores(rows),
             complete=new.complete,
             index=new.index,
+            far=new.far,
         )
         return self.inside(target)
 

@@ -8,6 +8,7 @@ import pytest
 
 from ordstat import datasets, load, ordfit, pool
 from ordstat.exceptions import ExtrapolationWarning
+from ordstat.formula.columns import Columns
 from ordstat.formula.extrapolation import far_values
 
 #: x is 0 to 4, z is -1 to 1, and c is constant.
@@ -41,7 +42,7 @@ def test_far_is_half_the_range_beyond_it():
         ([-2.1, 3.0], [-2.1]),
         ([6.1, np.nan, -9.0], [6.1, -9.0]),
     ):
-        found = list(far_values(ranges, pd.DataFrame({"x": values})))
+        found = list(far_values(ranges, Columns(pd.DataFrame({"x": values}))))
         assert [value for each in found for value in each.values] == far
 
 

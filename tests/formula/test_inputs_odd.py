@@ -70,7 +70,7 @@ def test_options_of_methods_are_checked_in_one_place(method, value):
         ({"weights": RAGGED}, "60 values, one per row; got lists of different lengths"),
         ({"subset": RAGGED}, "60 values, one per row; got lists of different lengths"),
         ({"cost": RAGGED}, "got lists of different lengths"),
-        ({"vcov": np.eye(2)}, "vcov must be 'model'"),
+        ({"vcov": np.eye(2)}, "vcov must be a name"),
     ],
 )
 def test_messages_name_what_came(arguments, message):

@@ -16,6 +16,7 @@ from ordstat.likelihood.derivatives import (
     QUANTITIES,
     QuantityOfRows,
     averages,
+    mean_of,
     score_errors,
     standard_errors,
 )
@@ -30,6 +31,8 @@ ALL_LINKS = {
     "aranda-ordaz": FLEXIBLE["aranda-ordaz"].at(0.7),
     "log-gamma": FLEXIBLE["log-gamma"].at(-0.4),
 }
+#: All quantities of predictions, and the mean of the levels 1 to 4.
+OF_FOUR_LEVELS = {**QUANTITIES, "mean": mean_of(np.arange(1.0, 5.0))}
 
 
 def problem(
@@ -60,7 +63,7 @@ def errors_of(
     rule: LikelihoodRule, rows: Rows, name: str, covariance: np.ndarray
 ) -> np.ndarray:
     def each(some: Rows) -> tuple[np.ndarray, np.ndarray]:
-        return QuantityOfRows(QUANTITIES[name], rule, some).rows()
+        return QuantityOfRows(OF_FOUR_LEVELS[name], rule, some).rows()
 
     return standard_errors(each, rows, rule.n_levels, covariance)
 
@@ -139,7 +142,7 @@ def numeric_jacobian(rule: LikelihoodRule, rows: Rows, name: str) -> np.ndarray:
     return np.stack([(up - down) / (2 * h) for up, down in ends], axis=-1)
 
 
-@pytest.mark.parametrize("name", QUANTITIES)
+@pytest.mark.parametrize("name", OF_FOUR_LEVELS)
 @pytest.mark.parametrize("link", ALL_LINKS)
 @pytest.mark.parametrize(
     "family", [Cumulative, Adjacent, ContinuationRatio, StoppingRatio]
@@ -153,7 +156,7 @@ def test_averages_and_errors(
     monkeypatch.setattr(sensitivity, "_BUFFER", 40)  # several chunks
     expected = numeric_jacobian(rule, rows, name)
     weights = np.array([0.1, 0.3, 0.2, 0.0, 0.25, 0.15])
-    values, jacobian = averages(QUANTITIES[name], rule, rows, weights)
+    values, jacobian = averages(OF_FOUR_LEVELS[name], rule, rows, weights)
     np.testing.assert_allclose(values, weights @ value(rule, rows, name), rtol=1e-12)
     np.testing.assert_allclose(
         jacobian, np.einsum("n,nmf->mf", weights, expected), atol=2e-9
@@ -208,8 +211,8 @@ def test_slopes_of_rows_add_up_and_are_those_of_formulas(
     rule, rows = problem("logit", family)
     tangent = direction(rows)
     weights = np.linspace(0.5, 1.5, rows.n)
-    each = Predicted(rule).slopes(QUANTITIES[name], rows, tangent)
-    together = Predicted(rule).slope(QUANTITIES[name], rows, tangent, weights)
+    each = Predicted(rule).slopes(OF_FOUR_LEVELS[name], rows, tangent)
+    together = Predicted(rule).slope(OF_FOUR_LEVELS[name], rows, tangent, weights)
     for single, total in zip(each, together, strict=True):
         np.testing.assert_allclose(
             np.tensordot(weights, single, axes=1), total, rtol=1e-9, atol=1e-11

@@ -74,6 +74,7 @@ LEFT_OUT = {
 #: Of rows, groups, curves and matrices, as docs/design.md says.
 PLAIN = {
     "augment",
+    "model_matrix",
     "margins",
     "simulate",
     "ranef",
