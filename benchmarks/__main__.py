@@ -1,8 +1,8 @@
 """`python -m benchmarks [clm svm boosting ...] [--quick]`: run suites, print tables,
 write CSV files.
 
-`python -m benchmarks leaderboard` keeps results of its own (`--quick`: one split,
-`--done`: the page of what is done); its rivals are `pip install ".[boosters]" mord`.
+`python -m benchmarks leaderboard` keeps results of its own (`--help` after it tells
+of its options); its rivals are `pip install ".[boosters]" mord`.
 `python -m benchmarks tocuco` keeps its results too, beside published means (`--quick`:
 three splits; `--help` after it tells of its options).
 `python -m benchmarks against_r` compares answers, not seconds; `--help` after it tells
@@ -94,12 +94,18 @@ def main() -> None:
         print(f"\n{suite}\n{text}", flush=True)
 
 
-def leaders(quick: bool, done: bool) -> None:
+def leaders(arguments: list[str]) -> None:
     """The leaderboard keeps a file of its own; of a run that goes on, its page tells of
     the splits that are done.
     """
-    if not done:
-        leaderboard.run(quick)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks leaderboard", description=leaderboard.__doc__
+    )
+    parser.add_argument("--quick", action="store_true", help="one split of each set")
+    parser.add_argument("--done", action="store_true", help="only show what is done")
+    given = parser.parse_args(arguments)
+    if not given.done:
+        leaderboard.run(given.quick)
     results = pd.read_csv(leaderboard.RESULTS)
     table = pd.DataFrame(leaderboard.summary(results))
     print(table.to_string(index=False, float_format=lambda v: f"{v:.4g}"))
@@ -108,7 +114,7 @@ def leaders(quick: bool, done: bool) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["leaderboard"]:
-        leaders("--quick" in sys.argv, "--done" in sys.argv)
+        leaders(sys.argv[2:])
     elif sys.argv[1:2] == ["tocuco"]:
         tocuco.main(sys.argv[2:])
     elif sys.argv[1:2] == ["against_r"]:
