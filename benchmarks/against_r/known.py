@@ -182,7 +182,8 @@ FAULTS = (
         " with both, both sides fit the interaction alone, and each table has the test"
         " of its own model; or R, asked for"
         " the model alone, does not fit it, finds it singular, stops without an end at"
-        " a saddle, as differences to 50 digits show, or ends at a lower maximum than"
+        " a saddle, as differences to 50 digits show, or on a path without a maximum"
+        " whose height ours tells, or ends at a lower maximum than"
         " ours, as NumPy confirms.",
         proofs.refitted,
     ),

@@ -277,9 +277,15 @@ def on_a_way_that_ours_tells(case: Case, check: Check) -> bool:
     """R has no end where it stopped, and is no higher than ours says that a path
     without a maximum is; NumPy finds ours to be an identified maximum.
     """
+    return check.kind in ("convergence", *LOGLIKS) and _tells_the_way(case)
+
+
+def _tells_the_way(case: Case) -> bool:
+    """Whether R is on a path without a maximum that ours, an identified maximum, tells
+    the height of.
+    """
     if (
-        check.kind not in ("convergence", *LOGLIKS)
-        or case.fit is None
+        case.fit is None
         or case.fit.fit.diverging_elsewhere is None
         or not has_end(case.ours)
         or has_end(case.theirs)
@@ -372,6 +378,8 @@ def _stopped_short(
     if apart > _ON_THE_WAY or (apart > RATIO and not _on_the_way(model)):
         return False
     stopped = "fit.error" in model.theirs.words
+    if not stopped and _tells_the_way(model):
+        return True
     if not (
         stopped
         or has_end(model.ours)
