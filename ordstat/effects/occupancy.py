@@ -354,12 +354,7 @@ def occupancy(
     notes = [] if gap is not None else _skipped(fit, steps[:, 0], time)
     for note in notes:
         warn(note, DataWarning)
-    began = rows.frame[previous].isin([fit.levels[code] for code in codes])
-    if began.any():
-        raise DataError(
-            f"start has {int(began.sum())} rows in an absorbing level, the first"
-            f" {rows.frame.index[began][0]!r}: they stay there. Leave them out."
-        )
+    _check_none_began(rows, [fit.levels[code] for code in codes], previous)
     _check_moves(rows, fit.levels, moving, previous)
     rows = _in_order(rows, listed(by))
     places = places_of(rows, None, by)
@@ -367,16 +362,15 @@ def occupancy(
     distinct, shares = _distinct(rows, shares)
     design = _design(fit, distinct, steps, moving, previous, time, gap)
     estimates = _occupied(rule, design, moving, shares)
-    drawn = np.zeros((0, *estimates.shape))
-    if draws and limits == "bootstrap":
+    if draws == 0:
+        drawn = np.zeros((0, *estimates.shape))
+    elif limits == "bootstrap":
         drawn = _of_persons(fit, design, moving, shares, draws, seed)
         failed = draws - len(drawn)
         if failed:
             notes.append(f"{failed} of {draws:,} draws of persons could not be fitted.")
-    elif draws:
-        covariance = rule_covariance(fit.fit, rule, chosen.fixed_covariance)
-        rules = _drawn_rules(rule, covariance, draws, generator(seed))
-        drawn = np.array([_occupied(one, design, moving, shares) for one in rules])
+    else:
+        drawn = _of_normal_draws(chosen, design, moving, shares, draws, seed)
     names = [" ".join(str(value) for value in labels.values()) for labels, _ in places]
     return Occupancy(
         tuple(names),
@@ -451,6 +445,22 @@ def _of_persons(
     return np.asarray(kept.reshape(len(kept), *shape))
 
 
+def _of_normal_draws(
+    fit: LikelihoodResults,
+    design: Rows,
+    moving: Sequence[int],
+    shares: FloatArray,
+    draws: int,
+    seed: Any,
+) -> FloatArray:
+    """(B, G, T, K) probabilities at parameters drawn from the normal distribution at
+    the estimates, with the covariance of the fit.
+    """
+    covariance = rule_covariance(fit.fit, fit.rule, fit.fixed_covariance)
+    rules = _drawn_rules(fit.rule, covariance, draws, generator(seed))
+    return np.array([_occupied(one, design, moving, shares) for one in rules])
+
+
 def _steps(times: Any, origin: float) -> FloatArray:
     """(T, 2) times and the times since the ones before."""
     number("origin", origin)
@@ -506,6 +516,16 @@ def _start(
         if name is not None:
             rows.check(name)
     return rows
+
+
+def _check_none_began(rows: Population, absorbing: list[Any], previous: str) -> None:
+    """DataError for rows that start in an absorbing level."""
+    began = rows.frame[previous].isin(absorbing)
+    if began.any():
+        raise DataError(
+            f"start has {int(began.sum())} rows in an absorbing level, the first"
+            f" {rows.frame.index[began][0]!r}: they stay there. Leave them out."
+        )
 
 
 def _check_moves(
