@@ -121,7 +121,9 @@ class Asked:
     def notes(self) -> tuple[str, ...]:
         """What the numbers are, for tables and pictures."""
         if self.type == "exceed":
-            return ("P(response >= value).",)
+            if self.single:
+                return (f"P(response >= {self.at[0]}).",)
+            return ("P(response >= value), a column for each value.",)
         if self.type == "quantile":
             how = "the lowest level with P(response <= level) >= share"
             if self.interpolate:
