@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
 
-from .._typing import BoolArray, FloatArray, IntArray, Progress
+from .._typing import BoolArray, FloatArray, Progress
 from ..checks import one_of, ticking, unknown
 from ..exceptions import DataError, OptionError
-from ..fit import Certificate, CrossFitted, Fit, MarginFit, Rule, Trace, count_above
+from ..fit import Certificate, Fit, MarginFit, Rule, Trace, count_above
 from ..formula.sample import Rows, Sample
 from ..judging.absent_levels import fit_levels_present
 from ..judging.costs import CostField
@@ -114,28 +114,9 @@ class Mixture:
         """(N, K-1)."""
         total = np.zeros((rows.n, self.n_levels - 1))
         for member, share in zip(self.members, self.shares, strict=True):
-            total += share * member(rows)
+            if share > 0.0:
+                total += share * member(rows)
         return np.minimum(total, 1.0)
-
-
-class Weighting(NamedTuple):
-    """Weights of M members by held-out rows.
-
-    Attributes
-    ----------
-    shares : (M,)
-    errors : (M + 1, 2)
-        Ranked probability score and absolute error of each member and of the blend.
-    gap : float
-        Duality gap of the weights over the value.
-    cross_fitted : CrossFitted
-        Probabilities of the blend.
-    """
-
-    shares: FloatArray
-    errors: FloatArray
-    gap: float
-    cross_fitted: CrossFitted
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -145,11 +126,8 @@ class BlendFit(MarginFit):
     Attributes
     ----------
     mixture : Mixture
-        Of the members with a weight above 0; the others are not kept.
     names : tuple of str
-        The reprs of all members.
-    shares : (M,)
-        The weights of all members.
+        The reprs of the members.
     held_out : (M + 1, 2) or None
         Held-out ranked probability score and absolute error of each member and of the
         blend; None if no row was held out.
@@ -157,7 +135,6 @@ class BlendFit(MarginFit):
 
     mixture: Mixture
     names: tuple[str, ...]
-    shares: FloatArray
     held_out: FloatArray | None
 
 
@@ -285,7 +262,7 @@ class BlendResults(ProbabilityResults):
         """
         f = self.fit
         frame = pd.DataFrame(
-            {"weight": f.shares}, index=pd.Index(f.names, name="member")
+            {"weight": f.mixture.shares}, index=pd.Index(f.names, name="member")
         )
         if f.held_out is not None:
             last = pd.DataFrame(
@@ -315,36 +292,23 @@ class BlendResults(ProbabilityResults):
 
 
 #: How members are weighted.
-AVERAGES = {
-    "auto": "equal",
-    "equal": "equal",
-    "stacked": "by the held-out ranked probability score",
-}
+AVERAGES = {"equal": "equal", "stacked": "by the held-out ranked probability score"}
 #: The default members and their options, best first in blends of public data.
 _USUAL: tuple[tuple[str, dict[str, Any]], ...] = (
     ("ordboost", {}),
     ("rps-forest", {}),
-    ("rps-forest", {"trees": 100, "min_leaf": 1, "column_share": 0.7}),
     ("kernel-clm", {}),
     ("redsvm", {"C": "cv"}),
 )
 # Largest number of rows for the kernel methods, which come last; number of members
 # beyond.
 _MOST_KERNEL_ROWS = 5000
-_WITHOUT_KERNELS = 3
-# Number of rows above which one of the five folds is enough to weight the default
-# members.
+_WITHOUT_KERNELS = 2
+# Number of rows above which the default members are weighted, with one of five folds
+# held out.
 _MANY_ROWS = 2000
 _FOLDS = 5
-# Rows of the second most frequent level, or clusters, that a fold needs of its own:
-# with fewer the default members are averaged equally.
-_LEAST_A_FOLD = 2
 _ZERO_GAP = 1e-9
-# Standard errors, and shares of the best score, by which a default member has to be
-# worse to be dropped. Chosen by cross-validation within the training halves of public
-# sets.
-_CLEARLY = 2.0
-_CLOSE = 1.1
 
 
 def _members(name: str, value: Any, of: Any) -> tuple[Any, ...] | None:
@@ -368,18 +332,16 @@ class Blend(Method):
     Use it for the most accurate predictions, when time allows and no single model has
     to be explained.
 
-    The default members are "ordboost", "rps-forest", a forest whose trees are grown to
-    single rows, which learns rules and steps, and, with at most 5000 rows, "kernel-clm"
-    and "redsvm" (C by cross-validation). A member without probabilities is calibrated
-    (as by `calibrate=True` of `ordfit`).
+    The default members are "ordboost", "rps-forest" and, with at most 5000 rows,
+    "kernel-clm" and "redsvm" (C by cross-validation). A member without probabilities is
+    calibrated (as by `calibrate=True` of `ordfit`). With more than 2000 rows, the
+    default members are weighted by their performance on a fifth of the rows, held out
+    once.
 
-    Weights are those w >= 0 with sum 1 that minimise sum_nk (sum_m w_m P_m(n, k) - [y_n
-    > k])^2 + 2 (K-1) |w - 1/M|^2 over held-out rows [Wolpert 1992; Breiman 1996]: a
-    member that predicts badly gets none, and the second term keeps the weights nearly
-    equal if there are few rows. The default members are fitted without each of five
-    folds, or with more than 2000 rows without one of them, with the options that they
-    chose on all rows. average="stacked" weights given members, which choose their
-    options again without each fold.
+    average="stacked" fits the members without each of five folds, and chooses the
+    weights w >= 0 with sum 1 that minimise sum_nk (sum_m w_m P_m(n, k) - [y_n > k])^2 +
+    2 (K-1) |w - 1/M|^2 over the held-out rows [Wolpert 1992; Breiman 1996]. The second
+    term keeps the weights nearly equal if there are few rows.
 
     Parameters
     ----------
@@ -387,10 +349,8 @@ class Blend(Method):
         For example ["ordboost", "rps-forest", REDSVM(C="cv")]; None for the default. A
         classifier with predict_proba, such as lightgbm.LGBMClassifier(), stands for
         `NominalClassifier(base=...)`.
-    average : {"auto", "equal", "stacked"}
-        Plain mean, or a mean with fitted weights; "auto" fits weights for the default
-        members, if the two most frequent levels have ten rows each, and averages given
-        members equally.
+    average : {"equal", "stacked"}
+        Plain mean, or a mean with fitted weights.
     cost : str or (K, K) array
         Cost that predicted levels minimise in expectation: "absolute" gives the median,
         "classification" the mode. The members keep their own costs.
@@ -411,7 +371,7 @@ class Blend(Method):
     """
 
     members: Sequence[Any] | None = option(None, _members)
-    average: str = option("auto", one_of, AVERAGES)
+    average: str = option("equal", one_of, AVERAGES)
     cost: CostField = cost_option()
     n_jobs: int = jobs_option()
 
@@ -425,14 +385,9 @@ class Blend(Method):
     @property
     def own_folds(self) -> bool:
         """Whether the weights, a member, or the calibration of a member needs folds."""
-        weighted = self.average == "auto" and self.members is None
-        return (
-            weighted
-            or self.average == "stacked"
-            or any(
-                method.own_folds or "prob" not in method.results_class.predicts
-                for method in self._chosen(len(_USUAL))
-            )
+        return self.average == "stacked" or any(
+            method.own_folds or "prob" not in method.results_class.predicts
+            for method in self._chosen(len(_USUAL))
         )
 
     def methods(self, sample: Sample) -> tuple[Method, ...]:
@@ -479,12 +434,13 @@ class Blend(Method):
         sample = with_mean_weight_1(sample)
         methods = self.methods(sample)
         seeds = rng.integers(2**63, size=len(methods))
-        folds = self._folds_for_weights(sample)
         stacked = self.average == "stacked"
-        tick = ticking(progress, len(methods) * (1 + folds))
-        found = None
+        tick = ticking(progress, len(methods) * (1 + _FOLDS * stacked))
+        shares = np.full(len(methods), 1.0 / len(methods))
+        held_out = None
+        gap = 0.0
         if stacked:
-            found = self._stacked(sample, methods, seeds, rng, tick, folds)
+            shares, held_out, gap = self._stacked(sample, methods, seeds, rng, tick)
         members = list[Exceeding]()
         settled = list[Method]()
         tasks = [
@@ -497,19 +453,15 @@ class Blend(Method):
             members.append(member)
             settled.append(_settled(calibrated, member.fit))
             tick(f"{method!r} fitted")
-        if folds and not stacked:
-            found = self._stacked(sample, settled, seeds, rng, tick, folds)
-        shares = np.full(len(methods), 1.0 / len(methods))
-        held_out = None
-        cross_fitted = None
-        gap = 0.0
-        if found is not None:
-            shares = found.shares
-            held_out = found.errors
-            cross_fitted = found.cross_fitted
-            gap = found.gap
-        used = np.flatnonzero(shares > 0.0)
-        mixture = Mixture(members=tuple(members[i] for i in used), shares=shares[used])
+        many = (
+            self.members is None
+            and int(np.count_nonzero(sample.case_weights)) > _MANY_ROWS
+        )
+        if not stacked and many:
+            shares, held_out, gap = self._stacked(
+                sample, settled, seeds, rng, lambda _: None, once=True
+            )
+        mixture = Mixture(members=tuple(members), shares=shares)
         rule = CumulativeRule(mixture, self.cost_matrix)
         above = mixture(sample.rows)
         score = ranked_score(above, sample.y, sample.case_weights)
@@ -528,26 +480,8 @@ class Blend(Method):
             ),
             mixture=mixture,
             names=tuple(map(repr, methods)),
-            shares=shares,
             held_out=held_out,
-            cross_fitted=cross_fitted,
         )
-
-    def _folds_for_weights(self, sample: Sample) -> int:
-        """The number of folds that are held out to weight the members; 0 for equal
-        weights.
-        """
-        if self.average == "stacked":
-            return _FOLDS
-        if self.average == "equal" or self.members is not None:
-            return 0
-        least = _LEAST_A_FOLD * _FOLDS
-        of_levels = np.bincount(sample.y, sample.case_weights, sample.n_levels)
-        if np.sort(of_levels)[-2] < least:
-            return 0
-        if sample.cluster is not None and np.unique(sample.cluster).size < least:
-            return 0
-        return 1 if of_levels.sum() > _MANY_ROWS else _FOLDS
 
     def _stacked(
         self,
@@ -556,9 +490,11 @@ class Blend(Method):
         seeds: Any,
         rng: np.random.Generator,
         tick: Any,
-        folds: int,
-    ) -> Weighting:
-        """Weights with the smallest held-out score over the first folds."""
+        once: bool = False,
+    ) -> tuple[FloatArray, FloatArray, float]:
+        """Weights with the smallest held-out score over all folds (or one), held-out
+        errors, and the duality gap.
+        """
         order = np.lexsort([sample.case_weights, *sample.X.T, sample.y])
         order = order[sample.case_weights[order] > 0]
         ordered = sample.take(order)
@@ -570,7 +506,7 @@ class Blend(Method):
                 "Blend needs two rows of some level for average='stacked'. Set"
                 " average='equal'."
             )
-        held = held[:folds]
+        held = held[: 1 if once else None]
         tasks: list[tuple[Method, Sample, Rows, Any]] = []
         for out in held:
             part, other = split(ordered, out)
@@ -587,11 +523,8 @@ class Blend(Method):
             for i in range(0, len(tasks), len(methods))
         ]
         fold, row = np.nonzero(held)
-        return weighed(
-            np.concatenate(by_fold, axis=1),
-            ordered.y[row],
-            held[fold, row],
-            dropping=self.average == "auto",
+        return _weighed(
+            np.concatenate(by_fold, axis=1), ordered.y[row], held[fold, row]
         )
 
 
@@ -613,47 +546,21 @@ def _settled(method: Method, fit: Fit) -> Method:
     return replace(method, **options)
 
 
-def weighed(
-    above: FloatArray, y: IntArray, w: FloatArray, *, dropping: bool
-) -> Weighting:
-    """The weights of M members by held-out rows.
-
-    Parameters
-    ----------
-    above : (M, N, K-1) P(y > k)
-    y : (N,) codes
-    w : (N,) case weights
-    dropping : bool
-        Give members no weight that predict clearly worse than the best.
+def _weighed(
+    above: FloatArray, y: Any, w: FloatArray
+) -> tuple[FloatArray, FloatArray, float]:
+    """From P(y > k) of M members (M, N, K-1): weights, errors of the members and of the
+    blend, duality gap.
     """
     misses = (above - (y[:, None] > np.arange(above.shape[2]))) * np.sqrt(w)[:, None]
-    kept = np.ones(len(above), dtype=np.bool_)
-    if dropping:
-        kept = _competitive(np.square(misses).sum(axis=2), w)
-    flat = misses[kept].reshape(kept.sum(), -1)
-    shares = np.zeros(len(above))
-    shares[kept], gap = simplex_weights(flat @ flat.T, 2.0 * above.shape[2])
+    flat = misses.reshape(len(above), -1)
+    shares, gap = simplex_weights(flat @ flat.T, 2.0 * above.shape[2])
     forecasts = [*above, np.tensordot(shares, above, axes=1)]
     errors = [
         (ranked_score(p, y, w), float(w @ np.abs(count_above(p - 0.5) - y) / w.sum()))
         for p in forecasts
     ]
-    blended = np.minimum(forecasts[-1], 1.0)
-    probabilities = -np.diff(blended, axis=1, prepend=1.0, append=0.0)
-    return Weighting(shares, np.array(errors), gap, CrossFitted(probabilities, w))
-
-
-def _competitive(scores: FloatArray, w: FloatArray) -> BoolArray:
-    """(M,) members whose mean score is not clearly worse than the best, from weighted
-    scores of rows (M, N) and the weights (N,).
-    """
-    means = scores.sum(axis=1) / w.sum()
-    best = int(means.argmin())
-    excess = (scores - scores[best]) / np.where(w > 0.0, w, 1.0)
-    mean = means - means[best]
-    error = np.sqrt(np.square(excess - mean[:, None]) @ w) / w.sum()
-    kept: BoolArray = (mean <= _CLEARLY * error) | (means <= _CLOSE * means[best])
-    return kept
+    return shares, np.array(errors), gap
 
 
 def _certificate(fits: Sequence[Fit], gap: float) -> Certificate:
