@@ -296,6 +296,10 @@ over other partitions, which are not available: differences of about two standar
 (SE) say nothing. Published methods were tuned. "Best of each set" is the best of eight
 after the fact, which no single method reaches.
 
+The decision for kappa of ordstat's methods comes from their training rows; that of
+other packages' methods from the probabilities they give to the test rows, whose levels
+it does not see.
+
 ## Each measure by its own decision
 
 {best}

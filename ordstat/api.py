@@ -414,11 +414,11 @@ def _call(
     arguments = [repr(design.formula), arguments_text(design.recipe)]
     name = PLAIN.get(type(method).__name__)
     if name is None:
-        arguments.append(f"method={method!r}")
+        arguments.append(f"method={method}")
     else:
         if name != "clm":
             arguments.append(f"method={name!r}")
-        arguments.append(repr(method).partition("(")[2][:-1])
+        arguments.append(str(method).partition("(")[2][:-1])
     if calibrated is not None:
         arguments.append(f"calibrate={calibrated.folds}")
     if vcov is not None:

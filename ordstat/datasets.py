@@ -22,6 +22,15 @@ Seed = int | np.random.Generator | None
 #: Thresholds of Herbrich, Graepel & Obermayer (2000), below eq. 7.29.
 HERBRICH_THRESHOLDS = (-1.0, -0.1, 0.25, 1.0)
 
+#: Levels of both occupations of "marriage".
+_OCCUPATIONS = [
+    "student",
+    "farm or unskilled",
+    "white-collar",
+    "skilled or teaching",
+    "managerial",
+    "professional",
+]
 #: Factors of the real sets and their levels, the response first.
 _LEVELS: dict[str, dict[str, Sequence[Any]]] = {
     "wine": {
@@ -52,22 +61,8 @@ _LEVELS: dict[str, dict[str, Sequence[Any]]] = {
     "marriage": {
         "rating": ["very poor", "poor", "fair", "good", "very good"],
         "religious": ["not", "mildly", "fairly", "strongly"],
-        "occupation": [
-            "student",
-            "farm or unskilled",
-            "white-collar",
-            "skilled or teaching",
-            "managerial",
-            "professional",
-        ],
-        "husband": [
-            "student",
-            "farm or unskilled",
-            "white-collar",
-            "skilled or teaching",
-            "managerial",
-            "professional",
-        ],
+        "occupation": _OCCUPATIONS,
+        "husband": _OCCUPATIONS,
     },
 }
 #: Columns of "marriage" by their names in statsmodels.

@@ -61,7 +61,11 @@ class CostRule(ABC):
         What `codes` minimise in expectation.
     """
 
-    cost: CostMatrix | Decision
+    if TYPE_CHECKING:
+        # At run time the property would be the default of the fields named cost.
+        @property
+        def cost(self) -> CostMatrix | Decision:
+            """What `codes` minimise in expectation."""
 
     @property
     def probable(self) -> bool:
@@ -365,20 +369,6 @@ class Trace:
     stopped: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class CrossFitted:
-    """Probabilities of training rows by fits without them.
-
-    Attributes
-    ----------
-    probabilities : (M, K)
-    weights : (M,) case weights
-    """
-
-    probabilities: FloatArray
-    weights: FloatArray
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Fit:
     """What a method returns: arrays and values only.
@@ -394,8 +384,6 @@ class Fit:
         ...).
     calibration : Calibration or None
         From scores to probabilities, or None.
-    cross_fitted : CrossFitted or None
-        Probabilities of held-out rows, if the method has them.
     """
 
     rule: Rule
@@ -404,7 +392,6 @@ class Fit:
     scores: FloatArray
     facts: tuple[tuple[str, Any], ...] = field(default=())
     calibration: Any = None
-    cross_fitted: CrossFitted | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -299,11 +299,19 @@ class Method:
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
+        return self._written(_code)
+
+    def __str__(self) -> str:
+        """As `repr`, with the shapes of matrices in place of their numbers."""
+        return self._written(shown_value)
+
+    def _written(self, text: Callable[[Any], str]) -> str:
+        """The class and the options that are not defaults, with values as text."""
         changed = []
         for f in fields(self):
             value = getattr(self, f.name)
             if value != f.default:
-                changed.append(f"{f.name}={_code(value)}")
+                changed.append(f"{f.name}={text(value)}")
         return f"{type(self).__name__}({', '.join(changed)})"
 
 
@@ -316,6 +324,15 @@ def _code(value: Any) -> str:
     if isinstance(value, float) and np.isinf(value):
         return f"float('{value}')"
     return repr(value)
+
+
+def shown_value(value: Any) -> str:
+    """An option's value in print; a matrix, kept as the tuple of its rows, by its
+    shape.
+    """
+    if isinstance(value, tuple) and value and isinstance(value[0], tuple):
+        return f"matrix of {len(value)} x {len(value[0])}"
+    return _code(value)
 
 
 LIN = (

@@ -89,7 +89,7 @@ class ThresholdResults(OrdinalResults):
         if self.fit.coefficients is None:
             linear = ", or kernel='linear'" if hasattr(self.method, "kernel") else ""
             raise UnavailableError(
-                f"{self.method!r} has no coefficients: its potential is not linear in"
+                f"{self.method} has no coefficients: its potential is not linear in"
                 f" the columns. Use .predict(type='score') for its values{linear}."
             )
         return pd.Series(

@@ -112,7 +112,7 @@ def unknown_type(fit: OrdinalResults, type: str) -> OptionError:
         )
     have = ", ".join(map(repr, fit.prediction_types))
     return OptionError(
-        f"type={type!r} is not available from {fit.method!r}: it predicts {have}.{how}"
+        f"type={type!r} is not available from {fit.method}: it predicts {have}.{how}"
     )
 
 
@@ -311,7 +311,7 @@ class OrdinalResults:
                 return self._figure(name, words("figure")[name])
             others = words("who_has").get(name)
             if others is not None:
-                raise UnavailableError(f"{self.method!r} has no .{name}: {others}.")
+                raise UnavailableError(f"{self.method} has no .{name}: {others}.")
             meant = advice("attribute", name)
             attribute = re.match(r" \.(\w+)", meant)
             usable = attribute is None or hasattr(self, attribute[1])
@@ -483,7 +483,7 @@ class OrdinalResults:
         if "margin" in self.predicts:
             return None
         return (
-            f"{self.method!r} chooses the level with the most votes: it has no"
+            f"{self.method} chooses the level with the most votes: it has no"
             " thresholds, and so no margins. Use .predict(type='votes')."
         )
 
@@ -523,8 +523,7 @@ class OrdinalResults:
     def gain_importance(self) -> pd.DataFrame:
         """Gains of columns in trees or rounds; UnavailableError for other methods."""
         raise UnavailableError(
-            f"{self.method!r} has no trees or rounds: use"
-            " importance(kind='permutation')."
+            f"{self.method} has no trees or rounds: use importance(kind='permutation')."
         )
 
     def check_rows(self) -> None:

@@ -59,7 +59,7 @@ def fitter(
     if machine and method.loss == "squared_hinge":
         return partial(present_fit, machine_fit), BlockMarginResults
     raise OptionError(
-        f"{method!r} needs all rows at once, and they are in blocks. Use {_METHODS}."
+        f"{method} needs all rows at once, and they are in blocks. Use {_METHODS}."
     )
 
 

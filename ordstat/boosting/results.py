@@ -326,7 +326,7 @@ class EnsembleResults(RoundsResults, ThresholdResults):
         if not hasattr(potential, "importance"):
             raise UnavailableError(
                 "importance(kind='gain') is not available for classifiers as weak"
-                f" learners, as in {self.method!r}. Use kind='permutation'."
+                f" learners, as in {self.method}. Use kind='permutation'."
             )
         sizes = potential.importance(self.design.sample)
         return importance_frame(self, importance=sizes / (sizes.sum() or 1.0))

@@ -219,7 +219,7 @@ def described(fit: LikelihoodResults) -> str:
         if text
     ]
     parts = [fit.design.formula, *sides]
-    method = repr(fit.method)
+    method = str(fit.method)
     return ", ".join(parts if method.endswith("()") else [*parts, method])
 
 

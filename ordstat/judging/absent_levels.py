@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
-from ..fit import CrossFitted, Fit, GapRule, Rule
+from ..fit import Fit, GapRule, Rule
 from ..formula.sample import Rows, Sample
 from .costs import CostMatrix, named_costs
 from .decisions import decided
@@ -86,25 +86,13 @@ class Present:
         calibration = fit.calibration
         if calibration is not None:
             calibration = calibration.over_levels(self)
-        cross_fitted = fit.cross_fitted
-        if cross_fitted is not None:
-            cross_fitted = CrossFitted(
-                self.spread_probabilities(cross_fitted.probabilities),
-                cross_fitted.weights,
-            )
         over_levels = getattr(fit.rule, "over_levels", None)
         rule: Any = WideRule(fit.rule, self)
         if over_levels is not None:
             rule = over_levels(self, cost)
         by_median = getattr(rule, "by_median", False)  # a score that counts levels
         scores = rule.scores(rows) if by_median or fit.scores.ndim == 2 else fit.scores
-        return replace(
-            fit,
-            rule=rule,
-            scores=scores,
-            calibration=calibration,
-            cross_fitted=cross_fitted,
-        )
+        return replace(fit, rule=rule, scores=scores, calibration=calibration)
 
     def spread_votes(self, votes: FloatArray) -> FloatArray:
         """(N, K) votes from (N, K'); the other levels have one vote less than the

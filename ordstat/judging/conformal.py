@@ -293,7 +293,7 @@ def conformal_intervals(
             )
     if fit.fit.scores.ndim == 2 and "prob" not in fit.prediction_types:
         raise OptionError(
-            f"conformal() needs probabilities or a score; {fit.method!r} votes. Fit"
+            f"conformal() needs probabilities or a score; {fit.method} votes. Fit"
             " with calibrate=True."
         )
     if data is None:

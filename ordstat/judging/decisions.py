@@ -25,7 +25,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..exceptions import OptionError
-from ..fit import CostRule, CrossFitted, Fit
+from ..fit import CostRule, Fit
 from ..formula.sample import Sample
 from .costs import DECISIONS, CostMatrix, named_costs
 
@@ -142,21 +142,16 @@ def level_shares(sample: Sample) -> FloatArray:
     return np.asarray(counts / counts.sum())
 
 
-def forecast(fit: Fit, sample: Sample) -> CrossFitted:
-    """Probabilities of the rows of a fit: cross-fitted ones if the fit has them."""
-    if fit.cross_fitted is not None:
-        return fit.cross_fitted
-    rule: Any = fit.rule
-    return CrossFitted(rule.probabilities(sample.rows), sample.case_weights)
-
-
 def resolved(cost: CostMatrix, fit: Fit, sample: Sample) -> CostMatrix | Decision:
     """A cost, or the decision that its name stands for, by the rows of a fit."""
     if not cost.decides:
         return cost
-    held = forecast(fit, sample)
+    rule: Any = fit.rule
     return decision(
-        str(cost.value), held.probabilities, held.weights, level_shares(sample)
+        str(cost.value),
+        rule.probabilities(sample.rows),
+        sample.case_weights,
+        level_shares(sample),
     )
 
 
@@ -190,12 +185,13 @@ BEST: dict[str, str] = {
 
 def best_decisions(fit: Fit, sample: Sample) -> dict[str, CostMatrix | Decision]:
     """By measure, the decision that is best for it, by the rows of a fit."""
-    held = forecast(fit, sample)
+    rule: Any = fit.rule
+    probabilities = rule.probabilities(sample.rows)
     shares = level_shares(sample)
     found: dict[str, CostMatrix | Decision] = {}
     for measure, name in BEST.items():
         if name in DECISIONS:
-            found[measure] = decision(name, held.probabilities, held.weights, shares)
+            found[measure] = decision(name, probabilities, sample.case_weights, shares)
         else:
             found[measure] = CostMatrix(name)
     return found

@@ -279,7 +279,7 @@ def errors_at_margin(
         use = flag("normalised", normalised)
     if use and fit.geometry is None:
         raise OptionError(
-            f"normalised must be False for {fit.method!r}, whose score has no norm; got"
+            f"normalised must be False for {fit.method}, whose score has no norm; got"
             " True."
         )
     m = fit.training_margins
@@ -391,7 +391,7 @@ def reliability_curves(
     """
     if "prob" not in fit.prediction_types:
         raise OptionError(
-            f"reliability() needs probabilities; {fit.method!r} has none. Fit with"
+            f"reliability() needs probabilities; {fit.method} has none. Fit with"
             " calibrate=True."
         )
     one_of("by", by, ("split", "level"))

@@ -21,7 +21,7 @@ from ..formula.sample import Sample
 from ..formula.weights import total_of
 from ..judging.costs import CostField
 from ..judging.geometry import BallGeometry, Geometry
-from ..method import Method, Supports, cost_option, option
+from ..method import Method, Supports, cost_option, option, shown_value
 from ..mixed.method import (
     MOST_NODES,
     RANDOM_PENALTIES,
@@ -46,7 +46,6 @@ from .rule import LikelihoodRule
 from .threshold_structure import (
     Structure,
     checked_structure,
-    structure_text,
     threshold_map,
 )
 
@@ -367,9 +366,12 @@ class OrdinalRegression(Method):
         return f"{name}, lambda = {lam:g}"
 
     def _facts(self) -> tuple[tuple[str, Any], ...]:
+        threshold = self.threshold
+        if not isinstance(threshold, str):
+            threshold = shown_value(threshold)
         facts: tuple[tuple[str, Any], ...] = (
             ("link", self.link_text),
-            ("threshold", structure_text(self.threshold)),
+            ("threshold", threshold),
         )
         penalty = _penalty(self.penalty)
         return facts if penalty is None else (*facts, ("penalty", penalty.text))

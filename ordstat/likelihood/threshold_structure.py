@@ -127,13 +127,6 @@ def checked_structure(name: str, value: Any, of: Any = None) -> Structure:
     return tuple(tuple(row) for row in matrix.tolist())
 
 
-def structure_text(structure: Structure) -> str:
-    """The structure as it is printed."""
-    if isinstance(structure, str):
-        return structure
-    return f"matrix of {len(structure)} x {len(structure[0])}"
-
-
 def threshold_map(name: Structure, n_thresholds: int) -> ThresholdMap | None:
     """The map of a structure; None for "flexible".
 

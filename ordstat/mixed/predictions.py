@@ -224,7 +224,7 @@ class Predicted(CostRule):
         return self.rule.n_levels
 
     @property
-    def cost(self) -> CostMatrix | Decision:  # type: ignore[override]
+    def cost(self) -> CostMatrix | Decision:
         return self.rule.cost
 
     def deciding(self, cost: CostMatrix | Decision) -> Predicted:

@@ -45,7 +45,7 @@ def rounds_frame(
 ) -> pd.DataFrame:
     """Errors of an ensemble by round: round, rows (whose error it is), value."""
     if not hasattr(results, "staged_errors"):
-        raise UnavailableError(f"{results.method!r} has no rounds to draw.")
+        raise UnavailableError(f"{results.method} has no rounds to draw.")
     others = ("squared",) if hasattr(results, "rounds") else ("cost", "loss")
     one_of("error", error, [name for name in ERRORS if name not in others])
     made = results.fit.stages[-1]
@@ -122,7 +122,7 @@ _BRIEF = 8  # letters of a level that is written at its leaves
 def tree_frame(results: Any, round: int, split: int | None) -> pd.DataFrame:
     """The nodes and their positions."""
     if not hasattr(results, "nodes"):
-        raise UnavailableError(f"{results.method!r} has no trees to draw.")
+        raise UnavailableError(f"{results.method} has no trees to draw.")
     nodes = results.nodes(round, _first_split(results, split))
     numbers = [int(number) for number in nodes.index]
     leaves = [n for n, leaf in zip(numbers, nodes["leaf"], strict=True) if leaf]

@@ -92,7 +92,7 @@ def dependence_frame(
     has_probabilities = "prob" in results.prediction_types
     if of == "prob" and not has_probabilities:
         raise OptionError(
-            f"{results.method!r} has no probabilities: give of='rank', or fit with"
+            f"{results.method} has no probabilities: give of='rank', or fit with"
             " calibrate=True."
         )
     levels = has_probabilities and of != "rank"

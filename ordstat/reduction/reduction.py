@@ -70,7 +70,7 @@ class QuestionResults(MarginResults):
                     "its costs weight the examples of a question by rank, so answers"
                     " are not P(rank above k)"
                 )
-            raise UnavailableError(f"{self.method!r} has no probabilities: {why}.")
+            raise UnavailableError(f"{self.method} has no probabilities: {why}.")
         return super()._predicted(target, type)
 
     def _probabilities(

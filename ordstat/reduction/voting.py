@@ -25,7 +25,7 @@ from ..formula.scaling import SCALED
 from ..judging.costs import cleared, mean_excess, require_differences
 from ..judging.folds import refuse_unused_clusters
 from ..kernels import Kernel
-from ..method import LIN, Method, Supports, option
+from ..method import LIN, Supports, option
 from ..rankers import VoteResults
 from ..svm.learner import SVM, SharedGram, Tallied, votes_judge
 from ..svm.options import MachineOptions
@@ -218,7 +218,7 @@ _OF_SVM = ("C", "kernel", "solver", "tol", "folds", "n_jobs")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class VotingMethod(MachineOptions, Method, ABC):
+class VotingMethod(MachineOptions, ABC):
     """Base of the methods that train weighted binary classifiers and count their votes.
 
     A concrete class defines the problems (`problems`) and the votes (`tally`). Costs

@@ -88,7 +88,7 @@ class ModelOutline:
         levels = [f"{name} ({count(n)})" for name, n in self.level_counts.items()]
         names = {"location": "Columns", "nominal": "Nominal", "scale": "Scale"}
         lines = {
-            "Method": repr(self.method),
+            "Method": str(self.method),
             "Rows": self._rows(),
             "Levels": _listed(levels),
             **{names[part]: _listed(given) for part, given in self.columns.items()},

@@ -142,7 +142,7 @@ def data_header(r: OrdinalResults) -> tuple[tuple[str, Any], ...]:
     if sample.costs is not None:
         cost = "given for each row"
     header = [
-        ("Method", repr(r.method)),
+        ("Method", str(r.method)),
         ("Observations", _observations_text(r)),
         ("Levels", levels_of(r)),
         *known_in_part(sample),

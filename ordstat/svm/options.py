@@ -19,7 +19,7 @@ from ..formula.scaling import SCALED, SCALINGS
 from ..judging.costs import CostField
 from ..judging.folds import stratified_folds
 from ..kernels import GRAM_BYTES, Kernel, Linear, parse_kernel
-from ..method import cost_option, jobs_option, option
+from ..method import Method, cost_option, jobs_option, option
 from .cross_validation import GRID, Judge, SelectionPlan, select
 
 T = TypeVar("T")
@@ -62,7 +62,7 @@ def _checked_C(name: str, C: Any, of: Any) -> float | str | tuple[float, ...]:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class MachineOptions:
+class MachineOptions(Method):
     """Options of methods that solve support vector machines.
 
     Parameters
@@ -113,7 +113,7 @@ class MachineOptions:
         """Bytes of the kernel matrix and of the solvers' copy of it, beside those of
         costs and answers; a linear kernel has no matrix.
         """
-        cells: float = super().memory(sample)  # type: ignore[misc]
+        cells = super().memory(sample)
         if isinstance(self.similarity, Linear):
             return cells
         anchors = getattr(self, "landmarks", None) or sample.n

@@ -31,7 +31,7 @@ from ..judging.folds import refuse_unused_clusters
 from ..judging.geometry import BallGeometry, Geometry, ball
 from ..judging.margins import MarginBounds, preference_bounds
 from ..kernels import Kernel, checked_gram, require_definite, require_finite
-from ..method import CHU_KEERTHI, LI_LIN, LIN, Method, Supports, cost_option, option
+from ..method import CHU_KEERTHI, LI_LIN, LIN, Supports, cost_option, option
 from ..rankers import MarginResults
 from ..reduction.convex import in_row_space
 from ..reduction.encoding import extend
@@ -55,7 +55,7 @@ _NO_SUPPORT = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KernelMachine(MachineOptions, Method):
+class KernelMachine(MachineOptions):
     """Base of the machines that minimise
 
     1/2 |v|^2 + |theta|^2 / (2 gamma^2) + C sum_nk W_nk [1 - Y_nk (<v, phi(x_n)> + b -

@@ -191,7 +191,7 @@ class TreeResults(RoundsResults, ShareResults):
                 f"give split=1 to {votes.per_round}" if by_split else "leave split out"
             )
             raise OptionError(
-                f"split must {'' if by_split else 'not '}be given for {self.method!r}:"
+                f"split must {'' if by_split else 'not '}be given for {self.method}:"
                 f" {fix}."
             )
         whole("round", round, 1, votes.rounds)
