@@ -347,11 +347,15 @@ class OrdinalResults:
         return total_of(self.design.sample.case_weights)
 
     @property
+    def answers(self) -> tuple[Sample, FloatArray]:
+        """Rows with answers, and how many rows of the fit each of them stands for."""
+        sample = self.design.sample
+        return sample, np.ones(sample.n)
+
+    @property
     def level_counts(self) -> FloatArray:
         """(K,) sums of the case weights of the rows that have each level exactly."""
-        sample = self.design.sample
-        weights = np.where(sample.exact, sample.case_weights, 0.0)
-        return np.bincount(sample.y, weights, sample.n_levels).astype(np.float64)
+        return self.design.sample.exact_counts()
 
     @property
     def n_rows(self) -> int:

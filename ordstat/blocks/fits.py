@@ -137,10 +137,7 @@ class BlockProblem(Problem):
     @property
     def at_hand(self) -> Problem:
         """The problem of the sample."""
-        counts = np.bincount(
-            self.sample.y, self.sample.weights, self.counts.size
-        ).astype(np.float64)
-        return Problem(**_fields(self) | {"counts": counts})
+        return Problem(**_fields(self) | {"counts": self.sample.counts()})
 
     @property
     def template(self) -> Problem:
@@ -193,12 +190,9 @@ def _of_block(template: Problem, sample: Sample) -> Problem:
         scale = None
     else:
         scale = kept_columns(scale, template.scale.kept)
-    among_present = np.cumsum(template.present) - 1
     present = replace(
-        sample,
+        sample.among(template.present),
         rows=replace(rows, X=X, nominal=nominal, scale=scale),
-        y=among_present[sample.y],
-        n_levels=int(template.present.sum()),
     )
     return replace(template, sample=present)
 

@@ -12,6 +12,7 @@ import pandas as pd
 
 from .._typing import FloatArray
 from ..exceptions import DataError, DataWarning, OptionError, UnavailableError
+from ..formula.sample import Sample
 from ..judging.decisions import decision_in_blocks
 from ..likelihood.covariance_choice import Covariance, own_covariance
 from ..likelihood.regression import OrdinalRegression
@@ -75,11 +76,21 @@ class InBlocks(OrdinalResults):
 
     @property
     def nobs(self) -> float:
-        return float(self.design.counts.sum())
+        partial = self.design.partial
+        counts = self.design.counts if partial is None else partial.answers.case_weights
+        return float(counts.sum())
 
     @property
     def level_counts(self) -> FloatArray:
-        return self.design.counts
+        partial = self.design.partial
+        return self.design.counts if partial is None else partial.answers.exact_counts()
+
+    @property
+    def answers(self) -> tuple[Sample, FloatArray]:
+        partial = self.design.partial
+        if partial is None:
+            return super().answers
+        return partial.answers, partial.times
 
     @property
     def n_rows(self) -> int:

@@ -6,23 +6,25 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
 
-from .._typing import AnyArray, BoolArray, FloatArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..checks import plain, shown_labels
 from ..exceptions import DataError, FormulaError, OptionError
 from ..formula import inputs
-from ..formula.columns import Columns, Factor, factor_of, matched
+from ..formula.columns import Column, Columns, Factor, factor_of, matched
 from ..formula.design import Design, make
 from ..formula.factors import FITTED, Interpreter, Transform, Weighted, bound, numeric
 from ..formula.parse import (
     Expression,
+    PartialCall,
+    columns_of,
     dotted_name,
     literal,
     parse_expression,
@@ -30,9 +32,11 @@ from ..formula.parse import (
     said,
     source,
 )
+from ..formula.partial import read_partial
 from ..formula.reading import formulas
 from ..formula.recipe import Recipe
-from ..formula.sample import Sample
+from ..formula.sample import Rows, Sample
+from ..formula.spans import LevelSpans, NumberSpans, SpanLevels
 from ..formula.spec import FormulaSpec
 from ..formula.used import ZERO_WEIGHT, incomplete, left_out
 from .sources import RowBlocks, Source
@@ -51,7 +55,7 @@ class SampleOfBlocks(Sample):
     loop reads clusters.
     """
 
-    by_row: ClassVar[tuple[str, ...]] = ("y", "weights", "costs")
+    by_row: ClassVar[tuple[str, ...]] = ("y", "weights", "costs", "highest")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -67,6 +71,8 @@ class BlockDesign(Design):
         Rows used.
     whole : bool
         Whether the sample holds every row.
+    partial : PartialLevels or None
+        The levels of answers known in part.
     """
 
     # None on the class of designs in memory
@@ -74,11 +80,30 @@ class BlockDesign(Design):
     counts: FloatArray
     n_used: int
     whole: bool
+    partial: PartialLevels | None = None
 
     @property
     def reader(self) -> Reader:
         """What makes samples of the blocks."""
-        return Reader(self.spec, self.recipe, self.blocks.declared)
+        return Reader(self.spec, self.recipe, self.blocks.declared, self.partial)
+
+
+@dataclass(frozen=True, eq=False)
+class PartialLevels:
+    """The levels of answers known in part, by those of all rows.
+
+    Attributes
+    ----------
+    levels : SpanLevels
+    answers : Sample
+        One row for each answer that occurs, with the weight of its rows.
+    times : (n,)
+        Number of rows with each answer.
+    """
+
+    levels: SpanLevels
+    answers: Sample
+    times: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,43 +111,90 @@ class Reader:
     """From a block to the sample of its complete rows, by the columns and levels of a
     design.
 
-    `declared` has factors whose levels other blocks have too.
+    `declared` has factors whose levels other blocks have too; `partial` has the levels
+    of answers known in part.
     """
 
     spec: FormulaSpec
     recipe: Recipe
     declared: Mapping[str, Factor]
+    partial: PartialLevels | None = None
 
     def __call__(self, frame: pd.DataFrame) -> tuple[Sample, Any]:
         """The sample, and the labels (n,) of its clusters or None."""
-        response, weights, labels, missing = self.beside(Columns(frame, self.declared))
-        y = matched(response, self.spec.levels)[0]
-        kept = ~np.any(
-            [y < 0, *missing.values(), *([] if weights is None else [weights == 0])],
-            axis=0,
-        )
+        columns = Columns(frame, self.declared)
+        weights, labels, missing = self.beside(columns)
+        response = self._response(columns)
+        unweighted = [] if weights is None else [weights == 0]
+        kept = ~np.any([response.codes < 0, *missing.values(), *unweighted], axis=0)
         new = self.spec.rebuild(frame if kept.all() else frame[kept])
         kept[kept] = new.complete
         weights, labels = (
             None if given is None else given[kept] for given in (weights, labels)
         )
-        codes = y[kept].astype(np.intp)
-        n_levels = len(self.spec.levels)
-        return (
-            Sample(rows=new.rows, y=codes, n_levels=n_levels, weights=weights),
-            labels,
+        y, highest = self._codes(response, kept, frame.index)
+        sample = Sample(
+            rows=new.rows,
+            y=y,
+            n_levels=len(self.spec.levels),
+            weights=weights,
+            highest=highest,
         )
+        return sample, labels
+
+    def _response(self, columns: Columns) -> inputs.Response:
+        """The answers of a block; those known in part have no codes of levels yet."""
+        if self.partial is not None:
+            return self.spans(columns)
+        levels = self.spec.levels
+        codes = matched(self.response(columns), levels)[0]
+        return inputs.Response(self.spec.response_name, codes, levels, [])
+
+    def _codes(
+        self, response: inputs.Response, kept: BoolArray, index: pd.Index
+    ) -> tuple[IntArray, IntArray | None]:
+        """The codes of the answers of the rows kept, and of their highest levels."""
+        if self.partial is None:
+            return response.codes[kept].astype(np.intp), None
+        spans: Any = response.spans
+        coded = self.partial.levels.coded(spans.take(kept), index[kept])
+        return coded.y.astype(np.intp), coded.highest.astype(np.intp)
+
+    def response(self, columns: Columns) -> Factor:
+        """The answers of a block that are one level."""
+        name = self.spec.response_name
+        return factor_of(columns.column(name, "the response").value, name)
+
+    def spans(self, columns: Columns) -> inputs.Response:
+        """The answers of a block that are known in part.
+
+        Raises
+        ------
+        OptionError
+            Ends that are labels, without the levels of all blocks.
+        """
+        name = self.spec.response_name
+        call = cast(PartialCall, partial_call(name))
+        response = read_partial(call, name, columns.frame, self.recipe.levels)
+        if isinstance(response.spans, LevelSpans) and self.recipe.levels is None:
+            raise OptionError(
+                f"{name} of labels must have levels=[...] where rows are in blocks: all"
+                " labels in order."
+            )
+        return response
 
     def beside(
         self, columns: Columns
-    ) -> tuple[Factor, FloatArray | None, Any, dict[str, BoolArray]]:
-        """Response, weights and labels of clusters of a block, and where these are
-        missing, by name.
+    ) -> tuple[FloatArray | None, Any, dict[str, BoolArray]]:
+        """Weights and labels of clusters of a block, and where these and the response
+        are missing, by name.
         """
         name = self.spec.response_name
         weights = self.recipe.weights
         labels = self.recipe.cluster
-        given = {name: columns.column(name, "the response")}
+        given: dict[str, Column] = {}
+        if partial_call(name) is None:
+            given[name] = columns.column(name, "the response")
         index = columns.frame.index
         if weights is not None:
             given[weights] = inputs.vector(weights, "weights", columns, None, index)
@@ -139,7 +211,7 @@ class Reader:
             for name, column in given.items()
             if column.missing is not None
         }
-        return factor_of(given[name].value, name), weights, labels, missing
+        return weights, labels, missing
 
 
 # ----------------------------------------------------------------------- the first pass
@@ -153,8 +225,9 @@ class Scan:
     ----------
     rows : Counter
         Rows that were "given", are "incomplete", are "lost" (left out).
-    dropped, counts : Counter
-        Rows left out by variable, and weights of the levels of the response.
+    dropped, counts, kinds : Counter
+        Rows left out by variable; weights and rows of the answers, which are levels of
+        the response, or pairs of ends where answers are known in part.
     moments : dict of call to list
         Sum of weights, mean and sum of squares about it of the arguments of center()
         and scale(), by block.
@@ -175,6 +248,7 @@ class Scan:
     rows: Counter[str]
     dropped: Counter[str]
     counts: Counter[Any]
+    kinds: Counter[Any]
     moments: dict[str, list[tuple[float, float, float]]]
     clusters: pd.Index
     stride: int
@@ -208,6 +282,7 @@ class Scan:
             rows=self.rows + other.rows,
             dropped=self.dropped + other.dropped,
             counts=self.counts + other.counts,
+            kinds=self.kinds + other.kinds,
             moments={
                 call: [*moments, *other.moments[call]]
                 for call, moments in self.moments.items()
@@ -282,13 +357,62 @@ def _together(
     return joined
 
 
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """The answers of a block.
+
+    Attributes
+    ----------
+    exact : Factor
+        Those that are one level; -1 for others.
+    kinds : sequence
+        The answers that occur: levels, or pairs of ends if some are known in part.
+    codes : (n,)
+        Which of these a row has, -1 where missing.
+    """
+
+    exact: Factor
+    kinds: Sequence[Any]
+    codes: IntArray
+
+    def counts(self, weights: AnyArray) -> Counter[Any]:
+        """Sums of the weights of the rows of each answer, 0 where it is missing."""
+        given = self.codes >= 0
+        sums = np.bincount(self.codes[given], weights[given], len(self.kinds))
+        return Counter(dict(zip(self.kinds, sums.tolist(), strict=True)))
+
+
+def _answers_in_part(response: inputs.Response) -> Answers:
+    """The answers of a block, with their ends as numbers or as codes of levels."""
+    spans: Any = response.spans
+    given = response.codes >= 0
+    ends = np.column_stack([spans.low, spans.high])[given]
+    pairs, place = np.unique(ends, axis=0, return_inverse=True)
+    codes = response.codes.copy()
+    codes[given] = place.ravel()
+    values, exact = np.unique(spans.low, return_inverse=True)
+    exact = np.where(given & (spans.low == spans.high), exact, -1)
+    levels = tuple(values.tolist())
+    return Answers(
+        Factor(codes=exact, levels=levels), [*map(tuple, pairs.tolist())], codes
+    )
+
+
 def _look(read: Reader, arguments: dict[str, Expression], frame: pd.DataFrame) -> Scan:
     """One block; `arguments` are those of center() and scale()."""
     columns = Columns(frame, read.declared)
     spec = read.spec
     interpreter = Interpreter(columns, {}, fits=False)
-    response, weights, labels, missing = read.beside(columns)
-    factors = {spec.response_name: response}
+    weights, labels, missing = read.beside(columns)
+    if partial_call(spec.response_name) is None:
+        response = read.response(columns)
+        answers = Answers(response, response.levels, response.codes)
+        ends: tuple[str, ...] = ()
+    else:
+        answers = _answers_in_part(read.spans(columns))
+        ends = columns_of(spec.response_name)
+        missing[spec.response_name] = answers.codes < 0
+    factors = {spec.response_name: answers.exact}
     used = dict[str, None]()
     for key, expression in (spec.factors | spec.offsets).items():
         value, names, _ = interpreter.evaluate(expression)
@@ -304,26 +428,22 @@ def _look(read: Reader, arguments: dict[str, Expression], frame: pd.DataFrame) -
     if weights is not None:
         missing[ZERO_WEIGHT] = weights == 0
         lost |= missing[ZERO_WEIGHT]
-    mass = np.bincount(
-        response.codes[~lost],
-        None if weights is None else weights[~lost],
-        len(response.levels),
-    )
+    counted = np.where(lost, 0.0, 1.0 if weights is None else weights)
     # conditions too need all levels of their columns
     shown = {name: columns.column(name).value for name in used}
     factors |= {
         name: value for name, value in shown.items() if isinstance(value, Factor)
     }
-    marked = [*_marks(columns, factors, used, lost)]
+    marked = [*_marks(columns, factors, (*used, *ends), lost)]
     few = frame.iloc[[row for *_, row in marked]]
-    counted = np.where(lost, 0.0, 1.0 if weights is None else weights)
     stride = 1 << (max(32 * len(frame) - 1, 0) // SAMPLE).bit_length()
     return Scan(
         rows=rows + Counter(lost=int(lost.sum())),
         dropped=Counter(
             {name: int(mask.sum()) for name, mask in missing.items() if mask.any()}
         ),
-        counts=Counter(dict(zip(response.levels, mass.tolist(), strict=True))),
+        counts=answers.counts(counted),
+        kinds=answers.counts(~lost),
         moments={
             call: [_moments(interpreter, argument, counted)]
             for call, argument in arguments.items()
@@ -421,7 +541,7 @@ def scanned(recipe: Recipe, data: Source) -> BlockDesign:
     read = [*expressions.values(), *beside]
     names = [name for each in read for name in sorted(each.names)]
     needed = dict.fromkeys(
-        name for name in (spec.response_name, *names) if name in empty
+        name for name in (*columns_of(spec.response_name), *names) if name in empty
     )
     states, moments = _transforms(expressions)
     compared = {name for each in read if _compares_text(each) for name in each.names}
@@ -460,7 +580,6 @@ def _refuse_all_rows(recipe: Recipe, spec: FormulaSpec) -> None:
         "design=": recipe.design is not None,
         "cov=": recipe.cov is not None,
         "(1 | g)": bool(spec.location.random),
-        spec.response_name: partial_call(spec.response_name) is not None,
         "na_action='keep'": recipe.na_action == "keep",
     }
     for what, wanted in asked.items():
@@ -611,11 +730,38 @@ def _design(
         "n_given": given,
         "dropped": dropped,
     }
-    counts = np.array([scan.counts[level] for level in design.levels.values])
+    partial_levels = None
+    if partial_call(design.spec.response_name) is None:
+        counts = np.array([scan.counts[level] for level in design.levels.values])
+    else:
+        partial_levels, counts = _partial_levels(scan, design)
     return BlockDesign(
         **vars(design) | changed | {"notes": notes},
         blocks=blocks,
         counts=counts,
         n_used=used,
         whole=whole,
+        partial=partial_levels,
     )
+
+
+def _partial_levels(scan: Scan, design: Design) -> tuple[PartialLevels, FloatArray]:
+    """The levels of answers known in part, and their counts, by all rows."""
+    low, high = np.array([*scan.kinds]).T
+    labels = design.recipe.levels
+    spans: Any
+    if labels is None or labels == inputs.ALL_LEVELS:
+        spans = NumberSpans(low, high)
+    else:
+        spans = LevelSpans(low.astype(np.intp), high.astype(np.intp), tuple(labels))
+    levels = spans.levels(design.response)
+    coded = levels.coded(spans, None)
+    answers = Sample(
+        rows=Rows(X=np.empty((low.size, 0))),
+        y=coded.y,
+        highest=coded.highest,
+        n_levels=len(coded.levels),
+        weights=np.array([scan.counts[pair] for pair in scan.kinds]),
+    )
+    times = np.array([*scan.kinds.values()])
+    return PartialLevels(levels, answers, times), answers.counts()

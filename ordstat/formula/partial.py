@@ -147,12 +147,6 @@ def _survival(
             f" {int(wrong.sum())}). Compare them with the code of the event, as in"
             f" data.assign({flag}=data[{flag!r}] == {np.max(events[wrong]):g})."
         )
-    if not missing.all() and not (events[~missing] == 1.0).any():
-        raise DataError(
-            f"Surv() must have 1 (event) in {flag!r} in some rows; all"
-            f" {int((~missing).sum())} are censored, so that nothing is known of the"
-            " times of events."
-        )
     return NumberSpans(times, np.where(events == 1.0, times, np.inf)), missing
 
 

@@ -171,6 +171,11 @@ class Sample:
         last = self.n_levels - 1
         return np.asarray((self.y > 0) & (self.highest < last) & ~self.exact)
 
+    def exact_counts(self) -> FloatArray:
+        """(K,) weighted counts of the answers that are one level."""
+        weights = np.where(self.exact, self.case_weights, 0.0)
+        return np.bincount(self.y, weights, self.n_levels).astype(np.float64)
+
     def counts(self) -> FloatArray:
         """(K,) weighted counts of the levels. An answer known in part counts at the
         levels that it allows, as the exact answers among them do.

@@ -68,46 +68,76 @@ class NumberSpans:
             for low, high in zip(self.low.tolist(), self.high.tolist(), strict=True)
         ]
 
-    def coded(self, name: str, index: pd.Index) -> Coded:
-        """The answers as codes; DataError for one between two exact answers."""
-        exact = self.low == self.high
-        values = np.unique(self.low[exact])
+    def levels(self, name: str) -> NumberLevels:
+        """The levels of these answers; DataError without an exact one."""
+        values = np.unique(self.low[self.low == self.high])
         if not values.size:
             raise DataError(
-                f"The response {name!r} must have an exact answer in some rows; it has"
-                f" none in {exact.size} rows. Round the answers, so that an interval"
-                " becomes one level."
+                f"The response {name!r} must have an exact answer, such as an event, in"
+                f" some rows; it has none in {self.low.size} rows. Round the answers,"
+                " so that an interval becomes one level."
             )
+        before = bool((self.high < values[0]).any())
+        beyond = bool((self.low >= values[-1])[self.low < self.high].any())
+        return NumberLevels(name, values, (before, beyond))
+
+
+@dataclass(frozen=True, eq=False)
+class NumberLevels:
+    """Levels of answers that are numbers.
+
+    Attributes
+    ----------
+    name : str
+        The response.
+    values : (M,)
+        The exact answers, in order.
+    open_ends : (bool, bool)
+        Whether there is a level below all of these, and one above.
+    """
+
+    name: str
+    values: FloatArray
+    open_ends: tuple[bool, bool]
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """The labels of the levels, lowest first."""
+        before, beyond = self.open_ends
+        exact = factor_of(self.values, self.name).levels
+        below = [f"< {exact[0]}"] if before else []
+        above = [f"> {exact[-1]}"] if beyond else []
+        return (*below, *exact, *above)
+
+    def coded(self, spans: NumberSpans, index: pd.Index | None) -> Coded:
+        """Answers as codes; DataError for one between two exact answers, which names
+        its row by the index. None checks nothing.
+        """
+        values = self.values
+        before, beyond = self.open_ends
+        exact = spans.low == spans.high
         y = np.where(
             exact,
-            np.searchsorted(values, self.low),
-            np.searchsorted(values, self.low, side="right"),
+            np.searchsorted(values, spans.low),
+            np.searchsorted(values, spans.low, side="right"),
         )
-        highest = np.searchsorted(values, self.high, side="right") - 1
-        beyond = y == values.size
-        before = highest < 0
-        empty = (y > highest) & ~beyond & ~before
-        if empty.any():
+        highest = np.searchsorted(values, spans.high, side="right") - 1
+        empty = (y > highest) & (y < values.size) & (highest >= 0)
+        if index is not None and empty.any():
             first = int(np.argmax(empty))
             raise DataError(
-                f"The response {name!r} must have an exact answer inside every"
-                f" interval; there is none above {self.low[first]:g} and up to"
-                f" {self.high[first]:g}, in {row_name(index, first)} (such rows:"
+                f"The response {self.name!r} must have an exact answer inside every"
+                f" interval; there is none above {spans.low[first]:g} and up to"
+                f" {spans.high[first]:g}, in {row_name(index, first)} (such rows:"
                 f" {int(empty.sum())}). Round the answers, or widen these intervals."
             )
-        labels = list(factor_of(values, name).levels)
-        highest[self.high > values[-1]] = len(labels) - 1
-        if beyond.any():
-            highest[self.high > values[-1]] = len(labels)
-            labels.append(f"> {labels[-1]}")
-        if before.any():
-            below = self.low < values[0]
-            y = y + 1
-            y[below & ~exact] = 0
-            highest = highest + 1
-            labels.insert(0, f"< {labels[0]}")
-        open_ends = bool(before.any()), bool(beyond.any())
-        return Coded(y, highest, tuple(labels), [], open_ends)
+        if beyond:
+            highest[spans.high > values[-1]] = values.size
+        if before:
+            y += 1
+            y[(spans.low < values[0]) & ~exact] = 0
+            highest += 1
+        return Coded(y, highest, self.labels, [], self.open_ends)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,45 +166,72 @@ class LevelSpans:
             for low, high in zip(self.low, self.high, strict=True)
         ]
 
-    def coded(self, name: str, index: pd.Index) -> Coded:
-        """The answers as codes; a level without an exact answer joins the one below, or
-        above if it is the lowest.
-        """
-        counts = np.bincount(self.low[self.low == self.high], minlength=self.n_labels)
-        known = counts > 0
+    def levels(self, name: str) -> JoinedLevels:
+        """The levels of these answers; DataError unless two have exact answers."""
+        exact = self.low[self.low == self.high]
+        known = np.bincount(exact, minlength=len(self.labels)) > 0
         if known.sum() < 2:
             raise DataError(
                 f"The response {name!r} must have exact answers at two levels or more;"
                 f" it has them at {int(known.sum())}."
             )
-        joined = np.maximum(np.cumsum(known) - 1, 0)
-        parts = [
-            [
-                label
-                for label, group in zip(self.labels, joined, strict=True)
-                if group == k
-            ]
-            for k in range(int(known.sum()))
-        ]
-        levels = tuple(
-            part[0] if len(part) == 1 else f"{part[0]} to {part[-1]}" for part in parts
-        )
-        notes = []
-        if not known.all():
-            lost = [
-                label
-                for label, kept in zip(self.labels, known, strict=True)
-                if not kept
-            ]
-            notes.append(
-                f"Levels of {name} without an exact answer were joined with a"
-                f" neighbour: {shown_labels(lost)}."
-            )
-        return Coded(joined[self.low], joined[self.high], levels, notes)
+        return JoinedLevels(name, self.labels, known)
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedLevels:
+    """Levels of which one without an exact answer joins the one below, or above if it
+    is the lowest.
+
+    Attributes
+    ----------
+    name : str
+        The response.
+    given : tuple
+        All labels.
+    known : (M,)
+        Whether a label has an exact answer.
+    """
+
+    name: str
+    given: tuple[Any, ...]
+    known: BoolArray
 
     @property
-    def n_labels(self) -> int:
-        return len(self.labels)
+    def joined(self) -> IntArray:
+        """(M,) the level of each label."""
+        return np.asarray(np.maximum(np.cumsum(self.known) - 1, 0))
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """The labels of the levels, lowest first."""
+        parts: list[list[Any]] = [[] for _ in range(int(self.known.sum()))]
+        for label, level in zip(self.given, self.joined, strict=True):
+            parts[level].append(label)
+        return tuple(
+            [
+                part[0] if len(part) == 1 else f"{part[0]} to {part[-1]}"
+                for part in parts
+            ]
+        )
+
+    @property
+    def notes(self) -> list[str]:
+        """A note on levels that were joined, if some were."""
+        pairs = zip(self.given, self.known, strict=True)
+        lost = [label for label, known in pairs if not known]
+        if not lost:
+            return []
+        return [
+            f"Levels of {self.name} without an exact answer were joined with a"
+            f" neighbour: {shown_labels(lost)}."
+        ]
+
+    def coded(self, spans: LevelSpans, index: pd.Index | None) -> Coded:
+        """Answers as codes."""
+        joined = self.joined
+        return Coded(joined[spans.low], joined[spans.high], self.labels, self.notes)
 
 
 Spans = NumberSpans | LevelSpans
+SpanLevels = NumberLevels | JoinedLevels

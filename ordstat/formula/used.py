@@ -116,7 +116,8 @@ def _used_in_part(
 ) -> UsedRows:
     """The same for answers known in part."""
     used = np.ones(len(given.index), dtype=bool) if mask is None else mask
-    coded = spans.take(used).coded(response.name, given.index[used])
+    answers: Any = spans.take(used)
+    coded = answers.levels(response.name).coded(answers, given.index[used])
     y = coded.y.astype(np.intp)
     highest = coded.highest.astype(np.intp)
     return UsedRows(

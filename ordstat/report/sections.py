@@ -145,7 +145,7 @@ def data_header(r: OrdinalResults) -> tuple[tuple[str, Any], ...]:
         ("Method", str(r.method)),
         ("Observations", _observations_text(r)),
         ("Levels", levels_of(r)),
-        *known_in_part(sample),
+        *known_in_part(*r.answers),
         ("Cost", cost),
     ]
     for label, value in r.fit.facts:
@@ -178,8 +178,10 @@ def _observations_text(r: OrdinalResults) -> str:
     return text
 
 
-def known_in_part(sample: Sample) -> list[tuple[str, str]]:
-    """A header pair with the numbers of answers that are known in part, if any are."""
+def known_in_part(sample: Sample, times: FloatArray) -> list[tuple[str, str]]:
+    """A header pair with the numbers of answers that are known in part, if any are;
+    `times` (N,) rows have each answer of the sample.
+    """
     if sample.highest is None:
         return []
     silent = sample.silent()
@@ -193,7 +195,7 @@ def known_in_part(sample: Sample) -> list[tuple[str, str]]:
         "anywhere": silent,
     }
     shown = ", ".join(
-        f"{rows.sum()} {what}" for what, rows in kinds.items() if rows.any()
+        f"{times[rows].sum():.0f} {what}" for what, rows in kinds.items() if rows.any()
     )
     return [("Known in part", shown)]
 
