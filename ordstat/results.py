@@ -706,7 +706,13 @@ class OrdinalResults:
         return prediction(self, newdata, type, at, interpolate)
 
     def predict_to(
-        self, path: str | os.PathLike[str], data: Any = None, type: str = "class"
+        self,
+        path: str | os.PathLike[str],
+        data: Any = None,
+        type: str = "class",
+        *,
+        at: Any = None,
+        interpolate: bool = False,
     ) -> Path:
         """Write predictions to a Parquet file, block by block, for data larger than
         memory.
@@ -720,7 +726,7 @@ class OrdinalResults:
         path : str or path-like
         data : data frame, or rows in blocks as `ordfit` takes them, optional
             The data of the fit if not given.
-        type : str
+        type, at, interpolate
             As in `predict`.
 
         Returns
@@ -747,7 +753,8 @@ class OrdinalResults:
         """
         from .blocks.sources import written_predictions
 
-        return written_predictions(self, path, data, type)
+        asked = {"type": type, "at": at, "interpolate": interpolate}
+        return written_predictions(self, path, data, asked)
 
     def augment(self, data: Any = None) -> pd.DataFrame:
         """Data with columns of predictions beside them.

@@ -339,8 +339,12 @@ def _in_plan(data: Any, path: str | os.PathLike[str]) -> bool:
     return os.path.exists(path) and os.path.basename(path).encode() in plan
 
 
-def written_predictions(fit: Any, path: Any, data: Any, type: str) -> Path:
-    """Predictions of rows in a Parquet file, written block by block."""
+def written_predictions(
+    fit: Any, path: Any, data: Any, asked: Mapping[str, Any]
+) -> Path:
+    """Predictions of rows in a Parquet file, written block by block; `asked` has the
+    arguments of `predict`.
+    """
     path_given("path", path)
     arrow = needed("pyarrow")
     parquet = needed("pyarrow.parquet")
@@ -372,7 +376,7 @@ def written_predictions(fit: Any, path: Any, data: Any, type: str) -> Path:
             stack.enter_context(telling_once())
             writer = None
             for frame in blocks.frames():
-                values = pd.DataFrame(fit.predict(frame, type=type)).rename(columns=str)
+                values = pd.DataFrame(fit.predict(frame, **asked)).rename(columns=str)
                 table = arrow.Table.from_pandas(values, preserve_index=False)
                 writer = writer or stack.enter_context(
                     parquet.ParquetWriter(file, table.schema)

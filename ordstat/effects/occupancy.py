@@ -29,6 +29,7 @@ from ..checks import (
 )
 from ..exceptions import DataError, DataWarning, OptionError, warn
 from ..formula.columns import Factor
+from ..formula.extrapolation import tell_far
 from ..formula.sample import Rows
 from ..inference.bootstrap import bootstrapped
 from ..likelihood.rule import LikelihoodRule
@@ -597,7 +598,9 @@ def _design(
         for code in moving:
             frames.append(at_time.at({previous: fit.levels[code]}).frame)
     frame = pd.concat(frames, ignore_index=True)
-    design = fit.design.spec.rebuild(frame).rows
+    new = fit.design.spec.rebuild(frame)
+    tell_far(new.far, "start and times have")
+    design = new.rows
     aliasing = fit.aliasing
     if aliasing is not None and aliasing.outside(fit.rule, design).any():
         raise DataError(

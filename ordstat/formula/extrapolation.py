@@ -105,8 +105,10 @@ def far_values(
             yield FarValues(name, (low, high), value[outside], first)
 
 
-def tell_far(found: Sequence[FarValues]) -> None:
-    """Warn of new rows with numbers far outside the range of the rows of the fit."""
+def tell_far(found: Sequence[FarValues], have: str = "newdata has") -> None:
+    """Warn of new rows with numbers far outside the range of the rows of the fit;
+    `have` begins the sentence.
+    """
     told = _TOLD.get()
     if told or not found:
         return
@@ -114,7 +116,7 @@ def tell_far(found: Sequence[FarValues]) -> None:
     if len(found) > _MOST:
         text += f"; and {len(found) - _MOST} more variables"
     warn(
-        f"newdata has values far outside the rows of the fit: {text}. Predictions there"
+        f"{have} values far outside the rows of the fit: {text}. Predictions there"
         " rest on the form of the model alone. Check their units.",
         ExtrapolationWarning,
     )

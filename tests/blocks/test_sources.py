@@ -61,6 +61,9 @@ def test_a_source_gives_the_fit_of_its_rows(source, data, folder, tmp_path):
     assert np.allclose(here.params, there.params, rtol=1e-10)
     path = here.predict_to(tmp_path / "out.parquet", type="prob")
     assert np.allclose(pd.read_parquet(path), there.predict(data, "prob"))
+    path = here.predict_to(path, type="exceed", at=2)
+    above = pd.read_parquet(path).iloc[:, 0]
+    assert np.allclose(above, there.predict(data, "exceed", at=2))
 
 
 def test_predictions_of_other_data(data, folder, tmp_path):
