@@ -15,9 +15,7 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.metadata import version
-from importlib.util import find_spec
 from io import StringIO
-from pathlib import Path
 from typing import Any, NoReturn
 
 import pandas as pd
@@ -25,137 +23,51 @@ import pandas as pd
 from . import datasets
 from .api import ordfit
 from .checks import one_of
-from .exceptions import DataError, OptionError, OrdstatError
-from .persistence import UNREADABLE, check_name, load
+from .exceptions import OptionError, OrdstatError
+from .persistence import check_name, load
 from .registry import METHODS
-from .report.files import write_file
 from .report.page import page_target
 from .report.render import Line, Report, Summary
+from .results import known_type
+from .table_files import ENDINGS, TableFile, check_ending, check_writable, write_table
 
 
 class UsageError(OrdstatError):
     """Arguments that do not fit the command."""
 
 
-# Files of data
-
-_SEPARATORS = {".csv": ",", ".tsv": "\t"}
-_PARQUET = (".parquet", ".pq")
-_ENDINGS = f"{', '.join([*_SEPARATORS, _PARQUET[0]])} or {_PARQUET[1]}"
-#: Cells that are missing values; None and null may be names of levels.
-_MISSING = ["", "NA", "NaN", "nan"]
-
-
-def _ending(path: str) -> str:
-    """How the name of a file of data ends; UsageError for another kind of file."""
-    ending = Path(path).suffix.lower()
-    if ending not in _SEPARATORS and ending not in _PARQUET:
-        raise UsageError(
-            f"a file of data must end in {_ENDINGS}; got {path!r}. Convert it with"
-            " pandas."
-        )
-    if ending in _PARQUET and find_spec("pyarrow") is None:
-        raise UsageError(
-            f"{path!r} needs the package pyarrow. Install it: pip install pyarrow"
-        )
-    return ending
-
-
-def read_table(path: str, separator: str | None = None) -> pd.DataFrame:
-    """Read a data frame from a file.
-
-    Parameters
-    ----------
-    path : str
-        A name that ends in .csv, .tsv, .parquet or .pq.
-    separator : str, optional
-        Between the columns of a text file, if it is not that of the ending.
-
-    Raises
-    ------
-    UsageError
-        The file has another extension.
-    DataError
-        The file does not exist, cannot be read or has no rows.
-    """
-    if separator is None:
-        ending = _ending(path)
-        separator = _SEPARATORS.get(ending)
-    if not Path(path).is_file():
-        raise DataError(f"there is no file {path!r}.")
-    try:
-        if separator is None:
-            frame = _read_parquet(path)
-            names = pd.Series(frame.columns)
-        else:
-            frame = _read_text(
-                path, separator, keep_default_na=False, na_values=_MISSING
-            )
-            names = (
-                _read_text(path, separator, header=None, nrows=1, dtype=str)
-                .iloc[0]
-                .dropna()
-            )
-    except UNREADABLE as error:
-        raise DataError(
-            f"{path!r} cannot be read as {Path(path).suffix}: {error}"
-        ) from error
-    if names.duplicated().any():
-        raise DataError(
-            f"{path!r} has several columns {names[names.duplicated()].iloc[0]!r}."
-            " Rename them."
-        )
-    if (
-        separator is not None
-        and len(names) == 1
-        and any(mark in names.iloc[0] for mark in ";\t,")
-    ):
-        raise DataError(
-            f"{path!r} has only the column {names.iloc[0]!r}. Give the separator:"
-            " --separator ';'."
-        )
-    if frame.empty:
-        raise DataError(f"{path!r} has no rows.")
-    return frame
-
-
-def _read_text(path: str, separator: str, **how: Any) -> pd.DataFrame:
-    frame: pd.DataFrame = pd.read_csv(
-        path, sep=separator, encoding="utf-8-sig", low_memory=False, **how
+def _add_data(parser: ArgumentParser) -> None:
+    missing = "empty cells, NA, NaN and nan are missing values"
+    parser.add_argument(
+        "data", help=f"a file that ends in {ENDINGS}; in text, {missing}"
     )
-    return frame
+    parser.add_argument(
+        "--separator",
+        metavar="TEXT",
+        help="between the columns of a text file, whose name may then end in any way",
+    )
+    parser.add_argument(
+        "--encoding",
+        metavar="NAME",
+        help="of a text file, such as cp1252 (Windows); UTF-8 if left out",
+    )
+    parser.add_argument(
+        "--decimal", metavar="MARK", help="',' for a text file with 1,5 in place of 1.5"
+    )
 
 
-def _read_parquet(path: str) -> pd.DataFrame:
-    """The rows of a file; a named index of pandas is a column as any other."""
-    frame = pd.read_parquet(path, engine="pyarrow")
-    frame = frame.reset_index(drop=frame.index.names == [None])
-    return frame.set_axis([str(name) for name in frame.columns], axis="columns")
+def _data_of(given: Namespace) -> TableFile:
+    return TableFile(given.data, given.separator, given.encoding, given.decimal)
 
 
-def _kept(text: str, given: Namespace, data: pd.DataFrame) -> pd.DataFrame:
-    """The columns that --keep names, of a text file as they are written there: "007"
-    stays "007".
-    """
+def _kept(text: str, table: TableFile, data: pd.DataFrame) -> pd.DataFrame:
+    """The columns that --keep names, of a text file as they are written there."""
     names = [text]
     if text not in data:
         names = [name.strip() for name in text.split(",")]
     for name in names:
         one_of("--keep", name, data.columns)
-    if given.separator is None and _ending(given.data) in _PARQUET:
-        return data[names]
-    separator = given.separator or _SEPARATORS[_ending(given.data)]
-    return _read_text(given.data, separator, dtype=str, na_filter=False)[names]
-
-
-def _add_data(parser: ArgumentParser) -> None:
-    missing = "empty cells, NA, NaN and nan are missing values"
-    parser.add_argument(
-        "data", help=f"a file that ends in {_ENDINGS}; in text, {missing}"
-    )
-    parser.add_argument(
-        "--separator", metavar="TEXT", help="between the columns of a text file"
-    )
+    return table.as_written(names)
 
 
 def value_of(text: str) -> Any:
@@ -257,17 +169,14 @@ def fit_command(given: Namespace) -> None:
     `ordstat methods` lists the methods; in Python help("ordstat.REDSVM") has the
     options of one.
     """
-    options = dict(map(_option, given.option))
+    options = _options(given.option)
     if given.save is not None:
         check_name(given.save)
-        if not Path(given.save).parent.is_dir():
-            raise DataError(
-                f"{given.save} cannot be written: there is no folder"
-                f" {str(Path(given.save).parent)!r}."
-            )
+        check_writable(given.save, (given.data,))
     if given.report is not None:
         page_target(given.report)
-    data = read_table(given.data, given.separator)
+        check_writable(given.report, (given.data,))
+    data = _data_of(given).read()
     levels = None if given.levels is None else levels_of(given.levels)
     fit = ordfit(
         **{
@@ -298,6 +207,30 @@ def levels_of(text: str) -> list[Any]:
     texts = [level.strip() for level in next(csv.reader([text], skipinitialspace=True))]
     values = [value_of(level) for level in texts]
     return values if all(isinstance(value, (int, float)) for value in values) else texts
+
+
+#: Arguments of ordfit that are arguments of the command, and how they are given there.
+_NO_OPTIONS = {
+    "formula": "the formula after the file",
+    "data": "the file after `ordstat fit`",
+    "method": "--method",
+    "levels": "--levels",
+}
+
+
+def _options(texts: Sequence[str]) -> dict[str, Any]:
+    """Names and values of all --option; UsageError for a name that is not one, or is
+    given twice.
+    """
+    options: dict[str, Any] = {}
+    for text in texts:
+        name, value = _option(text)
+        if name in _NO_OPTIONS:
+            raise UsageError(f"--option must not be {name}; give {_NO_OPTIONS[name]}.")
+        if name in options:
+            raise UsageError(f"--option {name} is given twice. Leave one out.")
+        options[name] = value
+    return options
 
 
 def _option(text: str) -> tuple[str, Any]:
@@ -338,9 +271,8 @@ def _predict_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--at", metavar="VALUE,...", help=text)
     text = "columns of the data to copy before the predictions, such as an identifier"
     parser.add_argument("--keep", metavar="COLUMN,...", help=text)
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", help=f"a file that ends in {_ENDINGS}"
-    )
+    text = f"a file that ends in {ENDINGS}, replaced if it exists"
+    parser.add_argument("-o", "--output", metavar="FILE", help=text)
 
 
 def predict_command(given: Namespace) -> None:
@@ -361,18 +293,22 @@ def predict_command(given: Namespace) -> None:
     of rules with thresholds score and margin; of rules that vote, votes.
     """
     if given.output is not None:
-        _ending(given.output)
-    data = read_table(given.data, given.separator)
-    kept = None if given.keep is None else _kept(given.keep, given, data)
+        check_ending(given.output)
+        check_writable(given.output, (given.data, given.model))
+    source = _data_of(given)
+    fit = load(given.model)
+    type = known_type(fit, given.type)
+    data = source.read()
+    kept = None if given.keep is None else _kept(given.keep, source, data)
     at = None
     if given.at is not None:
         values = levels_of(given.at)
         at = values[0] if len(values) == 1 else values
-    predicted = load(given.model).predict(data, type=given.type, at=at)
+    predicted = fit.predict(data, type=type, at=at)
     if isinstance(predicted, pd.DataFrame):
-        table = predicted.add_prefix(f"{given.type}_")
+        table = predicted.add_prefix(f"{type}_")
     else:
-        table = predicted.to_frame(given.type)
+        table = predicted.to_frame(type)
     if kept is not None:
         table = pd.concat([kept.set_axis(table.index), table], axis="columns")
         if table.columns.duplicated().any():
@@ -381,21 +317,10 @@ def predict_command(given: Namespace) -> None:
                 f"--keep names {twice!r} twice, or as the predictions are named. Rename"
                 " the column."
             )
-    _write(table, given.output)
-
-
-def _write(table: pd.DataFrame, path: str | None) -> None:
-    """A table to a file of data, or to the screen."""
-    if path is None:
+    if given.output is None:
         table.to_csv(sys.stdout, index=False)
-    elif _ending(path) in _PARQUET:
-        write_file(
-            path, lambda file: table.to_parquet(file, engine="pyarrow", index=False)
-        )
     else:
-        write_file(
-            path, table.to_csv(sep=_SEPARATORS[_ending(path)], index=False).encode()
-        )
+        write_table(table, given.output)
 
 
 _WIDTH = 100
@@ -482,6 +407,20 @@ def _parser() -> ArgumentParser:
     return top
 
 
+def _given(arguments: Sequence[str] | None) -> Namespace:
+    """What the shell gave; UsageError for words that no argument takes."""
+    given, others = _parser().parse_known_args(arguments)
+    if not others:
+        return given
+    quotes = ""
+    if any(not word.startswith("-") for word in others):
+        quotes = '. Put texts with blanks or ~ in quotes, such as "rating ~ temp"'
+    raise UsageError(
+        f"unrecognized arguments: {shlex.join(others)}{quotes} (see ordstat"
+        f" {given.command} --help)"
+    )
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command.
 
@@ -509,7 +448,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 1
         try:
             try:
-                given = _parser().parse_args(arguments)
+                given = _given(arguments)
                 given.run(given)
             finally:
                 sys.stdout.flush()
@@ -572,6 +511,11 @@ _ADVICE = {
     ),
     r"\bpenalty='?(jeffreys|[\d.]*\d)'?": r"--option penalty=\1",
     r"(?<!-)\blevels=(?!\[)": "--levels",
+    r"\bfit\.save\(\)": "`ordstat fit --save`",
+    r"\b([Ff]it with|[Gg]ive|[Ss]et|[Uu]se) method='?([\w-]+)'?": r"\1 --method \2",
+    r"\b([Ff]it with|[Ss]et) ((?!penalty)\w+)='?([\w.-]+)'?": r"\1 --option \2=\3",
+    r"\b([Ff]it with|[Ss]et) (\w+)=(?=[ ,.;)]|$)": r"\1 --option \2=VALUE",
+    r"needed for (\w+)=": r"needed for --option \1",
 }
 
 

@@ -112,7 +112,7 @@ _RENAMED = {
 
 def dataclass_named(name: str, names: set[str]) -> Any:
     """The dataclass of a name such as "formula.sample.Sample" that has fields of these
-    names; fields that it got later have defaults. DataError if there is no such class.
+    names; fields that it got later have defaults. None if there is no such class.
     """
     present = _MOVED.get(name, name)
     module, _, last = present.rpartition(".")
@@ -124,11 +124,7 @@ def dataclass_named(name: str, names: set[str]) -> Any:
         every = {f.name for f in fields(kind)}
         if names <= every and every - names <= _defaults(kind).keys():
             return kind
-    raise DataError(
-        f"this version of ordstat has no class {name!r} with the fields"
-        f" {', '.join(sorted(names))}. Install the ordstat that wrote the file, or fit"
-        " again."
-    )
+    return None
 
 
 def _defaults(kind: Any) -> dict[str, Any]:
@@ -659,6 +655,7 @@ class Unpacking:
     """Values on their way out of a file."""
 
     arrays: list[AnyArray]
+    written_by: str
     objects: list[Any] = field(default_factory=list)
 
     def add(self, entry: dict[str, Any]) -> None:
@@ -669,6 +666,12 @@ class Unpacking:
             for name, value in entry["fields"].items()
         }
         kind = dataclass_named(entry["class"], set(given))
+        if kind is None:
+            raise DataError(
+                f"{self.written_by} wrote it, and {_WRITER} has no"
+                f" class {entry['class']!r} with the fields {', '.join(sorted(given))}."
+                f" Install {self.written_by}, or fit again."
+            )
         made = object.__new__(kind)
         for name, value in (_defaults(kind) | given).items():
             object.__setattr__(made, name, value)
@@ -755,7 +758,7 @@ def _nested(given: Any) -> Iterator[tuple[Any, int]]:
 def fit_of(tree: Any, arrays: list[AnyArray]) -> Any:
     """The fit of a document and arrays, checked."""
     _check_size(tree, arrays)
-    unpacking = Unpacking(arrays)
+    unpacking = Unpacking(arrays, tree.get("written_by", _WRITER))
     for entry in tree["objects"]:
         unpacking.add(entry)
     fit = unpacking.unpack(tree["fit"])
@@ -769,6 +772,7 @@ def fit_of(tree: Any, arrays: list[AnyArray]) -> Any:
 #: Suffix of files of fits.
 ENDING = ".ordstat"
 FORMAT = "ordstat fit"
+_WRITER = f"ordstat {version('ordstat')}"
 VERSION = 1
 TREE = "fit.json"
 #: Bytes of the JSON, which takes many times as much memory when it is read.
@@ -795,7 +799,7 @@ def save(fit: Any, path: str | os.PathLike[str]) -> None:
     header = {
         "format": FORMAT,
         "version": VERSION,
-        "written_by": f"ordstat {version('ordstat')}",
+        "written_by": _WRITER,
         "call": fit.call,
     }
     text = json.dumps(header | tree, allow_nan=False, separators=(",", ":")).encode(
@@ -942,7 +946,7 @@ def _read(path: str | os.PathLike[str], most: int) -> tuple[Any, list[AnyArray]]
             raise DataError(
                 f"its format has version {tree['version']!r}, written by"
                 f" {tree['written_by']}; this ordstat reads version {VERSION}. Install"
-                " the ordstat that wrote it."
+                f" {tree['written_by']}, or fit again."
             )
         arrays = [
             np.lib.format.read_array(io.BytesIO(archive.read(member)))

@@ -65,6 +65,7 @@ LEVELS = (
         "estimator",
         "metrics",
         "registry",
+        "table_files",
     },
 )
 #: Families that a family builds on; `likelihood/results.py` also imports the topics

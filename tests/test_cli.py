@@ -1,6 +1,7 @@
 """The command line: what it prints, what it writes, and what it tells the shell."""
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -13,7 +14,8 @@ from seams import METHODS
 
 import ordstat
 from ordstat import DataError, datasets, ordfit
-from ordstat.cli import COMMANDS, _parser, main, read_table
+from ordstat.cli import COMMANDS, _parser, main
+from ordstat.results import PREDICTION_TYPES
 
 FORMULA = "rating ~ temp + contact"
 LABELS = {1: "very mild", 2: "mild", 3: "middle", 4: "bitter", 5: "very bitter"}
@@ -314,13 +316,10 @@ def test_parquet(ending, folder, capsys):
     assert out["id"].tolist() == wine["id"].tolist()[::-1]
     expected = ordfit(FORMULA, wine).predict(wine.iloc[::-1], type="prob")
     np.testing.assert_allclose(out.iloc[:, 2:], expected, rtol=1e-9)
-    (folder / data).write_bytes(b"PAR1 and no more")
-    assert main(["fit", data, FORMULA]) == 1
-    assert f"'{data}' cannot be read as {ending}" in capsys.readouterr().err
 
 
 def test_parquet_without_pyarrow(folder, capsys, monkeypatch):
-    monkeypatch.setattr("ordstat.cli.find_spec", lambda name: None)
+    monkeypatch.setattr("ordstat.table_files.find_spec", lambda name: None)
     main(["fit", "wine.csv", FORMULA, "--save", "m"])
     for arguments in (
         ["fit", "wine.pq", FORMULA],
@@ -334,29 +333,7 @@ def test_parquet_without_pyarrow(folder, capsys, monkeypatch):
         )
 
 
-def test_equal_headings_are_refused(folder, capsys):
-    (folder / "twice.csv").write_text("rating;temp;temp\n1;2;3\n2;3;4\n")
-    assert main(["fit", "twice.csv", "rating ~ temp", "--separator", ";"]) == 1
-    assert (
-        "'twice.csv' has several columns 'temp'. Rename them."
-        in capsys.readouterr().err
-    )
-
-
 # Files of other programs
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_damaged_files_are_read_or_refused(folder):
-    path = folder / "wine.csv"
-    rng = np.random.default_rng(0)
-    good = path.read_bytes()
-    for _ in range(20):
-        bad = bytearray(good[: rng.integers(1, len(good) + 1)])
-        bad[rng.integers(len(bad))] = rng.integers(128, 256)
-        path.write_bytes(bytes(bad))
-        with pytest.raises(DataError, match=r"cannot be read as|has no rows"):
-            read_table(str(path))
 
 
 def test_text_files(folder, labelled, capsys):
@@ -386,7 +363,7 @@ WRONG = {
         ),
         "no fit": (
             ["predict", "wine.csv", "wine.csv"],
-            "wine.csv cannot be loaded: it is not a file that fit.save() wrote",
+            "it is not a file that `ordstat fit --save` wrote",
         ),
         "one text": (
             ["fit", "one.csv", "y ~ x"],
@@ -402,15 +379,21 @@ WRONG = {
         ),
         "binary": (
             ["fit", "binary.csv", FORMULA],
-            "'binary.csv' cannot be read as .csv",
+            "'binary.csv' cannot be read as",
         ),
         "letters": (
             ["fit", "latin.csv", FORMULA],
-            "'latin.csv' cannot be read as .csv: 'utf-8' codec",
+            "'latin.csv' cannot be read as utf-8: byte 0xdf. Give its encoding, such as"
+            " --encoding cp1252",
         ),
         "empty": (
             ["fit", "empty.csv", FORMULA],
-            "'empty.csv' cannot be read as .csv: No columns",
+            "'empty.csv' is empty. Give a file with a line of headings",
+        ),
+        "a folder as data": (["fit", ".", FORMULA], "'.' is a folder. Name a file"),
+        "a column of an option": (
+            ["fit", "wine.csv", FORMULA, "--option", "cluster=house"],
+            "no column 'house', needed for --option cluster; there are",
         ),
         "no rows": (["fit", "head.csv", FORMULA], "'head.csv' has no rows"),
     },
@@ -434,7 +417,7 @@ WRONG = {
         ),
         "an argument": (
             ["fit", "wine.csv", FORMULA, "--metod", "x"],
-            "arguments: --metod x (see ordstat --help)",
+            "arguments: --metod x. Put texts with blanks",
         ),
         "an option": (
             ["fit", "wine.csv", FORMULA, "--option", "C"],
@@ -442,7 +425,7 @@ WRONG = {
         ),
         "an extension": (
             ["fit", "wine.xls", FORMULA],
-            "must end in .csv, .tsv, .parquet or .pq; got 'wine.xls'. Convert it",
+            "got 'wine.xls'. Open it in Excel or LibreOffice and save it as CSV UTF-8",
         ),
         "a folder of a page": (
             ["fit", "wine.csv", FORMULA, "--report", "no/m.html"],
@@ -455,6 +438,30 @@ WRONG = {
         "an ending of a fit": (
             ["fit", "wine.csv", FORMULA, "--save", "wine.csv"],
             "path must end in .ordstat",
+        ),
+        "a file of Stata": (
+            ["fit", "gss.dta", FORMULA],
+            'python -c "import pandas; pandas.read_stata(',
+        ),
+        "a formula without quotes": (
+            ["fit", "wine.csv", "rating", "/root", "temp"],
+            'in quotes, such as "rating ~ temp" (see ordstat fit --help)',
+        ),
+        "levels without quotes": (
+            ["fit", "wine.csv", FORMULA, "--levels", "Poor,Very", "Good"],
+            "unrecognized arguments: Good. Put texts with blanks",
+        ),
+        "an option twice": (
+            ["fit", "wine.csv", FORMULA, "--option", "tol=1e-6", "--option", "tol=1"],
+            "--option tol is given twice",
+        ),
+        "an argument as option": (
+            ["fit", "wine.csv", FORMULA, "--option", "method=probit"],
+            "--option must not be method; give --method",
+        ),
+        "model and data exchanged": (
+            ["predict", "wine.csv", "wine.ordstat"],
+            "give the model first, ordstat predict MODEL DATA",
         ),
         "a command that left": (["datasets"], "invalid choice: 'datasets'"),
     },
@@ -503,7 +510,7 @@ def test_an_interruption_leaves_nothing(folder, capsys, monkeypatch):
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ordstat.cli.read_table", interrupted)
+    monkeypatch.setattr("ordstat.cli.TableFile.read", interrupted)
     assert main(["fit", "wine.csv", FORMULA, "--save", "m"]) == 130
     assert (
         capsys.readouterr().err == "ordstat: error: interrupted\n"
@@ -551,6 +558,41 @@ def test_examples_of_help_are_commands(arguments, capsys):
         _parser().parse_args(shlex.split(example)[1:])
 
 
+def test_help_lists_every_type_of_prediction(capsys):
+    with pytest.raises(SystemExit):
+        main(["predict", "--help"])
+    listed = capsys.readouterr().out.partition("types:")[2]
+    for name in PREDICTION_TYPES:
+        assert re.search(rf"\b{name}\b", listed), name
+
+
+def test_the_type_of_a_fit_without_it(folder, capsys):
+    """A type has its own name in the headings, whichever spelling was given."""
+    main(["fit", "wine.csv", FORMULA, "--method", "redsvm", "--save", "m"])
+    capsys.readouterr()
+    assert main(["predict", "m", "wine.csv", "--type", "prob"]) == 2
+    assert "Fit with --option calibrate=True" in capsys.readouterr().err
+    main(["fit", "wine.csv", FORMULA, "--save", "m"])
+    capsys.readouterr()
+    assert main(["predict", "m", "wine.csv", "--type", "PROB"]) == 0
+    assert capsys.readouterr().out.startswith("prob_1,")
+
+
+@pytest.mark.parametrize("name", ["wine.csv", "m"])
+def test_what_is_read_is_not_written_over(name, folder, capsys):
+    main(["fit", "wine.csv", FORMULA, "--save", "m"])
+    before = (folder / name).read_bytes()
+    os.link(name, "other.csv")
+    for output in {"wine.csv" if name == "wine.csv" else "other.csv", "other.csv"}:
+        assert main(["predict", "m", "wine.csv", "-o", output]) == 1
+        assert "is read by this command. Name another" in capsys.readouterr().err
+    (folder / "data").write_bytes((folder / "wine.csv").read_bytes())
+    assert main(["fit", "data", FORMULA, "--separator", ",", "--save", "data"]) == 1
+    assert (folder / name).read_bytes() == before
+    assert main(["predict", "m", "wine.csv", "-o", "no/out.csv"]) == 1
+    assert "there is no folder 'no'. Make it first: mkdir no" in capsys.readouterr().err
+
+
 def test_advice_is_for_the_shell(folder, capsys):
     """A summary names options of the command, and the file of the fit."""
     anes = datasets.load("anes96")
@@ -586,7 +628,7 @@ def test_as_a_program(folder):
         [*run, "fit", "none.csv", "y ~ x"], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "ordstat: error: there is no file 'none.csv'.\n"
+    assert done.stderr.startswith("ordstat: error: there is no file 'none.csv' in ")
     with subprocess.Popen(
         [*run, "methods"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as program:

@@ -26,7 +26,7 @@ _IN_FILES = (
     " file, all else takes rows in memory, as pandas.read_parquet(path) reads them"
 )
 #: What reads a file whose name ends so.
-_PANDAS = {
+PANDAS_READERS = {
     ".csv": "read_csv",
     ".tsv": "read_table",
     ".xls": "read_excel",
@@ -78,7 +78,7 @@ def refuse_other_files(data: Any, name: str = "data") -> None:
     reader = None
     if isinstance(data, (str, os.PathLike)):
         path = os.fspath(data)
-        reader = _PANDAS.get(os.path.splitext(str(path))[1].lower())
+        reader = PANDAS_READERS.get(os.path.splitext(str(path))[1].lower())
     if reader is not None:
         raise DataError(
             f"{name} must be rows in memory or a Parquet file; got {path!r}. Read it:"

@@ -238,35 +238,48 @@ def _data(fit: OrdinalResults) -> Iterator[str]:
         and design.names
         and not fit.method.pairwise
     ):
-        yield f'<div class="tables">{grid_html(_column_table(fit).grid)}</div>'
+        for table in _column_tables(fit):
+            yield f'<div class="tables">{grid_html(table.grid)}</div>'
 
 
-def _column_table(fit: OrdinalResults) -> Table:
-    """Mean, standard deviation and range of each column of the model."""
+def _column_tables(fit: OrdinalResults) -> Iterator[Table]:
+    """Rows and shares of the indicators among the columns of the model; mean, standard
+    deviation and range of the others.
+    """
     X = fit.design.sample.X
     w = fit.design.sample.case_weights
-    names = list(fit.design.names)
-    mean = w @ X / w.sum()
-    columns = {
+    total = w @ X
+    mean = total / w.sum()
+    ranges = {
         "mean": mean,
         "SD": np.sqrt(w @ (X - mean) ** 2 / w.sum()),
         "min": X.min(axis=0),
         "max": X.max(axis=0),
     }
-    pieces = [
-        piece
-        for name in fit.design.spec.column_names["location"]
-        for piece in name.pieces
-    ]
-    note = "A column such as f: b is 1 where f is b, else 0, so its mean is a share."
-    table = Table(
-        title="Columns of the model",
-        frame=pd.DataFrame(columns, index=names),
-        formats=dict.fromkeys(columns, "g"),
-        note=note if any(piece.level is not None for piece in pieces) else "",
-        labels=fit.names_shown(),
+    counts = {"rows": total, "share": mean}
+    names = np.array(fit.design.names, dtype=object)
+    # a product of indicators is an indicator too
+    indicator = np.array(
+        [
+            all(piece.level is not None for piece in name.pieces)
+            for name in fit.design.spec.column_names["location"]
+        ]
     )
-    return shortened(table, "fit.design")
+    note = "A column such as f: b is 1 where f is b, else 0; its rows are those with 1."
+    parts = (
+        ("numbers", ~indicator, ranges, dict.fromkeys(ranges, "g"), ""),
+        ("indicators", indicator, counts, {"rows": "g", "share": ".1%"}, note),
+    )
+    for title, chosen, statistics, formats, text in parts:
+        if chosen.any():
+            table = Table(
+                title=f"Columns of the model: {title}",
+                frame=pd.DataFrame(statistics, index=names)[chosen],
+                formats=formats,
+                note=text,
+                labels=fit.names_shown(),
+            )
+            yield shortened(table, "fit.design")
 
 
 def _call(fit: OrdinalResults) -> str:

@@ -186,10 +186,10 @@ def test_the_page_shows_the_same_names(fit, odd, tmp_path):
     fit.report(page)
     text = page.read_text(encoding="utf-8")
     columns = text[
-        text.index("Columns of the model") : text.index("so its mean is a share")
+        text.index("Columns of the model") : text.index("its rows are those with 1")
     ]
     assert all(f">{row}<" in columns for row in expected_rows())
     plain = tmp_path / "plain.html"
     # no column of a level, so no note on them
     ordfit("y ~ `dose [mg]`", odd).report(plain)
-    assert "so its mean is a share" not in plain.read_text(encoding="utf-8")
+    assert "its rows are those with 1" not in plain.read_text(encoding="utf-8")

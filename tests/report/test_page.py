@@ -122,6 +122,16 @@ def test_what_it_says(tmp_path):
     assert "More:" not in text and "Pictures" not in text
 
 
+def test_indicators_are_counted_and_numbers_described(tmp_path):
+    rows = pd.DataFrame(
+        {"y": [1, 2, 3] * 4, "g": list("aabbbbbbcccc"), "x": [1.0, 3.0] * 6}
+    )
+    page = read(ordfit("y ~ g + x", rows).report(tmp_path / "p.html", pictures=False))
+    text = "|".join(word.strip() for word in page.text if word.strip())
+    assert "|rows|share|g: b|6|50.0%|g: c|4|33.3%|" in text
+    assert "|mean|SD|min|max|x|2|1|1|3|" in text
+
+
 def hostile():
     rng = np.random.default_rng(0)
     levels = [
