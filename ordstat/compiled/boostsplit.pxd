@@ -163,6 +163,8 @@ cdef inline void cut(const Growth* t, const Scan* scan, const double* hist, int 
         wl += hist[WIDTH * b + 2]
         if wl < t.least or vl < t.flattest:
             continue
+        if hist[WIDTH * b + 2] == 0.0 and b < t.n_bins[d] - 1:
+            continue  # without rows in the bin it is the cut before
         if W - wl < t.least or V - vl < t.flattest:
             break
         gain = fall(gl, vl, t, low, high) + fall(G - gl, V - vl, t, low, high) - whole

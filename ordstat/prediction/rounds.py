@@ -19,8 +19,13 @@ from ..formula.sample import Rows
 from ..threads import Team, in_threads
 from .trees import BoostedTrees, HeldOut, LinearStart, ValueTree
 
-#: Most codes of a column of numbers, and of a column of categories.
+#: Most codes of a column of numbers.
 MOST_BINS = 128
+# A round on many columns takes time by their bins, not their rows: beyond this number
+# of columns a bin holds 32 rows, but there are at least 32 bins.
+_MANY_COLUMNS = 300
+_FEWEST_BINS = 32
+_ROWS_PER_BIN = 32
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -110,6 +115,19 @@ class Bins:
         return bool((self.counts + self.gaps <= 1).all())
 
 
+def most_bins(n_rows: int, n_columns: int) -> int:
+    """Most bins of a column of numbers.
+
+    Examples
+    --------
+    >>> most_bins(400, 300), most_bins(400, 301), most_bins(10_000, 301)
+    (128, 32, 128)
+    """
+    if n_columns <= _MANY_COLUMNS:
+        return MOST_BINS
+    return min(MOST_BINS, max(_FEWEST_BINS, n_rows // _ROWS_PER_BIN))
+
+
 def _present(
     X: FloatArray, rows: IntArray, d: int, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
@@ -187,10 +205,11 @@ _PERFECT = 0.01
 _LESS = 5e-4
 #: Rounds between reports of progress.
 TELL = 50
-# Fewest columns per tree (fewer would rule out interactions), and default share of
-# columns.
+# Fewest columns per tree (fewer would rule out interactions), default share of
+# columns, and most columns by default.
 _FEW_COLUMNS = 5
 _SHARE = 0.6
+_MOST_DRAWN = 300
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,7 +228,7 @@ class Settings:
     subsample : float
         Share of the rows for each tree.
     column_share : float or None
-        Share of the columns; None for 0.6, but at least five columns.
+        Share of the columns; None for 0.6, but at least 5 and at most 300 columns.
     """
 
     learning_rate: float
@@ -441,10 +460,10 @@ class Booster:
     def _drawn_columns(self) -> AnyArray:
         n = self._columns.size
         share = self.settings.column_share
-        size = max(
-            round((_SHARE if share is None else share) * n),
-            min(n, _FEW_COLUMNS) if share is None else 1,
-        )
+        if share is None:
+            size = min(max(round(_SHARE * n), _FEW_COLUMNS), _MOST_DRAWN)
+        else:
+            size = max(round(share * n), 1)
         if size >= n:
             return self._columns
         return np.sort(self.rng.permutation(n)[:size]).astype(np.int32)

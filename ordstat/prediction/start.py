@@ -20,7 +20,15 @@ from ..likelihood.penalty import Ridge
 from ..likelihood.problem import Problem
 from ..threads import Team
 from .probabilities import LOGIT
-from .rounds import Binned, Bins, Booster, Settings, best_thresholds, logit_loss
+from .rounds import (
+    Binned,
+    Bins,
+    Booster,
+    Settings,
+    best_thresholds,
+    logit_loss,
+    most_bins,
+)
 from .trees import LinearStart
 
 
@@ -227,7 +235,9 @@ class BinnedRows:
         if (weights == 1.0).all():
             weights = np.broadcast_to(np.float64(1.0), rows.shape)  # takes no memory
         data = Binned(
-            bins=Bins.of(sample.X, rows, weights, sample.categories),
+            bins=Bins.of(
+                sample.X, rows, weights, sample.categories, most_bins(rows.size, D)
+            ),
             y=sample.y[rows].astype(np.uint16),
             weights=weights,
             signs=np.zeros(D, dtype=np.int8) if sample.signs is None else sample.signs,

@@ -2,11 +2,22 @@
 least.
 """
 
+import time
+
 import numpy as np
 import pytest
 from scipy.special import expit
 
-from ordstat.prediction.rounds import best_thresholds, damped, logit_loss, stepped
+from ordstat import Blend
+from ordstat.formula.sample import Rows, Sample
+from ordstat.prediction.rounds import (
+    Settings,
+    best_thresholds,
+    damped,
+    logit_loss,
+    stepped,
+)
+from ordstat.prediction.start import BinnedRows
 
 STEP = 1e-30
 
@@ -93,3 +104,49 @@ def test_a_step_keeps_the_order():
         actual = damped(theta, step)
         assert (np.diff(actual) >= 0.5 * np.diff(theta) - 1e-12).all()
         assert np.abs(actual - theta).max() <= 1 + 1e-12
+
+
+def wide(n_columns, n=400):
+    """A sample of few rows, all values of a column different."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n, n_columns))
+    y = np.digitize(X[:, 0] + rng.logistic(size=n), [-1.0, 1.0])
+    return Sample(rows=Rows(X=X), y=y, n_levels=3)
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "n", "bins"),
+    [(300, 400, 128), (301, 400, 32), (301, 2000, 62), (301, 5000, 128)],
+)
+def test_many_columns_of_few_rows_have_fewer_bins(n_columns, n, bins):
+    training = BinnedRows.of(wide(n_columns, n), "OrdinalBoosting")
+    assert (training.data.bins.counts == bins).all()
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "share", "drawn"),
+    [(500, None, 300), (501, None, 300), (700, None, 300), (700, 0.6, 420)],
+)
+def test_a_tree_draws_at_most_300_columns_by_default(n_columns, share, drawn):
+    training = BinnedRows.of(wide(n_columns, 20), "OrdinalBoosting")
+    settings = Settings(
+        learning_rate=0.1,
+        depth=1,
+        penalty=1.0,
+        min_weight=1.0,
+        subsample=1.0,
+        column_share=share,
+    )
+    weights = training.data.weights
+    start = training.constant(weights)
+    booster = training.booster(settings, start, weights, np.random.default_rng(0))
+    columns = booster._drawn_columns()
+    assert np.unique(columns).size == columns.size == drawn
+
+
+@pytest.mark.slow
+def test_a_blend_of_a_thousand_columns_ends_soon():
+    sample = wide(1000, 300)
+    begun = time.process_time()
+    Blend().fit(sample, np.random.default_rng(0))
+    assert time.process_time() - begun < 20.0
