@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 
-from .._typing import FloatArray
+from .._typing import BoolArray, FloatArray
 from ..advice import with_advice
 from ..checks import fraction, mapping, one_of, variable_names
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Rows
 from ..inference.wald import Joint, by_estimated, joint_frame, joint_test, too_many
+from ..likelihood.row_limits import spread_limits
 from ..report.frames import Exported, NotedFrame, broom_frame
 from .average import (
     CANCELLED,
@@ -539,8 +540,9 @@ def marginal_means(
     nesting = nesting_of(everyone, location_terms(r))
     specs = specs.with_outer(nesting)
     grid = grid_of(everyone, specs, at, nesting)
-    averages = _cells(averager, grid, weights, var)
-    notes = _notes(averager, grid, weights)
+    rows = averager.design(grid.frame)
+    averages = _cells(averager, grid, rows, weights, var)
+    notes = _notes(averager, grid, rows, weights)
     if averager.lacks_errors(averages):
         warn_of_unknown()
     held = {
@@ -564,12 +566,17 @@ def location_terms(r: LikelihoodResults) -> list[frozenset[str]]:
 
 
 def _cells(
-    averager: Averager, grid: ReferenceGrid, weights: str, var: str | None
+    averager: Averager,
+    grid: ReferenceGrid,
+    rows: Rows,
+    weights: str,
+    var: str | None,
 ) -> Average:
     """The average or slope of each cell; NaN for an empty cell if `weights`
-    needs rows.
+    needs rows, and where the unit of the latent variable has no estimate.
     """
-    rows = _grid_rows(averager, grid.frame)
+    unmeasured = _unmeasured(averager, rows)
+    rows = _in_unit(averager, rows)
     shares = cell_weights(grid, weights)
     averager.report_crossed([rows], np.nan_to_num(shares.ravel()))
     moved = None if var is None else tangent(averager, grid.population, grid.frame, var)
@@ -581,10 +588,11 @@ def _cells(
         cell = slice(k * size, (k + 1) * size)
         empty = np.isnan(share).any()
         share = np.full(size, 1.0 / size) if empty else share
+        unknown = empty or unmeasured[cell][share > 0.0].any()
         average = averager.over(
             rows.take(cell), share, None if moved is None else moved.take(cell)
         )
-        if empty:
+        if unknown:
             average = Average(
                 np.full_like(average.values, np.nan),
                 average.jacobian,
@@ -594,13 +602,35 @@ def _cells(
     return Average.stacked(averages)
 
 
-def _grid_rows(averager: Averager, frame: pd.DataFrame) -> Rows:
-    """The design of the grid, with latent variables on one scale."""
-    rows = averager.design(frame)
+def _in_unit(averager: Averager, rows: Rows) -> Rows:
+    """The design of a grid, with latent variables on one scale."""
     return on_one_scale(rows) if averager.scale == "latent" else rows
 
 
-def _notes(averager: Averager, grid: ReferenceGrid, weights: str) -> tuple[str, ...]:
+def _unmeasured(averager: Averager, rows: Rows) -> BoolArray:
+    """(n,) rows of a grid whose spread has no finite ratio to the mean spread, which is
+    the unit of latent variables.
+    """
+    none = np.zeros(rows.n, dtype=np.bool_)
+    if averager.scale != "latent":
+        return none
+    limits = spread_limits(
+        averager.results.fit, averager.predicted.rule, rows, on_one_scale(rows)
+    )
+    return none if limits is None else np.asarray(limits != 0.0)
+
+
+#: Where the unit of latent variables has no estimate: why, and what to do.
+_NO_UNIT = (
+    "NA: latent scores are in units of the mean of the spreads, and a spread has no"
+    " finite estimate. Hold its variable at levels whose spreads have one, with at=, or"
+    " use"
+)
+
+
+def _notes(
+    averager: Averager, grid: ReferenceGrid, rows: Rows, weights: str
+) -> tuple[str, ...]:
     """Notes on averaging."""
     averaged = [
         name
@@ -613,6 +643,8 @@ def _notes(averager: Averager, grid: ReferenceGrid, weights: str) -> tuple[str, 
         if name not in grid.names and len(values) == 1
     ]
     notes = [*averager.notes]
+    if _unmeasured(averager, rows).any():
+        notes.append(f"{_NO_UNIT} scale='log_odds'.")
     if averaged:
         notes.append(f"Averaged over {listing(averaged)}, weights: {weights}.")
     if held:
@@ -677,10 +709,13 @@ def joint_tests(
     values = {**_around_means(rows, [*groups, *given]), **given}
     front = []
     tests = []
+    without_unit = False
     for chosen in sets:
         specs = Specs(chosen, groups).with_outer(nesting)
         grid = grid_of(rows, specs, values, nesting)
-        for key, test in _tests(averager, grid, chosen, groups):
+        of_grid = averager.design(grid.frame)
+        without_unit |= bool(_unmeasured(averager, of_grid).any())
+        for key, test in _tests(averager, grid, of_grid, chosen, groups):
             front.append({"term": ":".join(chosen), **key})
             tests.append(test)
     if not front:
@@ -701,8 +736,11 @@ def joint_tests(
         ),
         "Other variables weigh equally.",
     ]
-    notes += _curves(r, set().union(*sets), values)
-    if (table["df"] == 0).any():
+    numbers = {name: values[name] for name in values if name not in rows.categories}
+    notes += _curves(r, set().union(*sets), numbers)
+    if without_unit:
+        notes.append(f"{_NO_UNIT} anova(type='III').")
+    elif (table["df"] == 0).any():
         notes.append("NA: the data do not determine any of the contrasts.")
     if (table["df"] > r.own_covariance.most_at_once).any():
         notes.append(f"NA: {too_many(r.own_covariance)}.")
@@ -779,14 +817,19 @@ def _curves(
 
 
 def _tests(
-    averager: Averager, grid: ReferenceGrid, term: tuple[str, ...], by: tuple[str, ...]
+    averager: Averager,
+    grid: ReferenceGrid,
+    rows: Rows,
+    term: tuple[str, ...],
+    by: tuple[str, ...],
 ) -> Iterator[tuple[dict[str, Any], Joint]]:
     """The test of all differences (of differences) of the means of a term, at each
     combination of the values of `by`.
 
     A term that only affects the scale has no test.
     """
-    rows = _grid_rows(averager, grid.frame)
+    unmeasured = _unmeasured(averager, rows)
+    rows = _in_unit(averager, rows)
     of_cells = cell_weights(grid, "equal")
     size = of_cells.shape[1]
     for key, members in groups_of(grid.cells, by):
@@ -796,14 +839,13 @@ def _tests(
         weights = (differences[:, :, None] * of_cells[members]).reshape(
             len(differences), -1
         )
-        cells = rows.take(
-            np.concatenate([np.arange(k * size, (k + 1) * size) for k in members])
-        )
+        places = np.concatenate([np.arange(k * size, (k + 1) * size) for k in members])
+        cells = rows.take(places)
         jacobian = _contrasts(averager, cells, weights).jacobian[:, 0]
         largest = np.abs(averager.over(cells, None).jacobian[:, 0]).max(axis=0)
         shares = jacobian / np.where(largest > 0.0, largest, 1.0)
         if np.abs(shares).max() > CANCELLED:
-            yield key, _test(averager, cells, weights)
+            yield key, _test(averager, cells, weights, unmeasured[places])
 
 
 def _differences(
@@ -832,16 +874,20 @@ def _contrasts(averager: Averager, rows: Rows, weights: FloatArray) -> Average:
     return Average(values, jacobian, np.ones(values.shape, dtype=np.bool_))
 
 
-def _test(averager: Averager, rows: Rows, weights: FloatArray) -> Joint:
-    """Wald test of the combinations of contrasts (h, n) that aliased columns leave
-    determined.
+def _test(
+    averager: Averager, rows: Rows, weights: FloatArray, unmeasured: BoolArray
+) -> Joint:
+    """Wald test of the combinations of contrasts (h, n) that aliased columns, and rows
+    without a finite unit (n,), leave determined.
     """
     r = averager.results
+    undetermined = weights[:, unmeasured]
     if r.aliasing is not None:
-        undetermined = r.aliasing.gaps(averager.predicted.rule, rows, weights)
-        if undetermined.any():
-            left, sizes, _ = np.linalg.svd(undetermined)
-            weights = left[:, int((sizes > _RANK * sizes[0]).sum()) :].T @ weights
+        gaps = r.aliasing.gaps(averager.predicted.rule, rows, weights)
+        undetermined = np.hstack([undetermined, gaps])
+    if undetermined.any():
+        left, sizes, _ = np.linalg.svd(undetermined)
+        weights = left[:, int((sizes > _RANK * sizes[0]).sum()) :].T @ weights
     if not len(weights):
         return Joint(np.nan, 0)
     contrasts = _contrasts(averager, rows, weights)

@@ -36,6 +36,9 @@ _CODED = {"III": "sum", "baseline": "treatment"}
 #: Eigenvalues of a covariance below this share of the largest count as 0: the
 #: hypotheses are linearly dependent.
 _RANK = 1e-10
+#: Estimates in units of a spread that diverged are this close to their limits, relative
+#: to their errors: what differs by less, and has no variance, is equal in the limit.
+_LIMIT = 1e-4
 #: Pivots of a sum-of-squares matrix below this share of their diagonal count as 0: the
 #: column adds nothing.
 _PIVOT = 1e-10
@@ -82,10 +85,7 @@ def wald_test(
     )
     if not finite or np.any(np.diag(variance) < 0.0):
         return float("nan"), 0
-    size = np.sqrt(np.diag(variance))
-    size = np.where(size > 0.0, size, 1.0)
-    values, vectors = np.linalg.eigh(variance / np.outer(size, size))
-    kept = values > _RANK * max(float(values[-1]), 0.0)
+    size, values, vectors, kept = _principal(variance)
     # indefinite: not a covariance
     if not kept.any() or values[0] < -_RANK * values[-1]:
         return float("nan"), 0
@@ -93,6 +93,19 @@ def wald_test(
     if np.any(np.abs(parts[~kept]) > 1e-6 * (1.0 + np.abs(parts).max())):
         return float("inf"), int(kept.sum())
     return float(np.sum(parts[kept] ** 2 / values[kept])), int(kept.sum())
+
+
+def _principal(
+    variance: FloatArray,
+) -> tuple[FloatArray, FloatArray, FloatArray, BoolArray]:
+    """The standard errors (h,) of hypotheses, eigenvalues and eigenvectors of their
+    correlations, and which eigenvalues are positive.
+    """
+    size = np.sqrt(np.diag(variance))
+    size = np.where(size > 0.0, size, 1.0)
+    values, vectors = np.linalg.eigh(variance / np.outer(size, size))
+    kept = values > _RANK * max(float(values[-1]), 0.0)
+    return size, values, vectors, kept
 
 
 def quadratic_form(L: FloatArray, covariance: FloatArray) -> FloatArray:
@@ -138,8 +151,30 @@ def joint_test(r: LikelihoodResults, L: FloatArray, difference: FloatArray) -> J
     if r.fit.determined is None or not np.isfinite(L).all():
         return _joint_test(r, L, difference)
     combinations = r.fit.determined.combinations(L)
+    if r.fit.determined.divergence.size and len(combinations):
+        apart = _unequal(r, combinations @ L, combinations @ difference)
+        combinations = apart @ combinations
     tested = _joint_test(r, combinations @ L, combinations @ difference)
     return tested._replace(left_out=len(L) - len(combinations))
+
+
+def _unequal(r: LikelihoodResults, L: FloatArray, difference: FloatArray) -> FloatArray:
+    """(t, h) the combinations of hypotheses that are not equal in the limiting model.
+
+    In units of a spread that grows without end, what narrower rows determine meets in
+    one point: its differences have no value and no variance in these units.
+    """
+    everything = np.eye(len(L))
+    variance = quadratic_form(L, r.fixed_covariance)
+    if not np.isfinite(variance).all() or np.any(np.diag(variance) < 0.0):
+        return everything
+    size, _, vectors, kept = _principal(variance)
+    parts = np.abs(vectors.T @ (difference / size))
+    different = parts > _LIMIT * (1.0 + parts.max())
+    independent = int(np.linalg.matrix_rank(L))
+    if np.any(different & ~kept) or kept.sum() == independent:
+        return everything
+    return np.asarray(vectors[:, kept].T / size)
 
 
 def _joint_test(r: LikelihoodResults, L: FloatArray, difference: FloatArray) -> Joint:

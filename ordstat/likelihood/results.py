@@ -1005,7 +1005,8 @@ class LikelihoodResults(OrdinalResults):
             "latent": the mean of the latent score (0 = average threshold), H - mean
             threshold, in units of its scale. Where the scale varies, the unit is its
             geometric mean over the grid, as in R: a difference of means only reflects
-            location (R gives contrasts in units of scale 1). Nominal effects use the
+            location (R gives contrasts in units of scale 1). Where a spread of the grid
+            has no finite ratio to that mean, there is none. Nominal effects use the
             thresholds of each row (R averages them over the grid, which hides such
             effects). "prob", "cum_prob", "exc_prob", "mean", "mean_class", {"exceed":
             value}, {"quantile": share}, "log_odds", "odds": as in `marginal_effects`.
@@ -1509,7 +1510,7 @@ class LikelihoodResults(OrdinalResults):
             (R's F.ratio times df1), p_value; with a survey design, or CR2, df,
             df_resid, F, p_value, as in `anova`. With empty cells or infinite estimates,
             all combinations of contrasts that do not need them are tested: df is lower,
-            and 0 if there are none.
+            and 0 if there are none, or if a spread of the grid has no finite estimate.
 
         Raises
         ------

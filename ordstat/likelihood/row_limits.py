@@ -20,6 +20,8 @@ from .standard_errors import rule_by_estimates
 
 #: Types of predictions that are unbounded, and infinite where a predictor is.
 UNBOUNDED = ("score", "linear_predictor")
+#: Differences of scale columns below this share of the columns are rounding.
+_ROUNDING = 1e-12
 #: Types of predictions that depend on the probabilities of all levels.
 OF_ALL_LEVELS = ("class", "mean", "mean_class", "quantile")
 
@@ -211,6 +213,24 @@ def gap_limits(
         functions = np.nan_to_num(slopes[..., : len(to_rule)]) @ to_rule
         limits[some] = -_limits(fit, functions)
     return limits
+
+
+def spread_limits(
+    fit: LikelihoodFit, rule: LikelihoodRule, rows: Rows, other: Rows
+) -> FloatArray | None:
+    """(n,) what the log ratios of the spreads of rows to those of other rows tend to: 0
+    if they are finite, infinite, or NaN; None if every estimate is finite.
+    """
+    if fit.determined is None or rows.scale is None or other.scale is None:
+        return None
+    apart = rows.scale - other.scale
+    largest = np.abs(rows.scale).max(axis=0, initial=0.0)
+    apart = np.where(np.abs(apart) <= _ROUNDING * largest, 0.0, apart)
+    distinct, codes = np.unique(apart, axis=0, return_inverse=True)
+    functions = np.zeros((len(distinct), rule.n_parameters))
+    functions[:, rule.layout.of_scale] = distinct
+    limits = _limits(fit, functions @ rule_by_estimates(fit, rule))
+    return np.asarray(limits[codes.reshape(-1)])
 
 
 def _unless_moving(limits: FloatArray, further: FloatArray) -> FloatArray:

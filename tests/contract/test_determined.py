@@ -28,7 +28,7 @@ from ordstat.exceptions import OrdstatError, UnavailableError
 #: What a reason for a missing number may say.
 REASON = re.compile(
     r"infinit|separat|alias|determin|no maximum|data do not have|unknown"
-    r" level|no estimate"
+    r" level|no (finite )?estimate"
     r"|constant|diverge|not estimated|not certain|certain|no standard error|no"
     r" test|take over",
     re.IGNORECASE,
@@ -514,6 +514,12 @@ def meeting(low: int, total: int) -> dict[str, dict[Any, float]]:
         "tidy": {
             (name, column): value for name in names for column, value in of_each.items()
         },
+        # The shifts are one hypothesis, as they are equal.
+        "anova III": {
+            ("g", "df"): 1.0,
+            ("g", "chisq"): (middle / error) ** 2,
+            ("g", "p_value"): 2.0 * norm.sf(abs(middle) / error),
+        },
         "tidy ratios": {
             (name, column): value
             for name in names
@@ -813,6 +819,19 @@ DOCUMENTED = {
 }
 #: The number needed to treat has limits, which may be infinite, and no standard error.
 WITHOUT_ERROR = ("NNT", "std_error")
+
+
+def without_limits(key: Any, numbers: dict[Any, float]) -> bool:
+    """Whether a label is that of a limit of the number needed to treat, which has none
+    where the limits of the win difference contain 0.
+    """
+    if key[-2:-1] != ("NNT",) or key[-1] not in ("lower", "upper"):
+        return False
+    lower = numbers[(*key[:-2], "win difference", "lower")]
+    upper = numbers[(*key[:-2], "win difference", "upper")]
+    return lower <= 0.0 <= upper
+
+
 #: How a number failed.
 Failure = tuple[str, Any, str]
 
@@ -896,8 +915,10 @@ def compared(
                 for source, other in others
                 if np.isfinite(other)
             ]
-        documented = key[-2:] == WITHOUT_ERROR or any(
-            end in key[-1] for end in DOCUMENTED.get(name, ())
+        documented = (
+            key[-2:] == WITHOUT_ERROR
+            or without_limits(key, answer.numbers)
+            or any(end in key[-1] for end in DOCUMENTED.get(name, ()))
         )
         if np.isnan(value) and name not in NAMED and not documented:
             unsaid.append(key)

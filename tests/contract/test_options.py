@@ -127,9 +127,13 @@ def _beside(name: str, option: str) -> dict[str, Any]:
     return BESIDE.get((name, option), BESIDE.get(option, {}))
 
 
+#: Options of random effects, which are refused without them.
+OF_RANDOM_EFFECTS = ("random_penalty", "quadrature")
+
+
 def _formula(option: str) -> str:
     """With random effects where the option is one of them alone."""
-    return "y ~ x1 + x2 + (1 | g)" if option == "random_penalty" else FORMULA
+    return "y ~ x1 + x2 + (1 | g)" if option in OF_RANDOM_EFFECTS else FORMULA
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import SeparationWarning, ordfit
+from ordstat import ConvergenceWarning, SeparationWarning, ordfit
 from ordstat.exceptions import DataWarning
 
 SEPARATED = "The response is separated"
@@ -165,3 +165,74 @@ def test_scores_and_predictors_are_infinite(upward):
     ).all()
     others = upward.predict(rated().head(2), type="score", se=True)
     assert np.isfinite(others["estimate"]).all()
+
+
+def spread_out(first: str) -> pd.DataFrame:
+    """Group B gave only the ends of the scale, so that its spread has no maximum."""
+    counts = {"A": [7, 8, 5], "B": [9, 0, 11], "C": [5, 9, 4]}
+    rows = [(g, y) for g, n in counts.items() for y in range(3) for _ in range(n[y])]
+    data = pd.DataFrame(rows, columns=["g", "y"])
+    data["x"] = np.random.default_rng(0).permutation(np.arange(len(data)) % 7)
+    levels = sorted(counts, key=lambda level: level != first)
+    return data.assign(g=pd.Categorical(data["g"], levels))
+
+
+@pytest.fixture(scope="module", params=["A", "B"])
+def diverged(request):
+    """The fit with each reference level: the spread of B grows, or those of A and C
+    vanish beside it.
+    """
+    with pytest.warns(ConvergenceWarning):
+        return ordfit("y ~ g", spread_out(request.param), scale="~ g")
+
+
+@pytest.fixture(scope="module")
+def of_two_groups():
+    data = spread_out("A")
+    two = data[data["g"] != "B"].assign(g=lambda rows: rows["g"].astype(str))
+    return ordfit("y ~ g", two, scale="~ g")
+
+
+def test_latent_means_without_a_finite_unit_are_missing(diverged):
+    """The mean of the spreads is their unit, and one of them has no finite ratio to the
+    others.
+    """
+    with pytest.warns(DataWarning, match="no standard error"):
+        means = diverged.emmeans("g")
+    assert (
+        means.frame[["estimate", "std_error", "lower", "upper"]].isna().all(axis=None)
+    )
+    with pytest.warns(DataWarning, match="no standard error"):
+        compared = means.contrasts()
+    numbers = compared.select_dtypes("number")
+    assert numbers.isna().all(axis=None)
+    tested = diverged.joint_tests()
+    assert tested["df"].tolist() == [0] and tested["chisq"].isna().all()
+    tables = [compared.attrs["notes"], tested.attrs["notes"]]
+    for notes in (means.notes, *tables):
+        assert any("units of the mean of the spreads" in note for note in notes)
+
+
+def test_latent_means_of_spreads_with_finite_ratios_are_those_of_their_rows(
+    diverged, of_two_groups
+):
+    chosen = {"g": ["A", "C"]}
+    means = diverged.emmeans("g", at=chosen)
+    expected = of_two_groups.emmeans("g")
+    assert not any("units of the mean" in note for note in means.notes)
+    for found, other in (
+        (means.frame, expected.frame),
+        (means.contrasts(), expected.contrasts()),
+        (diverged.joint_tests(at=chosen), of_two_groups.joint_tests()),
+    ):
+        numbers = other.select_dtypes("number")
+        np.testing.assert_allclose(found[numbers.columns], numbers, rtol=2e-3)
+
+
+def test_trends_without_a_finite_unit_are_missing():
+    with pytest.warns(ConvergenceWarning):
+        fit = ordfit("y ~ g + x", spread_out("B"), scale="~ g")
+    with pytest.warns(DataWarning, match="no standard error"):
+        slopes = fit.emtrends("g", "x")
+    assert slopes.frame[["estimate", "std_error"]].isna().all(axis=None)
+    assert any("units of the mean of the spreads" in note for note in slopes.notes)

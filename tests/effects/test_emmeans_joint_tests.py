@@ -106,3 +106,13 @@ def test_units_of_a_number_say_nothing():
     plain = ordfit("y ~ x * g", data).joint_tests()
     small = ordfit("y ~ x * g", data.assign(x=data["x"] * 1e-11)).joint_tests()
     pd.testing.assert_frame_equal(pd.DataFrame(small), pd.DataFrame(plain), rtol=1e-6)
+
+
+def test_chosen_levels_of_a_factor_are_compared_alone():
+    data = datasets.load("housing")
+    fit = ordfit("Sat ~ Infl + Type + Cont", data, weights="Freq")
+    chosen = fit.joint_tests(at={"Infl": ["Low", "High"]}).set_index("term")
+    expected = fit.test("Infl[T.High] = 0").iloc[-1]
+    assert chosen.loc["Infl", "df"] == 1
+    assert chosen.loc["Infl", "chisq"] == pytest.approx(expected["chisq"], rel=1e-8)
+    assert not any("whole curve" in note for note in chosen.attrs["notes"])

@@ -7,7 +7,7 @@ from reference_cases import load_data
 from scipy import stats
 
 from ordstat import ordfit
-from ordstat.exceptions import OptionError
+from ordstat.exceptions import ConvergenceWarning, OptionError
 
 NAMES = [
     "1|2",
@@ -217,3 +217,24 @@ def odd():
         " only:C(day)"
     )
     return ordfit(formula, data)
+
+
+def test_estimates_that_meet_in_the_limit_are_one_hypothesis():
+    """Beside group b, which gave only the ends of the scale, the spreads of the others
+    vanish: their effects meet at the logit of b's share of the lowest level.
+    """
+    counts = {"b": [9, 0, 11], "a": [7, 8, 5], "c": [5, 9, 4]}
+    rows = [(g, y) for g, n in counts.items() for y in range(3) for _ in range(n[y])]
+    data = pd.DataFrame(rows, columns=["g", "y"])
+    data["g"] = pd.Categorical(data["g"], list(counts))
+    with pytest.warns(ConvergenceWarning):
+        fit = ordfit("y ~ g", data, scale="~ g")
+    chisq = np.log(9 / 11) ** 2 / (1 / 9 + 1 / 11)
+    for table in (
+        fit.test("g").iloc[[-1]],
+        fit.anova(type="III"),
+        fit.anova(type="II"),
+    ):
+        assert table["df"].tolist() == [1]
+        np.testing.assert_allclose(table["chisq"], chisq, rtol=1e-4)
+        assert any("1 of 2 hypotheses" in note for note in table.attrs["notes"])
