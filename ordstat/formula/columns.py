@@ -442,11 +442,11 @@ class Columns:
         self._columns: dict[str, Column] = {}
         if (
             declared == {}
-            and frame.shape[1] > 99
+            and (frame.shape[1] > 99 or len(frame) == 1)
             and frame.columns.is_unique
-            and (frame.dtypes == np.float64).all()
+            and all(dtype == np.float64 for dtype in frame.dtypes)
         ):
-            # reading a wide frame of numbers at once is faster
+            # reading a wide frame of numbers, or a row of them, at once is faster
             values = frame.to_numpy()
             if np.isfinite(values.sum()):
                 self._columns = dict(

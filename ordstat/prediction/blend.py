@@ -463,7 +463,7 @@ class Blend(Method):
             )
         mixture = Mixture(members=tuple(members), shares=shares)
         rule = CumulativeRule(mixture, self.cost_matrix)
-        above = mixture(sample.rows)
+        above = rule.exceedances(sample.rows)
         score = ranked_score(above, sample.y, sample.case_weights)
         return BlendFit(
             rule=rule,

@@ -334,7 +334,7 @@ class RPSForest(Method):
             rows.X, rows.y, rows.weights, sample.n_levels, rng, **options
         )
         rule = CumulativeRule(shares, self.cost_matrix)
-        above = shares(sample.rows)
+        above = rule.exceedances(sample.rows)
         score = ranked_score(above, sample.y, sample.case_weights)
         if progress is not None:
             progress(1, 1, f"{self.trees} trees grown")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import numpy as np
 
@@ -52,6 +53,14 @@ class WideExceedances:
         )
 
 
+#: P(y > k) of the rows that were evaluated last, as long as these are in use. Scores,
+#: probabilities and levels of the same rows are asked for one after another, and a
+#: blend of some hundred trees and two kernels is not evaluated for each.
+_LATEST: WeakKeyDictionary[Rows, tuple[ReferenceType[Exceedances], FloatArray]] = (
+    WeakKeyDictionary()
+)
+
+
 @dataclass(frozen=True, eq=False)
 class CumulativeRule(CostRule):
     """The level with the smallest expected cost, from P(y > k | x).
@@ -85,8 +94,19 @@ class CumulativeRule(CostRule):
         """
         return replace(self, above=WideExceedances(self.above, present), cost=cost)
 
+    def exceedances(self, rows: Rows) -> FloatArray:
+        """(N, K-1) P(y > k), read-only; computed once for the same rows."""
+        of, latest = _LATEST.get(rows, (None, None))
+        if of is not None and latest is not None and of() is self.above:
+            return latest
+        above = self.above(rows).view()
+        above.flags.writeable = False
+        _LATEST.clear()
+        _LATEST[rows] = (ref(self.above), above)
+        return above
+
     def scores(self, rows: Rows) -> FloatArray:
-        return self.scores_of(self.above(rows))
+        return self.scores_of(self.exceedances(rows))
 
     @staticmethod
     def scores_of(above: FloatArray) -> FloatArray:
@@ -95,7 +115,7 @@ class CumulativeRule(CostRule):
 
     def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         """(N, K-1) P(y > k) - 1/2."""
-        return self.above(rows) - 0.5
+        return self.exceedances(rows) - 0.5
 
     def codes(
         self,
@@ -107,6 +127,7 @@ class CumulativeRule(CostRule):
         median.
         """
         if self.cost != CostMatrix.absolute():
+            known = self.probabilities(rows) if known is None else known
             return super().codes(rows, None, known)
         return count_above(
             (self.scores(rows) if scores is None else scores)[:, None] - self.theta
@@ -116,18 +137,19 @@ class CumulativeRule(CostRule):
         self, rows: Rows, scores: FloatArray | None = None
     ) -> FloatArray:
         """(N, K) P(y <= k)."""
-        return np.hstack([1.0 - self.above(rows), np.ones((rows.n, 1))])
+        return np.hstack([1.0 - self.exceedances(rows), np.ones((rows.n, 1))])
 
     def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         """(N, K) P(y = k)."""
         # no negative zeros
-        return -np.diff(self.above(rows), axis=1, prepend=1.0, append=0.0) + 0.0
+        above = self.exceedances(rows)
+        return -np.diff(above, axis=1, prepend=1.0, append=0.0) + 0.0
 
     def log_odds_above(
         self, rows: Rows, scores: FloatArray | None = None
     ) -> FloatArray:
         """(N, K-1) log(P(y > k) / P(y <= k))."""
-        above = self.above(rows)
+        above = self.exceedances(rows)
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(above) - np.log1p(-above))
 

@@ -192,7 +192,7 @@ class NominalClassifier(Method):
         self.check(sample)
         shares, missed = self._learned(sample, rng)
         rule = CumulativeRule(shares, self.cost_matrix)
-        above = shares(sample.rows)
+        above = rule.exceedances(sample.rows)
         score = ranked_score(above, sample.y, sample.case_weights)
         if progress is not None:
             progress(1, 1, "classifier fitted")

@@ -233,3 +233,18 @@ def test_numbers_are_known_whatever_their_type(labels, dtype):
     )
     with pytest.raises(DataError, match=r"outside the levels .*: 7"):
         spec.response({"y": pd.Series([labels[1], 7], dtype=dtype)})
+
+
+@pytest.mark.parametrize("value", [2.5, np.nan])
+def test_a_row_alone_is_read_as_among_others(value):
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame({"x": rng.normal(size=9), "z": rng.normal(size=9)})
+    spec = build("y ~ x + log(z**2)", data.assign(y=[1, 2, 3] * 3)).spec
+    new = pd.DataFrame({"z": [0.5, 1.5], "x": [1.0, value]})
+    together = spec.rebuild(new)
+    alone = spec.rebuild(new.tail(1))
+    n = int(alone.complete.sum())
+    assert n == np.isfinite(value)
+    assert alone.rows.X.tolist() == together.rows.X[1 : 1 + n].tolist()
+    with pytest.raises(DataError, match="infinite"):
+        spec.rebuild(new.assign(x=np.inf).tail(1))
