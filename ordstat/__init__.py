@@ -11,6 +11,7 @@ Fit      ordfit(formula, data, method)     a model or ranker; see `help(fit)`
          SurveyDesign                      weights, strata and clusters of a survey
          OrdinalClassifier                 every method for scikit-learn's pipelines
          metrics.scorer                    scorers that know the order of the levels
+         ElasticNet                        lasso and ridge paths of likelihood models
 Compare  compare                           methods or fits on the same folds
          table                             fits side by side, for a paper
 Before   describe_ordinal                  counts, medians, ridits and a Likert chart
@@ -106,6 +107,7 @@ _MODULES = {
     ),
     "C45": "trees.c45",
     "DecisionTree": "trees.tree",
+    "ElasticNet": "likelihood.elastic_net",
     "OrdinalClassifier": "estimator",
     "SurveyDesign": "formula.survey",
     "agreement": "inference.agreement",

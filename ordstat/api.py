@@ -374,6 +374,7 @@ def fit_design(
             " standard errors: give the sampling weights as weights=, and PSUs as"
             " cluster=."
         )
+    design = method.marked(design)
     chosen = None
     if vcov is not None:
         chosen = chosen_covariance(vcov, design, cast(Any, method).penalty)

@@ -208,6 +208,10 @@ class Method:
         if not empty and not self.supports.signs:
             raise self.unsupported("constraints=")
 
+    def marked(self, design: Design) -> Design:
+        """The design with what the method has to know about its columns by name."""
+        return design
+
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something this method does not support."""
         present = {

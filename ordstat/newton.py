@@ -215,21 +215,33 @@ class Blocks:
         """Cholesky factors, or None where the matrix is not numerically positive
         definite.
         """
+        parts = self.eliminated()
+        if parts is None:
+            return None
+        band, V, complement = parts
+        if not complement.size:
+            return CholeskyFactor(band, V, complement)
+        if not np.isfinite(complement).all():
+            return None
+        schur, failed = dpotrf(complement, lower=1)
+        return None if failed else CholeskyFactor(band, V, schur)
+
+    def eliminated(self) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+        """The Cholesky factor of T (banded), V = T^-1 C (A, q) and the Schur complement
+        S = B - C'V (q, q), which may overflow; None where T is not numerically positive
+        definite.
+        """
         band, failed = dpbtrf(self._banded(), lower=1, overwrite_ab=1)
         if failed:
             return None
         q = self.rest.shape[0]
         cross = self.cross.reshape(band.shape[1], q)
         if q == 0:
-            return CholeskyFactor(band, cross, self.rest)
+            return band, cross, self.rest
         V = dpbtrs(band, cross, lower=1)[0]
         # what overflows is not positive definite
         with np.errstate(over="ignore", invalid="ignore"):
-            complement = self.rest - cross.T @ V
-        if not np.isfinite(complement).all():
-            return None
-        schur, failed = dpotrf(complement, lower=1)
-        return None if failed else CholeskyFactor(band, V, schur)
+            return band, V, self.rest - cross.T @ V
 
     def _banded(self) -> FloatArray:
         """T in LAPACK's lower band storage (2m, (K-1) m); (m, m) where it is

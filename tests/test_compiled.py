@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ordstat
-from ordstat.compiled import boost, mixed, online, sums, svm, trees, weak
+from ordstat.compiled import boost, descent, mixed, online, sums, svm, trees, weak
 
 N = 6
 D = 2
@@ -166,6 +166,14 @@ CALLS = {
         mixed.coupled,
         lambda: [np.array([0, 2]), np.arange(2), ones(2), ones(2, 2), ones(2)],
         {0, 3},
+    ),
+    "descend": (
+        descent.descend,
+        lambda: [
+            *(ones(3, 3), np.array([0, 1, 3]), ones(2), ones(2), ones(2)),
+            *(-ones(3), ones(3), ones(3), ones(3), 1),
+        ],
+        set(),
     ),
     "add_by": (sums.add_by, lambda: [Y, X, ones(N), ones(K, D)], {3}),
     "stage_sums": (

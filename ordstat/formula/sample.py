@@ -87,6 +87,31 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class PenalisedColumns:
+    """What a penalty makes of the columns, those of nominal= first.
+
+    Attributes
+    ----------
+    group : (q + D,)
+        Columns with the same number enter together.
+    factor : (q + D,)
+        Penalty factors.
+    """
+
+    group: IntArray
+    factor: FloatArray
+
+    @classmethod
+    def single(cls, count: int) -> PenalisedColumns:
+        """Columns one by one."""
+        return cls(group=np.arange(count), factor=np.ones(count))
+
+    def part(self, kept: BoolArray) -> PenalisedColumns:
+        """Some of the columns."""
+        return PenalisedColumns(group=self.group[kept], factor=self.factor[kept])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Sample:
     """Rows with their observed ranks.
 
@@ -113,6 +138,8 @@ class Sample:
     categories : (D,) or None
         Number of categories for columns of codes 0, 1, ..., 0 for columns of numbers;
         None if all are numbers.
+    penalised : PenalisedColumns or None
+        Groups and penalty factors of the columns; None for columns one by one.
     """
 
     rows: Rows
@@ -124,6 +151,7 @@ class Sample:
     signs: AnyArray | None = None
     categories: IntArray | None = None
     highest: IntArray | None = None
+    penalised: PenalisedColumns | None = None
 
     #: Arrays with a value for each row.
     by_row: ClassVar[tuple[str, ...]] = ("y", "weights", "costs", "cluster", "highest")

@@ -81,9 +81,10 @@ class Contestant:
         """The rows for the method: with clusters only if it keeps them together in
         folds.
         """
+        sample = self.method.marked(self.design).sample
         if self.calibrated is not None or self.method.keeps_clusters:
-            return self.design.sample
-        return replace(self.design.sample, cluster=None)
+            return sample
+        return replace(sample, cluster=None)
 
     @cached_property
     def groupings(self) -> list[IntArray]:

@@ -37,7 +37,7 @@ class CumulativeLink(OrdinalRegression):
         thresholds M @ gamma, with parameters "gamma.1", ...: powers of 1..K-1 for a
         curve, or a column of ones beside known cut points for thresholds that are known
         up to origin and unit.
-    penalty : float, "jeffreys" or None
+    penalty : float, "jeffreys", ElasticNet or None
         A number w > 0 subtracts w/2 times the sum of squared effects (location,
         nominal, log-scale), each per standard deviation of its column, location and
         nominal effects at the mean log scale: ridge. It determines every column that
@@ -45,7 +45,8 @@ class CumulativeLink(OrdinalRegression):
         the expected information, which keeps estimates finite under separation (Firth's
         bias reduction if K = 2 and the link is logit). Standard errors come from the
         penalised, or the expected, information; the log-likelihood shown is without the
-        penalty.
+        penalty. An `ElasticNet` has a path of lasso or ridge fits, without standard
+        errors.
     start : sequence of float, optional
         Start of Newton's method: one value for each estimated parameter, in the order
         of `params`. By default the cumulative shares, and no effects; if the likelihood
@@ -133,9 +134,10 @@ class AdjacentCategory(OrdinalRegression):
         unless it is given.
     threshold : {"flexible", "symmetric", "symmetric2", "equidistant"} or matrix
         Structure of the thresholds, as in `CumulativeLink`.
-    penalty : float or None
+    penalty : float, ElasticNet or None
         A number w > 0 subtracts w/2 times the sum of squared effects, each per standard
-        deviation of its column; it determines every column that varies.
+        deviation of its column; it determines every column that varies. An `ElasticNet`
+        has a path of lasso or ridge fits.
     start : sequence of float, optional
         Where Newton's method begins: one value for every estimated parameter, in the
         order of `params`.
@@ -203,8 +205,8 @@ class SequentialRegression(OrdinalRegression):
     def family_at(self, link: Link) -> Family:
         return self.family(link, backward=self.direction == "backward")
 
-    def _facts(self) -> tuple[tuple[str, Any], ...]:
-        facts = super()._facts()
+    def facts(self) -> tuple[tuple[str, Any], ...]:
+        facts = super().facts()
         if self.direction == "forward":
             return facts
         return (*facts, ("direction", self.direction))
@@ -235,9 +237,10 @@ class ContinuationRatioModel(SequentialRegression):
         cratio(reverse = TRUE). The two are different models.
     threshold : {"flexible", "symmetric", "symmetric2", "equidistant"} or matrix
         Structure of the thresholds, as in `CumulativeLink`.
-    penalty : float or None
+    penalty : float, ElasticNet or None
         A number w > 0 subtracts w/2 times the sum of squared effects, each per standard
-        deviation of its column; it determines every column that varies.
+        deviation of its column; it determines every column that varies. An `ElasticNet`
+        has a path of lasso or ridge fits.
     start : sequence of float, optional
         Where Newton's method begins: one value for every estimated parameter, in the
         order of `params`.
@@ -295,9 +298,10 @@ class StoppingRatioModel(SequentialRegression):
         sratio(reverse = TRUE).
     threshold : {"flexible", "symmetric", "symmetric2", "equidistant"} or matrix
         Structure of the thresholds, as in `CumulativeLink`.
-    penalty : float or None
+    penalty : float, ElasticNet or None
         A number w > 0 subtracts w/2 times the sum of squared effects, each per standard
-        deviation of its column; it determines every column that varies.
+        deviation of its column; it determines every column that varies. An `ElasticNet`
+        has a path of lasso or ridge fits.
     start : sequence of float, optional
         Where Newton's method begins: one value for every estimated parameter, in the
         order of `params`.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._typing import BoolArray, FloatArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..compiled.sums import spreads
 from ..exceptions import DataError
 
@@ -41,7 +41,7 @@ class ColumnScales:
     deviation: FloatArray
     kept: BoolArray
 
-    def part(self, index: slice | BoolArray) -> ColumnScales:
+    def part(self, index: slice | BoolArray | IntArray) -> ColumnScales:
         """Some of the columns."""
         return ColumnScales(self.mean[index], self.deviation[index], self.kept[index])
 

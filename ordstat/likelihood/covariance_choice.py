@@ -17,6 +17,7 @@ from ..formula.inputs import clusters_of
 from ..formula.random_rows import check_whole_groups
 from ..formula.survey import Survey
 from .cr2 import FEW_CLUSTERS, QUICK_CR2, WITHOUT_CR2, cr2_work
+from .elastic_net import ElasticNet
 from .fit import LikelihoodFit
 
 if TYPE_CHECKING:
@@ -226,6 +227,11 @@ def chosen_covariance(choice: Any, design: Design, penalty: Any) -> Covariance:
     DataError
         Clusters that do not match the rows.
     """
+    if isinstance(penalty, ElasticNet):
+        raise OptionError(
+            "vcov must go with estimates that have standard errors; those of an"
+            " ElasticNet have none. Leave it out, or give it to fit.refit(vcov=...)."
+        )
     chosen = _named_covariance(choice, design)
     if chosen.name == "CR2" and penalty is not None:
         raise OptionError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from ..fit import Fit
 from .determined import Determined
 from .layout import Layout
 from .marginal import Marginal
+
+if TYPE_CHECKING:
+    from .elastic_path import Path
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -62,6 +65,10 @@ class LikelihoodFit(Fit):
         at a point from which estimates diverge.
     diverging_elsewhere : (P,) bool or None
         Parameters that diverge from there; None if no such point was seen.
+    path : Path or None
+        Fits along lambda, of which this is one; `likelihood` is then the problem.
+    position : int
+        Which of them.
     """
 
     coefficients: FloatArray
@@ -84,6 +91,8 @@ class LikelihoodFit(Fit):
     marginal: Marginal | None = None
     higher_by: float = 0.0
     diverging_elsewhere: BoolArray | None = None
+    path: Path | None = None
+    position: int = 0
 
     @property
     def layout(self) -> Layout:

@@ -32,6 +32,7 @@ from ..mixed.method import (
 from ..threads import one_blas_thread
 from .at_estimates import LikelihoodAtEstimates
 from .columns import ColumnScales, column_scales
+from .elastic_net import ElasticNet, check_combined
 from .estimate import Estimate, Estimation, diverging_spreads
 from .family import Family
 from .fit import LikelihoodFit
@@ -108,7 +109,7 @@ class OrdinalRegression(Method):
 
     link: str | tuple[str, float] = "logit"
     threshold: Structure = option("flexible", checked_structure)
-    penalty: float | str | None = None
+    penalty: float | str | ElasticNet | None = None
     start: tuple[float, ...] | None = option(None, _checked_start)
     cost: CostField = cost_option("classification")
     max_iter: int = option(100, whole, 1)
@@ -137,8 +138,28 @@ class OrdinalRegression(Method):
             link = (latent.name, latent.lam)
         self._settle(link=link, penalty=self._checked_penalty(latent))
 
+    @property
+    def elastic_net(self) -> ElasticNet | None:
+        """The penalty, if it has a path of lambda."""
+        return self.penalty if isinstance(self.penalty, ElasticNet) else None
+
+    @property
+    def selects(self) -> bool:
+        return self.elastic_net is not None and self.elastic_net.cv is not None
+
+    def check_constraints(self, asked: Any) -> None:
+        if self.elastic_net is None:
+            super().check_constraints(asked)
+
+    def marked(self, design: Design) -> Design:
+        return design if self.elastic_net is None else self.elastic_net.marked(design)
+
     def check(self, sample: Sample) -> None:
-        super().check(sample)
+        if self.elastic_net is None:
+            super().check(sample)
+        else:
+            super().check(replace(sample, signs=None))
+            check_combined(self, sample)
         if sample.highest is not None:
             _check_partial(sample)
         if sample.X.shape[1] > _MOST_COLUMNS:
@@ -204,6 +225,10 @@ class OrdinalRegression(Method):
         return fixed.names + random
 
     def results_for(self, sample: Sample) -> type[Any]:
+        if self.elastic_net is not None:
+            from .path_results import PathResults
+
+            return PathResults
         if sample.rows.random is None:
             return self.results_class
         from ..mixed.results import MixedResults
@@ -219,6 +244,10 @@ class OrdinalRegression(Method):
     ) -> LikelihoodFit:
         self.check(sample)
         with one_blas_thread(float(sample.n) * sample.X.shape[1] ** 2):
+            if self.elastic_net is not None:
+                from .elastic_path import fit_along
+
+                return fit_along(self, sample, rng, progress)
             return self.maximum(sample, self.problem(sample))
 
     @property
@@ -231,6 +260,8 @@ class OrdinalRegression(Method):
     @property
     def ridge(self) -> bool:
         """Whether a penalty determines effects that the data do not."""
+        if self.elastic_net is not None:
+            return True
         penalty = _penalty(self.penalty)
         return penalty is not None and penalty.determines
 
@@ -278,7 +309,7 @@ class OrdinalRegression(Method):
         n_beta = problem.location.kept.size
         n_zeta = problem.scale.kept.size
         fields: dict[str, Any] = {  # random effects do not change these
-            "facts": self._facts(),
+            "facts": self.facts(),
             "n_alpha": problem.estimated.size - n_beta - n_zeta - problem.n_lambda,
             "n_beta": n_beta,
             "n_zeta": n_zeta,
@@ -335,7 +366,11 @@ class OrdinalRegression(Method):
             ),
         )
 
-    def _checked_penalty(self, latent: Link | FlexibleLink) -> float | str | None:
+    def _checked_penalty(
+        self, latent: Link | FlexibleLink
+    ) -> float | str | ElasticNet | None:
+        if isinstance(self.penalty, ElasticNet):
+            return self.penalty
         penalty = _penalty(self.penalty)
         if isinstance(penalty, Jeffreys) and isinstance(latent, FlexibleLink):
             raise OptionError(
@@ -365,7 +400,8 @@ class OrdinalRegression(Method):
         name, lam = self.link
         return f"{name}, lambda = {lam:g}"
 
-    def _facts(self) -> tuple[tuple[str, Any], ...]:
+    def facts(self) -> tuple[tuple[str, Any], ...]:
+        """Header lines that these methods have in common."""
         threshold = self.threshold
         if not isinstance(threshold, str):
             threshold = shown_value(threshold)
@@ -373,6 +409,8 @@ class OrdinalRegression(Method):
             ("link", self.link_text),
             ("threshold", threshold),
         )
+        if self.elastic_net is not None:
+            return (*facts, ("penalty", self.elastic_net.text))
         penalty = _penalty(self.penalty)
         return facts if penalty is None else (*facts, ("penalty", penalty.text))
 
@@ -416,7 +454,7 @@ def _penalty(given: Any) -> Penalty | None:
             "penalty",
             given,
             above=0.0,
-            also=f" (ridge), {', '.join(map(repr, PENALTIES))} or None",
+            also=f" (ridge), {', '.join(map(repr, PENALTIES))}, an ElasticNet or None",
         )
     )
 

@@ -75,6 +75,14 @@ _NO_LIKELIHOOD = {
     "confint(type='profile')": "confint(type='wald')",
 }
 _UNPENALISED = "update(penalty=None), and ask that fit"
+_REFIT = "refit(), which does not account for the selection"
+#: What needs errors or the maximum of the likelihood, which shrunken estimates lack.
+_NEEDS_MAXIMUM = (
+    "vcov with_vcov confint conf_int profile bootstrap test anova joint_tests drop1"
+    " add1 step nominal_test scale_test score_test brant gof influence vif"
+    " marginal_effects emmeans emtrends superiority subgroups partial_fit bounds"
+    " margins"
+)
 _OTHER_GOODNESS = "anova() against a model with more terms, or residuals()"
 
 #: The parts of a fit that exclude questions. A message names the first that holds.
@@ -89,6 +97,19 @@ MODIFIERS = {
             for question, argument in _OTHER_ROWS.items()
         },
         _OTHER_ROWS,
+    ),
+    "path": Modifier(
+        "an elastic net, as shrunken and selected coefficients have no standard errors,"
+        " limits or tests",
+        lambda r: r.fit.path is not None,
+        {f"{name}()": _REFIT for name in _NEEDS_MAXIMUM.split()}
+        | {
+            "aic": ".path, which has it along lambda",
+            "bic": ".path, which has it along lambda",
+            "bounds()": "errors(cv=)",
+            "margins()": "errors(cv=)",
+            "plot.parallel()": "nominal= beside the penalty",
+        },
     ),
     "random": Modifier(
         "random effects, as rows of a group depend on each other and have thresholds"

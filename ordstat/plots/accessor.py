@@ -20,6 +20,7 @@ from . import (
     ensembles,
     errors,
     latent,
+    paths,
     residuals,
     style,
     variables,
@@ -40,12 +41,16 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
             "prob" in r.prediction_types and not r.why_unavailable("reliability()")
         )
     ),
-    "forest": lambda r: bool(
-        r.design.names or r.design.nominal_names or r.design.scale_names
+    "forest": lambda r: (
+        bool(r.design.names or r.design.nominal_names or r.design.scale_names)
+        and not r.why_unavailable("confint()")
     ),
+    "path": lambda r: r.fit.path is not None,
+    "cv": lambda r: r.fit.path is not None and r.fit.path.cv is not None,
     "profiles": (
         lambda r: (
-            r.covariance == "model"
+            not r.why_unavailable("profile()")
+            and r.covariance == "model"
             and r.design.sample.cluster is None
             and r.design.survey is None
         )
@@ -67,15 +72,19 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
     ),
     "influence": (
         lambda r: (
-            r.fit.separation is None
+            not r.why_unavailable("influence()")
+            and r.fit.separation is None
             and r.design.survey is None
             and r.fit.marginal is None
             and r.design.sample.every_level
         )
     ),
+    **dict.fromkeys(("dependence", "stacked"), lambda r: bool(r.design.spec.columns)),
     **dict.fromkeys(
-        ("dependence", "effects", "emmeans", "stacked", "subgroups"),
-        lambda r: bool(r.design.spec.columns),
+        ("effects", "emmeans", "subgroups"),
+        lambda r: (
+            bool(r.design.spec.columns) and not r.why_unavailable("marginal_effects()")
+        ),
     ),
 }
 
@@ -165,7 +174,8 @@ class Plots:
             return "tree"
         if "importance" in names and "gain" in self.results.importance_kinds:
             return "importance"
-        return next(name for name in ("forest", "latent", "confusion") if name in names)
+        usual = ("path", "forest", "latent", "confusion")
+        return next(name for name in usual if name in names)
 
     def __dir__(self) -> list[str]:
         """The pictures of this fit."""
@@ -1046,3 +1056,37 @@ class LikelihoodPlots(Plots):
         return self._show(
             "ranef", ax, looks, frame, residuals.draw_ranef, self.results, level
         )
+
+    def path(self, ax: Axes | None = None, **looks: Unpack[Looks]) -> Any:
+        """Coefficients of an elastic net along lambda, which falls from left to right,
+        for columns of standard deviation 1. A broken line is at the lambda of the fit.
+
+        Parameters
+        ----------
+        ax, title, labels, draw
+            As in every picture. The frame: lambda, name, value.
+
+        Examples
+        --------
+        >>> from ordstat import ElasticNet, datasets, ordfit
+        >>> wine = datasets.load("wine")
+        >>> net = ElasticNet(lambdas=[0.2, 0.1])
+        >>> fit = ordfit("rating ~ temp + contact", wine, penalty=net)
+        >>> fit.plot.path(draw=False)["value"].round(2).tolist()
+        [0.35, 0.75, 0.0, 0.33]
+        """
+        frame = paths.path_frame(self.results)
+        return self._show("path", ax, looks, frame, paths.draw_path, self.results)
+
+    def cv(self, ax: Axes | None = None, **looks: Unpack[Looks]) -> Any:
+        """Cross-validated scores of an elastic net along lambda, with one standard
+        error to either side. A broken line is at the lambda of the fit.
+
+        Parameters
+        ----------
+        ax, title, labels, draw
+            As in every picture. The frame: lambda, mean, lower, upper, nonzero.
+        """
+        frame = paths.cv_frame(self.results)
+        score = self.results.score_name
+        return self._show("cv", ax, looks, frame, paths.draw_cv, self.results, score)

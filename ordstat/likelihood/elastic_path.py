@@ -1,0 +1,663 @@
+"""The path of elastic net fits of a likelihood model, and its cross-validation.
+
+Minimises -loglik / N + lambda sum_g omega_g (alpha sqrt(p_g) ||b_g|| + (1 - alpha) / 2
+||b_g||^2) over the coefficients b of columns that are centred and divided by their
+standard deviations (divisor N, the sum of the weights), orthonormal within groups
+[Friedman, Hastie and Tibshirani 2010; Yuan and Lin 2006; Simon and Tibshirani 2012].
+`proximal.py` solves it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import gammaln
+
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress
+from ..checks import ticking
+from ..exceptions import DataError, OptionError
+from ..fit import Certificate, Trace, least_expected
+from ..formula.sample import PenalisedColumns, Rows, Sample
+from ..judging.costs import CostMatrix
+from ..judging.errors import log_losses, ranked_probability_scores
+from ..judging.folds import held_weights, split
+from ..newton import Blocks, positive_factor
+from ..threads import in_threads
+from .columns import NO_COLUMNS, ColumnScales, column_scales
+from .elastic_net import ElasticNet
+from .estimate import Estimation
+from .fit import LikelihoodFit
+from .problem import Problem
+from .proximal import Point, Shrinkage, Solution, follow, solve
+from .rows import LikelihoodRows
+from .user_scale import UnknownCovariance
+
+if TYPE_CHECKING:
+    from .regression import OrdinalRegression
+
+#: Largest residual of the conditions of an optimum, as a share of lambda.
+TOLERANCE = 1e-7
+#: That of the model without the penalised columns.
+_NULL_TOLERANCE = 1e-12
+#: The first lambda of a ridge is that of this share of lasso.
+_LEAST_RATIO = 1e-3
+#: Smallest lambda as a share of the largest, with more rows than columns, and with
+#: fewer.
+_SPAN = 1e-4
+_WIDE_SPAN = 1e-2
+#: A path ends where this share of the deviance is explained, or where a step explains
+#: so little more, as in glmnet, but not among the first few.
+_EXPLAINED = 0.99
+_GAIN = 1e-5
+_FIRST = 5
+#: Eigenvalues of the correlations of a group below this share of the largest are 0.
+_RANK = 1e-10
+#: Weight of the number of models in EBIC [Chen and Chen 2008].
+_EBIC = 0.5
+#: How the model with thresholds and offsets only is fitted.
+_NULL = Estimation(penalty=None, start=None, tol=1e-6, max_iter=100)
+#: For the score alone, which needs no room for the information.
+_NO_BLOCKS = Blocks(
+    np.zeros((1, 1, 1)), np.zeros((0, 1, 1)), np.zeros((1, 1, 0)), np.zeros((0, 0))
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Groups:
+    """The penalised coefficients of a problem, sorted by group.
+
+    Attributes
+    ----------
+    places : (p,)
+        Place of each coefficient in a point of the problem.
+    starts : (G + 1,)
+        Where groups begin among the coefficients, and p.
+    factor : (G,)
+    size : (G,)
+        Number of coefficients that others of the group do not determine.
+    lower, upper : (p,)
+        Bounds.
+    turn : (q + d, q + d)
+        From coefficients of columns that are orthonormal within groups to those of the
+        standardised ones.
+    """
+
+    places: IntArray
+    starts: IntArray
+    factor: FloatArray
+    size: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    turn: FloatArray
+
+    @classmethod
+    def of(
+        cls, problem: Problem, marks: PenalisedColumns, signs: AnyArray, net: ElasticNet
+    ) -> Groups:
+        """The groups of a problem, whose columns have these marks and signs.
+
+        Raises
+        ------
+        OptionError
+            A sign for a column that enters together with others.
+        """
+        layout = problem.rows.layout
+        m = layout.columns
+        of_column = [m * np.arange(layout.thresholds) + j for j in range(1, m)]
+        of_column += list(np.arange(layout.n_alpha, layout.size)[:, None])
+        turn = np.eye(marks.group.size)
+        groups: list[tuple[IntArray, float, float, float]] = []
+        for code in np.unique(marks.group):
+            columns = np.flatnonzero(marks.group == code)
+            factor = float(marks.factor[columns[0]])
+            sign = float(signs[columns[0]])
+            places = np.concatenate([of_column[j] for j in columns])
+            if columns.size > 1 and signs[columns].any():
+                raise OptionError(
+                    "constraints= must be on columns that enter alone; one is among the"
+                    " columns of a term. Give penalty=ElasticNet(groups=False)."
+                )
+            if not net.groups:
+                groups += [(place, factor, 1.0, sign) for place in places[:, None]]
+                continue
+            rank = columns.size
+            if net.standardize and rank > 1:
+                block = _orthonormal(problem, columns)
+                turn[np.ix_(columns, columns)] = block
+                rank = int(block.any(axis=0).sum())
+            groups.append((places, factor, rank * places.size / columns.size, sign))
+        sizes = [places.size for places, *_ in groups]
+        sign_of = np.repeat([sign for *_, sign in groups], sizes)
+        return cls(
+            places=np.concatenate([places for places, *_ in groups]),
+            starts=np.cumsum([0, *sizes]).astype(np.intp),
+            factor=np.array([factor for _, factor, _, _ in groups]),
+            size=np.array([size for _, _, size, _ in groups]),
+            lower=np.where(sign_of > 0.0, 0.0, -np.inf),
+            upper=np.where(sign_of < 0.0, 0.0, np.inf),
+            turn=turn,
+        )
+
+    def penalty(self, l1: FloatArray, l2: FloatArray) -> Shrinkage:
+        """The penalty with these weights (G,) of lengths and of half their squares."""
+        return Shrinkage(
+            starts=self.starts, l1=l1, l2=l2, lower=self.lower, upper=self.upper
+        )
+
+    def at(self, lam: float, l1_ratio: float) -> Shrinkage:
+        """The penalty at lambda."""
+        return self.penalty(
+            lam * l1_ratio * self.factor * np.sqrt(self.size),
+            lam * (1.0 - l1_ratio) * self.factor,
+        )
+
+
+def _orthonormal(problem: Problem, columns: IntArray) -> FloatArray:
+    """(p_g, p_g) map that makes columns of the problem uncorrelated with variance 1; 0
+    for directions in which they do not vary.
+    """
+    rows = problem.rows.model_rows(slice(None))
+    both = np.hstack([rows.w[:, 1:], rows.x])[:, columns]
+    weights = problem.sample.case_weights
+    values, vectors = np.linalg.eigh(both.T @ (weights[:, None] * both))
+    varies = values > _RANK * values[-1]
+    scale = np.zeros(values.size)
+    scale[varies] = np.sqrt(weights.sum() / values[varies])
+    return np.asarray(vectors * scale)
+
+
+def _turned(problem: Problem, turn: FloatArray) -> LikelihoodRows:
+    """The rows of a problem with its standardised columns times `turn`."""
+    plain = problem.rows
+    if np.array_equal(turn, np.eye(len(turn))):
+        return plain
+    rows = plain.model_rows(slice(None))
+    q = rows.w.shape[1] - 1
+    given = problem.sample.rows
+    nominal = given.nominal
+    if nominal is not None:
+        nominal = np.ascontiguousarray(rows.w[:, 1:] @ turn[:q, :q])
+    X = np.ascontiguousarray(rows.x @ turn[q:, q:])
+    sample = replace(problem.sample, rows=replace(given, X=X, nominal=nominal))
+    return replace(
+        plain,
+        sample=sample,
+        location=_unscaled(X.shape[1]),
+        nominal=_unscaled(q),
+    )
+
+
+def _unscaled(count: int) -> ColumnScales:
+    return ColumnScales(np.zeros(count), np.ones(count), np.ones(count, dtype=bool))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PenalisedRows:
+    """The log-likelihood of a problem as `proximal.py` takes it [proximal.Model]."""
+
+    problem: Problem
+    groups: Groups
+
+    @cached_property
+    def rows(self) -> LikelihoodRows:
+        """With columns that are orthonormal within groups."""
+        return _turned(self.problem, self.groups.turn)
+
+    @cached_property
+    def total(self) -> float:
+        return float(self.problem.counts.sum())
+
+    @cached_property
+    def order(self) -> IntArray:
+        """(t + p,) place in a point of each threshold and coefficient."""
+        layout = self.rows.layout
+        thresholds = layout.columns * np.arange(layout.thresholds)
+        return np.concatenate([thresholds, self.groups.places]).astype(np.intp)
+
+    def point(self, theta: FloatArray, b: FloatArray) -> FloatArray:
+        """A point of `rows`."""
+        x = np.empty(self.order.size)
+        x[self.order] = np.concatenate([theta, b])
+        return x
+
+    def score(
+        self, theta: FloatArray, b: FloatArray
+    ) -> tuple[float, FloatArray] | None:
+        at = self.rows.evaluate(self.point(theta, b), _NO_BLOCKS)
+        return None if at is None else (at.loglik, at.score[self.order])
+
+    def information(
+        self, theta: FloatArray, b: FloatArray, active: IntArray
+    ) -> Blocks | None:
+        layout = self.rows.layout
+        m = layout.columns
+        places = self.groups.places[active]
+        by_threshold = places < layout.n_alpha
+        nominal, own = np.unique(places[by_threshold] % m, return_inverse=True)
+        location = places[~by_threshold]
+        x = self.point(theta, b)
+        alpha = x[: layout.n_alpha].reshape(-1, m)[:, np.append(0, nominal)]
+        part = self._part(nominal - 1, location - layout.n_alpha)
+        at = part.evaluate(np.concatenate([alpha.reshape(-1), x[location]]))
+        if at is None:
+            return None
+        blocks = at.information
+        if nominal.size:
+            width = 1 + nominal.size
+            order = np.empty(active.size, dtype=np.intp)
+            order[by_threshold] = places[by_threshold] // m * width + 1 + own
+            order[~by_threshold] = alpha.size + np.arange(location.size)
+            order = np.append(width * np.arange(theta.size), order)
+            dense = blocks.dense()[np.ix_(order, order)]
+            blocks = Blocks.of_dense(dense, theta.size)
+        return blocks if self.problem.family.concave else positive_factor(blocks)[0]
+
+    def _part(self, nominal: IntArray, location: IntArray) -> LikelihoodRows:
+        """The rows with some of the columns."""
+        rows = self.rows
+        given = rows.sample.rows
+        some = None
+        if nominal.size and given.nominal is not None:
+            some = np.ascontiguousarray(given.nominal[:, nominal])
+        X = np.ascontiguousarray(given.X[:, location])
+        return replace(
+            rows,
+            sample=replace(rows.sample, rows=replace(given, X=X, nominal=some)),
+            location=rows.location.part(location),
+            nominal=rows.nominal.part(nominal),
+        )
+
+    def estimates(self, theta: FloatArray, b: FloatArray) -> FloatArray:
+        """(P',) the user's parameters."""
+        x = self.point(theta, b)
+        layout = self.rows.layout
+        turn = self.groups.turn
+        q = layout.columns - 1
+        alpha = x[: layout.n_alpha].reshape(-1, layout.columns)
+        alpha[:, 1:] = alpha[:, 1:] @ turn[:q, :q].T
+        x[layout.of_location] = turn[q:, q:] @ x[layout.of_location]
+        return self.problem.user.coefficients(x)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Scored:
+    """Scores of cross-validation.
+
+    Attributes
+    ----------
+    scores : (F, L)
+        Mean score of the held-out rows of each fold at each lambda.
+    weights : (F,)
+        Sum of the weights of these rows.
+    residual : float
+        Largest residual of the fits behind them, as a share of lambda.
+    """
+
+    scores: FloatArray
+    weights: FloatArray
+    residual: float
+
+    @property
+    def mean(self) -> FloatArray:
+        """(L,) mean over the rows of all folds."""
+        return np.asarray(np.average(self.scores, axis=0, weights=self.weights))
+
+    @property
+    def error(self) -> FloatArray:
+        """(L,) its standard error, from the differences between folds."""
+        with np.errstate(invalid="ignore"):  # infinite scores have none
+            squares = (self.scores - self.mean) ** 2
+        variance = np.average(squares, axis=0, weights=self.weights)
+        return np.asarray(np.sqrt(variance / (len(self.scores) - 1)))
+
+    def chosen(self, rule: str) -> int:
+        """Position of lambda by the rule "min" or "1se"."""
+        mean = self.mean
+        best = int(np.argmin(mean))
+        if rule == "min":
+            return best
+        return int(np.argmax(mean <= mean[best] + self.error[best]))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Path:
+    """Fits along lambda.
+
+    Attributes
+    ----------
+    lambdas : (L,) decreasing
+    estimates : (L, P')
+        On the user's scale, as the estimates of the problem.
+    loglik : (L,)
+    null_loglik : float
+        With thresholds and offsets only.
+    df : (L,)
+        Degrees of freedom, thresholds included.
+    nonzero : (L,)
+        Number of penalised coefficients that are not 0.
+    residual : (L,)
+        Largest distance from the conditions of an optimum, as a share of lambda.
+    steps : (L,)
+        Newton steps.
+    total : float
+        Sum of the weights.
+    n_penalised : int
+    ended_early : bool
+        Whether smaller lambdas were left out, as they explain hardly more.
+    cv : Scored or None
+    """
+
+    lambdas: FloatArray
+    estimates: FloatArray
+    loglik: FloatArray
+    null_loglik: float
+    df: FloatArray
+    nonzero: IntArray
+    residual: FloatArray
+    steps: IntArray
+    total: float
+    n_penalised: int
+    ended_early: bool
+    cv: Scored | None = None
+
+    @property
+    def explained(self) -> FloatArray:
+        """(L,) share of the deviance of the thresholds alone that is explained."""
+        return 1.0 - self.loglik / self.null_loglik
+
+    def criterion(self, name: str) -> FloatArray:
+        """(L,) AIC, BIC or EBIC [Chen and Chen 2008, Biometrika 95, eq. 1.1]."""
+        each = 2.0 if name == "aic" else np.log(self.total)
+        values = each * self.df - 2.0 * self.loglik
+        if name == "ebic":
+            p = self.n_penalised
+            k = self.nonzero
+            models = gammaln(p + 1) - gammaln(k + 1) - gammaln(p - k + 1)
+            values = values + 2.0 * _EBIC * models
+        return np.asarray(values)
+
+    def position(self, choose: str | float) -> int:
+        """Where a choice is on the path.
+
+        Raises
+        ------
+        OptionError
+            A number that is not among the lambdas.
+        """
+        if not isinstance(choose, str):
+            near = int(np.argmin(np.abs(np.log(self.lambdas / choose))))
+            if not np.isclose(self.lambdas[near], choose, rtol=1e-6, atol=0.0):
+                raise OptionError(
+                    f"lambda must be a value of the path; got {choose:g}, and the"
+                    f" nearest is {self.lambdas[near]:g}. Fit again with lambdas=."
+                )
+            return near
+        if self.cv is not None and choose in ("min", "1se"):
+            return self.cv.chosen(choose)
+        return int(np.argmin(self.criterion(choose)))
+
+
+def path_of(
+    method: OrdinalRegression,
+    net: ElasticNet,
+    sample: Sample,
+    rng: np.random.Generator,
+    progress: Progress | None = None,
+) -> tuple[Problem, Path]:
+    """The problem of a sample, and its path.
+
+    Raises
+    ------
+    DataError
+        Unpenalised columns that others of them determine, no penalised column that
+        varies, or no folds.
+    """
+    folds = 0 if net.cv is None else net.cv
+    tick = ticking(progress, 1 + folds)
+    model, null = _begin(method, net, sample)
+    lambdas = np.array(net.lambdas or _grid(net, model, null))
+    path = _followed(net, model, null, lambdas, shortened=net.lambdas is None)
+    tick("path")
+    if net.cv is None:
+        return model.problem, path
+    weights = sample.case_weights
+    held = held_weights(sample.X, sample.y, weights, net.cv, rng, sample.cluster)
+    if len(held) < 2:
+        raise DataError(
+            "cv needs at least two folds that leave rows of every level; these rows"
+            " have none. Use more rows, or choose='bic'."
+        )
+    tasks = [(method, net, *split(sample, out), path.lambdas, tick) for out in held]
+    parts = in_threads(_judged, tasks, net.n_jobs)
+    scored = Scored(
+        scores=np.array([scores for scores, _ in parts]),
+        weights=held.sum(axis=1),
+        residual=max(residual for _, residual in parts),
+    )
+    return model.problem, replace(path, cv=scored)
+
+
+def _begin(
+    method: OrdinalRegression, net: ElasticNet, sample: Sample
+) -> tuple[PenalisedRows, Point]:
+    """The rows, and the fit without the penalised columns."""
+    rows = sample.rows
+    wide = rows.X if rows.nominal is None else np.hstack([rows.nominal, rows.X])
+    q = wide.shape[1] - rows.X.shape[1]
+    used = sample.case_weights > 0.0
+    wide = np.ascontiguousarray(wide[used])
+    weights = None if sample.weights is None else sample.weights[used]
+    scales = column_scales(wide, weights, ridge=True)
+    marks = sample.penalised
+    if marks is None:
+        marks = PenalisedColumns.single(wide.shape[1])
+    _check_columns(wide, weights, scales.kept, marks.factor)
+    if not net.standardize:
+        scales = replace(scales, deviation=np.ones(wide.shape[1]))
+    signs = np.zeros(wide.shape[1])
+    if sample.signs is not None:
+        signs[q:] = sample.signs
+    problem = method.problem(sample, (scales, NO_COLUMNS))
+    kept = np.concatenate([problem.nominal.kept, problem.location.kept])
+    groups = Groups.of(problem, marks.part(kept), signs[kept], net)
+    model = PenalisedRows(problem=problem, groups=groups)
+    return model, _null(model)
+
+
+def _check_columns(
+    wide: FloatArray, weights: FloatArray | None, varies: BoolArray, factor: FloatArray
+) -> None:
+    """DataError if no penalised column varies, or unpenalised ones determine others."""
+    if not (varies & (factor > 0.0)).any():
+        raise DataError(
+            "penalty=ElasticNet(...) needs a penalised column that varies; there is"
+            " none. Leave out penalty=, or change factors=."
+        )
+    free = varies & (factor == 0.0)
+    if free.any():
+        columns = np.ascontiguousarray(wide[:, free])
+        if not column_scales(columns, weights).kept.all():
+            raise DataError(
+                "Columns with factor 0 must not determine each other, as nothing else"
+                " determines their coefficients; they do. Penalise some of them."
+            )
+
+
+def _null(model: PenalisedRows) -> Point:
+    """The fit without the penalised columns.
+
+    Raises
+    ------
+    DataError
+        It has no maximum.
+    """
+    problem = model.problem
+    groups = model.groups
+    layout = problem.layout
+    theta = problem.start()[: layout.n_alpha : layout.columns]
+    begun = Point.of(model, theta, np.zeros(groups.places.size))
+    if begun is None:
+        raise DataError(
+            "The log-likelihood must be finite without effects; it is not: offsets are"
+            " too large. Rescale them."
+        )
+    l1 = np.where(groups.factor > 0.0, np.inf, 0.0)
+    penalty = groups.penalty(l1, np.zeros(l1.size))
+    likely = np.zeros(l1.size, dtype=bool)
+    solution = solve(model, begun, penalty, _NULL_TOLERANCE, likely)
+    if solution.residual > TOLERANCE:
+        raise DataError(
+            "The columns with factor 0 must have finite effects without the others;"
+            " they have none, as rows are separated. Penalise them."
+        )
+    return solution.point
+
+
+def _grid(net: ElasticNet, model: PenalisedRows, null: Point) -> FloatArray:
+    """(L,) lambdas from the smallest that sets all penalised coefficients to 0."""
+    groups = model.groups
+    pull = np.where(groups.upper == 0.0, np.minimum(null.by_b, 0.0), null.by_b)
+    pull = np.where(groups.lower == 0.0, np.maximum(pull, 0.0), pull)
+    some = groups.factor > 0.0
+    unit = groups.at(1.0, 1.0)
+    largest = float((unit.lengths(pull)[some] / unit.l1[some]).max())
+    largest /= max(net.l1_ratio, _LEAST_RATIO)
+    if not largest > 0.0:
+        raise DataError(
+            "penalty=ElasticNet(...) found no column that is related to the response."
+            " Give lambdas=."
+        )
+    wide = model.total <= groups.places.size
+    span = _WIDE_SPAN if wide else _SPAN
+    return np.asarray(largest * span ** np.linspace(0.0, 1.0, net.n_lambdas))
+
+
+def _followed(
+    net: ElasticNet,
+    model: PenalisedRows,
+    null: Point,
+    lambdas: FloatArray,
+    shortened: bool,
+) -> Path:
+    """The path; `shortened` where it explains hardly more."""
+    problem = model.problem
+    plain = _NULL.null_loglik(problem)
+    penalties = (
+        (model.groups.at(lam, net.l1_ratio), TOLERANCE * lam) for lam in lambdas
+    )
+    solutions: list[Solution] = []
+    explained = [0.0]
+    ended = False
+    for solution in follow(model, null, penalties):
+        solutions.append(solution)
+        explained.append(1.0 - model.total * solution.point.loglik / plain)
+        gain = explained[-1] - explained[-2]
+        late = len(solutions) > _FIRST and gain < _GAIN * explained[-1]
+        if shortened and (late or explained[-1] > _EXPLAINED):
+            ended = len(solutions) < lambdas.size
+            break
+    lambdas = lambdas[: len(solutions)]
+    points = [solution.point for solution in solutions]
+    penalised = np.repeat(model.groups.factor, np.diff(model.groups.starts)) > 0.0
+    df = [solution.effective_parameters(model) for solution in solutions]
+    return Path(
+        lambdas=lambdas,
+        estimates=np.array([model.estimates(at.theta, at.b) for at in points]),
+        loglik=model.total * np.array([at.loglik for at in points]),
+        null_loglik=plain,
+        df=null.theta.size + np.array(df),
+        nonzero=np.array([np.count_nonzero(at.b[penalised]) for at in points]),
+        residual=np.array([solution.residual for solution in solutions]) / lambdas,
+        steps=np.array([solution.steps for solution in solutions]),
+        total=model.total,
+        n_penalised=int(penalised.sum()),
+        ended_early=ended,
+    )
+
+
+def _judged(
+    method: OrdinalRegression,
+    net: ElasticNet,
+    train: Sample,
+    test: Sample,
+    lambdas: FloatArray,
+    tick: Any,
+) -> tuple[FloatArray, float]:
+    """(L,) mean score of held-out rows at each lambda, and the largest residual."""
+    model, null = _begin(method, net, train)
+    path = _followed(net, model, null, lambdas, shortened=False)
+    scores = []
+    for estimates in path.estimates:
+        rule = model.problem.rule(estimates, model.problem.family, method.cost_matrix)
+        each = _scores(net.score, rule.probabilities(test.rows), test.y)
+        scores.append(np.average(each, weights=test.case_weights))
+    tick("fold")
+    return np.array(scores), float(path.residual.max())
+
+
+def _scores(name: str, probabilities: FloatArray, y: IntArray) -> FloatArray:
+    """(n,) score of each row; lower is better, and infinite where thresholds cross."""
+    if name == "logloss":
+        losses = log_losses(probabilities, y)
+        return np.where(np.isnan(losses), np.inf, losses)
+    if name == "rps":
+        return ranked_probability_scores(probabilities, y)
+    codes = least_expected(probabilities, CostMatrix.parse(name))
+    missed: FloatArray = np.abs(codes - y).astype(np.float64)
+    return missed if name == "absolute" else np.minimum(missed, 1.0)
+
+
+def fit_along(
+    method: OrdinalRegression,
+    sample: Sample,
+    rng: np.random.Generator,
+    progress: Progress | None,
+) -> LikelihoodFit:
+    """The fit at the lambda that the penalty chooses, with its path."""
+    net = method.elastic_net
+    assert net is not None
+    problem, path = path_of(method, net, sample, rng, progress)
+    choose = net.choose
+    assert choose is not None
+    return fit_at(method, sample.rows, problem, path, path.position(choose))
+
+
+def fit_at(
+    method: OrdinalRegression, rows: Rows, problem: Problem, path: Path, position: int
+) -> LikelihoodFit:
+    """The fit at a position of the path."""
+    estimates = path.estimates[position]
+    rule = problem.rule(estimates, problem.family, method.cost_matrix)
+    n_beta = problem.location.kept.size
+    return LikelihoodFit(
+        rule=rule,
+        certificate=Certificate(
+            name="max |distance from the optimum's conditions| / lambda",
+            value=float(path.residual[position]),
+            tolerance=TOLERANCE,
+        ),
+        trace=Trace(
+            iterations=int(path.steps[position]),
+            objective=path.loglik[: position + 1],
+            message="converged",
+        ),
+        scores=rule.scores(rows),
+        facts=method.facts(),
+        coefficients=problem.spread(estimates),
+        n_alpha=problem.estimated.size - n_beta,
+        n_beta=n_beta,
+        n_zeta=0,
+        aliased=~problem.estimated,
+        information=UnknownCovariance(estimates.size),
+        digits=np.full(problem.estimated.size, np.nan),
+        loglik=float(path.loglik[position]),
+        null_loglik=path.null_loglik,
+        null_edf=problem.user.c.size,
+        n_obs=path.total,
+        likelihood=replace(problem),  # without cached values
+        path=path,
+        position=position,
+    )

@@ -1,0 +1,392 @@
+"""Results of an elastic net: the path, the fit at any lambda, the fit of what was
+selected, and a summary without errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from ..checks import label_texts, one_of
+from ..exceptions import ConvergenceWarning, DataWarning, UnavailableError, warn
+from ..report.cells import count
+from ..report.frames import NotedFrame
+from ..report.render import Report, Summary, Table
+from ..report.sections import (
+    alert_notes,
+    certificate_text,
+    data_header,
+    error_tables,
+    summary_of,
+    threshold_table,
+)
+from ..report.warnings import Alert
+from .covariance_choice import Covariance
+from .elastic_net import CRITERIA, RULES, ElasticNet
+from .elastic_path import TOLERANCE, Path, Scored, fit_at
+from .results import LikelihoodResults
+from .unavailable import without
+
+_NO_ERRORS = (
+    "No standard errors or p-values: the data chose the coefficients and the penalty"
+    " shrinks them, so that the usual ones do not hold."
+)
+_SELECTED = (
+    "The terms were selected by an elastic net on the same rows: standard errors,"
+    " limits and tests do not account for the selection."
+)
+_WORDS = {
+    "aic": "smallest AIC",
+    "bic": "smallest BIC",
+    "ebic": "smallest EBIC",
+    "min": "smallest cross-validated score",
+    "1se": "within one standard error of the smallest cross-validated score",
+}
+_SCORE_WORDS = {
+    "logloss": "log-loss",
+    "rps": "ranked probability score",
+    "absolute": "absolute error",
+    "classification": "classification error",
+}
+_TITLES = {
+    "location": "Coefficients that are not 0 (positive = higher response)",
+    "nominal": "Nominal effects that are not 0 (positive = lower response)",
+}
+
+
+@without("path")
+@dataclass(frozen=True, eq=False, repr=False)
+class PathResults(LikelihoodResults):
+    """A likelihood model with an elastic net penalty, at one lambda of its path.
+
+    Coefficients are on the scale of the columns, those that were not selected are 0.
+    Predictions, errors and pictures are those of this lambda; `at` gives the fit at
+    another one.
+
+    Examples
+    --------
+    >>> from ordstat import ElasticNet, datasets, ordfit
+    >>> wine = datasets.load("wine")
+    >>> fit = ordfit("rating ~ temp + contact", wine, penalty=ElasticNet())
+    >>> fit.selected
+    ['temp', 'contact']
+    >>> fit.at(fit.path["lambda"].iloc[0]).selected
+    []
+    """
+
+    @property
+    def _path(self) -> Path:
+        assert self.fit.path is not None
+        return self.fit.path
+
+    @property
+    def _net(self) -> ElasticNet:
+        net: ElasticNet = self.method.elastic_net
+        return net
+
+    @property
+    def lambda_(self) -> float:
+        """The lambda of this fit."""
+        return float(self._path.lambdas[self.fit.position])
+
+    @property
+    def path(self) -> NotedFrame:
+        """The path, a row for each lambda.
+
+        Returns
+        -------
+        pandas.DataFrame
+            lambda; nonzero, the number of penalised coefficients that are not 0; df,
+            degrees of freedom with those of the thresholds; loglik; deviance_ratio, the
+            share of the deviance of the thresholds alone that is explained; aic, bic,
+            ebic; kkt, the largest distance from the conditions of an optimum as a share
+            of lambda. With cross-validation cv_mean and cv_error, the mean score and
+            its standard error over the folds.
+
+        Examples
+        --------
+        >>> from ordstat import ElasticNet, datasets, ordfit
+        >>> wine = datasets.load("wine")
+        >>> net = ElasticNet(lambdas=[0.2, 0.1])
+        >>> fit = ordfit("rating ~ temp + contact", wine, penalty=net)
+        >>> fit.path[["lambda", "nonzero", "df", "loglik"]].round(2)
+           lambda  nonzero   df  loglik
+        0     0.2        1  5.0  -97.47
+        1     0.1        2  6.0  -89.69
+        """
+        path = self._path
+        columns = {
+            "lambda": path.lambdas,
+            "nonzero": path.nonzero,
+            "df": path.df,
+            "loglik": path.loglik,
+            "deviance_ratio": path.explained,
+            **{name: path.criterion(name) for name in CRITERIA},
+            "kkt": path.residual,
+        }
+        if path.cv is not None:
+            columns |= {"cv_mean": path.cv.mean, "cv_error": path.cv.error}
+        notes = []
+        if path.ended_early:
+            notes.append("Smaller lambdas explain hardly more, and were left out.")
+        return NotedFrame.of(
+            pd.DataFrame(columns),
+            notes,
+            "Path",
+            {"lambda": ".4g", "kkt": ".1e", "deviance_ratio": ".4f"},
+        )
+
+    @property
+    def path_coef(self) -> pd.DataFrame:
+        """(L, P) all parameters at each lambda; the columns are those of `params`."""
+        problem = self.fit.likelihood
+        values = np.array([problem.spread(row) for row in self._path.estimates])
+        index = pd.Index(self._path.lambdas, name="lambda")
+        return pd.DataFrame(values, index=index, columns=self.parameters.names)
+
+    @property
+    def column_deviations(self) -> pd.Series:
+        """Standard deviations of the columns of the coefficients in `coef`."""
+        problem = self.fit.likelihood
+        nominal = problem.nominal.deviation.repeat(len(self.levels) - 1)
+        values = np.concatenate([nominal, problem.location.deviation])
+        return pd.Series(values, index=self.coef.index)
+
+    @property
+    def score_name(self) -> str:
+        """Name of the score of cross-validation."""
+        return _SCORE_WORDS[self._net.score]
+
+    @property
+    def cv_scores(self) -> pd.DataFrame:
+        """(L, F) mean score of the held-out rows of each fold; UnavailableError without
+        cross-validation.
+        """
+        cv = self._scored_path()
+        folds = pd.Index(np.arange(1, len(cv.scores) + 1), name="fold")
+        index = pd.Index(self._path.lambdas, name="lambda")
+        return pd.DataFrame(cv.scores.T, index=index, columns=folds)
+
+    @property
+    def lambda_min(self) -> float:
+        """The lambda of the smallest cross-validated score."""
+        return self._by_rule("min")
+
+    @property
+    def lambda_1se(self) -> float:
+        """The largest lambda whose cross-validated score is within one standard error
+        of the smallest.
+        """
+        return self._by_rule("1se")
+
+    def _by_rule(self, rule: str) -> float:
+        return float(self._path.lambdas[self._scored_path().chosen(rule)])
+
+    def _scored_path(self) -> Scored:
+        if self._path.cv is None:
+            raise UnavailableError(
+                "This fit has no cross-validation. Fit with penalty=ElasticNet(cv=10)."
+            )
+        return self._path.cv
+
+    def at(self, lam: float | str) -> Self:
+        """The fit at another lambda of the path.
+
+        Parameters
+        ----------
+        lam : float or {"aic", "bic", "ebic", "min", "1se"}
+            A lambda of `path`, or a rule that chooses it, as in `ElasticNet`.
+
+        Raises
+        ------
+        OptionError
+            The number is not on the path, or a rule needs cross-validation.
+        """
+        if isinstance(lam, str):
+            rules = CRITERIA if self._path.cv is None else (*CRITERIA, *RULES)
+            one_of("lam", lam, rules, also=", or a lambda of the path")
+        position = self._path.position(lam)
+        problem = self.fit.likelihood
+        rows = self.design.sample.rows
+        fit = fit_at(self.method, rows, problem, self._path, position)
+        return replace(self, fit=fit)
+
+    @property
+    def selected(self) -> list[str]:
+        """Terms with a coefficient that is not 0."""
+        return self._selected("location")
+
+    @property
+    def selected_nominal(self) -> list[str]:
+        """Terms of nominal= with an effect that is not 0: those that break the parallel
+        effects of the model.
+        """
+        return self._selected("nominal")
+
+    def _selected(self, part: str) -> list[str]:
+        layout = self.fit.layout.split(np.nan_to_num(self.fit.coefficients))
+        used = layout.beta != 0.0
+        terms = self.design.terms
+        if part == "nominal":
+            used = (layout.alpha[:, 1:] != 0.0).any(axis=0)
+            terms = self.design.nominal_terms
+        return [term for term, columns in terms.items() if used[columns].any()]
+
+    def refit(self) -> LikelihoodResults:
+        """The model with the selected terms, fitted by maximum likelihood.
+
+        Its standard errors, limits and tests do not account for the selection, as a
+        note in its summary says.
+
+        Warns
+        -----
+        DataWarning
+            The same.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> from ordstat import ElasticNet, datasets, ordfit
+        >>> wine = datasets.load("wine")
+        >>> fit = ordfit("rating ~ temp + contact", wine, penalty=ElasticNet())
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     fit.refit().coef.round(3).to_dict()
+        {'temp[T.warm]': 2.503, 'contact[T.yes]': 1.528}
+        """
+        nominal = self.selected_nominal
+        location = [term for term in self.selected if term not in nominal]
+        changes: dict[str, Any] = {"penalty": None, "constraints": {}}
+        if self.design.nominal_names:
+            changes["nominal"] = f"~ {' + '.join(nominal) or '1'}"
+        plain: LikelihoodResults = self.update(
+            f". ~ {' + '.join(location) or '1'}", **changes
+        )
+        notes = (*plain.design.notes, _SELECTED)
+        warn(_SELECTED, DataWarning)
+        return replace(plain, design=replace(plain.design, notes=notes))
+
+    # What has no errors
+
+    @property
+    def own_covariance(self) -> Covariance:
+        """That of the model, which is not known."""
+        return Covariance("model")
+
+    @property
+    def standard_error_notes(self) -> tuple[str, ...]:
+        return (_NO_ERRORS,)
+
+    @property
+    def edf(self) -> float:  # type: ignore[override]
+        """Degrees of freedom, of the thresholds and of the penalised coefficients."""
+        return float(self._path.df[self.fit.position])
+
+    @property
+    def df_residual(self) -> float:
+        return self.nobs - self.edf
+
+    def glance(self) -> pd.DataFrame:
+        """One row of figures of the fit at this lambda: that of `path`, with the number
+        of observations.
+        """
+        row = pd.DataFrame(self.path).iloc[[self.fit.position]].reset_index(drop=True)
+        row.insert(0, "nobs", self.nobs)
+        return row.assign(null_loglik=self.null_loglik, converged=self.converged)
+
+    def summary(
+        self,
+        section: str | None = None,
+        *,
+        exponentiate: bool | None = None,
+        level: float = 0.95,
+        per: Any = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> Summary:
+        """The penalty, what it selected, and the coefficients that are not 0.
+
+        Parameters
+        ----------
+        section : {"model", "fit", "errors", "all"}, optional
+            One part in full, or all; by default one screen.
+        exponentiate, level, per
+            Not used: there are no limits, and coefficients are those of the columns.
+        labels : dict of str to str, optional
+            Text for variables or terms, such as {"age": "Age (years)"}.
+        """
+        texts = label_texts(labels)
+        thresholds = threshold_table(pd.DataFrame({"threshold": self.thresholds}))
+        converged = (
+            "Convergence",
+            certificate_text(self.fit.certificate, self.fit.trace),
+        )
+        report = Report(
+            title=self.title,
+            header=(*data_header(self), *self._header(), converged),
+            tables=(*self._effects(texts), thresholds, *error_tables(self)),
+            notes=(*alert_notes(self), *self._left_out(texts), _NO_ERRORS),
+        )
+        return summary_of(self, section, report)
+
+    def _header(self) -> tuple[tuple[str, Any], ...]:
+        path = self._path
+        position = self.fit.position
+        choice = self._net.choose
+        chosen = ""
+        if isinstance(choice, str) and path.position(choice) == position:
+            chosen = f" ({_WORDS[choice]})"
+        of_path = f"{position + 1} of {path.lambdas.size} on the path"
+        selected = f"{path.nonzero[position]} of {path.n_penalised}"
+        header: list[tuple[str, Any]] = [
+            ("Lambda", f"{self.lambda_:.4g}{chosen}, {of_path}"),
+            ("Coefficients not 0", f"{selected}, df {self.edf:.4g} with thresholds"),
+            ("Log-likelihood", f"{self.loglik:.4f}"),
+            ("Deviance explained", f"{100.0 * path.explained[position]:.1f}%"),
+        ]
+        if path.cv is not None:
+            mean = path.cv.mean[position]
+            error = path.cv.error[position]
+            score = (
+                f"{_SCORE_WORDS[self._net.score]} {mean:.4f}, std. error {error:.4f}"
+            )
+            header.append((f"{len(path.cv.scores)}-fold cross-validation", score))
+        return tuple(header)
+
+    def _effects(self, labels: Mapping[str, str]) -> list[Table]:
+        tables = []
+        values = self.fit.coefficients
+        for kind, title in _TITLES.items():
+            rows = [row for row in self.parameters.of(kind) if values[row]]
+            records = [self.parameters.records[row] for row in rows]
+            index = [record.shown(labels) for record in records]
+            frame = pd.DataFrame({"estimate": values[rows]}, index=index)
+            if len(frame):
+                tables.append(Table(title=title, frame=frame, role=kind))
+        return tables
+
+    def _left_out(self, labels: Mapping[str, str]) -> tuple[str, ...]:
+        terms = [term for term in self.design.terms if term not in self.selected]
+        if not terms:
+            return ()
+        shown = [labels.get(term, term) for term in terms[:12]]
+        more = f" and {count(len(terms) - 12)} others" if len(terms) > 12 else ""
+        return (f"Coefficients 0: {', '.join(shown)}{more}.",)
+
+    def fit_warnings(self) -> list[Alert]:
+        issued = super().fit_warnings()
+        path = self._path
+        worst = float(path.residual.max())
+        if path.cv is not None:
+            worst = max(worst, path.cv.residual)
+        if not worst <= TOLERANCE and self.fit.certificate.reached:
+            text = (
+                "some fits of the path, or of its folds, are up to"
+                f" {worst:.1e} lambda from the conditions of an optimum (tolerance"
+                f" {TOLERANCE:.0e}): see kkt of fit.path."
+            )
+            issued.append((ConvergenceWarning, text))
+        return issued

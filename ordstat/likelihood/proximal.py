@@ -1,0 +1,499 @@
+"""Penalised likelihoods with corners: lasso, ridge, group lasso, bounds.
+
+Minimises -loglik(theta, b) / N + sum_g (l1_g ||b_g|| + l2_g ||b_g||^2 / 2) over free
+parameters theta and penalised coefficients b, lower <= b <= upper, by proximal Newton
+[Lee, Sun and Saunders 2014]. A step takes the working set A of coefficients: theta is
+eliminated exactly, as in `newton.py`, which leaves
+
+    d'Qd / 2 - r'd + penalty(b + d), with
+    Q = (B - C'T^-1 C) / N and r = (g - C'T^-1 g_T) / N.
+
+This is minimised by coordinate descent on Q [Friedman, Hastie and Tibshirani 2010] and,
+every few sweeps, by Newton's method on the coefficients that are not 0, which ends it
+where columns are correlated. Q serves for further steps as long as each divides the
+residual of the optimality conditions by five: only the gradient has to be exact.
+
+Columns outside A are those that the strong rule discards [Tibshirani et al. 2012].
+After each step the conditions of all columns are checked, and those that fail join A:
+the certificate of a solution covers every column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+from scipy.linalg.lapack import dpbtrs, dpotrf, dpotrs
+
+from .._typing import BoolArray, FloatArray, IntArray
+from ..compiled.descent import descend
+from ..newton import Blocks
+
+#: Sweeps of coordinate descent between two exact solves.
+_SWEEPS = 4
+#: Most rounds of sweeps and solves for one step.
+_ROUNDS = 200
+#: Share of the residual of the conditions that a quadratic step may leave.
+_INEXACT = 0.01
+#: Q is taken anew where a step leaves more than this share of the residual.
+_SLOW = 0.2
+#: Share of the predicted decrease that a step has to bring [Armijo].
+_ARMIJO = 1e-4
+#: Share of the objective that is rounding.
+_ROUNDING = 1e-13
+_HALVINGS = 40
+#: Columns that the strong rule may add at a time: so many, or as many as are in use.
+_FEW = 20
+
+
+class Model(Protocol):
+    """A log-likelihood of free parameters theta (t,) and coefficients b (p,)."""
+
+    @property
+    def total(self) -> float:
+        """N, the sum of the case weights."""
+
+    def score(
+        self, theta: FloatArray, b: FloatArray
+    ) -> tuple[float, FloatArray] | None:
+        """The log-likelihood and its derivatives (t + p,); None outside the domain."""
+
+    def information(
+        self, theta: FloatArray, b: FloatArray, active: IntArray
+    ) -> Blocks | None:
+        """Its negative second derivatives by theta and the coefficients `active`, all
+        others being 0, positive definite in theta.
+        """
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Shrinkage:
+    """The penalty of p coefficients, which are sorted by group.
+
+    Attributes
+    ----------
+    starts : (G + 1,)
+        Where the groups begin, and p.
+    l1, l2 : (G,)
+        Of each group: weight of its length, and of half its squared length. Infinite l1
+        keeps a group at 0.
+    lower, upper : (p,)
+        Bounds, lower <= 0 <= upper; only of groups of one.
+    """
+
+    starts: IntArray
+    l1: FloatArray
+    l2: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+
+    @property
+    def sizes(self) -> IntArray:
+        """(G,) numbers of coefficients."""
+        return np.diff(self.starts)
+
+    @property
+    def group(self) -> IntArray:
+        """(p,) group of each coefficient."""
+        return np.repeat(np.arange(self.l1.size), self.sizes)
+
+    def lengths(self, b: FloatArray) -> FloatArray:
+        """(G,) Euclidean lengths of the groups of b (p,)."""
+        if self.l1.size == b.size:
+            return np.abs(b)
+        return np.sqrt(np.add.reduceat(b**2, self.starts[:-1]))
+
+    def value(self, b: FloatArray) -> float:
+        """The penalty at b."""
+        lengths = self.lengths(b)
+        some = lengths > 0.0
+        return float(self.l1[some] @ lengths[some] + 0.5 * self.l2 @ lengths**2)
+
+    def residual(self, slope: FloatArray, b: FloatArray) -> FloatArray:
+        """(p,) how far b is from the conditions of an optimum, by each coefficient.
+
+        `slope` (p,) is the gradient of loglik / N. Of a group that is not 0 it is what
+        slope and penalty leave; at 0, by how much the slope exceeds l1. A bound absorbs
+        what pulls against it.
+        """
+        group = self.group
+        pull = slope - self.l2[group] * b
+        lengths = self.lengths(b)
+        zero = lengths == 0.0
+        pulls = self.lengths(pull)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            kept = np.where(zero, np.maximum(1.0 - self.l1 / pulls, 0.0), 0.0)
+            held = np.where(zero, 0.0, self.l1 / lengths)
+        kept[zero & (pulls == 0.0)] = 0.0
+        left = np.where(zero[group], kept[group] * pull, pull - held[group] * b)
+        left = np.where(b >= self.upper, np.minimum(left, 0.0), left)
+        return np.asarray(np.where(b <= self.lower, np.maximum(left, 0.0), left))
+
+    def of(self, groups: IntArray) -> Shrinkage:
+        """The penalty of some groups."""
+        inside = np.isin(self.group, groups)
+        return replace(
+            self,
+            starts=np.append(0, np.cumsum(self.sizes[groups])).astype(np.intp),
+            l1=self.l1[groups],
+            l2=self.l2[groups],
+            lower=self.lower[inside],
+            upper=self.upper[inside],
+        )
+
+    def curvature(self, b: FloatArray) -> FloatArray:
+        """(q, q) second derivatives of the penalty by the q coefficients that are not
+        0: l2, and l1 (I - uu') / ||b_g|| of a group of direction u.
+        """
+        group = self.group
+        used = np.flatnonzero(b)
+        out = np.diag(self.l2[group[used]])
+        if self.l1.size == b.size:
+            return out
+        lengths = self.lengths(b)
+        for g in np.flatnonzero((self.sizes > 1) & (lengths > 0.0)):
+            own = np.flatnonzero(group[used] == g)
+            u = b[used[own]] / lengths[g]
+            bend = (np.eye(own.size) - np.outer(u, u)) / lengths[g]
+            out[np.ix_(own, own)] += self.l1[g] * bend
+        return out
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Point:
+    """A point and the log-likelihood there, both it and its derivatives divided by N.
+
+    Attributes
+    ----------
+    theta : (t,)
+    b : (p,)
+    loglik : float
+    by_theta : (t,)
+    by_b : (p,)
+    """
+
+    theta: FloatArray
+    b: FloatArray
+    loglik: float
+    by_theta: FloatArray
+    by_b: FloatArray
+
+    @classmethod
+    def of(cls, model: Model, theta: FloatArray, b: FloatArray) -> Point | None:
+        """None outside the domain."""
+        found = model.score(theta, b)
+        if found is None:
+            return None
+        loglik, score = found
+        slope = score / model.total
+        return cls(
+            theta=theta,
+            b=b,
+            loglik=loglik / model.total,
+            by_theta=slope[: theta.size],
+            by_b=slope[theta.size :],
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Quadratic:
+    """-loglik / N near a point, in the coefficients of some groups; theta eliminated.
+
+    Attributes
+    ----------
+    groups : (A,)
+    active : (q,)
+        Their coefficients.
+    total : float
+        N.
+    band, V : factor of T, and T^-1 C (t, q)
+    Q : (q, q)
+    bound : (A,)
+        Largest eigenvalue of the block of each group.
+    """
+
+    groups: IntArray
+    active: IntArray
+    total: float
+    band: FloatArray
+    V: FloatArray
+    Q: FloatArray
+    bound: FloatArray
+
+    @classmethod
+    def at(
+        cls, model: Model, point: Point, penalty: Shrinkage, groups: IntArray
+    ) -> Quadratic | None:
+        """At a point; None if the curvature is not that of a maximum in theta."""
+        active = np.flatnonzero(np.isin(penalty.group, groups))
+        blocks = model.information(point.theta, point.b, active)
+        parts = None if blocks is None else blocks.eliminated()
+        if parts is None:
+            return None
+        band, V, complement = parts
+        Q = np.ascontiguousarray(complement / model.total)
+        bound = Q.diagonal().copy()
+        if groups.size < active.size:
+            starts = penalty.of(groups).starts
+            bound = np.array(
+                [np.linalg.eigvalsh(Q[a:z, a:z])[-1] for a, z in pairwise(starts)]
+            )
+        return cls(
+            groups=groups,
+            active=active,
+            total=model.total,
+            band=band,
+            V=V,
+            Q=Q,
+            bound=bound,
+        )
+
+    def step(
+        self, point: Point, penalty: Shrinkage, tolerance: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """The steps of theta (t,) and b (p,) to the minimum."""
+        r = point.by_b[self.active] - self.V.T @ point.by_theta
+        before = point.b[self.active]
+        move = self._minimum(r, before, penalty.of(self.groups), tolerance) - before
+        step = np.zeros(point.b.size)
+        step[self.active] = move
+        of_theta = dpbtrs(self.band, self.total * point.by_theta, lower=1)[0]
+        return np.asarray(of_theta - self.V @ move), step
+
+    def _minimum(
+        self, r: FloatArray, before: FloatArray, own: Shrinkage, tolerance: float
+    ) -> FloatArray:
+        """The minimum, to a residual of at most `tolerance`."""
+        b = before.copy()
+        left = r.copy()
+        for _ in range(_ROUNDS):
+            descend(
+                *(self.Q, own.starts, self.bound, own.l1, own.l2),
+                *(own.lower, own.upper, b, left, _SWEEPS),
+            )
+            if np.abs(own.residual(left, b)).max(initial=0.0) <= tolerance:
+                break
+            solved = self._solved(left, b, own)
+            after = r - self.Q @ (solved - before)
+            if self._value(r, after, solved - before, own.value(solved)) <= self._value(
+                r, left, b - before, own.value(b)
+            ):
+                b = solved
+                left = after
+            if np.abs(own.residual(left, b)).max(initial=0.0) <= tolerance:
+                break
+        return b
+
+    def _value(
+        self, r: FloatArray, left: FloatArray, move: FloatArray, penalty: float
+    ) -> float:
+        """d'Qd / 2 - r'd + penalty at d = `move`, where left = r - Qd."""
+        return penalty - 0.5 * float(move @ (r + left))
+
+    def _solved(self, left: FloatArray, b: FloatArray, own: Shrinkage) -> FloatArray:
+        """b moved to the minimum over the coefficients that are neither 0 nor at a
+        bound; each that would leave its sign or its bounds stays where it does.
+        """
+        b = b.copy()
+        group = own.group
+        corner = (own.sizes == 1)[group] & (own.l1 > 0.0)[group]
+        low = np.where(corner & (b > 0.0), 0.0, own.lower)
+        high = np.where(corner & (b < 0.0), 0.0, own.upper)
+        for _ in range(b.size):
+            used = np.flatnonzero(b)
+            inside = (b > low)[used] & (b < high)[used]
+            free = used[inside]
+            slope = own.residual(left, b)[free]
+            bend = own.curvature(b)[np.ix_(inside, inside)]
+            factor, failed = dpotrf(self.Q[np.ix_(free, free)] + bend, lower=1)
+            if failed or not free.size:
+                break
+            step = dpotrs(factor, slope, lower=1)[0]
+            room = np.where(step < 0.0, low[free], high[free]) - b[free]
+            beyond = np.abs(step) > np.abs(room)
+            shares = np.ones(free.size)
+            shares[beyond] = room[beyond] / step[beyond]
+            first = int(np.argmin(shares))
+            b[free] += shares[first] * step
+            left = left - shares[first] * (self.Q[:, free] @ step)
+            if shares[first] == 1.0:
+                break
+            stopped = free[first]
+            b[stopped] = low[stopped] if step[first] < 0.0 else high[stopped]
+        return b
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Solution:
+    """A minimum under one penalty.
+
+    Attributes
+    ----------
+    point : Point
+    penalty : Shrinkage
+    residual : float
+        Largest distance from the conditions of an optimum, of all coefficients and
+        theta.
+    steps : int
+    quadratic : Quadratic or None
+        The last one that was used.
+    """
+
+    point: Point
+    penalty: Shrinkage
+    residual: float
+    steps: int
+    quadratic: Quadratic | None
+
+    def effective_parameters(self, model: Model) -> float:
+        """Degrees of freedom of the coefficients: tr (Q (Q + R)^-1) over those that are
+        not 0, R the second derivatives of the penalty [Vaiter et al. 2017]; of the
+        lasso their number.
+        """
+        bend = self.penalty.curvature(self.point.b)
+        used = np.flatnonzero(self.point.b)
+        if not bend.any():
+            return float(used.size)
+        groups = np.unique(self.penalty.group[used])
+        fresh = Quadratic.at(model, self.point, self.penalty, groups)
+        if fresh is None:
+            return float("nan")
+        inside = np.isin(fresh.active, used)
+        Q = fresh.Q[np.ix_(inside, inside)]
+        return float(np.trace(np.linalg.solve(Q + bend, Q)))
+
+
+def solve(
+    model: Model,
+    point: Point,
+    penalty: Shrinkage,
+    tolerance: float,
+    likely: BoolArray,
+    quadratic: Quadratic | None = None,
+    max_iter: int = 100,
+) -> Solution:
+    """Minimise from a point.
+
+    Parameters
+    ----------
+    model : Model
+    point : Point
+    penalty : Shrinkage
+    tolerance : float
+        Bound on the residual.
+    likely : (G,) bool
+        Groups that may not be 0 at the minimum, beside those that are not 0.
+    quadratic : Quadratic, optional
+        One near the point.
+    max_iter : int
+        Most steps.
+    """
+    before = np.inf
+    steps = 0
+    while True:
+        left = penalty.residual(point.by_b, point.b)
+        residual = float(np.abs(np.append(left, point.by_theta)).max())
+        if residual <= tolerance or steps == max_iter:
+            break
+        failing = penalty.lengths(left) > tolerance
+        stale = quadratic is None or residual > _SLOW * before
+        if quadratic is not None:
+            missing = failing.copy()
+            missing[quadratic.groups] = False
+            stale = stale or bool(missing.any())
+        if stale:
+            groups = _working_set(penalty, point, failing, likely)
+            quadratic = Quadratic.at(model, point, penalty, groups)
+        if quadratic is None:
+            break
+        accuracy = max(_INEXACT * residual, 0.1 * tolerance)
+        moved = _downhill(
+            model, point, penalty, quadratic.step(point, penalty, accuracy)
+        )
+        if moved is None and stale:
+            break
+        before = 0.0 if moved is None else residual
+        point = point if moved is None else moved
+        steps += 1
+    return Solution(
+        point=point,
+        penalty=penalty,
+        residual=residual,
+        steps=steps,
+        quadratic=quadratic,
+    )
+
+
+def _working_set(
+    penalty: Shrinkage, point: Point, failing: BoolArray, likely: BoolArray
+) -> IntArray:
+    """Groups that are not 0, and of the others that fail the conditions or are likely
+    to, those with the steepest slopes.
+    """
+    used = (penalty.lengths(point.b) > 0.0) | (penalty.l1 == 0.0)
+    others = np.flatnonzero((failing | likely) & ~used)
+    most = max(_FEW, int(used.sum()))
+    if others.size > most:
+        with np.errstate(divide="ignore"):
+            steepness = (penalty.lengths(point.by_b) / penalty.l1)[others]
+        others = others[np.argsort(-steepness, kind="stable")[:most]]
+    return np.sort(np.concatenate([np.flatnonzero(used), others]))
+
+
+def _downhill(
+    model: Model,
+    point: Point,
+    penalty: Shrinkage,
+    step: tuple[FloatArray, FloatArray],
+) -> Point | None:
+    """The first of the point plus the step, half of it, ... that lowers the objective
+    by enough; None if none does.
+    """
+    of_theta, of_b = step
+    here = penalty.value(point.b)
+    change = penalty.value(point.b + of_b) - here
+    change -= float(point.by_theta @ of_theta + point.by_b @ of_b)
+    rounding = _ROUNDING * (abs(point.loglik) + here)
+    share = 1.0
+    for _ in range(_HALVINGS):
+        b = point.b + share * of_b
+        moved = Point.of(model, point.theta + share * of_theta, b)
+        if moved is not None:
+            rise = point.loglik - moved.loglik + penalty.value(b) - here
+            if rise <= _ARMIJO * share * change + rounding:
+                return moved
+        share *= 0.5
+    return None
+
+
+def follow(
+    model: Model,
+    point: Point,
+    penalties: Iterable[tuple[Shrinkage, float]],
+    max_iter: int = 100,
+) -> Iterator[Solution]:
+    """The solutions under penalties that become weaker, each from the one before.
+
+    Parameters
+    ----------
+    model : Model
+    point : Point
+    penalties : iterable of (Shrinkage, tolerance of the residual)
+    max_iter : int
+        Most steps of each.
+    """
+    strongest: FloatArray | None = None
+    quadratic = None
+    for penalty, tolerance in penalties:
+        slopes = penalty.lengths(point.by_b)
+        likely = np.zeros(slopes.size, dtype=bool)
+        if strongest is not None:
+            likely = slopes >= 2.0 * penalty.l1 - strongest
+        solution = solve(model, point, penalty, tolerance, likely, quadratic, max_iter)
+        point = solution.point
+        quadratic = solution.quadratic
+        strongest = penalty.l1
+        yield solution

@@ -1,0 +1,142 @@
+"""The solver of penalised likelihoods, on quadratic functions and against its twin."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import twins_descent
+
+from ordstat.compiled.descent import descend
+from ordstat.likelihood.proximal import Point, Shrinkage, solve
+from ordstat.newton import Blocks
+
+
+class Quadratic:
+    """N (g'x - x'Hx / 2) of x = (theta, b), as a log-likelihood."""
+
+    def __init__(self, rng, p, t=2):
+        A = rng.normal(size=(p + t + 5, p + t))
+        self.H = A.T @ A / len(A)
+        self.g = rng.normal(size=p + t)
+        self.t = t
+        self.total = 50.0
+
+    def score(self, theta, b):
+        x = np.concatenate([theta, b])
+        value = self.g @ x - 0.5 * x @ self.H @ x
+        return self.total * value, self.total * (self.g - self.H @ x)
+
+    def information(self, theta, b, active):
+        index = np.append(np.arange(self.t), self.t + active)
+        return Blocks.of_dense(self.total * self.H[np.ix_(index, index)], self.t)
+
+    def solution(self, penalty):
+        """By cvxpy."""
+        theta = cp.Variable(self.t)
+        b = cp.Variable(self.g.size - self.t)
+        x = cp.hstack([theta, b])
+        root = np.linalg.cholesky(self.H).T
+        cost = 0.5 * cp.sum_squares(root @ x) - self.g @ x
+        limits = []
+        for g, (start, end) in enumerate(pairwise(penalty.starts)):
+            cost += penalty.l1[g] * cp.norm(b[start:end])
+            cost += 0.5 * penalty.l2[g] * cp.sum_squares(b[start:end])
+        if np.isfinite(penalty.upper).all():
+            limits = [b >= penalty.lower, b <= penalty.upper]
+        cp.Problem(cp.Minimize(cost), limits).solve(
+            solver="CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10
+        )
+        return np.concatenate([theta.value, b.value])
+
+
+def shrinkage(starts, l1, l2, bounds=None):
+    starts = np.array(starts, dtype=np.intp)
+    p = starts[-1]
+    lower, upper = bounds or (np.full(p, -np.inf), np.full(p, np.inf))
+    sizes = len(starts) - 1
+    return Shrinkage(
+        starts=starts,
+        l1=np.broadcast_to(l1, sizes).astype(float),
+        l2=np.broadcast_to(l2, sizes).astype(float),
+        lower=np.asarray(lower, dtype=float),
+        upper=np.asarray(upper, dtype=float),
+    )
+
+
+BOUNDS = np.zeros(12), np.full(12, 0.3)
+PENALTIES = {
+    "lasso": shrinkage(range(13), 0.2, 0.0),
+    "elastic net": shrinkage(range(13), 0.1, 0.4),
+    "ridge": shrinkage(range(13), 0.0, 0.4),
+    "not all": shrinkage(range(13), [0.0, 0.3] * 6, 0.0),
+    "groups": shrinkage([0, 3, 4, 8, 12], [0.3, 0.1, 0.6, 0.2], 0.1),
+    "bounds": shrinkage(range(13), 0.05, 0.0, BOUNDS),
+    "bounds alone": shrinkage(range(13), 0.0, 0.0, BOUNDS),
+}
+
+
+@pytest.mark.parametrize("name", PENALTIES)
+def test_minimum_of_a_quadratic_function(name):
+    penalty = PENALTIES[name]
+    model = Quadratic(np.random.default_rng(3), 12)
+    begun = Point.of(model, np.zeros(2), np.zeros(12))
+    found = solve(model, begun, penalty, 1e-10, np.zeros(penalty.l1.size, dtype=bool))
+    assert found.residual <= 1e-10
+    x = np.concatenate([found.point.theta, found.point.b])
+    # CLARABEL ends at about 1e-6 where groups are cones
+    np.testing.assert_allclose(x, model.solution(penalty), atol=1e-5)
+
+
+def test_the_residual_is_the_distance_from_the_conditions():
+    penalty = shrinkage([0, 1, 2, 3, 5], 1.0, 0.5)
+    b = np.array([0.0, 0.0, 2.0, 0.0, 0.0])
+    slope = np.array([0.5, -1.5, 3.0, 3.0, 4.0])
+    # of the zero group (3, 4) of length 5 what is beyond length 1 is left
+    expected = [0.0, -0.5, 3.0 - 1.0 - 1.0, 3.0 * 0.8, 4.0 * 0.8]
+    np.testing.assert_allclose(penalty.residual(slope, b), expected)
+
+
+def test_a_bound_absorbs_what_pulls_against_it():
+    bounds = np.array([0.0, 0.0, -1.0]), np.array([1.0, 1.0, 1.0])
+    penalty = shrinkage(range(4), 0.1, 0.0, bounds)
+    left = penalty.residual(np.array([-5.0, 5.0, 5.0]), np.array([0.0, 1.0, 0.5]))
+    np.testing.assert_allclose(left, [0.0, 0.0, 4.9])
+
+
+def test_curvature_by_differences():
+    penalty = PENALTIES["groups"]
+    rng = np.random.default_rng(0)
+    b = rng.normal(size=12)
+    b[:3] = 0.0
+    used = np.flatnonzero(b)
+
+    def slope(at):
+        return penalty.residual(np.zeros(12), at)[used]
+
+    step = 1e-6
+    units = step * np.eye(12)[used]
+    rows = [(slope(b - move) - slope(b + move)) / (2.0 * step) for move in units]
+    np.testing.assert_allclose(penalty.curvature(b), rows, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", PENALTIES)
+def test_descend_equals_its_twin(name):
+    penalty = PENALTIES[name]
+    rng = np.random.default_rng(1)
+    A = rng.normal(size=(20, 12))
+    Q = A.T @ A / 20
+    starts = penalty.starts
+    ends = list(pairwise(starts))
+    bound = np.array([np.linalg.eigvalsh(Q[a:z, a:z])[-1] for a, z in ends])
+    given = penalty.l1, penalty.l2, penalty.lower, penalty.upper
+    begun = np.clip(rng.normal(size=12), penalty.lower, penalty.upper)
+    results = []
+    for loop in (descend, twins_descent.descend):
+        b = begun.copy()
+        r = np.linspace(-1.0, 1.0, 12)
+        loop(Q, starts, bound, *given, b, r, 3)
+        results.append(np.concatenate([b, r]))
+    np.testing.assert_allclose(results[0], results[1], atol=1e-13)
