@@ -132,7 +132,7 @@ def _rows() -> Iterator[dict[str, Any]]:
         yield from (
             _other(name)
             for name in others
-            if "acat" not in name and "ratio" not in name
+            if not any(other in name for other in ("acat", "ratio", "multinomial"))
         )
 
 

@@ -30,7 +30,7 @@ shell `ordstat methods` lists all names.
 
 Likelihood   CumulativeLink ("clm", "logit", "probit", "cloglog", "loglog", "cauchit"),
              AdjacentCategory ("acat"), ContinuationRatioModel ("cratio"),
-             StoppingRatioModel ("sratio")
+             StoppingRatioModel ("sratio"), MultinomialLogit ("multinomial")
 Machines     REDSVM, SVORIMC, SVOREXC, RankBoundarySVM, with the kernels Linear,
              Polynomial, Gaussian, Laplacian, Stump, Perceptron, Precomputed
 Prediction   Blend, OrdinalBoosting ("ordboost"), RPSForest,

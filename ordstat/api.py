@@ -234,6 +234,7 @@ def ordfit(
         constraints=constraints,
         na_action=na_action,
         as_categories=value.supports.categories,
+        by_level=value.supports.by_level,
     )
     built = make(recipe, data) if source is None else _scanned(recipe, source, value)
     _check_design(built, value, cost)
@@ -442,7 +443,7 @@ def refit(
     leave out.
     """
     value = resolve(method, options)
-    design = design.coded(value.supports.categories)
+    design = design.coded(value.supports.categories, value.supports.by_level)
     vcov = kept_vcov if vcov is None and value.likelihood else vcov
     return fit_design(design, value, vcov=vcov, calibrate=calibrate)
 

@@ -73,7 +73,8 @@ def from_methods(
         elif not row_costs and method.cost_matrix != CostMatrix.parse(cost):
             kept.append(label)
         calibrated: Any = Calibrated.of(method, calibrate)
-        coded = design.coded(method.supports.categories)
+        supports = method.supports
+        coded = design.coded(supports.categories, supports.by_level)
         contestants.append(
             Contestant(
                 label=label,

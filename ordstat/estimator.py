@@ -722,6 +722,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             constraints=self.constraints,
             na_action="keep" if method.supports.missing else "omit",
             as_categories=method.supports.categories,
+            by_level=method.supports.by_level,
         )
         return make(recipe, frame.assign(**{response: labels}), one_level=one_level)
 

@@ -106,6 +106,7 @@ class Supports:
     absent_levels: bool = False  # takes levels that have no rows
     missing: bool = False  # takes NaN in Rows.X
     categories: bool = False  # takes columns of Rows.X that are codes of categories
+    by_level: bool = False  # takes terms of the formula as Rows.nominal
     decisions: bool = False  # takes a cost that is found from its probabilities
 
 

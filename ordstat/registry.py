@@ -35,11 +35,19 @@ class Entry:
         return cast(type[Method], getattr(import_module(f"ordstat.{module}"), name))
 
 
+#: Options of likelihood models that have no other values here.
+_PLAIN_LOGIT = {
+    "link": "logit",
+    "threshold": "flexible",
+    "quadrature": 1,
+    "random_penalty": None,
+}
 _REDUCTION = "reduction.reduction.Reduction"
 METHODS: dict[str, Entry] = {
     "clm": Entry("likelihood.clm.CumulativeLink"),
     **{name: Entry("likelihood.clm.CumulativeLink", {"link": name}) for name in LINKS},
     "acat": Entry("likelihood.clm.AdjacentCategory"),
+    "multinomial": Entry("likelihood.clm.MultinomialLogit", _PLAIN_LOGIT),
     "cratio": Entry("likelihood.clm.ContinuationRatioModel"),
     "sratio": Entry("likelihood.clm.StoppingRatioModel"),
     "kernel-clm": Entry("prediction.kernel_clm.KernelCumulativeLink"),

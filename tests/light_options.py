@@ -15,6 +15,7 @@ from seams import METHODS
 LIGHT: dict[str, dict[str, Any]] = {
     **{name: {"members": ("logit", "rps-forest")} for name in ("blend", "auto")},
     "rps-forest": {"trees": 30},
+    "multinomial": {"penalty": 0.1},  # few rows of a level
 }
 
 

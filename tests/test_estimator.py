@@ -232,7 +232,8 @@ def test_kinds_of_x_agree(X, codes, references, method, kind):
     )
     if kind in ("pandas", "polars"):
         assert model.feature_names_in_.tolist() == ["a", "b"]
-        assert model.results_.design.names == ("a", "b")
+        design = model.results_.design
+        assert design.names + design.nominal_names == ("a", "b")
     else:
         assert not hasattr(model, "feature_names_in_")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import partial, reduce
-from itertools import pairwise
 from typing import Any, NoReturn
 
 import numpy as np
@@ -99,9 +98,7 @@ def likelihood_fit(method: OrdinalRegression, design: BlockDesign) -> Likelihood
         )
     if fit.separation is not None and not design.whole:
         levels = design.levels.values
-        every = parameters(
-            design, [f"{low}|{high}" for low, high in pairwise(levels)], fit
-        )
+        every = parameters(design, method.family.threshold_names(levels), fit)
         names = [
             every.names[i]
             for i in np.flatnonzero(fit.infinite)

@@ -202,11 +202,16 @@ class Design:
         self._check_data()
         return make(recipe, self.data)
 
-    def coded(self, as_categories: bool) -> Design:
-        """The design with factors as columns of codes, or of contrasts."""
-        if self.recipe.as_categories == as_categories or not self.spec.categories():
-            return self
-        return self.updated(as_categories=as_categories)
+    def coded(self, as_categories: bool, by_level: bool) -> Design:
+        """The design with factors as columns of codes, or of contrasts, and with terms
+        of the formula as effects on the score, or on each level.
+        """
+        changes: dict[str, bool] = {}
+        if self.recipe.as_categories != as_categories and self.spec.categories():
+            changes["as_categories"] = as_categories
+        if self.recipe.by_level != by_level:
+            changes["by_level"] = by_level
+        return self.updated(**changes) if changes else self
 
     def column(self, name: str, role: str) -> Column:
         """A column of the data, or arithmetic over columns, at the rows used.

@@ -16,6 +16,7 @@ from .columns import Column, Columns, Value, as_frame
 from .doubtful import disordered
 from .factors import Interpreter
 from .parse import (
+    Side,
     columns_of,
     parse_formula,
     parse_one_sided,
@@ -162,6 +163,17 @@ def _survey(recipe: Recipe, frame: pd.DataFrame) -> Survey:
     return survey_of(recipe.design, frame)
 
 
+def _by_level(location: Side, sides: Mapping[str, Side]) -> tuple[Side, Side]:
+    """The location part without terms, and the nominal part with all of them."""
+    if "nominal" in sides:
+        raise FormulaError(
+            "nominal= must be left out: this method gives every term of the formula an"
+            " effect on each level."
+        )
+    nominal = replace(location, offsets=(), random=())
+    return replace(location, terms=()), nominal
+
+
 def formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
     """The formulas, not yet evaluated."""
     surveyed = () if recipe.design is None else recipe.design.columns
@@ -196,6 +208,8 @@ def formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
                 f"{role}= must have no {problem}: put it in the formula."
             )
         sides[role] = side
+    if recipe.by_level:
+        location, sides["nominal"] = _by_level(location, sides)
     if location.random and recipe.design is not None:
         raise OptionError(
             "design= must be left out if the formula has random effects. Give the"

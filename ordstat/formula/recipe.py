@@ -19,6 +19,8 @@ from .survey import SurveyDesign
 
 #: Longest value of an argument that is printed in a call.
 _LONGEST = 60
+#: Arguments that are printed elsewhere, or follow from the method.
+_BY_METHOD = ("formula", "as_categories", "by_level")
 #: Most labels of levels= that are printed in a call.
 _MOST_LABELS = 24
 
@@ -38,7 +40,7 @@ def arguments_text(given: Recipe | SurveyDesign) -> str:
     shown = []
     for argument in fields(given):
         value = getattr(given, argument.name)
-        if argument.name in ("formula", "as_categories") or value is None:
+        if argument.name in _BY_METHOD or value is None:
             continue
         text = _argument_text(argument.name, value)
         if text not in ("{}", "[]", "()", repr(argument.default)):
@@ -101,6 +103,8 @@ class Recipe:
     as_categories : bool
         Whether a factor without contrasts of the user, alone in a term, is one column
         of codes.
+    by_level : bool
+        Whether every term of the formula is one of the nominal effects.
     """
 
     formula: str
@@ -118,6 +122,7 @@ class Recipe:
     constraints: Any = None
     na_action: str = "omit"
     as_categories: bool = False
+    by_level: bool = False
 
     def updated(self, changes: Mapping[str, Any]) -> Recipe:
         """A copy with some arguments changed; None keeps an argument, and a dot stands

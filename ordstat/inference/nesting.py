@@ -37,7 +37,8 @@ def nested_in(small: LikelihoodResults, large: LikelihoodResults) -> bool:
 
 
 def _link_within(small: LikelihoodResults, large: LikelihoodResults) -> bool:
-    if small.family.name != large.family.name:
+    contained = isinstance(small.family, large.family.contains)
+    if small.family.name != large.family.name and not contained:
         return False
     if large.fit.n_lambda:
         family = FLEXIBLE[large.family.link.name]

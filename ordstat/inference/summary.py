@@ -54,13 +54,10 @@ TITLES = {
     "scale": (
         "Scale effects on the log scale (positive = wider distribution of the response)"
     ),
-    "nominal": "Nominal effects, by threshold (positive = lower response)",
+    "nominal": "Nominal effects",
     "threshold": "Parameters of the thresholds",
     "lambda": "Parameter of the link",
 }
-_BY_THRESHOLD = (
-    "Nominal effects, by threshold with standard errors (positive = lower response)"
-)
 #: Names of the test of all effects by the covariance; of all others, "Wald test".
 _TESTS = {"model": "LR test", "CR2": "Wald F test", "survey": "Wald F test"}
 
@@ -350,7 +347,10 @@ def _effect_table(
         index = [each.shown(labels, unit=units.get(each.name, "")) for each in records]
     frame = estimates.iloc[rows].set_axis(index)
     formats = {"z": ".2f", "t": ".2f", "df": ".1f", "p": "p"}
-    table = Table(title=TITLES[kind], frame=frame, formats=formats, role=kind)
+    title = TITLES[kind]
+    if kind == "nominal":
+        title = f"{r.family.nominal_title} ({r.family.nominal_words})"
+    table = Table(title=title, frame=frame, formats=formats, role=kind)
     if kind == "nominal":
         return replace(table, brief=_by_threshold(r, frame, effects))
     return table
@@ -387,9 +387,8 @@ def threshold_estimates(r: LikelihoodResults) -> Table:
             functions = np.zeros((len(jacobian), np.count_nonzero(~r.fit.aliased)))
             functions[:, : jacobian.shape[1]] = jacobian
             errors = np.where(r.fit.determined.diverge(functions), np.nan, errors)
-    return threshold_table(
-        pd.DataFrame({"threshold": thresholds, "std. error": errors})
-    )
+    frame = pd.DataFrame({"threshold": thresholds, "std. error": errors})
+    return replace(threshold_table(frame), title=r.family.threshold_title)
 
 
 # One screen
@@ -468,7 +467,8 @@ def _by_threshold(
     texts = list(map("{} ({})".format, estimates, column_cells(errors, spec)))
     index = list(effects[:: len(heads)])
     cells = pd.DataFrame(np.reshape(texts, (-1, len(heads))), index, heads)
-    return Table(title=_BY_THRESHOLD, frame=cells)
+    title = f"{r.family.nominal_title} with standard errors ({r.family.nominal_words})"
+    return Table(title=title, frame=cells)
 
 
 #: What a summary says where a test needs more fits, or rows in memory.

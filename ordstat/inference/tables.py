@@ -95,7 +95,7 @@ def exponent_notes(r: LikelihoodResults) -> list[str]:
     """Direction of the exponents of a table, and what its other columns refer to."""
     ratio = ratio_of(r)
     notes = [ratio.direction]
-    if len(r.parameters.of("nominal")) > 0:
+    if ratio.of_nominal < 0.0 and len(r.parameters.of("nominal")) > 0:
         sign = "-" if ratio.sign > 0.0 else ""
         notes.append(
             f"Nominal effects are exp({sign}estimate): ratios for a higher response, as"

@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ..checks import one_of
+from ..exceptions import OptionError
 from ..method import AGRESTI, Supports, option
 from .adjacent import Adjacent
+from .baseline import Multinomial
 from .cumulative import Cumulative
 from .family import Family
 from .links import Link
@@ -177,6 +179,82 @@ class AdjacentCategory(OrdinalRegression):
         ),
         AGRESTI,
     )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class MultinomialLogit(OrdinalRegression):
+    """The multinomial logit: each level against the lowest one, whatever their order.
+
+    Maximum likelihood of log(P(y = k) / P(y = 1)) = g_k + x'b_k for the levels k above
+    the lowest [Agresti 2010, sec. 4.1]. Every term of the formula has an effect on
+    every level, so that the model does not use the order: it is the one that ordinal
+    models of the logit are compared with. exp(b_k) is the ratio of the odds of level k
+    against the lowest one. It is the adjacent-category model with nominal effects of
+    every term, in other parameters. R's VGAM has it as multinomial(refLevel = 1), nnet
+    as multinom.
+
+    Parameters
+    ----------
+    link : {"logit"}
+    threshold : {"flexible"}
+    quadrature : {1}
+    random_penalty : None
+        Fixed by the model.
+    penalty : float or None
+        A number w > 0 subtracts w/2 times the sum of squared effects, each per standard
+        deviation of its column; it determines every column that varies.
+    start : sequence of float, optional
+        Where Newton's method begins: one value for every estimated parameter, in the
+        order of `params`.
+    cost : str or K x K matrix
+        What predicted ranks minimise in expectation; the estimates do not depend on it.
+    max_iter : int
+        Newton steps allowed.
+    tol : float
+        Largest absolute component of the score, on columns of unit deviation, at which
+        a fit counts as converged; above 0 and at most 1.
+
+    Raises
+    ------
+    OptionError
+        Another link or threshold structure, an unknown penalty or cost, max_iter < 1,
+        tol that is not positive, start of the wrong length.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> housing = datasets.load("housing")
+    >>> fit = ordfit("Sat ~ Cont", housing, "multinomial", weights="Freq")
+    >>> fit.coef.round(4).to_dict()
+    {'Medium/Low.Cont[T.High]': 0.2572, 'High/Low.Cont[T.High]': 0.2174}
+    """
+
+    family: ClassVar[type[Family]] = Multinomial
+    supports: ClassVar[Supports] = replace(
+        OrdinalRegression.supports,
+        by_level=True,
+        scale=False,
+        random=False,
+        offset=False,
+    )
+    papers: ClassVar[tuple[str, ...]] = (AGRESTI,)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _require_plain_logit(self)
+
+
+def _require_plain_logit(method: OrdinalRegression) -> None:
+    """OptionError for a link or threshold structure that the scores of levels do not
+    have.
+    """
+    for name, only in (("link", "logit"), ("threshold", "flexible")):
+        given = getattr(method, name)
+        if given != only:
+            raise OptionError(
+                f"{name} of {type(method).__name__} must be {only!r}; got {given!r}."
+                " Leave it out, or use method='acat'."
+            )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

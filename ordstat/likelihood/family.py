@@ -5,8 +5,10 @@ family.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol, Self
+from itertools import pairwise
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -83,6 +85,12 @@ class Family(ABC):
         The event whose log odds a predictor is under the logit, averaged over
         predictors; empty for the cumulative family, whose predictors are positions on a
         latent scale.
+    threshold_title, nominal_title : str
+        Titles of the tables of thresholds and nominal effects.
+    nominal_words : str
+        What the sign of a nominal effect means.
+    contains : tuple of type
+        Other families at the same link that are special cases.
     ratios : dict of str to Ratio
         By the name of `cut`: what exp(coefficient) is the ratio of.
     """
@@ -94,6 +102,10 @@ class Family(ABC):
     local: ClassVar[bool] = False
     banded: ClassVar[bool] = False
     compared: ClassVar[str] = ""
+    threshold_title: ClassVar[str] = "Thresholds"
+    nominal_title: ClassVar[str] = "Nominal effects, by threshold"
+    nominal_words: ClassVar[str] = "positive = lower response"
+    contains: ClassVar[tuple[type, ...]] = ()
     ratios: ClassVar[dict[str, Ratio]] = {}
 
     # What a family states
@@ -126,6 +138,11 @@ class Family(ABC):
         other families.
         """
         return None
+
+    @classmethod
+    def threshold_names(cls, levels: Sequence[Any]) -> list[str]:
+        """(K-1,) names of the thresholds between levels (K,)."""
+        return [f"{low}|{high}" for low, high in pairwise(levels)]
 
     def at(self, link: Link) -> Self:
         """The same family at another link."""

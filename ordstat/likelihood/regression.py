@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
@@ -213,7 +212,7 @@ class OrdinalRegression(Method):
         structure = threshold_map(self.threshold, int(present.sum()) - 1)
         fixed = planned(
             design,
-            [f"{low}|{high}" for low, high in pairwise(levels)],
+            self.family.threshold_names(levels),
             () if structure is None else structure.names,
             int(isinstance(self._latent(), FlexibleLink)),
         )

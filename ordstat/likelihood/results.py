@@ -159,6 +159,11 @@ class LikelihoodResults(OrdinalResults):
 
     # Estimates
 
+    @property
+    def threshold_names(self) -> list[str]:
+        """(K-1,) names of the thresholds."""
+        return self.family.threshold_names(self.levels)
+
     @cached_property
     def parameters(self) -> Parameters:
         """Names and kinds of the parameters."""
@@ -2149,6 +2154,8 @@ class LikelihoodResults(OrdinalResults):
     @property
     def prediction_types(self) -> tuple[str, ...]:
         types = super().prediction_types
+        if self.method.supports.by_level:  # no score orders the rows
+            types = tuple(each for each in types if each != "score")
         conditional = self.family.stages is not None and self.fit.marginal is None
         return (*types, "hazard") if conditional else types
 

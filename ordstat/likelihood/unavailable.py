@@ -169,6 +169,20 @@ MODIFIERS = {
         lambda r: r.own_covariance.name not in ("model", "survey"),
         _NO_LIKELIHOOD,
     ),
+    "by level": Modifier(
+        "an effect of every term on every level",
+        lambda r: r.method.supports.by_level,
+        {
+            "drop1()": "anova() of update('~ . - x') and this fit, or test('x')",
+            "add1()": "anova() of this fit and update('~ . + x')",
+            "step()": "the aic of update('~ . - x')",
+            "nominal_test()": "anova() of update(method='acat') and this fit",
+            "score_test()": "anova() of update(method='acat') and this fit",
+            "scale_test()": "",
+            "brant()": "anova() of update(method='acat') and this fit",
+            "discrimination()": "errors()",
+        },
+    ),
     "nominal": Modifier(
         "nominal effects",
         lambda r: r.design.sample.rows.nominal is not None,

@@ -236,8 +236,12 @@ def _draw_estimates(ax: Axes, data: pd.DataFrame, fits: Collection[str]) -> None
 def _quantity(fits: Mapping[str, Any], exponentiate: bool, nominal: bool) -> str:
     """What is drawn, and which values mean a higher response."""
     if not exponentiate:
-        direction = " (nominal effects: positive = lower response)" if nominal else ""
-        return f"coefficient{direction}"
+        if not nominal:
+            return "coefficient"
+        words = {
+            fit.family.nominal_words for fit in fits.values() if fit.method.likelihood
+        }
+        return f"coefficient (nominal effects: {', '.join(sorted(words))})"
     ratio = common_ratio(fits.values())
     direction = " (below 1 = higher response)" if ratio.sign < 0.0 else ""
     return f"{ratio.name}{direction}"

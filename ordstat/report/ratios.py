@@ -23,11 +23,14 @@ class Ratio(NamedTuple):
     sign : float
     title : str
         Title of a table of them.
+    of_nominal : float
+        Sign of nominal effects against that of location effects.
     """
 
     name: str
     sign: float
     title: str
+    of_nominal: float = -1.0
 
     @property
     def named(self) -> bool:
@@ -58,7 +61,11 @@ class Ratio(NamedTuple):
         of a fit point in one direction. Scale effects are on the log scale. Other kinds
         stay.
         """
-        signs = {"location": self.sign, "nominal": -self.sign, "scale": 1.0}
+        signs = {
+            "location": self.sign,
+            "nominal": self.of_nominal * self.sign,
+            "scale": 1.0,
+        }
         changed = numbers.copy()
         for row, kind in enumerate(kinds):
             if kind not in signs:

@@ -276,7 +276,8 @@ def _remarks(columns: Sequence[FitColumn], options: TableOptions) -> Iterator[st
     if ratios and "scale" in kinds:
         yield "(scale): factors of the spread of the response."
     if not ratios and "nominal" in kinds:
-        yield "Effects at a threshold, such as A|B: positive = lower response."
+        words = {column.nominal_words for column in inferential} - {""}
+        yield from (f"Effects at a threshold, such as A|B: {each}." for each in words)
     if any(column.curves for column in columns):
         yield (
             "Terms of several columns, such as splines, have one Wald test of the whole"

@@ -159,6 +159,12 @@ class FitColumn:
         return list(self.coefficients["coef_type"])
 
     @property
+    def nominal_words(self) -> str:
+        """What the sign of its nominal effects means; empty without any."""
+        words: str = self.fitted.family.nominal_words
+        return words if "nominal" in self.kinds else ""
+
+    @property
     def terms(self) -> list[str]:
         """The name of each parameter."""
         return list(self.coefficients["term"])

@@ -60,7 +60,8 @@ class Problem:
         can be compared.
         """
         known = {f.name for f in fields(METHODS[self.name].method)}
-        return {"tol": 1e-9} if "tol" in known else LIGHT.get(self.name, {})
+        light = LIGHT.get(self.name, {})
+        return {"tol": 1e-9} | light if "tol" in known else light
 
     def fit(self, frame: pd.DataFrame | None = None, **arguments: Any) -> Any:
         return ordfit(
@@ -115,7 +116,11 @@ TREES_ON_K = ("red-c45", "red-tree", "red-hgb")
 
 
 def score_type(fit: Any) -> str:
-    """Predictions of a fit besides the class: the potential, or votes."""
+    """Predictions of a fit besides the class: the potential, votes, or the predictor of
+    each level.
+    """
+    if fit.method.supports.by_level:
+        return "linear_predictor"
     return "votes" if "votes" in fit.predicts else "score"
 
 

@@ -74,6 +74,7 @@ OTHER = {
     "subsample": 0.5,
     "trees": 30,
     "start": (-1.0, 0.0, 1.2, 0.1, 0.1, 0.1, 0.1),  # one for each parameter
+    ("multinomial", "start"): (-1.0, 0.0, 1.2, *[0.1] * 12),
     "threshold": "equidistant",
     "direction": "backward",
     "tol": 1e-8,
