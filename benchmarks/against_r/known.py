@@ -183,7 +183,8 @@ FAULTS = (
         " of its own model; or R, asked for"
         " the model alone, does not fit it, finds it singular, stops without an end at"
         " a saddle, as differences to 50 digits show, or on a path without a maximum"
-        " whose height ours tells, or ends at a lower maximum than"
+        " whose height ours tells, or at a point from which NumPy goes up where ours"
+        " says that there is no maximum, or ends at a lower maximum than"
         " ours, as NumPy confirms.",
         proofs.refitted,
     ),

@@ -39,6 +39,9 @@ _DEVIANCE = 1e-3
 #: Log-likelihoods on the way to an infinite estimate, which a cauchit approaches
 #: slowly.
 _ON_THE_WAY = 1e-2
+#: A log-likelihood that NumPy finds higher by this than R's, from R's own estimates, is
+#: no rounding and no slack of R's: R's point is no maximum.
+_RISES = 1e-3
 #: Numerical derivatives and R's own slack leave this share of a standard error.
 _DELTA = 1e-3
 #: Values of lambda, as multiples of R's, at which a likelihood without a maximum falls
@@ -359,7 +362,8 @@ def _stopped_short(
     A statistic of ours has to be that of the model, fitted by itself, but for what is
     left on a way to infinity, where the scores of the rows depend on each other; where
     neither side ends, ours has to be the higher one. Where ours has none, R's may also
-    be of a point below a way on which ours, fitted by itself, finds no end.
+    be of a point below a way on which ours, fitted by itself, finds no end, or of one
+    from which the likelihood rises.
     """
     if np.isnan(ours):
         if (
@@ -368,9 +372,9 @@ def _stopped_short(
             or not has_end(model.theirs)
         ):
             return model.fit is not None
-        return not model.rows.identified(model.estimates) or (
-            not has_end(model.ours) and model.higher()
-        )
+        if not model.rows.identified(model.estimates):
+            return True
+        return not has_end(model.ours) and (model.higher() or _rises_from(model))
     loglik = case.ours.number("loglik") + (-0.5 if kind == "drop1" else 0.5) * ours
     if model.fit is None:
         return False
@@ -392,6 +396,17 @@ def _stopped_short(
     return model.higher() or _at_a_saddle(model)
 
 
+def _rises_from(model: Case) -> bool:
+    """Whether R, whose contrasts are mended, stopped at a point that is no maximum:
+    NumPy goes up from there.
+    """
+    start = estimated(model.theirs)
+    rows = model.rows
+    if start.size != rows.upper.shape[1] + rows.scale.shape[1]:
+        return False
+    return rows.highest(start) > model.theirs.number("loglik") + _RISES
+
+
 def _at_a_saddle(model: Case) -> bool:
     """Whether R has no end at a point with a direction along which the likelihood bends
     upwards, to 50 digits, and ours is an identified maximum.
@@ -400,8 +415,7 @@ def _at_a_saddle(model: Case) -> bool:
         return False
     if not (has_end(model.ours) and model.right()):
         return False
-    rows = model.rows_of_theirs()
-    covariance = precise.covariance(rows, estimated(model.theirs))
+    covariance = precise.covariance(model.rows, estimated(model.theirs))
     bends_upwards = float(np.linalg.eigvalsh(covariance)[0]) < 0.0
     return bends_upwards and model.rows.identified(model.estimates)
 
