@@ -58,16 +58,16 @@ reproduce: .venv/bench
 	$(BIN)/python -m pip install --quiet --no-compile --editable .
 	touch $@
 
-# The packages of the extras that are named, without building ordstat again.
-EXTRAS := import sys; from importlib.metadata import requires; \
-	print(*(r.split(";")[0] for r in requires("ordstat") if r.split("\"")[-2:][0] in sys.argv))
+# The packages of groups in pyproject.toml, without building ordstat again.
+GROUPS := import sys, tomllib; groups = tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]; \
+	print(*(package for name in sys.argv[1:] for package in groups[name]))
 
 .venv/dev: .venv/installed
-	$(BIN)/python -c '$(EXTRAS)' test lint | xargs $(BIN)/python -m pip install --quiet --no-compile
+	$(BIN)/python -c '$(GROUPS)' test lint | xargs $(BIN)/python -m pip install --quiet --no-compile
 	touch $@
 
 .venv/docs: .venv/installed
-	$(BIN)/python -c '$(EXTRAS)' docs | xargs $(BIN)/python -m pip install --quiet --no-compile
+	$(BIN)/python -c '$(GROUPS)' docs | xargs $(BIN)/python -m pip install --quiet --no-compile
 	touch $@
 
 .venv/bench: .venv/installed

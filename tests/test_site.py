@@ -107,9 +107,7 @@ def test_pictures_have_a_text(links: dict[Path, Links]) -> None:
 def browser() -> Iterator[Any]:
     if CHROMIUM is None:
         pytest.skip("chromium is not installed: apt-get install chromium")
-    sync_api = pytest.importorskip(
-        "playwright.sync_api", reason="pip install '.[docs]'"
-    )
+    sync_api = pytest.importorskip("playwright.sync_api", reason="make .venv/docs")
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser

@@ -164,7 +164,8 @@ class Exported:
         one_of("the ending of path", os.path.splitext(target)[1], (".docx",))
         for table in self.exported():
             shown = table.shown()
-            head = shown.index.name or table.index.name or ""
+            names = [n for n in (shown.index.name, table.index.name) if n is not None]
+            head = names[0] if names else ""
             if isinstance(shown.index, pd.RangeIndex):
                 head = shown.columns[0]
                 shown = shown.set_index(head)
