@@ -49,7 +49,7 @@ fuzz: .venv/dev
 reproduce: .venv/bench
 	$(BIN)/python -m benchmarks.reproduce $(TABLE) --splits $(SPLITS) $(if $(DATASETS),--datasets $(DATASETS))
 
-# The editable install, made anew when a compiled source or the metadata changes; extras add their packages alone.
+# The editable install, made anew when a compiled source or the metadata changes; groups of packages are added without a second build.
 # --no-compile: Python compiles what it imports, which is a small part of the packages.
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
