@@ -13,6 +13,7 @@ Fit      ordfit(formula, data, method)     a model or ranker; see `help(fit)`
          metrics.scorer                    scorers that know the order of the levels
          ElasticNet                        lasso and ridge paths of likelihood models
 Compare  compare                           methods or fits on the same folds
+         choose_family                     which ordinal model: AIC, folds, Vuong's test
          table                             fits side by side, for a paper
 Before   describe_ordinal                  counts, medians, ridits and a Likert chart
          polychoric, polyserial            correlations of ordered answers
@@ -111,6 +112,7 @@ _MODULES = {
     "OrdinalClassifier": "estimator",
     "SurveyDesign": "formula.survey",
     "agreement": "inference.agreement",
+    "choose_family": "choice",
     "compare": "comparison",
     "describe_ordinal": "report.describe",
     "load": "persistence",

@@ -59,6 +59,7 @@ LEVELS = (
         "__init__",
         "__main__",
         "api",
+        "choice",
         "cli",
         "comparison",
         "datasets",

@@ -1,0 +1,197 @@
+"""Families of ordinal models side by side: which one suits the data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+
+from ._typing import FloatArray
+from .api import ordfit
+from .checks import check_names, whole
+from .comparison import compare
+from .exceptions import OptionError
+from .inference.nesting import nested_in
+from .likelihood.results import LikelihoodResults
+from .report.frames import NotedFrame
+
+#: What is compared where no methods are given: cumulative models with each link,
+#: adjacent categories, stages in both directions, and no order at all.
+FAMILIES: tuple[Any, ...] = (
+    "logit",
+    "probit",
+    "cloglog",
+    "loglog",
+    "cauchit",
+    "acat",
+    "cratio",
+    ("cratio", {"direction": "backward"}),
+    "multinomial",
+)
+#: Arguments of `ordfit` that keep rows independent.
+_OF_DATA = (
+    "nominal",
+    "scale",
+    "weights",
+    "offset",
+    "levels",
+    "subset",
+    "contrasts",
+    "na_action",
+)
+#: Log-probabilities of rows of two models that differ by less are the same.
+_SAME = 1e-7
+_READING = (
+    "Smaller is better in every column but p: take the family with the smallest AIC"
+    " unless its log-loss is clearly larger; a p (Vuong's test against that family) of"
+    " .05 or more says that the data cannot tell the two apart."
+)
+
+
+def choose_family(
+    formula: str,
+    data: Any,
+    methods: Sequence[Any] = FAMILIES,
+    *,
+    cv: int = 5,
+    seed: int = 0,
+    **options: Any,
+) -> pd.DataFrame:
+    """Families of ordinal models side by side, the smallest AIC first.
+
+    Parameters
+    ----------
+    formula : str
+    data : data frame
+    methods : sequence of str or (str, dict)
+        Methods of maximum likelihood, as `compare` takes them. By default cumulative
+        models with every link, adjacent categories, continuation ratios from below and
+        from above, and the multinomial logit, which ignores the order.
+    cv : int
+        Folds of the cross-validation, at least 2; the same for all families.
+    seed : int
+        Of the folds.
+    **options
+        Arguments of `ordfit` that describe the data: `nominal`, `scale`, `weights`,
+        `offset`, `levels`, `subset`, `contrasts`, `na_action`.
+
+    Returns
+    -------
+    DataFrame
+        A row for each family with the number of parameters, AIC, BIC, cross-validated
+        log-loss and ranked probability score (means over the folds), and z and p of
+        Vuong's test against the family with the smallest AIC, corrected by the
+        difference in parameters. z is negative where the other family fits better. It
+        is NaN where one model contains the other, as test by `anova()` is exact there,
+        and where both give the rows the same probabilities.
+
+    Raises
+    ------
+    OptionError
+        Fewer than two methods, one without a likelihood, or random effects: their rows
+        are not independent, as Vuong's test needs them.
+
+    Notes
+    -----
+    Vuong (1989): with m the difference of the log-probabilities of a row, (sum m - d)
+    / (sqrt(n) sd(m)) is standard normal if both models are equally far from the
+    truth, d being the difference in the number of parameters. In simulations of two
+    families equally far from the truth a test at .05 rejected 5% of samples of 1,500
+    rows and 8% of samples of 300 rows; where families are nearly the same it hardly
+    ever rejects. A weight of w counts as w rows. The family with the smallest AIC was
+    chosen by the same data, so that p is a little too small against one fixed in
+    advance.
+
+    References
+    ----------
+    Vuong, Q. H. (1989). Likelihood ratio tests for model selection and non-nested
+    hypotheses. Econometrica, 57, 307-333.
+
+    Examples
+    --------
+    >>> from ordstat import choose_family, datasets
+    >>> wine = datasets.load("wine")
+    >>> found = choose_family("rating ~ temp + contact", wine, ["logit", "acat"])
+    >>> found.index.tolist(), found["params"].tolist()
+    (['acat', 'logit'], [6, 6])
+    """
+    check_names(options, _OF_DATA, "choose_family", "argument")
+    whole("cv", cv, 2)
+    fits = [_fitted(formula, data, given, options) for given in methods]
+    if len(fits) < 2:
+        raise OptionError(
+            f"methods must be at least two; got {methods!r}. Add one to compare with."
+        )
+    judged = compare(formula, data, list(methods), cv=cv, seed=seed, **options)
+    aic = np.array([fit.aic for fit in fits])
+    best = fits[int(np.argmin(aic))]
+    tests = [vuong(best, fit) for fit in fits]
+    table = pd.DataFrame(
+        {
+            "params": [fit.edf for fit in fits],
+            "AIC": aic,
+            "BIC": [fit.bic for fit in fits],
+            "log-loss": judged.table["log-loss"].reindex(judged.labels).to_numpy(),
+            "RPS": judged.table["ranked probability score"]
+            .reindex(judged.labels)
+            .to_numpy(),
+            "z": [z for z, _ in tests],
+            "p": [p for _, p in tests],
+        },
+        index=pd.Index(judged.labels, name="family"),
+    ).sort_values("AIC", kind="stable")
+    formats = {"AIC": ".2f", "BIC": ".2f", "log-loss": ".4f", "RPS": ".4f", "z": ".2f"}
+    return NotedFrame.of(
+        table,
+        [_READING],
+        f"Families of {formula}; log-loss and RPS by {cv}-fold cross-validation",
+        formats | {"p": "p"},
+    )
+
+
+def _fitted(
+    formula: str, data: Any, given: Any, options: dict[str, Any]
+) -> LikelihoodResults:
+    """The fit of one method, of independent rows."""
+    name, own = given if isinstance(given, tuple) else (given, {})
+    fit = ordfit(formula, data, name, **options, **own)
+    if not isinstance(fit, LikelihoodResults):
+        raise OptionError(
+            f"methods must be fits by maximum likelihood; {name!r} is none. Use"
+            " compare()."
+        )
+    if fit.fit.marginal is not None or fit.design.sample.highest is not None:
+        raise OptionError(
+            "formula must have no random effects, and exact answers: Vuong's test needs"
+            " independent rows with one level each. Use compare()."
+        )
+    return fit
+
+
+def vuong(first: LikelihoodResults, second: LikelihoodResults) -> tuple[float, float]:
+    """z and two-sided p of Vuong's test; NaN for nested models and equal ones.
+
+    z is positive where the first model fits better.
+    """
+    nothing = float("nan"), float("nan")
+    if nested_in(first, second) or nested_in(second, first):
+        return nothing
+    weights = first.design.sample.case_weights
+    difference = _log_probabilities(first) - _log_probabilities(second)
+    n = float(weights.sum())
+    mean = float(weights @ difference) / n
+    spread = float(np.sqrt(weights @ (difference - mean) ** 2 / n))
+    if spread < _SAME:
+        return nothing
+    z = (n * mean - (first.edf - second.edf)) / (np.sqrt(n) * spread)
+    return float(z), float(2.0 * norm.sf(abs(z)))
+
+
+def _log_probabilities(fit: LikelihoodResults) -> FloatArray:
+    """(N,) log-probability of the level of each row."""
+    sample = fit.design.sample
+    log_p = fit.family.log_probabilities(fit.rule.eta(sample.rows))
+    return np.asarray(log_p[np.arange(sample.n), sample.y])

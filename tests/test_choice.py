@@ -1,0 +1,89 @@
+"""Families side by side: figures of the fits, folds of compare(), and Vuong's test by
+hand and by simulation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from ordstat import OptionError, choose_family, compare, datasets, ordfit
+from ordstat.choice import vuong
+
+WINE = datasets.load("wine")
+FORMULA = "rating ~ temp + contact"
+
+
+def simulated(n: int, seed: int) -> pd.DataFrame:
+    """Levels of a logistic latent variable with symmetric thresholds."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    latent = x + rng.logistic(size=n)
+    return pd.DataFrame({"x": x, "y": np.digitize(latent, [-1.5, 0.0, 1.5])})
+
+
+def test_figures_are_those_of_the_fits_and_of_compare() -> None:
+    methods = ["acat", ("cratio", {"direction": "backward"}), "logit"]
+    found = choose_family(FORMULA, WINE, methods, cv=4, seed=2)
+    folds = compare(FORMULA, WINE, methods=methods, cv=4, seed=2).table
+    assert found["AIC"].is_monotonic_increasing
+    for label, name, own in (
+        ("logit", "logit", {}),
+        ("cratio(direction='backward')", "cratio", {"direction": "backward"}),
+    ):
+        fit = ordfit(FORMULA, WINE, name, **own)
+        row = found.loc[label]
+        assert row["AIC"] == pytest.approx(fit.aic)
+        assert row["BIC"] == pytest.approx(fit.bic)
+        assert row["params"] == len(fit.params)
+        assert row["log-loss"] == pytest.approx(folds.loc[label, "log-loss"])
+        assert row["RPS"] == pytest.approx(folds.loc[label, "ranked probability score"])
+    assert max(map(len, str(found).splitlines())) <= 80
+
+
+def test_vuong_by_hand_with_weights_as_rows() -> None:
+    data = simulated(200, 1).assign(w=lambda d: 1 + np.arange(len(d)) % 3)
+    one, other = (
+        ordfit("y ~ x", data, name, weights="w") for name in ("logit", "multinomial")
+    )
+    rows = np.repeat(np.arange(len(data)), data["w"])
+    p, q = (
+        fit.predict(type="prob").to_numpy()[rows, data["y"].to_numpy()[rows]]
+        for fit in (one, other)
+    )
+    m = np.log(p / q)
+    correction = len(one.params) - len(other.params)
+    z = (m.sum() - correction) / (np.sqrt(m.size) * m.std())
+    assert vuong(one, other) == pytest.approx((z, 2 * stats.norm.sf(abs(z))), rel=1e-6)
+    assert vuong(other, one)[0] == pytest.approx(-z, rel=1e-6)
+
+
+def test_nested_and_equal_models_have_no_test() -> None:
+    data = simulated(200, 1)
+    acat = ordfit("y ~ x", data, "acat")
+    assert np.isnan(vuong(acat, ordfit("y ~ x", data, "multinomial"))).all()
+    hazards = ordfit("y ~ x", data, "sratio", link="cloglog")
+    assert np.isnan(vuong(hazards, ordfit("y ~ x", data, "cloglog"))).all()
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(OptionError, match="at least two"):
+        choose_family(FORMULA, WINE, ["logit"])
+    with pytest.raises(OptionError, match="maximum likelihood"):
+        choose_family(FORMULA, WINE, ["logit", "redsvm"])
+    with pytest.raises(OptionError, match="independent"):
+        choose_family(f"{FORMULA} + (1 | judge)", WINE, ["logit", "acat"])
+
+
+@pytest.mark.slow
+def test_size_of_vuongs_test() -> None:
+    """A link and its mirror image are equally far from a symmetric truth."""
+    p_values = []
+    for seed in range(250):
+        data = simulated(1500, seed)
+        one, other = (ordfit("y ~ x", data, link) for link in ("cloglog", "loglog"))
+        p_values.append(vuong(one, other)[1])
+    rejected = float(np.mean(np.array(p_values) < 0.05))
+    assert 0.02 <= rejected <= 0.085
