@@ -11,9 +11,8 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from ..checks import label_texts, one_of
+from ..checks import counted, label_texts, one_of
 from ..exceptions import ConvergenceWarning, DataWarning, UnavailableError, warn
-from ..report.cells import count
 from ..report.frames import NotedFrame
 from ..report.render import Report, Summary, Table
 from ..report.sections import (
@@ -52,6 +51,8 @@ _SCORE_WORDS = {
     "absolute": "absolute error",
     "classification": "classification error",
 }
+#: Most terms that the summary names as left out.
+_LISTED = 12
 _TITLES = {
     "location": "Coefficients that are not 0 (positive = higher response)",
     "nominal": "Nominal effects that are not 0 (positive = lower response)",
@@ -372,8 +373,11 @@ class PathResults(LikelihoodResults):
         terms = [term for term in self.design.terms if term not in self.selected]
         if not terms:
             return ()
-        shown = [labels.get(term, term) for term in terms[:12]]
-        more = f" and {count(len(terms) - 12)} others" if len(terms) > 12 else ""
+        shown = [labels.get(term, term) for term in terms[:_LISTED]]
+        others = len(terms) - _LISTED
+        more = ""
+        if others > 0:
+            more = f" and {counted(others, 'other')}"
         return (f"Coefficients 0: {', '.join(shown)}{more}.",)
 
     def fit_warnings(self) -> list[Alert]:

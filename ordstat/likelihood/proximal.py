@@ -9,7 +9,7 @@ eliminated exactly, as in `newton.py`, which leaves
     Q = (B - C'T^-1 C) / N and r = (g - C'T^-1 g_T) / N.
 
 This is minimised by coordinate descent on Q [Friedman, Hastie and Tibshirani 2010] and,
-every few sweeps, by Newton's method on the coefficients that are not 0, which ends it
+once signs stay, by Newton's method on the coefficients that are not 0, which ends it
 where columns are correlated. Q serves for further steps as long as each divides the
 residual of the optimality conditions by five: only the gradient has to be exact.
 
@@ -36,6 +36,8 @@ from ..newton import Blocks
 _SWEEPS = 4
 #: Most rounds of sweeps and solves for one step.
 _ROUNDS = 200
+#: Most coefficients that an exact solve may set to 0, or to a bound.
+_CUTS = 5
 #: Share of the residual of the conditions that a quadratic step may leave.
 _INEXACT = 0.01
 #: Q is taken anew where a step leaves more than this share of the residual.
@@ -270,17 +272,19 @@ class Quadratic:
         b = before.copy()
         left = r.copy()
         for _ in range(_ROUNDS):
+            signs = np.sign(b)
             descend(
                 *(self.Q, own.starts, self.bound, own.l1, own.l2),
                 *(own.lower, own.upper, b, left, _SWEEPS),
             )
             if np.abs(own.residual(left, b)).max(initial=0.0) <= tolerance:
                 break
+            if not np.array_equal(np.sign(b), signs):
+                continue
             solved = self._solved(left, b, own)
             after = r - self.Q @ (solved - before)
-            if self._value(r, after, solved - before, own.value(solved)) <= self._value(
-                r, left, b - before, own.value(b)
-            ):
+            here = self._value(r, left, b - before, own.value(b))
+            if self._value(r, after, solved - before, own.value(solved)) <= here:
                 b = solved
                 left = after
             if np.abs(own.residual(left, b)).max(initial=0.0) <= tolerance:
@@ -302,7 +306,7 @@ class Quadratic:
         corner = (own.sizes == 1)[group] & (own.l1 > 0.0)[group]
         low = np.where(corner & (b > 0.0), 0.0, own.lower)
         high = np.where(corner & (b < 0.0), 0.0, own.upper)
-        for _ in range(b.size):
+        for _ in range(_CUTS):
             used = np.flatnonzero(b)
             inside = (b > low)[used] & (b < high)[used]
             free = used[inside]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: Most names of coefficients at the end of their lines.
-_NAMED = 15
+_NAMED = 8
 _AXIS = "lambda, log scale"
 
 
